@@ -11,6 +11,8 @@ const ALLOWED = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-
 const TOOLS = {
   // Reads pages in tests as a screen reader would.
   "MPL-2.0": /^axe-core$/,
+  // The letters of pictures that tests compare.
+  "OFL-1.1": /^@fontsource\//,
   // Of VS Code's packager: npm's own archive reader, and Microsoft's signing tool.
   "Artistic-2.0": /./,
   "SEE LICENSE IN LICENSE.txt": /^@vscode\/vsce-sign/,

@@ -186,7 +186,7 @@ pub const PATTERN_BYTES: usize = 256 * 1024;
 pub const SESSION_ID_BYTES: usize = 128;
 /// Largest file about a session that is read; a larger one counts as damaged.
 pub const SESSION_BYTES: u64 = 64 * 1024;
-/// Most sessions of a machine that are looked for.
+/// Most sessions of a machine whose folders are remembered, the newest.
 pub const SESSION_PLACES: usize = 2000;
 /// Time without a sign of life after which a screen says of an open session that it is quiet.
 pub const SESSION_QUIET_MS: u64 = 60 * 60 * 1000;

@@ -1,11 +1,12 @@
 // Whose run it is, and what a person's prompt means for a goal, with the real clients.
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { claude, codex, machine, onloop } from "./clients.mjs";
+import { after, LIMIT, subscribed } from "./limits.mjs";
 import { continuations, FILE, withWorkflow } from "./runs.mjs";
 
 /** An agent that says something else every time, and never does anything. */
@@ -66,12 +67,15 @@ test("answers go on with a goal in Claude Code, and a question pauses it and say
   assert.deepEqual(shipped(goneOn.heard), ["1", "2", "3", "4", "5", "6"]);
 });
 
+const STREAM = ["-p", "--permission-mode", "bypassPermissions", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
+
+/** What a person types into a stream. */
+const line = (content) => `${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`;
+
 test("after compaction the agent of Claude Code knows its goal and its state", async () => {
   const place = await withShip();
   const said = ["/ship #5", "/compact", "use option 2"];
-  const lines = said.map((content) => `${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`);
-  const words = ["-p", "--permission-mode", "bypassPermissions", "--input-format", "stream-json"];
-  const talk = (place) => typed("claude", [...words, "--output-format", "stream-json", "--verbose"], place, lines.join(""));
+  const talk = (place) => typed("claude", STREAM, place, said.map(line).join(""));
   const { code, heard } = await claude.served(place, talker(), talk);
   assert.equal(code, 0);
   const told = /this conversation was compacted\. It still works on `\/ship`, after 2 of 10 automatic continuations/;
@@ -90,6 +94,36 @@ function typed(program, words, { project, env }, input) {
     child.stdin.end(input);
   });
 }
+
+/** Types `input`, and stays there until the client has ended so many turns of the conversation. */
+function stayed(program, words, { project, env }, input, turns) {
+  return new Promise((resolve) => {
+    const child = spawn(program, words, { cwd: project, env, timeout: 120_000, stdio: ["pipe", "pipe", "inherit"] });
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      stdout += text;
+      if (stdout.split('"type":"result"').length > turns) child.stdin.end();
+    });
+    child.on("close", (code) => resolve({ code, stdout }));
+    child.stdin.write(input);
+  });
+}
+
+test("a limit of Claude Code is waited for, and its agent goes on with the goal", async () => {
+  const place = subscribed(claude, await withShip());
+  const s = 5;
+  const refused = () => ({ fail: LIMIT.claude(s) });
+  const script = [after(1, refused, { say: "Made." }), ...Array(10).fill(({ turns }) => ({ say: `Done (${turns}).` }))];
+  const began = Date.now();
+  const talk = (place) => stayed("claude", STREAM, place, line("/ship #5"), 2);
+  const { code, stdout, heard } = await claude.served(place, script, talk);
+  assert.equal(code, 0, stdout);
+  assert.ok(Date.now() - began > s * 1000, stdout);
+  const woken = heard.told.filter((text) => text.includes("The model's service is worth trying again, after "));
+  assert.equal(woken.length, 1, JSON.stringify(heard.told));
+  assert.match(woken[0], /the goal of `\/ship` is not reached yet \(0 continuations so far; this is none\)/);
+  assert.deepEqual(shipped(heard), ["1", "2"], JSON.stringify(heard.told));
+});
 
 test("a mistake in the configuration reaches the person in Claude Code", async () => {
   const place = machine(claude);

@@ -7,53 +7,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { claude, codex, opencode, run } from "./clients.mjs";
 import { always, CLIENTS, conducted, kept, repository, USED, used, workflow } from "./conducted.mjs";
+import { after, LIMIT, subscribed } from "./limits.mjs";
 
-const soon = (s) => Math.floor(Date.now() / 1000) + s;
-/** A turn that is refused the first `times`, and then is `turn`. */
-const after = (times, refusal, turn) => {
-  let left = times;
-  return (heard) => (left-- > 0 ? refusal(heard) : turn);
-};
 const WORK = [{ run: "echo half > half.txt" }, { run: "echo made > made.txt" }, { say: "Done." }];
-
-/** How each provider says that a limit is reached, lifted in so many seconds. */
-const LIMIT = {
-  claude: (s) => ({
-    status: 429,
-    headers: {
-      "anthropic-ratelimit-unified-status": "rejected",
-      "anthropic-ratelimit-unified-reset": soon(s),
-      "anthropic-ratelimit-unified-representative-claim": "five_hour",
-      "anthropic-ratelimit-unified-overage-status": "rejected",
-      "anthropic-ratelimit-unified-overage-disabled-reason": "org_level_disabled",
-      "anthropic-ratelimit-unified-5h-status": "rejected",
-      "anthropic-ratelimit-unified-5h-reset": soon(s),
-      "anthropic-ratelimit-unified-5h-utilization": "1.02",
-    },
-    error: { type: "rate_limit_error", message: "This request would exceed your account's rate limit." },
-  }),
-  codex: (s) => ({
-    status: 429,
-    headers: {
-      "x-codex-primary-used-percent": "100",
-      "x-codex-primary-window-minutes": "300",
-      "x-codex-primary-reset-at": soon(s),
-    },
-    error: { type: "usage_limit_reached", message: "limit", plan_type: "plus", resets_at: soon(s) },
-  }),
-  opencode: (s) => ({
-    status: 429,
-    headers: { "retry-after": s },
-    error: { type: "rate_limit_error", message: "Rate limit reached", code: "rate_limit_exceeded" },
-  }),
-};
-
-/** Claude Code learns when a limit is lifted only where somebody has subscribed. */
-function subscribed(client, place) {
-  if (client !== claude) return place;
-  const { ANTHROPIC_API_KEY: _, ...env } = place.env;
-  return { ...place, env: { ...env, CLAUDE_CODE_OAUTH_TOKEN: "sk-ant-oat01-fake" } };
-}
 
 always(CLIENTS, (name) => `a limit of ${name} is waited out, and the same conversation goes on`, async (client, repository) => {
   const place = subscribed(client, await repository(client));

@@ -39,6 +39,8 @@ fn a_secret_is_not_staged_together_with_other_files() {
     project.write(".gitignore", ".env*\n");
     assert_eq!(judged(&project, "git add ."), allowed());
     assert_eq!(judged(&project, "git add -f conf"), taken("git add", "conf/.env.production"));
+    project.write(".gitignore", "conf/\n");
+    assert_eq!(judged(&project, "git add -f conf"), taken("git add", "conf/.env.production"));
     // One that is tracked is taken again when it has changed.
     project.git_says(&["add", "--force", "."]);
     project.commit("all of it");
@@ -46,8 +48,22 @@ fn a_secret_is_not_staged_together_with_other_files() {
     project.write("conf/.env.production", "KEY=2\n");
     assert_eq!(judged(&project, "git commit -am x"), taken("git commit", "conf/.env.production"));
     assert_eq!(judged(&project, "git commit -m x"), allowed());
+    project.write("conf/.env.production", "KEY=1\n");
+    project.git_says(&["rm", "--quiet", "--cached", "conf/.env.production"]);
+    assert_eq!(judged(&project, "git add -u"), allowed());
+    project.git_says(&["reset", "--quiet"]);
     std::fs::remove_file(project.path("conf/.env.production")).unwrap();
     assert_eq!(judged(&project, "git commit -am x"), allowed());
+}
+
+#[test]
+fn a_home_folder_that_is_a_repository_keeps_its_secrets() {
+    let home = Workspace::git();
+    home.write(".netrc", "machine example.org password x\n");
+    let run = home.shell(r#"HOME="$PWD" onloop permit explain --json 'git add .'"#);
+    let said: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let why = "`git add` would take `.netrc`, whose name says that it is a secret";
+    assert_eq!((said["decision"].as_str(), said["reason"].as_str()), (Some("deny"), Some(why)));
 }
 
 #[test]

@@ -35,6 +35,8 @@ pub struct SimHost {
     pub terminal: Terminal,
     /// Who started the programs, nearest first.
     pub ancestors: Vec<ProcessIdentity>,
+    /// When all of these have exited.
+    pub client_leaves_at: Option<Timestamp>,
     /// What programs find in their environment.
     pub env: BTreeMap<String, String>,
     cwd: String,
@@ -145,6 +147,7 @@ impl SimHost {
             requests: Vec::new(),
             terminal: Terminal { columns: 80, ..Terminal::default() },
             ancestors: Vec::new(),
+            client_leaves_at: None,
             env: [("ONLOOP_STATE_HOME", "/state"), ("ONLOOP_CONFINE", "off")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
@@ -421,7 +424,11 @@ impl SimHost {
             }
             Request::Unlock { path } => self.unlock(&path).map(done),
             Request::Holder { path } => self.holder(&path),
-            Request::Ancestors => Ok(Outcome::Processes { processes: self.ancestors.clone() }),
+            Request::Ancestors => {
+                let has_left = self.client_leaves_at.is_some_and(|at| at <= self.now);
+                let processes = if has_left { Vec::new() } else { self.ancestors.clone() };
+                Ok(Outcome::Processes { processes })
+            }
             Request::Process(spec) => self.process(number, &spec),
             Request::Wait { wake_after_ms, wake_on_input, activity: _ } => {
                 self.wait(wake_after_ms, wake_on_input)

@@ -69,21 +69,20 @@ pub(crate) fn only(mut runs: Vec<Run>) -> Option<Run> {
     if runs.len() == 1 { runs.pop() } else { None }
 }
 
-/// Those of `runs` that nobody is known to drive.
-pub(crate) async fn undriven(io: &Io, runs: Vec<Run>) -> Vec<Run> {
+/// Those of `runs` that no other conversation than `id` is known to drive.
+pub(crate) async fn not_of_others(io: &Io, runs: Vec<Run>, id: &SessionId) -> Vec<Run> {
     let mut free = Vec::new();
     for run in runs {
-        if driver(io, &run.id).await.is_none() {
+        if driver(io, &run.id).await.is_none_or(|by| by == *id) {
             free.push(run);
         }
     }
     free
 }
 
-/// Those of `runs` that began at `since` or later. Records keep whole seconds.
-pub(crate) fn begun_since(mut runs: Vec<Run>, since: Timestamp) -> Vec<Run> {
-    runs.retain(|run| run.started_at.as_millis() / 1000 >= since.as_millis() / 1000);
-    runs
+/// Whether `run` began at `since` or later. Records keep whole seconds.
+pub(crate) fn began_since(run: &Run, since: Timestamp) -> bool {
+    run.started_at.as_millis() / 1000 >= since.as_millis() / 1000
 }
 
 /// Those of `runs` that execute the workflow file `name`, as somebody in one of `folders` calls it.

@@ -10,8 +10,11 @@ use crate::limits;
 const TRIES: u32 = 20;
 
 /// Adds an entry, without values of secret environment variables.
-pub(crate) async fn note(io: &Io, entry: DiaryEntry) {
+pub(crate) async fn note(io: &Io, mut entry: DiaryEntry) {
     let Ok(home) = StateHome::of(io) else { return };
+    // Before texts are cut: the half of a secret is not recognised.
+    entry.text = io.redacted(&entry.text);
+    entry.about = entry.about.map(|about| io.redacted(&about));
     let (path, line) = (home.diary(), io.redacted(&write_line(&entry)));
     for _ in 0..TRIES {
         let Ok(found) = io.stat(&path).await.optional() else { return };
@@ -48,14 +51,17 @@ async fn rotate(io: &Io, home: &StateHome) {
     let _ = io.unlock(&lock).await;
 }
 
-/// Every entry that is kept, the oldest first.
-pub(crate) async fn entries(io: &Io) -> Vec<DiaryEntry> {
-    let Ok(home) = StateHome::of(io) else { return Vec::new() };
-    let mut entries = Vec::new();
+/// Every entry that is kept, the oldest first, and how many bytes the diary had.
+pub(crate) async fn entries(io: &Io) -> (Vec<DiaryEntry>, u64) {
+    let Ok(home) = StateHome::of(io) else { return (Vec::new(), 0) };
+    let (mut entries, mut last_bytes) = (Vec::new(), 0);
     for path in [home.diary_before(), home.diary()] {
-        if let Ok((bytes, _)) = io.read_tail(&path, limits::DIARY_BYTES).await {
-            entries.extend(read_lines(&bytes));
-        }
+        let (bytes, size_bytes) = match io.read_tail(&path, limits::DIARY_BYTES).await {
+            Ok(read) => read,
+            Err(_) => (Vec::new(), 0),
+        };
+        entries.extend(read_lines(&bytes));
+        last_bytes = size_bytes;
     }
-    entries
+    (entries, last_bytes)
 }

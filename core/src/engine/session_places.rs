@@ -20,15 +20,20 @@ pub(crate) async fn forget(io: &Io, folder: &str, id: &str) {
     }
 }
 
-/// Every place that is remembered, in the order of the names of their files.
+/// The places that are remembered, the newest first. What is beyond [`limits::SESSION_PLACES`] is
+/// forgotten: those sessions are found in their folders alone.
 pub(crate) async fn all(io: &Io) -> Vec<SessionPlace> {
     let Ok(home) = StateHome::of(io) else { return Vec::new() };
     let mut places = Vec::new();
     let names = io.list(&home.sessions()).await.unwrap_or_default();
-    for name in names.iter().filter(|name| name.ends_with(".json")).take(limits::SESSION_PLACES) {
+    for name in names.iter().filter(|name| name.ends_with(".json")) {
         let path = format!("{}/{name}", home.sessions());
         let Ok((bytes, _)) = io.read(&path, limits::SESSION_BYTES).await else { continue };
         places.extend(session_place::read(&bytes));
+    }
+    places.sort_by(|a, b| b.began_at.cmp(&a.began_at).then_with(|| a.id.cmp(&b.id)));
+    for place in places.split_off(places.len().min(limits::SESSION_PLACES)) {
+        forget(io, &place.folder, place.id.as_str()).await;
     }
     places
 }

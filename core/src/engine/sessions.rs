@@ -281,6 +281,7 @@ impl Sessions {
                 let bytes = document::write(&session);
                 self.io.write(&self.file(id), bytes, Expect::Any, durability).await?;
                 if is_new {
+                    self.ignore_ourselves().await;
                     self.remember_place(&session).await;
                 }
             }

@@ -120,6 +120,8 @@ impl Session {
         if let Some(message) = &stop.evidence.api_error {
             return self.rest(at, Why::ApiError(text::one_line(message)));
         }
+        // The next refusal is another one, however long ago the last one was.
+        self.no_longer_limited();
         let number = self.continuation_count.saturating_add(1);
         if self.continuation_count >= stop.configured {
             return self.rest(at, Why::Exhausted { maximum: stop.configured });

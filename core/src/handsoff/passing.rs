@@ -68,6 +68,12 @@ impl Session {
         self.updated_at = Some(at);
     }
 
+    /// The provider serves its agent, or somebody says so.
+    pub(super) fn no_longer_limited(&mut self) {
+        self.limited_until = None;
+        self.limited_since = None;
+    }
+
     /// Whether it is still waited until `until`, and nobody has done anything else with it.
     pub fn still_waits(&self, until: Timestamp) -> bool {
         // Files keep whole seconds.

@@ -85,7 +85,7 @@ impl From<&str> for SessionState {
 words! {
     /// Why an open session is not continued for now.
     pub enum Pause {
-        /// A person has asked something; the next prompt that asks nothing goes on.
+        /// A person has asked something; the next prompt that is not a question goes on.
         Question = "question",
         /// A person has said so; until a person says to go on.
         Person = "person",
@@ -248,6 +248,9 @@ impl Session {
             PromptEffect::Paused(pause) => Some(pause),
             PromptEffect::Nothing | PromptEffect::GoesOn | PromptEffect::Resumed => None,
         };
+        // Whoever waits to wake it has nothing to wait for any more.
+        self.no_longer_limited();
+        self.reason = None;
         self.in_a_row = 0;
         self.stalled = 0;
         self.updated_at = Some(at);
@@ -419,6 +422,19 @@ mod tests {
         session.end(Timestamp::EPOCH, SessionEnding::Done, None);
         assert_eq!(session.prompted(Timestamp::EPOCH, prompt("what is this?")), Nothing);
         assert_eq!(session.status(), "done");
+    }
+
+    #[test]
+    fn whoever_waits_for_a_limit_is_not_needed_when_a_person_goes_on() {
+        let until = Timestamp::from_millis(3_600_000);
+        for text in ["continue", "use option 2", "pause", "what is this?"] {
+            let mut session = session();
+            session.refused(Timestamp::EPOCH, "limit", Some(until));
+            assert!(session.still_waits(session.limited_until.unwrap()));
+            session.prompted(Timestamp::EPOCH, prompt(text));
+            let left = (session.limited_until, session.limited_since, &session.reason);
+            assert_eq!(left, (None, None, &None), "{text}");
+        }
     }
 
     #[test]

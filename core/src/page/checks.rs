@@ -1,6 +1,6 @@
 //! Checks and what came of them.
 
-use super::html::escaped;
+use super::html::{class_of, escaped, mark};
 use crate::documents::board::CheckView;
 
 /// The checks of a step as a list.
@@ -11,15 +11,17 @@ pub(super) fn check_list(checks: &[CheckView]) -> String {
     let mut out = "<ul class=\"checks\">\n".to_owned();
     for check in checks {
         let reason = check.reason.as_deref();
-        let (class, mark, said) = match check.result {
-            "passed" => ("good", "✓", "passed"),
-            "failed" => ("bad", "✗", reason.unwrap_or("failed")),
-            "waits" => ("wait", "⏸", "waits for you"),
-            _ => ("faint", "·", "not evaluated"),
+        let (symbol, said) = match check.result {
+            "passed" => ("✓", "passed"),
+            "failed" => ("✗", reason.unwrap_or("failed")),
+            "waits" => ("⏸", "waits for you"),
+            _ => ("·", "not evaluated"),
         };
         let took = check.took_ms.map(|ms| format!(" ({:.1} s)", ms as f64 / 1000.0));
         out += &format!(
-            "<li><span class=\"{class}\">{mark}</span> <code>{}</code>: {}{}",
+            "<li><span class=\"{}\">{}</span> <code>{}</code>: {}{}",
+            class_of(symbol),
+            mark(symbol),
             escaped(&check.what),
             escaped(said),
             took.unwrap_or_default()

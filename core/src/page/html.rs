@@ -25,6 +25,35 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
+/// A symbol as HTML. Few machines have letters for some of them, so these are drawn.
+pub(super) fn mark(symbol: &str) -> String {
+    let path = match symbol {
+        "⏸" => "M1 0h2v8H1zM5 0h2v8H5z",
+        "⏳" => "M1 0h6L4.5 4 7 8H1l2.5-4z",
+        _ => return escaped(symbol),
+    };
+    format!(
+        "<svg class=\"mark\" viewBox=\"0 0 8 8\" aria-hidden=\"true\">\
+         <path d=\"{path}\" fill=\"currentColor\"/></svg>"
+    )
+}
+
+/// How what has this symbol is coloured.
+pub(super) fn class_of(symbol: &str) -> &'static str {
+    match symbol {
+        "✓" | "⚡" => "good",
+        "✗" | "!" => "bad",
+        "⏸" | "⏳" | "?" => "wait",
+        _ => "faint",
+    }
+}
+
+/// A symbol and the word that says the same.
+pub(super) fn marked(symbol: &str, word: &str) -> String {
+    let space = if symbol.is_empty() { "" } else { " " };
+    format!("<span class=\"{}\">{}{space}{}</span>", class_of(symbol), mark(symbol), escaped(word))
+}
+
 /// A whole document around `body`, which is HTML already.
 pub(super) fn page(title: &str, body: &str) -> String {
     let title = escaped(title);

@@ -1,7 +1,7 @@
 //! A run as a page: what was to be done, what came of it, and what proves it.
 
 use super::checks::check_list;
-use super::html::{escaped, page};
+use super::html::{class_of, escaped, mark, page};
 use super::markdown::rendered;
 use super::patch::coloured;
 use super::timeline::{KEY, drawn};
@@ -139,16 +139,12 @@ fn step(
     let checks: Vec<CheckView> = facts.checks.iter().map(check_view).collect();
     let Facts { name, action, .. } = facts;
     let (symbol, word) = symbol_and_word(record);
-    let class = match symbol {
-        "✓" | "⚡" => "good",
-        "✗" => "bad",
-        "⏸" => "wait",
-        _ => "faint",
-    };
     *out += &format!(
         "<article id=\"step-{number}\">\n<header><h3>{number}. {}</h3>\
-         <span class=\"status {class}\">{symbol} {}</span></header>\n{}",
+         <span class=\"status {}\">{} {}</span></header>\n{}",
         escaped(&name),
+        class_of(symbol),
+        mark(symbol),
         escaped(word),
         rendered(&action)
     );
@@ -163,7 +159,7 @@ fn step(
     for decided in evidence.decisions.iter().filter(|decided| decided.step == number) {
         *out += &format!("<p>{}</p>\n", escaped(&decision(decided)));
     }
-    if let Some(failure) = record.last_failure.as_ref().filter(|_| class == "bad") {
+    if let Some(failure) = record.last_failure.as_ref().filter(|_| class_of(symbol) == "bad") {
         *out += &format!("<p class=\"bad\">{}</p>\n", escaped(&failure.reason));
         if !failure.output.is_empty() {
             *out += &format!("<pre>{}</pre>\n", escaped(&failure.output));

@@ -4,7 +4,7 @@ use crate::documents::permission as document;
 use crate::documents::permission::{BatchError, BatchLine, LineFault, TrustList};
 use crate::effect::{Durability, Exit, Expect, Failure, FailureKind, Io};
 use crate::engine::config::{self, PROJECT_FILE, find_upwards, trust_path};
-use crate::engine::{checkout, links, staged, surroundings, unchanged};
+use crate::engine::{checkout, known_to_git, links, surroundings};
 use crate::limits;
 use crate::permission::{Call, CallingSession, Context, Decision, decide, explain};
 use crate::syntax::strict_json;
@@ -75,9 +75,8 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
         context = context.with_session(Some(session));
     }
     context.confined = args.confined;
-    let asked = explain(&call, &context);
-    let ruling = unchanged::bring_back(io, &call, &mut context, asked, explain).await;
-    let ruling = staged::look_at_staged(io, &call, &mut context, ruling, explain).await;
+    let explained = explain(&call, &context);
+    let ruling = known_to_git::look(io, &call, &mut context, explained, explain).await;
     notes.splice(0..0, context.rules.notes().iter().cloned());
     if args.json {
         io.result(format!("{}\n", document::explanation(&ruling, &notes))).await;

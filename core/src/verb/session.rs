@@ -9,6 +9,7 @@ use crate::engine::config;
 use crate::engine::instruction::instruction;
 use crate::engine::notify;
 use crate::engine::notify::session::Whereabouts;
+use crate::engine::session_places;
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
 use crate::engine::store::{Store, StoreError};
 use crate::handsoff::{Session, SessionEnding, SessionId};
@@ -278,12 +279,18 @@ async fn known(io: &Io, id: &str) -> Result<(Sessions, SessionId), Exit> {
     let root = checkout.as_ref().map(|checkout| checkout.root.as_str());
     let project = io.env("CLAUDE_PROJECT_DIR");
     let others: Vec<&str> = [root, project].into_iter().flatten().collect();
-    Ok((Sessions::of(io, &id, &others).await, id))
+    let here = Sessions::of(io, &id, &others).await;
+    if matches!(here.load(&id).await, Ok(None))
+        && let Some(place) = session_places::all(io).await.into_iter().find(|place| place.id == id)
+    {
+        return Ok((Sessions::kept(io, &place.folder), id));
+    }
+    Ok((here, id))
 }
 
 async fn missing(io: &Io, id: &SessionId) -> Exit {
-    io.note(format!("error: there is no session `{id}` here")).await;
-    io.note("  `onloop session list` shows the sessions that can be found from here.").await;
+    io.note(format!("error: there is no session `{id}`")).await;
+    io.note("  `onloop session list --everywhere` shows those that are known.").await;
     Exit::Refused
 }
 

@@ -2,87 +2,16 @@
 // narrow phone, with many runs and long ones, and when its server is killed.
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { promisify } from "node:util";
-import { chromium } from "playwright-core";
+import { test } from "node:test";
+import { browser, HOSTILE, machine, PACKAGE, PHONE, plan, run, signedIn } from "../support/pages.mjs";
 import { serve } from "../support/web.mjs";
-import * as workspace from "../support/workspace.mjs";
-import { folder, npmFolder } from "../support/workspace.mjs";
 
-const PACKAGE = [process.execPath, join(npmFolder, "bin/onloop.mjs")];
-const BROWSER = process.env.ONLOOP_TEST_BROWSER ?? "chromium";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** Where pictures of the pages are put, for whoever wants to look at them. */
 const PICTURES = process.env.ONLOOP_TEST_PICTURES;
-const PHONE = { width: 360, height: 740 };
-const HOSTILE = "Write <img src=x onerror=\"document.title='owned'\"> it";
-
-const run = promisify(execFile);
-
-/** A workflow file of so many steps, with a gate at one of them. */
-function plan(steps, gate, risk = "medium") {
-  const step = (number) =>
-    `- [ ] **Step ${number}: ${number === 1 ? HOSTILE : `Change part ${number}`}**\naction: change **it**\nloop: false\n` +
-    `verify: "true"\n${number === gate ? "gate: human\n" : ""}\n`;
-  const numbers = Array.from({ length: steps }, (_, index) => index + 1);
-  return `---\nintent: ${risk} plan of ${steps} steps\nsuccess_criteria: done\nrisk_level: ${risk}\n---\n\n## Steps\n\n${numbers.map(step).join("")}`;
-}
-
-/** A machine with these runs, each at its gate. */
-async function machine(t, plans) {
-  const top = folder(t);
-  const cwd = join(top, "project");
-  mkdirSync(cwd);
-  const { ONLOOP_NOW: _, ...env } = workspace.environment(top, { USER: "ann" });
-  const files = plans.map((plan, index) => [`hotl-workflow-w${index}.md`, plan]);
-  workspace.write(cwd, Object.fromEntries(files));
-  workspace.commitAll(cwd, env);
-  const [program, ...first] = PACKAGE;
-  const act = "printf '%s\\n' one '<b>two</b>' three";
-  const begin = async ([file]) => {
-    const words = [...first, "run", file, "--agent-command", act, "--mode", "none"];
-    const failed = await run(program, words, { cwd, env }).then(() => "nothing", (error) => error);
-    assert.equal(failed.code, 3, `${failed.stdout}${failed.stderr}`);
-  };
-  const waiting = [...files];
-  const worker = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await begin(next);
-  };
-  await Promise.all([worker(), worker(), worker()]);
-  const runs = join(env.ONLOOP_STATE_HOME, "runs");
-  const ledger = (id) => readFileSync(join(runs, id, "ledger.jsonl"), "utf8");
-  return { cwd, env, ids: readdirSync(runs), ledger };
-}
-
-let browser;
-before(async () => {
-  const executablePath = BROWSER.includes("/") ? BROWSER : (await run("which", [BROWSER])).stdout.trim();
-  // As root, which builds in containers often are, it refuses to start with a sandbox of its own.
-  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
-});
-after(() => browser?.close());
-
-/** A page that is signed in, and everything that went wrong in it. */
-async function signedIn(t, { cwd, env }, options = {}) {
-  const served = await serve(t, PACKAGE, options.words ?? [], { cwd, env });
-  const context = await browser.newContext({ viewport: PHONE, ...options.context });
-  t.after(() => context.close());
-  const page = await context.newPage();
-  const wrong = [];
-  const foreign = [];
-  page.on("pageerror", (error) => wrong.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
-  page.on("request", (request) => new URL(request.url()).host === served.host || foreign.push(request.url()));
-  await page.goto(served.links[0]);
-  // The browser focuses the button when it first paints, which may come after `load`; a key before that is lost.
-  await page.locator("button:focus").press("Enter");
-  await page.waitForURL(/\/[0-9a-f]{32}\/$/);
-  return { served, page, root: page.url(), wrong, foreign };
-}
 
 /** What axe finds, on the page as it is and with everything unfolded. */
 async function accessible(page) {

@@ -70,7 +70,11 @@ fn the_first_agent_on_path_plays_both() {
     let path = program.parent().unwrap().to_str().unwrap().to_owned();
     let run = project.with_env("PATH", &path).onloop(&["auto"]);
     assert_eq!(run.exit, Some(20), "{}", run.stderr);
-    assert!(run.stderr.starts_with("note: claude plays both\n"), "{}", run.stderr);
+    assert!(
+        run.stderr.starts_with("note: using `claude` for rw-planner and rw-loop\n"),
+        "{}",
+        run.stderr
+    );
     assert!(run.stdout.ends_with("AUTO_SUBAGENT_RESULT_INVALID\nNEXT_COMMAND=rw-auto\n"));
 }
 

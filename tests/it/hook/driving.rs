@@ -148,6 +148,42 @@ fn what_a_call_has_begun_is_read_from_what_it_printed() {
 }
 
 #[test]
+fn what_was_there_before_was_not_begun() {
+    let (project, old) = with_run();
+    let project = project.with_env("ONLOOP_NOW", "2026-03-20T22:23:15Z");
+    let line = format!("onloop list && onloop init {FILE}");
+    let mut call = json!({ "tool_name": "Bash", "tool_input": { "command": line } });
+    claude(&project, "PreToolUse", call.clone());
+    let run = project.onloop(&["init", FILE]).expect_exit(0).stdout;
+    call["tool_response"] = json!({ "stdout": format!("{old}\n{run}"), "stderr": "" });
+    claude(&project, "PostToolUse", call);
+    assert_eq!(state(&project, "s1")["run_id"], run.trim());
+}
+
+#[test]
+fn who_names_the_file_of_its_own_run_stays_with_it() {
+    let (project, id) = with_run();
+    calls(&project, "s1", "onloop step 1 start");
+    assert!(is_sent_on(&project, "s1", "a"));
+    for text in ["keep going with FILE", "implement hotl-workflow-other.md later"] {
+        asks(&project, "s1", &text.replace("FILE", FILE));
+        assert_eq!(state(&project, "s1")["run_id"], id.as_str(), "{text}");
+        assert!(is_sent_on(&project, "s1", text), "{text}");
+    }
+}
+
+#[test]
+fn a_run_that_is_over_takes_nobody_away_from_another() {
+    let (project, first) = with_run();
+    project.onloop(&["abandon", &first, "--reason", "x"]).expect_exit(0);
+    let second = project.onloop(&["init", FILE]).expect_exit(0).stdout;
+    calls(&project, "s1", &format!("onloop step 1 start --run-id {}", second.trim()));
+    calls(&project, "s1", &format!("onloop finalize --run-id {first}"));
+    assert_eq!(state(&project, "s1")["run_id"], second.trim());
+    assert!(is_sent_on(&project, "s1", "a"));
+}
+
+#[test]
 fn what_was_not_begun_in_its_turn_is_somebody_elses() {
     let project = project("", STEPS);
     calls(&project, "s1", "onloop init missing.md");

@@ -1,6 +1,7 @@
 //! An overload or a usage limit is not the end of a session.
 
-use onloop_core::effect::Exit;
+use onloop_core::effect::{Exit, ProcessIdentity};
+use onloop_core::time::Timestamp;
 use onloop_tests::{Ended, SimHost};
 use serde_json::{Value, json};
 
@@ -114,7 +115,38 @@ fn a_session_that_a_person_takes_up_meanwhile_is_not_woken() {
 }
 
 #[test]
+fn a_limit_that_comes_later_in_the_night_is_another_one() {
+    let mut host = machine();
+    let overloaded = failed("server_error", "API Error: 529 Overloaded.");
+    assert_eq!(hook(&mut host, &overloaded), Ended::Exit(Exit::Usage));
+    let stop = json!({ "session_id": "s1", "hook_event_name": "Stop",
+        "last_assistant_message": "I have done a part of it." });
+    assert_eq!(hook(&mut host, &stop), Ended::Exit(Exit::Done));
+    host.jump_clock(7 * 3_600_000);
+    let began = host.now();
+    assert_eq!(hook(&mut host, &overloaded), Ended::Exit(Exit::Usage));
+    assert!(host.now().millis_since(began) < 20_000);
+}
+
+#[test]
 fn nobody_wakes_a_client_that_is_gone() {
+    let mut host = machine();
+    host.ancestors =
+        vec![ProcessIdentity { pid: 7, host: "sim".to_owned(), started: "70".to_owned() }];
+    let leaves = host.now().as_millis() + 1_800_000;
+    host.client_leaves_at = Some(Timestamp::from_millis(leaves));
+    let lifted = host.now().as_millis() / 1000 + 3600;
+    host.disk.put("/demo/t.jsonl", json!({ "resetsAt": lifted }).to_string());
+    let began = host.now();
+    assert_eq!(hook(&mut host, &failed("rate_limit", LIMIT)), Ended::Exit(Exit::Done));
+    let waited_ms = host.now().millis_since(began);
+    assert!((1_800_000..1_860_000).contains(&waited_ms), "{waited_ms}");
+    let diary = host.disk.text("/state/diary.jsonl");
+    assert!(diary.contains("the client has exited; nobody can wake it"), "{diary}");
+}
+
+#[test]
+fn nobody_waits_for_a_week() {
     let mut host = machine();
     let lifted = host.now().as_millis() / 1000 + 7 * 3600;
     host.disk.put("/demo/t.jsonl", json!({ "resetsAt": lifted }).to_string());

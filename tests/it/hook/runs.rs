@@ -22,6 +22,17 @@ fn begun_by_agent(project: Workspace) -> Workspace {
     project
 }
 
+/// The commands that the agent is told are allowed to it.
+#[track_caller]
+fn may_do_as_told(project: &Workspace, said: &str) {
+    let told: Vec<&str> = said.lines().filter(|line| line.starts_with("onloop ")).collect();
+    assert!(told.len() > 1, "{said}");
+    for line in told {
+        let answer = calls(project, "s2", line);
+        assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "allow", "{line}: {answer}");
+    }
+}
+
 #[test]
 fn the_agent_goes_on_until_the_record_says_that_it_is_done() {
     let project = begun();
@@ -30,6 +41,7 @@ fn the_agent_goes_on_until_the_record_says_that_it_is_done() {
     assert!(first.contains(" 1/8 ") && first.contains("step 1 of 2: Make the thing"), "{first}");
     assert!(said.contains("onloop step 1 start --run-id "), "{said}");
     assert!(said.contains("Create `thing`."), "{said}");
+    may_do_as_told(&project, &said);
     assert!(said.lines().any(|line| line == "onloop session done s1"), "{said}");
     let done = project.onloop(&["session", "done", "s1"]).expect_exit(1);
     assert!(done.stderr.contains("is not finished; next is start: onloop step 1"), "{done:?}");
@@ -40,6 +52,7 @@ fn the_agent_goes_on_until_the_record_says_that_it_is_done() {
     assert!(said.contains("The attempt before failed"), "{said}");
     assert!(said.contains("test -e thing || {"), "names the check: {said}");
     assert!(said.contains("no thing at all"), "shows its output: {said}");
+    may_do_as_told(&project, &said);
 
     project.write("thing", "");
     for words in [["step", "1", "start"], ["step", "1", "verify"], ["step", "2", "start"]] {
@@ -100,8 +113,8 @@ fn a_question_is_not_turned_into_work_on_the_run() {
     let said = prompt(&project, "what does this project do?");
     let run = state(&project, "s1")["run_id"].as_str().unwrap().to_owned();
     let expected = format!(
-        "onloop: run {run} pauses for your question.\n  Your next prompt that asks nothing goes on \
-         with it; `continue` is enough.\n  To end it: onloop session stop s1"
+        "onloop: run {run} pauses for your question.\n  Your next prompt that is not a question \
+         resumes it; `continue` is enough.\n  To end it: onloop session stop s1"
     );
     assert_eq!(said["systemMessage"], expected);
     assert_eq!(claude(&project, "Stop", json!({})), Value::Null);

@@ -36,7 +36,7 @@ fn sessions_are_listed_shown_and_ended() {
     assert!(!project.path(".tmp/hooked-sessions/by-issue/42.json").exists());
     for verb in ["show", "done", "stop", "clear"] {
         let run = project.onloop(&["session", verb, "s1"]).expect_exit(4);
-        assert!(run.stderr.contains("there is no session `s1` here"), "{run:?}");
+        assert!(run.stderr.contains("there is no session `s1`"), "{run:?}");
     }
 }
 

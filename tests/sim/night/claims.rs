@@ -90,7 +90,11 @@ impl Night {
                 Doing::Works => standing != "ended" || now.starts_with("done"),
                 Doing::Deferred(_) => standing == "waits" && now.contains("waits for an answer"),
                 // The client is not there to say that it works.
-                Doing::Rests | Doing::Gone(_) | Doing::AsksAtTerminal(_) => {
+                Doing::Rests => {
+                    ["waits", "limited", "quiet"].iter().any(|word| standing == word)
+                        && !now.is_empty()
+                }
+                Doing::Gone(_) | Doing::AsksAtTerminal(_) => {
                     standing != "unreadable" && (standing == "working" || !now.is_empty())
                 }
             };

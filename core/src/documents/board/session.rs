@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::{LoggedLine, RunCard, line, moment_if};
 use crate::documents::diary::{DiaryEntry, DiaryEvent};
 use crate::documents::session_place::SessionPlace;
-use crate::handsoff::{Session, SessionState};
+use crate::handsoff::{Pause, Session, SessionState};
 use crate::limits;
 use crate::text;
 use crate::text::words;
@@ -195,8 +195,15 @@ fn standing(
     if let Some(until) = session.limited_until.filter(|until| *until > now) {
         return (SessionStanding::Limited, format!("{reason}, until {}", until.to_rfc3339()));
     }
-    if session.pause.is_some() && reason.is_empty() {
-        return (SessionStanding::Waits, "paused by another request".to_owned());
+    match session.pause {
+        Some(Pause::Question) => {
+            let how = "paused by your question; a prompt that is not one resumes it";
+            return (SessionStanding::Waits, how.to_owned());
+        }
+        Some(Pause::Person) => {
+            return (SessionStanding::Waits, "paused until you say `continue`".to_owned());
+        }
+        Some(Pause::Silence) | None => {}
     }
     if !reason.is_empty() {
         return (SessionStanding::Waits, reason);
@@ -282,8 +289,13 @@ mod tests {
         );
         assert_eq!(said(&card(&limited, 61)), "waits: its limit on usage is reached");
         let mut paused = open.clone();
-        paused.pause = Some(crate::handsoff::Pause::Question);
-        assert_eq!(said(&card(&paused, 10)), "waits: paused by another request");
+        paused.pause = Some(Pause::Question);
+        assert_eq!(
+            said(&card(&paused, 10)),
+            "waits: paused by your question; a prompt that is not one resumes it"
+        );
+        paused.pause = Some(Pause::Person);
+        assert_eq!(said(&card(&paused, 10)), "waits: paused until you say `continue`");
         let mut done = open.clone();
         done.end(at(5), SessionEnding::Done, None);
         assert_eq!(said(&card(&done, 10)), "ended: done");

@@ -132,18 +132,21 @@ impl<'a> Asker<'a> {
             Some(_) => limits::PENDING_KEPT_MS,
             None => asking.wait_ms.saturating_add(LAST_MOMENT_MS),
         };
-        let open_ms = i64::try_from(open_ms).unwrap_or(i64::MAX);
         ChatQuestion {
             nonce: nonce(self.io.start().random, asking.asked_before),
             chat_id: self.telegram.chat_id,
             allowed_user_ids: self.telegram.allowed_user_ids.clone(),
             message_ids: Vec::new(),
             bot: String::new(),
-            until_ms: self.io.now().as_millis().saturating_add(open_ms),
+            until_ms: self.now_ms().saturating_add_unsigned(open_ms),
             complete: messages.complete,
             call: asking.call.map(str::to_owned),
             repeated: false,
         }
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.io.now().as_millis()
     }
 
     /// Sends the question unless it was sent, and waits.
@@ -222,7 +225,10 @@ impl<'a> Asker<'a> {
         self.io.lock(&self.meeting.question_lock(&question.nonce), 0).await.ok()?;
         // Of one that was about to be sent nobody knows whether it was.
         let repeated = question.repeated || question.message_ids.is_empty();
-        Some(ChatQuestion { repeated, ..question })
+        // Who may answer, and how long, is as it is configured now.
+        let allowed_user_ids = self.telegram.allowed_user_ids.clone();
+        let until_ms = self.now_ms().saturating_add_unsigned(limits::PENDING_KEPT_MS);
+        Some(ChatQuestion { repeated, allowed_user_ids, until_ms, ..question })
     }
 
     /// The question about a call whose asker is gone.
@@ -231,7 +237,8 @@ impl<'a> Asker<'a> {
         for question in questions {
             let is_meant =
                 question.call.as_deref() == Some(call) && question.chat_id == self.telegram.chat_id;
-            if !is_meant {
+            // The chat says that one which is over is over.
+            if !is_meant || question.until_ms <= self.now_ms() {
                 continue;
             }
             let lock = self.meeting.question_lock(&question.nonce);

@@ -7,12 +7,13 @@
 use super::telegram::{Bot, CallError};
 use crate::documents::approval as document;
 use crate::documents::approval::{Offset, SealedAnswer};
-use crate::effect::{Durability, Expect, Failure, FailureKind, Io, OptionalExt};
+use crate::effect::{Durability, Expect, Failure, Io, OptionalExt};
 use crate::handsoff::approval::{ChatQuestion, ChatReaction, judge, message, seal, updates};
 use crate::limits;
 
-/// An offset that is older is established anew.
-const OFFSET_KEPT_MS: i64 = 24 * 60 * 60 * 1000;
+/// An offset that is older is established anew: after a week without updates Telegram begins to count
+/// from anywhere.
+const OFFSET_KEPT_MS: i64 = 6 * 24 * 60 * 60 * 1000;
 
 /// Where the processes that wait for one bot meet.
 #[derive(Clone, Debug)]
@@ -60,7 +61,6 @@ pub(super) async fn has_offset(io: &Io, meeting: &Meeting) -> bool {
 async fn read_offset(io: &Io, meeting: &Meeting) -> Option<i64> {
     let (bytes, _) = io.read(&meeting.offset(), limits::APPROVAL_DOCUMENT_BYTES).await.ok()?;
     let offset = document::read_offset(&bytes).ok()?;
-    // After a quiet week Telegram begins to count anew, perhaps below where it was.
     let age_ms = io.now().as_millis().saturating_sub(offset.at_ms);
     (0..=OFFSET_KEPT_MS).contains(&age_ms).then_some(offset.next)
 }
@@ -106,10 +106,9 @@ pub(super) async fn read_once(
     meeting: &Meeting,
     wait_ms: u64,
 ) -> Result<(), CallError> {
-    let offset = read_offset(io, meeting).await.ok_or_else(|| {
-        let message = format!("`{}` is damaged or out of date", meeting.offset());
-        CallError::Failed(Failure::new(FailureKind::Invalid, message))
-    })?;
+    let Some(offset) = read_offset(io, meeting).await else {
+        return establish(io, bot, meeting, limits::APPROVAL_HTTP_MS).await;
+    };
     // The question may stay open that long, the connection a little longer.
     let wait_sec = wait_ms.min(limits::APPROVAL_POLL_MS) / 1000;
     let payload = message::updates(offset, limits::APPROVAL_UPDATES, wait_sec);

@@ -53,10 +53,14 @@ impl KnownSessions {
         let mut before = std::mem::take(&mut self.known);
         self.folders.clear();
         for place in &places {
-            for id in place.ids().await.unwrap_or_default().into_iter().take(limits::BOARD_RUNS) {
+            let mut found = Vec::new();
+            for id in place.ids().await.unwrap_or_default() {
                 let file = place.file(&id);
                 let Ok(stat) = io.stat(&file).await else { continue };
-                let stamp = FileStamp::from(&stat);
+                found.push((stat.modified, FileStamp::from(&stat), id, file));
+            }
+            found.sort_by_key(|(modified, ..)| std::cmp::Reverse(*modified));
+            for (_, stamp, id, file) in found.into_iter().take(limits::BOARD_RUNS) {
                 let known = match before.remove(&file) {
                     Some((seen, known)) if seen == stamp => known,
                     Some(_) | None => read(io, place, id).await,
@@ -168,13 +172,14 @@ impl KnownDiary {
         let size_bytes = io.stat(&home.diary()).await.map_or(0, |stat| stat.size_bytes);
         let added = size_bytes.saturating_sub(self.size_bytes);
         if size_bytes < self.size_bytes || self.entries.is_empty() {
-            self.entries = crate::engine::diary::entries(io).await;
+            (self.entries, self.size_bytes) = crate::engine::diary::entries(io).await;
         } else if added > 0
             && let Ok((bytes, size)) = io.read_tail(&home.diary(), added).await
+            // It may have grown meanwhile; then the next look reads all of that.
             && size == size_bytes
         {
             self.entries.extend(read_lines(&bytes));
+            self.size_bytes = size_bytes;
         }
-        self.size_bytes = size_bytes;
     }
 }

@@ -4,7 +4,7 @@ use super::Frame;
 use crate::documents::board::{
     Board, CallCard, LoggedLine, RunCard, RunState, SessionCard, SessionStanding, Spent, Sum,
 };
-use crate::page::html::escaped;
+use crate::page::html::{escaped, marked};
 use crate::text;
 
 /// Runs that are over and shown at once; of more only the latest.
@@ -102,7 +102,7 @@ fn card(frame: &Frame, run: &RunCard, heading: &str) -> String {
          <p><strong>{}</strong> {}</p>\n{}<p class=\"meta\">{}</p></li>\n",
         frame.root,
         escaped(&text::ellipsis(title, 160)),
-        symbol(run.state),
+        state(run.state),
         escaped(&text::ellipsis(&run.now, 240)),
         last.unwrap_or_default(),
         meta.join(" · ")
@@ -110,18 +110,18 @@ fn card(frame: &Frame, run: &RunCard, heading: &str) -> String {
 }
 
 /// A symbol and a word for how a run stands.
-pub(super) fn symbol(state: RunState) -> &'static str {
+pub(super) fn state(state: RunState) -> String {
     match state {
-        RunState::Waits => "<span class=\"wait\">⏸ waits</span>",
-        RunState::Blocked => "<span class=\"bad\">✗ blocked</span>",
-        RunState::Interrupted => "<span class=\"bad\">! interrupted</span>",
-        RunState::Unreadable => "<span class=\"bad\">! unreadable</span>",
-        RunState::Running => "<span>→ running</span>",
-        RunState::Idle => "<span>· idle</span>",
-        RunState::Limited => "<span class=\"wait\">⏳ limited</span>",
-        RunState::Paused => "<span class=\"wait\">⏸ paused</span>",
-        RunState::Completed => "<span class=\"good\">✓ completed</span>",
-        RunState::Abandoned => "<span class=\"faint\">abandoned</span>",
+        RunState::Waits => marked("⏸", "waits"),
+        RunState::Blocked => marked("✗", "blocked"),
+        RunState::Interrupted => marked("!", "interrupted"),
+        RunState::Unreadable => marked("!", "unreadable"),
+        RunState::Running => "→ running".to_owned(),
+        RunState::Idle => "· idle".to_owned(),
+        RunState::Limited => marked("⏳", "limited"),
+        RunState::Paused => marked("⏸", "paused"),
+        RunState::Completed => marked("✓", "completed"),
+        RunState::Abandoned => marked("", "abandoned"),
     }
 }
 
@@ -160,12 +160,12 @@ fn sessions(frame: &Frame, sessions: &[SessionCard]) -> String {
 
 fn session(frame: &Frame, session: &SessionCard) -> String {
     let (class, symbol) = match session.standing {
-        SessionStanding::Waits => (" waits", "<span class=\"wait\">⏸ waits</span>"),
-        SessionStanding::Unreadable => (" trouble", "<span class=\"bad\">! unreadable</span>"),
-        SessionStanding::Limited => ("", "<span class=\"wait\">⏳ limited</span>"),
-        SessionStanding::Quiet => ("", "<span class=\"wait\">? quiet</span>"),
-        SessionStanding::Working => ("", "<span>→ working</span>"),
-        SessionStanding::Ended => ("", "<span class=\"faint\">ended</span>"),
+        SessionStanding::Waits => (" waits", marked("⏸", "waits")),
+        SessionStanding::Unreadable => (" trouble", marked("!", "unreadable")),
+        SessionStanding::Limited => ("", marked("⏳", "limited")),
+        SessionStanding::Quiet => ("", marked("?", "quiet")),
+        SessionStanding::Working => ("", "→ working".to_owned()),
+        SessionStanding::Ended => ("", marked("", "ended")),
     };
     let page = |word: &str, number: Option<u64>, url: &Option<String>| {
         let number = number?;

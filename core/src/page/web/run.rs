@@ -3,11 +3,11 @@
 use std::ops::RangeInclusive;
 
 use super::Frame;
-use super::board::symbol;
+use super::board::state;
 use crate::documents::board::{Choice, FactsView, RunView, StepView};
 use crate::limits;
 use crate::page::checks::check_list;
-use crate::page::html::escaped;
+use crate::page::html::{class_of, escaped, mark};
 use crate::page::markdown::rendered;
 use crate::page::patch::coloured;
 use crate::page::timeline::{KEY, drawn_of};
@@ -52,7 +52,7 @@ pub fn run_page(frame: &Frame, page: &RunPage<'_>) -> String {
     let mut main = format!(
         "<h1>{}</h1>\n<p><strong>{}</strong> {}{}</p>\n",
         escaped(title),
-        symbol(card.state),
+        state(card.state),
         escaped(&card.now),
         card.since.map(|at| format!(" · {}", frame.ago(at))).unwrap_or_default()
     );
@@ -96,7 +96,8 @@ pub fn run_page(frame: &Frame, page: &RunPage<'_>) -> String {
 /// What is asked, everything that there is to know before, and the buttons.
 fn asked(frame: &Frame, page: &RunPage<'_>, choice: &Choice) -> String {
     let mut out = format!(
-        "<section class=\"gate\" aria-labelledby=\"asked\"><h2 id=\"asked\">⏸ {}</h2>\n",
+        "<section class=\"gate\" aria-labelledby=\"asked\"><h2 id=\"asked\">{} {}</h2>\n",
+        mark("⏸"),
         escaped(&choice.question)
     );
     let named = page.view.steps.iter().find(|step| Some(step.number) == choice.step);
@@ -255,17 +256,12 @@ fn pages(frame: &Frame, view: &RunView, range: &RangeInclusive<u32>) -> String {
 }
 
 fn one_step(frame: &Frame, view: &RunView, step: &StepView) -> String {
-    let class = match step.symbol {
-        "✓" | "⚡" => "good",
-        "✗" => "bad",
-        "⏸" => "wait",
-        _ => "faint",
-    };
     let number = step.number;
     let mut out = format!(
-        "<li><div class=\"name\"><span>{number}. {}</span> <span class=\"status {class}\">{} {}</span></div>\n",
+        "<li><div class=\"name\"><span>{number}. {}</span> <span class=\"status {}\">{} {}</span></div>\n",
         escaped(&step.name),
-        step.symbol,
+        class_of(step.symbol),
+        mark(step.symbol),
         escaped(step.status)
     );
     if let Some(reason) = &step.reason {

@@ -86,7 +86,10 @@ async fn present(
         None => {
             let found = first_on_path(io).await;
             match found {
-                Some(preset) => io.note(format!("note: {} plays both", preset.program)).await,
+                Some(preset) => {
+                    let name = preset.program;
+                    io.note(format!("note: using `{name}` for rw-planner and rw-loop")).await;
+                }
                 None if runs_workflows => {}
                 None => {
                     io.note(

@@ -2,10 +2,10 @@
 //! that begin or go on with a run. Calls that are not ours cost a look at their text.
 
 use super::{Scene, log};
+use crate::effect::Io;
 use crate::engine::conversation::{
-    self, begun_since, driver, is_driven_by_process, of_file, only, set_driver, undriven,
+    self, began_since, driver, is_driven_by_process, not_of_others, of_file, only, set_driver,
 };
-use crate::engine::find_run::is_own;
 use crate::engine::sessions::{SessionChange, SessionError, Sessions};
 use crate::engine::store::{Store, StoreError};
 use crate::handsoff::driving::{
@@ -45,7 +45,8 @@ async fn note(
         RunCall::WorksOn(run) => (false, run),
         RunCall::Asks(run) => (true, run),
     };
-    let Some(run) = meant(scene, call, run).await else { return Ok(()) };
+    let bound = session.as_ref().and_then(|session| session.run_id.as_deref());
+    let Some(run) = meant(scene, call, run, bound).await else { return Ok(()) };
     // Who asks what comes next takes no run from others, and ends no pause.
     let is_taken =
         session.is_some_and(|session| session.run_id.is_some() || session.pause.is_some());
@@ -84,18 +85,37 @@ fn line_of(call: &Call) -> Option<String> {
     may_name_us(&line).then_some(line)
 }
 
-/// The id of the run that a call works on, as the verbs choose it.
-async fn meant(scene: &Scene, call: &Call, named: Option<String>) -> Option<String> {
+/// The id of the unfinished run that a call works on, as the verbs choose it; without a name, the one
+/// that the conversation is `bound` to where that works in this folder, since to look at all of them takes time.
+async fn meant(
+    scene: &Scene,
+    call: &Call,
+    named: Option<String>,
+    bound: Option<&str>,
+) -> Option<String> {
     let io = &scene.io;
     let given = || line_of(call).and_then(|line| assigned(&line));
     let of_environment = || io.env("HOTL_RUN_ID").map(str::to_owned);
-    match named.or_else(given).or_else(of_environment) {
-        Some(id) => is_own(io, &id).await.ok().filter(|own| *own).map(|_| id),
-        None => {
-            let runs = conversation::unfinished(io, &scene.folders()).await;
-            only(runs).map(|run| run.id.clone())
+    if let Some(id) = named.or_else(given).or_else(of_environment) {
+        return unfinished_run(io, &id).await.map(|run| run.id.clone());
+    }
+    if let Some(id) = bound
+        && let Some(run) = unfinished_run(io, id).await
+    {
+        for folder in scene.folders() {
+            let root = io.canonical(folder).await.unwrap_or_else(|_| folder.to_owned());
+            if run.place.roots().any(|of_run| of_run == root) {
+                return Some(run.id.clone());
+            }
         }
     }
+    only(conversation::unfinished(io, &scene.folders()).await).map(|run| run.id.clone())
+}
+
+/// Run `id`, if the state home has it and it is not over.
+async fn unfinished_run(io: &Io, id: &str) -> Option<Run> {
+    let store = Store::open(io, id).await.ok()?;
+    Some(store.run().clone()).filter(|run| !run.is_over())
 }
 
 async fn begins(sessions: &Sessions, id: &SessionId) -> Result<(), SessionError> {
@@ -140,15 +160,18 @@ pub(super) async fn done(scene: &Scene, call: &Call, output: &str) {
     if of_call(scene, call) != Some(RunCall::Begins) {
         return;
     }
+    let sessions = scene.sessions(id).await;
+    let session = sessions.load(id).await.ok().flatten();
+    let Some(since) = session.and_then(|session| session.begins_run_at) else { return };
     for run in ids_in(output).take(limits::RUNS_PRINTED) {
-        let Ok(store) = Store::open(&scene.io, run).await else { continue };
-        // What was printed may name others' runs as well.
-        if store.run().is_over() || driver(&scene.io, run).await.is_some_and(|by| by != *id) {
+        let Some(run) = unfinished_run(&scene.io, run).await else { continue };
+        // What was printed may name older runs and those of others as well.
+        let is_of_other = driver(&scene.io, &run.id).await.is_some_and(|by| by != *id);
+        if is_of_other || !began_since(&run, since) {
             continue;
         }
-        let sessions = scene.sessions(id).await;
-        if let Err(error) = tie(scene, &sessions, id, run).await {
-            log::debug(scene, &format!("who drives run {run} is not known: {error}")).await;
+        if let Err(error) = tie(scene, &sessions, id, &run.id).await {
+            log::debug(scene, &format!("who drives run {} is not known: {error}", run.id)).await;
         }
         return;
     }
@@ -165,26 +188,27 @@ pub(super) async fn prompted(
     let (io, folders) = (&scene.io, scene.folders());
     let run = match &prompt {
         RunPrompt::Begins => None,
-        RunPrompt::GoesOn(Some(id)) => Store::open(io, id)
-            .await
-            .ok()
-            .filter(|store| !store.run().is_over())
-            .map(|_| id.clone()),
+        RunPrompt::GoesOn(Some(id)) => unfinished_run(io, id).await.map(|run| run.id.clone()),
         RunPrompt::GoesOn(None) => {
             only(conversation::unfinished(io, &folders).await).map(|run| run.id.clone())
         }
         // A name is not much: it takes no run from others.
         RunPrompt::Names(file) => {
             let runs = conversation::unfinished(io, &folders).await;
-            let runs = undriven(io, of_file(io, runs, file, &folders).await).await;
-            only(runs).map(|run| run.id.clone())
+            let runs = of_file(io, runs, file, &folders).await;
+            only(not_of_others(io, runs, id).await).map(|run| run.id.clone())
         }
     };
     let sessions = scene.sessions(id).await;
     match (run, prompt) {
         (None, RunPrompt::GoesOn(_)) => return Ok(false),
         (None, RunPrompt::Begins | RunPrompt::Names(_)) => {
-            if sessions.load(id).await?.is_none_or(|session| session.workflow == Session::RUN) {
+            // One that is bound to a run stays bound until the other one is there.
+            let is_new = sessions.load(id).await?.is_none_or(|session| {
+                let is_bound = session.run_id.is_some() && session.may_drive();
+                session.workflow == Session::RUN && !is_bound
+            });
+            if is_new {
                 let mut session = Session::of_run(id.clone(), sessions.now());
                 session.begins_run(sessions.now());
                 sessions.begin(&session).await?;
@@ -254,8 +278,9 @@ pub(super) async fn driven(
     let io = &scene.io;
     let begun = match session.begins_run_at {
         Some(since) => {
-            let runs = begun_since(conversation::unfinished(io, &scene.folders()).await, since);
-            only(undriven(io, runs).await)
+            let mut runs = conversation::unfinished(io, &scene.folders()).await;
+            runs.retain(|run| began_since(run, since));
+            only(not_of_others(io, runs, &session.id).await)
         }
         None => None,
     };

@@ -6,7 +6,7 @@ use crate::engine::approval::pending::{self, Deferred, WaitedFor};
 use crate::engine::approval::{self, Escalation, Resolution};
 use crate::engine::confining::Confining;
 use crate::engine::sessions::{SessionChange, Sessions};
-use crate::engine::{links, staged, surroundings, unchanged};
+use crate::engine::{known_to_git, links, surroundings};
 use crate::handsoff::approval::message;
 use crate::handsoff::approval::{ApprovalChoice, ApprovalStage, Approver};
 use crate::handsoff::{Session, SessionState, digest, transcript};
@@ -42,10 +42,10 @@ async fn judged(scene: &Scene, call: &Call) -> HookAnswer {
             let why = format!("{}; answer with: onloop approve {id}", why(&ruling));
             return HookAnswer::Deferred(why);
         }
-        // It may have waited before, and somebody else has decided now.
-        if let Some(id) = call_id(scene, call).filter(|_| ruling.decision != Decision::Ask) {
-            pending::forget(&scene.io, &id).await;
-        }
+    }
+    // It may have waited before, and somebody else has decided, or the terminal asks now.
+    if let Some(id) = call_id(scene, call) {
+        pending::forget(&scene.io, &id).await;
     }
     remember(scene, &digest_of(call), &ruling).await;
     decided(scene, call, &ruling).await
@@ -223,8 +223,7 @@ pub(super) async fn remember(scene: &Scene, asked: &str, ruling: &Ruling) {
 pub(super) async fn by_rules(scene: &Scene, call: &Call) -> Ruling {
     let mut context = branched(scene, call).await;
     let ruling = refused_where_unheard(scene, decide(call, &context));
-    let ruling = unchanged::bring_back(&scene.io, call, &mut context, ruling, decide).await;
-    let ruling = staged::look_at_staged(&scene.io, call, &mut context, ruling, decide).await;
+    let ruling = known_to_git::look(&scene.io, call, &mut context, ruling, decide).await;
     // Links can only take a permission away, so only an allowed call is looked at again.
     if ruling.decision == Decision::Allow
         && links::resolve(&scene.io, call, &mut context.places).await

@@ -89,7 +89,7 @@ async fn wait_out(
     let until = match patience {
         None => return Ok(None),
         Some(Patience::TooLong(_)) => {
-            log::limit(scene, &format!("{why}; nobody waits any longer")).await;
+            log::limit(scene, &format!("{why}; no longer waiting")).await;
             let resume = scene.host.resume_command(id.as_str());
             let left_ms = Some(scene.time_left_ms());
             let place = Whereabouts { folder: &scene.cwd, resume: &resume, time_left_ms: left_ms };
@@ -137,7 +137,7 @@ async fn slept(
         }
         let given_ms = scene.time_left_ms().saturating_sub(limits::APPROVAL_MARGIN_MS);
         if left_ms > given_ms {
-            log::limit(scene, "the host does not wait as long for a hook").await;
+            log::limit(scene, "the host ends a hook before that").await;
             return Ok(false);
         }
         if io.sleep(left_ms.min(limits::WAIT_LOOK_MS)).await.is_err() {

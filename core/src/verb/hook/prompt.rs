@@ -105,7 +105,7 @@ fn said(session: &Session, effect: PromptEffect) -> Option<String> {
         PromptEffect::Nothing | PromptEffect::GoesOn => return None,
         PromptEffect::Resumed => return Some(format!("{goal} goes on after this")),
         PromptEffect::Paused(Pause::Question) => {
-            "pauses for your question.\n  Your next prompt that asks nothing goes on with it; \
+            "pauses for your question.\n  Your next prompt that is not a question resumes it; \
              `continue` is enough."
         }
         PromptEffect::Paused(Pause::Person | Pause::Silence) => "pauses until you say `continue`.",

@@ -106,10 +106,14 @@ fn is_of_run(session: &Session) -> bool {
 
 /// What the turn has begun would be there by now; what somebody else begins later is not meant.
 async fn expect_nothing(sessions: &Sessions, id: &SessionId) -> Result<(), SessionError> {
+    let at = sessions.now();
     sessions
         .change(id, |session| match session {
             Some(mut session) => {
                 session.begins_run_at = None;
+                if is_of_run(&session) && session.run_id.is_none() {
+                    session.end(at, SessionEnding::Done, Some("it began no run"));
+                }
                 (SessionChange::Write(Box::new(session)), ())
             }
             None => (SessionChange::Keep, ()),
@@ -130,6 +134,9 @@ async fn let_go(
         .change(id, |session| match session {
             Some(mut session) => {
                 session.lets_go(at, &reason);
+                if is_of_run(&session) {
+                    session.end(at, SessionEnding::Done, Some(&reason));
+                }
                 (SessionChange::Write(Box::new(session)), ())
             }
             None => (SessionChange::Keep, ()),

@@ -13,7 +13,7 @@ pub(super) async fn list(io: &Io, json: bool) -> Exit {
         return Exit::Done;
     }
     if sessions.is_empty() {
-        io.note("No sessions on this machine that begun in a folder which is known.").await;
+        io.note("No sessions are known on this machine.").await;
     }
     let mut out = String::new();
     for session in &sessions {
@@ -47,7 +47,7 @@ fn card<'c>(session: &SessionCard, calls: impl Iterator<Item = &'c CallCard>) ->
         (None, _) => String::new(),
     };
     add("issue", &page(session.issue, &session.issue_url));
-    add("request", &page(session.pull_request, &session.pull_request_url));
+    add("PR", &page(session.pull_request, &session.pull_request_url));
     add("folder", &session.folder);
     let times = crate::text::counted(u64::from(session.continued), "time");
     add("continued", &times);

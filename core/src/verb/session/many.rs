@@ -1,7 +1,7 @@
 //! `onloop session clear --all` and `--older-than`.
 
 use super::{SessionClearArgs, found, refuse};
-use crate::effect::{Exit, Io};
+use crate::effect::{Exit, Io, OptionalExt};
 use crate::engine::session_places;
 use crate::engine::sessions::{SessionError, Sessions};
 use crate::handsoff::SessionId;
@@ -65,6 +65,11 @@ async fn clear_one(
         if changed.is_some_and(|at| io.now().millis_since(at) <= age_ms) {
             return Ok(false);
         }
+    }
+    // Nothing is made again where a checkout was removed.
+    if io.stat(sessions.home()).await.optional()?.is_none() {
+        session_places::forget(io, sessions.home(), id.as_str()).await;
+        return Ok(true);
     }
     sessions.clear(id).await
 }

@@ -5,30 +5,21 @@ use std::collections::BTreeSet;
 use crate::effect::Io;
 use crate::engine::calm_git;
 use crate::limits;
-use crate::permission::{Call, Context, Decision, Ruling, recoverable};
+use crate::permission::{Call, Context, recoverable};
 
-/// The ruling that `judge` made about a call, made anew where it is to be asked about only because
-/// of files that git turns out to have. Git is started where its answer can change the ruling.
-pub(crate) async fn bring_back(
-    io: &Io,
-    call: &Call,
-    context: &mut Context,
-    ruling: Ruling,
-    judge: fn(&Call, &Context) -> Ruling,
-) -> Ruling {
-    if ruling.decision != Decision::Ask {
-        return ruling;
-    }
+/// Adds to `context` the files that keep `call` from being allowed, if git has all of them. Whether it
+/// does.
+pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> bool {
     let files = recoverable(call, context);
-    let Some(root) = context.places.root.clone() else { return ruling };
+    let Some(root) = context.places.root.clone() else { return false };
     if files.is_empty() || files.len() > limits::RESOLVED_PATHS {
-        return ruling;
+        return false;
     }
-    if !are_unchanged(io, &root, &files).await {
-        return ruling;
+    let are_there = are_unchanged(io, &root, &files).await;
+    if are_there {
+        context.places.unchanged = files;
     }
-    context.places.unchanged = files;
-    judge(call, context)
+    are_there
 }
 
 /// Whether git tracks each of these files and has it as it is on disk, committed. What git cannot
