@@ -11,7 +11,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync,
 import { delimiter, dirname, join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
-import { temporaryFolder } from "../../npm/test/support/temporary.mjs";
+import { lastingFolder } from "../../npm/test/support/temporary.mjs";
 import { completions, messages, responses, serve } from "./model.mjs";
 
 /** Top of the checkout. */
@@ -52,7 +52,8 @@ const NOWHERE = {
  * come before what the system has, all of them new.
  */
 export function machine(client) {
-  const folder = realpathSync(temporaryFolder("onloop-hosts-"));
+  // Codex makes no programs for its sandbox below a folder for temporary files.
+  const folder = realpathSync(lastingFolder("onloop-hosts-"));
   made.push(folder);
   for (const name of ["home", "home/.codex", "project", "bin"]) mkdirSync(join(folder, name));
   symlinkSync(NATIVE, join(folder, "bin/onloop"));

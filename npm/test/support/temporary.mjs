@@ -30,7 +30,14 @@ export function temporaryFolder(prefix) {
   return mkdtempSync(join(place, prefix));
 }
 
+/** A new folder that is not in the system's folder for temporary files, as far as there is such a place. */
+export function lastingFolder(prefix) {
+  lasting ??= ["/var/tmp", tmpdir(), "/tmp"].find(isQuiet) ?? tmpdir();
+  return mkdtempSync(join(lasting, prefix));
+}
+
 let place;
+let lasting;
 
 function isQuiet(candidate) {
   try {
