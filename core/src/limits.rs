@@ -315,6 +315,8 @@ pub const BOARD_RUNS: usize = 500;
 pub const BOARD_LINE_BYTES: usize = 1024;
 /// Longest text of several lines on such a screen; a longer one is cut.
 pub const BOARD_TEXT_BYTES: usize = 64 * 1024;
+/// Most of a call of a tool that is shown where it can be allowed; one that is longer cannot be there.
+pub const CALL_SHOWN_BYTES: usize = 8 * 1024;
 /// Bytes of the end of a log that such a screen reads.
 pub const BOARD_LOG_BYTES: u64 = 32 * 1024;
 /// Events of the end of a run that such a screen shows.

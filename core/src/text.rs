@@ -94,6 +94,20 @@ fn skip_escape_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
+/// `text` with every character spelled out, such as `\u{1b}`, that hides itself or what stands around it,
+/// but for those in `kept`. For whoever decides about the text: nothing of it is left out.
+pub(crate) fn visible(text: &str, kept: &[char]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if kept.contains(&c) => out.push(c),
+            c if c.is_control() || is_invisible(c) => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// Characters that take no room and change how their neighbours are read.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c,

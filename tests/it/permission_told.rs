@@ -106,8 +106,7 @@ fn what_a_workflow_is_told_in_words_is_allowed_in_it() {
 
 #[test]
 fn our_agents_may_do_what_they_are_told() {
-    let told: Vec<String> =
-        AGENTS.iter().flat_map(|agent| commands(agent.instructions)).collect();
+    let told: Vec<String> = AGENTS.iter().flat_map(|agent| commands(agent.instructions)).collect();
     assert!(told.iter().any(|line| line.starts_with("onloop auto ")), "{told:?}");
     told.iter().for_each(|line| allowed(line, ""));
     for line in [

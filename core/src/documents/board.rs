@@ -200,8 +200,10 @@ pub struct CallCard {
     pub folder: String,
     /// The tool.
     pub tool: String,
-    /// What it would do, with its line breaks.
+    /// What it would do, with its line breaks; what hides in it is spelled out.
     pub target: String,
+    /// Whether that is all of it. Nobody allows what they have not seen.
+    pub complete: bool,
     /// Why nobody decided.
     pub reason: String,
     /// Since when it waits.
@@ -211,12 +213,14 @@ pub struct CallCard {
 
 /// A call as a list shows it.
 pub fn call(call: &PendingCall) -> CallCard {
+    let target = text::visible(&call.target, &['\n', '\t']);
     CallCard {
         id: text::one_line(&call.id),
         session: text::one_line(&call.session_id),
         folder: text::one_line(&call.cwd),
         tool: line(&call.tool),
-        target: text::ellipsis(&text::printable(&call.target), limits::BOARD_TEXT_BYTES),
+        complete: target.len() <= limits::CALL_SHOWN_BYTES,
+        target: text::ellipsis(&target, limits::CALL_SHOWN_BYTES),
         reason: line(&call.reason),
         since: Timestamp::from_millis(call.since_ms),
     }

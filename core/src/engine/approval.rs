@@ -112,6 +112,7 @@ pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Reso
         session: Some(&escalation.session_id),
         // The host does not wait as long as the person was promised.
         stays: escalation.defers && wait_ms < telegram.timeout_ms,
+        ends_with: None,
     };
     about_call(io, telegram, &subject, asking).await
 }
@@ -130,6 +131,7 @@ pub async fn ask_in_chat(io: &Io, config: &Config, call: &PendingCall) -> Resolu
         call: Some(&call.id),
         session: Some(&call.session_id),
         stays: true,
+        ends_with: None,
     };
     about_call(io, telegram, &subject_of(call), asking).await
 }

@@ -153,6 +153,12 @@ async fn take_turn(
                 true => (ask::person(io, store, &question).await, Door::Terminal),
                 false => (gate_in_chat(io, store, &question).await, Door::Telegram),
             };
+            let is_answer = !matches!(consulted, Consulted::Interrupted);
+            if is_answer && store.look_again().await? {
+                io.note("The run has changed since it was asked about; it goes on as it is now.")
+                    .await;
+                return Ok(());
+            }
             match consulted {
                 Consulted::Decided(event) => {
                     record_decision(store, how, event, decider(io, door))?;

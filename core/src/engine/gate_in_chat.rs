@@ -38,10 +38,14 @@ pub(crate) async fn gate_in_chat(io: &Io, store: &Store, question: &Question) ->
     let wait_ms = telegram.timeout_ms;
     let waiting = text::span(wait_ms);
     io.note(format!("Asking in the chat about step {step}, for {waiting} at most.")).await;
-    let asking = Asking { asked_before, wait_ms, call: None, session: None, stays: false };
+    let (ledger, size_bytes) = store.ledger_as_known();
+    let ends_with = Some((ledger.as_str(), size_bytes));
+    let asking =
+        Asking { asked_before, wait_ms, call: None, session: None, stays: false, ends_with };
     match ask::person(io, telegram, &messages, asking).await {
         Ok(given) => Consulted::Decided(decided(step, given.choice)),
         Err(NoAnswer::Interrupted) => Consulted::Interrupted,
+        Err(NoAnswer::Settled) => Consulted::Nobody,
         Err(why) => {
             io.note(format!("Nobody decided in the chat: {}", text::one_line(&why.to_string())))
                 .await;

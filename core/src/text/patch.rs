@@ -31,18 +31,18 @@ pub fn patch_lines(patch: &str) -> impl Iterator<Item = (PatchLine, &str)> {
     })
 }
 
-/// `patch` for a terminal, coloured. What steers a terminal in it is taken out.
+/// `patch` for a terminal, coloured. What would steer a terminal or hide in it is spelled out.
 pub fn coloured_patch(patch: &str) -> String {
-    let patch = super::printable(patch);
     let mut out = String::with_capacity(patch.len() * 5 / 4);
-    for (kind, line) in patch_lines(&patch) {
+    for (kind, line) in patch_lines(patch) {
+        let line = super::visible(line, &['\t']);
         let style = match kind {
             PatchLine::Head => "1",
             PatchLine::Place => "36",
             PatchLine::Added => "32",
             PatchLine::Removed => "31",
             PatchLine::Same => {
-                out += line;
+                out += &line;
                 out.push('\n');
                 continue;
             }
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(
             coloured_patch(patch),
             "\u{1b}[1mdiff --git a/x b/x\u{1b}[0m\n\u{1b}[1m--- a/x\u{1b}[0m\n\
-             \u{1b}[36m@@ -1,2 +1,2 @@\u{1b}[0m\n\u{1b}[31m-b\u{1b}[0m\n\u{1b}[32m+--- y\u{1b}[0m\n z\n"
+             \u{1b}[36m@@ -1,2 +1,2 @@\u{1b}[0m\n\u{1b}[31m-b\\u{1b}[2J\u{1b}[0m\n\u{1b}[32m+--- y\u{1b}[0m\n z\n"
         );
     }
 }

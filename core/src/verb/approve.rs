@@ -142,18 +142,7 @@ async fn show(io: &Io, calls: &[PendingCall], json: bool) -> Exit {
 
 /// The whole target, because what is not seen must not be approved. Invisible characters are escaped.
 fn indented(target: &str) -> String {
-    let mut out = String::new();
-    for line in target.lines() {
-        out.push_str("    ");
-        for c in line.chars() {
-            match c {
-                c if c.is_control() || text::is_invisible(c) => out.extend(c.escape_unicode()),
-                c => out.push(c),
-            }
-        }
-        out.push('\n');
-    }
-    out
+    target.lines().map(|line| format!("    {}\n", text::visible(line, &[]))).collect()
 }
 
 fn quoted(target: &str) -> String {

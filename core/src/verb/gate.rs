@@ -12,7 +12,7 @@ use crate::engine::change::{change_by, refuse};
 use crate::engine::conduct_args::remembered_options;
 use crate::engine::decide::{decider, demand_person};
 use crate::engine::select::open;
-use crate::engine::store::Store;
+use crate::engine::store::{CHANGED_SINCE, Store};
 use crate::run::{
     BlockReason, Decider, Door, Event, GateDecision, Mode, Next, Question, Refusal, Run,
     StepStatus, approval_line,
@@ -91,7 +91,7 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
     }
     let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
     if let Some(seen) = &args.seen {
-        demand_unchanged(io, &store, seen).await?;
+        demand_unchanged(io, &mut store, seen).await?;
     }
     // An editor says of itself that it is one; what it calls is this verb.
     let door = io.env("ONLOOP_DOOR").and_then(|door| door.parse().ok());
@@ -100,11 +100,12 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
 }
 
 /// Refuses a decision about a record that is not what the person has seen.
-async fn demand_unchanged(io: &Io, store: &Store, seen: &str) -> Result<(), Exit> {
+async fn demand_unchanged(io: &Io, store: &mut Store, seen: &str) -> Result<(), Exit> {
     if seen.is_empty() || store.head_sha256() != seen {
-        io.note("The run has changed since; look at it again. Nothing is decided.").await;
+        io.note(CHANGED_SINCE).await;
         return Err(Exit::Failed);
     }
+    store.only_as_known();
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use super::poller::{self, Meeting};
 use super::telegram::{Bot, CallError};
 use crate::documents::approval as document;
 use crate::effect::{Durability, Expect, Failure, Io, OptionalExt};
-use crate::handsoff::approval::message::{self, GIVEN_UP, Messages, TIMED_OUT};
+use crate::handsoff::approval::message::{self, GIVEN_UP, Messages, SETTLED, TIMED_OUT};
 use crate::handsoff::approval::{ApprovalChoice, ChatQuestion, nonce, seal};
 use crate::handsoff::config::Telegram;
 use crate::limits;
@@ -34,6 +34,8 @@ pub(crate) struct Asking<'a> {
     /// Whether the question stays open when nobody has answered in that time, as its call waits
     /// without a process.
     pub(crate) stays: bool,
+    /// A file, and its size, with whose growth the question is settled elsewhere.
+    pub(crate) ends_with: Option<(&'a str, u64)>,
 }
 
 /// A person's answer.
@@ -78,7 +80,7 @@ pub(crate) async fn person(
             (question, is_held)
         }
     };
-    let outcome = asker.ask(messages, &mut question, &mut deadline, asking.stays).await;
+    let outcome = asker.ask(messages, &mut question, &mut deadline, asking).await;
     if is_held {
         let _ = io.unlock(&meeting.question_lock(&question.nonce)).await;
     }
@@ -155,7 +157,7 @@ impl<'a> Asker<'a> {
         messages: &Messages,
         question: &mut ChatQuestion,
         deadline: &mut Deadline,
-        stays: bool,
+        Asking { stays, ends_with, .. }: Asking<'_>,
     ) -> Result<Given, NoAnswer> {
         // Whoever reads the updates must know the question before anybody can press its button.
         self.publish(question, Durability::Relaxed).await?;
@@ -175,7 +177,7 @@ impl<'a> Asker<'a> {
                 return Err(failure.into());
             }
         }
-        let outcome = self.wait(question, deadline).await;
+        let outcome = self.wait(question, deadline, ends_with).await;
         match &outcome {
             Err(NoAnswer::TimedOut) if stays => return Err(NoAnswer::StaysOpen),
             Err(NoAnswer::Unreached(_)) if stays => return outcome,
@@ -190,6 +192,7 @@ impl<'a> Asker<'a> {
         let shown = match &outcome {
             Ok(given) => messages.labels.given(given.choice),
             Err(NoAnswer::TimedOut) => TIMED_OUT,
+            Err(NoAnswer::Settled) => SETTLED,
             Err(_) => GIVEN_UP,
         };
         self.close(question, messages, shown).await;
@@ -301,12 +304,14 @@ impl<'a> Asker<'a> {
         &self,
         question: &ChatQuestion,
         deadline: &mut Deadline,
+        ends_with: Option<(&str, u64)>,
     ) -> Result<Given, NoAnswer> {
         let (io, lock) = (self.io, self.meeting.lock());
         let mut reading = false;
         let ended = loop {
             match self.answer(question).await {
                 Some(given) => break Ok(given),
+                None if has_grown(io, ends_with).await => break Err(NoAnswer::Settled),
                 None if deadline.left_ms(io.now()) == 0 => break Err(deadline.over()),
                 None => {}
             }
@@ -368,4 +373,10 @@ impl<'a> Asker<'a> {
         let timeout_ms = limits::APPROVAL_LAST_CALL_MS;
         let _ = self.bot.call(self.io, "editMessageText", &payload, timeout_ms).await;
     }
+}
+
+/// Whether the file has another size than it had.
+async fn has_grown(io: &Io, file: Option<(&str, u64)>) -> bool {
+    let Some((path, size_bytes)) = file else { return false };
+    io.stat(path).await.is_ok_and(|stat| stat.size_bytes != size_bytes)
 }

@@ -12,6 +12,8 @@ pub(crate) enum NoAnswer {
     StaysOpen,
     /// The chat could not be reached until the time was over; why.
     Unreached(String),
+    /// What was asked about has been decided elsewhere, or has changed.
+    Settled,
     /// The person at this process interrupted it.
     Interrupted,
     /// We cannot ask, or cannot wait any longer; why.
@@ -28,6 +30,7 @@ impl std::fmt::Display for NoAnswer {
             NoAnswer::Unreached(why) => {
                 write!(f, "asking through Telegram: not reached until the time was over: {why}")
             }
+            NoAnswer::Settled => f.write_str("it was settled elsewhere"),
             NoAnswer::Interrupted => f.write_str("asking through Telegram: interrupted"),
             NoAnswer::GaveUp(why) => write!(f, "asking through Telegram: {why}"),
         }

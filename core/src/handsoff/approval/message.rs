@@ -138,6 +138,8 @@ pub fn closed(question: &str, outcome: &str) -> String {
 
 /// Outcome of a question that nobody answered.
 pub const TIMED_OUT: &str = "⏰ Timed Out";
+/// Outcome of a question about something that was decided elsewhere, or has changed.
+pub const SETTLED: &str = "⏹ Settled elsewhere";
 /// Outcome of a question whose asker was interrupted or could not read answers any more.
 pub const GIVEN_UP: &str = "⚠️ No longer asked here";
 
@@ -149,14 +151,7 @@ fn line(name: &str, value: &str, limit_bytes: usize) -> String {
 /// The target with everything in sight that could hide: control characters and characters
 /// that change how their neighbours look are spelled out, not dropped.
 fn visible(target: &str) -> String {
-    let mut out = String::with_capacity(target.len());
-    for c in target.chars() {
-        match c {
-            '\n' => out.push(c),
-            c if c.is_control() || text::is_invisible(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
-        }
-    }
+    let out = text::visible(target, &['\n']);
     // A message must not be empty, and its end must not be trimmed away unseen.
     if out.trim().is_empty() { "(nothing)".to_owned() } else { out }
 }

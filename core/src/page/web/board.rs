@@ -128,14 +128,20 @@ pub(super) fn state(state: RunState) -> String {
 fn waiting_call(frame: &Frame, call: &CallCard, form: &dyn Fn(&str) -> String) -> String {
     let path = format!("/call/{}", call.id);
     let id = escaped(&call.id);
+    let allow = match call.complete {
+        true => {
+            "<button class=\"main\" name=\"answer\" value=\"allow\">Allow once</button>".to_owned()
+        }
+        false => format!("<p>There is more than fits here: <code>onloop approve {id}</code></p>"),
+    };
     format!(
         "<section class=\"card waits\" aria-labelledby=\"call-{id}\"><h2 id=\"call-{id}\">An agent wants to use \
          {}</h2>\n<pre>{}</pre>\n<p>{}</p>\n<p class=\"meta\">{} · in {}</p>\n\
          <form method=\"post\" action=\"{}{}\"><input type=\"hidden\" name=\"form\" value=\"{}\">\
-         <div class=\"choices\"><button class=\"main\" name=\"answer\" value=\"allow\">Allow once</button>\
+         <div class=\"choices\">{allow}\
          <button class=\"no\" name=\"answer\" value=\"deny\">Deny</button></div></form></section>\n",
         escaped(&call.tool),
-        escaped(&text::ellipsis(&call.target, 8 * 1024)),
+        escaped(&call.target),
         escaped(&call.reason),
         frame.ago(call.since),
         escaped(&call.folder),

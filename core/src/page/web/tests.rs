@@ -123,6 +123,7 @@ fn the_page_of_everything() {
         folder: "/w".to_owned(),
         tool: "Bash".to_owned(),
         target: "rm -rf <build>".to_owned(),
+        complete: true,
         reason: "no rule decides".to_owned(),
         since: at(3990),
     };

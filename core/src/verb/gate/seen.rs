@@ -56,7 +56,7 @@ async fn decide(
 ) -> Result<(), Exit> {
     demand_person(io, "the decision at a gate").await?;
     let mut store = open(io, Some(seen.run_id)).await?;
-    demand_unchanged(io, &store, seen.record).await?;
+    demand_unchanged(io, &mut store, seen.record).await?;
     let step = seen.step;
     let (word, reason) = match decision {
         SeenDecision::Approve { typed } if !names_step(io, store.run(), step, typed) => {

@@ -55,11 +55,15 @@ impl Server {
         };
         // The beginning of an id is enough at a terminal; here it is the whole.
         let board = self.lookout.look(&self.io).await;
-        let waits = board.calls.iter().any(|waiting| waiting.id == call);
+        let waiting = board.calls.iter().find(|waiting| waiting.id == call);
         let args = ApproveArgs { id: Some(call.to_owned()), deny, ..ApproveArgs::default() };
-        let outcome = match waits {
-            true => captured(&self.io, |io| async move { approve(&io, &args).await }).await,
-            false => (Exit::Usage, "This call does not wait any more.".to_owned()),
+        let outcome = match waiting {
+            None => (Exit::Usage, "This call does not wait any more.".to_owned()),
+            Some(waiting) if !deny && !waiting.complete => {
+                let why = "There is more of this call than the page shows. In a terminal:";
+                (Exit::Usage, format!("{why} onloop approve {}", waiting.id))
+            }
+            Some(_) => captured(&self.io, |io| async move { approve(&io, &args).await }).await,
         };
         let back = Some((root.as_str(), "To the beginning"));
         let (status, title) = match outcome.0 {
