@@ -121,7 +121,7 @@ test("a limit of Claude Code is waited for, and its agent goes on with the goal"
   assert.ok(Date.now() - began > s * 1000, stdout);
   const woken = heard.told.filter((text) => text.includes("The model's service is worth trying again, after "));
   assert.equal(woken.length, 1, JSON.stringify(heard.told));
-  assert.match(woken[0], /the goal of `\/ship` is not reached yet \(0 continuations so far; this is none\)/);
+  assert.match(woken[0], /the goal of `ship` is not reached yet \(0 continuations so far; this is none\)/);
   assert.deepEqual(shipped(heard), ["1", "2"], JSON.stringify(heard.told));
 });
 

@@ -88,6 +88,7 @@ impl std::fmt::Display for Why {
             Why::ApiError(message) => {
                 write!(f, "the model's service failed: {}", text::ellipsis(message, 200))
             }
+            Why::Exhausted { maximum: 1 } => f.write_str("the only continuation is used up"),
             Why::Exhausted { maximum } => {
                 write!(f, "all {} are used up", text::counted(u64::from(*maximum), "continuation"))
             }
@@ -155,8 +156,11 @@ impl Session {
     /// grow must not keep a session going, so each of them counts as one without progress.
     fn is_echo(&mut self, at: Timestamp, stop: &StopFacts) -> bool {
         let soon = |then: Timestamp| at.millis_since(then) <= limits::STOP_ECHO_MS;
+        // A transcript may be behind, and show the place of the stop before: its words were others.
+        let said = stop.evidence.message.as_deref().map(digest);
+        let says_the_same = said.is_none() || said == self.last_message;
         let Some(counted) = &mut self.stop else { return false };
-        let is_same = stop.evidence.place.as_ref() == Some(&counted.place);
+        let is_same = says_the_same && stop.evidence.place.as_ref() == Some(&counted.place);
         let is_echo = is_same && self.updated_at.is_some_and(soon);
         if !is_echo || counted.echoes >= limits::STOP_ECHOES {
             return false;
@@ -252,6 +256,12 @@ mod tests {
         };
         let said = verdicts(&mut session(), [in_a_row("a"), in_a_row("a"), in_a_row("b")]);
         assert_eq!(said, ["1/3", "1/3", "2/3"]);
+        // A client may not have written down yet what its agent says now.
+        let behind = StopFacts {
+            evidence: Evidence { place: Some("a".to_owned()), ..at("b").evidence },
+            ..at("b")
+        };
+        assert_eq!(verdicts(&mut session(), [at("a"), behind]), ["1/10", "2/10"]);
         // A transcript that stands still does not keep a session going.
         let still = std::iter::repeat_with(|| at("a")).take(100);
         let said = verdicts(&mut session(), still);

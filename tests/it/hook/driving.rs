@@ -150,7 +150,7 @@ fn what_a_call_has_begun_is_read_from_what_it_printed() {
 #[test]
 fn what_was_there_before_was_not_begun() {
     let (project, old) = with_run();
-    let project = project.with_env("ONLOOP_NOW", "2026-03-20T22:23:15Z");
+    let project = project.with_env("ONLOOP_NOW", "2099-03-20T22:23:15Z");
     let line = format!("onloop list && onloop init {FILE}");
     let mut call = json!({ "tool_name": "Bash", "tool_input": { "command": line } });
     claude(&project, "PreToolUse", call.clone());

@@ -94,13 +94,13 @@ fn the_morning_is_told_from_anywhere() {
         .shell("mkdir -p ../elsewhere && cd ../elsewhere && onloop session list --everywhere");
     let folder = project.path(".").canonicalize().unwrap();
     let expected = format!(
-        "⏸ s1  waits for you: all 1 continuation are used up
+        "⏸ s1  waits for you: the only continuation is used up
     goal      a pull request for issue #42
     issue     #42 https://github.com/me/shop/issues/42
-    request   #7 https://github.com/me/shop/pull/7
+    PR        #7 https://github.com/me/shop/pull/7
     folder    {}
     continued 1 time
-    last      2026-03-20T10:00:00+00:00 session s1 is not continued: all 1 continuation are used up
+    last      2026-03-20T10:00:00+00:00 session s1 is not continued: the only continuation is used up
     decision  2026-03-20T10:00:00+00:00 denied by rule path:outside: Bash `rm -rf /`
     go on     claude -r s1
 ",

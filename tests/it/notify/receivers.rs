@@ -59,9 +59,13 @@ fn a_command_that_fails_is_said_and_tried_again() {
 
 /// A run with a gate, about which its developer wants to hear in the chat, for a second.
 fn in_chat(api: &BotApi, more: &str) -> Workspace {
+    in_chat_for(1, api, more)
+}
+
+fn in_chat_for(seconds: u32, api: &BotApi, more: &str) -> Workspace {
     let yaml = format!(
-        "telegram:\n  enabled: true\n  token: \"{TOKEN}\"\n  chat_id: {CHAT}\n  timeout_sec: 1\n  \
-         poll_interval_sec: 1\nnotify:\n  telegram: true\n{more}"
+        "telegram:\n  enabled: true\n  token: \"{TOKEN}\"\n  chat_id: {CHAT}\n  \
+         timeout_sec: {seconds}\n  poll_interval_sec: 1\nnotify:\n  telegram: true\n{more}"
     );
     gated(&yaml).with_env("ONLOOP_TELEGRAM_API", &api.base)
 }
@@ -100,6 +104,28 @@ fn a_gate_is_decided_in_the_chat() {
         let line =
             ledger.lines().find(|line| line.contains("gate_decided")).expect("it is recorded");
         assert!(line.contains("\"telegram\""), "{line}");
+    }
+}
+
+#[test]
+fn a_gate_that_is_decided_elsewhere_is_not_waited_for_in_the_chat() {
+    for (word, exit, status) in [("approved", 0, "completed"), ("rejected", 1, "blocked")] {
+        let api = BotApi::start();
+        let project = in_chat_for(3600, &api, "");
+        let ended = std::thread::scope(|scope| {
+            let run = scope.spawn(|| run(&project, &[]));
+            while api.payloads("sendMessage").is_empty() {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            project.onloop(&["gate", "1", word]).expect_exit(0);
+            run.join().expect("it ended")
+        });
+        let ended = ended.expect_exit(exit);
+        let said = "The run has changed since it was asked about; it goes on as it is now.\n";
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+        assert_eq!(project.record()["status"], status);
+        let closed = api.payloads("editMessageText")[0]["text"].as_str().unwrap().to_owned();
+        assert!(closed.ends_with("<b>⏹ Settled elsewhere</b>"), "{closed}");
     }
 }
 
