@@ -49,7 +49,7 @@ pub use redact::{RedactedStream, Redaction};
 pub use request::*;
 pub use serve::{CallAnswer, ServeRequest, WebCall};
 pub use shell::Shell;
-pub use start::{ProcessIdentity, Start, Terminal};
+pub use start::{ProcessIdentity, ProcessRole, Start, Terminal};
 
 use serde::Serialize;
 

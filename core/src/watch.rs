@@ -87,12 +87,23 @@ pub async fn show_on_screen(io: &Io, run_id: &str) -> Exit {
 ///
 /// # Errors
 ///
-/// Nobody drives it here, or an agent asks; it has been explained.
+/// Nobody drives it here, its process does not drive it alone, or an agent asks; it has been explained.
 pub async fn stop_driver(io: &Io, run_id: &str) -> Result<u32, Exit> {
     demand_person(io, "stopping a run").await?;
     let store = open(io, Some(run_id)).await?;
     match io.holder(&store.paths().driver_lock()).await {
-        Ok(Some(LockHolder { process, live: true })) => Ok(process.pid),
+        Ok(Some(LockHolder { process, live: true, role })) => match role.to_be_stopped_in() {
+            None => Ok(process.pid),
+            // A signal would end whatever else is done there.
+            Some(place) => {
+                io.note(format!(
+                    "It is driven by {place} (process {}); stop it there.",
+                    process.pid
+                ))
+                .await;
+                Err(Exit::Failed)
+            }
+        },
         Ok(_) | Err(_) => {
             io.note("No process on this machine drives it.").await;
             Err(Exit::Failed)

@@ -40,8 +40,8 @@ use std::time::Duration;
 
 use onloop_core::effect::{
     CallAnswer, Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, LockHolder, Outcome,
-    ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, Reply, Request, Say, ServeRequest,
-    Start, Stat, Version, WebCall,
+    ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole, ProcessSpec, Reply, Request, Say,
+    ServeRequest, Start, Stat, Version, WebCall,
 };
 use onloop_core::time::Timestamp;
 
@@ -107,6 +107,7 @@ pub trait Locks {
         path: &str,
         wait_ms: u64,
         private: bool,
+        role: ProcessRole,
         now: Timestamp,
     ) -> Result<(), Failure>;
     /// [`Request::Unlock`].
@@ -316,9 +317,9 @@ impl OsHost {
             Request::Canonical { path } => {
                 self.files.canonical(&path).map(|path| Outcome::Path { path })
             }
-            Request::Lock { path, wait_ms, private } => {
+            Request::Lock { path, wait_ms, private, role } => {
                 let now = self.clock.now();
-                self.locks.lock(&path, wait_ms, private, now).map(done)
+                self.locks.lock(&path, wait_ms, private, role, now).map(done)
             }
             Request::Unlock { path } => self.locks.unlock(&path).map(done),
             Request::Holder { path } => {

@@ -1,5 +1,5 @@
-import type { Command, Expect, FileKind, HttpMethod, LeftOut, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Say, Shell, Version } from "./vocabulary.js";
-export type { Expect, LeftOut, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Shell, Version };
+import type { Command, Expect, FileKind, HttpMethod, LeftOut, LockHolder, ProcessGroup, ProcessIdentity, ProcessRole, ProcessStatus, Say, Shell, Version } from "./vocabulary.js";
+export type { Expect, LeftOut, LockHolder, ProcessGroup, ProcessIdentity, ProcessRole, ProcessStatus, Shell, Version };
 export interface Stat {
     kind: FileKind;
     sizeBytes: number;
@@ -24,7 +24,7 @@ export interface Files {
     canonical(path: string): Promise<string>;
 }
 export interface Locks {
-    lock(path: string, waitMs: number, nowMs: number, isPrivate?: boolean): Promise<void>;
+    lock(path: string, waitMs: number, nowMs: number, isPrivate?: boolean, role?: ProcessRole): Promise<void>;
     unlock(path: string): Promise<void>;
     holder?(path: string): Promise<LockHolder | undefined>;
     releaseAll(): Promise<void>;

@@ -12,6 +12,7 @@ export interface Start {
     now_ms: number;
     terminal: Terminal;
     process: ProcessIdentity;
+    role?: ProcessRole;
     random: string;
 }
 export interface Terminal {
@@ -25,6 +26,7 @@ export interface ProcessIdentity {
     host: string;
     started: string;
 }
+export type ProcessRole = "command" | "embedded" | "server";
 export type Turn = {
     request: Request;
 } | {
@@ -75,6 +77,7 @@ export type Request = {
     path: string;
     wait_ms: number;
     private: boolean;
+    role?: ProcessRole;
 } | {
     do: "unlock";
     path: string;
@@ -241,6 +244,7 @@ export type FileKind = "file" | "folder" | "link" | "other";
 export interface LockHolder {
     process: ProcessIdentity;
     live: boolean;
+    role?: ProcessRole;
 }
 export interface HttpAnswer {
     status: number;

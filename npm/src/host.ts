@@ -15,13 +15,14 @@ import type {
   LockHolder,
   ProcessGroup,
   ProcessIdentity,
+  ProcessRole,
   ProcessStatus,
   Say,
   Shell,
   Version,
 } from "./vocabulary.js";
 
-export type { Expect, LeftOut, LockHolder, ProcessGroup, ProcessIdentity, ProcessStatus, Shell, Version };
+export type { Expect, LeftOut, LockHolder, ProcessGroup, ProcessIdentity, ProcessRole, ProcessStatus, Shell, Version };
 
 export interface Stat {
   /** Links are not followed. */
@@ -74,8 +75,17 @@ export interface Files {
 }
 
 export interface Locks {
-  /** Becomes the only holder of a lock file; `busy` names the present one. */
-  lock(path: string, waitMs: number, nowMs: number, isPrivate?: boolean): Promise<void>;
+  /**
+   * Becomes the only holder of a lock file; `busy` names the present one. `role`: what this
+   * process is, for the lock file; left out: a command line.
+   */
+  lock(
+    path: string,
+    waitMs: number,
+    nowMs: number,
+    isPrivate?: boolean,
+    role?: ProcessRole,
+  ): Promise<void>;
   unlock(path: string): Promise<void>;
   /**
    * Who has a lock file now, without taking it; nothing where nobody has. A file that does not

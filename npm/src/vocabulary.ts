@@ -45,6 +45,8 @@ export interface Start {
   terminal: Terminal;
   /** Who asks; written into locks. */
   process: ProcessIdentity;
+  /** What that process is besides this program; written into locks as well. */
+  role?: ProcessRole;
   /**
    * Unpredictable bytes; the only source of randomness that a program has. Thirty-two hexadecimal
    * digits.
@@ -76,6 +78,18 @@ export interface ProcessIdentity {
    */
   started: string;
 }
+
+/**
+ * What a process is for, so that another one can tell whether it may be interrupted because of one
+ * program in it.
+ */
+export type ProcessRole =
+  /** A command line: it does what this program does, and nothing else. */
+  | "command"
+  /** Another program, such as an editor, that has the core inside. */
+  | "embedded"
+  /** A server, which does other things for others at the same time. */
+  | "server";
 
 /** What a program wants from its host next. */
 export type Turn =
@@ -192,6 +206,8 @@ export type Request =
       wait_ms: number;
       /** As in `write`. */
       private: boolean;
+      /** What the process is; written into the lock. A lock that does not say is a command line's. */
+      role?: ProcessRole;
     }
   /** Releases a lock that this program holds → `done`. */
   | {
@@ -546,6 +562,8 @@ export interface LockHolder {
   process: ProcessIdentity;
   /** It is on this machine and still there. Of another machine nothing is known. */
   live: boolean;
+  /** What the process is, as it said. */
+  role?: ProcessRole;
 }
 
 /** What a server answered, whatever the status. */

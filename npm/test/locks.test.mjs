@@ -32,6 +32,25 @@ async function refused(host, path) {
   return undefined;
 }
 
+test("a lock says what its process is, where that is no command line", async (t) => {
+  const cwd = folder(t);
+  const { locks } = new NodeHost({ cwd });
+  for (const role of ["command", "embedded", "server"]) {
+    await locks.lock("a.lock", 0, 0, false, role);
+    const line = JSON.parse(readFileSync(join(cwd, "a.lock"), "utf8"));
+    assert.equal(line.role, role === "command" ? undefined : role);
+    assert.equal((await locks.holder("a.lock")).role, role);
+    await locks.unlock("a.lock");
+  }
+  // What a newer one says is no reason to interrupt it.
+  writeFileSync(join(cwd, "a.lock"), '{"pid":1,"host":"elsewhere","started":"","role":"orchestra"}\n');
+  assert.equal((await locks.holder("a.lock")).role, "server");
+});
+
+test("a core that is embedded says so", () => {
+  assert.equal(new NodeHost().start(["onloop"]).role, "embedded");
+});
+
 for (const [name, program] of Object.entries(HOSTS)) {
   test(`a lock held by a ${name} process keeps others out, and its death lets them in`, async (t) => {
     const cwd = folder(t);

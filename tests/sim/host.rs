@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 use onloop::host::Host;
 use onloop_core::effect::{
     Durability, Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, LockHolder,
-    Outcome, ProcessGroup, ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start,
-    Terminal, Turn,
+    Outcome, ProcessGroup, ProcessIdentity, ProcessRole, ProcessSpec, Program, Reply, Request, Say,
+    Start, Terminal, Turn,
 };
 use onloop_core::text;
 use onloop_core::time::Timestamp;
@@ -419,7 +419,7 @@ impl SimHost {
             Request::List { path } => disk.list(&path).map(|names| Outcome::Names { names }),
             Request::Stat { path } => disk.stat(&path).map(Outcome::Stat),
             Request::Canonical { path } => disk.canonical(&path).map(|path| Outcome::Path { path }),
-            Request::Lock { path, wait_ms, private } => {
+            Request::Lock { path, wait_ms, private, role: _ } => {
                 self.lock(&path, wait_ms, private).map(done)
             }
             Request::Unlock { path } => self.unlock(&path).map(done),
@@ -507,10 +507,11 @@ impl SimHost {
         let holder = match self.locks.get(&self.disk.absolute(path)).copied() {
             Some(Holder::Pid(pid)) => {
                 let live = pid == self.pid || self.suspended == Some(pid);
-                Some(LockHolder { process: identity(pid), live })
+                Some(LockHolder { process: identity(pid), live, role: ProcessRole::Command })
             }
             Some(Holder::Other { until }) => {
-                Some(LockHolder { process: identity(1), live: until > self.now })
+                let live = until > self.now;
+                Some(LockHolder { process: identity(1), live, role: ProcessRole::Command })
             }
             None if self.disk.stat(path).is_ok() => {
                 return Err(Failure::new(FailureKind::Busy, format!("`{path}` names nobody")));

@@ -7,8 +7,8 @@ use super::bytes::Bytes;
 use super::git::{GitRequest, GitSurvey, KeptWork, NamedCheckpoint, WorktreeEntry};
 use super::scalar::millis;
 use crate::effect::{
-    Failure, HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec,
-    ServeRequest, WebCall,
+    Failure, HttpAnswer, HttpSpec, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole,
+    ProcessSpec, ServeRequest, WebCall,
 };
 #[cfg(doc)]
 use crate::limits;
@@ -116,6 +116,9 @@ pub enum Request {
         wait_ms: u64,
         /// As in [`Request::Write`].
         private: bool,
+        /// What the process is; written into the lock. A lock that does not say is a command line's.
+        #[serde(skip_serializing_if = "ProcessRole::is_command")]
+        role: ProcessRole,
     },
     /// Releases a lock that this program holds → [`Outcome::Done`].
     Unlock {
@@ -380,6 +383,9 @@ pub struct LockHolder {
     pub process: ProcessIdentity,
     /// It is on this machine and still there. Of another machine nothing is known.
     pub live: bool,
+    /// What the process is, as it said.
+    #[serde(default, skip_serializing_if = "ProcessRole::is_command")]
+    pub role: ProcessRole,
 }
 
 /// What is at a path.

@@ -193,7 +193,9 @@ impl Known {
         let holder = io.holder(&paths.driver_lock()).await.ok().flatten();
         let driving = match holder {
             None => Driving::Nobody,
-            Some(LockHolder { process, live: true }) => Driving::Here { process: process.pid },
+            Some(LockHolder { process, live: true, role: _ }) => {
+                Driving::Here { process: process.pid }
+            }
             Some(holder) if is_orphaned(io, run, Some(&holder)) => Driving::Killed,
             Some(_) => Driving::Elsewhere,
         };

@@ -85,7 +85,7 @@ async fn driver_among(
 ) -> Option<(u32, String)> {
     for id in io.list(&home.runs()).await.unwrap_or_default() {
         let driver = Paths::new(home, "", &id).driver_lock();
-        if let Ok(Some(LockHolder { process, live: true })) = io.holder(&driver).await
+        if let Ok(Some(LockHolder { process, live: true, role: _ })) = io.holder(&driver).await
             && processes.contains(&process)
         {
             return Some((process.pid, id));

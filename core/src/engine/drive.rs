@@ -15,8 +15,8 @@ pub(crate) async fn drive_alone(io: &Io, store: &Store) -> Result<(), Exit> {
         return Err(Exit::Refused);
     }
     let advice = match io.holder(&store.paths().driver_lock()).await {
-        Ok(Some(LockHolder { process, live: true })) => {
-            format!("Wait until it is done, or interrupt it:\n    kill -INT {}", process.pid)
+        Ok(Some(holder)) if holder.live => {
+            format!("Wait until it is done, or {}", how_to_stop(&holder))
         }
         // Of another machine nothing is known.
         Ok(_) | Err(_) => format!(
@@ -28,10 +28,18 @@ pub(crate) async fn drive_alone(io: &Io, store: &Store) -> Result<(), Exit> {
     Err(Exit::Refused)
 }
 
+/// What stops who drives a run, behind `or`: a process that does other things besides is not signalled.
+fn how_to_stop(LockHolder { process, role, live: _ }: &LockHolder) -> String {
+    match role.to_be_stopped_in() {
+        None => format!("interrupt it:\n    kill -INT {}", process.pid),
+        Some(place) => format!("stop it in {place} (process {})", process.pid),
+    }
+}
+
 /// Refuses a change from outside while another process drives the run: it would be told that its
 /// record had changed under it.
 pub(crate) async fn demand_undriven(io: &Io, store: &Store) -> Result<(), Exit> {
-    let Ok(Some(LockHolder { process, live: true })) =
+    let Ok(Some(LockHolder { process, live: true, role: _ })) =
         io.holder(&store.paths().driver_lock()).await
     else {
         return Ok(());
@@ -74,7 +82,8 @@ pub(crate) async fn take_over(io: &Io, store: &mut Store, reason: &str) -> Resul
         let (id, pid) = (&store.run().id, holder.process.pid);
         io.note(format!(
             "error: process {pid} works on run {id}, and it is alive on this machine. Only a run \
-             whose\n  process is gone is taken over. End it first:\n    kill -INT {pid}"
+             whose\n  process is gone is taken over. First {}",
+            how_to_stop(&holder)
         ))
         .await;
         return Err(Exit::Refused);

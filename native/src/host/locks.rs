@@ -35,7 +35,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use onloop_core::effect::{Durability, Failure, FailureKind, LockHolder, ProcessIdentity};
+use onloop_core::effect::{
+    Durability, Failure, FailureKind, LockHolder, ProcessIdentity, ProcessRole,
+};
 use onloop_core::time::Timestamp;
 
 use super::files::{Readers, Temporary, create_folders, open_to_read};
@@ -79,6 +81,7 @@ impl HeldLocks {
 /// What a lock file of ours is like.
 #[derive(Clone, Copy)]
 struct Ours {
+    role: ProcessRole,
     now: Timestamp,
     readers: Readers,
 }
@@ -176,7 +179,7 @@ impl OsLocks {
         // Without kernel locks on this file system the lock works all the same; it just
         // cannot be broken.
         let _ = temporary.file().try_lock();
-        let line = Holder::of(&self.identity, ours.now).to_line();
+        let line = Holder::of(&self.identity, ours.role, ours.now).to_line();
         temporary.file().write_all(line.as_bytes())?;
         Ok(temporary)
     }
@@ -194,9 +197,10 @@ impl Locks for OsLocks {
         path: &str,
         wait_ms: u64,
         private: bool,
+        role: ProcessRole,
         now: Timestamp,
     ) -> Result<(), Failure> {
-        let ours = Ours { now, readers: Readers::of(private) };
+        let ours = Ours { role, now, readers: Readers::of(private) };
         let target = self.root.resolve(path)?;
         if self.held.guard().contains_key(&target) {
             let message = format!("this program already holds the lock `{path}`");
@@ -254,7 +258,7 @@ impl Locks for OsLocks {
         // Shared, so that several can look at once; let go with the file.
         let is_in_use = || matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         let live = holder.host == self.identity.host && (!holder.is_gone() || is_in_use());
-        Ok(Some(LockHolder { process: holder.identity(), live }))
+        Ok(Some(LockHolder { process: holder.identity(), live, role: holder.role }))
     }
 }
 
@@ -368,7 +372,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let mut dead = identity();
             dead.started = "1".to_owned();
-            let line = Holder::of(&dead, Timestamp::EPOCH).to_line();
+            let line = Holder::of(&dead, ProcessRole::Command, Timestamp::EPOCH).to_line();
             fs::write(folder.path().join("lock"), line).unwrap();
             let interrupts = Interrupts::new().unwrap();
             let locks = OsLocks::new(Root::new(folder.path()), &identity(), &interrupts);
@@ -384,7 +388,8 @@ mod tests {
         }
 
         fn take_over(&self, dead: &File) -> Attempt {
-            let ours = Ours { now: Timestamp::EPOCH, readers: Readers::Usual };
+            let ours =
+                Ours { role: ProcessRole::Command, now: Timestamp::EPOCH, readers: Readers::Usual };
             self.locks.take_over(dead, &self.path(), ours).unwrap()
         }
     }

@@ -1,19 +1,23 @@
 /** Who holds a lock: what its file says, and whether that process still exists. */
 
+import type { ProcessRole } from "../host.js";
 import { type Identity, isTaken, lookUp } from "./process_table.js";
 
 export interface Holder extends Identity {
   /** When the lock was taken; for people. */
   at: string;
+  /** What the process is; a lock that does not say is a command line's. */
+  role: ProcessRole;
 }
 
 /** Largest pid; larger numbers name no process. */
 const PID_MAX = 2 ** 31 - 1;
 
 /** The line of a lock file. */
-export function toLine({ pid, host, started }: Identity, nowMs: number): string {
+export function toLine({ pid, host, started }: Identity, nowMs: number, role: ProcessRole): string {
   const at = `${new Date(nowMs).toISOString().slice(0, 19)}+00:00`;
-  return `${JSON.stringify({ pid, host, started, at })}\n`;
+  const rest = role === "command" ? {} : { role };
+  return `${JSON.stringify({ pid, host, started, at, ...rest })}\n`;
 }
 
 /** What a lock file says; undefined when it does not name a holder. */
@@ -24,10 +28,16 @@ export function parse(text: string): Holder | undefined {
   } catch {
     return undefined;
   }
-  const { pid, host, started, at } = value ?? {};
+  const { pid, host, started, at, role } = value ?? {};
   const isPid = typeof pid === "number" && Number.isInteger(pid) && pid > 0 && pid <= PID_MAX;
   if (!isPid || typeof host !== "string" || typeof started !== "string") return undefined;
-  return { pid, host, started, at: typeof at === "string" ? at : "" };
+  return { pid, host, started, at: typeof at === "string" ? at : "", role: roleOf(role) };
+}
+
+/** What a newer onloop says and this one does not know is left alone like a server. */
+function roleOf(said: unknown): ProcessRole {
+  if (said === undefined || said === null) return "command";
+  return said === "command" || said === "embedded" ? said : "server";
 }
 
 /** The holder in a message. */

@@ -140,6 +140,7 @@ export class NodeHost implements Host {
         columns: Math.min(stderr.columns || stdout.columns || 80, 65535),
       },
       process: identity(),
+      role: "embedded",
       random: randomBytes(16).toString("hex"),
     };
   }

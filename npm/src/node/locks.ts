@@ -16,7 +16,7 @@ import { type BigIntStats, fstatSync, lstatSync, unlinkSync } from "node:fs";
 import { type FileHandle, lstat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure } from "../failure.js";
-import type { LockHolder, Locks } from "../host.js";
+import type { LockHolder, Locks, ProcessRole } from "../host.js";
 import { failure, is, onPath } from "./errors.js";
 import { openToInspect } from "./files.js";
 import { type Holder, isGone, parse, shown, toLine } from "./holder.js";
@@ -52,6 +52,7 @@ type Inspection =
 interface Ours {
   nowMs: number;
   isPrivate: boolean;
+  role: ProcessRole;
 }
 
 /** `changed`: what was in the way has just gone; trying again may succeed at once. */
@@ -69,8 +70,14 @@ export class NodeLocks implements Locks {
     this.#interrupts = interrupts;
   }
 
-  async lock(path: string, waitMs: number, nowMs: number, isPrivate = false): Promise<void> {
-    const ours = { nowMs, isPrivate };
+  async lock(
+    path: string,
+    waitMs: number,
+    nowMs: number,
+    isPrivate = false,
+    role: ProcessRole = "command",
+  ): Promise<void> {
+    const ours = { nowMs, isPrivate, role };
     const target = this.#root.resolve(path);
     if (this.#held.has(target)) {
       throw new Failure("busy", `this program already holds the lock \`${path}\``);
@@ -121,12 +128,12 @@ export class NodeLocks implements Locks {
       try {
         const holder = await readHolder(file);
         if (holder === undefined) throw refusal({ why: "unreadable" }, path);
-        const { pid, host, started } = holder;
+        const { pid, host, started, role } = holder;
         // Shared, so that several can look at once; let go with the file.
         const live =
           host === this.#identity.host &&
           (!isGone(holder) || (await tryLock(file, "shared")) === "held");
-        return { process: { pid, host, started }, live };
+        return { process: { pid, host, started }, live, role };
       } finally {
         await file.close();
       }
@@ -216,13 +223,13 @@ export class NodeLocks implements Locks {
   }
 
   /** A complete lock file under a temporary name and under the kernel's lock. */
-  async #prepare(target: string, { nowMs, isPrivate }: Ours): Promise<Temporary> {
+  async #prepare(target: string, { nowMs, isPrivate, role }: Ours): Promise<Temporary> {
     const folder = dirname(target);
     await createFolders(folder, false, isPrivate);
     const temporary = await Temporary.create(folder, isPrivate);
     try {
       const locked = (await tryLock(temporary.file)) === "taken";
-      await temporary.file.writeFile(toLine(this.#name(locked), nowMs));
+      await temporary.file.writeFile(toLine(this.#name(locked), nowMs, role));
     } catch (error) {
       await temporary.discard();
       throw error;

@@ -38,7 +38,10 @@ fn other_calls_are_answered_while_a_run_goes_on() {
         let id = status["result"][0]["run_id"].clone();
         let second = session.call("run", json!({ "run_id": id, "agent": "script" })).await;
         let notes = Session::expect(&second, "refused");
-        assert!(notes["notes"].as_str().unwrap().contains("another onloop works on run"));
+        let notes = notes["notes"].as_str().unwrap();
+        assert!(notes.contains("another onloop works on run"), "{notes}");
+        // A signal would end the server, and with it everybody's calls.
+        assert!(notes.contains("stop it in an MCP server") && !notes.contains("kill"), "{notes}");
         workspace.write("go", "");
         let answer = run.unwrap().await_response().await.unwrap();
         let answer = serde_json::to_value(&answer).unwrap();

@@ -1,6 +1,7 @@
 //! `onloop watch` at a pseudo-terminal.
 
 use std::io::Write;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{LocalModes, tcgetattr};
@@ -105,10 +106,42 @@ fn what_changes_elsewhere_is_shown_without_a_key() {
     let mut session = Session::start(&project, &["watch"]);
     session.expect("waits");
     project.onloop(&["gate", "1", "rejected"]).expect_exit(0);
+    let since = Instant::now();
     session.expect("rejected");
+    // Without any notice it is looked at every thirty seconds.
+    assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
     press(&mut session, "q");
     ends_restored(session, 0);
     assert_eq!(standing(&project), "blocked: done, pending");
+}
+
+#[test]
+fn who_drives_more_than_a_run_is_not_interrupted() {
+    let project = gated("");
+    let id = project.kept_ids().remove(0);
+    let mut editor = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+    let (pid, host) = (editor.id(), rustix::system::uname());
+    for (role, said) in [("embedded", "an editor or another program"), ("server", "an MCP server")]
+    {
+        // An unknown start proves nothing, so that the process counts as alive.
+        let line = serde_json::json!({
+            "pid": pid, "host": host.nodename().to_string_lossy(), "started": "", "role": role,
+        });
+        std::fs::write(project.kept(&id, "driver.lock"), format!("{line}\n")).unwrap();
+        let mut session = Session::start(&project, &["watch", &id]);
+        session.expect(&format!("process {pid} drives it"));
+        press(&mut session, "s");
+        session.expect("Stop");
+        press(&mut session, "y");
+        session.expect(said);
+        press(&mut session, "q");
+        ends_restored(session, 0);
+        assert_eq!(editor.try_wait().unwrap(), None, "{role}");
+        let refused = project.onloop(&["resume", &id]).expect_exit(4);
+        assert!(refused.stderr.contains(said) && !refused.stderr.contains("kill"), "{refused:?}");
+    }
+    editor.kill().unwrap();
+    editor.wait().unwrap();
 }
 
 #[test]

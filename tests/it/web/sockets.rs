@@ -150,7 +150,10 @@ fn a_browser_that_waits_is_told_within_moments() {
     let mut next = |wanted: &str| events.any(|line| line.is_ok_and(|line| line.contains(wanted)));
     assert!(next("retry: 2000"));
     workspace.onloop(&["gate", "1", "approved", "--run-id", &id]).expect_exit(0);
+    let since = Instant::now();
     assert!(next("event: changed"));
+    // Without any notice it is looked at every fifteen seconds.
+    assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
 }
 
 #[test]

@@ -108,7 +108,8 @@ impl Io {
 
     /// [`Request::Lock`].
     pub async fn lock(&self, path: &str, wait_ms: u64) -> Result<(), Failure> {
-        self.done(Request::Lock { path: path.to_owned(), wait_ms, private: false }).await
+        let (path, role) = (path.to_owned(), self.start().role);
+        self.done(Request::Lock { path, wait_ms, private: false, role }).await
     }
 
     /// [`Request::Unlock`].

@@ -4,8 +4,8 @@ use super::*;
 use crate::effect::{
     CallAnswer, Capture, Command, Durability, FailureKind, GitRequest, GitSurvey, HttpAnswer,
     HttpMethod, HttpSpec, KeptWork, LeftOut, LeftOutReason, LockHolder, NamedCheckpoint,
-    ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, ProcessStatus, Request, Say,
-    ServeRequest, Shell, Version, WebCall,
+    ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole, ProcessSpec, ProcessStatus, Request,
+    Say, ServeRequest, Shell, Version, WebCall,
 };
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
@@ -105,13 +105,14 @@ fn every_request_has_its_document() {
         timeout_ms: 9,
         limit_bytes: 8,
     };
+    let lock = |role| Request::Lock { path: "l".to_owned(), wait_ms: 1, private: false, role };
     let call_answer = CallAnswer {
         status: 200,
         headers: vec![(text("a"), text("b"))],
         body: b"hi".to_vec().into(),
         open: false,
     };
-    let table: [(Request, String, &[&[u8]]); 19] = [
+    let table: [(Request, String, &[&[u8]]); 21] = [
         (
             Request::Http(http),
             text(
@@ -162,6 +163,16 @@ fn every_request_has_its_document() {
         (
             Request::Say(Say::Note(text("hi\n"))),
             text(r#"{"do":"say","to":"note","text":"hi\n"}"#),
+            &[],
+        ),
+        (
+            lock(ProcessRole::Command),
+            text(r#"{"do":"lock","path":"l","wait_ms":1,"private":false}"#),
+            &[],
+        ),
+        (
+            lock(ProcessRole::Embedded),
+            text(r#"{"do":"lock","path":"l","wait_ms":1,"private":false,"role":"embedded"}"#),
             &[],
         ),
         (Request::Holder { path: text("l") }, text(r#"{"do":"holder","path":"l"}"#), &[]),
@@ -357,7 +368,20 @@ fn outcomes_are_read_with_their_attachments() {
     let holder = r#"{"process":{"pid":7,"host":"h","started":"9"},"live":true}"#;
     assert_eq!(
         outcome(&format!(r#"{{"is":"holder","holder":{holder}}}"#), &[]),
-        Outcome::Holder { holder: Some(LockHolder { process, live: true }) }
+        Outcome::Holder {
+            holder: Some(LockHolder {
+                process: process.clone(),
+                live: true,
+                role: ProcessRole::Command
+            })
+        }
+    );
+    let holder = r#"{"process":{"pid":7,"host":"h","started":"9"},"live":true,"role":"server"}"#;
+    assert_eq!(
+        outcome(&format!(r#"{{"is":"holder","holder":{holder}}}"#), &[]),
+        Outcome::Holder {
+            holder: Some(LockHolder { process, live: true, role: ProcessRole::Server })
+        }
     );
     assert_eq!(outcome(r#"{"is":"holder","holder":null}"#, &[]), Outcome::Holder { holder: None });
     let survey = r#"{"is":"survey","repository":null}"#;

@@ -4,8 +4,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::effect::{
-    Exit, Failure, FailureKind, Io, Outcome, ProcessEnd, ProcessSpec, ProcessStatus, Program,
-    Progress, Reply, Say, Start, Terminal, Turn,
+    Exit, Failure, FailureKind, Io, Outcome, ProcessEnd, ProcessRole, ProcessSpec, ProcessStatus,
+    Program, Progress, Reply, Say, Start, Terminal, Turn,
 };
 use crate::limits;
 use crate::mcp::{
@@ -125,6 +125,7 @@ impl Job {
             now: io.now(),
             terminal: Terminal { stdin: attended, stdout: false, stderr: attended, columns: 80 },
             process: outer.process.clone(),
+            role: ProcessRole::Server,
             random: [0; 16],
         };
         start.random.copy_from_slice(&random.finalize()[..16]);

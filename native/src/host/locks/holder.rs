@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use onloop_core::effect::ProcessIdentity;
+use onloop_core::effect::{ProcessIdentity, ProcessRole};
 use onloop_core::text;
 use onloop_core::time::Timestamp;
 use serde_json::{Value, json};
@@ -20,29 +20,35 @@ pub(super) struct Holder {
     pub(super) host: String,
     started: String,
     at: String,
+    pub(super) role: ProcessRole,
 }
 
 impl Holder {
-    /// This process, taking a lock at `at`.
-    pub(super) fn of(identity: &ProcessIdentity, at: Timestamp) -> Holder {
+    /// This process, which is a `role`, taking a lock at `at`.
+    pub(super) fn of(identity: &ProcessIdentity, role: ProcessRole, at: Timestamp) -> Holder {
         Holder {
             pid: identity.pid,
             host: identity.host.clone(),
             started: identity.started.clone(),
             at: at.to_rfc3339(),
+            role,
         }
     }
 
     /// Its process.
     pub(super) fn identity(&self) -> ProcessIdentity {
-        let Holder { pid, host, started, at: _ } = self;
+        let Holder { pid, host, started, at: _, role: _ } = self;
         ProcessIdentity { pid: *pid, host: host.clone(), started: started.clone() }
     }
 
     /// One line of JSON with its line break.
     pub(super) fn to_line(&self) -> String {
-        let Holder { pid, host, started, at } = self;
-        format!("{}\n", json!({ "pid": pid, "host": host, "started": started, "at": at }))
+        let Holder { pid, host, started, at, role } = self;
+        let mut line = json!({ "pid": pid, "host": host, "started": started, "at": at });
+        if !role.is_command() {
+            line["role"] = json!(role);
+        }
+        format!("{line}\n")
     }
 
     /// What `file` says; `None` when it does not name a holder.
@@ -59,6 +65,7 @@ impl Holder {
             host: field("host")?,
             started: field("started")?,
             at: field("at").unwrap_or_default(),
+            role: role(&value["role"]),
         })
         .filter(|holder| holder.pid != 0)
     }
@@ -72,6 +79,15 @@ impl Holder {
                 !self.started.is_empty() && !started.is_empty() && started != self.started
             }
         }
+    }
+}
+
+/// What a lock file says of its process. What a newer onloop says and this one does not know is left
+/// alone like a server.
+fn role(said: &Value) -> ProcessRole {
+    match said {
+        Value::Null => ProcessRole::Command,
+        said => serde_json::from_value(said.clone()).unwrap_or(ProcessRole::Server),
     }
 }
 
@@ -95,13 +111,25 @@ mod tests {
 
     #[test]
     fn a_lock_line_is_read_back() {
-        let holder = Holder::of(&identity(), Timestamp::EPOCH);
-        assert_eq!(
-            holder.to_line(),
-            "{\"pid\":42,\"host\":\"box\",\"started\":\"77\",\
-             \"at\":\"1970-01-01T00:00:00+00:00\"}\n"
-        );
-        assert_eq!(Holder::parse(holder.to_line().as_bytes()), Some(holder));
+        let table = [
+            (ProcessRole::Command, ""),
+            (ProcessRole::Embedded, ",\"role\":\"embedded\""),
+            (ProcessRole::Server, ",\"role\":\"server\""),
+        ];
+        for (role, rest) in table {
+            let holder = Holder::of(&identity(), role, Timestamp::EPOCH);
+            let before =
+                r#"{"pid":42,"host":"box","started":"77","at":"1970-01-01T00:00:00+00:00""#;
+            assert_eq!(holder.to_line(), format!("{before}{rest}}}\n"));
+            assert_eq!(Holder::parse(holder.to_line().as_bytes()), Some(holder));
+        }
+    }
+
+    #[test]
+    fn a_role_that_is_not_known_is_no_command_line() {
+        let line = r#"{"pid":42,"host":"box","started":"77","role":"orchestra"}"#;
+        let holder = Holder::parse(line.as_bytes()).unwrap();
+        assert_eq!(holder.role, ProcessRole::Server);
     }
 
     #[test]
@@ -132,6 +160,7 @@ mod tests {
             host: "box".to_owned(),
             started: started.to_owned(),
             at: String::new(),
+            role: ProcessRole::Command,
         };
         assert!(!holder(&started).is_gone());
         assert!(!holder("").is_gone(), "an unknown start proves nothing");
