@@ -20,6 +20,7 @@ mod serve;
 mod terminal;
 mod wake_pipe;
 
+pub(crate) use changes::LOOK_AGAIN;
 pub use changes::OsChanges;
 pub use clock::OsClock;
 pub use files::OsFiles;

@@ -31,7 +31,8 @@ export type ServeRequest =
       wait_ms: number | null;
       /**
        * The wait is over, too, when something in one of these folders may have changed, as with
-       * `changes`. Where the system does not tell of changes, the time alone counts.
+       * `changes`. Where the system does not tell of changes, something may have changed whenever a
+       * second has passed.
        */
       folders: string[];
     }
@@ -83,7 +84,7 @@ export interface WebCall {
   target: string;
   /**
    * Names, in small letters, and values, in the order in which they came; one name may come more
-   * than once. A value that is not UTF-8 is left out.
+   * than once. What is not UTF-8 in a value becomes U+FFFD.
    */
   headers: [string, string][];
   /** The body, to its end. */

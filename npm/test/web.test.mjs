@@ -97,7 +97,10 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
     assert.equal(approved.status, 303, approved.body);
     assert.ok(ledger().includes('"door":"web"') && ledger().includes('"user":"ann"'), ledger());
     assert.ok(!ledger().includes("olw_"));
+    const since = performance.now();
     while (!heard.includes("event: changed")) await once(stream, "data");
+    // Without any notice it is looked at every fifteen seconds.
+    assert.ok(performance.now() - since < 10_000);
     const again = await browser.post(action, `${fields}&decision=rejected`);
     assert.equal(again.status, 409);
   });

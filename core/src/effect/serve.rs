@@ -25,7 +25,8 @@ pub enum ServeRequest {
         /// Longest wait; then: [`Outcome::NoCall`]. `None`: no limit.
         wait_ms: Option<u64>,
         /// The wait is over, too, when something in one of these folders may have changed, as with
-        /// [`Request::Changes`]. Where the system does not tell of changes, the time alone counts.
+        /// [`Request::Changes`]. Where the system does not tell of changes, something may have changed
+        /// whenever a second has passed.
         folders: Vec<String>,
     },
     /// Answers a call, once → [`Outcome::Done`], also when nobody waits for the answer any more.
@@ -57,7 +58,7 @@ pub struct WebCall {
     /// Path and query, as they came.
     pub target: String,
     /// Names, in small letters, and values, in the order in which they came; one name may come more
-    /// than once. A value that is not UTF-8 is left out.
+    /// than once. What is not UTF-8 in a value becomes U+FFFD.
     pub headers: Vec<(String, String)>,
     /// The body, to its end.
     pub body: Bytes,

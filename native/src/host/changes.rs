@@ -1,10 +1,15 @@
 //! Noticing changes in folders. On Linux the kernel tells of them (inotify); elsewhere something may
 //! have changed whenever a second has passed.
 
+use std::time::Duration;
+
 use onloop_core::effect::Failure;
 use onloop_core::limits;
 
 use super::{Changes, Interrupts, Root};
+
+/// Where nobody tells of changes, something may have changed whenever this much time has passed.
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 #[cfg(target_os = "linux")]
 use linux::Notices;
@@ -46,6 +51,14 @@ impl OsChanges {
     #[cfg(unix)]
     pub(crate) fn fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         self.notices.as_ref().and_then(Notices::fd)
+    }
+
+    /// Whether the system tells of changes.
+    pub(crate) fn is_told(&self) -> bool {
+        #[cfg(unix)]
+        return self.fd().is_some();
+        #[cfg(not(unix))]
+        false
     }
 
     /// Whether something may have changed since it was asked last.
@@ -196,10 +209,8 @@ mod portable {
 
     use onloop_core::effect::Failure;
 
+    use super::LOOK_AGAIN;
     use crate::host::Interrupts;
-
-    /// Longest time until something may have changed.
-    const LOOK_AGAIN_MS: u64 = 1000;
 
     /// Folders of which nobody tells that they have changed.
     #[derive(Debug, Default)]
@@ -230,8 +241,9 @@ mod portable {
             interrupts: &Interrupts,
             wait_ms: u64,
         ) -> Result<bool, Failure> {
-            interrupts.sleep(Duration::from_millis(wait_ms.min(LOOK_AGAIN_MS)))?;
-            Ok(wait_ms >= LOOK_AGAIN_MS)
+            let longest = Duration::from_millis(wait_ms);
+            interrupts.sleep(longest.min(LOOK_AGAIN))?;
+            Ok(longest >= LOOK_AGAIN)
         }
     }
 }

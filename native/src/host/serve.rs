@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use super::wake_pipe::WakePipe;
-use super::{Interrupts, OsChanges, Root, Serve, failure};
+use super::{Interrupts, LOOK_AGAIN, OsChanges, Root, Serve, failure};
 
 /// The way to the program for calls.
 #[derive(Clone)]
@@ -65,6 +65,8 @@ struct Stream {
 pub struct OsServe {
     interrupts: Interrupts,
     changes: OsChanges,
+    /// Something may have changed that no wait has ended with yet.
+    is_changed: bool,
     server: Option<Server>,
 }
 
@@ -83,7 +85,7 @@ impl OsServe {
     /// A server that listens when it is told to.
     pub fn new(root: Root, interrupts: &Interrupts) -> OsServe {
         let changes = OsChanges::new(root, interrupts);
-        OsServe { interrupts: interrupts.clone(), changes, server: None }
+        OsServe { interrupts: interrupts.clone(), changes, is_changed: false, server: None }
     }
 
     fn server(&mut self) -> Result<&mut Server, Failure> {
@@ -129,16 +131,28 @@ impl Serve for OsServe {
     ) -> Result<Option<WebCall>, Failure> {
         let until = wait_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)));
         let hears = !folders.is_empty();
-        // What cannot be listened to is looked at when the time is over.
-        let is_new = hears && self.changes.follow(folders).unwrap_or(false);
+        // What cannot be listened to is looked at when the time is over. What is new stays so while
+        // calls come first.
+        self.is_changed |= hears && self.changes.follow(folders).unwrap_or(false);
+        let notices_by = (hears && !self.changes.is_told()).then(|| Instant::now() + LOOK_AGAIN);
         loop {
             self.interrupts.check()?;
             if let Some(call) = self.server()?.called()? {
                 return Ok(Some(call));
             }
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            let is_changed = is_new || (hears && self.changes.take());
-            if is_changed || left.is_some_and(|left| left.is_zero()) {
+            let now = Instant::now();
+            if hears {
+                self.is_changed |= match notices_by {
+                    Some(notices_by) => notices_by <= now,
+                    None => self.changes.take(),
+                };
+                if std::mem::take(&mut self.is_changed) {
+                    return Ok(None);
+                }
+            }
+            let left = [until, notices_by].into_iter().flatten().min();
+            let left = left.map(|until| until.saturating_duration_since(now));
+            if left.is_some_and(|left| left.is_zero()) {
                 return Ok(None);
             }
             self.pause(left, hears);
@@ -198,8 +212,8 @@ impl OsServe {
     /// As above, where nothing can be waited for but time.
     #[cfg(not(unix))]
     fn pause(&self, longest: Option<Duration>, _hears: bool) {
-        const LOOK_AGAIN: Duration = Duration::from_millis(20);
-        thread::sleep(longest.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN));
+        const TURN: Duration = Duration::from_millis(20);
+        thread::sleep(longest.unwrap_or(TURN).min(TURN));
     }
 }
 
@@ -218,7 +232,10 @@ impl Server {
     }
 
     fn take(&mut self, Incoming { mut call, reply, connection }: Incoming) -> WebCall {
-        self.waiting.retain(|_, (reply, _)| !reply.is_closed());
+        // Who has gone may still be answered, but nobody is remembered for ever.
+        if self.waiting.len() >= limits::WEB_CALLS {
+            self.waiting.retain(|_, (reply, _)| !reply.is_closed());
+        }
         self.streams.retain(|_, stream| !stream.parts.is_closed());
         self.last += 1;
         call.call = self.last;

@@ -17,6 +17,8 @@ const BODY_BYTES = 64 * 1024;
 const HEAD_BYTES = 16 * 1024;
 const ARRIVAL_MS = 10_000;
 const ANSWER_MS = 60_000;
+/** How long a refusal may be read before the connection ends for good. */
+const LINGER_MS = 500;
 const CONNECTIONS = 64;
 const CALLS = 32;
 /** What may wait for a slow reader of an open answer. */
@@ -26,6 +28,7 @@ export class NodeServe implements Serve {
   readonly #interrupts: Interrupts;
   readonly #changes: NodeChanges;
   readonly #calls: Call[] = [];
+  /** Calls without an answer, also those of browsers that have gone. */
   readonly #waiting = new Map<number, ServerResponse>();
   readonly #open = new Map<number, ServerResponse>();
   #server: Server | undefined;
@@ -54,8 +57,11 @@ export class NodeServe implements Serve {
     // What is no call is turned away, and what goes wrong with a connection concerns its browser alone.
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
       const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
-      if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-      else socket.destroy();
+      if (!socket.writable) return void socket.destroy();
+      socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+      // Whoever does not close their side has read it by then, and gives the connection to others.
+      const lingering = setTimeout(() => socket.destroy(), LINGER_MS);
+      socket.once("close", () => clearTimeout(lingering));
     });
     await new Promise<void>((resolve, reject) => {
       server.once("error", (error: NodeJS.ErrnoException) => reject(trouble(error, port)));
@@ -76,7 +82,10 @@ export class NodeServe implements Serve {
     for (;;) {
       if (this.#interrupts.take()) throw interrupted();
       const call = this.#calls.shift();
-      if (call !== undefined) return call;
+      if (call !== undefined) {
+        this.#forget();
+        return call;
+      }
       if (hears && this.#changes.take()) return undefined;
       const left = end - performance.now();
       if (left <= 0) return undefined;
@@ -91,12 +100,12 @@ export class NodeServe implements Serve {
     const response = this.#waiting.get(call);
     if (response === undefined) throw new Failure("not_found", `no call ${call} waits for an answer`);
     this.#waiting.delete(call);
-    // A browser that has gone needs no answer.
-    if (response.destroyed) return;
+    // A browser that has gone, or was turned away, needs no answer.
+    if (isOver(response)) return;
     for (const [name, value] of answer.headers) response.appendHeader(name, value);
     response.statusCode = answer.status;
     if (!answer.open) {
-      response.end(answer.body);
+      endSoon(response, answer.body);
       return;
     }
     this.#open.set(call, response);
@@ -141,7 +150,7 @@ export class NodeServe implements Serve {
     });
     request.on("end", () => {
       if (size > BODY_BYTES) return;
-      if (this.#waiting.size >= CALLS) return turnAway(response, 503);
+      if (this.#calls.length >= CALLS) return turnAway(response, 503);
       this.#queue(request, Buffer.concat(chunks), response);
     });
   }
@@ -152,31 +161,50 @@ export class NodeServe implements Serve {
     const headers: [string, string][] = [];
     for (let at = 0; at + 1 < request.rawHeaders.length; at += 2) {
       const [name, value] = [request.rawHeaders[at] ?? "", request.rawHeaders[at + 1] ?? ""];
-      headers.push([name.toLowerCase(), value]);
+      // Node reads every byte as a character.
+      headers.push([name.toLowerCase(), Buffer.from(value, "latin1").toString("utf8")]);
     }
     const slow = setTimeout(() => {
-      if (this.#open.has(call)) return;
-      if (this.#waiting.delete(call)) turnAway(response, 504);
-      else response.destroy();
+      if (this.#waiting.has(call)) turnAway(response, 504);
     }, ANSWER_MS);
     slow.unref();
     response.on("close", () => {
       clearTimeout(slow);
-      this.#waiting.delete(call);
       this.#open.delete(call);
       const at = this.#calls.findIndex((waiting) => waiting.call === call);
-      if (at >= 0) this.#calls.splice(at, 1);
+      if (at < 0) return;
+      this.#calls.splice(at, 1);
+      this.#waiting.delete(call);
     });
     this.#waiting.set(call, response);
     const { method = "", url = "" } = request;
     this.#calls.push({ call, method, target: url, headers, body: new Uint8Array(body) });
     this.#wake?.();
   }
+
+  /** Who has gone may still be answered, but nobody is remembered for ever. */
+  #forget(): void {
+    if (this.#waiting.size < CALLS) return;
+    for (const [call, response] of this.#waiting) if (isOver(response)) this.#waiting.delete(call);
+  }
+}
+
+/** Whether nothing can be said to this browser any more. */
+function isOver(response: ServerResponse): boolean {
+  return response.destroyed || response.writableEnded;
+}
+
+/** Ends an answer; whoever does not read it in time is disconnected. */
+function endSoon(response: ServerResponse, body: Uint8Array | string): void {
+  const slow = setTimeout(() => response.destroy(), ANSWER_MS);
+  slow.unref();
+  response.once("close", () => clearTimeout(slow));
+  response.end(body);
 }
 
 function turnAway(response: ServerResponse, status: number): void {
   const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", connection: "close" };
-  response.writeHead(status, headers).end(`${status}\n`);
+  endSoon(response.writeHead(status, headers), `${status}\n`);
 }
 
 function trouble(error: NodeJS.ErrnoException, port: number): Failure {

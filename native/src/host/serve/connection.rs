@@ -111,8 +111,9 @@ async fn converse(
 async fn read(request: Request<Arriving>) -> Result<WebCall, StatusCode> {
     let (head, body) = request.into_parts();
     let target = head.uri.path_and_query().map_or("", |target| target.as_str()).to_owned();
-    let headers = head.headers.iter().filter_map(|(name, value)| {
-        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    // A cookie of another program on this machine may have any bytes; ours stands beside it.
+    let headers = head.headers.iter().map(|(name, value)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     });
     let collected = timeout(ARRIVAL, Limited::new(body, limits::WEB_BODY_BYTES).collect()).await;
     let collected = collected.map_err(|_| StatusCode::REQUEST_TIMEOUT)?;

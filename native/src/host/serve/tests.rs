@@ -53,6 +53,57 @@ fn a_call_is_handed_over_whole_and_answered_once() {
 }
 
 #[test]
+fn a_header_of_any_bytes_is_a_header() {
+    let (mut serve, port) = server();
+    let mut stream = connected(port, "GET / HTTP/1.1\r\nHost: h\r\nCookie: own=1; a=");
+    stream.write_all(b"\xe4; b=\xc3\xa4\r\n\r\n").unwrap();
+    let call = serve.next(Some(60_000), &[]).unwrap().unwrap();
+    assert_eq!(call.header("cookie"), Some("own=1; a=\u{fffd}; b=\u{e4}"));
+}
+
+#[test]
+fn what_is_new_is_told_after_the_calls_that_came_first() {
+    let (mut serve, port) = server();
+    let folder = tempfile::tempdir().unwrap();
+    let folders = [folder.path().to_str().unwrap().to_owned()];
+    let _stream = connected(port, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    // It is there before the folder is listened to.
+    serve.pause(Some(Duration::from_secs(60)), false);
+    assert!(serve.next(Some(60_000), &folders).unwrap().is_some());
+    let since = Instant::now();
+    assert_eq!(serve.next(Some(60_000), &folders).unwrap(), None);
+    assert!(since.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn where_nobody_tells_of_changes_a_second_passes_first() {
+    let (mut serve, _port) = server();
+    // What is no path cannot be listened to.
+    let folders = ["\0".to_owned()];
+    let since = Instant::now();
+    assert_eq!(serve.next(Some(60_000), &folders).unwrap(), None);
+    assert!((LOOK_AGAIN..Duration::from_secs(30)).contains(&since.elapsed()));
+    let since = Instant::now();
+    assert_eq!(serve.next(Some(10), &folders).unwrap(), None);
+    assert!(since.elapsed() >= Duration::from_millis(10));
+}
+
+#[test]
+fn who_has_gone_is_answered_all_the_same_and_once() {
+    let (mut serve, port) = server();
+    let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+    let stream = connected(port, request);
+    let gone = serve.next(Some(60_000), &[]).unwrap().unwrap();
+    drop(stream);
+    // The server has seen that the first has gone when it reads the second.
+    let _second = connected(port, request);
+    serve.next(Some(60_000), &[]).unwrap().unwrap();
+    serve.answer(gone.call, answer("late", false)).unwrap();
+    let again = serve.answer(gone.call, answer("late", false)).unwrap_err();
+    assert_eq!(again.kind, FailureKind::NotFound);
+}
+
+#[test]
 fn what_is_no_call_of_a_bearable_size_never_reaches_the_program() {
     let (mut serve, port) = server();
     let large = limits::WEB_BODY_BYTES + 1;
@@ -71,7 +122,9 @@ fn what_is_no_call_of_a_bearable_size_never_reaches_the_program() {
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer);
         let first = answer.lines().next().unwrap_or_default();
-        assert!(first.contains(expected) || answer.is_empty(), "{first}");
+        // Where the server closes with bytes unread, the system may take back what it has said.
+        let may_be_lost = expected != " 400 " && answer.is_empty();
+        assert!(first.contains(expected) || may_be_lost, "{first}");
     }
     assert_eq!(serve.next(Some(0), &[]).unwrap(), None);
 }
