@@ -6,6 +6,7 @@
 mod act;
 mod draw;
 mod model;
+mod pace;
 mod screen;
 #[cfg(test)]
 mod tests;
@@ -16,28 +17,20 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use onloop_core::documents::board::Board;
-use onloop_core::effect::{Exit, Io, Program, Start};
+use onloop_core::effect::{Exit, Io, Program, Redaction, Start};
 use onloop_core::engine::board::Lookout;
 use onloop_core::watch::{WatchArgs, demand_screen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::drive;
-use crate::host::{Interrupts, OsChanges, OsHost, Root};
+use crate::host::{Interrupts, LOOK_AGAIN, OsChanges, OsHost, Root};
 use draw::Look;
 use model::{Action, Model};
+use pace::{Pace, REFRESH};
 use screen::Screen;
 
 pub(crate) use screen::restore;
-
-/// Shortest time between two looks at the machine, however much is written.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Longest time between two looks where the system does not tell of changes.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// Shortest time between two pictures.
-const DRAW_EVERY: Duration = Duration::from_millis(80);
-/// Longest time until a picture is brought up to date: it says minutes.
-const REFRESH: Duration = Duration::from_secs(30);
 
 /// The whole verb.
 pub(crate) fn watch(
@@ -65,7 +58,8 @@ pub(crate) fn watch(
         interrupts: interrupts.clone(),
         changes: OsChanges::new(Root::new(&start.cwd), interrupts),
         lookout: Rc::default(),
-        look: Look { is_coloured },
+        is_coloured,
+        secrets: Redaction::new(&start.env),
         resumed: Vec::new(),
     };
     match watching.run(host, only.take()) {
@@ -84,7 +78,8 @@ struct Watching {
     interrupts: Interrupts,
     changes: OsChanges,
     lookout: Rc<RefCell<Lookout>>,
-    look: Look,
+    is_coloured: bool,
+    secrets: Redaction,
     /// Runs that were resumed from here, with their processes.
     resumed: Vec<(String, std::process::Child)>,
 }
@@ -108,18 +103,14 @@ impl Watching {
         let mut model = Model::new(board, only);
         self.look_closer(host, &mut model);
         let mut screen = Screen::enter()?;
-        let (mut looked, mut drawn) = (Instant::now(), None::<Instant>);
-        let (mut is_stale, mut is_dirty) = (false, true);
+        let mut pace = Pace::new(Instant::now());
         loop {
-            if is_dirty && drawn.is_none_or(|drawn| drawn.elapsed() >= DRAW_EVERY) {
-                screen.draw(&model, self.look)?;
-                (drawn, is_dirty) = (Some(Instant::now()), false);
+            if pace.may_draw(Instant::now()) {
+                let look = Look { is_coloured: self.is_coloured, secrets: &self.secrets };
+                screen.draw(&model, look)?;
+                pace.drawn(Instant::now());
             }
-            let until_look = is_stale.then(|| LOOK_EVERY.saturating_sub(looked.elapsed()));
-            let until_draw =
-                drawn.filter(|_| is_dirty).map(|d| DRAW_EVERY.saturating_sub(d.elapsed()));
-            let wait = [until_look, until_draw].into_iter().flatten().min().unwrap_or(REFRESH);
-            let woken = self.wait(wait)?;
+            let woken = self.wait(pace.longest(Instant::now()), pace.hears())?;
             if woken.gone || (woken.signal && self.interrupts.check().is_err()) {
                 return Ok(Exit::Interrupted);
             }
@@ -129,14 +120,14 @@ impl Watching {
                         return Ok(Exit::Done);
                     }
                     self.perform(host, &mut screen, &mut model, action)?;
-                    looked = Instant::now();
+                    pace.looked(Instant::now());
                 }
-                is_dirty = true;
+                pace.is_dirty = true;
             }
-            is_stale |= woken.changed || looked.elapsed() >= REFRESH;
-            if is_stale && looked.elapsed() >= LOOK_EVERY {
+            pace.is_stale |= woken.changed;
+            if pace.may_look(Instant::now()) {
                 self.refresh(host, &mut model);
-                (looked, is_stale, is_dirty) = (Instant::now(), false, true);
+                pace.looked(Instant::now());
             }
         }
     }
@@ -145,7 +136,7 @@ impl Watching {
     fn wait_for_key(&mut self, screen: &mut Screen) -> std::io::Result<()> {
         screen::without_lines(|| {
             loop {
-                let woken = self.wait(REFRESH)?;
+                let woken = self.wait(REFRESH, false)?;
                 if woken.gone || woken.signal || (woken.keys && screen.any_key()?) {
                     return Ok(());
                 }
@@ -153,13 +144,13 @@ impl Watching {
         })
     }
 
-    /// Waits for a key, a change or a signal.
-    fn wait(&mut self, longest: Duration) -> std::io::Result<Woken> {
+    /// Waits for a key, a signal and, where it `hears`, a change.
+    fn wait(&mut self, longest: Duration, hears: bool) -> std::io::Result<Woken> {
         let stdin = std::io::stdin();
         let (keys, signal) = (stdin.as_fd(), self.interrupts.fd());
         let mut fds = vec![PollFd::new(&keys, PollFlags::IN), PollFd::new(&signal, PollFlags::IN)];
-        let notices = self.changes.fd();
-        let nobody_tells = notices.is_none();
+        let nobody_tells = !self.changes.is_told();
+        let notices = self.changes.fd().filter(|_| hears);
         fds.extend(notices.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
         let longest = if nobody_tells { longest.min(LOOK_AGAIN) } else { longest };
         let timeout = Timespec::try_from(longest).ok();
@@ -173,7 +164,7 @@ impl Watching {
         let woken = Woken {
             keys: seen(0).contains(PollFlags::IN),
             signal: !seen(1).is_empty(),
-            changed: nobody_tells || !seen(2).is_empty(),
+            changed: hears && (nobody_tells || !seen(2).is_empty()),
             gone: seen(0).intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL),
         };
         drop(fds);
@@ -192,6 +183,7 @@ impl Watching {
         // First the ears, then the eyes: what changes in between is looked at again.
         let folders = self.lookout.borrow().folders().to_vec();
         let _ = self.changes.follow(&folders);
+        let _ = self.changes.take();
         let board = self.ask(host, async |lookout, io| lookout.look(io).await);
         let folders = self.lookout.borrow().folders().to_vec();
         let _ = self.changes.follow(&folders);

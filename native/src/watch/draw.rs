@@ -2,7 +2,10 @@
 
 mod run;
 
+use std::borrow::Cow;
+
 use onloop_core::documents::board::{RunCard, RunState};
+use onloop_core::effect::Redaction;
 use onloop_core::text;
 use onloop_core::time::Timestamp;
 use ratatui::Frame;
@@ -19,13 +22,20 @@ use super::model::{Dialog, Model, Place, Row, Typing};
 /// The smallest terminal that something can be read on.
 const SMALLEST: (u16, u16) = (30, 8);
 
-/// How things look: with colours, or by emphasis alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+/// How things look: with colours, or by emphasis alone; and what is not shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look<'a> {
     pub(super) is_coloured: bool,
+    pub(super) secrets: &'a Redaction,
 }
 
-impl Look {
+impl Look<'_> {
+    /// `text` as it may be seen. It is asked before anything is cut or broken: a part of a secret is
+    /// not known for one.
+    fn words(self, text: &str) -> Cow<'_, str> {
+        self.secrets.text(text)
+    }
+
     fn colour(self, colour: Color) -> Style {
         if self.is_coloured { Style::new().fg(colour) } else { Style::new() }
     }
@@ -44,7 +54,7 @@ impl Look {
 }
 
 /// Draws everything.
-pub(super) fn draw(frame: &mut Frame<'_>, model: &Model, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, model: &Model, look: Look<'_>) {
     let area = frame.area();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         let words = format!("too small: onloop watch needs {}x{}", SMALLEST.0, SMALLEST.1);
@@ -61,7 +71,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, model: &Model, look: Look) {
     }
     frame.render_widget(foot(model, look, bottom.width), bottom);
     if let Some(dialog) = &model.dialog {
-        show_dialog(frame, dialog, body);
+        show_dialog(frame, dialog, look, body);
     }
 }
 
@@ -80,11 +90,12 @@ fn title(model: &Model, width: u16) -> Line<'static> {
     Line::styled(fit(&words, width.into(), true), Modifier::REVERSED)
 }
 
-fn foot(model: &Model, look: Look, width: u16) -> Line<'static> {
+fn foot(model: &Model, look: Look<'_>, width: u16) -> Line<'static> {
     let width = usize::from(width);
     if let Some(message) = &model.message {
         let style = look.colour(Color::Yellow).add_modifier(Modifier::BOLD);
-        return Line::styled(cut(&format!(" {}", text::one_line(message)), width), style);
+        let words = format!(" {}", text::one_line(message));
+        return Line::styled(cut(&look.words(&words), width), style);
     }
     let keys = match &model.place {
         Place::List => " ↑↓ choose · Enter open · d diff · s stop · r resume · ? help · q quit",
@@ -95,7 +106,7 @@ fn foot(model: &Model, look: Look, width: u16) -> Line<'static> {
     Line::styled(cut(keys, width), Modifier::DIM)
 }
 
-fn list(frame: &mut Frame<'_>, model: &Model, look: Look, area: Rect) {
+fn list(frame: &mut Frame<'_>, model: &Model, look: Look<'_>, area: Rect) {
     let rows = model.rows();
     if rows.is_empty() {
         let words = "\n  Nothing here yet.\n\n  `onloop run FILE` starts a run; it then shows here, \
@@ -122,7 +133,7 @@ fn list(frame: &mut Frame<'_>, model: &Model, look: Look, area: Rect) {
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-fn row_line(model: &Model, look: Look, row: &Row, width: usize, chosen: bool) -> Line<'static> {
+fn row_line(model: &Model, look: Look<'_>, row: &Row, width: usize, chosen: bool) -> Line<'static> {
     let mark = if chosen { ">" } else { " " };
     match row {
         Row::Run(id) => match model.board.runs.iter().find(|card| card.id == *id) {
@@ -137,7 +148,7 @@ fn row_line(model: &Model, look: Look, row: &Row, width: usize, chosen: bool) ->
             let words = format!("{tool}: {}", text::one_line(&target));
             let cells =
                 Cells { mark, symbol: "?", name: "call", middle: "", words: &words, age: &age };
-            cells.line(width, look.state(RunState::Waits))
+            cells.line(width, look.state(RunState::Waits), look)
         }
         Row::Session { id, folder } => {
             let of = |card: &&onloop_core::documents::board::SessionCard| {
@@ -154,7 +165,7 @@ fn row_line(model: &Model, look: Look, row: &Row, width: usize, chosen: bool) ->
             let times = format!("{}×", card.continued);
             let cells =
                 Cells { mark, symbol: "~", name: &name, middle: &times, words: &words, age: &age };
-            cells.line(width, Style::new())
+            cells.line(width, Style::new(), look)
         }
     }
 }
@@ -162,7 +173,7 @@ fn row_line(model: &Model, look: Look, row: &Row, width: usize, chosen: bool) ->
 fn card_line(
     card: &RunCard,
     now: Timestamp,
-    look: Look,
+    look: Look<'_>,
     width: usize,
     mark: &str,
 ) -> Line<'static> {
@@ -183,7 +194,7 @@ fn card_line(
         words: &words,
         age: &age,
     };
-    cells.line(width, look.state(card.state))
+    cells.line(width, look.state(card.state), look)
 }
 
 /// The parts of a row.
@@ -197,16 +208,16 @@ struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    fn line(&self, width: usize, style: Style) -> Line<'static> {
+    fn line(&self, width: usize, style: Style, look: Look<'_>) -> Line<'static> {
         // Names get a third; what is going on gets what is left.
         let name = (width / 3).clamp(10, 40);
         let fixed = 2 + 2 + name + 1 + 6 + 4;
         let words = width.saturating_sub(fixed);
         Line::from(vec![
             Span::raw(format!("{}{} ", self.mark, fit(self.symbol, 1, true))),
-            Span::raw(format!("{} ", fit(self.name, name, true))),
+            Span::raw(format!("{} ", fit(&look.words(self.name), name, true))),
             Span::raw(format!("{} ", fit(self.middle, 5, true))),
-            Span::styled(fit(self.words, words, true), style),
+            Span::styled(fit(&look.words(self.words), words, true), style),
             Span::raw(format!(" {}", fit(self.age, 4, false))),
         ])
     }
@@ -278,7 +289,7 @@ Ctrl-Z          suspend
 
 Any key closes this.";
 
-fn show_dialog(frame: &mut Frame<'_>, dialog: &Dialog, area: Rect) {
+fn show_dialog(frame: &mut Frame<'_>, dialog: &Dialog, look: Look<'_>, area: Rect) {
     let (title, words) = match dialog {
         Dialog::Help => (" Keys ", HELP.to_owned()),
         Dialog::Confirm { question, .. } => (" Sure? ", format!("{question}\n\ny yes · n no")),
@@ -299,7 +310,7 @@ fn show_dialog(frame: &mut Frame<'_>, dialog: &Dialog, area: Rect) {
     let width = area.width.saturating_sub(2).min(76);
     let inside = usize::from(width.saturating_sub(2));
     let lines: Vec<Line<'_>> =
-        words.lines().flat_map(|line| rows(line, inside)).map(Line::raw).collect();
+        words.lines().flat_map(|line| rows(&look.words(line), inside)).map(Line::raw).collect();
     let needed = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(2);
     let height = needed.min(area.height);
     let at = Rect {

@@ -179,16 +179,22 @@ impl Model {
         }
     }
 
-    /// Every row of the list, in its order.
+    /// Every row of the list: first what needs a person, the most urgent at the top.
     pub(super) fn rows(&self) -> Vec<Row> {
         let board = &self.board;
-        let runs = board.runs.iter().map(|card| Row::Run(card.id.clone()));
         let calls = board.calls.iter().map(|call| Row::Call(call.id.clone()));
-        let sessions = board
-            .sessions
-            .iter()
-            .map(|card| Row::Session { id: card.id.clone(), folder: card.folder.clone() });
-        runs.chain(calls).chain(sessions).collect()
+        let runs = |needs_person: bool| {
+            let cards = board.runs.iter();
+            let wanted = cards.filter(move |card| card.state.needs_person() == needs_person);
+            wanted.map(|card| Row::Run(card.id.clone()))
+        };
+        let sessions = |needs_person: bool| {
+            let cards = board.sessions.iter();
+            let wanted = cards.filter(move |card| card.standing.needs_person() == needs_person);
+            wanted.map(|card| Row::Session { id: card.id.clone(), folder: card.folder.clone() })
+        };
+        let first = calls.chain(runs(true)).chain(sessions(true));
+        first.chain(runs(false)).chain(sessions(false)).collect()
     }
 
     pub(super) fn selected_index(&self) -> Option<usize> {

@@ -58,7 +58,7 @@ impl Screen {
         Ok(())
     }
 
-    pub(super) fn draw(&mut self, model: &Model, look: Look) -> io::Result<()> {
+    pub(super) fn draw(&mut self, model: &Model, look: Look<'_>) -> io::Result<()> {
         self.terminal.draw(|frame| draw::draw(frame, model, look)).map(|_| ())
     }
 

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use onloop_core::documents::board::{
-    Board, CheckView, Choice, FactsView, LoggedLine, RunCard, RunState, RunView, SCHEMA,
+    Board, CallCard, CheckView, Choice, FactsView, LoggedLine, RunCard, RunState, RunView, SCHEMA,
     SessionCard, SessionStanding, StepView, WorkerCard,
 };
+use onloop_core::effect::Redaction;
 use onloop_core::time::Timestamp;
 use onloop_core::verb::SeenDecision;
 use ratatui::Terminal;
@@ -16,6 +17,8 @@ use unicode_width::UnicodeWidthStr;
 use super::draw::{Look, draw};
 use super::model::{Action, Dialog, Key, Model, Pane, Place, Row};
 
+/// The value of a secret variable of the environment.
+const SECRET: &str = "s3cr3t-of-the-shop";
 const NOW: &str = "2026-03-20T12:00:00Z";
 
 fn at(minutes_ago: i64) -> Timestamp {
@@ -165,6 +168,20 @@ fn fifty() -> Model {
         resume: None,
         changed_at: Some(at(90)),
     });
+    let mut waits = board.sessions[0].clone();
+    waits.id = "5a1d2b3c".to_owned();
+    waits.standing = SessionStanding::Waits;
+    waits.now = "its agent asks something".to_owned();
+    board.sessions.push(waits);
+    board.calls.push(CallCard {
+        id: "c-1".to_owned(),
+        session: "4f0c1f0e".to_owned(),
+        folder: "/srv/shop".to_owned(),
+        tool: "Bash".to_owned(),
+        target: "rm -rf build".to_owned(),
+        reason: "it removes files".to_owned(),
+        since: at(2),
+    });
     Model::new(board, None)
 }
 
@@ -200,7 +217,9 @@ fn help() -> Model {
 /// What is on the screen, line by line.
 fn picture(model: &Model, (width, height): (u16, u16), is_coloured: bool) -> (String, bool) {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| draw(frame, model, Look { is_coloured })).unwrap();
+    let secrets = Redaction::new(&[("DEPLOY_TOKEN".to_owned(), SECRET.to_owned())].into());
+    let look = Look { is_coloured, secrets: &secrets };
+    terminal.draw(|frame| draw(frame, model, look)).unwrap();
     let buffer = terminal.backend().buffer();
     let has_colour =
         buffer.content.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset);
@@ -247,6 +266,52 @@ fn pictures_are_the_golden_ones() {
             assert!(!is_coloured, "{name}");
             assert!(has_colour || !["fifty", "gate", "blocked"].contains(&name), "{name}");
         }
+    }
+}
+
+#[test]
+fn what_needs_a_person_stands_first() {
+    let model = fifty();
+    let needs_person = |row: &Row| match row {
+        Row::Call(_) => true,
+        Row::Run(id) => {
+            model.board.runs.iter().any(|card| card.id == *id && card.state.needs_person())
+        }
+        Row::Session { id, .. } => id == "5a1d2b3c",
+    };
+    let rows = model.rows();
+    assert!(rows.is_sorted_by_key(|row| !needs_person(row)), "{rows:?}");
+    assert!(matches!(rows[0], Row::Call(_)));
+    assert_eq!(rows.len(), 53);
+}
+
+#[test]
+fn nothing_secret_is_drawn() {
+    let said = format!("it says {SECRET} to everybody who asks for it at the door");
+    let mut run = gated();
+    (run.now, run.intent, run.step_name) = (said.clone(), said.clone(), said.clone());
+    let mut list = Model::new(board(vec![run.clone()]), None);
+    list.message = Some(said.clone());
+    let mut open = opened(run, Some(SECRET));
+    let view = open.view.as_mut().unwrap();
+    view.facts.as_mut().unwrap().text = format!("  {said}\n");
+    view.steps[0].reason = Some(said.clone());
+    view.steps[0].checks[0].reason = Some(said.clone());
+    view.events[0].text = said.clone();
+    let mut models = vec![list];
+    for pane in ['1', '2', '4'] {
+        open.press(Key::Char(pane));
+        models.push(open.clone());
+    }
+    open.press(Key::Char('a'));
+    models.push(open);
+    for model in models {
+        for size in [(80, 24), (40, 12), (34, 12)] {
+            let shown = picture(&model, size, false).0.replace(['\n', ' '], "");
+            // A part of it is as good as the whole, wherever a line is broken.
+            assert!(!shown.contains("s3cr3t"), "{size:?}: {shown}");
+        }
+        assert!(picture(&model, (80, 24), false).0.contains("DEPLOY_TOKEN"), "{:?}", model.place);
     }
 }
 

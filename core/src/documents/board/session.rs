@@ -30,6 +30,20 @@ words! {
     }
 }
 
+impl SessionStanding {
+    /// Whether a person has to do something before it goes on.
+    pub fn needs_person(self) -> bool {
+        match self {
+            SessionStanding::Waits => true,
+            SessionStanding::Unreadable
+            | SessionStanding::Limited
+            | SessionStanding::Quiet
+            | SessionStanding::Working
+            | SessionStanding::Ended => false,
+        }
+    }
+}
+
 impl Serialize for SessionStanding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())

@@ -13,7 +13,7 @@ use crate::watch::model::{Model, Pane, Scroll};
 pub(super) fn draw(
     frame: &mut Frame<'_>,
     model: &Model,
-    look: Look,
+    look: Look<'_>,
     area: Rect,
     pane: Pane,
     scroll: Scroll,
@@ -36,7 +36,7 @@ pub(super) fn draw(
     let lines: Vec<Line<'_>> = lines(view, look, pane)
         .into_iter()
         .flat_map(|line| {
-            let shown = rows(&line.to_string(), body.width.into());
+            let shown = rows(&look.words(&line.to_string()), body.width.into());
             shown.into_iter().map(move |row| Line::styled(row, line.style))
         })
         .collect();
@@ -49,7 +49,7 @@ pub(super) fn draw(
     frame.render_widget(Paragraph::new(shown), body);
 }
 
-fn head(card: &RunCard, model: &Model, look: Look, width: usize) -> Vec<Line<'static>> {
+fn head(card: &RunCard, model: &Model, look: Look<'_>, width: usize) -> Vec<Line<'static>> {
     let place = match &card.branch {
         Some(branch) => format!("{} ({branch})", card.folder),
         None => card.folder.clone(),
@@ -66,12 +66,13 @@ fn head(card: &RunCard, model: &Model, look: Look, width: usize) -> Vec<Line<'st
         format!("{}{agent} is process {}", worker.worker, worker.process)
     }));
     let used = card.used.as_ref().map_or_else(String::new, |used| format!(", {used}"));
-    let line = |words: String| Line::raw(cut(&words, width));
+    let shown = |words: &str| cut(&look.words(words), width);
+    let line = |words: String| Line::raw(shown(&words));
     let title = format!(" {} {}: {}", symbol(card.state), card.id, card.state.as_str());
     let mut lines = vec![
-        Line::styled(cut(&title, width), look.state(card.state).add_modifier(Modifier::BOLD)),
+        Line::styled(shown(&title), look.state(card.state).add_modifier(Modifier::BOLD)),
         line(format!(" {}", card.intent)),
-        Line::styled(cut(&format!(" {now}"), width), look.state(card.state)),
+        Line::styled(shown(&format!(" {now}")), look.state(card.state)),
         line(format!(
             " Step {} of {}: {} (risk: {})",
             card.step, card.steps, card.step_name, card.risk
@@ -99,7 +100,7 @@ fn tabs_line(shown: Pane) -> Line<'static> {
     Line::from(spans)
 }
 
-fn lines(view: &RunView, look: Look, pane: Pane) -> Vec<Line<'_>> {
+fn lines<'a>(view: &'a RunView, look: Look<'_>, pane: Pane) -> Vec<Line<'a>> {
     let plain = |words: &'static str| vec![Line::raw(words)];
     match pane {
         Pane::Gate => match (&view.facts, &view.choice) {
@@ -132,7 +133,7 @@ fn lines(view: &RunView, look: Look, pane: Pane) -> Vec<Line<'_>> {
     }
 }
 
-fn step_lines(step: &StepView, look: Look) -> Vec<Line<'_>> {
+fn step_lines<'a>(step: &'a StepView, look: Look<'_>) -> Vec<Line<'a>> {
     let attempts = match step.attempts {
         0 | 1 => String::new(),
         attempts => format!(" ({attempts} attempts)"),
@@ -145,7 +146,7 @@ fn step_lines(step: &StepView, look: Look) -> Vec<Line<'_>> {
     lines
 }
 
-fn check_line(check: &CheckView, look: Look) -> Line<'_> {
+fn check_line<'a>(check: &'a CheckView, look: Look<'_>) -> Line<'a> {
     let sign = match check.result {
         "passed" => "✓",
         "failed" => "✗",
@@ -157,12 +158,12 @@ fn check_line(check: &CheckView, look: Look) -> Line<'_> {
 }
 
 /// A line in the colour of the sign that it begins with.
-fn marked<'a>(line: &'a str, look: Look) -> Line<'a> {
+fn marked<'a>(line: &'a str, look: Look<'_>) -> Line<'a> {
     let sign = line.trim_start().chars().next().map(String::from).unwrap_or_default();
     Line::styled(line, colour_of(&sign, look))
 }
 
-fn colour_of(sign: &str, look: Look) -> Style {
+fn colour_of(sign: &str, look: Look<'_>) -> Style {
     match sign {
         "✓" | "⚡" => look.colour(Color::Green),
         "✗" | "!" => look.colour(Color::Red),
