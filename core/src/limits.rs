@@ -364,7 +364,7 @@ pub const WEB_KEY_MS: u64 = 10 * 60 * 1000;
 pub const WEB_SESSION_MS: u64 = 12 * 60 * 60 * 1000;
 /// Most browsers that are signed in; one more signs out the one that signed in first.
 pub const WEB_SESSIONS: usize = 16;
-/// Most pages that are told at once when something changes; further ones look by themselves.
+/// Most pages that are told at once when something changes; a further one looks by itself.
 pub const WEB_STREAMS: usize = 16;
 /// Shortest time between two looks whether something has changed, while a page wants to know.
 pub const WEB_LOOK_MS: u64 = 1_000;
@@ -372,8 +372,13 @@ pub const WEB_LOOK_MS: u64 = 1_000;
 pub const WEB_STILL_MS: u64 = 15_000;
 /// Steps on one page of a run.
 pub const WEB_STEPS: usize = 50;
-/// Bytes of a change that a page shows; of a longer one the beginning.
+/// Bytes of a change that a page shows, as HTML; of a longer one the beginning.
 pub const WEB_PATCH_BYTES: usize = 60 * 1024;
+/// Bytes of a log that a page shows, as HTML; of a longer one the end.
+pub const WEB_LOG_BYTES: usize = 24 * 1024;
+/// Bytes of the cards on the page of everything, as HTML, half of them for calls; it says how many more
+/// there are.
+pub const WEB_CARDS_BYTES: usize = 112 * 1024;
 /// Largest body of a call to `onloop web`.
 pub const WEB_BODY_BYTES: usize = 64 * 1024;
 /// Largest head of a call to `onloop web`: its line and its headers.

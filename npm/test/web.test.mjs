@@ -88,7 +88,8 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
     t.after(() => stream.destroy());
     let heard = "";
     stream.setEncoding("utf8").on("data", (text) => (heard += text));
-    stream.write(`GET ${browser.root}/events HTTP/1.1\r\nhost: ${served.host}\r\ncookie: ${browser.cookie}\r\n\r\n`);
+    const [, events] = (await browser.get("/")).body.match(/ data-events="([^"]+)"/);
+    stream.write(`GET ${events} HTTP/1.1\r\nhost: ${served.host}\r\ncookie: ${browser.cookie}\r\n\r\n`);
     while (!heard.includes("retry: 2000")) await once(stream, "data");
     const page = await browser.get(`/run/${id}`);
     const action = `/run/${id}/gate`;

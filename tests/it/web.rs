@@ -100,6 +100,11 @@ fn decide(id: &str, fields: &'static [(&'static str, &'static str)]) -> Vec<Step
     ]
 }
 
+/// Everything that open answers got.
+fn pushed(machine: &SimHost) -> String {
+    machine.server.pushed.iter().map(|(_, words)| words.as_str()).collect()
+}
+
 fn ledger(machine: &SimHost, id: &str) -> String {
     let bytes = machine.disk.get(&format!("/state/runs/{id}/ledger.jsonl")).expect("it is there");
     String::from_utf8_lossy(bytes).into_owned()
@@ -265,17 +270,65 @@ fn a_link_is_used_up_and_whoever_has_none_gets_one_in_the_terminal() {
 #[test]
 fn a_page_hears_that_it_has_changed() {
     let (mut machine, id) = waiting("medium");
-    let page = format!("/events?run={id}");
+    let page = format!("/run/{id}");
     let mut steps = sign_in();
     steps.push(step(move |browser| browser.get(&page)));
-    steps.push(step(|browser| browser.get("/")));
+    steps.push(step(|browser| browser.listen()));
+    steps.extend((0..40).map(|_| step(|browser| browser.get("/"))));
+    let answers = browse(&mut machine, steps);
+    assert!(answers[3].open);
+    assert!(!pushed(&machine).contains("changed"), "nothing has: {}", pushed(&machine));
+    let page = format!("/run/{id}");
+    let mut steps = sign_in();
+    steps.push(step(move |browser| browser.get(&page)));
+    steps.push(step(|browser| browser.listen()));
     steps.extend(decide(&id, &[("decision", "approved")]));
     steps.extend((0..40).map(|_| step(|browser| browser.get("/"))));
     let answers = browse(&mut machine, steps);
-    assert!(answers[2].open);
-    assert_eq!(header(&answers[2], "content-type"), Some("text/event-stream"));
-    let pushed: String = machine.server.pushed.iter().map(|(_, words)| words.as_str()).collect();
-    assert!(pushed.contains("event: changed\ndata:\n\n"), "{pushed}");
+    assert_eq!(header(&answers[3], "content-type"), Some("text/event-stream"));
+    assert!(pushed(&machine).contains("event: changed\ndata:\n\n"), "{}", pushed(&machine));
+}
+
+#[test]
+fn what_changes_before_a_page_listens_is_told() {
+    let (mut machine, id) = waiting("medium");
+    let mut steps = sign_in();
+    let page = format!("/run/{id}");
+    let action = format!("{page}/gate");
+    steps.push(step(move |browser| browser.get(&page)));
+    steps.push(step(move |browser| {
+        browser.keep_page_and_submit(&action, &[("decision", "approved")])
+    }));
+    steps.push(step(|browser| browser.listen_as_kept()));
+    steps.extend((0..40).map(|_| step(|browser| browser.get("/"))));
+    browse(&mut machine, steps);
+    assert_eq!(pushed(&machine).matches("event: changed").count(), 1, "{}", pushed(&machine));
+}
+
+#[test]
+fn one_page_too_many_is_told_to_look_by_itself_and_nobody_is_ended() {
+    let (mut machine, _) = waiting("medium");
+    let mut steps = sign_in();
+    steps.push(step(|browser| browser.get("/")));
+    steps.push(step(|browser| browser.keep_page_and_listen()));
+    steps.extend((0..16).map(|_| step(|browser| browser.listen_as_kept())));
+    let answers = browse(&mut machine, steps);
+    let streams: Vec<(u16, bool)> = answers[3..].iter().map(|a| (a.status, a.open)).collect();
+    assert_eq!(streams[..16], [(200, true); 16]);
+    assert_eq!(streams[16], (204, false));
+    assert!(machine.server.pushed.iter().all(|(_, words)| !words.is_empty()), "none was ended");
+}
+
+#[test]
+fn a_refused_decision_is_shown_under_the_address_of_its_run() {
+    let (mut machine, id) = waiting("medium");
+    let mut steps = sign_in();
+    steps.extend(decide(&id, &[("decision", "redo"), ("reason", "")]));
+    let answers = browse(&mut machine, steps);
+    assert_eq!(answers[3].status, 409);
+    let page = body(&answers[3]);
+    assert!(page.contains(&format!("/run/{id}\" data-events=\"")), "{page}");
+    assert!(!page.contains("/gate\" data-events"), "{page}");
 }
 
 #[test]

@@ -36,13 +36,30 @@ pub struct Frame {
     pub now: Timestamp,
 }
 
+/// What the script of a page has to know to keep it as it is on the machine.
+#[derive(Clone, Copy)]
+struct Live<'a> {
+    /// Its address below the root: what a form led to has another one, under which nothing is.
+    page: &'a str,
+    /// The stream that tells when it has changed, as far as the query lacks `seen`.
+    events: &'a str,
+    /// Digest of what it shows. The stream goes on from there, so that nothing is missed before it opens.
+    seen: &'a str,
+}
+
 impl Frame {
-    /// A page for whoever is signed in. `events`: the stream that tells when it has changed, below
-    /// the root.
-    fn page(&self, title: &str, events: Option<&str>, main: &str) -> String {
+    /// A page for whoever is signed in; `live`: it changes while it is open.
+    fn page(&self, title: &str, live: Option<Live<'_>>, main: &str) -> String {
         let (root, out) = (&self.root, &self.out);
-        let events = events
-            .map_or_else(String::new, |path| format!(" data-events=\"{root}/{}\"", escaped(path)));
+        let data = live.map_or_else(String::new, |live| {
+            format!(
+                " data-page=\"{root}{}\" data-events=\"{root}{}seen={}\" data-now=\"{}\"",
+                escaped(live.page),
+                escaped(live.events),
+                escaped(live.seen),
+                self.now.to_rfc3339()
+            )
+        });
         document(
             title,
             &format!(
@@ -50,7 +67,7 @@ impl Frame {
                  onloop</a></nav>\n<p id=\"live\" class=\"faint\" role=\"status\"></p>\n\
                  <form method=\"post\" action=\"{root}/out\"><input type=\"hidden\" name=\"form\" \
                  value=\"{out}\"><button class=\"quiet\">Sign out</button></form></header>\n\
-                 <main id=\"main\"{events}>\n{main}</main>\n"
+                 <main id=\"main\"{data}>\n{main}</main>\n"
             ),
         )
     }
@@ -71,6 +88,17 @@ impl Frame {
 /// A page for whoever is not signed in, or whose call was turned away: a title and a few sentences, in
 /// which `back` leads on.
 pub fn notice_page(title: &str, sentences: &[&str], back: Option<(&str, &str)>) -> String {
+    document(title, &format!("<main id=\"main\">\n{}</main>\n", notice(title, sentences, back)))
+}
+
+/// The same in answer to a form, whose address shows nothing: from there a browser reloads `page`.
+pub fn outcome_page(title: &str, sentences: &[&str], page: &str) -> String {
+    let main = notice(title, sentences, Some((page, "To the beginning")));
+    let page = escaped(page);
+    document(title, &format!("<main id=\"main\" data-page=\"{page}\">\n{main}</main>\n"))
+}
+
+fn notice(title: &str, sentences: &[&str], back: Option<(&str, &str)>) -> String {
     let mut main = format!("<h1>{}</h1>\n", escaped(title));
     for sentence in sentences {
         main += &format!("<p>{}</p>\n", escaped(sentence));
@@ -82,7 +110,7 @@ pub fn notice_page(title: &str, sentences: &[&str], back: Option<(&str, &str)>) 
             escaped(words)
         );
     }
-    document(title, &format!("<main id=\"main\">\n{main}</main>\n"))
+    main
 }
 
 /// The page behind the link that the terminal shows. Looking at it uses nothing up: a preview may do

@@ -140,6 +140,7 @@ impl Doorkeeper {
         }
         self.key = None;
         let cookie = self.new_token(b"cookie");
+        self.open.retain(|open| now < open.until);
         if self.open.len() >= limits::WEB_SESSIONS {
             self.open.remove(0);
         }
@@ -147,6 +148,11 @@ impl Doorkeeper {
         self.open.push(Open { session, until: after(now, limits::WEB_SESSION_MS) });
         let secure = if is_https { "; Secure" } else { "" };
         Some(self.cookie(&cookie) + secure)
+    }
+
+    /// Whether a session goes on.
+    pub(super) fn is_signed_in(&self, now: Timestamp, session: SignedIn) -> bool {
+        self.open.iter().any(|open| open.session == session && now < open.until)
     }
 
     /// Ends a session, and returns the cookie that takes its place in the browser.

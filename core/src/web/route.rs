@@ -12,8 +12,9 @@ pub(super) enum Sight {
     Run { id: String, from: Option<u32> },
     /// What a run has changed: that nobody has approved yet, or one step.
     Diff { id: String, step: Option<u32> },
-    /// A stream that tells when to look again.
-    Events { id: Option<String> },
+    /// A stream that tells when to look again: when one run, or anything, is not as the page that listens
+    /// has `seen` it any more.
+    Events { id: Option<String>, seen: String },
 }
 
 /// What can be changed.
@@ -37,11 +38,14 @@ pub(super) fn place(path: &str, query: &str) -> Option<Sight> {
     let parts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
     Some(match parts.as_slice() {
         [""] => Sight::Board,
-        ["events"] => match query.get("run") {
-            "" => Sight::Events { id: None },
-            id if is_run_id(id) => Sight::Events { id: Some(id.to_owned()) },
-            _ => return None,
-        },
+        ["events"] => {
+            let seen = query.get("seen").to_owned();
+            match query.get("run") {
+                "" => Sight::Events { id: None, seen },
+                id if is_run_id(id) => Sight::Events { id: Some(id.to_owned()), seen },
+                _ => return None,
+            }
+        }
         ["run", id] if is_run_id(id) => Sight::Run { id: (*id).to_owned(), from: number("from")? },
         ["run", id, "diff"] if is_run_id(id) => {
             Sight::Diff { id: (*id).to_owned(), step: number("step")? }
@@ -72,6 +76,9 @@ mod tests {
     #[test]
     fn addresses_mean_one_thing_or_nothing() {
         let id = "a-20260320T212315Z";
+        let events = |id: Option<&str>, seen: &str| {
+            Some(Sight::Events { id: id.map(str::to_owned), seen: seen.to_owned() })
+        };
         let run = |from| Some(Sight::Run { id: id.to_owned(), from });
         let table = [
             ("/", "", Some(Sight::Board)),
@@ -89,8 +96,9 @@ mod tests {
                 "step=2",
                 Some(Sight::Diff { id: id.to_owned(), step: Some(2) }),
             ),
-            ("/events", "", Some(Sight::Events { id: None })),
-            ("/events", "run=a-20260320T212315Z", Some(Sight::Events { id: Some(id.to_owned()) })),
+            ("/events", "", events(None, "")),
+            ("/events", "seen=f1f0", events(None, "f1f0")),
+            ("/events", "run=a-20260320T212315Z&seen=f1f0", events(Some(id), "f1f0")),
             ("/events", "run=../x", None),
         ];
         for (path, query, expected) in table {

@@ -187,9 +187,8 @@ impl Server {
             Admitted::Door { key } => answer(200, Content::Page, &page::door_page(&key)),
             Admitted::SignIn { key, is_https } => self.sign_in(&key, is_https).await,
             Admitted::See { session, path, query } => match place(&path, &query) {
-                Some(Sight::Events { id }) => {
-                    self.listen(call, session, id).await;
-                    return None;
+                Some(Sight::Events { id, seen }) => {
+                    return self.listen(call, session, id, seen).await;
                 }
                 Some(place) => self.show(session, &place).await,
                 None => self.nothing_there(),
@@ -217,11 +216,7 @@ impl Server {
             Act::Answer { call } => self.answer_waiting(call, form).await,
             Act::SignOut => {
                 let cookie = self.guard.sign_out(session);
-                let of_others = |stream: &Stream| stream.session != session;
-                let (kept, ended) =
-                    std::mem::take(&mut self.streams).into_iter().partition(of_others);
-                self.streams = kept;
-                self.end_streams(ended).await;
+                self.end_streams_of_strangers().await;
                 let sentences = ["This browser sees and decides nothing any more."];
                 let page = page::notice_page("Signed out", &sentences, None);
                 with_cookie(answer(200, Content::Page, &page), cookie)

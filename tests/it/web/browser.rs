@@ -84,6 +84,30 @@ impl Browser {
         self.send(&page, action, fields)
     }
 
+    /// Listens as the present page wants to.
+    pub(super) fn listen(&mut self) -> WebCall {
+        let page = self.page.clone();
+        self.listen_on(&page)
+    }
+
+    /// The same, and the page is kept for [`Browser::listen_as_kept`].
+    pub(super) fn keep_page_and_listen(&mut self) -> WebCall {
+        self.kept = self.page.clone();
+        self.listen()
+    }
+
+    /// Listens as the page wants to that was kept.
+    pub(super) fn listen_as_kept(&mut self) -> WebCall {
+        let page = self.kept.clone();
+        self.listen_on(&page)
+    }
+
+    fn listen_on(&self, page: &str) -> WebCall {
+        let (_, rest) = page.split_once("data-events=\"").expect("the page listens");
+        let target = rest.split('"').next().expect("it ends").replace("&amp;", "&");
+        self.call("GET", target, "")
+    }
+
     /// Tries the first key that was shown.
     pub(super) fn submit_first_key(&mut self) -> WebCall {
         let body = format!("key={}", self.keys[0]);

@@ -139,7 +139,8 @@ fn a_browser_that_waits_is_told_within_moments() {
     let (workspace, id) = at_a_gate();
     let mut served = Served::start(&workspace, &[]);
     served.sign_in();
-    let call = served.browser.get("/events");
+    served.get("/");
+    let call = served.browser.listen();
     let mut stream = TcpStream::connect(&served.address).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("it has one");
     let cookie = call.header("cookie").expect("it is signed in");

@@ -1,9 +1,10 @@
 //! Everything on this machine: what waits for the person first.
 
-use super::Frame;
+use super::{Frame, Live};
 use crate::documents::board::{
     Board, CallCard, LoggedLine, RunCard, RunState, SessionCard, SessionStanding, Spent, Sum,
 };
+use crate::limits;
 use crate::page::html::{escaped, marked};
 use crate::text;
 
@@ -13,14 +14,45 @@ const OVER: usize = 30;
 const SESSIONS: usize = 30;
 /// The same of runs that go on by themselves.
 const WORKING: usize = 200;
-/// The same of days.
+/// The same of days, and of agents.
 const DAYS: usize = 31;
 
-/// The page of `board`. `form` gives what a form that is sent to a path has to say.
+/// What there is room for on a page, in bytes, so that a phone has it soon whatever the machine is full of.
+struct Room {
+    left: usize,
+    is_untouched: bool,
+}
+
+impl Room {
+    /// As many of `items` as fit, at most `most`, and how many are left out. What is first in the room is
+    /// shown in any case.
+    fn fill<T>(
+        &mut self,
+        items: &[T],
+        most: usize,
+        html: impl Fn(&T) -> String,
+    ) -> (String, usize) {
+        let (mut out, mut shown) = (String::new(), 0);
+        for item in items.iter().take(most) {
+            let item = html(item);
+            if item.len() > self.left && !self.is_untouched {
+                break;
+            }
+            (self.left, self.is_untouched) = (self.left.saturating_sub(item.len()), false);
+            out += &item;
+            shown += 1;
+        }
+        (out, items.len() - shown)
+    }
+}
+
+/// The page of `board`, of which `seen` is the digest. `form` gives what a form that is sent to a path
+/// has to say.
 pub fn board_page(
     frame: &Frame,
     board: &Board,
     spent: &Spent,
+    seen: &str,
     form: &dyn Fn(&str) -> String,
 ) -> String {
     let waits: Vec<&RunCard> = board.runs.iter().filter(|run| run.state.needs_person()).collect();
@@ -35,18 +67,25 @@ pub fn board_page(
         1 => "<h1>1 thing waits for you</h1>\n".to_owned(),
         count => format!("<h1>{count} things wait for you</h1>\n"),
     };
-    for call in &board.calls {
-        main += &waiting_call(frame, call, form);
+    // Calls have room of their own: whoever makes many or long ones hides no gate.
+    let half = || Room { left: limits::WEB_CARDS_BYTES / 2, is_untouched: true };
+    let (mut room, mut calls) = (half(), half());
+    let (calls, more) =
+        calls.fill(&board.calls, usize::MAX, |call| waiting_call(frame, call, form));
+    main += &calls;
+    if more > 0 {
+        let more = text::counted(more as u64, "more call");
+        main += &format!("<p class=\"wait\">{more} wait: <code>onloop approve</code></p>\n");
     }
-    main += &cards(frame, &waits, usize::MAX, "h2");
+    main += &cards(frame, &mut room, &waits, usize::MAX, "h2");
     if !works.is_empty() {
-        main += &format!("<h2>At work</h2>\n{}", cards(frame, &works, WORKING, "h3"));
+        main += &format!("<h2>At work</h2>\n{}", cards(frame, &mut room, &works, WORKING, "h3"));
     }
     if !over.is_empty() {
         main += &format!(
             "<h2>Over</h2>\n<details id=\"over\"><summary>{}</summary>\n{}</details>\n",
             text::counted(over.len() as u64, "run"),
-            cards(frame, &over, OVER, "h3")
+            cards(frame, &mut room, &over, OVER, "h3")
         );
     }
     if board.runs.is_empty() {
@@ -59,19 +98,17 @@ pub fn board_page(
             "<p class=\"faint\">{count} not shown: <code>onloop list --everywhere</code></p>\n"
         );
     }
-    main += &sessions(frame, &board.sessions);
+    main += &sessions(frame, &mut room, &board.sessions);
     main += &costs(spent);
     let title = if count == 0 { "onloop".to_owned() } else { format!("({count}) onloop") };
-    frame.page(&title, Some("events"), &main)
+    frame.page(&title, Some(Live { page: "/", events: "/events?", seen }), &main)
 }
 
 /// `heading` is the level that fits what is above.
-fn cards(frame: &Frame, runs: &[&RunCard], most: usize, heading: &str) -> String {
-    let mut out = "<ul class=\"cards\">\n".to_owned();
-    runs.iter().take(most).for_each(|run| out += &card(frame, run, heading));
-    out += "</ul>\n";
-    if runs.len() > most {
-        let more = runs.len() - most;
+fn cards(frame: &Frame, room: &mut Room, runs: &[&RunCard], most: usize, heading: &str) -> String {
+    let (cards, more) = room.fill(runs, most, |run| card(frame, run, heading));
+    let mut out = format!("<ul class=\"cards\">\n{cards}</ul>\n");
+    if more > 0 {
         out +=
             &format!("<p class=\"faint\">{more} more: <code>onloop list --everywhere</code></p>\n");
     }
@@ -151,15 +188,14 @@ fn waiting_call(frame: &Frame, call: &CallCard, form: &dyn Fn(&str) -> String) -
     )
 }
 
-fn sessions(frame: &Frame, sessions: &[SessionCard]) -> String {
+fn sessions(frame: &Frame, room: &mut Room, sessions: &[SessionCard]) -> String {
     if sessions.is_empty() {
         return String::new();
     }
-    let mut out = "<h2>Hands-off sessions</h2>\n<ul class=\"cards\">\n".to_owned();
-    sessions.iter().take(SESSIONS).for_each(|card| out += &session(frame, card));
-    out += "</ul>\n";
-    if sessions.len() > SESSIONS {
-        out += &format!("<p class=\"faint\">{} more</p>\n", sessions.len() - SESSIONS);
+    let (cards, more) = room.fill(sessions, SESSIONS, |card| session(frame, card));
+    let mut out = format!("<h2>Hands-off sessions</h2>\n<ul class=\"cards\">\n{cards}</ul>\n");
+    if more > 0 {
+        out += &format!("<p class=\"faint\">{more} more</p>\n");
     }
     out
 }
@@ -222,7 +258,7 @@ fn costs(spent: &Spent) -> String {
         return String::new();
     }
     let days: Vec<&(String, Sum)> = spent.days.iter().take(DAYS).collect();
-    let agents: Vec<&(String, Sum)> = spent.agents.iter().collect();
+    let agents: Vec<&(String, Sum)> = spent.agents.iter().take(DAYS).collect();
     format!(
         "<h2>What it cost</h2>\n<details id=\"cost\"><summary>By day and by agent</summary>\n{}{}</details>\n",
         cost_table("Day on which a run began", &days),
@@ -245,7 +281,7 @@ fn cost_table(what: &str, rows: &[&(String, Sum)]) -> String {
         out += &format!(
             "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>\
              <td class=\"number\">{cost}</td></tr>\n",
-            escaped(name),
+            escaped(&text::ellipsis(name, 80)),
             sum.turns,
             sum.tokens
         );

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::Frame;
 use super::board::state;
+use super::{Frame, Live};
 use crate::documents::board::{Choice, FactsView, RunView, StepView};
 use crate::limits;
 use crate::page::checks::check_list;
@@ -29,6 +29,8 @@ pub struct RunPage<'a> {
     pub form: &'a str,
     /// What fits now, in a terminal: words, and commands below them; `None`: nothing.
     pub go_on: Option<&'a str>,
+    /// Digest of what the page shows.
+    pub seen: &'a str,
     /// What a decision that was just made said, or why it was refused.
     pub said: Option<&'a str>,
 }
@@ -89,8 +91,13 @@ pub fn run_page(frame: &Frame, page: &RunPage<'_>) -> String {
     main += &steps(frame, view, &range);
     main += &events(view);
     main += &place(view);
-    let events = format!("events?run={}", card.id);
-    frame.page(&format!("{} – onloop", text::ellipsis(title, 60)), Some(&events), &main)
+    let from = page.from.map_or_else(String::new, |from| format!("?from={from}"));
+    let live = Live {
+        page: &format!("/run/{}{from}", card.id),
+        events: &format!("/events?run={}&", card.id),
+        seen: page.seen,
+    };
+    frame.page(&format!("{} – onloop", text::ellipsis(title, 60)), Some(live), &main)
 }
 
 /// What is asked, everything that there is to know before, and the buttons.
@@ -187,14 +194,23 @@ fn patch(change: &Shown) -> String {
     if let Some(why) = &change.trouble {
         out += &format!("<p class=\"bad\">The lines cannot be shown: {}</p>\n", escaped(why));
     }
-    if !change.patch.is_empty() {
-        let lines = coloured(&change.patch);
-        out += &format!("<pre tabindex=\"0\" aria-label=\"Changed lines\">{lines}</pre>\n");
+    let lines = coloured(&change.patch);
+    // Colours and escapes make a change many times as long as it is.
+    let kept = whole_lines(&lines, limits::WEB_PATCH_BYTES);
+    if !kept.is_empty() {
+        out += &format!("<pre tabindex=\"0\" aria-label=\"Changed lines\">{kept}</pre>\n");
     }
-    if change.is_cut {
+    if change.is_cut || kept.len() < lines.len() {
         out += "<p class=\"wait\">This is only the beginning. All of it: <code>onloop diff</code></p>\n";
     }
     out
+}
+
+/// The lines at the beginning of `text` that have at most `most` bytes together.
+fn whole_lines(text: &str, most: usize) -> &str {
+    let kept = text::prefix(text, most);
+    let is_cut = kept.len() < text.len();
+    &kept[..if is_cut { kept.rfind('\n').map_or(0, |end| end + 1) } else { kept.len() }]
 }
 
 fn log(view: &RunView) -> String {
@@ -205,6 +221,7 @@ fn log(view: &RunView) -> String {
     // The end is what is new; with it first nothing has to be scrolled.
     let kept = view.log.len().saturating_sub(200);
     let lines: String = view.log[kept..].iter().rev().map(|line| escaped(line) + "\n").collect();
+    let lines = whole_lines(&lines, limits::WEB_LOG_BYTES);
     format!(
         "<h2>The agent</h2>\n<details id=\"log\"{is_open}><summary>What it said and did, the latest first</summary>\n\
          <pre class=\"log\" tabindex=\"0\" aria-label=\"Log\">{lines}</pre></details>\n"

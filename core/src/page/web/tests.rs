@@ -83,6 +83,7 @@ fn the_page_of_a_run_at_its_gate() {
         from: None,
         form: "olw_gate",
         go_on: None,
+        seen: "f1f0",
         said: None,
     };
     // The style is what it is.
@@ -141,10 +142,106 @@ fn the_page_of_everything() {
         days: vec![("2026-11-23".to_owned(), known)],
         agents: vec![("<you>".to_owned(), unknown)],
     };
-    let page = board_page(&frame(), &board, &spent, &|path| format!("olw_{path}"));
+    let page = board_page(&frame(), &board, &spent, "f1f0", &|path| format!("olw_{path}"));
     let page = page.replace(&style(), "");
     let expected = include_str!("board.golden.html");
     assert!(page == expected, "core/src/page/web/board.golden.html should be:\n{page}");
+}
+
+#[test]
+fn the_page_of_everything_is_small_whatever_there_is() {
+    let long = "\"<&>'".repeat(2000);
+    let line = LoggedLine { at: at(390), text: long.clone() };
+    let session = SessionCard {
+        id: "s1".to_owned(),
+        folder: "/w".to_owned(),
+        status: "open".to_owned(),
+        standing: SessionStanding::Working,
+        now: long.clone(),
+        workflow: long.clone(),
+        goal: String::new(),
+        host: None,
+        run_id: None,
+        issue: None,
+        issue_url: None,
+        pull_request: None,
+        pull_request_url: None,
+        continued: 0,
+        reason: None,
+        calls: 0,
+        last: Some(line.clone()),
+        decisions: vec![line.clone(); 20],
+        used: None,
+        resume: None,
+        changed_at: None,
+    };
+    let call = CallCard {
+        id: "1f2e3d4c".to_owned(),
+        session: "s1".to_owned(),
+        folder: "/w".to_owned(),
+        tool: "Bash".to_owned(),
+        target: "echo <b>".repeat(100),
+        reason: "no rule decides".to_owned(),
+        since: at(3990),
+    };
+    let mut run = board::card(&waiting(), Driving::Nobody);
+    run.intent = long;
+    run.last = Some(line);
+    let (runs, sessions) = (vec![run; 500], vec![session; 100]);
+    let (schema, at) = (board::SCHEMA, at(4000));
+    let full = Board { schema, at, runs, left_out: 0, sessions, calls: vec![call; 200] };
+    let page = board_page(&frame(), &full, &Spent::default(), "f1f0", &|path| path.to_owned());
+    let loaded = page.len() + SCRIPT.len() + ICON.len();
+    assert!(loaded < 145_000, "{loaded}");
+    assert!(page.contains("<h1>700 things wait for you</h1>"), "all of them are counted");
+    let shown = |mark: &str| page.matches(mark).count();
+    let calls = shown("<section class=\"card waits\"");
+    let runs = shown("<li class=\"card waits\"><h2>");
+    assert!(calls > 20 && runs > 20, "{calls} calls, {runs} runs");
+    for left in [format!("{} more calls wait:", 200 - calls), format!("{} more: ", 500 - runs)] {
+        assert!(page.contains(&left), "{left}");
+    }
+}
+
+#[test]
+fn a_change_and_a_log_are_as_long_as_their_html() {
+    let run = waiting();
+    let mut view = view(&run);
+    view.log = (0..200).map(|number| format!("{number} {}", "'\"".repeat(400))).collect();
+    let change = Shown { patch: "+\n".repeat(30_000), ..Shown::default() };
+    let page = RunPage {
+        view: &view,
+        run: Some(&run),
+        change: &change,
+        from: Some(1),
+        form: "olw_gate",
+        go_on: None,
+        seen: "f1f0",
+        said: None,
+    };
+    let page = run_page(&frame(), &page);
+    assert!(page.len() + SCRIPT.len() + ICON.len() < 145_000, "{}", page.len());
+    assert!(page.contains("This is only the beginning."));
+    assert!(page.contains("\">199 &#39;") && !page.contains("\n100 &#39;"), "the end of the log");
+    assert!(page.contains("?from=1\" data-events="), "it is kept as it was opened");
+}
+
+#[test]
+fn how_long_ago_is_said_in_words_that_the_script_renews() {
+    let table = [
+        (0, "just now"),
+        (59, "just now"),
+        (60, "1 min ago"),
+        (3_599, "59 min ago"),
+        (3_600, "1 h ago"),
+        (172_799, "47 h ago"),
+        (172_800, "2 days ago"),
+    ];
+    for (seconds, expected) in table {
+        let frame = Frame { now: at(seconds), ..frame() };
+        assert!(frame.ago(at(0)).ends_with(&format!(">{expected}</time>")), "{seconds}");
+    }
+    assert!(SCRIPT.contains("/^just now$| ago$/"));
 }
 
 #[test]

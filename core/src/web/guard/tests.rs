@@ -247,6 +247,26 @@ fn the_seventeenth_browser_signs_out_the_first() {
 }
 
 #[test]
+fn who_stays_away_makes_room_before_anybody_is_signed_out() {
+    let (mut guard, first) = signed_in();
+    for _ in 1..limits::WEB_SESSIONS {
+        let key = guard.new_key(at(0));
+        guard.sign_in(at(0), &key, false).unwrap();
+    }
+    // Only the first comes again, and the others are out when the next one signs in.
+    let target = format!("{}/", guard.root());
+    let look = call("GET", &target, &[HOST, ("cookie", &first)], "");
+    let Ok(Admitted::See { session, .. }) = guard.judge(at(11 * 60), &look) else {
+        panic!("it is signed in");
+    };
+    let key = guard.new_key(at(13 * 60));
+    guard.sign_in(at(13 * 60), &key, false).unwrap();
+    assert_eq!(guard.open.len(), 2);
+    assert!(guard.is_signed_in(at(13 * 60), session));
+    assert!(!guard.is_signed_in(at(23 * 60), session), "it has stayed away, too");
+}
+
+#[test]
 fn nothing_but_get_and_post_is_understood() {
     let mut guard = guard();
     for method in ["HEAD", "PUT", "DELETE", "OPTIONS", "get", ""] {

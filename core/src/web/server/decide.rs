@@ -65,7 +65,6 @@ impl Server {
             }
             Some(_) => captured(&self.io, |io| async move { approve(&io, &args).await }).await,
         };
-        let back = Some((root.as_str(), "To the beginning"));
         let (status, title) = match outcome.0 {
             Exit::Done => (200, "Answered"),
             Exit::Interrupted => {
@@ -76,6 +75,6 @@ impl Server {
         };
         let said = self.io.redacted(outcome.1.trim());
         let sentences: Vec<&str> = said.lines().collect();
-        answer(status, Content::Page, &page::notice_page(title, &sentences, back))
+        answer(status, Content::Page, &page::outcome_page(title, &sentences, &root))
     }
 }

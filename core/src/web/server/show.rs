@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::*;
-use crate::documents::board::RunView;
+use crate::documents::board::{Board, RunView};
 use crate::documents::ledger::sha256;
 use crate::engine::advice::go_on;
 use crate::engine::conduct_args::remembered_options;
@@ -17,11 +19,9 @@ impl Server {
         match place {
             Sight::Board => {
                 let board = self.lookout.look(&self.io).await;
+                let (spent, seen) = (self.lookout.spent(), digest_of_board(&board));
                 let token = |path: &str| self.guard.form_token(session, path);
-                self.page(
-                    200,
-                    &board_page(&self.frame(session), &board, &self.lookout.spent(), &token),
-                )
+                self.page(200, &board_page(&self.frame(session), &board, &spent, &seen, &token))
             }
             Sight::Run { id, from } => self.show_run(session, id, *from, None, 200).await,
             Sight::Diff { id, step } => {
@@ -66,6 +66,7 @@ impl Server {
             from,
             form: &self.guard.form_token(session, &format!("/run/{id}/gate")),
             go_on: go_on.as_deref(),
+            seen: &digest_of_run(&view),
             said,
         };
         self.page(status, &run_page(&self.frame(session), &page))
@@ -97,25 +98,46 @@ impl Server {
         }
     }
 
-    /// Opens a stream that tells when to look again.
-    pub(super) async fn listen(&mut self, call: u64, session: SignedIn, id: Option<String>) {
+    /// Opens a stream that tells a page that shows `seen` when to look again. An answer: there is no room,
+    /// and the page looks by itself.
+    pub(super) async fn listen(
+        &mut self,
+        call: u64,
+        session: SignedIn,
+        id: Option<String>,
+        seen: String,
+    ) -> Option<CallAnswer> {
         if self.streams.len() >= limits::WEB_STREAMS {
-            // The page that has listened longest looks by itself from now on.
-            let oldest = self.streams.remove(0);
-            self.end_streams(vec![oldest]).await;
+            self.forget_readers_that_left().await;
         }
-        // Where to listen is known when everything was looked at; what then changes is told.
-        self.is_stale = true;
-        let seen = self.fingerprint(id.as_deref()).await;
+        if self.streams.len() >= limits::WEB_STREAMS {
+            // In place of another page this one would have to end that, which would come again at once.
+            return Some(answer(204, Content::Page, ""));
+        }
         let opening = answer(200, Content::Events, "retry: 2000\n\n");
         if self.io.answer_call(call, opening).await.is_ok() {
+            // What has changed since the page was made is told with the next look.
+            self.is_stale = true;
             self.streams.push(Stream { call, session, id, seen, heard: self.io.now() });
+        }
+        None
+    }
+
+    /// Makes room: only who is told something turns out to have left.
+    async fn forget_readers_that_left(&mut self) {
+        self.end_streams_of_strangers().await;
+        for mut stream in std::mem::take(&mut self.streams) {
+            if self.io.push(stream.call, STILL_HERE).await.is_ok() {
+                stream.heard = self.io.now();
+                self.streams.push(stream);
+            }
         }
     }
 
     /// Looks whether something has changed, and tells the pages that show it.
     pub(super) async fn tell(&mut self) {
         (self.looked, self.is_stale) = (self.io.now(), false);
+        self.end_streams_of_strangers().await;
         if self.streams.iter().all(|stream| stream.id.is_some()) {
             // A look at one run does not say where others would show that they have changed.
             self.lookout.look(&self.io).await;
@@ -131,7 +153,7 @@ impl Server {
             let words = if seen != stream.seen {
                 "event: changed\ndata:\n\n"
             } else if now.millis_since(stream.heard) >= limits::WEB_STILL_MS {
-                ": still here\n\n"
+                STILL_HERE
             } else {
                 self.streams.push(stream);
                 continue;
@@ -143,27 +165,46 @@ impl Server {
         }
     }
 
-    /// Ends streams; who has gone needs no end.
-    pub(super) async fn end_streams(&self, streams: Vec<Stream>) {
-        for stream in streams {
+    /// Ends the streams of browsers that are not signed in any more.
+    pub(super) async fn end_streams_of_strangers(&mut self) {
+        let now = self.io.now();
+        let is_known = |stream: &Stream| self.guard.is_signed_in(now, stream.session);
+        let (kept, ended): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.streams).into_iter().partition(is_known);
+        self.streams = kept;
+        for stream in ended {
+            // Who has gone needs no end.
             let _ = self.io.push(stream.call, "").await;
         }
     }
 
-    /// Digest of what a page shows, without the time.
+    /// Digest of what a page shows now.
     async fn fingerprint(&mut self, id: Option<&str>) -> String {
-        let shown = match id {
-            Some(id) => {
-                serde_json::to_string::<Option<RunView>>(&self.lookout.run(&self.io, id).await)
-            }
-            None => {
-                let mut board = self.lookout.look(&self.io).await;
-                board.at = Timestamp::EPOCH;
-                serde_json::to_string(&board)
-            }
-        };
-        sha256(shown.unwrap_or_default().as_bytes())
+        match id {
+            None => digest_of_board(&self.lookout.look(&self.io).await),
+            Some(id) => match self.lookout.run(&self.io, id).await {
+                Some(view) => digest_of_run(&view),
+                None => String::new(),
+            },
+        }
     }
+}
+
+/// What a stream says so that both ends know of each other.
+const STILL_HERE: &str = ": still here\n\n";
+
+/// Digest of what the page of everything shows, without the time.
+fn digest_of_board(board: &Board) -> String {
+    digest(&Board { at: Timestamp::EPOCH, ..board.clone() })
+}
+
+/// Digest of what the page of a run shows.
+fn digest_of_run(view: &RunView) -> String {
+    digest(view)
+}
+
+fn digest(shown: &impl Serialize) -> String {
+    sha256(serde_json::to_string(shown).unwrap_or_default().as_bytes())
 }
 
 /// A change as far as a page shows it.
