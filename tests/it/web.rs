@@ -320,6 +320,23 @@ fn one_page_too_many_is_told_to_look_by_itself_and_nobody_is_ended() {
 }
 
 #[test]
+fn a_browser_that_is_signed_out_by_others_hears_nothing_more() {
+    let (mut machine, _) = waiting("medium");
+    let mut steps = sign_in();
+    steps.push(step(|browser| browser.get("/")));
+    steps.push(step(|browser| browser.listen()));
+    for _ in 0..16 {
+        steps.push(step(|browser| browser.get_unknown("/")));
+        steps.extend(sign_in());
+    }
+    steps.extend((0..40).map(|_| step(|browser| browser.get("/"))));
+    let answers = browse(&mut machine, steps);
+    assert!(answers[3].open && answers.last().is_some_and(|answer| answer.status == 200));
+    let (_, last) = machine.server.pushed.last().expect("it was told something");
+    assert_eq!(last, "", "its stream has ended");
+}
+
+#[test]
 fn a_refused_decision_is_shown_under_the_address_of_its_run() {
     let (mut machine, id) = waiting("medium");
     let mut steps = sign_in();

@@ -161,3 +161,22 @@ test("a page follows what happens, keeps what is written, and says when its serv
   await page.locator("button:focus").press("Enter");
   await live.getByText("Live").waitFor();
 });
+
+test("a refused decision says why, and leaves a page that follows and can be reloaded", async (t) => {
+  const made = await machine(t, [plan(2, 1, "high")]);
+  const { page, root, wrong } = await signedIn(t, made);
+  const path = `${root}run/${made.ids[0]}`;
+  await page.goto(path);
+  await page.locator("#name").fill("something else");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("That is not the name of step 1").waitFor();
+  await page.waitForURL(path);
+  await page.locator("#live").getByText("Live").waitFor();
+  const [program, ...first] = PACKAGE;
+  await run(program, [...first, "gate", "1", "rejected", "--run-id", made.ids[0]], made).catch(() => undefined);
+  await page.locator("#asked").waitFor({ state: "detached" });
+  const reloaded = await page.reload();
+  assert.deepEqual([reloaded.status(), reloaded.request().method()], [200, "GET"]);
+  // The refusal itself, which the browser says.
+  assert.deepEqual(wrong.filter((words) => !words.includes("409")), []);
+});
