@@ -2,7 +2,7 @@
 //! sent.
 //!
 //! A variable counts as secret by its name. Its value is hidden as it stands and in the forms that
-//! programs print it in: inside of JSON, percent-encoded, one line of several. Children still get
+//! programs print it in: inside of JSON and HTML, percent-encoded, one line of several. Children still get
 //! the variable itself.
 
 use std::borrow::Cow;
@@ -320,6 +320,7 @@ fn forms(value: &str) -> Vec<String> {
         let json = json_escaped(value);
         forms.extend([value.clone(), json.replace('/', "\\/"), json_escaped(&json)]);
         forms.extend([only_ascii(&json), without_html(&json), json]);
+        forms.extend(["&#39;", "&#x27;"].map(|apostrophe| in_html(value, apostrophe)));
         for kept in ["-_.~", "-_.~!'()*", "-_.~/"] {
             let encoded = percent_encoded(value, kept);
             forms.extend([lower_case_digits(&encoded), encoded.replace("%20", "+"), encoded]);
@@ -331,6 +332,13 @@ fn forms(value: &str) -> Vec<String> {
 fn json_escaped(value: &str) -> String {
     let quoted = serde_json::Value::from(value).to_string();
     quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// As it stands in pages, ours among them.
+fn in_html(value: &str, apostrophe: &str) -> String {
+    let escapes = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")];
+    let quoted = escapes.iter().fold(value.to_owned(), |text, (c, escape)| text.replace(c, escape));
+    quoted.replace('\'', apostrophe)
 }
 
 /// As encoders write it whose output is ASCII.
