@@ -106,6 +106,28 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
     assert.equal(again.status, 409);
   });
 
+  test(`${name}: a page too many is told that there is no stream for it, until another one leaves`, async (t) => {
+    const served = await serve(t, command, [], atAGate(t));
+    const browser = await signIn(served);
+    const [, events] = (await browser.get("/")).body.match(/ data-events="([^"]+)"/);
+    const listen = async () => {
+      const socket = connect(served.port, "127.0.0.1");
+      t.after(() => socket.destroy());
+      socket.write(`GET ${events} HTTP/1.1\r\nhost: ${served.host}\r\ncookie: ${browser.cookie}\r\n\r\n`);
+      const [head] = await once(socket.setEncoding("utf8"), "data");
+      return { socket, status: Number(head.split(" ")[1]) };
+    };
+    const pages = [];
+    for (let count = 0; count < 16; count += 1) pages.push(await listen());
+    assert.deepEqual([...new Set(pages.map(({ status }) => status))], [200]);
+    assert.equal((await listen()).status, 204);
+    pages[0].socket.destroy();
+    // It is heard some time later that somebody has left.
+    let status = 204;
+    while (status === 204) ({ status } = await listen());
+    assert.equal(status, 200);
+  });
+
   test(`${name}: whoever is slow or many holds nobody up`, async (t) => {
     const { cwd, env } = atAGate(t);
     const served = await serve(t, command, [], { cwd, env });
