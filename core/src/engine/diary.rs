@@ -56,10 +56,8 @@ pub(crate) async fn entries(io: &Io) -> (Vec<DiaryEntry>, u64) {
     let Ok(home) = StateHome::of(io) else { return (Vec::new(), 0) };
     let (mut entries, mut last_bytes) = (Vec::new(), 0);
     for path in [home.diary_before(), home.diary()] {
-        let (bytes, size_bytes) = match io.read_tail(&path, limits::DIARY_BYTES).await {
-            Ok(read) => read,
-            Err(_) => (Vec::new(), 0),
-        };
+        let read = io.read_tail(&path, limits::DIARY_BYTES).await;
+        let (bytes, size_bytes) = read.unwrap_or_default();
         entries.extend(read_lines(&bytes));
         last_bytes = size_bytes;
     }

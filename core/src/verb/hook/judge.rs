@@ -34,14 +34,13 @@ async fn judged(scene: &Scene, call: &Call) -> HookAnswer {
         return decided(scene, call, &ruling).await;
     }
     let ruling = escalated(scene, call, ruling).await;
-    if defers(scene) {
-        if ruling.decision == Decision::Ask
-            && let Some(id) = deferred(scene, call, &ruling).await
-        {
-            log::deferred(scene, call, &ruling, &id).await;
-            let why = format!("{}; answer with: onloop approve {id}", why(&ruling));
-            return HookAnswer::Deferred(why);
-        }
+    if defers(scene)
+        && ruling.decision == Decision::Ask
+        && let Some(id) = deferred(scene, call, &ruling).await
+    {
+        log::deferred(scene, call, &ruling, &id).await;
+        let why = format!("{}; answer with: onloop approve {id}", why(&ruling));
+        return HookAnswer::Deferred(why);
     }
     // It may have waited before, and somebody else has decided, or the terminal asks now.
     if let Some(id) = call_id(scene, call) {
