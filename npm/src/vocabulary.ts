@@ -206,7 +206,9 @@ export type Request =
       wait_ms: number;
       /** As in `write`. */
       private: boolean;
-      /** What the process is; written into the lock. A lock that does not say is a command line's. */
+      /**
+       * What the process is; written into the lock. A lock that does not say is a command line's.
+       */
       role?: ProcessRole;
     }
   /** Releases a lock that this program holds → `done`. */

@@ -179,6 +179,7 @@ fn fifty() -> Model {
         folder: "/srv/shop".to_owned(),
         tool: "Bash".to_owned(),
         target: "rm -rf build".to_owned(),
+        complete: true,
         reason: "it removes files".to_owned(),
         since: at(2),
     });

@@ -181,6 +181,7 @@ fn the_page_of_everything_is_small_whatever_there_is() {
         folder: "/w".to_owned(),
         tool: "Bash".to_owned(),
         target: "echo <b>".repeat(100),
+        complete: true,
         reason: "no rule decides".to_owned(),
         since: at(3990),
     };
