@@ -26,6 +26,9 @@ pub struct Facts {
     pub risk: Risk,
     /// Its checks, in their order.
     pub checks: Vec<CheckFact>,
+    /// Remarks on checks of other steps that no person has approved yet, one line each: what they
+    /// changed is decided about with this step.
+    pub earlier: Vec<String>,
     /// What changed in files.
     pub changes: ChangedWork,
     /// A review that holds the run up: its verdict, and what was found.
@@ -104,7 +107,11 @@ impl Run {
         let record = self.step(step)?;
         let last = self.reviews.last.as_ref().filter(|last| last.step == Some(step));
         let review = self.reviews.standing.as_ref().or(last);
+        let since = self.unapproved().and_then(|work| work.since).unwrap_or(0);
+        let others = self.steps.iter().map(|record| record.step.number);
+        let others = others.filter(|number| *number > since && *number != step);
         Some(Facts {
+            earlier: others.flat_map(|number| self.remark_lines(Some(number))).collect(),
             step,
             steps: self.steps.len(),
             name: text::one_line(&record.step.name),
@@ -190,6 +197,9 @@ impl fmt::Display for Facts {
         }
         for check in &self.checks {
             check.fmt(f)?;
+        }
+        for remark in &self.earlier {
+            writeln!(f, "  {}", text::wrapped(&format!("⚠ {remark}"), COLUMNS - 2, 4))?;
         }
         self.changes.fmt(f)?;
         if let Some((verdict, findings)) = &self.review {
@@ -279,6 +289,9 @@ mod tests {
             action: "Make it friendlier\nthan before".to_owned(),
             risk: Risk::Medium,
             checks: vec![passed, looks],
+            earlier: vec![
+                "Step 1, check 1: ci/lint.sh, which it names, was changed in step 1 (+0 -9)".into(),
+            ],
             changes: ChangedWork::Stat { since: Some(1), lines },
             review: Some(("READY WITH WARNINGS", "Names are long.\n".to_owned())),
             attempts: 3,
@@ -298,6 +311,7 @@ mod tests {
              (1.2 s)\n    \
              ⚠ ci/check.sh, which it names, was changed in step 1 (+1 -12)\n  \
              ⏸ human review, is it friendly?: waits for you\n  \
+             ⚠ Step 1, check 1: ci/lint.sh, which it names, was changed in step 1 (+0 -9)\n  \
              Changed since you approved step 1:\n    hello.txt | 2 +-\n    1 file changed, 1 \
              insertion(+), 1 deletion(-)\n  Review: READY WITH WARNINGS\n    Names are long.\n  So \
              far: 3 attempts, 12m 4s, 18000 tokens, $0.42\n  Work: /srv/shop\n"
@@ -307,8 +321,10 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said() {
-        let bare =
-            |changes| Facts { checks: Vec::new(), changes, review: None, used: None, ..facts() };
+        let bare = |changes| {
+            let (checks, earlier) = (Vec::new(), Vec::new());
+            Facts { checks, earlier, changes, review: None, used: None, ..facts() }
+        };
         let ends = "  So far: 3 attempts, 12m 4s\n  Work: /srv/shop\n";
         let begins = "Step 2 of 3: Polish it (risk: medium)\n  Make it friendlier\n  than before\n  · \
                       no check verifies it\n";

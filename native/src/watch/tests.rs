@@ -94,6 +94,7 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
         action: "Ship the rate limit".to_owned(),
         risk: "medium",
         checks: vec![check.clone()],
+        earlier: Vec::new(),
         changes: String::new(),
         since_step: None,
         changes_unknown: None,

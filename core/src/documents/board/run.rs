@@ -107,6 +107,8 @@ pub struct FactsView {
     pub risk: &'static str,
     /// The checks, in their order.
     pub checks: Vec<CheckView>,
+    /// Remarks on checks of other steps that no person has approved yet.
+    pub earlier: Vec<String>,
     /// How many lines of which file changed, as git says it; empty: none, or nobody knows.
     pub changes: String,
     /// The step since whose approval that is; `None`: since the run began.
@@ -323,6 +325,7 @@ pub fn facts(facts: &Facts) -> FactsView {
         action: bounded(&facts.action),
         risk: facts.risk.as_str(),
         checks: facts.checks.iter().map(check_view).collect(),
+        earlier: facts.earlier.iter().map(|remark| line(remark)).collect(),
         changes: bounded(&changes),
         since_step,
         changes_unknown,

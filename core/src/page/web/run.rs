@@ -149,11 +149,25 @@ fn asked(frame: &Frame, page: &RunPage<'_>, choice: &Choice) -> String {
     out
 }
 
+/// Remarks on other steps that are shown at a gate.
+const REMARKS: usize = 50;
+
 /// The facts at a gate, in the order of the terminal.
 fn known(facts: &FactsView, change: &Shown) -> String {
     let mut out = format!("<p class=\"meta\">Risk: {}</p>\n", escaped(facts.risk));
     out += &rendered(&facts.action);
     out += &check_list(&facts.checks);
+    if !facts.earlier.is_empty() {
+        out += "<ul class=\"checks\">\n";
+        for remark in facts.earlier.iter().take(REMARKS) {
+            out += &format!("<li class=\"wait\">⚠ {}</li>\n", escaped(remark));
+        }
+        let left = facts.earlier.len().saturating_sub(REMARKS);
+        if left > 0 {
+            out += &format!("<li>{left} more: <code>onloop report</code></li>\n");
+        }
+        out += "</ul>\n";
+    }
     let since = match facts.since_step {
         Some(step) => format!("since you approved step {step}"),
         None => "since the run began".to_owned(),
