@@ -34,6 +34,22 @@ fn summary(workspace: &Workspace) -> Value {
 }
 
 #[test]
+fn whoever_decides_at_a_gate_hears_of_checks_that_were_changed_before() {
+    let steps = [
+        ("false", "sh ci/check.sh", "echo exit 0 > ci/check.sh"),
+        ("false\ngate: human", "true", "touch new.sh"),
+    ];
+    let workspace = repository(&workflow("risk_level: medium\n", &steps));
+    workspace.onloop(&["run", "--agent", "script"]).expect_exit(3);
+    let id = workspace.record()["run_id"].as_str().expect("a run id").to_owned();
+    let status = workspace.onloop(&["status", &id, "--json"]).expect_exit(0).stdout;
+    let status: Value = serde_json::from_str(&status).expect("JSON");
+    let facts = status["asks"].to_string();
+    let remark = "⚠ Step 1, check 1: ci/check.sh, which it names, was changed in step 1 (+1 -2)";
+    assert!(facts.contains(remark), "{facts}");
+}
+
+#[test]
 fn a_check_that_the_run_has_changed_passes_with_a_remark() {
     let steps = [
         ("false", "sh ci/check.sh", "echo done > done.txt"),
