@@ -1,7 +1,7 @@
 //! `onloop watch`: what a full screen asks of core besides the [board](crate::engine::board). The screen
 //! itself belongs to the host that has one.
 
-use crate::effect::{Exit, Io, LockHolder};
+use crate::effect::{Exit, Io, LockHolder, ProcessRole};
 use crate::engine::ask;
 use crate::engine::conduct_args::remembered_options;
 use crate::engine::decide::demand_person;
@@ -92,7 +92,7 @@ pub async fn stop_driver(io: &Io, run_id: &str) -> Result<u32, Exit> {
     demand_person(io, "stopping a run").await?;
     let store = open(io, Some(run_id)).await?;
     match io.holder(&store.paths().driver_lock()).await {
-        Ok(Some(LockHolder { process, live: true, role })) => match role.to_be_stopped_in() {
+        Ok(Some(LockHolder { process, live: true, role })) => match role.map(ProcessRole::place) {
             None => Ok(process.pid),
             // A signal would end whatever else is done there.
             Some(place) => {

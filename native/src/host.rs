@@ -108,7 +108,7 @@ pub trait Locks {
         path: &str,
         wait_ms: u64,
         private: bool,
-        role: ProcessRole,
+        role: Option<ProcessRole>,
         now: Timestamp,
     ) -> Result<(), Failure>;
     /// [`Request::Unlock`].

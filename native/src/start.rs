@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use onloop_core::effect::{Exit, ProcessRole, Start, Terminal};
+use onloop_core::effect::{Exit, Start, Terminal};
 use onloop_core::text;
 use onloop_core::time::Timestamp;
 
@@ -80,7 +80,7 @@ pub(crate) fn gather() -> Result<(Start, Option<Timestamp>), StartError> {
         now,
         terminal: terminal(),
         process: host::identity(),
-        role: ProcessRole::Command,
+        role: None,
         random: random(),
     };
     Ok((start, frozen))

@@ -62,7 +62,8 @@ async function run(core: Core, argv: string[], wasm: URL): Promise<Ending> {
   listen(host);
   try {
     const program = [process.execPath, fileURLToPath(new URL("../bin/onloop.mjs", wasm))];
-    const exit = await core.run({ ...host.start(argv), program, role: "command" }, host, recording());
+    const { role: _, ...start } = host.start(argv);
+    const exit = await core.run({ ...start, program }, host, recording());
     const { lostOutput } = host;
     // Whoever reads the result must not mistake a part of it for the whole.
     if (exit !== 0 || lostOutput === undefined) return { exit, outcome: "ended" };

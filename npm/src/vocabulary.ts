@@ -45,8 +45,11 @@ export interface Start {
   terminal: Terminal;
   /** Who asks; written into locks. */
   process: ProcessIdentity;
-  /** What that process is besides this program; written into locks as well. */
-  role?: ProcessRole;
+  /**
+   * What that process is besides this program; written into locks as well. `null`: a command line,
+   * which does what this program does and nothing else.
+   */
+  role?: ProcessRole | null;
   /**
    * Unpredictable bytes; the only source of randomness that a program has. Thirty-two hexadecimal
    * digits.
@@ -80,12 +83,10 @@ export interface ProcessIdentity {
 }
 
 /**
- * What a process is for, so that another one can tell whether it may be interrupted because of one
- * program in it.
+ * What a process is that does other things besides one program, so that nobody interrupts it
+ * because of that program.
  */
 export type ProcessRole =
-  /** A command line: it does what this program does, and nothing else. */
-  | "command"
   /** Another program, such as an editor, that has the core inside. */
   | "embedded"
   /** A server, which does other things for others at the same time. */
@@ -209,7 +210,7 @@ export type Request =
       /**
        * What the process is; written into the lock. A lock that does not say is a command line's.
        */
-      role?: ProcessRole;
+      role?: ProcessRole | null;
     }
   /** Releases a lock that this program holds → `done`. */
   | {
@@ -565,7 +566,7 @@ export interface LockHolder {
   /** It is on this machine and still there. Of another machine nothing is known. */
   live: boolean;
   /** What the process is, as it said. */
-  role?: ProcessRole;
+  role?: ProcessRole | null;
 }
 
 /** What a server answered, whatever the status. */

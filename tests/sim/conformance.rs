@@ -12,11 +12,11 @@ mod git;
 use std::collections::BTreeMap;
 
 use onloop::host::Host;
+use onloop_core::effect::Shell;
 use onloop_core::effect::{
     Command, Durability, Expect, Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, Outcome,
     ProcessEnd, ProcessSpec, ProcessStatus, Request, Version,
 };
-use onloop_core::effect::{ProcessRole, Shell};
 use serde_json::Value;
 
 use crate::loopback::{Asked, LoopbackServer, answer};
@@ -187,7 +187,7 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "canonical" => Request::Canonical { path: path() },
         "lock" => {
             let (wait_ms, private) = (number("wait_ms"), is("private"));
-            Request::Lock { path: path(), wait_ms, private, role: ProcessRole::Command }
+            Request::Lock { path: path(), wait_ms, private, role: None }
         }
         "holder" => Request::Holder { path: path() },
         "unlock" => Request::Unlock { path: path() },

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 use onloop::host::Host;
 use onloop_core::effect::{
     Durability, Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, LockHolder,
-    Outcome, ProcessGroup, ProcessIdentity, ProcessRole, ProcessSpec, Program, Reply, Request, Say,
-    Start, Terminal, Turn,
+    Outcome, ProcessGroup, ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start,
+    Terminal, Turn,
 };
 use onloop_core::text;
 use onloop_core::time::Timestamp;
@@ -507,11 +507,11 @@ impl SimHost {
         let holder = match self.locks.get(&self.disk.absolute(path)).copied() {
             Some(Holder::Pid(pid)) => {
                 let live = pid == self.pid || self.suspended == Some(pid);
-                Some(LockHolder { process: identity(pid), live, role: ProcessRole::Command })
+                Some(LockHolder { process: identity(pid), live, role: None })
             }
             Some(Holder::Other { until }) => {
                 let live = until > self.now;
-                Some(LockHolder { process: identity(1), live, role: ProcessRole::Command })
+                Some(LockHolder { process: identity(1), live, role: None })
             }
             None if self.disk.stat(path).is_ok() => {
                 return Err(Failure::new(FailureKind::Busy, format!("`{path}` names nobody")));

@@ -117,8 +117,8 @@ pub enum Request {
         /// As in [`Request::Write`].
         private: bool,
         /// What the process is; written into the lock. A lock that does not say is a command line's.
-        #[serde(skip_serializing_if = "ProcessRole::is_command")]
-        role: ProcessRole,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        role: Option<ProcessRole>,
     },
     /// Releases a lock that this program holds → [`Outcome::Done`].
     Unlock {
@@ -384,8 +384,8 @@ pub struct LockHolder {
     /// It is on this machine and still there. Of another machine nothing is known.
     pub live: bool,
     /// What the process is, as it said.
-    #[serde(default, skip_serializing_if = "ProcessRole::is_command")]
-    pub role: ProcessRole,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<ProcessRole>,
 }
 
 /// What is at a path.

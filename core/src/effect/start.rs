@@ -29,9 +29,10 @@ pub struct Start {
     pub terminal: Terminal,
     /// Who asks; written into locks.
     pub process: ProcessIdentity,
-    /// What that process is besides this program; written into locks as well.
-    #[serde(default, skip_serializing_if = "ProcessRole::is_command")]
-    pub role: ProcessRole,
+    /// What that process is besides this program; written into locks as well. `None`: a command line,
+    /// which does what this program does and nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<ProcessRole>,
     /// Unpredictable bytes; the only source of randomness that a program has.
     #[serde(with = "hex")]
     pub random: [u8; 16],
@@ -64,14 +65,11 @@ pub struct ProcessIdentity {
     pub started: String,
 }
 
-/// What a process is for, so that another one can tell whether it may be interrupted because of one
-/// program in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What a process is that does other things besides one program, so that nobody interrupts it because of
+/// that program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProcessRole {
-    /// A command line: it does what this program does, and nothing else.
-    #[default]
-    Command,
     /// Another program, such as an editor, that has the core inside.
     Embedded,
     /// A server, which does other things for others at the same time.
@@ -79,17 +77,11 @@ pub enum ProcessRole {
 }
 
 impl ProcessRole {
-    /// Whether interrupting the process interrupts nothing but this program.
-    pub fn is_command(&self) -> bool {
-        *self == ProcessRole::Command
-    }
-
-    /// What it is called where somebody has to go there to stop it; `None`: a signal does.
-    pub fn to_be_stopped_in(self) -> Option<&'static str> {
+    /// What it is called, for people who have to go there to stop a program.
+    pub fn place(self) -> &'static str {
         match self {
-            ProcessRole::Command => None,
-            ProcessRole::Embedded => Some("an editor or another program"),
-            ProcessRole::Server => Some("an MCP server"),
+            ProcessRole::Embedded => "an editor or another program",
+            ProcessRole::Server => "an MCP server",
         }
     }
 }
@@ -105,7 +97,7 @@ impl Start {
             now: Timestamp::EPOCH,
             terminal: Terminal { columns: 80, ..Terminal::default() },
             process: ProcessIdentity { pid: 1, host: "example".to_owned(), started: String::new() },
-            role: ProcessRole::Command,
+            role: None,
             random: [0; 16],
         }
     }

@@ -1,6 +1,6 @@
 //! Driving a run: only one process at a time does.
 
-use crate::effect::{Exit, Io, LockHolder, OptionalExt};
+use crate::effect::{Exit, Io, LockHolder, OptionalExt, ProcessRole};
 use crate::engine::change::apply;
 use crate::engine::decide::decider;
 use crate::engine::store::Store;
@@ -30,7 +30,7 @@ pub(crate) async fn drive_alone(io: &Io, store: &Store) -> Result<(), Exit> {
 
 /// What stops who drives a run, behind `or`: a process that does other things besides is not signalled.
 fn how_to_stop(LockHolder { process, role, live: _ }: &LockHolder) -> String {
-    match role.to_be_stopped_in() {
+    match role.map(ProcessRole::place) {
         None => format!("interrupt it:\n    kill -INT {}", process.pid),
         Some(place) => format!("stop it in {place} (process {})", process.pid),
     }

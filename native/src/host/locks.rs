@@ -81,7 +81,7 @@ impl HeldLocks {
 /// What a lock file of ours is like.
 #[derive(Clone, Copy)]
 struct Ours {
-    role: ProcessRole,
+    role: Option<ProcessRole>,
     now: Timestamp,
     readers: Readers,
 }
@@ -197,7 +197,7 @@ impl Locks for OsLocks {
         path: &str,
         wait_ms: u64,
         private: bool,
-        role: ProcessRole,
+        role: Option<ProcessRole>,
         now: Timestamp,
     ) -> Result<(), Failure> {
         let ours = Ours { role, now, readers: Readers::of(private) };
@@ -372,7 +372,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let mut dead = identity();
             dead.started = "1".to_owned();
-            let line = Holder::of(&dead, ProcessRole::Command, Timestamp::EPOCH).to_line();
+            let line = Holder::of(&dead, None, Timestamp::EPOCH).to_line();
             fs::write(folder.path().join("lock"), line).unwrap();
             let interrupts = Interrupts::new().unwrap();
             let locks = OsLocks::new(Root::new(folder.path()), &identity(), &interrupts);
@@ -388,8 +388,7 @@ mod tests {
         }
 
         fn take_over(&self, dead: &File) -> Attempt {
-            let ours =
-                Ours { role: ProcessRole::Command, now: Timestamp::EPOCH, readers: Readers::Usual };
+            let ours = Ours { role: None, now: Timestamp::EPOCH, readers: Readers::Usual };
             self.locks.take_over(dead, &self.path(), ours).unwrap()
         }
     }

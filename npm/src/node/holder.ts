@@ -6,18 +6,17 @@ import { type Identity, isTaken, lookUp } from "./process_table.js";
 export interface Holder extends Identity {
   /** When the lock was taken; for people. */
   at: string;
-  /** What the process is; a lock that does not say is a command line's. */
-  role: ProcessRole;
+  /** What the process is; nothing: a command line. */
+  role: ProcessRole | undefined;
 }
 
 /** Largest pid; larger numbers name no process. */
 const PID_MAX = 2 ** 31 - 1;
 
 /** The line of a lock file. */
-export function toLine({ pid, host, started }: Identity, nowMs: number, role: ProcessRole): string {
+export function toLine({ pid, host, started }: Identity, nowMs: number, role?: ProcessRole): string {
   const at = `${new Date(nowMs).toISOString().slice(0, 19)}+00:00`;
-  const rest = role === "command" ? {} : { role };
-  return `${JSON.stringify({ pid, host, started, at, ...rest })}\n`;
+  return `${JSON.stringify({ pid, host, started, at, role })}\n`;
 }
 
 /** What a lock file says; undefined when it does not name a holder. */
@@ -35,9 +34,9 @@ export function parse(text: string): Holder | undefined {
 }
 
 /** What a newer onloop says and this one does not know is left alone like a server. */
-function roleOf(said: unknown): ProcessRole {
-  if (said === undefined || said === null) return "command";
-  return said === "command" || said === "embedded" ? said : "server";
+function roleOf(said: unknown): ProcessRole | undefined {
+  if (said === undefined || said === null) return undefined;
+  return said === "embedded" ? said : "server";
 }
 
 /** The holder in a message. */

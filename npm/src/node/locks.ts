@@ -52,7 +52,7 @@ type Inspection =
 interface Ours {
   nowMs: number;
   isPrivate: boolean;
-  role: ProcessRole;
+  role: ProcessRole | undefined;
 }
 
 /** `changed`: what was in the way has just gone; trying again may succeed at once. */
@@ -75,7 +75,7 @@ export class NodeLocks implements Locks {
     waitMs: number,
     nowMs: number,
     isPrivate = false,
-    role: ProcessRole = "command",
+    role?: ProcessRole,
   ): Promise<void> {
     const ours = { nowMs, isPrivate, role };
     const target = this.#root.resolve(path);
@@ -133,7 +133,7 @@ export class NodeLocks implements Locks {
         const live =
           host === this.#identity.host &&
           (!isGone(holder) || (await tryLock(file, "shared")) === "held");
-        return { process: { pid, host, started }, live, role };
+        return { process: { pid, host, started }, live, ...(role === undefined ? {} : { role }) };
       } finally {
         await file.close();
       }

@@ -8,12 +8,12 @@ use onloop_core::effect::{Failure, FailureKind, Outcome, ProcessRole, Request};
 use super::World;
 use crate::surroundings::temporary_folder;
 
-fn request(path: &str, wait_ms: u64, role: ProcessRole) -> Request {
+fn request(path: &str, wait_ms: u64, role: Option<ProcessRole>) -> Request {
     Request::Lock { path: path.to_owned(), wait_ms, private: false, role }
 }
 
 fn lock(world: &mut World, wait_ms: u64) -> Result<Outcome, Failure> {
-    world.perform(request("a/run.lock", wait_ms, ProcessRole::Command))
+    world.perform(request("a/run.lock", wait_ms, None))
 }
 
 fn unlock(world: &mut World) -> Result<Outcome, Failure> {
@@ -188,7 +188,7 @@ fn of_many_who_find_a_dead_lock_one_wins_each_time() {
             let attempt = || {
                 let mut world = World::new();
                 let path = path.to_str().unwrap().to_owned();
-                let won = world.perform(request(&path, 0, ProcessRole::Command)).is_ok();
+                let won = world.perform(request(&path, 0, None)).is_ok();
                 everybody_tried.wait();
                 won
             };

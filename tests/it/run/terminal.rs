@@ -193,7 +193,7 @@ fn changing() -> Workspace {
 
 #[test]
 fn details_are_paged_with_colour_and_plain_where_nobody_turns_pages() {
-    let removed = "\u{1b}[31m-A project.\u{1b}[0m\n\u{1b}[32m+new \u{1b}[0m\n";
+    let removed = "\u{1b}[31m-A project.\u{1b}[0m\n\u{1b}[32m+new \\u{1b}[2J\u{1b}[0m\n";
     let paged = changing().with_env("PAGER", "echo paged; cat");
     let mut session = Session::start(&paged, &["run", "--mode", "branch"]);
     session.answer(GATE, "show-details");
@@ -211,7 +211,8 @@ fn details_are_paged_with_colour_and_plain_where_nobody_turns_pages() {
         let run = ["run", "--mode", "branch"];
         let mut session = Session::sized(&project, &run, 80, term);
         session.answer(GATE, "show-details");
-        let expected = if term == "dumb" { "-A project.\r\n+new \r\n" } else { "+new " };
+        let expected =
+            if term == "dumb" { "-A project.\r\n+new \\u{1b}[2J\r\n" } else { "+new \\u{1b}[2J" };
         session.expect(expected);
         session.answer(GATE, "yes");
         assert_eq!(session.end().1, Some(0), "{term} {pager}");

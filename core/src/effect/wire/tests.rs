@@ -165,13 +165,9 @@ fn every_request_has_its_document() {
             text(r#"{"do":"say","to":"note","text":"hi\n"}"#),
             &[],
         ),
+        (lock(None), text(r#"{"do":"lock","path":"l","wait_ms":1,"private":false}"#), &[]),
         (
-            lock(ProcessRole::Command),
-            text(r#"{"do":"lock","path":"l","wait_ms":1,"private":false}"#),
-            &[],
-        ),
-        (
-            lock(ProcessRole::Embedded),
+            lock(Some(ProcessRole::Embedded)),
             text(r#"{"do":"lock","path":"l","wait_ms":1,"private":false,"role":"embedded"}"#),
             &[],
         ),
@@ -369,18 +365,14 @@ fn outcomes_are_read_with_their_attachments() {
     assert_eq!(
         outcome(&format!(r#"{{"is":"holder","holder":{holder}}}"#), &[]),
         Outcome::Holder {
-            holder: Some(LockHolder {
-                process: process.clone(),
-                live: true,
-                role: ProcessRole::Command
-            })
+            holder: Some(LockHolder { process: process.clone(), live: true, role: None })
         }
     );
     let holder = r#"{"process":{"pid":7,"host":"h","started":"9"},"live":true,"role":"server"}"#;
     assert_eq!(
         outcome(&format!(r#"{{"is":"holder","holder":{holder}}}"#), &[]),
         Outcome::Holder {
-            holder: Some(LockHolder { process, live: true, role: ProcessRole::Server })
+            holder: Some(LockHolder { process, live: true, role: Some(ProcessRole::Server) })
         }
     );
     assert_eq!(outcome(r#"{"is":"holder","holder":null}"#, &[]), Outcome::Holder { holder: None });

@@ -125,7 +125,7 @@ impl Job {
             now: io.now(),
             terminal: Terminal { stdin: attended, stdout: false, stderr: attended, columns: 80 },
             process: outer.process.clone(),
-            role: ProcessRole::Server,
+            role: Some(ProcessRole::Server),
             random: [0; 16],
         };
         start.random.copy_from_slice(&random.finalize()[..16]);

@@ -20,12 +20,16 @@ pub(super) struct Holder {
     pub(super) host: String,
     started: String,
     at: String,
-    pub(super) role: ProcessRole,
+    pub(super) role: Option<ProcessRole>,
 }
 
 impl Holder {
-    /// This process, which is a `role`, taking a lock at `at`.
-    pub(super) fn of(identity: &ProcessIdentity, role: ProcessRole, at: Timestamp) -> Holder {
+    /// This process, in its `role`, taking a lock at `at`.
+    pub(super) fn of(
+        identity: &ProcessIdentity,
+        role: Option<ProcessRole>,
+        at: Timestamp,
+    ) -> Holder {
         Holder {
             pid: identity.pid,
             host: identity.host.clone(),
@@ -45,7 +49,7 @@ impl Holder {
     pub(super) fn to_line(&self) -> String {
         let Holder { pid, host, started, at, role } = self;
         let mut line = json!({ "pid": pid, "host": host, "started": started, "at": at });
-        if !role.is_command() {
+        if role.is_some() {
             line["role"] = json!(role);
         }
         format!("{line}\n")
@@ -84,10 +88,10 @@ impl Holder {
 
 /// What a lock file says of its process. What a newer onloop says and this one does not know is left
 /// alone like a server.
-fn role(said: &Value) -> ProcessRole {
+fn role(said: &Value) -> Option<ProcessRole> {
     match said {
-        Value::Null => ProcessRole::Command,
-        said => serde_json::from_value(said.clone()).unwrap_or(ProcessRole::Server),
+        Value::Null => None,
+        said => Some(serde_json::from_value(said.clone()).unwrap_or(ProcessRole::Server)),
     }
 }
 
@@ -112,9 +116,9 @@ mod tests {
     #[test]
     fn a_lock_line_is_read_back() {
         let table = [
-            (ProcessRole::Command, ""),
-            (ProcessRole::Embedded, ",\"role\":\"embedded\""),
-            (ProcessRole::Server, ",\"role\":\"server\""),
+            (None, ""),
+            (Some(ProcessRole::Embedded), ",\"role\":\"embedded\""),
+            (Some(ProcessRole::Server), ",\"role\":\"server\""),
         ];
         for (role, rest) in table {
             let holder = Holder::of(&identity(), role, Timestamp::EPOCH);
@@ -129,7 +133,7 @@ mod tests {
     fn a_role_that_is_not_known_is_no_command_line() {
         let line = r#"{"pid":42,"host":"box","started":"77","role":"orchestra"}"#;
         let holder = Holder::parse(line.as_bytes()).unwrap();
-        assert_eq!(holder.role, ProcessRole::Server);
+        assert_eq!(holder.role, Some(ProcessRole::Server));
     }
 
     #[test]
@@ -160,7 +164,7 @@ mod tests {
             host: "box".to_owned(),
             started: started.to_owned(),
             at: String::new(),
-            role: ProcessRole::Command,
+            role: None,
         };
         assert!(!holder(&started).is_gone());
         assert!(!holder("").is_gone(), "an unknown start proves nothing");
