@@ -12,7 +12,7 @@ export interface Start {
     now_ms: number;
     terminal: Terminal;
     process: ProcessIdentity;
-    role?: ProcessRole;
+    role?: ProcessRole | null;
     random: string;
 }
 export interface Terminal {
@@ -26,7 +26,7 @@ export interface ProcessIdentity {
     host: string;
     started: string;
 }
-export type ProcessRole = "command" | "embedded" | "server";
+export type ProcessRole = "embedded" | "server";
 export type Turn = {
     request: Request;
 } | {
@@ -77,7 +77,7 @@ export type Request = {
     path: string;
     wait_ms: number;
     private: boolean;
-    role?: ProcessRole;
+    role?: ProcessRole | null;
 } | {
     do: "unlock";
     path: string;
@@ -244,7 +244,7 @@ export type FileKind = "file" | "folder" | "link" | "other";
 export interface LockHolder {
     process: ProcessIdentity;
     live: boolean;
-    role?: ProcessRole;
+    role?: ProcessRole | null;
 }
 export interface HttpAnswer {
     status: number;

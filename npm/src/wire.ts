@@ -119,7 +119,7 @@ async function outcome(
     case "canonical":
       return { is: "path", path: await files.canonical(request.path) };
     case "lock":
-      await locks.lock(request.path, request.wait_ms, clock.nowMs(), request.private, request.role);
+      await locks.lock(request.path, request.wait_ms, clock.nowMs(), request.private, request.role ?? undefined);
       return DONE;
     case "unlock":
       await locks.unlock(request.path);
