@@ -354,8 +354,8 @@ async fn evidence(scene: &Scene, stop: &StopInput) -> Evidence {
         }
         let sleeps = waited_ms < limits::TRANSCRIPT_LAG_MS;
         if !sleeps || scene.io.sleep(limits::TRANSCRIPT_POLL_MS).await.is_err() {
-            // The tools in it belong to an earlier turn.
-            return Evidence { tools: None, ..evidence };
+            // The tools in it belong to an earlier turn, and so does what went wrong.
+            return Evidence { tools: None, api_error: None, ..evidence };
         }
         waited_ms += limits::TRANSCRIPT_POLL_MS;
     }
