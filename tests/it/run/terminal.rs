@@ -50,14 +50,20 @@ impl Session {
     /// Reads until `text` is on the screen, and forgets everything up to its end.
     #[track_caller]
     pub(super) fn expect(&mut self, text: &str) {
+        self.expect_all(&[text]);
+    }
+
+    /// Reads until all of `texts` have come, in whichever order: one picture may have several.
+    pub(super) fn expect_all(&mut self, texts: &[&str]) {
         let mut chunk = [0; 4096];
         loop {
-            if let Some((_, rest)) = self.seen.split_once(text) {
-                self.seen = rest.to_owned();
+            let ends = texts.iter().map(|text| self.seen.find(text).map(|at| at + text.len()));
+            if let Some(ends) = ends.collect::<Option<Vec<_>>>() {
+                self.seen.drain(..ends.into_iter().max().unwrap_or(0));
                 return;
             }
             let len = self.keyboard.read(&mut chunk).unwrap_or(0);
-            assert!(len > 0, "`{text}` never came: {:?}", self.seen);
+            assert!(len > 0, "{texts:?} never came: {:?}", self.seen);
             self.seen.push_str(&String::from_utf8_lossy(&chunk[..len]));
         }
     }

@@ -212,9 +212,8 @@ fn a_run_is_stopped_from_the_screen_and_can_be_resumed() {
     press(&mut session, "s");
     session.expect("resumed");
     press(&mut session, "y");
-    session.expect("saves");
     output_of(driver).expect_exit(130);
-    session.expect("interrupted");
+    session.expect_all(&["saves", "interrupted"]);
     press(&mut session, "q");
     ends_restored(session, 0);
     assert_eq!(project.record()["status"], "paused");
