@@ -122,7 +122,8 @@ test("a limit of Claude Code is waited for, and its agent goes on with the goal"
   const woken = heard.told.filter((text) => text.includes("The model's service is worth trying again, after "));
   assert.equal(woken.length, 1, JSON.stringify(heard.told));
   assert.match(woken[0], /the goal of `ship` is not reached yet \(0 continuations so far; this is none\)/);
-  assert.deepEqual(shipped(heard), ["1", "2"], JSON.stringify(heard.told));
+  const now = await onloop(place, "session", "list", "--everywhere");
+  assert.deepEqual(shipped(heard), ["1", "2"], `${now}${JSON.stringify(heard.told)}`);
 });
 
 test("a mistake in the configuration reaches the person in Claude Code", async () => {

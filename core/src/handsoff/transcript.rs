@@ -33,8 +33,13 @@ impl Evidence {
     /// Whether the transcript ends before `message`, which the host says was the agent's last:
     /// hosts write it while they call hooks. What is seen in it is about an earlier turn then.
     pub fn is_behind(&self, message: &str) -> bool {
+        let message = message.trim();
+        if let Some(error) = &self.api_error {
+            // An agent that has spoken since was served again.
+            return !error.contains(message) && !message.contains(error.trim());
+        }
         let seen = self.message.as_deref().map_or("", str::trim_end);
-        self.api_error.is_none() && !self.is_nothing() && !seen.ends_with(message.trim())
+        !self.is_nothing() && !seen.ends_with(message)
     }
 }
 
@@ -215,7 +220,8 @@ mod tests {
         assert!(!of(&[USER, SAYS]).is_behind(" Done.\n"));
         assert!(of(&[USER, SAYS]).is_behind("Done again."));
         assert!(of(&[USER, TOOL, ANSWER]).is_behind("Done."));
-        // Where there is nothing to read, or the service failed, nothing is waited for.
+        assert!(of(&[USER, FAILS]).is_behind("Done."));
+        // Where there is nothing to read, or the service failed just now, nothing is waited for.
         assert!(!of(&[]).is_behind("Done."));
         assert!(!of(&[USER, FAILS]).is_behind("Credit balance is too low, sorry"));
     }
