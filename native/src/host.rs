@@ -138,6 +138,8 @@ pub trait Processes {
         host: &str,
         mark: Option<&str>,
     ) -> Result<u32, Failure>;
+    /// [`Request::Launch`].
+    fn launch(&mut self, argv: &[String], wait_ms: u64) -> Result<(), Failure>;
     /// The program that was left running.
     fn left_running(&self) -> Option<LeftRunning>;
 }
@@ -342,6 +344,7 @@ impl OsHost {
                 let survivors = self.processes.end_group(&group, &host, mark.as_deref())?;
                 Ok(Outcome::Ended { survivors })
             }
+            Request::Launch { argv, wait_ms } => self.processes.launch(&argv, wait_ms).map(done),
             Request::Git(request) => self.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
             Request::Serve(request) => self.serve(request),

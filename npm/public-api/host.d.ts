@@ -73,6 +73,7 @@ export interface Processes {
     endLeft?(): Promise<void>;
     ancestors?(): Promise<ProcessIdentity[]>;
     endGroup?(group: ProcessGroup, host: string, mark?: string): Promise<number>;
+    launch?(argv: string[], waitMs: number): Promise<void>;
 }
 export interface Repository {
     root: string;

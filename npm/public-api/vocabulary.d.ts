@@ -4,29 +4,8 @@ import type { ProcessEnd, ProcessGroup, ProcessSpec } from "./process_vocabulary
 export type * from "./process_vocabulary.js";
 import type { ServeRequest, WebCall } from "./serve_vocabulary.js";
 export type * from "./serve_vocabulary.js";
-export interface Start {
-    argv: string[];
-    program?: string[];
-    env: Record<string, string>;
-    cwd: string;
-    now_ms: number;
-    terminal: Terminal;
-    process: ProcessIdentity;
-    role?: ProcessRole | null;
-    random: string;
-}
-export interface Terminal {
-    stdin: boolean;
-    stdout: boolean;
-    stderr: boolean;
-    columns: number;
-}
-export interface ProcessIdentity {
-    pid: number;
-    host: string;
-    started: string;
-}
-export type ProcessRole = "embedded" | "server";
+import type { ProcessIdentity, ProcessRole } from "./start_vocabulary.js";
+export type * from "./start_vocabulary.js";
 export type Turn = {
     request: Request;
 } | {
@@ -100,6 +79,10 @@ export type Request = {
     group: ProcessGroup;
     host: string;
     mark: string | null;
+} | {
+    do: "launch";
+    argv: string[];
+    wait_ms: number;
 } | ({
     do: "git";
 } & GitRequest) | ({

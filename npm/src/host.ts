@@ -187,6 +187,12 @@ export interface Processes {
    * environment is ended as well. Hosts that cannot leave it out.
    */
   endGroup?(group: ProcessGroup, host: string, mark?: string): Promise<number>;
+  /**
+   * Starts a program that outlives this one, such as what opens a page in a browser, and answers when
+   * it has ended with 0, or runs after `waitMs` still. It has no streams, and nobody follows or ends
+   * it. Not there: `not_found`; it ended otherwise: `other`. Hosts that cannot leave it out.
+   */
+  launch?(argv: string[], waitMs: number): Promise<void>;
 }
 
 /** Facts about a checkout. Paths are absolute, with links resolved. */

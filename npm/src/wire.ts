@@ -159,6 +159,12 @@ async function outcome(
       const survivors = await processes.endGroup(request.group, request.host, request.mark ?? undefined);
       return { is: "ended", survivors };
     }
+    case "launch":
+      if (processes.launch === undefined) {
+        throw new Failure("unsupported", "this host starts no programs that outlive it");
+      }
+      await processes.launch(request.argv, request.wait_ms);
+      return DONE;
     case "git":
       return gitOutcome(host, request, answer);
     case "http": {

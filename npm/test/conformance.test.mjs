@@ -170,6 +170,9 @@ async function perform(step, host, versions) {
       });
       return { is: "http", status, text: text(body) };
     }
+    case "launch":
+      await processes.launch(step.words, step.wait_ms);
+      return { is: "done" };
     case "wait":
       return ended(await processes.wait(step.wake_after_ms));
     case "ask":

@@ -193,6 +193,7 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "unlock" => Request::Unlock { path: path() },
         "sh" => process(step, Command::Shell { shell: Shell::Sh, line: text(step, "line") }),
         "argv" => process(step, Command::Argv(strings(&step["words"]))),
+        "launch" => Request::Launch { argv: strings(&step["words"]), wait_ms: number("wait_ms") },
         "wait" => Request::Wait {
             wake_after_ms: step["wake_after_ms"].as_u64(),
             wake_on_input: false,

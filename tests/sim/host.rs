@@ -1,6 +1,7 @@
 //! A host in memory that does what it is told, including the worst.
 
 mod absent;
+mod locks;
 mod pair;
 mod processes;
 mod serve;
@@ -9,9 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use onloop::host::Host;
 use onloop_core::effect::{
-    Durability, Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, LockHolder,
-    Outcome, ProcessGroup, ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start,
-    Terminal, Turn,
+    Exit, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, Outcome, ProcessGroup,
+    ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start, Terminal, Turn,
 };
 use onloop_core::text;
 use onloop_core::time::Timestamp;
@@ -19,6 +19,7 @@ use onloop_core::time::Timestamp;
 use crate::process::Scripts;
 use crate::{Disk, SimProcess};
 use absent::{no_network, no_repository};
+use locks::Holder;
 use processes::LeftRunning;
 pub use serve::SimServer;
 
@@ -72,15 +73,6 @@ type GitScript = Box<dyn FnMut(&mut Disk, &GitRequest) -> Result<Outcome, Failur
 type HttpScript = Box<dyn FnMut(&mut Disk, &HttpSpec) -> Result<HttpAnswer, Failure>>;
 type Refusal = Box<dyn FnMut(usize, &Request) -> Option<FailureKind>>;
 type Meddler = Box<dyn FnMut(&mut Disk)>;
-
-/// Who has a lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holder {
-    /// A program of this machine; dead unless it is the present one.
-    Pid(u32),
-    /// Somebody alive, until then.
-    Other { until: Timestamp },
-}
 
 /// When the power goes, counted in requests of this machine from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,13 +241,6 @@ impl SimHost {
     /// The program that runs then will be killed; everything else goes on.
     pub fn kill(&mut self, kill: Kill) {
         self.kill = Some(kill);
-    }
-
-    /// Somebody else, alive, holds a lock for the next `duration_ms`.
-    pub fn hold_lock(&mut self, path: &str, duration_ms: u64) {
-        let until = self.after(duration_ms);
-        self.disk.put(path, "held by somebody else\n");
-        self.locks.insert(self.disk.absolute(path), Holder::Other { until });
     }
 
     /// The time on this machine.
@@ -438,6 +423,7 @@ impl SimHost {
                 Ok(Outcome::Done)
             }
             Request::EndGroup { group, host, mark: _ } => self.end_group(&group, &host),
+            Request::Launch { argv, wait_ms } => self.launch(argv, wait_ms).map(done),
             Request::Git(request) => (self.git)(disk, &request),
             Request::Http(spec) => self.http(&spec),
             Request::Serve(request) => self.serve(request),
@@ -451,83 +437,6 @@ impl SimHost {
                 self.said.push(say);
                 Ok(Outcome::Done)
             }
-        }
-    }
-
-    fn lock(&mut self, path: &str, wait_ms: u64, private: bool) -> Result<(), Failure> {
-        let at = self.disk.absolute(path);
-        let busy =
-            |who: &str| Failure::new(FailureKind::Busy, format!("`{path}` is held by {who}"));
-        match self.locks.get(&at).copied() {
-            Some(Holder::Pid(pid)) if pid == self.pid => return Err(busy("this program")),
-            Some(Holder::Pid(pid)) if self.suspended == Some(pid) => {
-                self.take_interrupt()?;
-                self.now = self.after(wait_ms);
-                return Err(busy("a program that waits"));
-            }
-            Some(Holder::Other { until }) if until > self.now => {
-                self.take_interrupt()?;
-                let left_ms = until.millis_since(self.now);
-                self.now = self.after(left_ms.min(wait_ms));
-                if left_ms > wait_ms {
-                    return Err(busy("somebody else"));
-                }
-            }
-            Some(Holder::Pid(_) | Holder::Other { .. }) => {}
-            None => {
-                // A file that is no lock of ours does not say who holds it.
-                if self.disk.stat(path).is_ok() {
-                    return Err(busy("nobody knows whom"));
-                }
-            }
-        }
-        let line = format!("{{\"pid\":{}}}\n", self.pid);
-        self.disk.write(path, line.as_bytes(), &Expect::Any, Durability::Relaxed, private)?;
-        self.locks.insert(at, Holder::Pid(self.pid));
-        Ok(())
-    }
-
-    fn unlock(&mut self, path: &str) -> Result<(), Failure> {
-        let at = self.disk.absolute(path);
-        if self.locks.get(&at) != Some(&Holder::Pid(self.pid)) {
-            let message = format!("this program does not hold `{path}`");
-            return Err(Failure::new(FailureKind::Conflict, message));
-        }
-        self.locks.remove(&at);
-        self.disk.remove(path).map_err(|failure| match failure.kind {
-            FailureKind::NotFound => {
-                Failure::new(FailureKind::Conflict, format!("the lock `{path}` was taken away"))
-            }
-            _ => failure,
-        })
-    }
-
-    fn holder(&self, path: &str) -> Result<Outcome, Failure> {
-        let identity = |pid| ProcessIdentity { pid, ..self.start(&[]).process };
-        let holder = match self.locks.get(&self.disk.absolute(path)).copied() {
-            Some(Holder::Pid(pid)) => {
-                let live = pid == self.pid || self.suspended == Some(pid);
-                Some(LockHolder { process: identity(pid), live, role: None })
-            }
-            Some(Holder::Other { until }) => {
-                let live = until > self.now;
-                Some(LockHolder { process: identity(1), live, role: None })
-            }
-            None if self.disk.stat(path).is_ok() => {
-                return Err(Failure::new(FailureKind::Busy, format!("`{path}` names nobody")));
-            }
-            None => None,
-        };
-        Ok(Outcome::Holder { holder })
-    }
-
-    fn release_own_locks(&mut self) {
-        let own = Holder::Pid(self.pid);
-        let paths: Vec<String> =
-            self.locks.iter().filter(|(_, h)| **h == own).map(|(p, _)| p.clone()).collect();
-        for path in paths {
-            self.locks.remove(&path);
-            let _ = self.disk.remove(&path);
         }
     }
 

@@ -167,6 +167,15 @@ pub enum Request {
         /// the host can see environments.
         mark: Option<String>,
     },
+    /// Starts a program that outlives this one, such as what opens a page in a browser
+    /// → [`Outcome::Done`] when it has ended with 0, or runs after `wait_ms` still. It has no streams,
+    /// and nobody follows or ends it. Not there: `NotFound`; it ended otherwise: `Other`.
+    Launch {
+        /// The program, found on `PATH` unless it contains `/`, and its arguments.
+        argv: Vec<String>,
+        /// How long it has time to fail.
+        wait_ms: u64,
+    },
     /// Asks or changes a git repository.
     Git(GitRequest),
     /// Sends a request to a server → [`Outcome::Http`], whatever the status of the answer.
@@ -440,6 +449,7 @@ impl Request {
             | Request::Wait { .. }
             | Request::End
             | Request::EndGroup { .. }
+            | Request::Launch { .. }
             | Request::Git(_)
             | Request::Http(_)
             | Request::Serve(_)
@@ -474,6 +484,7 @@ impl Request {
             | Request::Wait { .. }
             | Request::End
             | Request::EndGroup { .. }
+            | Request::Launch { .. }
             | Request::Git(_)
             | Request::Ask { .. }
             | Request::ReadInput { .. }

@@ -44,6 +44,7 @@ pub(crate) fn rooted(request: Request, cwd: &str) -> Request {
         | Request::Wait { .. }
         | Request::End
         | Request::EndGroup { .. }
+        | Request::Launch { .. }
         | Request::Http(_)
         | Request::Serve(_)
         | Request::Ask { .. }

@@ -105,7 +105,10 @@ impl Server {
     async fn serve(mut self, opens: bool) -> Exit {
         let link = self.print_link().await;
         if opens {
-            self.opened = open::open(&self.io, &link).await;
+            match open::open(&self.io, &link).await {
+                Ok(opened) => self.opened = opened,
+                Err(failure) => return self.ended(&failure).await,
+            }
         }
         let exit = loop {
             match self.next_call().await {

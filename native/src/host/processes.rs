@@ -23,6 +23,7 @@ mod capture;
 mod command;
 #[cfg(unix)]
 mod group;
+mod launch;
 mod log;
 #[cfg(unix)]
 mod notice;
@@ -191,8 +192,7 @@ impl Processes for OsProcesses {
         progress: &mut dyn Progress,
     ) -> Result<ProcessTurn, Failure> {
         if self.left.is_some() {
-            let message = "another program was left running, and there is only one at a time";
-            return Err(Failure::new(FailureKind::Busy, message));
+            return Err(another_is_left());
         }
         self.interrupts.check()?;
         #[cfg(unix)]
@@ -251,10 +251,26 @@ impl Processes for OsProcesses {
         Err(Failure::new(FailureKind::Unsupported, message))
     }
 
+    fn launch(&mut self, argv: &[String], wait_ms: u64) -> Result<(), Failure> {
+        if self.left.is_some() {
+            return Err(another_is_left());
+        }
+        #[cfg(unix)]
+        if self.orphans == Orphans::End {
+            orphans::leave_the_next();
+        }
+        launch::launch(&self.root, &self.interrupts, argv, Duration::from_millis(wait_ms))
+    }
+
     fn left_running(&self) -> Option<LeftRunning> {
         let left = self.left.as_ref()?;
         Some(LeftRunning { label: left.label.clone(), elapsed: left.program.elapsed() })
     }
+}
+
+fn another_is_left() -> Failure {
+    let message = "another program was left running, and there is only one at a time";
+    Failure::new(FailureKind::Busy, message)
 }
 
 impl Drop for OsProcesses {

@@ -21,6 +21,7 @@ import { NodeFiles } from "./files.js";
 import { NodeGit } from "./git.js";
 import { NodeServers } from "./http.js";
 import { Interrupts } from "./interrupts.js";
+import { launch } from "./launch.js";
 import { NodeLocks } from "./locks.js";
 import { withWords } from "./meanwhile.js";
 import { ancestors, identity } from "./process_table.js";
@@ -101,6 +102,10 @@ export class NodeHost implements Host {
       endLeft: () => children.endLeft(),
       ancestors,
       endGroup,
+      launch: async (argv, waitMs) => {
+        children.refuseSecond();
+        await launch(interrupts, this.cwd, argv, waitMs);
+      },
     };
   }
 

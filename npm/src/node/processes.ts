@@ -86,11 +86,15 @@ export class NodeProcesses implements Processes {
     return this.#running?.interactive === true;
   }
 
+  /** There is one program at a time. */
+  refuseSecond(): void {
+    if (!this.#isLeft) return;
+    const why = "another program was left running, and there is only one at a time";
+    throw new Failure("busy", why);
+  }
+
   async run(spec: ProcessSpec): Promise<ProcessTurn> {
-    if (this.#isLeft) {
-      const why = "another program was left running, and there is only one at a time";
-      throw new Failure("busy", why);
-    }
+    this.refuseSecond();
     this.#interrupts.check();
     const [program, words] = command(spec);
     const env = environment(spec);
@@ -161,7 +165,8 @@ export class NodeProcesses implements Processes {
   }
 }
 
-function command({ command }: ProcessSpec): [string, string[]] {
+/** The program and its arguments. */
+export function command({ command }: Pick<ProcessSpec, "command">): [string, string[]] {
   const words = "argv" in command ? command.argv : shellWords(command.shell, command.line);
   const [program, ...rest] = words;
   if (program === undefined || program === "") {
@@ -204,7 +209,12 @@ function environment({ envRemove, envSet }: ProcessSpec): NodeJS.ProcessEnv {
  * Why a program could not be started. The system says "not found" for a missing folder as for
  * a missing program; people need to know which.
  */
-function spawnFailure(error: unknown, program: string, cwd: string, shownCwd: string): unknown {
+export function spawnFailure(
+  error: unknown,
+  program: string,
+  cwd: string,
+  shownCwd: string,
+): unknown {
   if (error instanceof Failure || code(error) === undefined) return error;
   const what = `cannot run \`${program}\``;
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {

@@ -202,19 +202,14 @@ fn open_gives_the_browser_a_file_of_our_own_and_never_the_link() {
     use std::os::unix::fs::PermissionsExt;
     let workspace = Workspace::plain();
     let opener = workspace.path("../bin/xdg-open");
-    std::fs::write(&opener, "#!/bin/sh\nprintf %s \"$1\" > \"$HOME/opened\"\n")
-        .expect("it is written");
+    // It stays until its browser is closed, as some do.
+    let script = "#!/bin/sh\nprintf %s \"$1\" > \"$HOME/opened\"\n\
+                  until test -e \"$HOME/close\"; do sleep 0.05; done\ntouch \"$HOME/closed\"\n";
+    std::fs::write(&opener, script).expect("it is written");
     std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).expect("it can run");
     let mut served = Served::start(&workspace, &["--open"]);
-    let until = Instant::now() + Duration::from_secs(60);
-    let opened = loop {
-        let found = std::fs::read_to_string(workspace.path("../home/opened")).unwrap_or_default();
-        if !found.is_empty() {
-            break found;
-        }
-        assert!(Instant::now() < until, "nothing was opened");
-        std::thread::yield_now();
-    };
+    let read = |name: &str| std::fs::read_to_string(workspace.path(&format!("../home/{name}")));
+    let opened = eventually(|| read("opened").ok().filter(|found| !found.is_empty()));
     assert!(!opened.contains("olw_"), "{opened}");
     let metadata = std::fs::metadata(&opened).expect("it is there");
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
@@ -226,4 +221,20 @@ fn open_gives_the_browser_a_file_of_our_own_and_never_the_link() {
     let _ = served.child.kill();
     served.stdout.read_to_string(&mut rest).expect("it has ended");
     assert_eq!(rest, "");
+    // The browser is the person's, and stays.
+    std::fs::write(workspace.path("../home/close"), "").expect("it is written");
+    eventually(|| read("closed").ok());
+}
+
+/// What is found at last.
+#[cfg(target_os = "linux")]
+fn eventually<T>(mut find: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(found) = find() {
+            return found;
+        }
+        assert!(Instant::now() < until, "it was not found in a minute");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }

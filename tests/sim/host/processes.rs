@@ -101,6 +101,26 @@ impl SimHost {
         Ok(self.follow(process, spec.wake_after_ms, spec.wake_on_input))
     }
 
+    /// A program that outlives the one that starts it; nobody hears of it again.
+    pub(super) fn launch(&mut self, argv: Vec<String>, wait_ms: u64) -> Result<(), Failure> {
+        if self.left.is_some() {
+            return Err(Failure::new(FailureKind::Busy, "another program was left running"));
+        }
+        self.take_interrupt()?;
+        let program = argv.first().cloned().unwrap_or_default();
+        let process = self.scripts.run(&mut self.disk, &ProcessSpec::argv(argv))?;
+        self.now = self.after(process.duration_ms.min(wait_ms));
+        match process.status {
+            _ if process.duration_ms > wait_ms => Ok(()),
+            ProcessStatus::Exited(0) => Ok(()),
+            // What a shell says of a program that is not there.
+            ProcessStatus::Exited(127) => {
+                Err(Failure::new(FailureKind::NotFound, format!("`{program}` is not there")))
+            }
+            status => Err(Failure::new(FailureKind::Other, format!("`{program}`: {status:?}"))),
+        }
+    }
+
     pub(super) fn wait(
         &mut self,
         wake_after_ms: Option<u64>,

@@ -169,4 +169,14 @@ impl Io {
         let request = Request::EndGroup { group, host: host.to_owned(), mark };
         answer!(self.request(request), Outcome::Ended { survivors } => survivors)
     }
+
+    /// [`Request::Launch`].
+    pub async fn launch(
+        &self,
+        argv: impl IntoIterator<Item = &str>,
+        wait_ms: u64,
+    ) -> Result<(), Failure> {
+        let argv = argv.into_iter().map(str::to_owned).collect();
+        self.done(Request::Launch { argv, wait_ms }).await
+    }
 }

@@ -112,7 +112,7 @@ fn every_request_has_its_document() {
         body: b"hi".to_vec().into(),
         open: false,
     };
-    let table: [(Request, String, &[&[u8]]); 21] = [
+    let table: [(Request, String, &[&[u8]]); 22] = [
         (
             Request::Http(http),
             text(
@@ -178,6 +178,11 @@ fn every_request_has_its_document() {
             text(
                 r#"{"do":"end_group","group":{"pid":7,"started":"9","boot":"b"},"host":"h","mark":null}"#,
             ),
+            &[],
+        ),
+        (
+            Request::Launch { argv: vec![text("xdg-open"), text("/s/a")], wait_ms: 7 },
+            text(r#"{"do":"launch","argv":["xdg-open","/s/a"],"wait_ms":7}"#),
             &[],
         ),
         (

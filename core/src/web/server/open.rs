@@ -4,7 +4,7 @@
 //! file that only its owner can read and that leads there.
 
 use super::*;
-use crate::effect::{Durability, Expect, Outcome, ProcessSpec, ProcessStatus, Request};
+use crate::effect::{Durability, Expect};
 use crate::engine::store::StateHome;
 use crate::page::web::leading_page;
 
@@ -13,8 +13,25 @@ const OPENERS: [&str; 2] = ["xdg-open", "open"];
 /// Time in which an opener says that it cannot.
 const OPENER_MS: u64 = 1_500;
 
-/// Opens `link`, and returns the file that leads there; `None`: there is none.
-pub(super) async fn open(io: &Io, link: &str) -> Option<String> {
+/// Opens `link`, and returns the file that leads there; `None`: no browser was opened, and the person
+/// was told.
+///
+/// # Errors
+///
+/// The person has interrupted it.
+pub(super) async fn open(io: &Io, link: &str) -> Result<Option<String>, Failure> {
+    let Some(path) = write_leading_page(io, link).await else { return Ok(None) };
+    let opened = try_openers(io, &path).await;
+    if let Ok(true) = opened {
+        return Ok(Some(path));
+    }
+    let _ = io.remove(&path).await;
+    opened?;
+    io.note("warning: no browser was opened; open the link by hand").await;
+    Ok(None)
+}
+
+async fn write_leading_page(io: &Io, link: &str) -> Option<String> {
     let home = StateHome::of(io).ok()?;
     let path = home.web_page(io.start().process.pid);
     let page = leading_page(link).into_bytes();
@@ -23,22 +40,17 @@ pub(super) async fn open(io: &Io, link: &str) -> Option<String> {
         io.note(format!("warning: no browser was opened: {why}")).await;
         return None;
     }
+    Some(path)
+}
+
+/// Whether one of them has opened the file.
+async fn try_openers(io: &Io, path: &str) -> Result<bool, Failure> {
     for opener in OPENERS {
-        // Some openers stay until the browser is closed, and it would be closed with them.
-        let spec = ProcessSpec {
-            timeout_ms: None,
-            wake_after_ms: Some(OPENER_MS),
-            ..ProcessSpec::argv([opener, &path])
-        };
-        match io.request(Request::Process(spec)).await {
-            Ok(Outcome::Running) => return Some(path),
-            Ok(Outcome::Process(end)) if end.status == ProcessStatus::Exited(0) => {
-                return Some(path);
-            }
-            Ok(_) | Err(_) => {}
+        match io.launch([opener, path], OPENER_MS).await {
+            Ok(()) => return Ok(true),
+            Err(failure) if failure.is_interrupted() => return Err(failure),
+            Err(_) => {}
         }
     }
-    io.note("warning: no browser was opened; open the link by hand").await;
-    let _ = io.remove(&path).await;
-    None
+    Ok(false)
 }

@@ -78,15 +78,20 @@ pub(super) fn spawn_failure(error: &io::Error, root: &Root, spec: &ProcessSpec) 
         return Failure::new(FailureKind::Invalid, message);
     }
     if error.kind() == io::ErrorKind::NotFound {
-        let place = if program.contains('/') { "at that path" } else { "on `PATH`" };
-        let message = format!("{what}: there is no such program {place}");
-        return Failure::new(FailureKind::NotFound, message);
+        return no_such_program(&program);
     }
     if is_no_format(error) {
         let message = format!("{what}: it is neither a program nor a script that begins with `#!`");
         return Failure::new(FailureKind::Invalid, message);
     }
     failure::of(error, &what)
+}
+
+/// Nothing has that name.
+pub(super) fn no_such_program(program: &str) -> Failure {
+    let place = if program.contains('/') { "at that path" } else { "on `PATH`" };
+    let message = format!("cannot run `{program}`: there is no such program {place}");
+    Failure::new(FailureKind::NotFound, message)
 }
 
 #[cfg(unix)]

@@ -36,6 +36,12 @@ fn adopt() -> bool {
     false
 }
 
+/// What is started next is not adopted when it loses its parent; until [`prepare`].
+pub(super) fn leave_the_next() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(None);
+}
+
 /// Ends everything that `leader`, which has ended and was not waited for, left behind: asks
 /// first, kills after the grace, gives up after another (a process stuck in the kernel cannot
 /// be killed by anybody).

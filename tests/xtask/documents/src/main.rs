@@ -29,6 +29,7 @@ const DOCUMENTS: &[Document] = &[
     Document { path: "npm/src/git_vocabulary.ts", content: vocabulary::git_document },
     Document { path: "npm/src/process_vocabulary.ts", content: vocabulary::process_document },
     Document { path: "npm/src/serve_vocabulary.ts", content: vocabulary::serve_document },
+    Document { path: "npm/src/start_vocabulary.ts", content: vocabulary::start_document },
     Document { path: "npm/src/vocabulary.ts", content: vocabulary::document },
 ];
 

@@ -88,6 +88,7 @@ const APART: &[(&str, &[&str])] = &[
     ("git_vocabulary", &["effect/git.rs"]),
     ("serve_vocabulary", &["effect/serve.rs"]),
     ("process_vocabulary", &["effect/confine.rs", "effect/process.rs", "effect/shell.rs"]),
+    ("start_vocabulary", &["effect/start.rs"]),
 ];
 
 /// `npm/src/vocabulary.ts`.
@@ -103,6 +104,11 @@ pub(crate) fn git_document() -> String {
 /// `npm/src/process_vocabulary.ts`.
 pub(crate) fn process_document() -> String {
     module("process_vocabulary")
+}
+
+/// `npm/src/start_vocabulary.ts`.
+pub(crate) fn start_document() -> String {
+    module("start_vocabulary")
 }
 
 /// `npm/src/serve_vocabulary.ts`.

@@ -80,6 +80,7 @@ impl Stage {
             | Request::Wait { .. }
             | Request::End
             | Request::EndGroup { .. }
+            | Request::Launch { .. }
             | Request::Git(_)
             | Request::Http(_)
             | Request::Serve(_)
