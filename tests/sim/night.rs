@@ -58,7 +58,8 @@ pub(crate) struct Night {
     began: Timestamp,
     /// When the chat does not work as it should.
     windows: Vec<(u64, u64, ChatMood)>,
-    /// Calls during whose asking the power went.
+    /// Calls during whose asking the power went. An answer is taken away before it is used, so that it
+    /// never counts twice; without power in between, somebody is asked again.
     cut: BTreeSet<u32>,
     calls: u32,
     trace: NightTrace,
@@ -224,7 +225,10 @@ impl Night {
     fn resume_what_can(&mut self) -> Result<(), String> {
         if self.agents.iter().any(|agent| matches!(agent.doing, Doing::Deferred(_))) {
             self.host.stand_in("/a");
-            self.onloop(&["onloop", "approve", "--telegram"]);
+            let (_, ended) = self.onloop(&["onloop", "approve", "--telegram"]);
+            if ended == Ended::PowerCut {
+                self.cut.extend(self.agents.iter().filter_map(Agent::deferred));
+            }
         }
         if self.random.chance(30) {
             self.answer_by_hand();

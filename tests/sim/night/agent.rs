@@ -85,6 +85,14 @@ impl Agent {
         };
     }
 
+    /// The call that waits for a person while its client is gone.
+    pub(super) fn deferred(&self) -> Option<u32> {
+        match self.doing {
+            Doing::Deferred(call) => Some(call),
+            _ => None,
+        }
+    }
+
     pub(super) fn denied_by_hand(&mut self, call: u32) {
         self.by_hand.push(call);
     }
