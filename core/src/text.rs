@@ -15,7 +15,7 @@ pub use word::{UnknownWord, alternatives};
 /// Removes what could steer a terminal or hide meaning: control characters other than line
 /// feed and tab, ANSI escape sequences, and bidirectional or invisible formatting characters.
 pub fn printable(text: &str) -> String {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+    if is_plain(text) {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());
@@ -33,9 +33,25 @@ pub fn printable(text: &str) -> String {
     out
 }
 
+/// Whether [`printable`] leaves a text as it is because it is ASCII.
+fn is_plain(text: &str) -> bool {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    // Whole blocks, which the processor compares at once: most long texts are plain.
+    text.as_bytes()
+        .chunks(64)
+        .all(|block| block.iter().fold(true, |so_far, b| so_far & is_plain(b)))
+}
+
 /// Two hexadecimal digits for each byte.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut hex = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Not `{byte:02x}`: reading a ledger makes two digests a line.
+        hex.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        hex.push(char::from(DIGITS[usize::from(byte & 0xf)]));
+    }
+    hex
 }
 
 /// [`printable`], on one line: line breaks and tabs become single blanks.

@@ -1,10 +1,14 @@
 //! A file system in memory, with the habits of a real one: symbolic links, folders in the
 //! way, read-only corners, a capacity, and content that a power cut takes back.
 
+mod file;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use onloop_core::effect::{Durability, Expect, Failure, FailureKind, FileKind, Stat, Version};
 use onloop_core::time::Timestamp;
+
+use file::File;
 
 /// Longest name of one file, as on every common file system.
 const NAME_BYTES: usize = 255;
@@ -20,16 +24,6 @@ enum Node {
     Link(String),
     Other,
     File(File),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct File {
-    bytes: Vec<u8>,
-    version: u64,
-    modified: Timestamp,
-    executable: bool,
-    /// What a power cut brings back: the last durable content, or nothing at all.
-    durable: Option<Vec<u8>>,
 }
 
 /// All files of a simulated machine. Paths are absolute, or relative to `cwd`.
@@ -126,7 +120,7 @@ impl Disk {
     pub fn get(&self, path: &str) -> Option<&[u8]> {
         let at = self.resolve(path, Follow::All).ok()?;
         match self.nodes.get(&at)? {
-            Node::File(file) => Some(&file.bytes),
+            Node::File(file) => Some(file.bytes()),
             Node::Folder | Node::Link(_) | Node::Other => None,
         }
     }
@@ -156,7 +150,7 @@ impl Disk {
         let below = self.nodes.iter().filter_map(|(path, node)| {
             let name = path.strip_prefix(&inside).filter(|name| !name.contains('/'))?;
             Some(match node {
-                Node::File(file) => format!("{name} {:?} {:?}\n", file.bytes, version(file)),
+                Node::File(file) => format!("{name} {:?} {:?}\n", file.bytes(), file.version()),
                 Node::Folder | Node::Link(_) | Node::Other => format!("{name}\n"),
             })
         });
@@ -187,13 +181,7 @@ impl Disk {
     pub(crate) fn cut_power(&mut self, lose_relaxed: bool) {
         if lose_relaxed {
             self.nodes.retain(|_, node| match node {
-                Node::File(file) => match file.durable.clone() {
-                    Some(bytes) => {
-                        file.bytes = bytes;
-                        true
-                    }
-                    None => false,
-                },
+                Node::File(file) => file.lose_relaxed(),
                 Node::Folder | Node::Link(_) | Node::Other => true,
             });
         }
@@ -206,14 +194,14 @@ impl Disk {
 
     pub(crate) fn read(&self, path: &str, limit_bytes: u64) -> Done<(Vec<u8>, Version)> {
         let file = self.file(path, Follow::All)?;
-        if file.bytes.len() as u64 > limit_bytes {
+        if file.bytes().len() as u64 > limit_bytes {
             return fail(FailureKind::TooLarge, path, "it is larger than the limit");
         }
-        Ok((file.bytes.clone(), version(file)))
+        Ok((file.bytes().to_vec(), file.version()))
     }
 
     pub(crate) fn read_tail(&self, path: &str, limit_bytes: u64) -> Done<(Vec<u8>, u64)> {
-        let bytes = &self.file(path, Follow::All)?.bytes;
+        let bytes = self.file(path, Follow::All)?.bytes();
         let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
         Ok((bytes[bytes.len().saturating_sub(limit)..].to_vec(), bytes.len() as u64))
     }
@@ -226,35 +214,33 @@ impl Disk {
         durability: Durability,
         private: bool,
     ) -> Done<Version> {
-        let existing = match self.file(path, Follow::Folders) {
-            Ok(file) => Some(file.clone()),
-            Err(failure) if failure.kind == FailureKind::NotFound => None,
-            Err(failure) => return Err(failure),
-        };
-        match (expect, &existing) {
+        let existing = self.existing(path)?;
+        match (expect, existing) {
             (Expect::Any, _) | (Expect::Absent, None) => {}
             (Expect::Absent, Some(_)) => return fail(FailureKind::Exists, path, "it exists"),
-            (Expect::Version(expected), Some(file)) if version(file) == *expected => {}
+            (Expect::Version(expected), Some(file)) if file.version() == *expected => {}
             (Expect::Version(_), _) => {
                 return fail(FailureKind::Conflict, path, "it is another version");
             }
         }
+        let freed = existing.map_or(0, |file| file.bytes().len());
         self.writable(path)?;
-        let freed = existing.as_ref().map_or(0, |file| file.bytes.len());
         self.has_room(path, bytes.len().saturating_sub(freed))?;
         let at = self.place(path, private)?;
-        let durable = match durability {
-            Durability::Durable => Some(bytes.to_vec()),
-            Durability::Relaxed => existing.as_ref().and_then(|file| file.durable.clone()),
-        };
-        let executable = existing.is_some_and(|file| file.executable);
-        let file = self.new_file(bytes.to_vec(), durable, executable);
-        let version = version(&file);
         if private {
             self.private.insert(at.clone());
         }
-        self.nodes.insert(at, Node::File(file));
-        Ok(version)
+        self.next_version += 1;
+        let (number, now) = (self.next_version, self.now);
+        Ok(match self.nodes.get_mut(&at) {
+            Some(Node::File(file)) => file.rewrite(bytes, durability, number, now),
+            _ => {
+                let file = File::new(bytes, durability, number, now);
+                let version = file.version();
+                self.nodes.insert(at, Node::File(file));
+                version
+            }
+        })
     }
 
     pub(crate) fn append(
@@ -265,39 +251,45 @@ impl Disk {
         durability: Durability,
         private: bool,
     ) -> Done<()> {
-        let existing = match self.file(path, Follow::Folders) {
-            Ok(file) => Some(file.clone()),
-            Err(failure) if failure.kind == FailureKind::NotFound => None,
-            Err(failure) => return Err(failure),
-        };
-        let mut all = match existing {
+        let exists = match self.existing(path)? {
             None if expect_len_bytes > 0 => {
                 return fail(FailureKind::Conflict, path, "it is gone");
             }
-            None => Vec::new(),
-            Some(file) if file.bytes.len() as u64 == expect_len_bytes => file.bytes,
-            Some(_) => return fail(FailureKind::Conflict, path, "it has another size"),
+            Some(file) if file.bytes().len() as u64 != expect_len_bytes => {
+                return fail(FailureKind::Conflict, path, "it has another size");
+            }
+            existing => existing.is_some(),
         };
         self.has_room(path, bytes.len())?;
-        all.extend_from_slice(bytes);
-        self.write(path, &all, &Expect::Any, durability, private).map(|_| ())
+        if !exists {
+            return self.write(path, bytes, &Expect::Absent, durability, private).map(|_| ());
+        }
+        self.writable(path)?;
+        let at = self.place(path, private)?;
+        if private {
+            self.private.insert(at.clone());
+        }
+        self.next_version += 1;
+        let (number, now) = (self.next_version, self.now);
+        self.file_at(&at).append(bytes, durability, number, now);
+        Ok(())
     }
 
     pub(crate) fn patch(&mut self, path: &str, offset: u64, old: &[u8], new: &[u8]) -> Done<()> {
         if old.len() != new.len() {
             return fail(FailureKind::Invalid, path, "old and new differ in length");
         }
-        let mut file = self.file(path, Follow::Folders)?.clone();
+        let file = self.file(path, Follow::Folders)?;
         self.writable(path)?;
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let place = start.checked_add(old.len()).and_then(|end| file.bytes.get_mut(start..end));
-        match place {
-            Some(place) if place == old => place.copy_from_slice(new),
-            Some(_) | None => return fail(FailureKind::Conflict, path, "it holds something else"),
+        let place = start.checked_add(old.len()).and_then(|end| file.bytes().get(start..end));
+        if place != Some(old) {
+            return fail(FailureKind::Conflict, path, "it holds something else");
         }
         let at = self.resolve(path, Follow::Folders)?;
-        let patched = self.new_file(file.bytes, file.durable, file.executable);
-        self.nodes.insert(at, Node::File(patched));
+        self.next_version += 1;
+        let (number, now) = (self.next_version, self.now);
+        self.file_at(&at).patch(start, new, number, now);
         Ok(())
     }
 
@@ -345,7 +337,7 @@ impl Disk {
             Some(Node::Link(target)) => (FileKind::Link, target.len() as u64, self.now, false),
             Some(Node::Other) => (FileKind::Other, 0, self.now, false),
             Some(Node::File(file)) => {
-                (FileKind::File, file.bytes.len() as u64, file.modified, file.executable)
+                (FileKind::File, file.bytes().len() as u64, file.modified(), file.executable)
             }
         };
         Ok(Stat { kind, size_bytes, modified, executable })
@@ -376,16 +368,34 @@ impl Disk {
         }
     }
 
+    /// The file that is to be written; `None`: nothing is there.
+    fn existing(&self, path: &str) -> Done<Option<&File>> {
+        match self.file(path, Follow::Folders) {
+            Ok(file) => Ok(Some(file)),
+            Err(failure) if failure.kind == FailureKind::NotFound => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// The file at a place where one was just seen.
+    fn file_at(&mut self, at: &str) -> &mut File {
+        match self.nodes.get_mut(at) {
+            Some(Node::File(file)) => file,
+            _ => panic!("the file at `{at}` was there a moment ago"),
+        }
+    }
+
     /// Follows links and `..` part by part, as a kernel does.
     fn resolve(&self, path: &str, follow: Follow) -> Done<String> {
         if path.is_empty() || path.contains('\0') || path.len() > PATH_BYTES {
             return fail(FailureKind::Invalid, path, "no path looks like that");
         }
-        let mut at = String::new();
-        let mut parts = parts_of(&self.absolute(path));
+        let absolute = self.absolute(path);
+        let mut at = String::with_capacity(absolute.len());
+        let mut parts = parts_of(&absolute);
         let mut links = 0;
         while let Some(part) = parts.pop() {
-            match part.as_str() {
+            match part {
                 "." => continue,
                 ".." => {
                     at.truncate(at.rfind('/').unwrap_or(0));
@@ -394,7 +404,10 @@ impl Disk {
                 name if name.len() > NAME_BYTES => {
                     return fail(FailureKind::Invalid, path, "a name is too long");
                 }
-                name => at = format!("{at}/{name}"),
+                name => {
+                    at.push('/');
+                    at.push_str(name);
+                }
             }
             let last = parts.is_empty();
             match self.nodes.get(&at) {
@@ -429,6 +442,10 @@ impl Disk {
     }
 
     fn make_folders(&mut self, path: &str, private: bool) -> Done<()> {
+        // Mostly they are there.
+        if self.is_folder(path) {
+            return Ok(());
+        }
         let mut so_far = String::new();
         for part in parts_of(path).into_iter().rev() {
             so_far = format!("{so_far}/{part}");
@@ -448,6 +465,9 @@ impl Disk {
     }
 
     fn writable(&self, path: &str) -> Done<()> {
+        if self.read_only.is_empty() {
+            return Ok(());
+        }
         let at = format!("{}/", self.absolute(path));
         if self.read_only.iter().any(|folder| at.starts_with(&format!("{folder}/"))) {
             return fail(FailureKind::Denied, path, "the file system is read-only");
@@ -456,6 +476,9 @@ impl Disk {
     }
 
     fn has_room(&self, path: &str, more_bytes: usize) -> Done<()> {
+        if self.capacity_bytes == u64::MAX {
+            return Ok(());
+        }
         if self.used_bytes() + more_bytes as u64 > self.capacity_bytes {
             return fail(FailureKind::Full, path, "no space is left on the device");
         }
@@ -464,16 +487,10 @@ impl Disk {
 
     fn used_bytes(&self) -> u64 {
         let size = |node: &Node| match node {
-            Node::File(file) => file.bytes.len() as u64,
+            Node::File(file) => file.bytes().len() as u64,
             Node::Folder | Node::Link(_) | Node::Other => 0,
         };
         self.nodes.values().map(size).sum()
-    }
-
-    fn new_file(&mut self, bytes: Vec<u8>, durable: Option<Vec<u8>>, executable: bool) -> File {
-        self.next_version += 1;
-        let version = self.next_version;
-        File { bytes, version, modified: self.now, executable, durable }
     }
 }
 
@@ -487,10 +504,6 @@ enum Follow {
 }
 
 /// The parts of a path, the first one last.
-fn parts_of(path: &str) -> Vec<String> {
-    path.rsplit('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
-}
-
-fn version(file: &File) -> Version {
-    Version(format!("v{}", file.version))
+fn parts_of(path: &str) -> Vec<&str> {
+    path.rsplit('/').filter(|part| !part.is_empty()).collect()
 }

@@ -30,8 +30,10 @@ pub struct SimHost {
     pub disk: Disk,
     /// Everything that was said, in order.
     pub said: Vec<Say>,
-    /// Every request so far, in order; failed ones included.
+    /// Every request so far, in order, failed ones included, unless they are only counted.
     pub requests: Vec<Request>,
+    keeps_requests: bool,
+    request_count: usize,
     /// What programs find their streams connected to.
     pub terminal: Terminal,
     /// Who started the programs, nearest first.
@@ -137,6 +139,8 @@ impl SimHost {
             disk,
             said: Vec::new(),
             requests: Vec::new(),
+            keeps_requests: true,
+            request_count: 0,
             terminal: Terminal { columns: 80, ..Terminal::default() },
             ancestors: Vec::new(),
             client_leaves_at: None,
@@ -243,6 +247,16 @@ impl SimHost {
         self.kill = Some(kill);
     }
 
+    /// From now on requests are counted and not kept: those of a life write megabytes.
+    pub fn only_count_requests(&mut self) {
+        self.keeps_requests = false;
+    }
+
+    /// How many requests there were so far.
+    pub fn request_count(&self) -> usize {
+        self.request_count
+    }
+
     /// The time on this machine.
     pub fn now(&self) -> Timestamp {
         self.now
@@ -258,7 +272,7 @@ impl SimHost {
         start.now = self.now;
         start.terminal = self.terminal;
         start.process.pid = self.pid;
-        let seed = u128::from(self.pid) << 64 | self.requests.len() as u128;
+        let seed = u128::from(self.pid) << 64 | self.request_count as u128;
         start.random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_be_bytes();
         start
     }
@@ -334,8 +348,11 @@ impl SimHost {
 
     /// One request, or how its program ended there.
     fn turn(&mut self, request: Request) -> Result<Reply, Ended> {
-        let number = self.requests.len();
-        self.requests.push(request.clone());
+        let number = self.request_count;
+        self.request_count += 1;
+        if self.keeps_requests {
+            self.requests.push(request.clone());
+        }
         for meddle in &mut self.meddlers {
             meddle(&mut self.disk);
         }

@@ -6,6 +6,7 @@
 //! come to a completed run.
 
 mod claims;
+mod ledgers;
 mod life;
 mod plan;
 mod world;

@@ -239,8 +239,8 @@ pub fn walk(
     mut see: impl FnMut(u64, &Run),
 ) -> Result<Ledger, LedgerError> {
     let mut ledger: Option<Ledger> = None;
-    for (number, line) in (1u64..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
-        let Some(body) = line.strip_suffix(b"\n").filter(|_| number <= last) else { break };
+    let lines = (1u64..).zip(whole_lines(bytes));
+    for (number, body) in lines.take_while(|(number, _)| *number <= last) {
         let bad = |why: String| LedgerError::Line { line: number, why };
         let sha256 = digest_of_sound(body).map_err(|why| bad(why.to_owned()))?;
         if written.is_some_and(|written| written.seq == number && written.sha256 != sha256) {
@@ -250,7 +250,7 @@ pub fn walk(
         match &mut ledger {
             None => {
                 let run = read_first(body)?;
-                ledger = Some(Ledger { run, head, whole_bytes: line.len() });
+                ledger = Some(Ledger { run, head, whole_bytes: body.len() + 1 });
             }
             Some(ledger) => take_next(body, ledger, head)?,
         }
@@ -267,14 +267,23 @@ pub fn walk(
 ///
 /// Those of [`read`]; the lines before the one that is refused are taken.
 pub fn extend(ledger: &mut Ledger, added: &[u8]) -> Result<(), LedgerError> {
-    for line in added.split_inclusive(|byte| *byte == b'\n') {
-        let Some(body) = line.strip_suffix(b"\n") else { break };
+    for body in whole_lines(added) {
         let seq = ledger.head.seq + 1;
         let bad = |why: &str| LedgerError::Line { line: seq, why: why.to_owned() };
         let sha256 = digest_of_sound(body).map_err(bad)?;
         take_next(body, ledger, Head { seq, sha256 })?;
     }
     Ok(())
+}
+
+/// The lines at the beginning of `bytes` that have a line break, without it.
+fn whole_lines(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        // The first line can be long.
+        let (line, rest) = bytes.split_at(memchr::memchr(b'\n', bytes)?);
+        bytes = &rest[1..];
+        Some(line)
+    })
 }
 
 /// Takes a sound line without its line break, which is known by `head`.
@@ -347,25 +356,16 @@ fn digest_of_sound(line: &[u8]) -> Result<String, &'static str> {
     // Both digests begin with the members, which can be long.
     let mut digest = Sha256::new();
     digest.update(members);
-    if hex(&digest.clone().finalize()).as_bytes() != checksum {
+    if text::hex(&digest.clone().finalize()).as_bytes() != checksum {
         return Err(DAMAGED);
     }
     digest.update(rest);
-    Ok(hex(&digest.finalize()))
+    Ok(text::hex(&digest.finalize()))
 }
 
 /// SHA-256 in lower case hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    let mut hex = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        write!(hex, "{byte:02x}").expect("a String takes everything");
-    }
-    hex
+    text::hex(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -5,26 +5,53 @@ use std::collections::BTreeMap;
 use onloop_core::effect::Say;
 use onloop_core::run::{GateDecision, LogEntry, Mode, Run, RunStatus, StepStatus, render_report};
 
+use super::ledgers::Record;
 use super::plan::Plan;
-use super::world::{World, records};
+use super::world::World;
 use crate::SimHost;
 
 /// What is remembered from one look at the machine to the next.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
-    /// The events of each run so far.
-    logs: BTreeMap<String, Vec<String>>,
+    /// The events of each run so far, without their times, which lose their milliseconds on disk.
+    logs: BTreeMap<String, Vec<Logged>>,
     /// Decisions that people have typed, by step.
     pub(super) decisions: BTreeMap<u32, usize>,
+    /// How much of what the machine has said is counted in `promises`.
+    heard: usize,
+    /// How often each event was said to be recorded; see [`promised`].
+    promises: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Logged {
+    event: String,
+    step: Option<u32>,
+    text: String,
+}
+
+impl Logged {
+    fn of(entry: &LogEntry) -> Logged {
+        Logged { event: entry.event.clone(), step: entry.step, text: entry.text.clone() }
+    }
+
+    fn is(&self, entry: &LogEntry) -> bool {
+        self.event == entry.event && self.step == entry.step && self.text == entry.text
+    }
 }
 
 impl Claims {
-    /// Looks at the machine after programs have ended.
-    pub(super) fn look(&mut self, host: &SimHost, world: &World) -> Result<(), String> {
+    /// Looks at the machine and its records after programs have ended.
+    pub(super) fn look(
+        &mut self,
+        host: &SimHost,
+        world: &World,
+        records: &[Record],
+    ) -> Result<(), String> {
         if let Some(broken) = world.broken.first() {
             return Err(broken.clone());
         }
-        let runs = records(&host.disk);
+        let runs: Vec<&Run> = records.iter().map(|record| &record.run).collect();
         for run in &runs {
             self.history_only_grows(run)?;
             attempts_within_limits(run)?;
@@ -33,21 +60,21 @@ impl Claims {
             }
         }
         self.nothing_invented(&runs)?;
-        nothing_said_is_lost(host, &runs)
+        self.nothing_said_is_lost(host, &runs)
     }
 
     fn history_only_grows(&mut self, run: &Run) -> Result<(), String> {
-        // Times lose their milliseconds on disk.
-        let of = |entry: &LogEntry| format!("{} {:?} {}", entry.event, entry.step, entry.text);
-        let log: Vec<String> = run.events.iter().map(of).collect();
-        let before = self.logs.insert(run.id.clone(), log.clone()).unwrap_or_default();
-        if !log.starts_with(&before) {
+        let before = self.logs.entry(run.id.clone()).or_default();
+        let same = before.iter().zip(&run.events).filter(|(logged, entry)| logged.is(entry));
+        if same.count() < before.len() {
+            let log: Vec<Logged> = run.events.iter().map(Logged::of).collect();
             return Err(format!("{}: history changed\nfrom {before:#?}\nto {log:#?}", run.id));
         }
+        before.extend(run.events[before.len()..].iter().map(Logged::of));
         Ok(())
     }
 
-    fn nothing_invented(&self, runs: &[Run]) -> Result<(), String> {
+    fn nothing_invented(&self, runs: &[&Run]) -> Result<(), String> {
         let mut recorded = BTreeMap::new();
         for entry in runs.iter().flat_map(|run| &run.events) {
             if entry.event == "gate_decided" && entry.text.contains("(human)") {
@@ -58,6 +85,32 @@ impl Claims {
             let typed = self.decisions.get(&step).copied().unwrap_or_default();
             if times > typed {
                 return Err(format!("{times} decisions on step {step}, {typed} were made"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every line that says that something was recorded has an event.
+    fn nothing_said_is_lost(&mut self, host: &SimHost, runs: &[&Run]) -> Result<(), String> {
+        for say in &host.said[self.heard..] {
+            let (Say::Result(text) | Say::Note(text)) = say;
+            for line in onloop_core::text::printable(text).lines() {
+                if let Some(event) = promised(line, matches!(say, Say::Result(_))) {
+                    *self.promises.entry(event).or_insert(0) += 1;
+                }
+            }
+        }
+        self.heard = host.said.len();
+        let log = || runs.iter().flat_map(|run| &run.events).map(|entry| entry.text.as_str());
+        for (event, times) in &self.promises {
+            let prefixes: Vec<&str> = event.split('|').collect();
+            let is_it = |text: &&str| prefixes.iter().any(|prefix| text.starts_with(prefix));
+            let recorded = log().filter(is_it).count();
+            if *times > recorded {
+                let log: Vec<&str> = log().collect();
+                return Err(format!(
+                    "{event} was said {times} times, recorded {recorded}: {log:#?}"
+                ));
             }
         }
         Ok(())
@@ -106,32 +159,6 @@ fn attempts_are_logged(run: &Run) -> Result<(), String> {
 
 fn is_start(entry: &LogEntry, step: u32) -> bool {
     entry.event == "step_started" && entry.step == Some(step)
-}
-
-/// Every line that says that something was recorded has an event.
-fn nothing_said_is_lost(host: &SimHost, runs: &[Run]) -> Result<(), String> {
-    let log: Vec<&str> =
-        runs.iter().flat_map(|run| &run.events).map(|entry| entry.text.as_str()).collect();
-    let mut said: BTreeMap<String, usize> = BTreeMap::new();
-    for say in &host.said {
-        let (Say::Result(text) | Say::Note(text)) = say;
-        for line in onloop_core::text::printable(text).lines() {
-            if let Some(event) = promised(line, matches!(say, Say::Result(_))) {
-                *said.entry(event).or_insert(0) += 1;
-            }
-        }
-    }
-    for (event, times) in said {
-        let prefixes: Vec<&str> = event.split('|').collect();
-        let recorded = log
-            .iter()
-            .filter(|text| prefixes.iter().any(|prefix| text.starts_with(prefix)))
-            .count();
-        if times > recorded {
-            return Err(format!("{event} was said {times} times, recorded {recorded}: {log:#?}"));
-        }
-    }
-    Ok(())
 }
 
 /// Beginnings of the events of which one is in the log if this line was said.

@@ -7,8 +7,9 @@ use onloop_core::effect::{Exit, FailureKind, Request, Say};
 use onloop_core::run::{BlockReason, Next, Question, Run, RunStatus, StepStatus};
 
 use super::claims::{Claims, completed_rightly, mirrors_agree};
+use super::ledgers::Record;
 use super::plan::Plan;
-use super::world::{World, records};
+use super::world::World;
 use crate::{Ended, Kill, Moment, PowerLoss, Random, SimHost};
 
 const FILE: &str = "/demo/hotl-workflow-w.md";
@@ -44,7 +45,9 @@ struct Life {
 ///
 /// What did not hold, with everything that was said up to then.
 pub fn live(seed: u64) -> Result<Trace, String> {
-    lived(seed).map(|life| life.trace)
+    let mut host = SimHost::new();
+    host.only_count_requests();
+    lived(seed, host).map(|life| life.trace)
 }
 
 /// Every request of a life, everything said and every file at the end, for comparing it with
@@ -54,16 +57,15 @@ pub fn live(seed: u64) -> Result<Trace, String> {
 ///
 /// As [`live`].
 pub fn history(seed: u64) -> Result<String, String> {
-    let Life { host, .. } = lived(seed)?;
+    let Life { host, .. } = lived(seed, SimHost::new())?;
     let files = host.disk.files("/");
     let files = files.iter().map(|path| format!("{path}: {:?}\n", host.disk.get(path)));
     Ok(format!("{:?}\n{:?}\n{}", host.requests, host.said, files.collect::<String>()))
 }
 
-fn lived(seed: u64) -> Result<Life, String> {
+fn lived(seed: u64, mut host: SimHost) -> Result<Life, String> {
     let mut random = Random::new(seed);
     let plan = Plan::random(&mut random);
-    let mut host = SimHost::new();
     host.disk.put(FILE, plan.text());
     let world = World::around(&mut host, Random::new(random.number()));
     let trace = Trace { large: plan.large, ..Trace::default() };
@@ -93,7 +95,7 @@ impl Life {
     }
 
     fn trouble(&mut self) {
-        let soon = self.host.requests.len() + self.random.below(80) as usize;
+        let soon = self.host.request_count() + self.random.below(80) as usize;
         if self.random.chance(25) {
             let moment = *self.random.pick(&[Moment::Before, Moment::Within, Moment::After]);
             let lose_relaxed = self.random.chance(50);
@@ -127,11 +129,15 @@ impl Life {
         }
     }
 
+    fn records(&self) -> Vec<Record> {
+        self.world.borrow_mut().records(&self.host.disk)
+    }
+
     /// What somebody may type now, sensible or not.
     fn words(&mut self) -> Vec<String> {
-        let runs = records(&self.host.disk);
-        let unfinished = runs.iter().find(|run| !run.status.is_finished());
-        let Some(run) = unfinished else { return run_words() };
+        let records = self.records();
+        let mut runs = records.iter().map(|record| &record.run);
+        let Some(run) = runs.find(|run| !run.status.is_finished()) else { return run_words() };
         let step = 1 + self.random.below(run.steps.len() as u64) as u32;
         match self.random.below(12) {
             0 => run_words(),
@@ -223,7 +229,8 @@ impl Life {
                 Ended::Exit(_) => {}
             }
         }
-        self.claims.look(&self.host, &self.world.borrow())
+        let records = self.records();
+        self.claims.look(&self.host, &self.world.borrow(), &records)
     }
 
     fn shows_a_way_on(&self, since: usize) -> Result<(), String> {
@@ -239,12 +246,13 @@ impl Life {
 
     fn rests(&self, id: &str, since: usize) -> Result<(), String> {
         let warned = |say: &Say| matches!(say, Say::Note(text) if text.contains("warning: "));
-        let runs = records(&self.host.disk);
-        let run = runs.iter().find(|run| run.id == id).ok_or("the run is gone")?;
+        let records = self.records();
+        let found = records.iter().find(|record| record.run.id == id);
+        let run = &found.ok_or("the run is gone")?.run;
         // Two runs of one file tick the same boxes, and what an agent has started changes the copy
         // again. What could not be written was said.
         let changes = self.edited || self.world.borrow().meddles();
-        if runs.len() > 1 || changes || self.host.said[since..].iter().any(warned) {
+        if records.len() > 1 || changes || self.host.said[since..].iter().any(warned) {
             return Ok(());
         }
         mirrors_agree(&self.host, run, FILE)
@@ -259,11 +267,12 @@ impl Life {
         self.host.lose_power(PowerLoss { at_request: never, moment, lose_relaxed: false });
         self.host.kill(Kill { at_request: never, moment, leaves_processes: false });
         for _ in 0..40 {
-            let runs = records(&self.host.disk);
-            let words = match runs.iter().find(|run| run.status != RunStatus::Completed) {
-                Some(run) => self.sensible(&run.clone()),
-                None if runs.is_empty() => run_words(),
-                None => return self.completed(&runs),
+            let records = self.records();
+            let mut runs = records.iter().map(|record| &record.run);
+            let words = match runs.find(|run| run.status != RunStatus::Completed) {
+                Some(run) => self.sensible(run),
+                None if records.is_empty() => run_words(),
+                None => return self.completed(&records),
             };
             let ended = self.one(&words)?;
             let allowed = [Exit::Done, Exit::Failed, Exit::Paused].map(Ended::Exit);
@@ -274,12 +283,13 @@ impl Life {
         Err("forty programs in calm did not complete the run".to_owned())
     }
 
-    fn completed(&self, runs: &[Run]) -> Result<(), String> {
+    fn completed(&self, records: &[Record]) -> Result<(), String> {
+        self.world.borrow().ledgers_hold(&self.host.disk)?;
         // An edit that came after the end, or between two runs, is nobody's plan.
-        if self.edited || runs.len() > 1 {
+        if self.edited || records.len() > 1 {
             return Ok(());
         }
-        completed_rightly(&runs[0], &self.plan, &self.world.borrow())
+        completed_rightly(&records[0].run, &self.plan, &self.world.borrow())
     }
 }
 

@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use onloop_core::documents::ledger;
 use onloop_core::effect::ProcessSpec;
-use onloop_core::run::Run;
 
+use super::ledgers::{Ledgers, Record};
 use crate::{Disk, Random, SimHost, SimProcess};
 
 /// Everything outside onloop that a life shares with its scripts.
@@ -27,6 +26,7 @@ pub(super) struct World {
     restless: bool,
     /// Claims that did not hold while a program was running.
     pub(super) broken: Vec<String>,
+    ledgers: Ledgers,
 }
 
 impl World {
@@ -42,6 +42,7 @@ impl World {
             meddled: 0,
             restless,
             broken: Vec::new(),
+            ledgers: Ledgers::default(),
         }));
         let agent = Rc::clone(&world);
         host.on("the-agent", move |disk, spec| agent.borrow_mut().act(disk, spec));
@@ -61,6 +62,20 @@ impl World {
         world
     }
 
+    /// All records, in the order of their ids.
+    ///
+    /// # Panics
+    ///
+    /// When a ledger is damaged.
+    pub(super) fn records(&mut self, disk: &Disk) -> Vec<Record> {
+        self.ledgers.records(disk)
+    }
+
+    /// Whether the records say as a whole what they said in parts.
+    pub(super) fn ledgers_hold(&self, disk: &Disk) -> Result<(), String> {
+        self.ledgers.hold_as_a_whole(disk)
+    }
+
     /// Whether files of the worktree change at any moment.
     pub(super) fn meddles(&self) -> bool {
         self.restless && !self.calm
@@ -77,8 +92,8 @@ impl World {
         if !self.turns.insert(turn) {
             self.broken.push(format!("attempt {attempt} at step {step} of {id} acted twice"));
         }
-        let recorded = records(disk).into_iter().find(|run| run.id == id);
-        let attempts = recorded.as_ref().and_then(|run| run.step(step)).map(|step| step.attempts);
+        let recorded = self.records(disk).into_iter().find(|record| record.run.id == id);
+        let attempts = recorded.and_then(|record| Some(record.run.step(step)?.attempts));
         // An edit by somebody else may have counted anew, never less than it was acted on.
         if attempts.is_none_or(|attempts| attempts < attempt) && self.adoptions == 0 {
             self.broken.push(format!("step {step} of {id} acts before its start is recorded"));
@@ -130,20 +145,4 @@ impl World {
         let mut found = self.verdicts.iter().filter(|(line, _)| line.contains(&name));
         found.next().is_some_and(|(_, holds)| *holds)
     }
-}
-
-/// All records, in the order of their ids.
-///
-/// # Panics
-///
-/// When a ledger is damaged.
-pub(super) fn records(disk: &Disk) -> Vec<Run> {
-    let files = disk.files("/state/runs");
-    let ledgers = files.iter().filter(|path| path.ends_with("/ledger.jsonl"));
-    ledgers
-        .map(|path| {
-            let bytes = disk.get(path).expect("it was listed");
-            ledger::read(bytes, None).unwrap_or_else(|error| panic!("{path}: {error}")).run
-        })
-        .collect()
 }
