@@ -125,11 +125,13 @@ fn attempts_within_limits(run: &Run) -> Result<(), String> {
             return Err(format!("step {step} had {counted} attempts, {limit} are allowed"));
         }
     }
-    // Without anybody continuing the run in between, not even forgiven ones are more.
+    // Without anybody continuing the run in between, not even forgiven ones are more. What was before an
+    // edited plan was adopted had other limits.
+    let adopted = run.events.iter().rposition(|entry| entry.event == "plan_adopted");
     let mut since = BTreeMap::new();
-    for entry in &run.events {
+    for entry in &run.events[adopted.unwrap_or(0)..] {
         match (entry.event.as_str(), entry.step) {
-            ("run_resumed" | "plan_adopted", _) => since.clear(),
+            ("run_resumed", _) => since.clear(),
             ("step_started", Some(step)) => {
                 let times = since.entry(step).or_insert(0);
                 *times += 1;
