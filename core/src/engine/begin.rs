@@ -82,7 +82,9 @@ pub(crate) async fn create(
         match Store::create(io, run, &Origin::Begun, Some(&by)).await {
             Ok(mut store) => {
                 // Ticks of an earlier run say nothing about this one.
-                store.repair_boxes().await;
+                if let Some(warning) = store.repair_boxes().await.warning {
+                    io.note(warning).await;
+                }
                 return Ok(store);
             }
             Err(StoreError::Failed(failure)) if failure.is_exists() => {

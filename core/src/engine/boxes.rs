@@ -18,6 +18,15 @@ pub(crate) struct Boxes {
     warned: bool,
 }
 
+/// What came of making every box agree with the record.
+#[derive(Debug, Default)]
+pub(crate) struct RepairedBoxes {
+    /// A line for each box that was changed.
+    pub(crate) changed: Vec<String>,
+    /// The first time that a box cannot be changed, why.
+    pub(crate) warning: Option<String>,
+}
+
 /// One checkbox, with enough of its line to recognise it.
 #[derive(Debug)]
 struct Mark {
@@ -79,29 +88,42 @@ impl Boxes {
     pub(crate) async fn mirror_touched(&mut self, io: &Io, run: &Run) -> Option<String> {
         for step in std::mem::take(&mut self.touched) {
             if let Err(why) = self.mirror(io, run, step).await
-                && !std::mem::replace(&mut self.warned, true)
+                && let Some(warning) = self.first_warning(&why)
             {
-                return Some(format!("warning: the workflow's checkboxes are not kept: {why}"));
+                return Some(warning);
             }
         }
         None
     }
 
-    /// Makes every box agree with the record; returns a line for each that was changed.
-    pub(crate) async fn mirror_all(&mut self, io: &Io, run: &Run) -> Vec<String> {
-        let mut lines = Vec::new();
+    fn first_warning(&mut self, why: &Failure) -> Option<String> {
+        let is_first = !std::mem::replace(&mut self.warned, true);
+        is_first.then(|| format!("warning: the workflow's checkboxes are not kept: {why}"))
+    }
+
+    /// Makes every box agree with the record. A file that is not there has none.
+    pub(crate) async fn mirror_all(&mut self, io: &Io, run: &Run) -> RepairedBoxes {
+        let mut repaired = RepairedBoxes::default();
         if self.read(io, run).await.is_err() {
-            return lines;
+            return repaired;
         }
         for record in &run.steps {
             let step = record.step.number;
-            if let Ok(true) = self.mirror(io, run, step).await {
-                let done = record.status == StepStatus::Done;
-                let verb = if done { "marked done" } else { "unmarked" };
-                lines.push(format!("Repaired checkbox drift: Step {step} {verb} from the record"));
+            match self.mirror(io, run, step).await {
+                Ok(false) => {}
+                Ok(true) => {
+                    let done = record.status == StepStatus::Done;
+                    let verb = if done { "marked done" } else { "unmarked" };
+                    let step = format!("Step {step} {verb} from the record");
+                    repaired.changed.push(format!("Repaired checkbox drift: {step}"));
+                }
+                Err(why) => {
+                    let warning = self.first_warning(&why);
+                    repaired.warning = repaired.warning.or(warning);
+                }
             }
         }
-        lines
+        repaired
     }
 
     /// Whether the box had to be changed.

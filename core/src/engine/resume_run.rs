@@ -142,7 +142,8 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     if let Some(notice) = confining.notice() {
         io.note(format!("  {notice}")).await;
     }
-    for line in store.repair_boxes().await {
+    let repaired = store.repair_boxes().await;
+    for line in repaired.changed.into_iter().chain(repaired.warning) {
         io.note(line).await;
     }
     let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));

@@ -8,7 +8,7 @@ use copy::Copy;
 use crate::documents::head::{self, LastWritten};
 use crate::documents::ledger::{self, Head, Ledger, LedgerError, Origin, sha256};
 use crate::effect::{Durability, Expect, Failure, FailureKind, Io, OptionalExt, Progress, Version};
-use crate::engine::boxes::Boxes;
+use crate::engine::boxes::{Boxes, RepairedBoxes};
 use crate::limits;
 use crate::run::{Decider, Event, Refusal, Run, StepStatus, step_line};
 use crate::text;
@@ -118,8 +118,6 @@ impl Store {
         let Opened { ledger, bytes, version, last } = open_ledger(io, &home, id).await?;
         let Ledger { run, head, whole_bytes } = ledger;
         demand_outside_of(io, &home, &run).await?;
-        let last_line = bytes[..whole_bytes.saturating_sub(1)].iter().rposition(|b| *b == b'\n');
-        let last_line_bytes = whole_bytes - last_line.map_or(0, |end| end + 1);
         Ok(Store {
             io: io.clone(),
             paths: Paths::new(&home, &run.place.execution_root, id),
@@ -127,7 +125,7 @@ impl Store {
             run,
             head,
             size_bytes: whole_bytes as u64,
-            last_line_bytes: last_line_bytes as u64,
+            last_line_bytes: last_line_bytes(&bytes[..whole_bytes]),
             torn: (whole_bytes < bytes.len()).then_some(version),
             pending: Vec::new(),
             notes: Vec::new(),
@@ -242,16 +240,16 @@ impl Store {
         Ok(())
     }
 
-    /// Makes every checkbox of the workflow agree with the record; returns the lines that say
-    /// what was changed.
-    pub async fn repair_boxes(&mut self) -> Vec<String> {
+    /// Makes every checkbox of the workflow agree with the record.
+    pub(crate) async fn repair_boxes(&mut self) -> RepairedBoxes {
         self.boxes.mirror_all(&self.io, &self.run).await
     }
 
     /// Makes copy, report and checkboxes agree with the record; returns the lines that say what
     /// was changed, or could not be.
     pub(crate) async fn repair_mirrors(&mut self) -> Vec<String> {
-        let mut lines = self.repair_boxes().await;
+        let RepairedBoxes { changed: mut lines, warning } = self.repair_boxes().await;
+        lines.extend(warning);
         let locked = self.io.lock(&self.paths.record_lock(), limits::LOCK_WAIT_MS).await;
         let written = match locked {
             Ok(()) => self.write_copies(true).await,
@@ -383,6 +381,7 @@ impl Store {
             self.paths = Paths::new(&self.home, &run.place.execution_root, &run.id);
         }
         (self.run, self.head, self.size_bytes) = (run, head, whole_bytes as u64);
+        self.last_line_bytes = last_line_bytes(&bytes[..whole_bytes]);
         self.torn = (whole_bytes < bytes.len()).then_some(version);
         self.copy = Copy::Unseen;
         let last = read_head(&self.io, &self.paths).await?;
@@ -464,6 +463,13 @@ pub(crate) async fn read_ledger_of(
     id: &str,
 ) -> Result<Ledger, StoreError> {
     Ok(open_ledger(io, home, id).await?.ledger)
+}
+
+/// The size of the last of whole lines, with its line break.
+fn last_line_bytes(lines: &[u8]) -> u64 {
+    let before = lines.strip_suffix(b"\n").unwrap_or(lines);
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    (lines.len() - start) as u64
 }
 
 fn read_ledger(path: &str, bytes: &[u8], written: Option<&Head>) -> Result<Ledger, StoreError> {

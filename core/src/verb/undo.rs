@@ -71,7 +71,9 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
     let by = Some(decider(io, Door::Command));
     change_by(io, store, Event::WorkRestored { to: to.clone() }, by).await?;
     // The boxes went back with everything else; what is done is in the record.
-    store.repair_boxes().await;
+    if let Some(warning) = store.repair_boxes().await.warning {
+        io.note(warning).await;
+    }
     let root = &store.run().place.execution_root;
     io.note(format!(
         "The files in {root} are those of checkpoint {to} again; branch and index are as they \

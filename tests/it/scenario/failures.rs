@@ -117,6 +117,20 @@ fn a_workflow_that_cannot_be_changed_does_not_stop_the_run() {
 }
 
 #[test]
+fn a_box_that_cannot_be_put_right_is_said_when_the_run_goes_on() {
+    let mut machine = machine();
+    assert_eq!(machine.run(RUN), Ended::Exit(Exit::Paused));
+    // Somebody unticks the first step, whose box nothing touches again.
+    let unticked = machine.disk.text(super::FILE).replacen("- [x]", "- [ ]", 1);
+    machine.disk.put(super::FILE, unticked);
+    machine.disk.make_read_only(super::FILE);
+    machine.said.clear();
+    assert_eq!(machine.run(super::RESUME), Ended::Exit(Exit::Paused));
+    let warning = "warning: the workflow's checkboxes are not kept: ";
+    assert_eq!(machine.notes().matches(warning).count(), 1, "{}", machine.notes());
+}
+
+#[test]
 fn broken_git_is_refused_in_words_and_not_needed_without_it() {
     let mut machine = machine();
     machine.on_git(broken_git);

@@ -3,7 +3,8 @@
 use onloop::host::Host;
 use onloop_core::documents;
 use onloop_core::documents::ledger::{self, Origin};
-use onloop_core::effect::{Exit, Turn};
+use onloop_core::effect::{Exit, Request, Turn};
+use onloop_core::run::Event;
 use onloop_tests::{Ended, SimHost};
 
 use super::{assert_nothing_said_was_lost, machine, records, unfinished};
@@ -146,4 +147,44 @@ fn a_reader_between_a_record_and_its_next_journal_reads_again() {
         assert!(!machine.notes().contains("damaged"), "{}", machine.notes());
         assert!(!machine.notes().contains("does not follow"), "{}", machine.notes());
     }
+}
+
+#[test]
+fn what_comes_while_a_person_is_asked_is_taken_over_once_and_they_are_asked_again() {
+    let mut machine = machine();
+    machine.answer(["yes", "yes", "yes"]);
+    machine.terminal.stderr = true;
+    let mut program = onloop_core::cli::program(machine.start(super::RUN));
+    let (mut reply, mut questions) = (None, 0);
+    let exit = loop {
+        match program.resume(reply.take()) {
+            Turn::Exit(exit) => break exit,
+            Turn::Request(request) => {
+                if matches!(request, Request::Ask { .. }) {
+                    questions += 1;
+                    if questions == 1 {
+                        // Of another length than the line before it.
+                        append_beside(&mut machine, "was changed by somebody ".repeat(20));
+                    }
+                }
+                assert!(machine.requests.len() < 2000, "it does not end\n{}", machine.notes());
+                reply = Some(machine.perform(request));
+            }
+        }
+    };
+    assert_eq!((exit, questions), (Exit::Done, 3), "{}", machine.notes());
+    let said = "The run has changed since it was asked about; it goes on as it is now.\n";
+    assert_eq!(machine.notes().matches(said).count(), 1, "{}", machine.notes());
+}
+
+/// Another process adds an event to the only ledger.
+fn append_beside(machine: &mut SimHost, what: String) {
+    let mut files = machine.disk.files("/state/runs");
+    files.retain(|path| path.ends_with("/ledger.jsonl"));
+    let [path] = files.as_slice() else { panic!("one run: {files:?}") };
+    let mut bytes = machine.disk.get(path).expect("it was listed").to_vec();
+    let known = ledger::read(&bytes, None).expect("it is sound");
+    let event = Event::CopyChanged { path: "/demo/copy".to_owned(), what };
+    ledger::append(&mut bytes, &known.head, machine.now(), &event, None);
+    machine.disk.put(path, bytes);
 }
