@@ -118,18 +118,19 @@ impl Claims {
 }
 
 fn attempts_within_limits(run: &Run) -> Result<(), String> {
+    // What was before an edited plan was adopted had other limits.
+    let adopted = run.events.iter().rposition(|entry| entry.event == "plan_adopted");
+    let events = &run.events[adopted.unwrap_or(0)..];
     for record in &run.steps {
+        let (step, limit) = (record.step.number, record.limit());
         let counted = record.attempts.saturating_sub(record.forgiven);
-        if counted > record.limit() {
-            let (step, limit) = (record.step.number, record.limit());
+        if counted > limit && events.iter().any(|entry| is_start(entry, step)) {
             return Err(format!("step {step} had {counted} attempts, {limit} are allowed"));
         }
     }
-    // Without anybody continuing the run in between, not even forgiven ones are more. What was before an
-    // edited plan was adopted had other limits.
-    let adopted = run.events.iter().rposition(|entry| entry.event == "plan_adopted");
+    // Without anybody continuing the run in between, not even forgiven ones are more.
     let mut since = BTreeMap::new();
-    for entry in &run.events[adopted.unwrap_or(0)..] {
+    for entry in events {
         match (entry.event.as_str(), entry.step) {
             ("run_resumed", _) => since.clear(),
             ("step_started", Some(step)) => {
