@@ -3,18 +3,25 @@
 use crate::effect::{Exit, Io, LockHolder, OptionalExt, ProcessRole};
 use crate::engine::change::apply;
 use crate::engine::decide::decider;
+use crate::engine::exit::refused_by;
 use crate::engine::store::Store;
 use crate::run::{Door, Event, Run, RunStatus};
 
-/// Becomes the only process that drives the run.
-pub(crate) async fn drive_alone(io: &Io, store: &Store) -> Result<(), Exit> {
-    let Err(failure) = io.lock(&store.paths().driver_lock(), 0).await else { return Ok(()) };
+/// Becomes the only process that drives the run, and takes over what was recorded until then.
+pub(crate) async fn drive_alone(io: &Io, store: &mut Store) -> Result<(), Exit> {
+    let lock = store.paths().driver_lock();
+    let Err(failure) = io.lock(&lock, 0).await else {
+        // Whoever drove it until now may have gone on, or ended it.
+        let Err(error) = store.look_again().await else { return Ok(()) };
+        let _ = io.unlock(&lock).await;
+        return Err(refused_by(io, &error).await);
+    };
     let id = &store.run().id;
     if !failure.is_busy() {
         io.note(format!("error: run {id}: {failure}")).await;
         return Err(Exit::Refused);
     }
-    let advice = match io.holder(&store.paths().driver_lock()).await {
+    let advice = match io.holder(&lock).await {
         Ok(Some(holder)) if holder.live => {
             format!("Wait until it is done, or {}", how_to_stop(&holder))
         }

@@ -213,7 +213,7 @@ async fn replace_unfinished(io: &Io, file: &str) -> Result<(), Exit> {
             format!("Abandon the unfinished run {id}, which this one replaces? (yes/no) ");
         match io.ask(question).await.as_deref().map(str::trim) {
             Ok("y" | "yes") => {
-                drive_alone(io, &store).await?;
+                drive_alone(io, &mut store).await?;
                 let by = Some(decider(io, Door::Terminal));
                 let event = Event::RunAbandoned { reason: reason.to_owned() };
                 let changed = change_by(io, &mut store, event, by).await;

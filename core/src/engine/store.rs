@@ -196,7 +196,7 @@ impl Store {
         Ok(Store::open(&self.io, &self.run.id).await?.head != self.head)
     }
 
-    /// Takes over what other processes have written since. Whether they have; nothing may be pending.
+    /// Takes over what other processes have written since. Whether they have.
     pub(crate) async fn look_again(&mut self) -> Result<bool, StoreError> {
         let has_changed = !self.is_as_known().await?;
         if has_changed {

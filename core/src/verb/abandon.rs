@@ -35,7 +35,7 @@ async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), Exit> {
     }
     demand_person(io, "abandoning a run").await?;
     let mut store = open(io, Some(&args.run_id)).await?;
-    drive_alone(io, &store).await?;
+    drive_alone(io, &mut store).await?;
     let driver = store.paths().driver_lock();
     let by = Some(decider(io, Door::Command));
     let changed = change_by(io, &mut store, Event::RunAbandoned { reason }, by).await;

@@ -36,19 +36,12 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
     let mut store = open(io, args.run_id.as_deref()).await?;
     demand_undriven(io, &store).await?;
     if !store.run().is_over() {
-        if store.run().next() == Next::Repeat {
-            let repeated = repeat(io, &mut store).await?;
-            change(io, &mut store, repeated).await?;
-        }
-        let driver = store.paths().driver_lock();
-        // Whoever drives the run keeps its work; two would use one index.
-        if store.run().next() == Next::Finalize && io.lock(&driver, 0).await.is_ok() {
-            let kept = keep_between(io, &mut store, async |io, store| keep_whole(io, store).await);
-            let kept = kept.await;
-            let _ = io.unlock(&driver).await;
-            kept?;
-        }
-        change(io, &mut store, Event::RunFinalized).await?;
+        // Two who repeat the checks at once disturb each other, and one of them may find what the
+        // other does not.
+        drive_alone(io, &mut store).await?;
+        let ended = repeat_and_end(io, &mut store).await;
+        let _ = io.unlock(&store.paths().driver_lock()).await;
+        ended?;
     } else if store.run().may_be_handed_on() {
         verify_again(io, &mut store).await?;
     }
@@ -59,6 +52,21 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
     let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
     io.result(summary.expect("a summary has only string keys") + "\n").await;
     Ok(())
+}
+
+/// Repeats the checks of a run that nobody else drives, and ends it.
+async fn repeat_and_end(io: &Io, store: &mut Store) -> Result<(), Exit> {
+    if store.run().is_over() {
+        return Ok(());
+    }
+    if store.run().next() == Next::Repeat {
+        let repeated = repeat(io, store).await?;
+        change(io, store, repeated).await?;
+    }
+    if store.run().next() == Next::Finalize {
+        keep_between(io, store, async |io, store| keep_whole(io, store).await).await?;
+    }
+    change(io, store, Event::RunFinalized).await
 }
 
 /// Repeats the checks of a completed run on what is there now, where that is not what was verified.

@@ -204,7 +204,7 @@ async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, FinishError> {
     let mut store = named(io, id).await?;
     let scene = Scene::survey(io, store.run()).await?;
     let driver = store.paths().driver_lock();
-    drive_alone(io, &store).await.map_err(|_| {
+    drive_alone(io, &mut store).await.map_err(|_| {
         FinishError::Refused("the work is in use; nothing was done with it".to_owned())
     })?;
     let intended = intend(io, &mut store, wish, scene.as_ref()).await;

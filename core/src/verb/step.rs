@@ -131,36 +131,17 @@ async fn set_up(io: &Io, store: &mut Store) -> Result<(), Exit> {
 }
 
 async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
-    let in_progress = store
-        .run()
-        .step(number)
-        .is_some_and(|record| matches!(record.status, StepStatus::InProgress(_)));
-    if store.run().step(number).is_none() {
-        let why = Refusal::NoSuchStep { step: number }.to_string();
-        return Err(refuse(io, store, &why).await);
-    }
-    if !in_progress {
-        let why = format!("Step {number} must be in_progress before verify");
-        return Err(refuse(io, store, &why).await);
-    }
-    let unverified = store.run().step(number).is_some_and(|record| record.step.checks.is_empty());
+    demand_in_progress(io, store, number).await?;
     // Others may read the record meanwhile and decide other gates; nobody else verifies.
-    let conditions = Conditions::step_by_step(io, store.run()).await.map_err(step_by_step)?;
-    if let Err(exit) = drive_alone(io, store).await {
-        conditions.end(io).await;
-        return Err(step_by_step(exit));
-    }
-    let verified = match end_survivors(io, store.run()).await {
-        Ok(()) => verify_alone(io, store, number, &conditions).await,
-        Err(exit) => Err(step_by_step(exit)),
-    };
-    conditions.end(io).await;
+    drive_alone(io, store).await.map_err(step_by_step)?;
+    let verified = verify_alone(io, store, number).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     verified?;
     for line in store.run().remark_lines(Some(number)) {
         io.note(format!("⚠ {line}")).await;
     }
-    let record = store.run().step(number).expect("looked up above");
+    let record = store.run().step(number).expect("it was just verified");
+    let unverified = record.step.checks.is_empty();
     let (line, exit) = match &record.status {
         StepStatus::Done if unverified => ("pass (no verify command)".to_owned(), Exit::Done),
         StepStatus::Done => ("pass".to_owned(), Exit::Done),
@@ -184,8 +165,27 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
     Ok(exit)
 }
 
+async fn demand_in_progress(io: &Io, store: &Store, number: u32) -> Result<(), Exit> {
+    let why = match store.run().step(number).map(|record| &record.status) {
+        Some(StepStatus::InProgress(_)) => return Ok(()),
+        None => Refusal::NoSuchStep { step: number }.to_string(),
+        Some(_) => format!("Step {number} must be in_progress before verify"),
+    };
+    Err(refuse(io, store, &why).await)
+}
+
+async fn verify_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), Exit> {
+    // Somebody else may have verified it until now.
+    demand_in_progress(io, store, number).await?;
+    end_survivors(io, store.run()).await.map_err(step_by_step)?;
+    let conditions = Conditions::step_by_step(io, store.run()).await.map_err(step_by_step)?;
+    let verified = verify_and_keep(io, store, number, &conditions).await;
+    conditions.end(io).await;
+    verified
+}
+
 /// Keeps the work before and, where the checks have passed, after them.
-async fn verify_alone(
+async fn verify_and_keep(
     io: &Io,
     store: &mut Store,
     number: u32,

@@ -37,7 +37,7 @@ async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), Exit> {
     let Some(target) = run.checkpoint_named(&args.step).cloned() else {
         return Err(unknown_checkpoint(io, run, &args.step).await);
     };
-    drive_alone(io, &store).await?;
+    drive_alone(io, &mut store).await?;
     let driver = store.paths().driver_lock();
     let restored = restore(io, &mut store, &target).await;
     let _ = io.unlock(&driver).await;

@@ -5,9 +5,10 @@ use onloop_core::documents;
 use onloop_core::documents::ledger::{self, Origin};
 use onloop_core::effect::{Exit, Request, Turn};
 use onloop_core::run::Event;
-use onloop_tests::{Ended, SimHost};
+use onloop_tests::{Ended, SimHost, SimProcess};
 
 use super::{assert_nothing_said_was_lost, machine, records, unfinished};
+use crate::run::workflow;
 
 /// Conducts `first`, and after `pause` of its requests runs `second` to its end in between.
 /// The machine's locks are real: what `first` holds, `second` waits for in vain.
@@ -147,6 +148,52 @@ fn a_reader_between_a_record_and_its_next_journal_reads_again() {
         assert!(!machine.notes().contains("damaged"), "{}", machine.notes());
         assert!(!machine.notes().contains("does not follow"), "{}", machine.notes());
     }
+}
+
+/// A run of one step, `verified` or not, whose check passes `passes` times from now on.
+fn with_a_check_that_passes(passes: usize, verified: bool) -> SimHost {
+    let mut machine = SimHost::new();
+    let step = "- [ ] **Step 1: Go**\naction: go\nloop: false\nverify: check-it\n";
+    machine.disk.put(super::FILE, workflow("", step));
+    machine.on("the-agent", |_, _| SimProcess::exit(0, ""));
+    machine.on("check-it", move |disk, _| {
+        let times = [disk.get("/demo/times").unwrap_or_default(), b"x"].concat();
+        let holds = times.len() <= passes + usize::from(verified);
+        disk.put("/demo/times", times);
+        SimProcess::exit(i32::from(!holds), "")
+    });
+    machine.run(&["onloop", "init", super::FILE]);
+    machine.run(&["onloop", "step", "1", "start"]);
+    if verified {
+        machine.run(&["onloop", "step", "1", "verify"]);
+    }
+    machine
+}
+
+#[test]
+fn nobody_who_comes_too_late_looks_again_at_what_another_has_ended() {
+    let verify = ["onloop", "step", "1", "verify"].as_slice();
+    let finalize = ["onloop", "finalize"].as_slice();
+    let cases = [
+        (finalize, finalize, 1, true),
+        (finalize, super::RESUME, 1, true),
+        (verify, super::RESUME, 2, false),
+    ];
+    let mut ended_by_the_other = 0;
+    for (first, second, passes, verified) in cases {
+        for pause in 0..REQUESTS {
+            let mut machine = with_a_check_that_passes(passes, verified);
+            interleave(&mut machine, first, pause, second);
+            let about = format!("{first:?}, {second:?} after {pause}\n{}", machine.notes());
+            let times = machine.disk.get("/demo/times").map_or(0, <[u8]>::len);
+            if super::completed(&machine) {
+                assert!(times <= passes + usize::from(verified), "{times} times, {about}");
+                ended_by_the_other += 1;
+            }
+            super::assert_unlocked(&machine, &about);
+        }
+    }
+    assert!(ended_by_the_other > REQUESTS, "{ended_by_the_other}");
 }
 
 #[test]
