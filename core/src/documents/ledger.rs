@@ -242,7 +242,7 @@ pub fn walk(
     let lines = (1u64..).zip(whole_lines(bytes));
     for (number, body) in lines.take_while(|(number, _)| *number <= last) {
         let bad = |why: String| LedgerError::Line { line: number, why };
-        let sha256 = digest_of_sound(body).map_err(|why| bad(why.to_owned()))?;
+        let (body, sha256) = sound(body).map_err(|why| bad(why.to_owned()))?;
         if written.is_some_and(|written| written.seq == number && written.sha256 != sha256) {
             return Err(bad("it is not the line that was written".to_owned()));
         }
@@ -270,7 +270,7 @@ pub fn extend(ledger: &mut Ledger, added: &[u8]) -> Result<(), LedgerError> {
     for body in whole_lines(added) {
         let seq = ledger.head.seq + 1;
         let bad = |why: &str| LedgerError::Line { line: seq, why: why.to_owned() };
-        let sha256 = digest_of_sound(body).map_err(bad)?;
+        let (body, sha256) = sound(body).map_err(bad)?;
         take_next(body, ledger, Head { seq, sha256 })?;
     }
     Ok(())
@@ -287,21 +287,20 @@ fn whole_lines(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Takes a sound line without its line break, which is known by `head`.
-fn take_next(body: &[u8], ledger: &mut Ledger, head: Head) -> Result<(), LedgerError> {
+fn take_next(body: &str, ledger: &mut Ledger, head: Head) -> Result<(), LedgerError> {
     read_next(body, ledger, head.seq)?;
     ledger.head = head;
     ledger.whole_bytes += body.len() + 1;
     Ok(())
 }
 
-fn read_first(line: &[u8]) -> Result<Run, LedgerError> {
+fn read_first(line: &str) -> Result<Run, LedgerError> {
     let bad = |why: String| LedgerError::Line { line: 1, why };
-    let first: FirstLine = serde_json::from_slice(line).map_err(|error| {
-        match serde_json::from_slice::<Format>(line) {
+    let first: FirstLine =
+        serde_json::from_str(line).map_err(|error| match serde_json::from_str::<Format>(line) {
             Ok(Format { schema }) if schema != SCHEMA => LedgerError::newer(&schema),
             Ok(_) | Err(_) => bad(error.to_string()),
-        }
-    })?;
+        })?;
     if first.schema != SCHEMA {
         return Err(LedgerError::newer(&first.schema));
     }
@@ -313,10 +312,10 @@ fn read_first(line: &[u8]) -> Result<Run, LedgerError> {
     run_of(first.record).map_err(|error| bad(error.to_string()))
 }
 
-fn read_next(line: &[u8], ledger: &mut Ledger, number: u64) -> Result<(), LedgerError> {
+fn read_next(line: &str, ledger: &mut Ledger, number: u64) -> Result<(), LedgerError> {
     let bad = |why: String| LedgerError::Line { line: number, why };
     let members: Map<String, Value> =
-        serde_json::from_slice(line).map_err(|error| bad(error.to_string()))?;
+        serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
     let member = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
     let frame = Frame {
         seq: members.get("seq").and_then(Value::as_u64).unwrap_or_default(),
@@ -344,6 +343,14 @@ fn check_frame(frame: &Frame, before: &Head) -> Result<Timestamp, String> {
     }
     Timestamp::parse(&frame.at)
         .ok_or_else(|| format!("`at` is {:?}, expected a time", text::ellipsis(&frame.at, 80)))
+}
+
+/// A line whose checksum is that of its content, with its digest. That it is UTF-8 is found out
+/// once, not for each of its strings.
+fn sound(line: &[u8]) -> Result<(&str, String), &'static str> {
+    let digest = digest_of_sound(line)?;
+    let line = std::str::from_utf8(line).map_err(|_| "it is not UTF-8")?;
+    Ok((line, digest))
 }
 
 /// The digest of a line whose checksum is that of its content.

@@ -191,12 +191,12 @@ document! {
 }
 
 document! {
-    /// A step and its state.
+    /// A step and its state. A large plan has thousands; what most of them lack is boxed.
     pub(super) struct StepDocument {
         number: u32,
         name: String,
         action: String,
-        script: Option<ScriptDocument> [first],
+        script: Option<Box<ScriptDocument>> [first],
         status: String,
         phase: Option<String> [first],
         attempts: u32,
@@ -205,14 +205,14 @@ document! {
         r#loop: Option<String>,
         started_at: Option<String>,
         completed_at: Option<String>,
-        verify: Option<CheckDocument>,
+        verify: Option<Box<CheckDocument>>,
         gate: Option<String>,
         gate_result: Option<String>,
         gate_mode: Option<String>,
         security_sensitive: bool [first],
         failure_reason: Option<String> [first],
         block_reason: Option<String>,
-        last_failure: Option<FailureDocument> [first],
+        last_failure: Option<Box<FailureDocument>> [first],
     }
 }
 
@@ -248,7 +248,7 @@ document! {
         check: Option<String>,
         prompt: Option<String>,
         path: Option<String>,
-        assert: Option<AssertDocument>,
+        assert: Option<Box<AssertDocument>>,
         checks: Option<Vec<CheckDocument>>,
         passed: Option<bool>,
         verdict: Option<String>,

@@ -41,6 +41,10 @@ fn bad(path: &str, what: impl std::fmt::Display) -> ReadError {
     damaged(format!("`{path}` {what}"))
 }
 
+/// The path of a member, from its name. A large plan has tens of thousands, so paths are put into
+/// words where something is wrong.
+type At<'a> = &'a dyn Fn(&str) -> String;
+
 fn missing(path: &str) -> ReadError {
     bad(path, "is missing")
 }
@@ -119,7 +123,9 @@ pub(super) fn from_document(
         revision: document.revision,
         started_at: read_time("started_at", &document.started_at)?,
         last_update: read_time("last_update", &document.last_update)?,
-        completed_at: read_optional_time("completed_at", document.completed_at)?,
+        completed_at: present(document.completed_at)
+            .map(|text| read_time("completed_at", &text))
+            .transpose()?,
         active_ms: document.budgets.observed.active_ms,
         usage: read_usage(&document.budgets.observed)?,
         reviews: read_reviews(document.reviews)?,
@@ -158,10 +164,6 @@ fn present(value: Option<String>) -> Option<String> {
 fn read_time(path: &str, text: &str) -> Result<Timestamp, ReadError> {
     Timestamp::parse(text)
         .ok_or_else(|| bad(path, format!("is {:?}, expected a time", text::ellipsis(text, 80))))
-}
-
-fn read_optional_time(path: &str, text: Option<String>) -> Result<Option<Timestamp>, ReadError> {
-    present(text).map(|text| read_time(path, &text)).transpose()
 }
 
 fn read_risk(word: &str) -> Result<Risk, ReadError> {
@@ -273,8 +275,8 @@ fn read_step(
 ) -> Result<StepRecord, ReadError> {
     let at = |name: &str| format!("steps[{index}].{name}");
     let status = read_step_status(&at, &document)?;
-    let (checks, results) = read_verify(&at("verify"), document.verify, generation)?;
-    let repeat = read_loop(&at("loop"), document.r#loop.as_deref(), document.max_iterations)?;
+    let (checks, results) = read_verify(&at, document.verify, generation)?;
+    let repeat = read_loop(&at, document.r#loop.as_deref(), document.max_iterations)?;
     let gate = match (document.gate.as_deref(), generation) {
         (None, _) | (Some("null" | ""), Generation::Older) => None,
         (Some("auto"), _) => Some(Gate::Auto),
@@ -288,7 +290,13 @@ fn read_step(
         present(document.gate_mode).as_deref(),
         generation,
     )?;
-    let script = document.script.map(|script| read_script(&at("script.shell"), script));
+    let script = document.script.map(|script| {
+        let shell = read_shell(|| at("script.shell"), &script.shell)?;
+        Ok(Script { shell, text: script.text })
+    });
+    let time = |name: &str, text: Option<String>| {
+        present(text).map(|text| read_time(&at(name), &text)).transpose()
+    };
     Ok(StepRecord {
         step: Step {
             number: u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1),
@@ -303,8 +311,8 @@ fn read_step(
         status,
         attempts: document.attempts,
         forgiven: document.forgiven_attempts,
-        started_at: read_optional_time(&at("started_at"), document.started_at)?,
-        completed_at: read_optional_time(&at("completed_at"), document.completed_at)?,
+        started_at: time("started_at", document.started_at)?,
+        completed_at: time("completed_at", document.completed_at)?,
         results,
         last_failure: document
             .last_failure
@@ -315,7 +323,7 @@ fn read_step(
 }
 
 fn read_gate(
-    at: &dyn Fn(&str) -> String,
+    at: At<'_>,
     result: Option<&str>,
     mode: Option<&str>,
     generation: Generation,
@@ -335,10 +343,7 @@ fn read_gate(
     Ok(Some(GateRecord { decision, mode }))
 }
 
-fn read_step_status(
-    at: &dyn Fn(&str) -> String,
-    document: &StepDocument,
-) -> Result<StepStatus, ReadError> {
+fn read_step_status(at: At<'_>, document: &StepDocument) -> Result<StepStatus, ReadError> {
     Ok(match document.status.as_str() {
         "pending" => StepStatus::Pending,
         "in_progress" => StepStatus::InProgress(match document.phase.as_deref() {
@@ -360,11 +365,7 @@ fn read_step_status(
     })
 }
 
-fn read_script(path: &str, document: ScriptDocument) -> Result<Script, ReadError> {
-    Ok(Script { shell: read_shell(path, &document.shell)?, text: document.text })
-}
-
-fn read_loop(path: &str, word: Option<&str>, max_iterations: u32) -> Result<Loop, ReadError> {
+fn read_loop(at: At<'_>, word: Option<&str>, max_iterations: u32) -> Result<Loop, ReadError> {
     let limit = NonZeroU32::new(max_iterations)
         .or(NonZeroU32::new(limits::DEFAULT_ITERATIONS))
         .unwrap_or(NonZeroU32::MIN);
@@ -372,35 +373,42 @@ fn read_loop(path: &str, word: Option<&str>, max_iterations: u32) -> Result<Loop
         None | Some("false" | "null" | "") => Ok(Loop::Never),
         Some(word) => match word.strip_prefix("until") {
             Some(condition) => Ok(Loop::Until { condition: condition.trim().to_owned(), limit }),
-            None => unknown(path, word, &["false", "until …"]),
+            None => unknown(&at("loop"), word, &["false", "until …"]),
         },
     }
 }
 
 fn read_verify(
-    path: &str,
-    document: Option<CheckDocument>,
+    at: At<'_>,
+    document: Option<Box<CheckDocument>>,
     generation: Generation,
 ) -> Result<(Vec<Check>, Vec<CheckResult>), ReadError> {
-    let Some(document) = document else { return Ok((Vec::new(), Vec::new())) };
-    let items = if document.r#type.as_deref() == Some("multi") {
-        let path = format!("{path}.checks");
-        let items = document.checks.ok_or_else(|| missing(&path))?;
-        let places = (0..items.len()).map(|index| format!("{path}[{index}]"));
-        places.zip(items).collect()
-    } else if is_empty_check(&document, generation) {
-        Vec::new()
-    } else {
-        vec![(path.to_owned(), document)]
-    };
-    let mut checks = Vec::with_capacity(items.len());
-    let mut results = Vec::new();
-    for (index, (path, item)) in items.into_iter().enumerate() {
-        let result = read_result(&path, index as u32, &item, generation);
-        checks.push(read_check(&path, item, generation)?);
-        results.extend(result?);
+    let mut read = (Vec::new(), Vec::new());
+    let Some(mut document) = document else { return Ok(read) };
+    if document.r#type.as_deref() == Some("multi") {
+        let items = document.checks.take().ok_or_else(|| missing(&at("verify.checks")))?;
+        for (index, item) in items.into_iter().enumerate() {
+            let at = |name: &str| at(&format!("verify.checks[{index}].{name}"));
+            read_item(&at, item, generation, &mut read)?;
+        }
+    } else if !is_empty_check(&document, generation) {
+        let at = |name: &str| at(&format!("verify.{name}"));
+        read_item(&at, *document, generation, &mut read)?;
     }
-    Ok((checks, results))
+    Ok(read)
+}
+
+/// Adds a check and its result to those that were read before.
+fn read_item(
+    at: At<'_>,
+    item: CheckDocument,
+    generation: Generation,
+    (checks, results): &mut (Vec<Check>, Vec<CheckResult>),
+) -> Result<(), ReadError> {
+    let result = read_result(at, checks.len() as u32, &item, generation);
+    checks.push(read_check(at, item, generation)?);
+    results.extend(result?);
+    Ok(())
 }
 
 /// Older generations wrote an empty shell command for a step without verify.
@@ -411,7 +419,7 @@ fn is_empty_check(document: &CheckDocument, generation: Generation) -> bool {
 }
 
 fn read_result(
-    path: &str,
+    at: At<'_>,
     check: u32,
     item: &CheckDocument,
     generation: Generation,
@@ -419,12 +427,12 @@ fn read_result(
     let verdict = match (item.verdict.as_deref(), item.passed, generation) {
         (Some(verdict), passed, _) => {
             let verdict = verdict_from_parts(verdict, item.reason.clone())
-                .map_err(|error| bad(&format!("{path}.verdict"), error))?;
+                .map_err(|error| bad(&at("verdict"), error))?;
             let (expected, ..) = verdict_parts(&verdict);
             match (passed, expected) {
-                (None, Some(_)) => return Err(missing(&format!("{path}.passed"))),
+                (None, Some(_)) => return Err(missing(&at("passed"))),
                 (passed, expected) if passed != expected => {
-                    return Err(bad(&format!("{path}.passed"), "does not fit the verdict"));
+                    return Err(bad(&at("passed"), "does not fit the verdict"));
                 }
                 _ => {}
             }
@@ -437,27 +445,26 @@ fn read_result(
         (None, None, Generation::Older) => return Ok(None),
         (None, passed, _) => {
             let is_result = passed.is_some() || item.stdout.is_some() || item.stderr.is_some();
-            return if is_result { Err(missing(&format!("{path}.verdict"))) } else { Ok(None) };
+            return if is_result { Err(missing(&at("verdict"))) } else { Ok(None) };
         }
     };
     let output = |name: &str, text: &Option<String>| match (text, generation) {
         (Some(text), _) => Ok(text.clone()),
         (None, Generation::Older) => Ok(String::new()),
-        (None, _) => Err(missing(&format!("{path}.{name}"))),
+        (None, _) => Err(missing(&at(name))),
     };
     if item.reason.is_none() && generation != Generation::Older && verdict != CheckVerdict::Passed {
-        return Err(missing(&format!("{path}.reason")));
+        return Err(missing(&at("reason")));
     }
     let (stdout, stderr) = (output("stdout", &item.stdout)?, output("stderr", &item.stderr)?);
     Ok(Some(CheckResult { check, verdict, stdout, stderr, measured: None, remarks: Vec::new() }))
 }
 
 fn read_check(
-    path: &str,
+    at: At<'_>,
     document: CheckDocument,
     generation: Generation,
 ) -> Result<Check, ReadError> {
-    let at = |name: &str| format!("{path}.{name}");
     let needed = |value: Option<String>, name: &str| value.ok_or_else(|| missing(&at(name)));
     let kind = needed(document.r#type, "type")?;
     Ok(match kind.as_str() {
@@ -473,7 +480,7 @@ fn read_check(
             env: document.env.unwrap_or_default(),
             shell: match document.shell.as_deref() {
                 None => Shell::Bash,
-                Some(word) => read_shell(&at("shell"), word)?,
+                Some(word) => read_shell(|| at("shell"), word)?,
             },
             network: match document.network.as_deref() {
                 None => Network::All,
@@ -487,7 +494,7 @@ fn read_check(
         "human-review" => Check::HumanReview { prompt: needed(document.prompt, "prompt")? },
         "artifact" => Check::Artifact {
             path: needed(document.path, "path")?,
-            assertion: read_assertion(&at("assert"), document.assert)?,
+            assertion: read_assertion(at, document.assert)?,
         },
         // An older runtime accepted any word. Nobody but a person can say what it meant.
         other if generation == Generation::Older => Check::HumanReview {
@@ -500,23 +507,22 @@ fn read_check(
     })
 }
 
-fn read_assertion(path: &str, document: Option<AssertDocument>) -> Result<Assertion, ReadError> {
-    let document = document.ok_or_else(|| missing(path))?;
-    let value = document.value.ok_or_else(|| missing(&format!("{path}.value")));
+fn read_assertion(
+    at: At<'_>,
+    document: Option<Box<AssertDocument>>,
+) -> Result<Assertion, ReadError> {
+    let document = document.ok_or_else(|| missing(&at("assert")))?;
+    let value = document.value.ok_or_else(|| missing(&at("assert.value")));
     Ok(match document.kind.as_str() {
         "exists" => Assertion::Exists,
         "contains" => Assertion::Contains(value?),
         "matches-glob" => Assertion::MatchesGlob(value?),
         other => {
-            return unknown(
-                &format!("{path}.kind"),
-                other,
-                &["exists", "contains", "matches-glob"],
-            );
+            return unknown(&at("assert.kind"), other, &["exists", "contains", "matches-glob"]);
         }
     })
 }
 
-fn read_shell(path: &str, word: &str) -> Result<Shell, ReadError> {
-    word.parse().or_else(|_| unknown(path, word, &["bash", "sh", "pwsh", "cmd"]))
+fn read_shell(path: impl FnOnce() -> String, word: &str) -> Result<Shell, ReadError> {
+    word.parse().or_else(|_| unknown(&path(), word, &["bash", "sh", "pwsh", "cmd"]))
 }

@@ -170,11 +170,7 @@ pub(in crate::documents) fn step_document(record: &StepRecord) -> StepDocument {
         number: step.number,
         name: step.name.clone(),
         action: step.action.clone(),
-        script: step.script.as_ref().map(|script| ScriptDocument {
-            shell: script.shell.as_str().to_owned(),
-            text: script.text.clone(),
-            ..ScriptDocument::default()
-        }),
+        script: step.script.as_ref().map(script_document).map(Box::new),
         status: record.status.as_str().to_owned(),
         phase,
         attempts: record.attempts,
@@ -186,20 +182,32 @@ pub(in crate::documents) fn step_document(record: &StepRecord) -> StepDocument {
         r#loop: Some(step.repeat.text()),
         started_at: record.started_at.map(Timestamp::to_rfc3339),
         completed_at: record.completed_at.map(Timestamp::to_rfc3339),
-        verify: verify_document(&step.checks, record),
+        verify: verify_document(&step.checks, record).map(Box::new),
         gate: step.gate.map(|gate| gate.as_str().to_owned()),
         gate_result: record.gate.map(|gate| gate.decision.as_str().to_owned()),
         gate_mode: record.gate.map(|gate| gate.mode.as_str().to_owned()),
         security_sensitive: step.sensitive,
         failure_reason,
         block_reason,
-        last_failure: record.last_failure.as_ref().map(|failure| FailureDocument {
-            reason: failure.reason.clone(),
-            output: failure.output.clone(),
-            ..FailureDocument::default()
-        }),
+        last_failure: record.last_failure.as_ref().map(failure_document).map(Box::new),
         unknown: record.unknown.clone(),
         lacks: Lacks::default(),
+    }
+}
+
+fn script_document(script: &Script) -> ScriptDocument {
+    ScriptDocument {
+        shell: script.shell.as_str().to_owned(),
+        text: script.text.clone(),
+        ..ScriptDocument::default()
+    }
+}
+
+fn failure_document(failure: &LastFailure) -> FailureDocument {
+    FailureDocument {
+        reason: failure.reason.clone(),
+        output: failure.output.clone(),
+        ..FailureDocument::default()
     }
 }
 
@@ -270,7 +278,7 @@ fn check_document(check: &Check, result: Option<&CheckResult>) -> CheckDocument 
         Check::Artifact { path, assertion } => CheckDocument {
             r#type: some("artifact"),
             path: Some(path.clone()),
-            assert: Some(assert_document(assertion)),
+            assert: Some(Box::new(assert_document(assertion))),
             ..CheckDocument::default()
         },
     };
