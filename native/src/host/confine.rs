@@ -31,8 +31,14 @@ use onloop_core::effect::{Failure, FailureKind};
 pub(super) use linux::{Confined, confine};
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "macos"))))]
 pub(super) use nowhere::{Confined, confine};
+#[cfg(target_os = "linux")]
+pub(super) use restrict::Restrictions;
 #[cfg(target_os = "macos")]
 pub(super) use seatbelt::{Confined, confine};
+
+/// Nothing that a child has to do itself.
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(super) enum Restrictions {}
 
 /// That a program was not started, because it cannot be confined.
 fn impossible(why: impl std::fmt::Display) -> Failure {

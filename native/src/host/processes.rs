@@ -20,6 +20,8 @@
 //! [`KILL_GRACE_MS`]: onloop_core::limits::KILL_GRACE_MS
 
 mod capture;
+#[cfg(unix)]
+mod child;
 mod command;
 #[cfg(unix)]
 mod group;
@@ -29,11 +31,11 @@ mod log;
 mod notice;
 #[cfg(unix)]
 mod orphans;
-#[cfg(unix)]
-mod parent_death;
 #[cfg(any(not(unix), test))]
 mod portable;
 mod running;
+#[cfg(unix)]
+mod spawn;
 #[cfg(unix)]
 mod streams;
 #[cfg(target_os = "linux")]

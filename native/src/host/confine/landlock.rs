@@ -4,6 +4,7 @@
 //! its entries, as they are now. Listing folders is granted everywhere, since no grant could be taken
 //! away again below: the names of hidden files can be seen, their content cannot.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use landlock::{
@@ -22,13 +23,13 @@ const OLDEST: ABI = ABI::V6;
 const DEVICES: [&str; 8] = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"];
 
 /// Rules for abstract sockets and signals only; `None` on a kernel that has none.
-pub(super) fn scopes() -> Option<RulesetCreated> {
+pub(super) fn scopes() -> Option<OwnedFd> {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-    ruleset.scope(Scope::from_all(OLDEST)).ok()?.create().ok()
+    ruleset.scope(Scope::from_all(OLDEST)).ok()?.create().ok()?.into()
 }
 
 /// Rules for files, abstract sockets and signals.
-pub(super) fn files(places: &Places) -> Result<RulesetCreated, Failure> {
+pub(super) fn files(places: &Places) -> Result<OwnedFd, Failure> {
     let too_old = |_: RulesetError| {
         impossible("it takes Linux 6.12 or newer with Landlock, or the program `bwrap`")
     };
@@ -48,7 +49,8 @@ pub(super) fn files(places: &Places) -> Result<RulesetCreated, Failure> {
             )));
         }
     }
-    grants.ruleset.ok_or_else(|| impossible("Landlock has no rules"))
+    let rules = grants.ruleset.and_then(Option::<OwnedFd>::from);
+    rules.ok_or_else(|| impossible("Landlock has no rules"))
 }
 
 struct Grants<'a> {

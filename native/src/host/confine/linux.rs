@@ -8,7 +8,7 @@ use onloop_core::effect::{Confinement, Failure, Mechanism, Network, ProcessStatu
 use super::filter::{self, Wanted};
 use super::kept::Kept;
 use super::places::Places;
-use super::restrict::{Restrictions, restrict};
+use super::restrict::Restrictions;
 use super::{bubblewrap, impossible, landlock, sockets};
 use crate::host::failure;
 
@@ -17,14 +17,13 @@ pub(in crate::host) struct Confined {
     mechanism: Mechanism,
     status: Option<bubblewrap::Status>,
     kept: Kept,
+    restrictions: Option<Restrictions>,
 }
 
-/// Confines `command`, whose streams are not connected yet. A child of its own session leads its own
-/// process group, too.
+/// Confines `command`, which has to be started with the [`Restrictions`] that come with it.
 pub(in crate::host) fn confine(
     command: OsCommand,
     confinement: &Confinement,
-    own_session: bool,
 ) -> Result<(OsCommand, Confined), Failure> {
     let places = Places::of(confinement);
     let network = confinement.network;
@@ -43,15 +42,22 @@ pub(in crate::host) fn confine(
             let filter = filter::program(wanted)?;
             let sockets = sockets::with_a_path();
             let kept = Kept::unheld(&places)?;
-            let bubblewrap::Wrapped { mut command, inherited, status } =
+            let bubblewrap::Wrapped { command, inherited, status } =
                 bubblewrap::wrap(program, &command, &places, network, &sockets)?;
-            let no_capabilities = false;
-            restrict(
-                &mut command,
-                Restrictions { inherited, own_session, no_capabilities, rules, filter },
-            );
-            let mechanism = Mechanism::Bubblewrap;
-            Ok((command, Confined { mechanism, status: Some(status), kept }))
+            let restrictions = Restrictions {
+                inherited,
+                empty_environment: true,
+                no_capabilities: false,
+                rules,
+                filter,
+            };
+            let confined = Confined {
+                mechanism: Mechanism::Bubblewrap,
+                status: Some(status),
+                kept,
+                restrictions: Some(restrictions),
+            };
+            Ok((command, confined))
         }
         Chosen::Landlock => {
             let rules = Some(landlock::files(&places)?);
@@ -59,14 +65,20 @@ pub(in crate::host) fn confine(
             let wanted = Wanted { network, no_local_sockets, no_shared_memory: true };
             let filter = filter::program(wanted)?;
             let kept = Kept::all(&places)?;
-            let mut command = command;
-            let (inherited, no_capabilities) = (Vec::new(), true);
-            restrict(
-                &mut command,
-                Restrictions { inherited, own_session, no_capabilities, rules, filter },
-            );
-            let mechanism = Mechanism::Landlock;
-            Ok((command, Confined { mechanism, status: None, kept }))
+            let restrictions = Restrictions {
+                inherited: Vec::new(),
+                empty_environment: false,
+                no_capabilities: true,
+                rules,
+                filter,
+            };
+            let confined = Confined {
+                mechanism: Mechanism::Landlock,
+                status: None,
+                kept,
+                restrictions: Some(restrictions),
+            };
+            Ok((command, confined))
         }
     }
 }
@@ -97,6 +109,12 @@ fn mechanism(confinement: &Confinement) -> Result<Chosen, Failure> {
 }
 
 impl Confined {
+    /// What the program has to be started with; to be dropped once it runs, or what it inherits
+    /// stays open here.
+    pub(in crate::host) fn take_restrictions(&mut self) -> Option<Restrictions> {
+        self.restrictions.take()
+    }
+
     /// Puts right what could not be held, after the program and everything that it has started
     /// have ended. The names of what was put right, for people.
     pub(in crate::host) fn finish(

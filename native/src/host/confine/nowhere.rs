@@ -4,7 +4,7 @@ use std::process::Command as OsCommand;
 
 use onloop_core::effect::{Confinement, Failure, Mechanism, ProcessStatus};
 
-use super::unknown;
+use super::{Restrictions, unknown};
 
 /// A program that was started confined: there is none.
 pub(in crate::host) enum Confined {}
@@ -13,12 +13,16 @@ pub(in crate::host) enum Confined {}
 pub(in crate::host) fn confine(
     _command: OsCommand,
     _confinement: &Confinement,
-    _own_session: bool,
 ) -> Result<(OsCommand, Confined), Failure> {
     Err(unknown())
 }
 
 impl Confined {
+    /// There are none.
+    pub(in crate::host) fn take_restrictions(&mut self) -> Option<Restrictions> {
+        None
+    }
+
     /// There is none.
     pub(in crate::host) fn finish(
         self,

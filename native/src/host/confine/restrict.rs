@@ -1,60 +1,66 @@
-//! What a child does to itself between fork and exec.
+//! What a child does to itself before it becomes the confined program.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::Command as OsCommand;
 
-use landlock::RulesetCreated;
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 use seccompiler::BpfProgram;
 
-/// Everything that the child needs, made by its parent: it may not allocate.
-pub(super) struct Restrictions {
+/// Everything that the child needs, made by its parent: the child shares its memory and may not
+/// allocate.
+pub(in crate::host) struct Restrictions {
     /// Stay open in the child.
     pub(super) inherited: Vec<OwnedFd>,
-    /// Whether the child leaves the terminal, and everybody's process group.
-    pub(super) own_session: bool,
+    /// Whether the child begins with no variable of ours.
+    pub(super) empty_environment: bool,
     /// Whether it gives up what root may do.
     pub(super) no_capabilities: bool,
-    pub(super) rules: Option<RulesetCreated>,
+    /// A ruleset of Landlock.
+    pub(super) rules: Option<OwnedFd>,
     pub(super) filter: BpfProgram,
 }
 
-/// Has the child of `command` restrict itself. It is not started when one of these fails.
-#[expect(unsafe_code, reason = "the only way to do something between fork and exec")]
-pub(super) fn restrict(command: &mut OsCommand, restrictions: Restrictions) {
-    let Restrictions { inherited, own_session, no_capabilities, mut rules, filter } = restrictions;
-    let prepare = move || {
-        if own_session {
-            rustix::process::setsid()?;
-        }
+impl Restrictions {
+    /// Whether the program begins with no variable of ours.
+    pub(in crate::host) fn empty_environment(&self) -> bool {
+        self.empty_environment
+    }
+
+    /// Restricts this process, which is a child that shares its parent's memory: these are system
+    /// calls, and nothing allocates, takes a lock or is freed.
+    ///
+    /// # Errors
+    ///
+    /// The first restriction that the kernel refuses; the program must not be started then.
+    pub(in crate::host) fn apply(&self) -> io::Result<()> {
         close_on_exec()?;
-        for fd in &inherited {
+        for fd in &self.inherited {
             debug_assert!(fd.as_raw_fd() > 2, "the three streams are somebody else's");
             fcntl_setfd(fd, FdFlags::empty())?;
         }
-        if no_capabilities {
+        if self.no_capabilities {
             let none = CapabilitySet::empty();
             let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
             set_capabilities(None, sets)?;
         }
-        if let Some(rules) = rules.take() {
-            rules.restrict_self().map_err(|_| refused())?;
+        if let Some(rules) = &self.rules {
+            restrict_self(rules)?;
         }
-        seccompiler::apply_filter(&filter).map_err(|_| refused())
-    };
-    // SAFETY: after a fork only what is safe in a signal handler may be done. These are system
-    // calls; nothing allocates, takes a lock or holds memory in its errors. The rules are closed
-    // with their descriptor.
-    unsafe {
-        command.pre_exec(prepare);
+        seccompiler::apply_filter(&self.filter)
+            .map_err(|_| io::Error::from(io::ErrorKind::Unsupported))
     }
 }
 
-fn refused() -> io::Error {
-    io::Error::from(io::ErrorKind::Unsupported)
+/// The rules hold for this process from now on. The ruleset stays open: it is our parent's.
+#[expect(unsafe_code, reason = "the crate's form of this call closes what is our parent's")]
+fn restrict_self(rules: &OwnedFd) -> io::Result<()> {
+    set_no_new_privs(true)?;
+    // SAFETY: a system call on numbers.
+    match unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0_u32) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Whatever we have inherited or opened without the mark is not for the child.

@@ -76,10 +76,7 @@ pub(in crate::host) struct Confined {
 pub(in crate::host) fn confine(
     command: OsCommand,
     confinement: &Confinement,
-    own_session: bool,
 ) -> Result<(OsCommand, Confined), Failure> {
-    use std::os::unix::process::CommandExt;
-
     if confinement.only.is_some_and(|only| only != Mechanism::Seatbelt) {
         return Err(impossible("this is macOS, which has another mechanism"));
     }
@@ -99,14 +96,16 @@ pub(in crate::host) fn confine(
     if let Some(folder) = command.get_current_dir() {
         wrapped.current_dir(folder);
     }
-    if own_session {
-        wrapped.process_group(0);
-    }
     Ok((wrapped, Confined { kept: Kept::all(&places)? }))
 }
 
 #[cfg(target_os = "macos")]
 impl Confined {
+    /// There are none: `sandbox-exec` does it all.
+    pub(in crate::host) fn take_restrictions(&mut self) -> Option<super::Restrictions> {
+        None
+    }
+
     /// Puts right what could not be held.
     pub(in crate::host) fn finish(
         self,

@@ -2,7 +2,9 @@
 
 use std::io;
 use std::path::Path;
-use std::process::{Command as OsCommand, Stdio};
+use std::process::Command as OsCommand;
+#[cfg(any(not(target_os = "linux"), test))]
+use std::process::Stdio;
 
 use onloop_core::effect::{Command, Failure, FailureKind, ProcessSpec, Shell};
 
@@ -34,6 +36,7 @@ pub(super) fn prepare(root: &Root, spec: &ProcessSpec) -> Result<OsCommand, Fail
 }
 
 /// Connects the streams of a command to us, or to the terminal.
+#[cfg(any(not(target_os = "linux"), test))]
 pub(super) fn connect(command: &mut OsCommand, spec: &ProcessSpec) {
     if spec.interactive {
         command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());

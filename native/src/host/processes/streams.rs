@@ -2,12 +2,13 @@
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use onloop_core::effect::{Capture, ProcessSpec};
 use rustix::io::ioctl_fionbio;
 
 use super::capture::Keeper;
+use super::child::Child;
 use super::log::{Log, Source};
 use crate::host::Progress;
 

@@ -1,7 +1,7 @@
 //! One program, from its start to the end of everything it started.
 
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ExitStatus};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use onloop_core::effect::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
@@ -9,11 +9,12 @@ use onloop_core::limits::KILL_GRACE_MS;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::child::{Child, Place};
 use super::notice::EndNotice;
 use super::streams::{Streams, Which};
 use super::{
-    Alarm, Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans,
-    parent_death, tty,
+    Alarm, Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans, spawn,
+    tty,
 };
 use crate::host::confine::{self, Confined};
 use crate::host::{Interrupts, Progress, failure};
@@ -30,33 +31,34 @@ const REAP_EVERY: Duration = Duration::from_secs(5);
 /// Starts what `spec` says.
 pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Running, Failure> {
     let command = command::prepare(&processes.root, spec)?;
-    let own_session = !spec.interactive;
-    let (mut command, confined) = match &spec.confine {
+    let (mut command, mut confined) = match &spec.confine {
         None => (command, None),
         Some(confinement) => {
-            let (command, confined) = confine::confine(command, confinement, own_session)?;
+            let (command, confined) = confine::confine(command, confinement)?;
             (command, Some(confined))
         }
     };
-    command::connect(&mut command, spec);
     let log = processes.log(spec)?;
     let terminal = spec.interactive.then(|| tty::Lent::to_program(&processes.interrupts));
-    // A session of its own is a group of its own.
-    if !spec.interactive && confined.is_none() {
-        command.process_group(0);
-    }
-    parent_death::end_with_us(&mut command);
+    let place = match (spec.interactive, &confined) {
+        (true, _) => Place::OurGroup,
+        (false, None) => Place::OwnGroup,
+        (false, Some(_)) => Place::OwnSession,
+    };
+    let restrictions = confined.as_mut().and_then(Confined::take_restrictions);
     let started = Instant::now();
     let (mut child, scope) = processes
         .running
         .start(|| {
-            let child = command.spawn()?;
-            let leader = Pid::from_child(&child);
-            let scope =
-                if spec.interactive { Scope::Process(leader) } else { Scope::Group(leader) };
+            let child = spawn::spawn(&mut command, spec, place, restrictions.as_ref())?;
+            let scope = match place {
+                Place::OurGroup => Scope::Process(child.pid),
+                Place::OwnGroup | Place::OwnSession => Scope::Group(child.pid),
+            };
             Ok(((child, scope), scope.group()))
         })
         .map_err(|error| command::spawn_failure(&error, &processes.root, spec))?;
+    drop(restrictions);
     let set_up = Streams::new(&mut child, spec, log)
         .and_then(|streams| Ok((streams, EndNotice::of(scope.leader())?)));
     let (streams, notice) = match set_up {
@@ -198,7 +200,7 @@ enum Watch {
 impl Running {
     /// Its process id.
     pub(super) fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
     /// How long it has run.
