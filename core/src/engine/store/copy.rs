@@ -10,7 +10,7 @@ use crate::effect::{Durability, Expect, Failure, FailureKind, FileKind, Io, Opti
 use crate::limits;
 use crate::run::{Event, RunStatus, render_report};
 
-/// Copy and report of a large run are written at most this often while the run goes on.
+/// Copy, report and head of a large run are written at most this often while the run goes on.
 const COPY_INTERVAL_MS: u64 = 250;
 
 /// What is known about the copy.
@@ -37,12 +37,17 @@ impl Store {
         let now = self.io.now();
         let at_rest = self.run.status != RunStatus::Running;
         let large = self.size_bytes > limits::RECORD_REWRITE_BYTES as u64;
-        let recent = self.copied_at.is_some_and(|at| now.millis_since(at) < COPY_INTERVAL_MS);
-        // A process that makes one change and ends leaves the copy of a large run to the next.
-        let first = self.copied_at.is_none() && self.opened;
-        if large && (recent || first) && !at_rest && !always {
-            self.copied_at.get_or_insert(now);
-            return self.write_head().await;
+        if large && !at_rest && !always {
+            match self.copied_at {
+                // Which line is the last this process knows by itself.
+                Some(at) if now.millis_since(at) < COPY_INTERVAL_MS => return Ok(()),
+                // A process that makes one change and ends leaves the copy to the next.
+                None if self.opened => {
+                    self.copied_at = Some(now);
+                    return self.write_head().await;
+                }
+                Some(_) | None => {}
+            }
         }
         if let Err(failure) = self.place_is_safe().await {
             self.warn(format!("warning: the copy of the record is not written: {failure}"));
