@@ -7,6 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use onloop::host::git::OsGit;
 use onloop_core::effect::{GitRequest, KeptWork, Outcome};
@@ -27,8 +29,55 @@ fn what_is_kept_can_be_restored_elsewhere() {
     }
 }
 
-fn one_round(seed: u64) {
-    let mut random = Random::new(seed);
+/// Folders that have not changed are not looked into again once their times are old enough. Between these
+/// checkpoints they are.
+#[test]
+fn what_is_new_is_found_wherever_it_lies() {
+    let rounds = std::env::var("ONLOOP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
+    for seed in 0..rounds.unwrap_or(ROUNDS / 2) {
+        let mut random = Random::new(seed);
+        let workspace = begun();
+        let here = workspace.path(".");
+        for _ in 0..CHANGES {
+            change(&mut random, &here, false);
+        }
+        let mut parent = None;
+        for number in 0..8 {
+            // Longer than a tick of the clock that files get their times from.
+            thread::sleep(Duration::from_millis(60));
+            for _ in 0..random.below(4) {
+                match random.below(4) {
+                    0 => change_what_is_ignored(&mut random, &here),
+                    _ => change(&mut random, &here, false),
+                }
+            }
+            let added = added(&workspace, parent.as_deref().unwrap_or("HEAD"));
+            let kept = keep(&workspace, &here, "here", number, parent);
+            let differ = workspace.git_says(&["diff-tree", "-r", &kept.tree, &added]);
+            assert_eq!(kept.tree, added, "seed {seed}, {number}: {differ}");
+            parent = Some(kept.commit);
+        }
+    }
+}
+
+/// Changes a file that says what to ignore, makes a folder with nothing in it, or moves one.
+fn change_what_is_ignored(random: &mut Random, root: &Path) {
+    let folder = root.join(a_name(random));
+    let place = if folder.is_dir() { folder } else { root.to_owned() };
+    let rules = ["*.log\nignored/\n", "ignored/\n", "/b\n!x.log\n", ""];
+    let rules = rules[random.below(rules.len() as u64) as usize];
+    match random.below(4) {
+        0 => fs::write(root.join(".git/info/exclude"), rules).unwrap(),
+        1 if !place.join(".gitignore").is_dir() => {
+            fs::write(place.join(".gitignore"), rules).unwrap();
+        }
+        2 if place != root => fs::rename(&place, root.join("moved")).unwrap_or_default(),
+        _ => fs::create_dir_all(place.join("empty/inside")).unwrap_or_default(),
+    }
+}
+
+/// A repository in which some files have attributes and others are ignored.
+fn begun() -> Workspace {
     let workspace = Workspace::git();
     // What has such ends in the index keeps them, whatever the attributes say afterwards.
     for folder in ["", "a/", "with space/"] {
@@ -41,6 +90,12 @@ fn one_round(seed: u64) {
     );
     workspace.write(".gitignore", "*.log\nignored/\n");
     workspace.commit("attributes");
+    workspace
+}
+
+fn one_round(seed: u64) {
+    let mut random = Random::new(seed);
+    let workspace = begun();
     let (here, there) = (workspace.path("."), workspace.path("../elsewhere"));
     let path = there.to_str().expect("a plain path");
     workspace.git_says(&["worktree", "add", "--quiet", "--detach", path]);

@@ -5,6 +5,11 @@ mod checkpoint;
 mod command;
 mod commit;
 mod few;
+#[cfg(target_os = "linux")]
+mod folders;
+#[cfg(not(target_os = "linux"))]
+#[path = "program/folders_elsewhere.rs"]
+mod folders;
 mod merge;
 mod programs;
 mod references;

@@ -3,7 +3,7 @@
 mod keeping;
 mod merging;
 mod programs;
-mod surroundings;
+pub(super) mod surroundings;
 
 use std::fs;
 use std::path::{Path, PathBuf};

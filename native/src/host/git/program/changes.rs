@@ -8,7 +8,7 @@ use super::Answer;
 use super::command::lines_until_nul;
 
 /// The folder in which copies of records lie; it is the run's and not its work.
-const OURS: &str = ".hotl";
+pub(super) const OURS: &[u8] = b".hotl";
 
 /// Files of a checkout that an index does not have as they are.
 #[derive(Debug, Default)]
@@ -66,5 +66,5 @@ impl Changes {
 }
 
 fn is_ours(path: &[u8]) -> bool {
-    path.strip_prefix(OURS.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    path.strip_prefix(OURS).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }

@@ -18,6 +18,7 @@ use super::super::{libgit, rollback};
 use super::GitProgram;
 use super::changes::Changes;
 use super::command::{Aside, lines_until_nul, text, until_nul};
+use super::folders::{self, Ask, Look};
 use super::programs::{Programs, push_hook};
 use super::tree;
 
@@ -51,6 +52,8 @@ pub(super) struct Work {
     left_out: Vec<LeftOut>,
     /// The index with the changes in it, not written yet; `None`: git has to take them in.
     pub(super) known: Option<Index>,
+    /// What to remember of the folders once the changes are in the index.
+    look: Option<Look>,
 }
 
 impl GitProgram {
@@ -68,7 +71,7 @@ impl GitProgram {
             }
         };
         self.prepare_index(&root, new.index)?;
-        let (programs, work) = self.trusted_work(&root, new);
+        let (programs, work) = self.trusted_work(&root, &common, new);
         let programs = programs?;
         let mut work = match work {
             Ok(work) => work,
@@ -76,7 +79,7 @@ impl GitProgram {
             Err(failure) if new.index.exists() && failure.kind == FailureKind::Other => {
                 fs::remove_file(new.index).map_err(|e| rollback::failure(new.index, &e))?;
                 self.prepare_index(&root, new.index)?;
-                self.trusted_work(&root, new).1?
+                self.trusted_work(&root, &common, new).1?
             }
             Err(failure) => return Err(failure),
         };
@@ -91,13 +94,24 @@ impl GitProgram {
                 && make_private(new.index).is_ok()
             {
                 tree::note(new.index, &tree);
+                self.remember_folders(&root, new.index, &mut work);
             }
             joined(named)?.success()
         })?;
-        let Programs { digest, hooks } = programs;
+        let Programs { digest, hooks, .. } = programs;
         let hook = push_hook(&hooks.unwrap_or_else(|| common.join("hooks")));
         let (programs, left_out) = (format!("{digest}+{hook}"), work.left_out);
         Ok(KeptWork { commit, tree, programs, left_out })
+    }
+
+    /// Remembers which folders git has not to be asked about the next time.
+    fn remember_folders(&self, root: &Path, index: &Path, work: &mut Work) {
+        // What is left out has to be named each time.
+        let Some(look) = work.look.take().filter(|_| work.left_out.is_empty()) else { return };
+        if *look.ask() != Ask::Nothing || !work.changes.is_empty() {
+            // Without it git is asked about everything.
+            let _ = self.remember(root, index, look, &work.changes);
+        }
     }
 
     fn commit_aside(
@@ -151,27 +165,34 @@ impl GitProgram {
     fn trusted_work(
         &self,
         root: &Path,
+        common: &Path,
         new: &NewCheckpoint<'_>,
     ) -> (Result<Programs, Failure>, Result<Work, Failure>) {
-        let aside = Aside { index: Some(new.index), ..Aside::default() };
-        let others = ["ls-files", "--others", "--exclude-standard", "-z"];
-        let expected = new.programs;
-        thread::scope(|scope| {
-            let others = scope.spawn(|| self.answer_aside(root, &others, &[], aside));
+        let (expected, index) = (new.programs, new.index);
+        let (programs, folders, tracked) = thread::scope(|scope| {
             let programs = scope.spawn(|| self.demand_programs(root, expected));
+            let folders = scope.spawn(|| folders::before(root, index));
             let tracked = remembered(root, new);
-            let programs = joined(programs);
-            let work = match &programs {
-                Err(failure) => Err(failure.clone()),
-                Ok(_) => self.tracked_work(root, new, tracked),
-            };
-            let others = joined(others);
-            let work = work.and_then(|mut work| {
-                self.add_work(root, new, Changes::untracked(others?)?, &mut work)?;
-                Ok(work)
-            });
-            (programs, work)
-        })
+            (joined(programs), joined(folders), tracked)
+        });
+        let programs = match programs {
+            Ok(programs) => programs,
+            Err(failure) => return (Err(failure.clone()), Err(failure)),
+        };
+        let rules = programs.ignore_rules(root, common);
+        let look = match (&tracked, folders, rules) {
+            (Some((_, index)), Some(before), Some(rules)) => before.look(index, rules),
+            _ => None,
+        };
+        let ask = look.as_ref().map_or(&Ask::Everything, Look::ask);
+        let work = thread::scope(|scope| {
+            let others = scope.spawn(|| self.others(root, index, ask));
+            let work = self.tracked_work(root, new, tracked);
+            let (others, mut work) = (joined(others)?, work?);
+            self.add_work(root, new, others, &mut work)?;
+            Ok(work)
+        });
+        (Ok(programs), work.map(|work| Work { look, ..work }))
     }
 
     /// What has changed of tracked files, where git has not to look by itself.

@@ -46,7 +46,7 @@ impl GitProgram {
 
 /// The tree that `index` stands for, if that was noted and it has not been written since.
 fn noted(index: &Path) -> Option<String> {
-    let noted = fs::read_to_string(beside(index)).ok()?;
+    let noted = fs::read_to_string(beside(index, ".tree")).ok()?;
     let (file, tree) = noted.strip_suffix('\n')?.split_once(' ')?;
     (file == identity(index)?).then(|| tree.to_owned())
 }
@@ -55,19 +55,20 @@ fn noted(index: &Path) -> Option<String> {
 pub(super) fn note(index: &Path, tree: &str) {
     if let Some(file) = identity(index) {
         // Without a note git makes the next tree.
-        let _ = fs::write(beside(index), format!("{file} {tree}\n"));
+        let _ = fs::write(beside(index, ".tree"), format!("{file} {tree}\n"));
     }
 }
 
-fn beside(index: &Path) -> PathBuf {
+/// The file in which something is noted about `index`.
+pub(super) fn beside(index: &Path, ending: &str) -> PathBuf {
     let mut path = index.as_os_str().to_owned();
-    path.push(".tree");
+    path.push(ending);
     PathBuf::from(path)
 }
 
 /// Which file lies there: git replaces an index by another file and never writes into it.
 #[cfg(unix)]
-fn identity(index: &Path) -> Option<String> {
+pub(super) fn identity(index: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
     let file = index.metadata().ok()?;
     let (modified, changed) = (file.mtime_nsec(), file.ctime_nsec());
