@@ -17,7 +17,7 @@ const TERMS = /^(licen[cs]e|copying|copyright|notice|unlicense)/i;
 
 /** The text of the notices. */
 export function notices(target, packages) {
-  const crates = linked(metadata(target), packages);
+  const crates = cratesOf(target, packages);
   const texts = new Map();
   for (const crate of crates) {
     for (const text of termsOf(crate)) {
@@ -36,6 +36,11 @@ export function notices(target, packages) {
     "Rust's standard library is under MIT or Apache-2.0: https://github.com/rust-lang/rust\n",
     ...parts,
   ].join("\n");
+}
+
+/** Crates by others that are linked into `packages` when they are built for `target`. */
+export function cratesOf(target, packages) {
+  return linked(metadata(target), packages);
 }
 
 function metadata(target) {
