@@ -43,7 +43,15 @@ export function cratesOf(target, packages) {
   return linked(metadata(target), packages);
 }
 
+const asked = new Map();
+
+/** What cargo knows of the workspace; asked once for each target. */
 function metadata(target) {
+  if (!asked.has(target)) asked.set(target, ask(target));
+  return asked.get(target);
+}
+
+function ask(target) {
   const words = ["metadata", "--locked", "--format-version", "1", "--filter-platform", target];
   const options = { cwd: workspace, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 };
   return JSON.parse(execFileSync(process.env.CARGO ?? "cargo", words, options));

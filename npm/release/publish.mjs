@@ -5,7 +5,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { argv, exit } from "node:process";
 
 /** The name and version that a tarball carries inside. */
@@ -54,7 +54,9 @@ if (folder === undefined) {
   exit(2);
 }
 try {
-  const tarballs = readdirSync(folder).filter((name) => name.endsWith(".tgz")).map((name) => join(folder, name));
+  // npm takes `folder/file` for a repository on GitHub.
+  const place = resolve(folder);
+  const tarballs = readdirSync(place).filter((name) => name.endsWith(".tgz")).map((name) => join(place, name));
   const isMain = (tarball) => identityOf(tarball).name === "onloop";
   const [main, others] = [tarballs.filter(isMain), tarballs.filter((tarball) => !isMain(tarball))];
   if (main.length !== 1) throw new Error(`${folder}: expected one tarball of the package onloop; found ${main.length}`);

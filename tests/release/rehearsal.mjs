@@ -98,6 +98,7 @@ function variables(world, folder, permissions, environment) {
     REHEARSAL_NPM: real("npm"),
     REHEARSAL_REPOSITORY: repository,
     REHEARSAL_JOBS: world.work,
+    REHEARSAL_TARGET: given("ONLOOP_TEST_TARGET"),
     REHEARSAL_PROGRAM: given("ONLOOP_TEST_NATIVE"),
     REHEARSAL_STAGES: given("ONLOOP_TEST_STAGES"),
     REHEARSAL_RELEASES: world.releases,

@@ -122,7 +122,7 @@ test("what is published installs, and runs the example with the native program",
   for (const words of [["init", "--quiet", "--initial-branch=main"], ["add", "--all"]]) run("git", ...words);
   run("git", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "--message", "Start");
   for (const [key, value] of [["user.name", "a"], ["user.email", "a@example.org"]]) run("git", "config", key, value);
-  assert.match(onloop("run").stdout, /^Run completed /m);
+  assert.match(onloop("run").stderr, /^Run completed /m);
 });
 
 test("jobs that are started again change nothing", () => {

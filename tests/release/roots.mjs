@@ -23,8 +23,8 @@ if (rest.length === 0) {
 
 /** Runs a line in a root, with nothing of our environment. */
 function within(root, line) {
-  const environment = ["-i", "HOME=/root", "PATH=/usr/local/bin:/usr/bin:/bin", "ONLOOP_STATE_HOME=/tmp/onloop-state"];
-  const { status, stdout, stderr } = spawnSync("env", [...environment, "chroot", root, "/bin/sh", "-c", line], { encoding: "utf8" });
+  const env = { HOME: "/root", PATH: "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", ONLOOP_STATE_HOME: "/tmp/onloop-state" };
+  const { status, stdout, stderr } = spawnSync("chroot", [root, "/bin/sh", "-c", line], { env, encoding: "utf8" });
   return { status, said: `${stdout}${stderr}`.trimEnd() };
 }
 

@@ -2,7 +2,7 @@
 // are written. It knows what our workflows use and refuses the rest, so that nothing is passed over in silence.
 
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { ACTIONS } from "./actions.mjs";
@@ -76,6 +76,8 @@ function performJob(name, job, matrix, world) {
   for (const [key, value] of Object.entries(matrix)) values[`matrix.${key}`] = String(value);
   const runner = filled(job["runs-on"], values, label);
   const folder = join(world.work, label.replace(/\W+/g, "-"));
+  // Each job begins on a fresh machine, also when it is started again.
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const here = matrix.platform === undefined || matrix.platform === world.platform;
   const environment = world.environment(job.permissions, job.environment);

@@ -27,6 +27,7 @@ pub(crate) fn rehearse() -> Result<Tally, Stop> {
     let mut rehearsal = Command::new("npm");
     rehearsal.args(["test", "--silent"]).current_dir(tests);
     rehearsal.env("ONLOOP_TEST_NATIVE", target_folder().join("debug/onloop"));
+    rehearsal.env("ONLOOP_TEST_TARGET", target_folder());
     rehearsal.env("ONLOOP_TEST_STAGES", stages.join(" "));
     command::test(rehearsal)
 }
