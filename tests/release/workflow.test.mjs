@@ -1,10 +1,12 @@
 // That the rehearsal can fail: each of these workflows would fail on GitHub, and fails here.
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { parse } from "yaml";
 import { perform } from "./workflow.mjs";
 
 const top = mkdtempSync(join(tmpdir(), "onloop-workflow-"));
@@ -75,4 +77,19 @@ for (const [name, jobs, message] of REFUSED) {
 test("an artifact is no program any more until somebody says so", () => {
   const steps = [{ run: "touch f; chmod 755 f" }, upload(), uses("download-artifact", { name: "x", path: "g" }), { run: "test -f g/f -a ! -x g/f" }];
   performed({ a: job(...steps) });
+});
+
+test("every workflow, also one that is not rehearsed, names actions by digests and keeps no token", () => {
+  const folder = fileURLToPath(new URL("../../.github/workflows", import.meta.url));
+  let count = 0;
+  for (const name of readdirSync(folder)) {
+    for (const { steps = [] } of Object.values(parse(readFileSync(join(folder, name), "utf8")).jobs)) {
+      for (const step of steps.filter(({ uses }) => uses !== undefined)) {
+        assert.match(step.uses, /^[\w-]+\/[\w-]+@[0-9a-f]{40}$/, name);
+        if (step.uses.startsWith("actions/checkout@")) assert.equal(step.with?.["persist-credentials"], false, name);
+        count += 1;
+      }
+    }
+  }
+  assert.ok(count > 10, `${count} actions`);
 });
