@@ -17,7 +17,7 @@ const TERMS = /^(licen[cs]e|copying|copyright|notice|unlicense)/i;
 
 /** The text of the notices. */
 export function notices(target, packages) {
-  const crates = linked(metadata(target), packages);
+  const crates = cratesOf(target, packages);
   const texts = new Map();
   for (const crate of crates) {
     for (const text of termsOf(crate)) {
@@ -38,7 +38,20 @@ export function notices(target, packages) {
   ].join("\n");
 }
 
+/** Crates by others that are linked into `packages` when they are built for `target`. */
+export function cratesOf(target, packages) {
+  return linked(metadata(target), packages);
+}
+
+const asked = new Map();
+
+/** What cargo knows of the workspace; asked once for each target. */
 function metadata(target) {
+  if (!asked.has(target)) asked.set(target, ask(target));
+  return asked.get(target);
+}
+
+function ask(target) {
   const words = ["metadata", "--locked", "--format-version", "1", "--filter-platform", target];
   const options = { cwd: workspace, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 };
   return JSON.parse(execFileSync(process.env.CARGO ?? "cargo", words, options));

@@ -10,16 +10,8 @@ import { join, resolve } from "node:path";
 import { argv, exit } from "node:process";
 import { fileURLToPath } from "node:url";
 import { notices } from "./notices.mjs";
+import { PLATFORMS, programName, readPrograms, TARGETS } from "./release/platforms.mjs";
 
-/** As Node names them, and as Rust does. */
-const TARGETS = {
-  "linux-x64": "x86_64-unknown-linux-gnu",
-  "linux-arm64": "aarch64-unknown-linux-gnu",
-  "darwin-x64": "x86_64-apple-darwin",
-  "darwin-arm64": "aarch64-apple-darwin",
-  "win32-x64": "x86_64-pc-windows-msvc",
-};
-const PLATFORMS = Object.keys(TARGETS);
 /** What licences ask to be beside the program. */
 const TERMS = ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"];
 const NOTICES = "THIRD-PARTY-NOTICES.txt";
@@ -27,29 +19,35 @@ const NOTICES = "THIRD-PARTY-NOTICES.txt";
 const root = fileURLToPath(new URL(".", import.meta.url));
 const main = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const [folder, ...binaries] = argv.slice(2);
-const given = binaries.map((word) => [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]);
-if (folder === undefined || given.some(([platform]) => !PLATFORMS.includes(platform))) {
+if (folder === undefined) {
   console.error("usage: node release.mjs FOLDER PLATFORM=BINARY...");
   console.error(`PLATFORM is one of ${PLATFORMS.join(", ")}`);
   exit(2);
+}
+let programs;
+try {
+  programs = readPrograms(binaries);
+} catch (error) {
+  console.error(`error: ${error.message}`);
+  exit(1);
 }
 
 const out = resolve(folder);
 mkdirSync(out, { recursive: true });
 const work = mkdtempSync(join(tmpdir(), "onloop-release-"));
 try {
-  for (const [platform, binary] of given) pack(platformPackage(platform, binary));
+  for (const program of programs) pack(platformPackage(program));
   pack(mainPackage());
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
 
-function platformPackage(platform, binary) {
+function platformPackage({ platform, path, loader }) {
   const at = join(work, platform);
   const [os, cpu] = platform.split("-");
-  const program = os === "win32" ? "onloop.exe" : "onloop";
+  const program = programName(platform);
   mkdirSync(join(at, "bin"), { recursive: true });
-  copyFileSync(binary, join(at, "bin", program));
+  copyFileSync(path, join(at, "bin", program));
   chmodSync(join(at, "bin", program), 0o755);
   for (const name of TERMS) copyFileSync(join(root, name), join(at, name));
   writeFileSync(join(at, NOTICES), notices(TARGETS[platform], ["onloop"]));
@@ -62,6 +60,9 @@ function platformPackage(platform, binary) {
     repository,
     os: [os],
     cpu: [cpu],
+    // A program that has its C library inside runs wherever the kernel is the right one. Another one needs that library:
+    // where it is not, npm leaves the package out, and the module takes its place.
+    ...(loader !== undefined && { libc: [loader.includes("musl") ? "musl" : "glibc"] }),
     files: ["bin", ...TERMS, NOTICES],
     // It is started from where it lies: some package managers would keep it in an archive.
     preferUnplugged: true,

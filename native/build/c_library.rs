@@ -9,7 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Set to `dynamic` by whoever packages for a distribution that wants shared libraries.
+/// Set to `dynamic` by whoever packages for a distribution that wants shared libraries, and to
+/// `static` by whoever publishes a program that must run where there are none.
 const WISH: &str = "ONLOOP_LINK";
 
 /// The names by which the compiler asks for libraries, and the archives that hold the same.
@@ -26,31 +27,47 @@ const WANTED: [&str; 2] = ["gnu_get_libc_version", "posix_spawn_file_actions_add
 
 /// Nothing where the program is better linked as usual: on another system, for another
 /// machine, and where the archives are not installed.
+///
+/// # Panics
+///
+/// Where `static` is asked for and cannot be had, or something is asked for that is neither.
 pub(crate) fn arguments() -> Vec<String> {
     println!("cargo::rerun-if-env-changed={WISH}");
     let set = |name: &str| env::var(name).unwrap_or_default();
-    let usual = set(WISH) == "dynamic"
-        || set("CARGO_CFG_TARGET_OS") != "linux"
+    let wish = set(WISH);
+    assert!(
+        ["", "dynamic", "static"].contains(&&*wish),
+        "{WISH} is `{wish}`; expected `static` or `dynamic`"
+    );
+    let linked_in = if wish == "dynamic" { None } else { linked_in() };
+    assert!(
+        linked_in.is_some() || wish != "static" || set("CARGO_CFG_TARGET_OS") != "linux",
+        "{WISH} is `static`, and the C library cannot be linked in: that needs glibc's archives \
+         (Debian's libc6-dev has them) and a build for the machine that builds"
+    );
+    linked_in.unwrap_or_default()
+}
+
+/// The arguments that link the C library in, where that can be done.
+fn linked_in() -> Option<Vec<String>> {
+    let set = |name: &str| env::var(name).unwrap_or_default();
+    let usual = set("CARGO_CFG_TARGET_OS") != "linux"
         || set("CARGO_CFG_TARGET_ENV") != "gnu"
         || set("CARGO_CFG_TARGET_FEATURE").contains("crt-static")
         || set("HOST") != set("TARGET");
     if usual {
-        return Vec::new();
+        return None;
     }
-    match folder_of_archives(Path::new(&set("OUT_DIR"))) {
-        // The compiler asks for the libraries before these arguments, and once: archives that
-        // need each other have to be asked again.
-        Some(folder) => {
-            let mut arguments = vec![
-                format!("-L{}", folder.display()),
-                "-static-pie".to_owned(),
-                "-Wl,--start-group,-lgcc_s,-lgcc,-lc,--end-group".to_owned(),
-            ];
-            arguments.extend(WANTED.iter().map(|name| format!("-Wl,--undefined={name}")));
-            arguments
-        }
-        None => Vec::new(),
-    }
+    // The compiler asks for the libraries before these arguments, and once: archives that need
+    // each other have to be asked again.
+    let folder = folder_of_archives(Path::new(&set("OUT_DIR")))?;
+    let mut arguments = vec![
+        format!("-L{}", folder.display()),
+        "-static-pie".to_owned(),
+        "-Wl,--start-group,-lgcc_s,-lgcc,-lc,--end-group".to_owned(),
+    ];
+    arguments.extend(WANTED.iter().map(|name| format!("-Wl,--undefined={name}")));
+    Some(arguments)
 }
 
 /// A folder in which only archives are found by the names that the compiler uses.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use measured::{median, time};
+use measured::{either, median, time};
 use onloop_core::agent::{AgentState, Client};
 use onloop_core::tokens::Tokens;
 
@@ -25,15 +25,10 @@ const GOAL_CORE_PERCENT: f64 = 1.0;
 const GOAL_TURN_MS: f64 = 5.0;
 
 fn main() {
-    // `cargo test --benches` only wants to know that it starts.
-    let is_measured = std::env::args().any(|word| word == "--bench");
     for client in [Client::Claude, Client::Codex, Client::Opencode] {
-        let rounds = if is_measured { ROUNDS } else { 1 };
-        read(client, rounds);
+        read(client, either(ROUNDS, 1));
     }
-    if is_measured {
-        turn();
-    }
+    turn();
 }
 
 /// Lines as the client writes them, one line at a time, as a busy client's are woken for.
@@ -65,7 +60,8 @@ fn read(client: Client, rounds: usize) {
 /// a process and keeping the work have goals of their own, and are measured in other places.
 fn turn() {
     let program = measured::program();
-    for (rounds, is_bare) in [(ROUNDS, true), (ROUNDS / 2, false)] {
+    let attempts = either(ATTEMPTS, 3);
+    for (rounds, is_bare) in [(either(ROUNDS, 1), true), (either(ROUNDS / 2, 1), false)] {
         // Confined programs do not see the system's folder for temporary files.
         let folder = match is_bare {
             true => tempfile::tempdir(),
@@ -80,10 +76,10 @@ fn turn() {
                 let place = folder.path().join(format!("{round}-{attempts}"));
                 run(&program, folder.path(), &place, attempts, is_bare)
             };
-            more.push(run(ATTEMPTS));
+            more.push(run(attempts));
             one.push(run(1));
             alone.push(time(|| {
-                for _ in 1..ATTEMPTS {
+                for _ in 1..attempts {
                     let mut client = Command::new(&client);
                     // It leaves a file where it works.
                     client.current_dir(folder.path());
@@ -94,7 +90,7 @@ fn turn() {
             stored.push(time(|| append_durably(&file)));
         }
         let each = |times: Vec<Duration>| median(times).as_secs_f64() * 1000.0;
-        let added = (each(more) - each(one) - each(alone)) / f64::from(ATTEMPTS - 1);
+        let added = (each(more) - each(one) - each(alone)) / f64::from(attempts - 1);
         let disk = each(stored);
         match is_bare {
             true => println!(
@@ -150,7 +146,10 @@ fn run(program: &Path, folder: &Path, place: &Path, attempts: u32, is_bare: bool
     let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
     command.current_dir(place).env("PATH", path).env("HOME", folder.join("home"));
     command.env("ONLOOP_STATE_HOME", folder.join("state"));
-    time(|| quiet(command))
+    let taken = time(|| quiet(command));
+    let made = fs::read_to_string(place.join("made")).unwrap_or_default();
+    assert_eq!(made.lines().count(), attempts as usize, "the client had each of its turns");
+    taken
 }
 
 fn sh(line: &str) -> Command {

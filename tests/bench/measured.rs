@@ -4,9 +4,23 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// Whether anything is measured, which `cargo bench` asks for. `cargo test --benches` runs every case
+/// once, small, with the program that tests start: what is not run decays.
+pub(crate) fn is_measured() -> bool {
+    std::env::args().any(|word| word == "--bench")
+}
+
+/// How often or how large: `measured` where something is measured, else `tried`.
+pub(crate) fn either<T>(measured: T, tried: T) -> T {
+    if is_measured() { measured } else { tried }
+}
+
 /// The program as people install it: the one that tests start is linked with what only tests
 /// need, and every table of that costs time at its start.
 pub(crate) fn program() -> PathBuf {
+    if !is_measured() {
+        return env!("CARGO_BIN_EXE_onloop-under-test").into();
+    }
     let cargo = std::env::var_os("CARGO").expect("a benchmark is started by Cargo");
     let mut build = Command::new(cargo);
     build.args(["build", "--quiet", "--release", "--package", "onloop", "--bin", "onloop"]);

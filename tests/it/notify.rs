@@ -1,6 +1,8 @@
 //! A person who is not watching is told: once for each piece of news, also over crashes, whatever
 //! receives it, and nothing waits for a receiver that is down.
 
+#[cfg(c_library_inside)]
+mod names;
 mod receivers;
 mod sessions;
 

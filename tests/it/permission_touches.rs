@@ -131,7 +131,7 @@ fn attempt(place: &mut Place, line: &str) -> Result<bool, String> {
 }
 
 /// Whether this machine can try it; without an excuse it must.
-fn can_watch() -> bool {
+pub(crate) fn can_watch() -> bool {
     WATCHERS.iter().all(|(program, excuse)| {
         let is_there = has(program);
         let is_excused = std::env::var_os(excuse).is_some_and(|set| !set.is_empty());

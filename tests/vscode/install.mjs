@@ -23,9 +23,10 @@ if (!existsSync(join(home, "installed"))) {
   run(folder, "npm", "pack", "--silent", `code-server@${VERSION}`);
   run(folder, "tar", "xzf", `code-server-${VERSION}.tgz`);
   rmSync(join(folder, `code-server-${VERSION}.tgz`));
-  run(fresh, "npm", "install", ...quiet);
+  run(fresh, "npm", "ci", ...quiet);
   run(fresh, "npm", "rebuild", "--loglevel=error", "argon2");
   const code = join(fresh, "lib", "vscode");
+  // Its lock file is not in step with its manifest, which `npm ci` refuses.
   run(code, "npm", "install", ...quiet);
   // After it is built, its own script makes `npx` fetch a program that writes notes for developers.
   const terminals = join(code, "node_modules", "node-pty", "package.json");

@@ -3,6 +3,8 @@
 //! Each exchange runs in its own thread, so that Ctrl-C ends the wait at once.
 //! A thread that is left behind ends with its timeout, or with the process.
 
+mod names;
+
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -61,6 +63,7 @@ impl Http for OsHttp {
 }
 
 fn agent() -> Agent {
+    names::without_modules_of_the_system();
     Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
 import { test } from "node:test";
@@ -11,7 +11,6 @@ import { load } from "../../dist/index.js";
 import * as workspace from "../support/workspace.mjs";
 import { npmFolder } from "../support/workspace.mjs";
 
-const VITE = "vite@7.3.8";
 const BROWSER = process.env.ONLOOP_TEST_BROWSER ?? "chromium";
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
 /** Most time that the browser gets to start, compile and answer. */
@@ -28,7 +27,6 @@ export function check(core) {
 `;
 
 const PROJECT = {
-  "package.json": '{ "name": "page", "private": true, "type": "module" }',
   "index.html": '<!doctype html><meta charset="utf-8"><script type="module" src="/main.js"></script>',
   "check.js": CHECK,
   "worker.js": `import { load } from "onloop";
@@ -58,12 +56,14 @@ test("a page and its worker lint and decide", async (t) => {
   const project = join(top, "a page ü");
   mkdirSync(project);
   workspace.write(project, PROJECT);
+  // The bundler and its lock file.
+  cpSync(join(npmFolder, "test/browser/bundler"), project, { recursive: true });
   const shell = { cwd: project, stdio: ["ignore", "inherit", "inherit"] };
   execFileSync(process.execPath, [join(npmFolder, "release.mjs"), top], shell);
   const tarball = readdirSync(top).find((name) => name.endsWith(".tgz"));
-  const words = ["install", "--no-audit", "--no-fund"];
-  execFileSync("npm", [...words, VITE], shell);
-  execFileSync("npm", [...words, "--offline", join(top, tarball)], shell);
+  const quiet = ["--no-audit", "--no-fund"];
+  execFileSync("npm", ["ci", ...quiet], shell);
+  execFileSync("npm", ["install", ...quiet, "--offline", join(top, tarball)], shell);
   const config = ["--base", "./", "--target", "es2022"];
   execFileSync(process.execPath, ["node_modules/vite/bin/vite.js", "build", ...config], shell);
   const { check } = await import(pathToFileURL(join(project, "check.js")).href);

@@ -14,8 +14,13 @@ const VERSION: &str = "0.20.2";
 
 /// Lock files of what is published or builds it. The clients in `tests/hosts` are other people's
 /// products, under terms of their own.
-const NPM_LOCKS: [&str; 3] =
-    ["npm/package-lock.json", "npm/vscode/package-lock.json", "tests/vscode/package-lock.json"];
+const NPM_LOCKS: [&str; 5] = [
+    "npm/package-lock.json",
+    "npm/test/browser/bundler/package-lock.json",
+    "npm/vscode/package-lock.json",
+    "tests/release/package-lock.json",
+    "tests/vscode/package-lock.json",
+];
 
 /// Checks Rust's dependencies against `deny.toml` and npm's against `npm/licences.mjs`.
 pub(crate) fn check() -> Result<Tally, Stop> {

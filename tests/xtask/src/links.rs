@@ -72,7 +72,7 @@ fn read(text: &str) -> Document {
     document
 }
 
-fn is_relative(target: &str) -> bool {
+pub(crate) fn is_relative(target: &str) -> bool {
     let scheme = target.split(['/', '#', '?']).next().unwrap_or_default();
     !scheme.contains(':') && !target.starts_with("//")
 }
@@ -94,7 +94,7 @@ fn follow(
 }
 
 /// The path that `target`, written in the file `from`, means, below the root.
-fn resolve(from: &str, target: &str) -> Result<String, String> {
+pub(crate) fn resolve(from: &str, target: &str) -> Result<String, String> {
     let target = target.replace("%20", " ");
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();

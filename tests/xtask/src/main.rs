@@ -11,6 +11,8 @@ mod hosts;
 mod links;
 mod npm;
 mod purity;
+mod release;
+mod site;
 mod sizes;
 mod sources;
 mod stage;
