@@ -79,12 +79,14 @@ impl Server {
                 return exit;
             }
             self.keep_time().await;
+            if self.jobs.iter().any(Job::can_resume) {
+                continue;
+            }
             let wait_ms = self.wait_ms();
             // While a process runs, its end or a message comes first.
             match self.follow_process(wait_ms).await {
                 Followed::Ended => {}
                 Followed::Runs => self.listen(Some(0)).await,
-                Followed::None if self.jobs.iter().any(|job| job.can_resume()) => {}
                 Followed::None => self.listen(wait_ms).await,
             }
         }
@@ -156,7 +158,11 @@ impl Server {
 
     async fn act(&mut self, act: Reaction) {
         match act {
-            Reaction::Send(message) => self.send(&message).await,
+            Reaction::Send(message) => {
+                // What changes after a subscription was confirmed must not be missed.
+                self.look_out().await;
+                self.send(&message).await;
+            }
             Reaction::Perform { id, work, progress, terms } => {
                 self.begun += 1;
                 let request = NewJob { id, work, progress, terms };

@@ -251,7 +251,12 @@ mod tests {
     fn every_example_is_a_call_in_a_session_and_a_folder() {
         for host in Host::ALL {
             let input = host.read(example(host).as_bytes()).expect("an example can be read");
-            assert!(matches!(input.event, HookEvent::ToolCall(_)), "{}: {:?}", host.as_str(), input.event);
+            assert!(
+                matches!(input.event, HookEvent::ToolCall(_)),
+                "{}: {:?}",
+                host.as_str(),
+                input.event
+            );
             assert_eq!(input.session.as_deref(), Some("7f3a"), "{}", host.as_str());
             assert_eq!(input.cwd.as_deref(), Some("/srv/repo"), "{}", host.as_str());
         }

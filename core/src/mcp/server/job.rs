@@ -265,7 +265,36 @@ impl Job {
 
     /// Whether it waits for nothing.
     pub(super) fn can_resume(&self) -> bool {
-        matches!(self.state, State::Ready(_) | State::Over(_))
+        match self.state {
+            State::Ready(_) => self.program.is_some(),
+            State::Over(_) => true,
+            State::New(_)
+            | State::WantsProcess(_)
+            | State::InProcess { .. }
+            | State::Asks(_)
+            | State::Parked { .. }
+            | State::Sleeps(_) => false,
+        }
+    }
+
+    /// Whether it begins a run, rather than going on with one.
+    pub(super) fn begins_run(&self) -> bool {
+        self.given.as_ref().is_some_and(|(tool, input)| match tool {
+            Tool::Run => !input.contains_key("run_id"),
+            Tool::Begin => true,
+            Tool::Stop
+            | Tool::Status
+            | Tool::Next
+            | Tool::Step
+            | Tool::Gate
+            | Tool::Finalize
+            | Tool::Summary
+            | Tool::Report
+            | Tool::Diff
+            | Tool::Receipt
+            | Tool::Lint
+            | Tool::PermitExplain => false,
+        })
     }
 
     /// Whether its questions reach a person.

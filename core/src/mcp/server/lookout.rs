@@ -44,6 +44,7 @@ impl Server {
         let now = self.io.now();
         if self.lookout.due.is_some_and(|due| now < due)
             && runs.iter().all(|id| self.lookout.runs.contains_key(id))
+            && lists == self.lookout.listed.is_some()
         {
             return;
         }

@@ -19,6 +19,8 @@ impl Server {
         }
         if is_first {
             self.answer_begun(at).await;
+        }
+        if is_first && self.jobs[at].begins_run() {
             for message in self.connection.list_changed() {
                 self.send(&message).await;
             }
