@@ -134,11 +134,10 @@ fn whoever_waits_for_a_long_step_hears_every_ten_seconds_that_it_goes_on() {
 
 #[test]
 fn a_client_that_wants_a_log_gets_the_notes_as_they_come() {
-    use crate::workspace::program as onloop;
     use std::io::{BufRead, BufReader, Write};
 
     let workspace = project("low", "", HELLO);
-    let mut command = workspace.command_at(".", onloop());
+    let mut command = workspace.command_at(".", program());
     command.arg("mcp").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let mut server = command.spawn().unwrap();
     let meta = |level: Option<&str>| {

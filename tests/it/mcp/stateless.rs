@@ -10,8 +10,8 @@ fn a_client_of_the_later_protocol_is_served_in_it() {
     with_time(async {
         let workspace = project("low", "", HELLO);
         let session = Session::stateless(&workspace, json!({}), &[]).await;
-        let version = session.client.peer().protocol_version();
-        assert_eq!(version, Some(ProtocolVersion::V_2026_07_28));
+        let server = session.client.peer_info().unwrap();
+        assert_eq!(server.protocol_version, ProtocolVersion::V_2026_07_28);
         let tools = session.client.list_all_tools().await.unwrap();
         assert_eq!(tools.len(), onloop_core::mcp::Tool::ALL.len());
         let done = session.call("run", here()).await;
