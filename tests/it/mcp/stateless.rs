@@ -1,9 +1,19 @@
 //! A client of version 2026-07-28, which asks without a conversation, and what it brought.
 
-use rmcp::model::{ProtocolVersion, ServerNotification, SubscriptionFilter};
+use rmcp::model::{CallToolResponse, ProtocolVersion, ServerNotification, SubscriptionFilter};
 use rmcp::service::SubscriptionEnd;
 
 use super::*;
+
+/// An answer as JSON.
+fn shown(response: &CallToolResponse) -> Value {
+    let shown = match response {
+        CallToolResponse::Complete(result) => serde_json::to_value(result),
+        CallToolResponse::InputRequired(result) => serde_json::to_value(result),
+        other => panic!("{other:?}"),
+    };
+    shown.expect("an answer is JSON")
+}
 
 #[test]
 fn a_client_of_the_later_protocol_is_served_in_it() {
@@ -56,7 +66,7 @@ fn who_gives_a_question_up_finds_the_run_paused_and_may_go_on() {
         let session = Session::stateless(&workspace, asks, &[]).await;
         // The question is left where it is.
         let first = session.client.call_tool_once(call("run", &here())).await.unwrap();
-        let first = serde_json::to_value(&first).unwrap();
+        let first = shown(&first);
         assert_eq!(first["resultType"], "input_required", "{first:#}");
         let question = &first["inputRequests"]["answer"];
         assert_eq!(question["method"], "elicitation/create");
@@ -81,18 +91,18 @@ fn who_gives_a_question_up_finds_the_run_paused_and_may_go_on() {
             params["inputResponses"] = answers;
             session.client.call_tool_once(serde_json::from_value(params).unwrap())
         };
-        let asked = serde_json::to_value(again(json!({})).await.unwrap()).unwrap();
+        let asked = shown(&again(json!({})).await.unwrap());
         assert_eq!(asked["requestState"], state);
         let declined = json!({ "answer": { "action": "decline" } });
-        let paused = serde_json::to_value(again(declined).await.unwrap()).unwrap();
+        let paused = shown(&again(declined).await.unwrap());
         assert_eq!(paused["structuredContent"]["outcome"], "paused", "{paused:#}");
         // Whoever calls anew has given the question up; the run waits and is not in the way.
         let id = workspace.record()["run_id"].clone();
         let on = json!({ "run_id": id, "agent": "script" });
         let asked = session.client.call_tool_once(call("run", &on)).await.unwrap();
-        assert_eq!(serde_json::to_value(&asked).unwrap()["resultType"], "input_required");
+        assert_eq!(shown(&asked)["resultType"], "input_required");
         let asked = session.client.call_tool_once(call("run", &on)).await.unwrap();
-        assert_eq!(serde_json::to_value(&asked).unwrap()["resultType"], "input_required");
+        assert_eq!(shown(&asked)["resultType"], "input_required");
         assert_eq!(session.end().await, Some(0));
         assert_eq!(workspace.record()["status"], "paused");
     });
