@@ -1,7 +1,7 @@
 // Makes `dist/` from `src/` and from `build/`, the compiled modules with their bindings.
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -22,9 +22,7 @@ const bundle = (format, platform, entries, options = {}) =>
     format,
     platform,
     outExtension: { ".js": format === "cjs" ? ".cjs" : ".js" },
-    // Later targets decode the module with a function that Node 20 does not have.
     target: "es2022",
-    loader: { ".wasm": "binary" },
     logLevel: "warning",
     ...options,
   });
@@ -35,6 +33,21 @@ const place = {
   banner: { js: 'const placeOfThisFile = require("node:url").pathToFileURL(__filename).href;' },
 };
 
+// The modules as text, once for both kinds of scripts: without exports a script is either.
+const MODULES = ["onloop", "onloop-pure"];
+const embedded = join(dist, "embedded");
+mkdirSync(embedded, { recursive: true });
+writeFileSync(join(embedded, "package.json"), '{ "type": "commonjs", "sideEffects": true }\n');
+for (const name of MODULES) {
+  const bytes = readFileSync(join(root, "build", `${name}_bg.wasm`));
+  const symbol = `Symbol.for(${JSON.stringify(`onloop/${name}.wasm ${version}`)})`;
+  writeFileSync(join(embedded, `${name}.js`), `globalThis[${symbol}] = "${bytes.toString("base64")}";\n`);
+}
+const withModule = (entry, name) => [
+  ["esm", `import "./embedded/${name}.js";`],
+  ["cjs", `require("./embedded/${name}.js");`],
+].map(([format, js]) => bundle(format, "neutral", [entry], { define: { VERSION: JSON.stringify(version) }, banner: { js } }));
+
 await Promise.all([
   bundle("esm", "node", ["index"]),
   // Two files: what only starts the native program does not read the rest.
@@ -44,10 +57,12 @@ await Promise.all([
   }),
   bundle("esm", "node", ["cli"]),
   bundle("cjs", "node", ["index"], place),
-  bundle("esm", "neutral", ["inline", "pure", "slim"]),
-  bundle("cjs", "neutral", ["inline", "pure", "slim"]),
+  ...withModule("inline", "onloop"),
+  ...withModule("pure", "onloop-pure"),
+  bundle("esm", "neutral", ["slim"]),
+  bundle("cjs", "neutral", ["slim"]),
 ]);
-for (const name of ["onloop", "onloop-pure"]) {
+for (const name of MODULES) {
   copyFileSync(join(root, "build", `${name}_bg.wasm`), join(dist, `${name}.wasm`));
 }
 
@@ -60,6 +75,11 @@ const cjs = join(dist, "types", "cjs");
 execFileSync(process.execPath, [compiler, "-p", root, ...words, "--outDir", esm], {
   stdio: "inherit",
 });
+// What is behind the name of a module is up to the bundler or the runtime that loads it.
+writeFileSync(
+  join(esm, "wasm.d.ts"),
+  `import type { ModuleSource } from "./instance.js";\ndeclare const module: ModuleSource;\nexport default module;\n`,
+);
 cpSync(esm, cjs, { recursive: true });
 writeFileSync(join(cjs, "package.json"), '{ "type": "commonjs" }\n');
 

@@ -97,6 +97,8 @@ enum Exchange {
 /// The progress of the run that a program conducts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
+    /// The id of the run.
+    pub run_id: String,
     /// Completed steps, plus a fraction for the current one.
     pub done: f64,
     /// Number of steps.

@@ -357,6 +357,21 @@ pub const MCP_QUESTION_BYTES: usize = 4 * 1024;
 pub const MCP_ROOTS: usize = 64;
 /// Longest wait for the client to name its folders; then the server's own folder is used.
 pub const MCP_ROOTS_WAIT_MS: u64 = 5_000;
+/// Longest time without a word to a client that wants to be told about the progress of a call.
+pub const MCP_SIGN_MS: u64 = 10_000;
+/// Longest wait for a client of version 2026-07-28 to call again with what a person has answered;
+/// then nobody has.
+pub const MCP_ANSWER_WAIT_MS: u64 = 60 * 60 * 1000;
+/// Most runs that a server conducts in the background at the same time.
+pub const MCP_BACKGROUND_RUNS: usize = 4;
+/// Most resources that a client subscribes to at the same time, or with one stream.
+pub const MCP_SUBSCRIPTIONS: usize = 64;
+/// Time between two looks at what clients have subscribed to.
+pub const MCP_LOOK_MS: u64 = 1_000;
+/// Most ids of runs that are proposed for what a person types.
+pub const MCP_COMPLETIONS: usize = 100;
+/// Longest log message to a client.
+pub const MCP_LOG_CHARS: usize = 2_000;
 
 /// Time in which the link that `onloop web` prints can be used.
 pub const WEB_KEY_MS: u64 = 10 * 60 * 1000;

@@ -8,21 +8,31 @@
 use crate::install::canary::PROTOCOL_VERSION;
 
 mod answer;
+mod completion;
 mod connection;
 mod message;
+mod output;
+mod prompt;
 mod resource;
 mod server;
+mod subscription;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod tool;
 
-pub use answer::{Capped, error_result, tool_result};
-pub use connection::{ClientAnswer, ClientRequest, Connection, Reaction, ServerRequest};
+pub use answer::{Capped, error_result, started_result, tool_result};
+pub use completion::Completion;
+pub use connection::{
+    ClientAnswer, ClientRequest, Connection, Reaction, ServerRequest, input_required,
+};
 pub use message::{Id, RpcError};
+pub use prompt::Prompt;
 pub use resource::{Resource, ResourceKind, listed};
 pub use server::mcp;
+pub use terms::{Era, LogLevel, STATELESS_VERSION, Terms};
 pub use tool::{InputError, Tool, ToolCall, ToolProgram};
 
-/// Versions of the protocol that we speak, the newest first. Later versions have no `initialize`;
-/// their clients fall back to it when a server does not know their own first request.
+/// Versions of the protocol that begin with `initialize`, the newest first. Beside them there is
+/// [`STATELESS_VERSION`].
 pub const VERSIONS: [&str; 4] = [PROTOCOL_VERSION, "2025-06-18", "2025-03-26", "2024-11-05"];

@@ -42,7 +42,7 @@ pub use finalize::{FinalizeArgs, finalize};
 pub use finish::{CommitWord, DispositionWord, FinishArgs, finish};
 pub use gate::{DecisionWord, GateArgs, ModeWord, SeenDecision, SeenRun, gate};
 pub use hook::{HookArgs, answer_of_a_broken_hook, called_as_hook, hook};
-pub use init::{InitArgs, init};
+pub use init::{BeginArgs, InitArgs, begin_driven, init};
 pub use install::{InstallArgs, install, uninstall};
 pub use lint::{LintArgs, LintFormat, fix, lint};
 pub use locate::{LocateArgs, locate};

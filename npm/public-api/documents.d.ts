@@ -1,12 +1,18 @@
 import type { Mechanism, Network } from "./vocabulary.js";
 export type RunRecord = string;
-export interface Diagnostic {
+export interface Span {
+    start: number;
+    end: number;
+    line: number;
+    column: number;
+    end_line: number;
+    end_column: number;
+}
+export interface Diagnostic extends Span {
     code: string;
     severity: "error" | "warning";
     message: string;
     help: string | null;
-    start: number;
-    end: number;
     fix: Fix | null;
 }
 export interface Fix {
@@ -16,10 +22,6 @@ export interface Fix {
         end: number;
         text: string;
     }[];
-}
-export interface Span {
-    start: number;
-    end: number;
 }
 export interface Outline {
     frontmatter: Span | null;
@@ -64,8 +66,12 @@ export interface CheckResult {
     stdout: string;
     stderr: string;
 }
+export type ReviewVerdict = "READY" | "READY WITH WARNINGS" | "NOT READY" | "NO VERDICT";
 export type RunEvent = {
-    event: "step_started" | "step_acted";
+    event: "step_started";
+    step: number;
+} | {
+    event: "step_acted";
     step: number;
 } | {
     event: "action_failed";
@@ -77,18 +83,26 @@ export type RunEvent = {
     step: number;
     results: CheckResult[];
 } | {
-    event: "step_blocked" | "step_redone" | "step_reopened";
+    event: "step_blocked";
+    step: number;
+    reason: string;
+} | {
+    event: "step_redone";
+    step: number;
+    reason: string;
+} | {
+    event: "step_reopened";
     step: number;
     reason: string;
 } | {
     event: "gate_decided";
     step: number;
-    decision: "approved" | "rejected";
-    mode: "auto" | "human";
+    decision: GateDecision;
+    mode: GateMode;
 } | {
     event: "review_finished";
     step: number | null;
-    verdict: string;
+    verdict: ReviewVerdict;
     findings: string;
     base: string | null;
 } | {
@@ -102,18 +116,69 @@ export type RunEvent = {
     event: "run_paused";
     reason: string;
 } | {
-    event: "verdict_accepted" | "run_resumed" | "run_finalized";
+    event: "run_abandoned";
+    reason: string;
+} | {
+    event: "verdict_accepted";
+} | {
+    event: "run_resumed";
+} | {
+    event: "run_finalized";
 };
-export interface Next {
+export type GateDecision = "approved" | "rejected";
+export type GateMode = "auto" | "human";
+export type Next = {
     run_id: string;
     status: RunStatus;
-    action: "start" | "act" | "verify" | "approve" | "block" | "review" | "ask-gate" | "ask-review" | "ask-verdict" | "ask-interrupted" | "repeat-checks" | "finalize" | "blocked" | "finished";
-    step?: number | null;
-    attempt?: number;
-    reason?: string;
-    prompt?: string;
-    rejected?: boolean;
-}
+} & NextAction;
+export type NextAction = {
+    action: "start";
+    step: number;
+    attempt: number;
+} | {
+    action: "act";
+    step: number;
+} | {
+    action: "verify";
+    step: number;
+} | {
+    action: "approve";
+    step: number;
+} | {
+    action: "block";
+    step: number;
+    reason: string;
+} | {
+    action: "review";
+    step: number | null;
+} | {
+    action: "ask-gate";
+    step: number;
+} | {
+    action: "ask-review";
+    step: number;
+    prompt: string;
+} | {
+    action: "ask-verdict";
+    step: number | null;
+} | {
+    action: "ask-interrupted";
+    step: number;
+} | {
+    action: "ask-budget";
+    step: number;
+} | {
+    action: "repeat-checks";
+} | {
+    action: "finalize";
+} | {
+    action: "blocked";
+    step: number;
+    reason: string;
+    rejected: boolean;
+} | {
+    action: "finished";
+};
 export type RunStatus = "running" | "paused" | "blocked" | "ready_to_finish" | "completed" | "abandoned";
 export interface UsageView {
     input_tokens: number | null;
@@ -126,22 +191,35 @@ export interface RunView {
     run_id: string;
     status: RunStatus;
     workflow_path: string;
+    source_workflow_path: string | null;
+    source_branch: string | null;
+    source_head: string | null;
+    workflow_slug: string;
     intent: string;
     branch: string | null;
+    repo_root: string | null;
     execution_root: string;
+    worktree_path: string | null;
+    executor_mode: string;
+    driver: string | null;
+    host: string | null;
+    started_at: string;
+    last_update: string;
+    completed_at: string | null;
     total_steps: number;
     completed_steps: number;
     failed_steps: number;
     blocked_steps: number;
     report_path: string;
+    finish: FinishView;
     steps: {
         number: number;
         name: string;
-        status: "pending" | "in_progress" | "done" | "failed" | "blocked";
+        status: StepStatus;
         attempts: number;
         verify_passed: boolean | null;
-        gate_result: string | null;
-        gate_mode: string | null;
+        gate_result: GateDecision | null;
+        gate_mode: GateMode | null;
         block_reason: string | null;
         remarks: RemarkView[];
         agent: string | null;
@@ -153,24 +231,51 @@ export interface RunView {
     confined: HoldView[];
     review: {
         step: number | null;
-        verdict: string;
+        verdict: ReviewVerdict;
         findings: string;
     } | null;
     asks?: AsksView;
-    [other: string]: unknown;
+}
+export type StepStatus = "pending" | "in_progress" | "done" | "failed" | "blocked";
+export interface FinishView {
+    disposition: "keep" | "merge" | "publish" | "discard" | null;
+    recorded_at: string | null;
+    target_branch: string | null;
+    remote: string | null;
+    pr_url: string | null;
+    branch_action: string | null;
+    worktree_action: string | null;
+    artifacts_preserved_at: string | null;
+    notes: string | null;
 }
 export interface AsksView {
     step: number | null;
     question: string;
     is_gate: boolean;
     type_name: string | null;
-    facts: {
-        text: string;
-        risk: string;
-        changes: string;
-        [other: string]: unknown;
-    } | null;
+    facts: FactsView | null;
     seen: string;
+}
+export interface FactsView {
+    text: string;
+    action: string;
+    risk: "low" | "medium" | "high";
+    checks: CheckView[];
+    earlier: string[];
+    changes: string;
+    since_step: number | null;
+    changes_unknown: string | null;
+    review: {
+        verdict: ReviewVerdict;
+        findings: string;
+    } | null;
+}
+export interface CheckView {
+    what: string;
+    result: "passed" | "failed" | "waits" | "open";
+    reason: string | null;
+    took_ms: number | null;
+    remarks: string[];
 }
 export interface HoldView {
     worker: "agent" | "check" | "review" | "setup";
@@ -191,11 +296,52 @@ export interface RemarkView {
 }
 export interface Receipt {
     schema: "hotl.receipt/v1";
+    run: {
+        run_id: string;
+        workflow_path: string;
+        workflow_slug: string;
+        plan_digest: string;
+        status: RunStatus;
+        revision: number;
+        branch: string | null;
+        source_head: string | null;
+        started_at: string;
+        completed_at: string | null;
+    };
+    implementation: {
+        driver: string | null;
+        host: string | null;
+    };
+    evidence: {
+        number: number;
+        status: StepStatus;
+        attempts: number;
+        verification: {
+            required: boolean;
+            type: "shell" | "browser" | "human-review" | "artifact" | "multi" | null;
+            reference: string | null;
+            passed: boolean | null;
+        };
+        gate: {
+            required: boolean;
+            required_mode: GateMode | null;
+            configured: "human" | "auto" | null;
+            result: GateDecision | null;
+            mode: GateMode | null;
+        };
+        block_reason: string | null;
+        remarks: RemarkView[];
+    }[];
+    checks_repeated_at_end: boolean;
+    finish: FinishView;
     sufficiency: {
         sufficient: boolean;
         reasons: string[];
     };
-    [other: string]: unknown;
+    redaction: {
+        contains_output: false;
+        contains_prompts: false;
+    };
 }
 export interface ToolCall {
     tool: string;

@@ -60,10 +60,22 @@ export interface SessionView {
     pr_no?: number;
     pr_number?: number;
     run_id?: string;
+    run_revision?: number;
+    begins_run_at?: string;
+    paused?: boolean;
     paused_by?: "question" | "person" | "silence";
     reason?: string;
+    in_a_row?: number;
+    stalled?: number;
+    stop_place?: string;
+    stop_echoes?: number;
+    last_message?: string;
+    last_prompt?: string;
+    prompt_id?: string;
+    limited_until?: string;
+    limited_since?: string;
+    untold?: string[];
     updated_at?: string;
-    [member: string]: unknown;
 }
 export interface SessionConfig {
     enabled: boolean;

@@ -1,6 +1,7 @@
 /** The core with the programs behind the command line. */
 
 import * as glue from "../build/onloop.js";
+import * as given from "./arguments.js";
 import type { Outcome } from "./documents.js";
 import { Functions } from "./functions.js";
 import type { Host, Secret } from "./host.js";
@@ -32,6 +33,7 @@ export class Core extends Functions {
   /** Runs the program of a command line and captures its output. */
   async capture(start: Start, host: Host): Promise<Outcome> {
     const said = { result: "", note: "" };
+    given.host(host);
     const { terminal } = host;
     const listening: Host = {
       files: host.files,
@@ -58,7 +60,8 @@ export class Core extends Functions {
    * line of a recording, with its line break, before what it says is acted on.
    */
   async run(start: Start, host: Host, trace?: (line: string) => void): Promise<number> {
-    const startJson = JSON.stringify(start);
+    const startJson = given.start(start);
+    given.host(host);
     const number = this.#call((core) => core.program_begin(startJson));
     const generation = live.generation;
     trace?.(this.#call((core) => core.trace_begin(number, startJson)));
@@ -96,12 +99,11 @@ export class Core extends Functions {
   }
 
   /**
-  /**
    * What is secret in an environment, in each form in which programs write it: a host keeps it out
    * of the logs that it writes.
    */
   secrets(env: Readonly<Record<string, string>>): Secret[] {
-    const pairs = JSON.parse(this.#call((core) => core.secrets(JSON.stringify(env)))) as [string, string][];
+    const pairs = JSON.parse(this.#call((core) => core.secrets(given.variables("env", env)))) as [string, string][];
     return pairs.map(([form, placeholder]) => ({ form, placeholder }));
   }
 
@@ -110,12 +112,12 @@ export class Core extends Functions {
    * hook's. Works after a bug, too.
    */
   brokenHookAnswer(argv: readonly string[]): string | undefined {
-    return this.#call((core) => core.broken_hook_answer(JSON.stringify(argv)));
+    return this.#call((core) => core.broken_hook_answer(given.texts("argv", argv)));
   }
 
   /** The command that records the program of a command line, to be copied into a shell. */
   recordingCommand(argv: readonly string[]): string | undefined {
-    return this.#call((core) => core.recording_command_of(JSON.stringify(argv)));
+    return this.#call((core) => core.recording_command_of(given.texts("argv", argv)));
   }
 
   #call<T>(use: (core: typeof glue) => T): T {

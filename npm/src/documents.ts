@@ -5,15 +5,26 @@ import type { Mechanism, Network } from "./vocabulary.js";
 /** The record of a run as its file has it. Opaque: kept and passed on as it is. */
 export type RunRecord = string;
 
-/** One finding in a workflow file. Offsets count UTF-16 units, as JavaScript strings do. */
-export interface Diagnostic {
+/**
+ * A part of a text. Offsets count UTF-16 units from 0, as JavaScript strings do; lines and columns
+ * count from 1, columns in UTF-16 units as well.
+ */
+export interface Span {
+  start: number;
+  end: number;
+  line: number;
+  column: number;
+  end_line: number;
+  end_column: number;
+}
+
+/** One finding in a workflow file, and where it is. */
+export interface Diagnostic extends Span {
   /** Stable name of the rule. */
   code: string;
   severity: "error" | "warning";
   message: string;
   help: string | null;
-  start: number;
-  end: number;
   /** A change that fixes it and nothing else. */
   fix: Fix | null;
 }
@@ -22,12 +33,6 @@ export interface Fix {
   title: string;
   /** In ascending order, without overlap, against the text that was linted. */
   edits: { start: number; end: number; text: string }[];
-}
-
-/** A part of a text. Offsets count UTF-16 units. */
-export interface Span {
-  start: number;
-  end: number;
 }
 
 /** Where the parts of a workflow file are. */
@@ -92,54 +97,74 @@ export interface CheckResult {
   stderr: string;
 }
 
+/** What a review agent says. */
+export type ReviewVerdict = "READY" | "READY WITH WARNINGS" | "NOT READY" | "NO VERDICT";
+
 /** Something that happened to a run. */
 export type RunEvent =
-  | { event: "step_started" | "step_acted"; step: number }
+  | { event: "step_started"; step: number }
+  | { event: "step_acted"; step: number }
   | { event: "action_failed"; step: number; reason: string; output: string }
   | { event: "step_verified"; step: number; results: CheckResult[] }
-  | { event: "step_blocked" | "step_redone" | "step_reopened"; step: number; reason: string }
-  | {
-      event: "gate_decided";
-      step: number;
-      decision: "approved" | "rejected";
-      mode: "auto" | "human";
-    }
+  | { event: "step_blocked"; step: number; reason: string }
+  | { event: "step_redone"; step: number; reason: string }
+  | { event: "step_reopened"; step: number; reason: string }
+  | { event: "gate_decided"; step: number; decision: GateDecision; mode: GateMode }
   | {
       event: "review_finished";
+      /** The step whose gate waits; null: the final review. */
       step: number | null;
-      verdict: string;
+      verdict: ReviewVerdict;
       findings: string;
       base: string | null;
     }
   | { event: "checks_repeated"; repeated: number; failures: [number, CheckResult][] }
   | { event: "run_paused"; reason: string }
-  | { event: "verdict_accepted" | "run_resumed" | "run_finalized" };
+  | { event: "run_abandoned"; reason: string }
+  | { event: "verdict_accepted" }
+  | { event: "run_resumed" }
+  | { event: "run_finalized" };
 
-/** What should happen to a run now. */
-export interface Next {
+export type GateDecision = "approved" | "rejected";
+export type GateMode = "auto" | "human";
+
+/** What should happen to a run now. `action` says which members there are. */
+export type Next = {
   run_id: string;
   status: RunStatus;
-  action:
-    | "start"
-    | "act"
-    | "verify"
-    | "approve"
-    | "block"
-    | "review"
-    | "ask-gate"
-    | "ask-review"
-    | "ask-verdict"
-    | "ask-interrupted"
-    | "repeat-checks"
-    | "finalize"
-    | "blocked"
-    | "finished";
-  step?: number | null;
-  attempt?: number;
-  reason?: string;
-  prompt?: string;
-  rejected?: boolean;
-}
+} & NextAction;
+
+/** Each action with the event that reports it, and what there is to know. */
+export type NextAction =
+  /** `step_started`; attempts count from 1. */
+  | { action: "start"; step: number; attempt: number }
+  /** `step_acted` or `action_failed`. */
+  | { action: "act"; step: number }
+  /** `step_verified`. */
+  | { action: "verify"; step: number }
+  /** `gate_decided` with mode auto. */
+  | { action: "approve"; step: number }
+  /** `step_blocked` with that reason. */
+  | { action: "block"; step: number; reason: string }
+  /** `review_finished`; a step of null is the final review. */
+  | { action: "review"; step: number | null }
+  /** A person decides the gate: `gate_decided` with mode human. */
+  | { action: "ask-gate"; step: number }
+  /** A person looks at the step's result: `gate_decided` with mode human. */
+  | { action: "ask-review"; step: number; prompt: string }
+  /** A person accepts the findings of a review, `verdict_accepted`, or has them mended. */
+  | { action: "ask-verdict"; step: number | null }
+  /** A person says whether what was begun is done again. */
+  | { action: "ask-interrupted"; step: number }
+  /** A person raises a limit of the run, with `onloop resume`, or leaves it. */
+  | { action: "ask-budget"; step: number }
+  /** `checks_repeated`. */
+  | { action: "repeat-checks" }
+  /** `run_finalized`. */
+  | { action: "finalize" }
+  /** A person has to change something, and then `run_resumed`. */
+  | { action: "blocked"; step: number; reason: string; rejected: boolean }
+  | { action: "finished" };
 
 export type RunStatus =
   | "running"
@@ -164,22 +189,37 @@ export interface RunView {
   run_id: string;
   status: RunStatus;
   workflow_path: string;
+  source_workflow_path: string | null;
+  source_branch: string | null;
+  source_head: string | null;
+  workflow_slug: string;
   intent: string;
   branch: string | null;
+  repo_root: string | null;
   execution_root: string;
+  worktree_path: string | null;
+  executor_mode: string;
+  driver: string | null;
+  host: string | null;
+  /** RFC 3339, as every time here. */
+  started_at: string;
+  last_update: string;
+  completed_at: string | null;
   total_steps: number;
   completed_steps: number;
   failed_steps: number;
   blocked_steps: number;
   report_path: string;
+  /** What became of the work. */
+  finish: FinishView;
   steps: {
     number: number;
     name: string;
-    status: "pending" | "in_progress" | "done" | "failed" | "blocked";
+    status: StepStatus;
     attempts: number;
     verify_passed: boolean | null;
-    gate_result: string | null;
-    gate_mode: string | null;
+    gate_result: GateDecision | null;
+    gate_mode: GateMode | null;
     block_reason: string | null;
     /** What a person may want to know about checks that passed. */
     remarks: RemarkView[];
@@ -195,10 +235,24 @@ export interface RunView {
   /** The least that ever held each worker of each step; empty where nothing is known. */
   confined: HoldView[];
   /** The last review. */
-  review: { step: number | null; verdict: string; findings: string } | null;
+  review: { step: number | null; verdict: ReviewVerdict; findings: string } | null;
   /** What is asked of a person; left out: nothing. `onloop status RUN --json` alone has it. */
   asks?: AsksView;
-  [other: string]: unknown;
+}
+
+export type StepStatus = "pending" | "in_progress" | "done" | "failed" | "blocked";
+
+/** What became of the work of a run; all of it is null as long as nothing has. */
+export interface FinishView {
+  disposition: "keep" | "merge" | "publish" | "discard" | null;
+  recorded_at: string | null;
+  target_branch: string | null;
+  remote: string | null;
+  pr_url: string | null;
+  branch_action: string | null;
+  worktree_action: string | null;
+  artifacts_preserved_at: string | null;
+  notes: string | null;
 }
 
 /** What a run asks of a person, and what there is to know before they answer. */
@@ -211,9 +265,39 @@ export interface AsksView {
   /** Where the risk is high: the name of the step, which a person types to approve it. */
   type_name: string | null;
   /** What a terminal of 80 columns shows before it asks, and its parts. */
-  facts: { text: string; risk: string; changes: string; [other: string]: unknown } | null;
+  facts: FactsView | null;
   /** Names the record as it was looked at, for `onloop gate --seen`. */
   seen: string;
+}
+
+/** What a person may want to know before they decide at a gate. */
+export interface FactsView {
+  /** All of it, as a terminal of 80 columns shows it. */
+  text: string;
+  /** What the step was to do. */
+  action: string;
+  risk: "low" | "medium" | "high";
+  checks: CheckView[];
+  /** Remarks about checks of earlier steps. */
+  earlier: string[];
+  /** How many lines of which file changed. */
+  changes: string;
+  /** The step since which they are counted; null: since the beginning. */
+  since_step: number | null;
+  /** Why nobody knows what changed. */
+  changes_unknown: string | null;
+  review: { verdict: ReviewVerdict; findings: string } | null;
+}
+
+/** A check as a person looks at it. */
+export interface CheckView {
+  what: string;
+  /** `waits`: for a person; `open`: it was not evaluated. */
+  result: "passed" | "failed" | "waits" | "open";
+  /** Why it failed, or what the person is asked. */
+  reason: string | null;
+  took_ms: number | null;
+  remarks: string[];
 }
 
 /** What kept the processes of a worker from touching more than they should. */
@@ -247,8 +331,44 @@ export interface RemarkView {
 /** What the record of a run proves: `hotl.receipt/v1`. */
 export interface Receipt {
   schema: "hotl.receipt/v1";
+  run: {
+    run_id: string;
+    workflow_path: string;
+    workflow_slug: string;
+    plan_digest: string;
+    status: RunStatus;
+    revision: number;
+    branch: string | null;
+    source_head: string | null;
+    started_at: string;
+    completed_at: string | null;
+  };
+  implementation: { driver: string | null; host: string | null };
+  evidence: {
+    number: number;
+    status: StepStatus;
+    attempts: number;
+    verification: {
+      required: boolean;
+      type: "shell" | "browser" | "human-review" | "artifact" | "multi" | null;
+      /** What was looked at, in the words of the plan. */
+      reference: string | null;
+      passed: boolean | null;
+    };
+    gate: {
+      required: boolean;
+      required_mode: GateMode | null;
+      configured: "human" | "auto" | null;
+      result: GateDecision | null;
+      mode: GateMode | null;
+    };
+    block_reason: string | null;
+    remarks: RemarkView[];
+  }[];
+  checks_repeated_at_end: boolean;
+  finish: FinishView;
   sufficiency: { sufficient: boolean; reasons: string[] };
-  [other: string]: unknown;
+  redaction: { contains_output: false; contains_prompts: false };
 }
 
 /** A tool call and its circumstances, as a line of `onloop permit batch` has them. */

@@ -1,6 +1,7 @@
 /** The functions of the core, which every module has. */
 
 import type * as pure from "../build/onloop-pure.js";
+import * as given from "./arguments.js";
 import type {
   Beginning,
   Diagnostic,
@@ -40,12 +41,35 @@ import type {
 
 const encoder = new TextEncoder();
 
-/** As JSON, with U+FFFD for each unpaired surrogate. */
-function wellFormed(value: unknown): string {
-  return JSON.stringify(value).replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/gi, (escape, half) =>
-    half === undefined ? escape : "\\ufffd",
-  );
+/** A file, as the core takes it: bytes of UTF-8. */
+function file(content: unknown): Uint8Array {
+  return encoder.encode(given.text("text", content));
 }
+
+const BEGINNING = {
+  id: "string?",
+  at_ms: "number",
+  auto_approve: "boolean?",
+  reverify: "boolean?",
+  review_agent: "string?",
+  place: "object?",
+} as const;
+const OWN_WORKFLOW = { command: "string", name: "string" } as const;
+const TOOL_CALL = {
+  tool: "string",
+  cwd: "string",
+  home: "string?",
+  session: "object?",
+  git_branch: "string?",
+  confined: "boolean?",
+  config: "object?",
+} as const;
+const STOP = { max_continuations: "number", file: "string", resume: "string" } as const;
+const PLATFORMS = ["claude", "codex", "cline"] as const;
+const PROFILES = ["v1", "v2", "v3", "route"] as const;
+const TASK_STATUSES = ["pending", "in-progress", "completed", "blocked"] as const;
+const ENDINGS = ["done", "error", "stopped"] as const;
+const HOSTS = ["claude", "codex", "cursor", "vscode", "opencode", "cline", "copilot"] as const;
 
 /** Pure: same arguments, same answer, on every host. */
 export class Functions {
@@ -65,26 +89,26 @@ export class Functions {
 
   /** Milliseconds since 1970 of an RFC 3339 time or a number of milliseconds. */
   parseTime(text: string): number | undefined {
-    return this.#call((core) => core.parse_time(text));
+    return this.#call((core) => core.parse_time(given.text("text", text)));
   }
 
   classify(path: string, text: string): "workflow" | "design" | "other" {
-    return this.#call((core) => core.classify(path, encoder.encode(text))) as "workflow" | "design" | "other";
+    return this.#call((core) => core.classify(given.text("path", path), file(text))) as "workflow" | "design" | "other";
   }
 
   /** What is wrong with a workflow file. */
   lint(path: string, text: string): Diagnostic[] {
-    return JSON.parse(this.#call((core) => core.lint(path, encoder.encode(text)))) as Diagnostic[];
+    return JSON.parse(this.#call((core) => core.lint(given.text("path", path), file(text)))) as Diagnostic[];
   }
 
   /** The file after every safe fix, and how many were applied. */
   fix(path: string, text: string): { text: string; applied: number } {
-    return JSON.parse(this.#call((core) => core.fix(path, encoder.encode(text)))) as { text: string; applied: number };
+    return JSON.parse(this.#call((core) => core.fix(given.text("path", path), file(text)))) as { text: string; applied: number };
   }
 
   /** Where the parts of a workflow file are, even of one with errors. */
   outline(path: string, text: string): Outline {
-    return JSON.parse(this.#call((core) => core.outline(path, encoder.encode(text)))) as Outline;
+    return JSON.parse(this.#call((core) => core.outline(given.text("path", path), file(text)))) as Outline;
   }
 
   /** What can be written in a workflow file, in the order of its documentation. */
@@ -94,46 +118,46 @@ export class Functions {
 
   /** The workflow as `hotl.workflow/v1`; nothing when it has errors. */
   normalize(path: string, text: string): object | undefined {
-    const json = this.#call((core) => core.normalize(path, encoder.encode(text)));
+    const json = this.#call((core) => core.normalize(given.text("path", path), file(text)));
     return json === undefined ? undefined : (JSON.parse(json) as object);
   }
 
   /** The record of a new run. Throws when the workflow has errors. */
   begin(path: string, text: string, beginning: Beginning): RunRecord {
-    return this.#call((core) => core.begin(path, encoder.encode(text), JSON.stringify(beginning)));
+    return this.#call((core) => core.begin(given.text("path", path), file(text), given.closedDocument("beginning", beginning, BEGINNING)));
   }
 
   /** The record after an event. Throws when the event is refused. */
   apply(record: RunRecord, atMs: number, event: RunEvent): RunRecord {
-    return this.#call((core) => core.apply(record, atMs, JSON.stringify(event)));
+    return this.#call((core) => core.apply(given.record(record), given.milliseconds("atMs", atMs), given.document("event", event, { event: "string" })));
   }
 
   next(record: RunRecord): Next {
-    return JSON.parse(this.#call((core) => core.next(record))) as Next;
+    return JSON.parse(this.#call((core) => core.next(given.record(record)))) as Next;
   }
 
   view(record: RunRecord): RunView {
-    return JSON.parse(this.#call((core) => core.view(record))) as RunView;
+    return JSON.parse(this.#call((core) => core.view(given.record(record)))) as RunView;
   }
 
   /** The report, as Markdown. */
   report(record: RunRecord): string {
-    return this.#call((core) => core.report(record));
+    return this.#call((core) => core.report(given.record(record)));
   }
 
   /** The final summary as a platform shows it. */
   summary(record: RunRecord, platform: "claude" | "codex" | "cline"): string {
-    return this.#call((core) => core.summary(record, platform));
+    return this.#call((core) => core.summary(given.record(record), given.word("platform", platform, PLATFORMS)));
   }
 
   /** What an agent is told to do for a step. */
   prompt(record: RunRecord, step: number): string {
-    return this.#call((core) => core.prompt(record, step));
+    return this.#call((core) => core.prompt(given.record(record), given.stepNumber("step", step)));
   }
 
   /** What the record proves, without any output text. */
   receipt(record: RunRecord): Receipt {
-    return JSON.parse(this.#call((core) => core.receipt(record))) as Receipt;
+    return JSON.parse(this.#call((core) => core.receipt(given.record(record)))) as Receipt;
   }
 
   /**
@@ -141,33 +165,33 @@ export class Functions {
    * for yes.
    */
   decide(call: ToolCall): Ruling {
-    return JSON.parse(this.#call((core) => core.decide(JSON.stringify(call)))) as Ruling;
+    return JSON.parse(this.#call((core) => core.decide(given.document("call", call, TOOL_CALL)))) as Ruling;
   }
 
   /** The decision about a call, and how every command in it was understood. */
   explain(call: ToolCall): Explanation {
-    return JSON.parse(this.#call((core) => core.explain(JSON.stringify(call)))) as Explanation;
+    return JSON.parse(this.#call((core) => core.explain(given.document("call", call, TOOL_CALL)))) as Explanation;
   }
 
   /** Whether `list`, the content of the developer's list of trust, has exactly this file. */
   isTrusted(list: string, content: string): boolean {
-    return this.#call((core) => core.is_trusted(list, content));
+    return this.#call((core) => core.is_trusted(given.text("list", list), given.text("content", content)));
   }
 
   /** The list of trust with this content in it, or without. */
   setTrusted(list: string, content: string, trusted: boolean): string {
-    return this.#call((core) => core.set_trusted(list, content, trusted));
+    return this.#call((core) => core.set_trusted(given.text("list", list), given.text("content", content), given.flag("trusted", trusted)));
   }
 
   /** The workflow that a prompt starts, if its first word is the command of one. */
   startedBy(prompt: string, own: readonly OwnWorkflow[] = []): Started | undefined {
-    const started = this.#call((core) => core.started_by(prompt, JSON.stringify(own)));
+    const started = this.#call((core) => core.started_by(given.text("prompt", prompt), given.documents("own", own, OWN_WORKFLOW)));
     return started === undefined ? undefined : (JSON.parse(started) as Started);
   }
 
   /** The session that a prompt starts; nothing when it starts no workflow. */
   sessionBegin(id: string, prompt: string, atMs: number, own: readonly OwnWorkflow[] = []): SessionRecord | undefined {
-    return this.#call((core) => core.session_begin(id, prompt, atMs, JSON.stringify(own)));
+    return this.#call((core) => core.session_begin(given.text("id", id), given.text("prompt", prompt), given.milliseconds("atMs", atMs), given.documents("own", own, OWN_WORKFLOW)));
   }
 
   /**
@@ -175,7 +199,7 @@ export class Functions {
    * until the next prompt that asks nothing. `promptId` is the host's own number of the prompt.
    */
   sessionPrompted(id: string, session: SessionRecord, atMs: number, text: string, promptId?: string): SessionRecord {
-    return this.#call((core) => core.session_prompted(id, session, atMs, text, promptId));
+    return this.#call((core) => core.session_prompted(given.text("id", id), given.session(session), given.milliseconds("atMs", atMs), given.text("text", text), given.optionalText("promptId", promptId)));
   }
 
   /**
@@ -184,17 +208,17 @@ export class Functions {
    */
   sessionStopped(id: string, session: SessionRecord, atMs: number, stop: SessionStop): SessionAnswer {
     return JSON.parse(
-      this.#call((core) => core.session_stopped(id, session, atMs, wellFormed(stop))),
+      this.#call((core) => core.session_stopped(given.text("id", id), given.session(session), given.milliseconds("atMs", atMs), given.document("stop", stop, STOP))),
     ) as SessionAnswer;
   }
 
   /** The session, ended by a person. */
   sessionEnd(id: string, session: SessionRecord, atMs: number, ending: SessionEnding, reason?: string): SessionRecord {
-    return this.#call((core) => core.session_end(id, session, atMs, ending, reason));
+    return this.#call((core) => core.session_end(given.text("id", id), given.session(session), given.milliseconds("atMs", atMs), given.word("ending", ending, ENDINGS), given.optionalText("reason", reason)));
   }
 
   sessionView(id: string, session: SessionRecord, file = ""): SessionView {
-    return JSON.parse(this.#call((core) => core.session_view(id, session, file))) as SessionView;
+    return JSON.parse(this.#call((core) => core.session_view(given.text("id", id), given.session(session), given.text("file", file)))) as SessionView;
   }
 
   /**
@@ -203,23 +227,23 @@ export class Functions {
    */
   readConfig(yaml: string, folder: string, variables: Readonly<Record<string, string | undefined>> = {}): SessionConfig {
     return JSON.parse(
-      this.#call((core) => core.read_config(yaml, folder, JSON.stringify(variables))),
+      this.#call((core) => core.read_config(given.text("yaml", yaml), given.text("folder", folder), given.variables("variables", variables))),
     ) as SessionConfig;
   }
 
   /** What an agent host says to a hook. Throws when it cannot be understood. */
   hookEvent(host: AgentHost, input: string): HookEvent {
-    return JSON.parse(this.#call((core) => core.hook_event(host, input))) as HookEvent;
+    return JSON.parse(this.#call((core) => core.hook_event(given.word("host", host, HOSTS), given.text("input", input, "a string: what the host writes to the hook, as it is")))) as HookEvent;
   }
 
   /** What the hook prints to say `answer`; empty: it has no opinion. */
   hookAnswer(host: AgentHost, event: HookEvent["event"], answer: HookAnswer): string {
-    return this.#call((core) => core.hook_answer(host, event, wellFormed(answer)));
+    return this.#call((core) => core.hook_answer(given.word("host", host, HOSTS), given.text("event", event), given.document("answer", answer)));
   }
 
   /** The task table of `.ai/PROGRESS.md`. */
   readProgress(text: string): Progress {
-    return JSON.parse(this.#call((core) => core.read_progress(text))) as Progress;
+    return JSON.parse(this.#call((core) => core.read_progress(given.text("text", text)))) as Progress;
   }
 
   /**
@@ -227,22 +251,22 @@ export class Functions {
    * nothing when no row of it can be edited.
    */
   withTaskStatus(text: string, id: string, status: TaskStatus, commit?: string): string | undefined {
-    return this.#call((core) => core.with_task_status(text, id, status, commit));
+    return this.#call((core) => core.with_task_status(given.text("text", text), given.text("id", id), given.word("status", status, TASK_STATUSES), given.optionalText("commit", commit)));
   }
 
   /** What a file in `.ai/features` declares. */
   readFeature(text: string): Feature {
-    return JSON.parse(this.#call((core) => core.read_feature(text))) as Feature;
+    return JSON.parse(this.#call((core) => core.read_feature(given.text("text", text)))) as Feature;
   }
 
   /** Where rw-auto would send a workspace in this state. */
   route(profile: Profile, facts: RouteFacts): Route {
-    return JSON.parse(this.#call((core) => core.route(profile, JSON.stringify(facts)))) as Route;
+    return JSON.parse(this.#call((core) => core.route(given.word("profile", profile, PROFILES), given.document("facts", facts)))) as Route;
   }
 
   /** A whole run of rw-auto over a simulated workspace. Throws on an invalid scenario. */
   rehearse(scenario: Scenario): Rehearsal {
-    const answer = JSON.parse(this.#call((core) => core.rehearse(JSON.stringify(scenario)))) as
+    const answer = JSON.parse(this.#call((core) => core.rehearse(given.document("scenario", scenario)))) as
       | Rehearsal
       | { error: string };
     if ("error" in answer) throw new Error(answer.error);
@@ -257,7 +281,7 @@ export class Functions {
   /** For tests: a call that hits a bug. */
   panicForTests(message: string): void {
     this.#call((core) => {
-      core.panic_for_tests(message);
+      core.panic_for_tests(given.text("message", message));
     });
   }
 

@@ -1,8 +1,7 @@
 /** The core with its module inside: for bundles, browsers and extension hosts. */
 
-// Replaced by the bundler with the bytes themselves.
-import bytes from "../build/onloop_bg.wasm";
 import { Core } from "./core.js";
+import { embedded } from "./embedded.js";
 
 export * from "./api.js";
 
@@ -10,6 +9,6 @@ let core: Core | undefined;
 
 /** The core, compiled on first use. */
 export function load(): Core {
-  core ??= new Core(bytes);
+  core ??= new Core(embedded("onloop"));
   return core;
 }

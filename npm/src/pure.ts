@@ -1,7 +1,6 @@
 /** The functions without programs, their module inside: for bundles that count bytes. */
 
-// Replaced by the bundler with the bytes themselves.
-import bytes from "../build/onloop-pure_bg.wasm";
+import { embedded } from "./embedded.js";
 import { PureCore } from "./pure_core.js";
 
 export type * from "./documents.js";
@@ -13,6 +12,6 @@ let core: PureCore | undefined;
 
 /** The core, compiled on first use. */
 export function load(): PureCore {
-  core ??= new PureCore(bytes);
+  core ??= new PureCore(embedded("onloop-pure"));
   return core;
 }

@@ -71,12 +71,30 @@ export interface SessionView {
   pr_no?: number;
   pr_number?: number;
   run_id?: string;
+  /** The revision of its run when it was last continued. */
+  run_revision?: number;
+  /** When a run began of which its id is not known yet. */
+  begins_run_at?: string;
+  paused?: boolean;
   /** Why it is paused: by a question, by a person who said so, or because nothing happened. */
   paused_by?: "question" | "person" | "silence";
   reason?: string;
+  /** Continuations since the agent last used a tool, and since its work last moved on. */
+  in_a_row?: number;
+  stalled?: number;
+  /** The stop that was counted last, and how often it was told again. */
+  stop_place?: string;
+  stop_echoes?: number;
+  /** Digests of what the agent and the person said last, and the host's number of the prompt. */
+  last_message?: string;
+  last_prompt?: string;
+  prompt_id?: string;
+  /** A limit of the model's service: until when it is said to last, and since when it is known. */
+  limited_until?: string;
+  limited_since?: string;
+  /** What the agent has not been told yet. */
+  untold?: string[];
   updated_at?: string;
-  /** More of what its file has. */
-  [member: string]: unknown;
 }
 
 /** What a configuration says. The bot's token is not a part of it. */

@@ -1,5 +1,6 @@
 /** How a host answers the documents of the core, and where their bytes go. */
 
+import * as given from "./arguments.js";
 import { Failure } from "./failure.js";
 import type { Capture, Host, ProcessSpec, ProcessTurn, Repository, Secret } from "./host.js";
 import type * as vocabulary from "./vocabulary.js";
@@ -40,7 +41,7 @@ class Answer {
   readonly attachments: Uint8Array[] = [];
 
   attach(bytes: Uint8Array): Bytes {
-    return this.attachments.push(bytes) - 1;
+    return this.attachments.push(given.bytes(bytes)) - 1;
   }
 
   turn(turn: ProcessTurn): Outcome {

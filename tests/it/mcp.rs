@@ -2,21 +2,26 @@
 #![allow(deprecated, reason = "clients that name their folders are still there")]
 
 mod calls;
+mod driving;
 mod gates;
 mod hostile;
 mod running;
+mod stateless;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rmcp::ClientHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams,
     ElicitResult, ElicitationAction, ErrorData, Implementation, ListRootsResult,
-    ProgressNotificationParam,
+    ProgressNotificationParam, ProtocolVersion,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleClient, RunningService};
-use rmcp::{ClientHandler, ServiceExt};
+use rmcp::service::{
+    ClientLifecycleMode, ClientServiceExt, NotificationContext, RequestContext, RoleClient,
+    RunningService,
+};
 use serde_json::{Value, json};
 use tokio::process::Child;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -103,6 +108,29 @@ impl Session {
         reactions: &[Reaction],
         roots: Value,
     ) -> Session {
+        let initialize = ClientLifecycleMode::Initialize;
+        Session::connect(workspace, (capabilities, roots), reactions, initialize).await
+    }
+
+    /// As a client of version 2026-07-28.
+    async fn stateless(
+        workspace: &Workspace,
+        capabilities: Value,
+        reactions: &[Reaction],
+    ) -> Session {
+        let auto = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: None,
+        };
+        Session::connect(workspace, (capabilities, json!([])), reactions, auto).await
+    }
+
+    async fn connect(
+        workspace: &Workspace,
+        (capabilities, roots): (Value, Value),
+        reactions: &[Reaction],
+        lifecycle: ClientLifecycleMode,
+    ) -> Session {
         let mut command = tokio::process::Command::from(workspace.command_at(".", program()));
         command.arg("mcp").kill_on_drop(true);
         command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
@@ -117,7 +145,8 @@ impl Session {
             asked: asks,
             progress: sender,
         };
-        let client = person.serve((stdout, stdin)).await.expect("they agree");
+        let client = person.serve_with_lifecycle((stdout, stdin), lifecycle).await;
+        let client = client.expect("they agree");
         Session { client, server, asked, progress }
     }
 

@@ -36,7 +36,7 @@ pub fn classify(path: &str, text: &[u8]) -> String {
     word.to_owned()
 }
 
-/// The diagnostics of a workflow file, as a JSON list. Offsets count UTF-16 units.
+/// The diagnostics of a workflow file, as a JSON list. Offsets and columns count UTF-16 units.
 #[wasm_bindgen]
 pub fn lint(path: &str, text: &[u8]) -> String {
     let diagnostics = workflow::parse(path, text).diagnostics;
@@ -54,13 +54,13 @@ pub fn fix(path: &str, text: &[u8]) -> String {
     json!({ "text": String::from_utf8_lossy(&fixed), "applied": applied }).to_string()
 }
 
-/// Where the parts of a workflow file are: `{"frontmatter", "steps"}`. Offsets count UTF-16 units.
+/// Where the parts of a workflow file are: `{"frontmatter", "steps"}`. Offsets and columns count
+/// UTF-16 units.
 #[wasm_bindgen]
 pub fn outline(path: &str, text: &[u8]) -> String {
     let source = String::from_utf8_lossy(text);
     let utf16 = Utf16::new(&source);
-    let place =
-        |span: Span| json!({ "start": utf16.offset(span.start), "end": utf16.offset(span.end) });
+    let place = |span: Span| placed(&utf16, span);
     let outline = workflow::parse(path, text).outline;
     let steps = outline.steps.iter().map(|step| {
         json!({
@@ -219,18 +219,28 @@ fn findings(text: &str, diagnostics: &[Diagnostic]) -> Vec<Value> {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        let start = utf16.offset(found.span.start);
-        json!({
-            "code": found.code,
-            "severity": severity,
-            "message": found.message,
-            "help": found.help,
-            "start": start,
-            "end": utf16.offset(found.span.end),
-            "fix": fix,
-        })
+        let mut finding = placed(&utf16, found.span);
+        finding["code"] = json!(found.code);
+        finding["severity"] = json!(severity);
+        finding["message"] = json!(found.message);
+        finding["help"] = json!(found.help);
+        finding["fix"] = json!(fix);
+        finding
     };
     diagnostics.iter().map(finding).collect()
+}
+
+/// Where something is: offsets in UTF-16 units from 0, lines and columns from 1.
+fn placed(utf16: &Utf16<'_>, span: Span) -> Value {
+    let (from, to) = (utf16.position(span.start), utf16.position(span.end));
+    json!({
+        "start": utf16.offset(span.start),
+        "end": utf16.offset(span.end),
+        "line": from.line,
+        "column": from.column,
+        "end_line": to.line,
+        "end_column": to.column,
+    })
 }
 
 fn place(path: &str, given: &Value, slug: &str, id: &str) -> Place {

@@ -8,6 +8,17 @@ pub(crate) struct Utf16<'s> {
     source: &'s str,
     /// For each multiple of the stride, the UTF-16 offset of the character around it.
     marks: Vec<usize>,
+    /// The byte with which each line begins.
+    lines: Vec<usize>,
+}
+
+/// A place as people say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// From 1.
+    pub(crate) line: usize,
+    /// In UTF-16 units from the beginning of the line, from 1.
+    pub(crate) column: usize,
 }
 
 impl<'s> Utf16<'s> {
@@ -22,7 +33,17 @@ impl<'s> Utf16<'s> {
             marks.push(units);
             from = mark;
         }
-        Utf16 { source, marks }
+        let breaks = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
+        Utf16 { source, marks, lines }
+    }
+
+    /// The line and the column of the byte at `offset`.
+    pub(crate) fn position(&self, offset: usize) -> Position {
+        let offset = offset.min(self.source.len());
+        let line = self.lines.partition_point(|start| *start <= offset);
+        let column = self.offset(offset) - self.offset(self.lines[line - 1]) + 1;
+        Position { line, column }
     }
 
     /// The UTF-16 offset of the byte at `offset`; one inside a character counts as its
@@ -64,5 +85,24 @@ mod tests {
         assert_eq!(utf16.offset(text.len()), units);
         assert_eq!(utf16.offset(text.len() + 9), units);
         assert_eq!(Utf16::new("").offset(3), 0);
+    }
+
+    #[test]
+    fn lines_and_columns_begin_with_one() {
+        let utf16 = Utf16::new("a\u{1f600}b\r\n\n日\u{e9}");
+        let table = [
+            (0, 1, 1),
+            (1, 1, 2),
+            (5, 1, 4),
+            (7, 1, 6),
+            (8, 2, 1),
+            (9, 3, 1),
+            (12, 3, 2),
+            (99, 3, 3),
+        ];
+        for (offset, line, column) in table {
+            assert_eq!(utf16.position(offset), Position { line, column }, "{offset}");
+        }
+        assert_eq!(Utf16::new("").position(3), Position { line: 1, column: 1 });
     }
 }

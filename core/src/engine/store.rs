@@ -492,6 +492,7 @@ fn progress(run: &Run) -> Progress {
     let part = 1.0 - 0.5_f64.powi(attempts as i32);
     let current = open.or(run.steps.last());
     Progress {
+        run_id: run.id.clone(),
         done: done as f64 + if open.is_some() { part } else { 0.0 },
         steps: run.steps.len(),
         words: current.map_or_else(String::new, step_line),

@@ -63,8 +63,8 @@ pub fn of_tool(tool: &str, input: &Value) -> Option<RunCall> {
     };
     let run = input["run_id"].as_str().filter(|id| is_id(id)).map(str::to_owned);
     Some(match (name, run) {
-        ("run", None) => RunCall::Begins,
-        ("run" | "step" | "gate", run) => RunCall::WorksOn(run),
+        ("run", None) | ("begin", _) => RunCall::Begins,
+        ("run" | "step" | "gate" | "finalize", run) => RunCall::WorksOn(run),
         ("next", run) => RunCall::Asks(run),
         _ => return None,
     })
@@ -262,6 +262,8 @@ mod tests {
             ("mcp_onloop_gate", &of_run, Some(RunCall::WorksOn(Some(ID.to_owned())))),
             ("onloop_next", &of_run, Some(RunCall::Asks(Some(ID.to_owned())))),
             ("mcp__onloop__run", &step, Some(RunCall::Begins)),
+            ("mcp__onloop__begin", &json!({}), Some(RunCall::Begins)),
+            ("mcp__onloop__finalize", &of_run, Some(RunCall::WorksOn(Some(ID.to_owned())))),
             ("mcp__onloop__run", &of_run, Some(RunCall::WorksOn(Some(ID.to_owned())))),
             ("mcp__cursor__step", &step, Some(RunCall::WorksOn(None))),
             ("mcp__cursor__next", &json!({}), None),

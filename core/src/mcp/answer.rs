@@ -82,6 +82,25 @@ pub fn error_result(why: &str) -> Value {
     tool_result(Tool::Run, Exit::Usage, &Capped::default(), &notes)
 }
 
+/// The answer to a `run` that has begun and goes on without its caller.
+pub fn started_result(run_id: &str) -> Value {
+    let notes = format!(
+        "Run {run_id} has begun and goes on in the background. It pauses at a gate for a person, and \
+         when this server ends.\n`status` with this `run_id` says where it stands; a subscription \
+         to onloop://runs/{run_id}/record tells of each change; `stop` pauses it.\n"
+    );
+    json!({
+        "content": [{ "type": "text", "text": notes }],
+        "structuredContent": {
+            "outcome": "begun",
+            "exit_code": 0,
+            "result": { "run_id": run_id, "status": "running" },
+            "notes": notes,
+        },
+        "isError": false,
+    })
+}
+
 fn outcome(exit: Exit) -> &'static str {
     match exit {
         Exit::Done => "done",
@@ -93,22 +112,4 @@ fn outcome(exit: Exit) -> &'static str {
         Exit::Interrupted => "interrupted",
         Exit::Custom(_) => "ended",
     }
-}
-
-/// The form of every structured answer.
-pub(super) fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "outcome": {
-                "type": "string",
-                "enum": ["done", "failed", "usage", "paused", "refused", "bug", "interrupted"],
-                "description": "`paused`: a person has to decide; `refused`: nothing was done",
-            },
-            "exit_code": { "type": "integer", "description": "The exit code of the command line" },
-            "result": { "description": "What the command prints, as JSON where it is JSON" },
-            "notes": { "type": "string", "description": "Words for people, and the next step" },
-        },
-        "required": ["outcome", "exit_code", "result", "notes"],
-    })
 }

@@ -1,17 +1,22 @@
-//! One conversation with a client.
+//! What is said with one client: one conversation, or requests that each stand alone.
 
-use std::collections::BTreeMap;
+mod method;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::Error;
 use serde_json::{Map, Value, json};
 
+use super::completion::Completion;
 use super::message::{self, Id, Incoming, RpcError, invalid};
 use super::resource::Resource;
+use super::subscription::Subscriptions;
+use super::terms::{Era, Freshness, LogLevel, Terms, dressed, renumbered};
 use super::tool::{InputError, Tool, ToolCall};
-use super::{VERSIONS, answer, resource};
 use crate::limits;
 use crate::syntax::strict_json;
 use crate::text::{ellipsis, one_line};
+use method::Judged;
 
 /// What is to be done about a line of the client.
 #[derive(Debug)]
@@ -27,6 +32,8 @@ pub enum Reaction {
         work: ClientRequest,
         /// The token with which the client wants to be told about progress.
         progress: Option<Value>,
+        /// What is known of the client.
+        terms: Terms,
     },
     /// The client no longer wants an answer to this request.
     Cancel(Id),
@@ -44,6 +51,28 @@ pub enum ClientRequest {
     ListResources,
     /// Read a resource.
     Read(Resource),
+    /// Complete what a person types.
+    Complete(Completion),
+    /// Go on with a call that has asked a person something.
+    GoOn {
+        /// The state that was handed out with the question.
+        state: String,
+        /// The call, which must be the same one.
+        call: ToolCall,
+        /// What the person said; `None`: the client says nothing about it.
+        answer: Option<ClientAnswer>,
+    },
+}
+
+impl ClientRequest {
+    fn freshness(&self) -> Freshness {
+        match self {
+            ClientRequest::ListResources | ClientRequest::Read(_) => Freshness::Stale,
+            ClientRequest::CallTool(..)
+            | ClientRequest::Complete(_)
+            | ClientRequest::GoOn { .. } => Freshness::Unknown,
+        }
+    }
 }
 
 /// The `id` of a request of ours to the client.
@@ -74,6 +103,16 @@ struct Agreed {
     version: &'static str,
     elicits: bool,
     has_roots: bool,
+    log: Option<LogLevel>,
+}
+
+/// A request of the client that was not answered yet.
+#[derive(Debug)]
+struct Open {
+    /// The batch that it came in.
+    batch: Option<u64>,
+    era: Era,
+    freshness: Freshness,
 }
 
 /// Requests that came together and are answered together.
@@ -87,10 +126,11 @@ struct Batch {
 #[derive(Debug, Default)]
 pub struct Connection {
     agreed: Option<Agreed>,
-    /// The client's open requests, and the batch that each came in.
-    open: BTreeMap<Id, Option<u64>>,
+    /// The client's open requests.
+    open: BTreeMap<Id, Open>,
     batches: BTreeMap<u64, Batch>,
     questions: BTreeMap<ServerRequest, ServerRequestKind>,
+    subscriptions: Subscriptions,
     count: u64,
 }
 
@@ -125,14 +165,40 @@ impl Connection {
 
     /// The message that answers a request; nothing when nobody waits for it any more, or when
     /// others of its batch are still open.
-    pub fn finish(&mut self, id: &Id, outcome: &Result<Value, RpcError>) -> Option<Value> {
-        let batch = self.open.remove(id)?;
-        self.deliver(batch, Some(message::answer(Some(id), outcome)))
+    pub fn finish(&mut self, id: &Id, outcome: Result<Value, RpcError>) -> Option<Value> {
+        let Open { batch, era, freshness } = self.open.remove(id)?;
+        let answer = message::answer(Some(id), &in_era(outcome, era, freshness));
+        self.deliver(batch, Some(answer))
     }
 
-    /// Whether people can be asked through the client.
-    pub fn elicits(&self) -> bool {
-        self.agreed.is_some_and(|agreed| agreed.elicits)
+    /// The runs about which the client wants to be told.
+    pub fn watched_runs(&self) -> BTreeSet<String> {
+        self.subscriptions.runs()
+    }
+
+    /// Whether the client wants to be told about runs that come and go.
+    pub fn watches_list(&self) -> bool {
+        self.subscriptions.wants_list()
+    }
+
+    /// What is sent when a run has changed.
+    pub fn run_changed(&self, run_id: &str) -> Vec<Value> {
+        self.subscriptions.updated(run_id)
+    }
+
+    /// What is sent when a run has come or gone.
+    pub fn list_changed(&self) -> Vec<Value> {
+        self.subscriptions.list_changed(self.agreed.is_some())
+    }
+
+    /// What is sent last, to whoever listens.
+    pub fn end_streams(&mut self) -> Vec<Value> {
+        let ended = self.subscriptions.close().into_iter();
+        ended
+            .map(|(id, result)| {
+                message::answer(Some(&id), &Ok(dressed(result, Freshness::Unknown)))
+            })
+            .collect()
     }
 
     /// Whether the client was asked where it works and has not answered.
@@ -148,15 +214,7 @@ impl Connection {
     /// Asks a person through the client. `choices` are all that can be answered; none: any
     /// text.
     pub fn ask(&mut self, words: &str, choices: &[&str]) -> (ServerRequest, Value) {
-        let mut answer = json!({ "type": "string", "title": "Answer" });
-        let mut schema = json!({ "type": "object" });
-        if !choices.is_empty() {
-            answer["enum"] = json!(choices);
-            schema["required"] = json!(["answer"]);
-        }
-        schema["properties"] = json!({ "answer": answer });
-        let params = json!({ "message": words, "requestedSchema": schema });
-        self.question(ServerRequestKind::Person, "elicitation/create", params)
+        self.question(ServerRequestKind::Person, ELICIT, form(words, choices))
     }
 
     /// Forgets a question and tells the client so.
@@ -166,12 +224,20 @@ impl Connection {
         Some(message::notification("notifications/cancelled", params))
     }
 
-    /// How far a request has come, of `total`, as a message.
-    pub fn progress(&self, token: &Value, progress: f64, total: f64, words: &str) -> Value {
-        let params = json!({
-            "progressToken": token, "progress": progress, "total": total, "message": words,
-        });
+    /// How far a request has come, of `total` where that is known, as a message.
+    pub fn progress(&self, token: &Value, done: f64, total: Option<f64>, words: &str) -> Value {
+        let mut params = json!({ "progressToken": token, "progress": done });
+        if let Some(total) = total {
+            params["total"] = json!(total);
+        }
+        params["message"] = json!(words);
         message::notification("notifications/progress", params)
+    }
+
+    /// What is said meanwhile, as a message.
+    pub fn log(&self, level: LogLevel, words: &str) -> Value {
+        let params = json!({ "level": level.as_str(), "logger": "onloop", "data": words });
+        message::notification("notifications/message", params)
     }
 
     fn receive_batch(&mut self, messages: Vec<Value>) -> Vec<Reaction> {
@@ -240,110 +306,45 @@ impl Connection {
         params: &Map<String, Value>,
         batch: Option<u64>,
     ) -> Option<Reaction> {
-        if self.open.contains_key(&id) {
+        if self.open.contains_key(&id) || self.subscriptions.has_stream(&id) {
             // An answer with this id would be taken for the answer to the other request.
             let error = invalid("a request with this `id` is still open");
             return self.answer_now(batch, message::answer(None, &Err(error)));
         }
-        match self.judge(method, params, batch) {
-            Ok(Judged::Answer(result)) => {
-                self.answer_now(batch, message::answer(Some(&id), &Ok(result)))
+        let terms = match Terms::declared(method, params) {
+            Ok(Some(terms)) => terms,
+            Ok(None) => self.terms(),
+            Err(error) => {
+                return self.answer_now(batch, message::answer(Some(&id), &Err(error)));
             }
+        };
+        let outcome = match self.judge(&id, method, params, (terms, batch)) {
+            Ok(Judged::Answer(result, freshness)) => in_era(Ok(result), terms.era, freshness),
+            // Its answer comes when it ends.
+            Ok(Judged::Listens(acknowledged)) => return Some(Reaction::Send(acknowledged)),
             Ok(Judged::ClientRequest(work)) if self.open.len() < limits::MCP_CALLS => {
                 if let Some(batch) = batch.and_then(|number| self.batches.get_mut(&number)) {
                     batch.open += 1;
                 }
-                self.open.insert(id.clone(), batch);
+                let (era, freshness) = (terms.era, work.freshness());
+                self.open.insert(id.clone(), Open { batch, era, freshness });
                 let token = params.get("_meta").map(|meta| &meta["progressToken"]);
                 let progress = token.filter(|token| token.is_string() || token.is_i64()).cloned();
-                Some(Reaction::Perform { id, work, progress })
+                return Some(Reaction::Perform { id, work, progress, terms });
             }
             Ok(Judged::ClientRequest(_)) => {
                 let message = format!("{} requests are open already", limits::MCP_CALLS);
-                let error = Err(RpcError::new(RpcError::BUSY, message));
-                self.answer_now(batch, message::answer(Some(&id), &error))
+                Err(RpcError::new(RpcError::BUSY, message))
             }
-            Err(error) => self.answer_now(batch, message::answer(Some(&id), &Err(error))),
-        }
+            Err(error) => Err(renumbered(error, terms.era)),
+        };
+        self.answer_now(batch, message::answer(Some(&id), &outcome))
     }
 
-    fn judge(
-        &mut self,
-        method: &str,
-        params: &Map<String, Value>,
-        batch: Option<u64>,
-    ) -> Result<Judged, RpcError> {
-        let known = [
-            "tools/list",
-            "tools/call",
-            "resources/list",
-            "resources/templates/list",
-            "resources/read",
-        ];
-        if self.agreed.is_none() && known.contains(&method) {
-            return Err(invalid("`initialize` comes first"));
-        }
-        match method {
-            "ping" => Ok(Judged::Answer(json!({}))),
-            "initialize" if batch.is_some() => Err(invalid("`initialize` comes alone")),
-            "initialize" => self.initialize(params).map(Judged::Answer),
-            "tools/list" => {
-                no_cursor(params)?;
-                let describe = |tool: &Tool| tool.describe(&answer::schema());
-                let tools: Vec<Value> = Tool::ALL.iter().map(describe).collect();
-                Ok(Judged::Answer(json!({ "tools": tools })))
-            }
-            "tools/call" => call(params).map(Judged::ClientRequest),
-            "resources/list" => {
-                no_cursor(params).map(|()| Judged::ClientRequest(ClientRequest::ListResources))
-            }
-            "resources/templates/list" => {
-                no_cursor(params)?;
-                Ok(Judged::Answer(resource::templates()))
-            }
-            "resources/read" => {
-                let uri = params.get("uri").and_then(Value::as_str).ok_or_else(|| {
-                    RpcError::new(RpcError::INVALID_PARAMS, "`uri` must be a string")
-                })?;
-                Resource::read(uri)
-                    .map(|resource| Judged::ClientRequest(ClientRequest::Read(resource)))
-            }
-            other => {
-                let other = ellipsis(&one_line(other), 100);
-                Err(RpcError::new(RpcError::NO_METHOD, format!("there is no method `{other}`")))
-            }
-        }
-    }
-
-    fn initialize(&mut self, params: &Map<String, Value>) -> Result<Value, RpcError> {
-        if self.agreed.is_some() {
-            return Err(invalid("`initialize` was answered before"));
-        }
-        let Some(wanted) = params.get("protocolVersion").and_then(Value::as_str) else {
-            let message = "`protocolVersion` must be a string";
-            return Err(RpcError::new(RpcError::INVALID_PARAMS, message));
-        };
-        let version =
-            VERSIONS.into_iter().find(|version| *version == wanted).unwrap_or(VERSIONS[0]);
-        let capability = |name: &str| params.get("capabilities").and_then(|all| all.get(name));
-        // Nothing said about how means by a form.
-        let has_form = |elicitation: &Value| {
-            elicitation.as_object().is_some_and(|how| how.is_empty() || how.contains_key("form"))
-        };
-        self.agreed = Some(Agreed {
-            version,
-            // Dates in this form are in the order of their texts.
-            elicits: version >= "2025-06-18" && capability("elicitation").is_some_and(has_form),
-            has_roots: capability("roots").is_some_and(Value::is_object),
-        });
-        Ok(json!({
-            "protocolVersion": version,
-            "capabilities": { "resources": {}, "tools": {} },
-            "serverInfo": {
-                "name": "onloop", "title": "onloop", "version": env!("CARGO_PKG_VERSION"),
-            },
-            "instructions": INSTRUCTIONS,
-        }))
+    /// What is known of the client of a conversation.
+    fn terms(&self) -> Terms {
+        let agreed = self.agreed.unwrap_or_default();
+        Terms { era: Era::Conversation, elicits: agreed.elicits, log: agreed.log }
     }
 
     fn notified(&mut self, method: &str, params: &Map<String, Value>) -> Vec<Reaction> {
@@ -359,7 +360,8 @@ impl Connection {
                 let Some(id) = params.get("requestId").and_then(Id::read) else {
                     return Vec::new();
                 };
-                let Some(batch) = self.open.remove(&id) else { return Vec::new() };
+                self.subscriptions.cancel(&id);
+                let Some(Open { batch, .. }) = self.open.remove(&id) else { return Vec::new() };
                 let mut acts = vec![Reaction::Cancel(id)];
                 acts.extend(self.deliver(batch, None).map(Reaction::Send));
                 acts
@@ -392,44 +394,50 @@ impl Connection {
     }
 }
 
-/// What we have to say to the model behind the client.
-const INSTRUCTIONS: &str = "onloop runs workflow files step by step: it verifies every step \
-itself, repeats what fails within limits, and keeps the record. Look with `status` and `next`; \
-let `run` do the work, or act yourself and report with `step`. Gates for people are decided by a \
-person, never by you: when a run waits at one, tell the person what it waits for.";
+const ELICIT: &str = "elicitation/create";
 
-#[allow(clippy::large_enum_variant, reason = "one lives for the time of one message")]
-enum Judged {
-    Answer(Value),
-    ClientRequest(ClientRequest),
+/// What a client shows to a person.
+fn form(words: &str, choices: &[&str]) -> Value {
+    let mut answer = json!({ "type": "string", "title": "Answer" });
+    let mut schema = json!({ "type": "object" });
+    if !choices.is_empty() {
+        answer["enum"] = json!(choices);
+        schema["required"] = json!(["answer"]);
+    }
+    schema["properties"] = json!({ "answer": answer });
+    json!({ "message": words, "requestedSchema": schema })
 }
 
-fn refused(error: RpcError) -> Reaction {
-    Reaction::Send(message::answer(None, &Err(error)))
+/// The result with which a call of the stateless protocol asks a person: the client calls again with
+/// `state` and what was answered.
+pub fn input_required(state: &str, words: &str, choices: &[&str]) -> Value {
+    let mut params = form(words, choices);
+    params["mode"] = json!("form");
+    json!({
+        "resultType": "input_required",
+        "inputRequests": { ANSWER: { "method": ELICIT, "params": params } },
+        "requestState": state,
+    })
 }
 
-/// Everything fits on one page, so nobody got a cursor from us.
-fn no_cursor(params: &Map<String, Value>) -> Result<(), RpcError> {
-    match params.get("cursor") {
-        None | Some(Value::Null) => Ok(()),
-        Some(_) => {
-            Err(RpcError::new(RpcError::INVALID_PARAMS, "unknown `cursor`; there is one page only"))
+/// The name of what we ask for in a result.
+const ANSWER: &str = "answer";
+
+fn in_era(
+    outcome: Result<Value, RpcError>,
+    era: Era,
+    freshness: Freshness,
+) -> Result<Value, RpcError> {
+    match era {
+        Era::Conversation => outcome,
+        Era::Request => {
+            outcome.map(|result| dressed(result, freshness)).map_err(|error| renumbered(error, era))
         }
     }
 }
 
-fn call(params: &Map<String, Value>) -> Result<ClientRequest, RpcError> {
-    let invalid = |message: String| RpcError::new(RpcError::INVALID_PARAMS, message);
-    let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
-    let Ok(tool) = name.parse::<Tool>() else {
-        return Err(invalid(format!("there is no tool `{}`", ellipsis(&one_line(name), 100))));
-    };
-    let asked = match params.get("arguments") {
-        None | Some(Value::Null) => tool.read(&Map::new()),
-        Some(Value::Object(arguments)) => tool.read(arguments),
-        Some(_) => return Err(invalid("`arguments` must be an object".to_owned())),
-    };
-    Ok(ClientRequest::CallTool(tool, asked))
+fn refused(error: RpcError) -> Reaction {
+    Reaction::Send(message::answer(None, &Err(error)))
 }
 
 /// Declining a question and closing it say the same about what was asked: nothing.

@@ -35,6 +35,8 @@ pub struct RpcError {
     pub code: i64,
     /// For people.
     pub message: String,
+    /// For programs, where the protocol says what.
+    pub data: Option<Value>,
 }
 
 impl RpcError {
@@ -50,10 +52,16 @@ impl RpcError {
     pub const NO_RESOURCE: i64 = -32002;
     /// Too much is open already.
     pub const BUSY: i64 = -32000;
+    /// The version that a request declares is not spoken here.
+    pub const UNSUPPORTED_VERSION: i64 = -32022;
 
     /// An error of that code; `message` is for people.
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
-        RpcError { code, message: message.into() }
+        RpcError { code, message: message.into(), data: None }
+    }
+
+    pub(super) fn with_data(self, data: Value) -> RpcError {
+        RpcError { data: Some(data), ..self }
     }
 }
 
@@ -134,8 +142,11 @@ pub(super) fn answer(id: Option<&Id>, outcome: &Result<Value, RpcError>) -> Valu
     let id = id.map_or(Value::Null, Id::to_value);
     match outcome {
         Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
-        Err(error) => {
-            let error = json!({ "code": error.code, "message": error.message });
+        Err(RpcError { code, message, data }) => {
+            let mut error = json!({ "code": code, "message": message });
+            if let Some(data) = data {
+                error["data"] = data.clone();
+            }
             json!({ "jsonrpc": "2.0", "id": id, "error": error })
         }
     }

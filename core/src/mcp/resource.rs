@@ -57,7 +57,8 @@ impl Resource {
         })
     }
 
-    fn uri(&self) -> String {
+    /// Its address.
+    pub fn uri(&self) -> String {
         format!("{SCHEME}{}/{}", self.run_id, self.kind.as_str())
     }
 
@@ -80,18 +81,27 @@ impl Resource {
     }
 }
 
+fn template(kind: ResourceKind) -> String {
+    format!("{SCHEME}{{run_id}}/{}", kind.as_str())
+}
+
+/// Whether this is the address of one of our templates.
+pub(super) fn is_template(uri: &str) -> bool {
+    ResourceKind::ALL.into_iter().any(|kind| template(kind) == uri)
+}
+
 /// What `resources/templates/list` answers.
 pub(super) fn templates() -> Value {
-    let template = |kind: ResourceKind| {
+    let describe = |kind: ResourceKind| {
         let word = kind.as_str();
         json!({
-            "uriTemplate": format!("{SCHEME}{{run_id}}/{word}"),
+            "uriTemplate": template(kind),
             "name": word,
             "title": format!("The {word} of a run"),
             "mimeType": kind.mime_type(),
         })
     };
-    json!({ "resourceTemplates": ResourceKind::ALL.map(template) })
+    json!({ "resourceTemplates": ResourceKind::ALL.map(describe) })
 }
 
 /// What `resources/list` answers, given what `status --all --json` says.

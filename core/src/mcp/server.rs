@@ -5,19 +5,26 @@
 //! Calls take turns between two requests, and while a process runs, which there is one of at a
 //! time, the client's messages are still read.
 
+mod call;
 mod folders;
 mod job;
+mod lookout;
+mod process;
+mod program;
+mod tell;
+mod told;
 
 use serde_json::Value;
 
 use crate::effect::rooted::rooted;
-use crate::effect::{
-    Exit, Failure, FailureKind, Io, Outcome, ProcessSpec, ProcessStatus, Request, Turn,
-};
+use crate::effect::{Exit, FailureKind, Io, Outcome, Request, Say, Turn};
 use crate::limits;
-use crate::mcp::{ClientAnswer, ClientRequest, Connection, Id, Reaction, ServerRequest};
+use crate::mcp::{ClientAnswer, Connection, Id, Reaction, ServerRequest};
+use crate::time::Timestamp;
 use folders::Folders;
-use job::{Job, State};
+use job::{Job, NewJob, State};
+use lookout::Lookout;
+use process::Followed;
 
 /// `onloop mcp`: speaks until its standard input ends.
 pub async fn mcp(io: &Io) -> Exit {
@@ -40,6 +47,8 @@ pub async fn mcp(io: &Io) -> Exit {
         jobs: Vec::new(),
         begun: 0,
         closing: None,
+        lookout: Lookout::default(),
+        roots_until: None,
     };
     server.serve().await
 }
@@ -53,6 +62,10 @@ struct Server {
     begun: u64,
     /// Nothing new begins; how it ends when everything has.
     closing: Option<Exit>,
+    /// What clients want to be told about.
+    lookout: Lookout,
+    /// How long calls wait for the client to say where it works.
+    roots_until: Option<Timestamp>,
 }
 
 impl Server {
@@ -60,17 +73,51 @@ impl Server {
         loop {
             self.advance().await;
             if let Some(exit) = self.closing.filter(|_| self.jobs.is_empty()) {
+                for message in self.connection.end_streams() {
+                    self.send(&message).await;
+                }
                 return exit;
             }
+            self.keep_time().await;
+            if self.jobs.iter().any(Job::can_resume) {
+                continue;
+            }
+            let wait_ms = self.wait_ms();
             // While a process runs, its end or a message comes first.
-            let wait_ms = match self.follow_process().await {
-                Followed::Ended => continue,
-                Followed::Runs => Some(0),
-                Followed::None if self.awaits_roots() => Some(limits::MCP_ROOTS_WAIT_MS),
-                Followed::None => None,
-            };
-            self.listen(wait_ms).await;
+            match self.follow_process(wait_ms).await {
+                Followed::Ended => {}
+                Followed::Runs => self.listen(Some(0)).await,
+                Followed::None => self.listen(wait_ms).await,
+            }
         }
+    }
+
+    /// Does what is due by now.
+    async fn keep_time(&mut self) {
+        let now = self.io.now();
+        if self.awaits_roots() {
+            let until = after(now, limits::MCP_ROOTS_WAIT_MS);
+            if *self.roots_until.get_or_insert(until) <= now {
+                self.connection.stop_waiting_for_roots();
+                self.begin_waiting().await;
+            }
+        }
+        if !self.awaits_roots() {
+            self.roots_until = None;
+        }
+        for job in &mut self.jobs {
+            job.wake(now);
+        }
+        self.give_signs().await;
+        self.look_out().await;
+    }
+
+    /// How long nothing is due; `None`: for ever.
+    fn wait_ms(&self) -> Option<u64> {
+        let jobs = self.jobs.iter().filter_map(Job::due);
+        let due = jobs.chain(self.roots_until).chain(self.lookout.due()).min()?;
+        // A clock that was set back makes nobody wait for longer than a look takes.
+        Some(due.millis_since(self.io.now()))
     }
 
     /// Reads what the client has sent.
@@ -78,30 +125,24 @@ impl Server {
         loop {
             let request = Request::ReadInput { limit_bytes: limits::MCP_LINE_BYTES, wait_ms };
             match self.io.request(request).await {
-                Ok(Outcome::Input { bytes }) if bytes.is_empty() => {
-                    return self.close(Exit::Done).await;
-                }
-                Ok(Outcome::Input { bytes }) => return self.receive(&bytes).await,
-                Ok(Outcome::NoInput) if wait_ms == Some(0) => return,
-                Ok(Outcome::NoInput) => {
-                    self.connection.stop_waiting_for_roots();
-                    return self.begin_waiting().await;
-                }
+                Ok(Outcome::Input { bytes }) if bytes.is_empty() => self.close(Exit::Done).await,
+                Ok(Outcome::Input { bytes }) => self.receive(&bytes).await,
+                Ok(Outcome::NoInput) => {}
                 Err(failure) if failure.kind == FailureKind::TooLarge => {
                     let act = self.connection.receive_too_long();
                     self.act(act).await;
                     // What came with the end of that line has been read already.
                     wait_ms = Some(0);
+                    continue;
                 }
-                Err(failure) if failure.is_interrupted() => {
-                    return self.close(Exit::Interrupted).await;
-                }
-                Ok(_) => return self.close(Exit::Bug).await,
+                Err(failure) if failure.is_interrupted() => self.close(Exit::Interrupted).await,
+                Ok(_) => self.close(Exit::Bug).await,
                 Err(failure) => {
                     self.io.note(format!("error: {failure}")).await;
-                    return self.close(Exit::Refused).await;
+                    self.close(Exit::Refused).await;
                 }
             }
+            return;
         }
     }
 
@@ -117,13 +158,16 @@ impl Server {
 
     async fn act(&mut self, act: Reaction) {
         match act {
-            Reaction::Send(message) => self.send(&message).await,
-            Reaction::Perform { id, work, progress } => {
+            Reaction::Send(message) => {
+                // What changes after a subscription was confirmed must not be missed.
+                self.look_out().await;
+                self.send(&message).await;
+            }
+            Reaction::Perform { id, work, progress, terms } => {
                 self.begun += 1;
-                self.jobs.push(Job::new(id, self.begun, progress, work));
-                if !self.connection.waits_for_roots() {
-                    self.begin_waiting().await;
-                }
+                let request = NewJob { id, work, progress, terms };
+                self.jobs.push(Job::new(self.begun, request, self.io.now()));
+                self.begin_waiting().await;
             }
             Reaction::Cancel(id) => self.cancel(&id).await,
             Reaction::Answered(question, answer) => self.answered(question, answer).await,
@@ -145,32 +189,6 @@ impl Server {
         }
     }
 
-    /// Whether a call waits until the client has said where it works.
-    fn awaits_roots(&self) -> bool {
-        self.jobs.iter().any(|job| matches!(job.state, State::New(_)))
-    }
-
-    /// Starts the programs of calls that were not started yet.
-    async fn begin_waiting(&mut self) {
-        for at in 0..self.jobs.len() {
-            let Some(work) = self.jobs[at].take_work() else { continue };
-            let directory = match &work {
-                ClientRequest::CallTool(_, Err(why)) => {
-                    self.jobs[at].refuse(&why.to_string());
-                    continue;
-                }
-                ClientRequest::CallTool(_, Ok(call)) => call.directory.as_deref(),
-                ClientRequest::ListResources | ClientRequest::Read(_) => None,
-            };
-            match self.folders.find(&self.io, directory).await {
-                Ok(folder) => {
-                    self.jobs[at].begin(&self.io, work, folder, self.connection.elicits());
-                }
-                Err(why) => self.jobs[at].refuse(&why.to_string()),
-            }
-        }
-    }
-
     /// Lets every call go on until it waits for something, and answers those that are over.
     async fn advance(&mut self) {
         let mut at = 0;
@@ -187,25 +205,14 @@ impl Server {
                     Turn::Request(request) => self.perform(at, request).await,
                 }
             }
-            if let State::Over(outcome) = &self.jobs[at].state {
-                let answer = self.connection.finish(&self.jobs[at].id, outcome);
-                self.jobs.remove(at);
-                if let Some(answer) = answer {
-                    self.send(&answer).await;
-                }
+            if matches!(self.jobs[at].state, State::Over(_)) {
+                let job = self.jobs.remove(at);
+                self.answer_job(job).await;
                 // What has ended may have been what others waited for.
                 at = 0;
             } else {
                 at += 1;
             }
-        }
-    }
-
-    async fn tell_progress(&mut self, at: usize) {
-        if let Some((token, progress)) = self.jobs[at].take_progress() {
-            let steps = progress.steps as f64;
-            let message = self.connection.progress(&token, progress.done, steps, &progress.words);
-            self.send(&message).await;
         }
     }
 
@@ -223,11 +230,14 @@ impl Server {
     async fn perform(&mut self, at: usize, request: Request) {
         let request = rooted(request, &self.jobs[at].cwd);
         let is_free = !self.jobs.iter().any(|job| job.has_process);
-        let elicits = self.connection.elicits();
+        let now = self.io.now();
         let job = &mut self.jobs[at];
         let outcome = match request {
             Request::Say(say) => {
                 job.keep(&say);
+                if let Say::Note(note) = &say {
+                    self.log(at, note).await;
+                }
                 Ok(Outcome::Done)
             }
             // What the client sends is not for a program behind a tool.
@@ -235,14 +245,12 @@ impl Server {
             Request::Ask { .. } | Request::Process(_) | Request::Sleep { .. } if job.cancelled => {
                 Err(job::interrupted())
             }
-            Request::Ask { question } if elicits => {
-                let words = job.question(&question);
-                let (question, message) =
-                    self.connection.ask(&words, &job::choices(question.trim_end()));
-                job.state = State::Asks(question);
-                return self.send(&message).await;
-            }
+            Request::Ask { question } if job.asks() => return self.ask(at, &question).await,
             Request::Ask { .. } => Err(job::nobody()),
+            Request::Sleep { duration_ms } if duration_ms > 0 => {
+                job.state = State::Sleeps(after(now, duration_ms));
+                return;
+            }
             Request::Process(spec) if !is_free => {
                 job.state = State::WantsProcess(spec);
                 return;
@@ -275,76 +283,8 @@ impl Server {
         self.jobs[at].reply(self.io.now(), outcome);
     }
 
-    /// Starts a process and lets it run, so that other calls go on before it is waited for.
-    async fn start_process(&mut self, at: usize, spec: ProcessSpec) {
-        if spec.interactive {
-            return self.jobs[at].reply(self.io.now(), Err(job::nobody()));
-        }
-        let wake_after_ms = spec.wake_after_ms;
-        let spec = ProcessSpec {
-            wake_after_ms: Some(0),
-            wake_on_input: true,
-            wake_on_lines: false,
-            ..spec
-        };
-        let outcome = self.io.request(Request::Process(spec)).await;
-        let job = &mut self.jobs[at];
-        match outcome {
-            Ok(Outcome::Running) => {
-                job.has_process = true;
-                job.state = State::InProcess { wake_after_ms };
-            }
-            // The program has something to do before it waits.
-            Ok(Outcome::Started { group }) => {
-                job.has_process = true;
-                job.reply(self.io.now(), Ok(Outcome::Started { group }));
-            }
-            other => self.process_ended(at, other).await,
-        }
-    }
-
-    /// Waits for the process that runs, or for a message.
-    async fn follow_process(&mut self) -> Followed {
-        let running = self.jobs.iter().enumerate().find_map(|(at, job)| match job.state {
-            State::InProcess { wake_after_ms } => Some((at, wake_after_ms)),
-            State::New(_)
-            | State::Ready(_)
-            | State::WantsProcess(_)
-            | State::Asks(_)
-            | State::Over(_) => None,
-        });
-        let Some((at, wake_after_ms)) = running else { return Followed::None };
-        let wake_on_input = self.closing.is_none();
-        let request = Request::Wait { wake_after_ms, wake_on_input, activity: None };
-        match self.io.request(request).await {
-            Ok(Outcome::Running) => {
-                if wake_after_ms.is_some() {
-                    self.jobs[at].reply(self.io.now(), Ok(Outcome::Running));
-                }
-                Followed::Runs
-            }
-            other => {
-                self.process_ended(at, other).await;
-                Followed::Ended
-            }
-        }
-    }
-
-    async fn process_ended(&mut self, at: usize, outcome: Result<Outcome, Failure>) {
-        let was_interrupted = match &outcome {
-            Ok(Outcome::Process(end)) => end.status == ProcessStatus::Interrupted,
-            Ok(_) => false,
-            Err(failure) => failure.is_interrupted(),
-        };
-        self.jobs[at].has_process = false;
-        self.jobs[at].reply(self.io.now(), outcome);
-        if was_interrupted {
-            self.close(Exit::Interrupted).await;
-        }
-    }
-
     async fn cancel(&mut self, id: &Id) {
-        if let Some(at) = self.jobs.iter().position(|job| job.id == *id) {
+        if let Some(at) = self.jobs.iter().position(|job| job.id.as_ref() == Some(id)) {
             self.interrupt(at).await;
         }
     }
@@ -375,12 +315,7 @@ impl Server {
     }
 }
 
-/// What came of waiting for a process.
-enum Followed {
-    /// None runs.
-    None,
-    /// It runs on.
-    Runs,
-    /// It has ended.
-    Ended,
+/// That long after a moment.
+fn after(at: Timestamp, ms: u64) -> Timestamp {
+    Timestamp::from_millis(at.as_millis().saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
 }

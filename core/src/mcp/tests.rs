@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod stateless;
+
 /// Requests after which the machine may be asked anything.
 const HELLO: &str = r#"
 > 0 initialize {"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}}}
@@ -54,7 +56,7 @@ fn shown(act: &Reaction) -> String {
             format!("[{}]", answers.join("; "))
         }
         Reaction::Send(message) => shown_message(message),
-        Reaction::Perform { id, work, progress } => {
+        Reaction::Perform { id, work, progress, terms: _ } => {
             let progress = progress.as_ref().map_or(String::new(), |token| format!(" ({token})"));
             let work = match work {
                 ClientRequest::CallTool(tool, Ok(asked)) => {
@@ -67,6 +69,8 @@ fn shown(act: &Reaction) -> String {
                 ClientRequest::Read(resource) => {
                     format!("{:?} of {}", resource.kind, resource.run_id)
                 }
+                ClientRequest::Complete(completion) => format!("{completion:?}"),
+                ClientRequest::GoOn { state, answer, .. } => format!("go on {state} {answer:?}"),
             };
             format!("perform {} {work}{progress}", id.to_value())
         }
@@ -79,6 +83,13 @@ fn shown(act: &Reaction) -> String {
 
 fn shown_message(message: &Value) -> String {
     let id = &message["id"];
+    if message.get("method").is_some() && message.get("id").is_none() {
+        return format!(
+            "tell {} {}",
+            message["method"].as_str().unwrap_or_default(),
+            message["params"]
+        );
+    }
     if message.get("method").is_some() {
         return format!("ask {id} {}", message["method"].as_str().unwrap_or_default());
     }
@@ -138,9 +149,9 @@ fn first_comes_the_agreement() {
     check(
         r#"
 > 1 server/discover {}
-< error 1 -32601 there is no method `server/discover`
+< error 1 -32602 `_meta` needs `io.modelcontextprotocol/protocolVersion`, which is a string
 > 2 tools/list {}
-< error 2 -32600 `initialize` comes first
+< error 2 -32602 `initialize` comes first, or `_meta` says that the request is one of version 2026-07-28
 > 3 ping {}
 < result 3
 > 4 initialize {}
@@ -202,7 +213,9 @@ fn people_are_asked_only_where_the_client_can_show_a_form() {
             "1 initialize {{\"protocolVersion\":\"{version}\",\"capabilities\":{capabilities}}}"
         );
         connection.receive(message(&line).as_bytes());
-        assert_eq!(connection.elicits(), expected, "{line}");
+        let acts = connection.receive(message(r#"2 tools/call {"name":"next"}"#).as_bytes());
+        let [Reaction::Perform { terms, .. }] = &acts[..] else { panic!("{acts:?}") };
+        assert_eq!(terms.elicits, expected, "{line}");
     }
     let mut connection = Connection::default();
     let (question, asked) = connection.ask("Go on?", &["yes", "no"]);
@@ -263,7 +276,7 @@ fn calls_are_checked_before_anything_happens() {
 > 8 tools/call {"name":"run","arguments":{"agent":"you"}}
 < perform 8 run: the argument `agent` is `"you"`, expected one of `claude`, `codex`, `opencode`, `cursor`, `gemini`, `copilot`, `script`
 > 9 tools/call {"name":"run","arguments":{"agent_command":"rm -rf /"}}
-< perform 9 run: there is no argument `agent_command`; expected `file`, `run_id`, `agent`, `mode`, `branch`, `fresh`, `review`, `agent_timeout`, `verify_timeout`, `directory`
+< perform 9 run: there is no argument `agent_command`; expected `file`, `run_id`, `agent`, `mode`, `branch`, `fresh`, `review`, `agent_timeout`, `verify_timeout`, `background`, `directory`
 > 10 tools/call {"name":"run","arguments":{"run_id":"x","fresh":true}}
 < perform 10 run: `fresh` is for a new run; with `run_id` an existing one is resumed
 > 11 tools/call {"name":"run","arguments":{"run_id":"x","directory":"a"},"_meta":{"progressToken":"p"}}
@@ -331,8 +344,8 @@ fn an_open_request_keeps_its_id_until_it_is_cancelled() {
         let is_taken = matches!(acts[..], [Reaction::Perform { .. }]);
         assert_eq!(is_taken, id < crate::limits::MCP_CALLS as i64, "{acts:?}");
     }
-    assert!(connection.finish(&Id::Number(3), &Ok(json!({}))).is_some());
-    assert!(connection.finish(&Id::Number(3), &Ok(json!({}))).is_none());
+    assert!(connection.finish(&Id::Number(3), Ok(json!({}))).is_some());
+    assert!(connection.finish(&Id::Number(3), Ok(json!({}))).is_none());
 }
 
 #[test]
@@ -365,14 +378,14 @@ fn a_batch_is_answered_as_one_when_all_of_it_is_done() {
         ["perform 4 next by Next in None", "perform 6 next by Next in None"]
     );
     assert_eq!(receive(message(r#"- notifications/cancelled {"requestId":4}"#)), ["cancel 4"]);
-    let answer = connection.finish(&Id::Number(6), &Ok(json!({}))).unwrap();
+    let answer = connection.finish(&Id::Number(6), Ok(json!({}))).unwrap();
     assert_eq!(shown(&Reaction::Send(answer)), "[result 5; result 6]");
 }
 
 #[test]
 fn every_tool_describes_itself_within_bounds() {
     for tool in Tool::ALL {
-        let described = tool.describe(&answer::schema());
+        let described = tool.describe(&output::schema(tool));
         let schema = &described["inputSchema"];
         assert_eq!(schema["additionalProperties"], false);
         assert!(schema["properties"]["directory"].is_object());
@@ -389,7 +402,7 @@ fn every_tool_describes_itself_within_bounds() {
         }
         let hints = &described["annotations"];
         assert_eq!(hints["readOnlyHint"], tool.is_read_only());
-        let changes = ["run", "step", "gate"].contains(&tool.as_str());
+        let changes = ["run", "stop", "begin", "step", "gate", "finalize"].contains(&tool.as_str());
         assert_eq!(tool.is_read_only(), !changes);
         assert!(!(hints["readOnlyHint"] == true && hints["destructiveHint"] == true));
     }

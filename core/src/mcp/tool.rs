@@ -1,24 +1,30 @@
-//! What we offer: eight tools over the programs of the command line.
+//! What we offer: tools over the programs of the command line.
+
+mod parameter;
+mod program;
 
 use serde_json::{Map, Value, json};
 
 use crate::agent;
-use crate::engine::choose_agent::AgentArgs;
-use crate::engine::conduct_args::ConductArgs;
 use crate::limits;
 use crate::preflight::IsolationMode;
 use crate::text::{ellipsis, one_line, words};
 use crate::verb::permit::ExplainArgs;
 use crate::verb::{
-    DecisionWord, GateArgs, LintArgs, LintFormat, ModeWord, NextArgs, ReportArgs, ResumeArgs,
-    RunArgs, StatusArgs, StepAction, StepArgs,
+    BeginArgs, DiffArgs, FinalizeArgs, GateArgs, LintArgs, NextArgs, ReceiptArgs, ReportArgs,
+    ResumeArgs, RunArgs, StatusArgs, StepArgs, SummaryArgs,
 };
+use parameter::{Given, Kind, Parameter, needed, optional};
 
 words! {
     /// A tool, named after the verb behind it.
     pub enum Tool {
         /// Run a workflow, or resume a run.
         Run = "run",
+        /// Pause a run that goes on in the background.
+        Stop = "stop",
+        /// Begin a run that the agent drives.
+        Begin = "begin",
         /// Look at runs.
         Status = "status",
         /// What should happen now.
@@ -27,12 +33,20 @@ words! {
         Step = "step",
         /// Decide at a gate.
         Gate = "gate",
+        /// End a run that the agent drives.
+        Finalize = "finalize",
+        /// The final summary of a run.
+        Summary = "summary",
+        /// The report of a run.
+        Report = "report",
+        /// What a run has changed.
+        Diff = "diff",
+        /// What the record of a run proves.
+        Receipt = "receipt",
         /// Check workflow files.
         Lint = "lint",
         /// Judge a tool call.
         PermitExplain = "permit_explain",
-        /// The report of a run.
-        Report = "report",
     }
 }
 
@@ -43,6 +57,10 @@ pub struct ToolCall {
     pub directory: Option<String>,
     /// The program that answers it.
     pub program: ToolProgram,
+    /// Whether it is answered when the run has begun, and the run goes on.
+    pub background: bool,
+    /// The tool and its input as it came.
+    pub given: (Tool, Map<String, Value>),
 }
 
 /// A program and its arguments.
@@ -53,6 +71,10 @@ pub enum ToolProgram {
     Run(RunArgs),
     /// `onloop resume`.
     Resume(ResumeArgs),
+    /// Pause that run, and `onloop status` of it.
+    Stop(String),
+    /// `onloop prepare` and `onloop init`.
+    Begin(BeginArgs),
     /// `onloop status`.
     Status(StatusArgs),
     /// `onloop next`.
@@ -67,6 +89,14 @@ pub enum ToolProgram {
     Explain(ExplainArgs),
     /// `onloop report`.
     Report(ReportArgs),
+    /// `onloop finalize`.
+    Finalize(FinalizeArgs),
+    /// `onloop summary`.
+    Summary(SummaryArgs),
+    /// `onloop diff`.
+    Diff(DiffArgs),
+    /// `onloop receipt`.
+    Receipt(ReceiptArgs),
 }
 
 /// Why the input of a call is refused; for the model that wrote it.
@@ -109,36 +139,6 @@ fn short(text: &str) -> String {
     ellipsis(&one_line(text), 100)
 }
 
-/// A parameter of a tool: its schema and its check are made from it.
-struct Parameter {
-    name: &'static str,
-    kind: Kind,
-    needed: bool,
-    about: &'static str,
-}
-
-#[derive(Clone, Copy)]
-enum Kind {
-    /// A string of at most so many characters.
-    Text(usize),
-    /// One of these.
-    Choice(&'static [&'static str]),
-    Flag,
-    /// Number of a step.
-    Step,
-    Object,
-    /// An array of strings.
-    List,
-}
-
-const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
-    Parameter { name, kind, needed: false, about }
-}
-
-const fn needed(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
-    Parameter { name, kind, needed: true, about }
-}
-
 const WORD: Kind = Kind::Text(limits::MCP_WORD_CHARS);
 const RUN_ID: Parameter =
     optional("run_id", WORD, "The run; left out: the only unfinished one here");
@@ -149,7 +149,9 @@ const DIRECTORY: Parameter = optional(
     "Folder to work in, inside the client's folders; left out: the project",
 );
 
-const RUN: &[Parameter] = &[
+const RUN: Parameter = needed("run_id", WORD, "The run");
+
+const RUN_A_WORKFLOW: &[Parameter] = &[
     optional("file", WORD, "Workflow file; left out: the only one of the project"),
     optional("run_id", WORD, "Go on with this run instead of beginning one"),
     optional(
@@ -168,6 +170,22 @@ const RUN: &[Parameter] = &[
     optional("review", Kind::Choice(agent::READERS), "Agent that reviews the work"),
     optional("agent_timeout", WORD, "Longest time for one attempt, such as 20m or 1h30m"),
     optional("verify_timeout", WORD, "Longest time for one verification command"),
+    optional(
+        "background",
+        Kind::Flag,
+        "Answer when the run has begun, and go on with it: it pauses at gates. `status` says where \
+         it stands, `stop` pauses it",
+    ),
+];
+const STOP: &[Parameter] = &[RUN];
+const BEGIN: &[Parameter] = &[
+    optional("file", WORD, "Workflow file; left out: the only one of the project"),
+    optional(
+        "mode",
+        Kind::Choice(IsolationMode::WORDS),
+        "Where to work, instead of what the file says: ask the person where neither says it",
+    ),
+    optional("branch", WORD, "Branch to work on, instead of what the file says"),
 ];
 const STATUS: &[Parameter] = &[
     optional("run_id", WORD, "Show this run in detail; left out: a list"),
@@ -199,20 +217,38 @@ const PERMIT_EXPLAIN: &[Parameter] = &[
     optional("tool", WORD, "Name of a tool, instead of a line of shell"),
     optional("input", Kind::Object, "The input of that tool"),
 ];
-const REPORT: &[Parameter] = &[needed("run_id", WORD, "The run")];
+const REPORT: &[Parameter] = &[RUN];
+const FINALIZE: &[Parameter] = &[RUN_ID];
+const SUMMARY: &[Parameter] = &[
+    RUN,
+    optional("platform", Kind::Choice(PLATFORMS), "As Markdown that this client shows well"),
+];
+const PLATFORMS: &[&str] = &["claude", "codex", "cline"];
+const DIFF: &[Parameter] = &[
+    RUN,
+    optional("step", WORD, "A step, or one attempt at it (2-1); left out: the whole run"),
+    optional("stat", Kind::Flag, "Only how many lines of which file"),
+];
+const RECEIPT: &[Parameter] = &[RUN];
 
 impl Tool {
     /// What clients show to people.
     fn title(self) -> &'static str {
         match self {
             Tool::Run => "Run a workflow",
+            Tool::Stop => "Pause a run",
+            Tool::Begin => "Begin a run that you drive",
             Tool::Status => "Show runs",
             Tool::Next => "What comes next",
             Tool::Step => "Record or verify a step",
             Tool::Gate => "Decide at a gate",
+            Tool::Finalize => "End a run that you drive",
+            Tool::Summary => "Summarize a run",
+            Tool::Report => "Show the report of a run",
+            Tool::Diff => "Show what a run has changed",
+            Tool::Receipt => "Show what a run proves",
             Tool::Lint => "Check workflow files",
             Tool::PermitExplain => "Judge a tool call",
-            Tool::Report => "Show the report of a run",
         }
     }
 
@@ -222,7 +258,17 @@ impl Tool {
             Tool::Run => {
                 "Runs a workflow file step by step until it is completed, blocked or paused: an \
                  agent acts, onloop verifies, retries within limits and keeps the record. With \
-                 `run_id` it goes on where a run stopped. Runs the file's commands."
+                 `run_id` it goes on where a run stopped. Runs the file's commands. With \
+                 `background` it answers at once and goes on."
+            }
+            Tool::Stop => {
+                "Pauses a run that this server conducts in the background, and shows where it \
+                 stands. `run` with its `run_id` goes on."
+            }
+            Tool::Begin => {
+                "Begins a run of a workflow file that you drive yourself: prepares the place for \
+                 the work and writes the record. Work in the `execution_root` that it names; go on \
+                 with `next` and `step`."
             }
             Tool::Status => "Lists the runs of this project, or shows one with all its steps.",
             Tool::Next => {
@@ -237,33 +283,53 @@ impl Tool {
                  may; otherwise a person is asked through the client. Where nobody can be asked, \
                  it is refused, and you tell the person which command decides."
             }
+            Tool::Finalize => {
+                "For a run that you drive yourself, when every step is done: repeats every check \
+                 and ends the run. Shows its summary."
+            }
+            Tool::Summary => "The summary of a run; with `platform` as text to be shown unchanged.",
+            Tool::Report => "The report of a run, as Markdown.",
+            Tool::Diff => "What a run, or one of its steps, has changed: a patch.",
+            Tool::Receipt => "What the record of a run proves, without any output text.",
             Tool::Lint => "Says what is wrong with workflow files, and where. Changes nothing.",
             Tool::PermitExplain => {
                 "Says whether a tool call of an agent would be allowed, denied or asked about, \
                  how it is understood and by which rule. Runs nothing."
             }
-            Tool::Report => "The report of a run, as Markdown.",
         }
     }
 
     /// Whether a run or a file of the project may be different afterwards.
     pub fn is_read_only(self) -> bool {
         match self {
-            Tool::Run | Tool::Step | Tool::Gate => false,
-            Tool::Status | Tool::Next | Tool::Lint | Tool::PermitExplain | Tool::Report => true,
+            Tool::Run | Tool::Stop | Tool::Begin | Tool::Step | Tool::Gate | Tool::Finalize => {
+                false
+            }
+            Tool::Status
+            | Tool::Next
+            | Tool::Summary
+            | Tool::Report
+            | Tool::Diff
+            | Tool::Receipt
+            | Tool::Lint
+            | Tool::PermitExplain => true,
         }
     }
 
     /// Whether it starts commands of the workflow.
     fn runs_commands(self) -> bool {
         match self {
-            Tool::Run | Tool::Step => true,
-            Tool::Status
+            Tool::Run | Tool::Begin | Tool::Step | Tool::Finalize => true,
+            Tool::Stop
+            | Tool::Status
             | Tool::Next
             | Tool::Gate
+            | Tool::Summary
+            | Tool::Report
+            | Tool::Diff
+            | Tool::Receipt
             | Tool::Lint
-            | Tool::PermitExplain
-            | Tool::Report => false,
+            | Tool::PermitExplain => false,
         }
     }
 
@@ -272,20 +338,37 @@ impl Tool {
     pub(super) fn failure_is_an_answer(self) -> bool {
         match self {
             Tool::Lint | Tool::PermitExplain => true,
-            Tool::Run | Tool::Status | Tool::Next | Tool::Step | Tool::Gate | Tool::Report => false,
+            Tool::Run
+            | Tool::Stop
+            | Tool::Begin
+            | Tool::Status
+            | Tool::Next
+            | Tool::Step
+            | Tool::Gate
+            | Tool::Finalize
+            | Tool::Summary
+            | Tool::Report
+            | Tool::Diff
+            | Tool::Receipt => false,
         }
     }
 
     fn parameters(self) -> &'static [Parameter] {
         match self {
-            Tool::Run => RUN,
+            Tool::Run => RUN_A_WORKFLOW,
+            Tool::Stop => STOP,
+            Tool::Begin => BEGIN,
             Tool::Status => STATUS,
             Tool::Next => NEXT,
             Tool::Step => STEP,
             Tool::Gate => GATE,
+            Tool::Finalize => FINALIZE,
+            Tool::Summary => SUMMARY,
+            Tool::Report => REPORT,
+            Tool::Diff => DIFF,
+            Tool::Receipt => RECEIPT,
             Tool::Lint => LINT,
             Tool::PermitExplain => PERMIT_EXPLAIN,
-            Tool::Report => REPORT,
         }
     }
 
@@ -350,191 +433,12 @@ impl Tool {
                 Some(value) => parameter.check(value)?,
             }
         }
-        let given = Given(given);
-        Ok(ToolCall { directory: given.text("directory"), program: self.program(&given)? })
-    }
-
-    fn program(self, given: &Given<'_>) -> Result<ToolProgram, InputError> {
-        Ok(match self {
-            Tool::Run => return run(given),
-            Tool::Status => ToolProgram::Status(StatusArgs {
-                run_id: given.text("run_id"),
-                all: given.flag("all"),
-                json: true,
-            }),
-            Tool::Next => {
-                let run_id = given.text("run_id");
-                ToolProgram::Next(NextArgs { run_id, json: true, for_agent: true })
-            }
-            Tool::Step => ToolProgram::Step(StepArgs {
-                step: given.step(),
-                action: match given.text("action").as_deref() {
-                    Some("start") => StepAction::Start,
-                    Some("verify") => StepAction::Verify,
-                    Some("retry") => StepAction::Retry,
-                    _ => StepAction::Block,
-                },
-                reason: given.text("reason"),
-                run_id: given.text("run_id"),
-            }),
-            Tool::Gate => ToolProgram::Gate(GateArgs {
-                step: given.step(),
-                decision: match given.text("decision").as_deref() {
-                    Some("approved") => DecisionWord::Approved,
-                    _ => DecisionWord::Rejected,
-                },
-                mode: ModeWord::Auto,
-                reason: None,
-                redo: false,
-                seen: None,
-                run_id: given.text("run_id"),
-            }),
-            Tool::Lint => ToolProgram::Lint(LintArgs {
-                files: given.list("files"),
-                format: LintFormat::Json,
-                fix: false,
-                deny_warnings: given.flag("deny_warnings"),
-            }),
-            Tool::PermitExplain => return explain(given),
-            Tool::Report => ToolProgram::Report(ReportArgs {
-                run_id: given.text("run_id").unwrap_or_default(),
-                ..ReportArgs::default()
-            }),
+        let read = Given(given);
+        Ok(ToolCall {
+            directory: read.text("directory"),
+            program: self.program(&read)?,
+            background: read.flag("background"),
+            given: (self, given.clone()),
         })
-    }
-}
-
-fn run(given: &Given<'_>) -> Result<ToolProgram, InputError> {
-    let conduct = ConductArgs {
-        agent: AgentArgs { agent: given.text("agent"), agent_command: None },
-        agent_timeout: given.text("agent_timeout"),
-        verify_timeout: given.text("verify_timeout"),
-        json: true,
-        ..ConductArgs::default()
-    };
-    let Some(id) = given.text("run_id") else {
-        let mode = given.text("mode");
-        return Ok(ToolProgram::Run(RunArgs {
-            file: given.text("file"),
-            conduct,
-            mode: mode.and_then(|word| word.parse().ok()),
-            branch: given.text("branch"),
-            fresh: given.flag("fresh"),
-            review: given.text("review"),
-            ..RunArgs::default()
-        }));
-    };
-    for name in ["file", "mode", "branch", "fresh", "review"] {
-        if given.0.contains_key(name) {
-            return Err(InputError::ForNewRuns(name));
-        }
-    }
-    Ok(ToolProgram::Resume(ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() }))
-}
-
-fn explain(given: &Given<'_>) -> Result<ToolProgram, InputError> {
-    let (tool_or_line, input) = match (given.text("command"), given.text("tool")) {
-        (Some(line), None) if !given.0.contains_key("input") => (line, None),
-        (None, Some(tool)) => {
-            let input = given.0.get("input").cloned().unwrap_or_else(|| json!({}));
-            (tool, Some(input.to_string()))
-        }
-        (Some(_) | None, Some(_) | None) => {
-            return Err(InputError::CommandOrTool);
-        }
-    };
-    Ok(ToolProgram::Explain(ExplainArgs {
-        confined: false,
-        tool_or_line,
-        input,
-        json: true,
-        workflow: None,
-        branch: None,
-    }))
-}
-
-impl Parameter {
-    fn schema(&self) -> Value {
-        let about = self.about;
-        match self.kind {
-            Kind::Text(most) => json!({
-                "type": "string", "description": about, "minLength": 1, "maxLength": most,
-            }),
-            Kind::Choice(words) => {
-                json!({ "type": "string", "description": about, "enum": words })
-            }
-            Kind::Flag => json!({ "type": "boolean", "description": about }),
-            Kind::Step => json!({
-                "type": "integer", "description": about,
-                "minimum": 1, "maximum": limits::WORKFLOW_STEPS,
-            }),
-            Kind::Object => json!({ "type": "object", "description": about }),
-            Kind::List => json!({
-                "type": "array", "description": about, "maxItems": limits::MCP_LIST_ITEMS,
-                "items": { "type": "string", "minLength": 1, "maxLength": limits::MCP_WORD_CHARS },
-            }),
-        }
-    }
-
-    fn check(&self, value: &Value) -> Result<(), InputError> {
-        let expected = match self.kind {
-            Kind::Text(most) if is_text(value, most) => return Ok(()),
-            Kind::Text(most) => format!("a string of 1 to {most} characters"),
-            Kind::Choice(words) if value.as_str().is_some_and(|word| words.contains(&word)) => {
-                return Ok(());
-            }
-            Kind::Choice(words) => format!("one of `{}`", words.join("`, `")),
-            Kind::Flag if value.is_boolean() => return Ok(()),
-            Kind::Flag => "true or false".to_owned(),
-            Kind::Step => {
-                let most = limits::WORKFLOW_STEPS as u64;
-                match value.as_u64() {
-                    Some(step) if (1..=most).contains(&step) => return Ok(()),
-                    Some(_) | None => format!("a number from 1 to {most}"),
-                }
-            }
-            Kind::Object if value.is_object() => return Ok(()),
-            Kind::Object => "an object".to_owned(),
-            Kind::List => match value.as_array() {
-                Some(items)
-                    if items.len() <= limits::MCP_LIST_ITEMS
-                        && items.iter().all(|item| is_text(item, limits::MCP_WORD_CHARS)) =>
-                {
-                    return Ok(());
-                }
-                Some(_) | None => format!("an array of at most {} strings", limits::MCP_LIST_ITEMS),
-            },
-        };
-        Err(InputError::Invalid { name: self.name, found: value.to_string(), expected })
-    }
-}
-
-fn is_text(value: &Value, most_chars: usize) -> bool {
-    // The operating system reads strings up to a NUL.
-    value.as_str().is_some_and(|text| {
-        !text.is_empty() && !text.contains('\0') && text.chars().count() <= most_chars
-    })
-}
-
-/// Arguments that were checked.
-struct Given<'a>(&'a Map<String, Value>);
-
-impl Given<'_> {
-    fn text(&self, name: &str) -> Option<String> {
-        self.0.get(name)?.as_str().map(str::to_owned)
-    }
-
-    fn flag(&self, name: &str) -> bool {
-        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
-    }
-
-    fn step(&self) -> u32 {
-        let step = self.0.get("step").and_then(Value::as_u64).unwrap_or_default();
-        u32::try_from(step).unwrap_or(u32::MAX)
-    }
-
-    fn list(&self, name: &str) -> Vec<String> {
-        let items = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
-        items.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 }

@@ -1,10 +1,16 @@
 //! `onloop init FILE`: begin a record that an agent drives step by step.
 
+use serde_json::json;
+
 use crate::effect::{Exit, Io};
 use crate::engine::begin::{create, read_plan};
 use crate::engine::exit::step_by_step;
+use crate::engine::find_workflow::find_workflow;
 use crate::engine::keep::{keep_beginning, keep_between};
-use crate::preflight::{IsolationMode, Prepared};
+use crate::engine::preflight::preflight;
+use crate::preflight::{IsolationMode, PreflightFlags, Prepared};
+use crate::run::Beginning;
+use crate::workflow::Plan;
 
 /// Arguments of `onloop init`.
 #[derive(Clone, Debug, Default)]
@@ -83,13 +89,75 @@ async fn begin(io: &Io, args: &InitArgs) -> Result<String, Exit> {
         source_head: given(&args.source_head),
         worktree_path: given(&args.worktree_path),
     };
-    let mut store = create(io, &plan, &prepared, |mut beginning| {
+    write(io, &plan, &prepared, |mut beginning| {
         beginning.place.executor_mode = args.executor_mode.clone();
         beginning.place.driver = given(&args.driver);
         beginning.place.host = given(&args.host);
         beginning
     })
-    .await?;
+    .await
+}
+
+/// What the tool `begin` of `onloop mcp` is told: no command line has it, because there two commands do
+/// the same.
+#[derive(Clone, Debug, Default)]
+pub struct BeginArgs {
+    /// Workflow file; left out: the only one there is.
+    pub file: Option<String>,
+    /// Where to work, instead of what the file says.
+    pub mode: Option<IsolationMode>,
+    /// Branch to work on, instead of what the file says.
+    pub branch: Option<String>,
+}
+
+/// `onloop prepare` and `onloop init` in one: prints where the run works, and its id, as JSON.
+pub async fn begin_driven(io: &Io, args: &BeginArgs) -> Exit {
+    match prepare_and_write(io, args).await {
+        Ok((id, prepared)) => {
+            let document = json!({
+                "run_id": id,
+                "execution_root": prepared.execution_root,
+                "repo_root": prepared.repo_root.as_ref().unwrap_or(&prepared.execution_root),
+                "workflow_path": prepared.workflow_path,
+                "source_workflow_path": prepared.source_workflow_path,
+                "branch": prepared.branch,
+                "source_branch": prepared.source_branch,
+                "source_head": prepared.source_head,
+                "worktree_path": prepared.worktree_path,
+            });
+            io.result(format!("{document}\n")).await;
+            Exit::Done
+        }
+        Err(exit) => step_by_step(exit),
+    }
+}
+
+async fn prepare_and_write(io: &Io, args: &BeginArgs) -> Result<(String, Prepared), Exit> {
+    let file = find_workflow(io, args.file.as_deref()).await?;
+    let plan = read_plan(io, &file).await?;
+    let flags = PreflightFlags {
+        mode: args.mode,
+        branch: args.branch.clone(),
+        ..PreflightFlags::default()
+    };
+    let prepared = preflight(io, &plan, &file, &flags).await?;
+    let id = write(io, &plan, &prepared, |mut beginning| {
+        beginning.place.executor_mode = "loop".to_owned();
+        beginning.place.driver = Some("mcp".to_owned());
+        beginning
+    });
+    let id = id.await?;
+    Ok((id, prepared))
+}
+
+/// Writes the record of a run that whoever calls next drives; its id.
+async fn write(
+    io: &Io,
+    plan: &Plan,
+    prepared: &Prepared,
+    adapt: impl Fn(Beginning) -> Beginning,
+) -> Result<String, Exit> {
+    let mut store = create(io, plan, prepared, adapt).await?;
     let kept = keep_between(io, &mut store, async |io, store| Ok(keep_beginning(io, store).await));
     let kept = kept.await;
     // The record is driven by whoever calls next, not by this process.

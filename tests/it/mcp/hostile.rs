@@ -82,7 +82,14 @@ fn half_a_message_holds_nothing_up() {
     let mut server = command.spawn().unwrap();
     let (mut stdin, stdout) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
     let mut said = BufReader::new(stdout).lines();
-    let mut next = || serde_json::from_str::<Value>(&said.next().unwrap().unwrap()).unwrap();
+    // The next answer; that there is a new run is said as well.
+    let mut next = || loop {
+        let message: Value = serde_json::from_str(&said.next().unwrap().unwrap()).unwrap();
+        if message.get("id").is_some() {
+            return message;
+        }
+        assert_eq!(message["method"], "notifications/resources/list_changed");
+    };
     let run = json!({
         "jsonrpc": "2.0", "id": 2, "method": "tools/call",
         "params": { "name": "run", "arguments": here() },

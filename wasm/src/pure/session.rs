@@ -172,8 +172,36 @@ pub fn read_config(yaml: &str, folder: &str, variables: &str) -> Result<String, 
 /// What a host says to a hook: `{"event", "session", "cwd", "transcript", …}`.
 #[wasm_bindgen]
 pub fn hook_event(host: &str, input: &str) -> Result<String, JsError> {
-    let input = known_host(host)?.read(input.as_bytes())?;
+    let host = known_host(host)?;
+    let input = host.read(input.as_bytes()).map_err(|why| {
+        JsError::new(&format!("{why}; `{}` writes such as {}", host.as_str(), example(host)))
+    })?;
     Ok(documents::handsoff::hook_input(&input).to_string())
+}
+
+/// What a host writes to its hook before its agent lists a folder, for whoever has written something
+/// else.
+fn example(host: Host) -> &'static str {
+    match host {
+        Host::Claude | Host::Codex => {
+            r#"{"hook_event_name": "PreToolUse", "session_id": "7f3a", "cwd": "/srv/repo", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#
+        }
+        Host::Cursor => {
+            r#"{"hook_event_name": "beforeShellExecution", "conversation_id": "7f3a", "cwd": "/srv/repo", "command": "ls"}"#
+        }
+        Host::VsCode => {
+            r#"{"hookEventName": "PreToolUse", "sessionId": "7f3a", "cwd": "/srv/repo", "tool_name": "runInTerminal", "tool_input": {"command": "ls"}}"#
+        }
+        Host::OpenCode => {
+            r#"{"event": "tool.execute.before", "session_id": "7f3a", "cwd": "/srv/repo", "tool": "bash", "input": {"command": "ls"}}"#
+        }
+        Host::Cline => {
+            r#"{"hookName": "PreToolUse", "taskId": "7f3a", "workspaceRoots": ["/srv/repo"], "preToolUse": {"toolName": "execute_command", "parameters": {"command": "ls"}}}"#
+        }
+        Host::Copilot => {
+            r#"{"sessionId": "7f3a", "timestamp": 0, "cwd": "/srv/repo", "toolName": "bash", "toolArgs": "{\"command\": \"ls\"}"}"#
+        }
+    }
 }
 
 /// What a hook prints to say `answer` to an event of that name; empty: it has no opinion.
@@ -211,4 +239,26 @@ fn read(id: &str, session: &str) -> Result<Session, JsError> {
 
 fn write(session: &Session) -> Result<String, JsError> {
     Ok(String::from_utf8(documents::session::write(session))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use onloop_core::hooks::HookEvent;
+
+    use super::*;
+
+    #[test]
+    fn every_example_is_a_call_in_a_session_and_a_folder() {
+        for host in Host::ALL {
+            let input = host.read(example(host).as_bytes()).expect("an example can be read");
+            assert!(
+                matches!(input.event, HookEvent::ToolCall(_)),
+                "{}: {:?}",
+                host.as_str(),
+                input.event
+            );
+            assert_eq!(input.session.as_deref(), Some("7f3a"), "{}", host.as_str());
+            assert_eq!(input.cwd.as_deref(), Some("/srv/repo"), "{}", host.as_str());
+        }
+    }
 }

@@ -1,28 +1,36 @@
 //! One request of the client: a program, what it waits for, and what it has said.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::after;
+use super::program::program;
+use super::told::Told;
 use crate::effect::{
     Exit, Failure, FailureKind, Io, Outcome, ProcessEnd, ProcessRole, ProcessSpec, ProcessStatus,
     Program, Progress, Reply, Say, Start, Terminal, Turn,
 };
 use crate::limits;
 use crate::mcp::{
-    Capped, ClientAnswer, ClientRequest, Id, Resource, ResourceKind, RpcError, ServerRequest, Tool,
-    ToolCall, ToolProgram, error_result, listed, tool_result,
+    Capped, ClientAnswer, ClientRequest, Completion, Id, Resource, RpcError, ServerRequest, Terms,
+    Tool, ToolCall, error_result, input_required, listed, tool_result,
 };
 use crate::text;
 use crate::time::Timestamp;
-use crate::verb::gate::gate_for_agent;
-use crate::verb::permit::explain_call;
-use crate::verb::status::record;
-use crate::verb::{ReportArgs, StatusArgs, lint, next, report, resume, run, status, step};
 
 /// A request of the client that takes effects.
 pub(super) struct Job {
-    pub(super) id: Id,
+    /// The request that it answers; `None` while it has none: it goes on in the background, or waits
+    /// for the client to call again.
+    pub(super) id: Option<Id>,
     number: u64,
+    pub(super) terms: Terms,
+    /// Whether it is answered when its run has begun.
+    pub(super) is_background: bool,
+    /// The run that it conducts.
+    pub(super) run_id: Option<String>,
+    /// The tool and its input.
+    given: Option<(Tool, Map<String, Value>)>,
     pub(super) state: State,
     /// Its folder, absolute.
     pub(super) cwd: String,
@@ -32,14 +40,21 @@ pub(super) struct Job {
     pub(super) has_process: bool,
     /// Nobody wants its answer any more.
     pub(super) cancelled: bool,
-    token: Option<Value>,
-    last_progress: Option<(f64, String)>,
+    pub(super) told: Told,
     program: Option<Program>,
     form: Form,
     said: Capped,
     notes: Capped,
     /// Notes since the last question to a person.
     notes_since: String,
+}
+
+/// A request that begins a job.
+pub(super) struct NewJob {
+    pub(super) id: Id,
+    pub(super) work: ClientRequest,
+    pub(super) progress: Option<Value>,
+    pub(super) terms: Terms,
 }
 
 /// What a job waits for.
@@ -55,8 +70,12 @@ pub(super) enum State {
         /// When the program wants to be woken before that.
         wake_after_ms: Option<u64>,
     },
-    /// A person.
+    /// A person, through a request of ours.
     Asks(ServerRequest),
+    /// A person, until the client calls again with this state.
+    Parked { state: String, question: Value, until: Timestamp },
+    /// That time.
+    Sleeps(Timestamp),
     /// That its answer is sent.
     Over(Result<Value, RpcError>),
 }
@@ -67,30 +86,39 @@ enum Form {
     Tool(Tool),
     List,
     Resource(Resource),
+    Completion(Completion),
+    /// Of no program: another job goes on with it.
+    None,
 }
 
 impl Job {
-    /// The `number`th request of its conversation.
-    pub(super) fn new(id: Id, number: u64, token: Option<Value>, work: ClientRequest) -> Job {
+    /// The `number`th request of the client.
+    pub(super) fn new(number: u64, request: NewJob, now: Timestamp) -> Job {
+        let NewJob { id, work, progress, terms } = request;
         let form = match &work {
             ClientRequest::CallTool(tool, _) => Form::Tool(*tool),
             ClientRequest::ListResources => Form::List,
             ClientRequest::Read(resource) => Form::Resource(resource.clone()),
+            ClientRequest::Complete(completion) => Form::Completion(completion.clone()),
+            ClientRequest::GoOn { .. } => Form::None,
         };
         let most_bytes = match form {
-            Form::Tool(_) => limits::MCP_RESULT_BYTES,
-            Form::List | Form::Resource(_) => limits::MCP_RESOURCE_BYTES,
+            Form::Tool(_) | Form::None => limits::MCP_RESULT_BYTES,
+            Form::List | Form::Resource(_) | Form::Completion(_) => limits::MCP_RESOURCE_BYTES,
         };
         Job {
-            id,
+            id: Some(id),
             number,
+            terms,
+            is_background: false,
+            run_id: None,
+            given: None,
             state: State::New(work),
             cwd: String::new(),
             locks: Vec::new(),
             has_process: false,
             cancelled: false,
-            token,
-            last_progress: None,
+            told: Told::new(progress, now),
             program: None,
             form,
             said: Capped::new(most_bytes),
@@ -111,8 +139,14 @@ impl Job {
     }
 
     /// Starts the program.
-    pub(super) fn begin(&mut self, io: &Io, work: ClientRequest, cwd: String, attended: bool) {
+    pub(super) fn begin(&mut self, io: &Io, work: ClientRequest, cwd: String) {
         self.cwd.clone_from(&cwd);
+        if let ClientRequest::CallTool(_, Ok(call)) = &work {
+            self.is_background = call.background;
+            self.given = Some(call.given.clone());
+        }
+        // Who calls in the background does not wait for questions.
+        let attended = self.terms.elicits && !self.is_background;
         let outer = io.start();
         let mut random = Sha256::new();
         random.update(outer.random);
@@ -137,7 +171,10 @@ impl Job {
     pub(super) fn refuse(&mut self, why: &str) {
         self.state = State::Over(match &self.form {
             Form::Tool(_) => Ok(error_result(why)),
-            Form::List | Form::Resource(_) => Err(RpcError::new(RpcError::NO_RESOURCE, why)),
+            Form::List | Form::Resource(_) | Form::Completion(_) => {
+                Err(RpcError::new(RpcError::NO_RESOURCE, why))
+            }
+            Form::None => Err(RpcError::new(RpcError::INVALID_PARAMS, why)),
         });
     }
 
@@ -152,22 +189,117 @@ impl Job {
         self.state = State::Ready(Some(Reply { at, outcome }));
     }
 
-    /// How far it has come, under the name that the client gave. It only grows.
-    pub(super) fn take_progress(&mut self) -> Option<(Value, Progress)> {
-        const LEAST: f64 = 0.001;
-        let mut progress = self.program.as_mut()?.take_progress()?;
-        let token = self.token.clone().filter(|_| !self.cancelled)?;
-        progress.words = text::one_line(&progress.words);
-        if let Some((done, words)) = &self.last_progress
-            && progress.done <= *done
-        {
-            progress.done = done + LEAST;
-            if *words == progress.words || progress.done >= progress.steps as f64 {
-                return None;
-            }
+    /// How far it has come, as it says now.
+    pub(super) fn take_progress(&mut self) -> Option<Progress> {
+        let progress = self.program.as_mut()?.take_progress()?;
+        if self.run_id.is_none() {
+            self.run_id = Some(progress.run_id.clone());
         }
-        self.last_progress = Some((progress.done, progress.words.clone()));
-        Some((token, progress))
+        Some(progress)
+    }
+
+    /// Whether somebody waits for it, and it for nobody.
+    pub(super) fn is_at_work(&self) -> bool {
+        let waits = matches!(self.state, State::Over(_) | State::Parked { .. } | State::New(_));
+        self.id.is_some() && !self.cancelled && !waits
+    }
+
+    /// Waits until the client calls again with what a person has said, and returns what says so.
+    pub(super) fn park(
+        &mut self,
+        random: &[u8],
+        words: &str,
+        choices: &[&str],
+        now: Timestamp,
+    ) -> Value {
+        let mut state = Sha256::new();
+        state.update(random);
+        state.update(self.number.to_le_bytes());
+        state.update(now.as_millis().to_le_bytes());
+        state.update(words.as_bytes());
+        let state: String =
+            state.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let question = input_required(&state, words, choices);
+        let until = after(now, limits::MCP_ANSWER_WAIT_MS);
+        self.state = State::Parked { state, question: question.clone(), until };
+        question
+    }
+
+    /// Whether it waits for a call with this state, which must be the same call.
+    pub(super) fn waits_for(&self, wanted: &str, call: &ToolCall) -> bool {
+        matches!(&self.state, State::Parked { state, .. } if state == wanted)
+            && self.given.as_ref() == Some(&call.given)
+    }
+
+    /// When something is due: it wakes, gives a question up, or says that it goes on.
+    pub(super) fn due(&self) -> Option<Timestamp> {
+        let own = match &self.state {
+            State::Sleeps(until) | State::Parked { until, .. } => Some(*until),
+            State::New(_)
+            | State::Ready(_)
+            | State::WantsProcess(_)
+            | State::InProcess { .. }
+            | State::Asks(_)
+            | State::Over(_) => None,
+        };
+        own.into_iter().chain(self.told.due().filter(|_| self.is_at_work())).min()
+    }
+
+    /// Goes on if it has waited long enough.
+    pub(super) fn wake(&mut self, now: Timestamp) {
+        match &self.state {
+            State::Sleeps(until) if *until <= now => self.reply(now, Ok(Outcome::Done)),
+            State::Parked { until, .. } if *until <= now => {
+                self.hear(now, ClientAnswer::Nobody);
+            }
+            State::Sleeps(_)
+            | State::Parked { .. }
+            | State::New(_)
+            | State::Ready(_)
+            | State::WantsProcess(_)
+            | State::InProcess { .. }
+            | State::Asks(_)
+            | State::Over(_) => {}
+        }
+    }
+
+    /// Whether it waits for nothing.
+    pub(super) fn can_resume(&self) -> bool {
+        match self.state {
+            State::Ready(_) => self.program.is_some(),
+            State::Over(_) => true,
+            State::New(_)
+            | State::WantsProcess(_)
+            | State::InProcess { .. }
+            | State::Asks(_)
+            | State::Parked { .. }
+            | State::Sleeps(_) => false,
+        }
+    }
+
+    /// Whether it begins a run, rather than going on with one.
+    pub(super) fn begins_run(&self) -> bool {
+        self.given.as_ref().is_some_and(|(tool, input)| match tool {
+            Tool::Run => !input.contains_key("run_id"),
+            Tool::Begin => true,
+            Tool::Stop
+            | Tool::Status
+            | Tool::Next
+            | Tool::Step
+            | Tool::Gate
+            | Tool::Finalize
+            | Tool::Summary
+            | Tool::Report
+            | Tool::Diff
+            | Tool::Receipt
+            | Tool::Lint
+            | Tool::PermitExplain => false,
+        })
+    }
+
+    /// Whether its questions reach a person.
+    pub(super) fn asks(&self) -> bool {
+        self.terms.elicits && !self.is_background
     }
 
     pub(super) fn keep(&mut self, say: &Say) {
@@ -218,7 +350,9 @@ impl Job {
                 self.state = State::Over(Err(error));
             }
             State::Ready(_) | State::Over(_) => {}
-            State::WantsProcess(_) | State::Asks(_) => self.reply(at, Err(interrupted())),
+            State::WantsProcess(_) | State::Asks(_) | State::Parked { .. } | State::Sleeps(_) => {
+                self.reply(at, Err(interrupted()))
+            }
             State::InProcess { .. } => {
                 let status = ProcessStatus::Interrupted;
                 let (stdout, stderr) = Default::default();
@@ -238,6 +372,11 @@ impl Job {
                 Some(Err(_)) => Err(self.unreadable()),
                 None => Err(RpcError::new(RpcError::BUSY, "there are too many runs to list")),
             },
+            Form::Completion(completion) => match self.said.whole().map(serde_json::from_str) {
+                Some(Ok(runs)) => Ok(completion.answer(&runs)),
+                Some(Err(_)) | None => Ok(completion.answer(&Value::Null)),
+            },
+            Form::None => Err(RpcError::new(RpcError::INVALID_PARAMS, "nothing was asked")),
             Form::Resource(resource) => match self.said.whole() {
                 Some(text) if exit == Exit::Done => Ok(resource.contents(text)),
                 Some(_) => Err(self.unreadable()),
@@ -249,42 +388,6 @@ impl Job {
     fn unreadable(&self) -> RpcError {
         let why = text::one_line(self.notes.whole().unwrap_or_default());
         RpcError::new(RpcError::NO_RESOURCE, text::ellipsis(&why, 1000))
-    }
-}
-
-/// The program of a request.
-fn program(start: Start, work: ClientRequest) -> Program {
-    Program::new(start, |io| async move {
-        match work {
-            ClientRequest::CallTool(_, Ok(ToolCall { program, directory: _ })) => {
-                perform(&io, program).await
-            }
-            // Refused before a program was made.
-            ClientRequest::CallTool(_, Err(_)) => Exit::Usage,
-            ClientRequest::ListResources => {
-                status(&io, &StatusArgs { run_id: None, all: true, json: true }).await
-            }
-            ClientRequest::Read(Resource { run_id, kind: ResourceKind::Record }) => {
-                record(&io, &run_id).await
-            }
-            ClientRequest::Read(Resource { run_id, kind: ResourceKind::Report }) => {
-                report(&io, &ReportArgs { run_id, ..ReportArgs::default() }).await
-            }
-        }
-    })
-}
-
-async fn perform(io: &Io, program: ToolProgram) -> Exit {
-    match program {
-        ToolProgram::Run(args) => run(io, &args).await,
-        ToolProgram::Resume(args) => resume(io, &args).await,
-        ToolProgram::Status(args) => status(io, &args).await,
-        ToolProgram::Next(args) => next(io, &args).await,
-        ToolProgram::Step(args) => step(io, &args).await,
-        ToolProgram::Gate(args) => gate_for_agent(io, &args).await,
-        ToolProgram::Lint(args) => lint(io, &args).await,
-        ToolProgram::Explain(args) => explain_call(io, &args).await,
-        ToolProgram::Report(args) => report(io, &args).await,
     }
 }
 
