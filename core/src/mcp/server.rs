@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::effect::rooted::rooted;
 use crate::effect::{
-    Exit, Failure, FailureKind, Io, Outcome, ProcessSpec, ProcessStatus, Request, Turn,
+    Exit, Failure, FailureKind, InputUnit, Io, Outcome, ProcessSpec, ProcessStatus, Request, Turn,
 };
 use crate::limits;
 use crate::mcp::{ClientAnswer, ClientRequest, Connection, Id, Reaction, ServerRequest};
@@ -76,7 +76,11 @@ impl Server {
     /// Reads what the client has sent.
     async fn listen(&mut self, mut wait_ms: Option<u64>) {
         loop {
-            let request = Request::ReadInput { limit_bytes: limits::MCP_LINE_BYTES, wait_ms };
+            let request = Request::ReadInput {
+                limit_bytes: limits::MCP_LINE_BYTES,
+                wait_ms,
+                unit: InputUnit::Lines,
+            };
             match self.io.request(request).await {
                 Ok(Outcome::Input { bytes }) if bytes.is_empty() => {
                     return self.close(Exit::Done).await;
