@@ -9,16 +9,15 @@ use crate::install::canary::PROTOCOL_VERSION;
 
 mod answer;
 mod connection;
-mod message;
 mod resource;
 mod server;
 #[cfg(test)]
 mod tests;
 mod tool;
 
+pub use crate::syntax::json_rpc::{Id, RpcError};
 pub use answer::{Capped, error_result, tool_result};
 pub use connection::{ClientAnswer, ClientRequest, Connection, Reaction, ServerRequest};
-pub use message::{Id, RpcError};
 pub use resource::{Resource, ResourceKind, listed};
 pub use server::mcp;
 pub use tool::{InputError, Tool, ToolCall, ToolProgram};

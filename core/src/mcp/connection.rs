@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::de::Error;
 use serde_json::{Map, Value, json};
 
-use super::message::{self, Id, Incoming, RpcError, invalid};
 use super::resource::Resource;
 use super::tool::{InputError, Tool, ToolCall};
 use super::{VERSIONS, answer, resource};
 use crate::limits;
+use crate::syntax::json_rpc::{self as message, Id, Incoming, RpcError, invalid};
 use crate::syntax::strict_json;
 use crate::text::{ellipsis, one_line};
 
