@@ -9,6 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::effect::{Exit, Io};
 use crate::effect::{Program, Start};
+use crate::lsp::lsp;
 use crate::mcp::mcp;
 use crate::verb::auto::{AutoArgs, auto, with_argument_last};
 use crate::verb::permit;
@@ -302,6 +303,16 @@ Examples:
   codex mcp add onloop -- onloop mcp                Codex
   npx @modelcontextprotocol/inspector onloop mcp    try it by hand")]
     Mcp,
+    /// Serve workflow files to editors over the Language Server Protocol
+    #[command(
+        after_help = "For editors: messages on standard input and output, until the editor ends
+it. Reads no file and writes none; docs/lsp.md says how to set one up.
+
+Examples:
+  vim.lsp.start({ name = 'onloop', cmd = { 'onloop', 'lsp' } })    Neovim
+  (markdown-mode . (\"onloop\" \"lsp\"))                             Emacs, eglot"
+    )]
+    Lsp,
     /// Show all runs in a browser and decide at their gates there
     #[command(
         after_help = "Prints a link that lets one browser in. It is served on this machine alone,
@@ -498,6 +509,7 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::Uninstall(args) => Box::pin(uninstall(io, args)),
         Verb::Doctor(args) => Box::pin(doctor(io, args)),
         Verb::Mcp => Box::pin(mcp(io)),
+        Verb::Lsp => Box::pin(lsp(io)),
         Verb::Web(args) => Box::pin(web(io, args)),
         Verb::Replay(args) => Box::pin(replay(io, args, program)),
         Verb::Schema(args) => Box::pin(schema(io, args)),

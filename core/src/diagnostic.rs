@@ -120,4 +120,9 @@ impl Span {
     pub fn at(offset: usize) -> Self {
         Span { start: offset, end: offset }
     }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
 }

@@ -414,3 +414,18 @@ pub const WEB_PARTS: usize = 16;
 pub const TRACE_BODY_BYTES: usize = 1024 * 1024;
 /// Largest trace that is replayed.
 pub const TRACE_BYTES: u64 = 512 * 1024 * 1024;
+
+/// Longest header of a message of a client of `onloop lsp`; after a longer one nobody can tell where
+/// the next message begins, and the conversation ends.
+pub const LSP_HEADER_BYTES: usize = 4 * 1024;
+/// Longest message of a client of `onloop lsp`; a longer one is skipped and answered with an error.
+pub const LSP_MESSAGE_BYTES: u64 = 16 * 1024 * 1024;
+/// Largest document that an editor may open; of larger workflows than [`WORKFLOW_BYTES`] nothing is
+/// said but that.
+pub const LSP_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
+/// Most documents that an editor may have open.
+pub const LSP_DOCUMENTS: usize = 1000;
+/// Most folders that are accepted from an editor.
+pub const LSP_FOLDERS: usize = 64;
+/// Most bytes that are read from an editor at once.
+pub const LSP_READ_BYTES: u64 = 64 * 1024;

@@ -10,7 +10,6 @@ use crate::install::canary::PROTOCOL_VERSION;
 mod answer;
 mod completion;
 mod connection;
-mod message;
 mod output;
 mod prompt;
 mod resource;
@@ -21,12 +20,12 @@ mod terms;
 mod tests;
 mod tool;
 
+pub use crate::syntax::json_rpc::{Id, RpcError};
 pub use answer::{Capped, error_result, started_result, tool_result};
 pub use completion::Completion;
 pub use connection::{
     ClientAnswer, ClientRequest, Connection, Reaction, ServerRequest, input_required,
 };
-pub use message::{Id, RpcError};
 pub use prompt::Prompt;
 pub use resource::{Resource, ResourceKind, listed};
 pub use server::mcp;

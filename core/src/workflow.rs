@@ -17,6 +17,7 @@ mod markdown;
 mod name;
 pub mod named;
 mod parse;
+mod place;
 mod plan;
 mod rule;
 mod security;
@@ -39,7 +40,8 @@ pub use classify::{FileClass, classify};
 pub use edit::checkbox_states;
 pub use format::{FIELDS, Field, Section};
 pub use name::slug;
-pub use parse::{parse, too_large};
+pub use parse::{parse, same_meaning, too_large};
+pub use place::{FieldPlace, PlaceKind};
 pub use plan::{Plan, PlanParts};
 pub use rule::{LintRule, RULES};
 pub use security::is_sensitive;
@@ -76,6 +78,28 @@ pub struct Outline {
     pub frontmatter: Option<Span>,
     /// The steps, in the order of the file.
     pub steps: Vec<StepPlace>,
+    /// Fields and items of `verify`, in the order of the file.
+    pub fields: Vec<FieldPlace>,
+    /// Fenced blocks and comments of several lines that are not part of a value.
+    pub blocks: Vec<Block>,
+}
+
+/// Lines that are not read as Markdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What they are.
+    pub kind: BlockKind,
+    /// From the beginning of the line that opens them to the end of the one that closes them.
+    pub span: Span,
+}
+
+/// What hides lines from the reader of Markdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    /// A fenced block.
+    Fence,
+    /// An HTML comment of several lines.
+    Comment,
 }
 
 /// Where a step is.
@@ -87,6 +111,8 @@ pub struct StepPlace {
     pub name: String,
     /// Its title in the file, or its whole header where it has none.
     pub title: Span,
+    /// Its number as written, which need not be a number.
+    pub id: Span,
     /// From its header to what ends it.
     pub span: Span,
 }

@@ -40,9 +40,9 @@ pub(crate) use terminal::cut;
 use std::time::Duration;
 
 use onloop_core::effect::{
-    CallAnswer, Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, LockHolder, Outcome,
-    ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole, ProcessSpec, Reply, Request, Say,
-    ServeRequest, Start, Stat, Version, WebCall,
+    CallAnswer, Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, InputUnit,
+    LockHolder, Outcome, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole, ProcessSpec,
+    Reply, Request, Say, ServeRequest, Start, Stat, Version, WebCall,
 };
 use onloop_core::time::Timestamp;
 
@@ -221,11 +221,12 @@ pub trait Terminal {
     fn say(&mut self, say: &Say) -> Result<(), Failure>;
     /// [`Request::Ask`].
     fn ask(&mut self, question: &str) -> Result<String, Failure>;
-    /// [`Request::ReadInput`]; `None`: no complete line has arrived in time.
+    /// [`Request::ReadInput`]; `None`: no complete line, or not one byte, has arrived in time.
     fn read_input(
         &mut self,
         limit_bytes: u64,
         wait_ms: Option<u64>,
+        unit: InputUnit,
     ) -> Result<Option<Vec<u8>>, Failure>;
     /// Says `words` while the host itself works for more than a moment, until what is returned is
     /// dropped.
@@ -351,8 +352,8 @@ impl OsHost {
             Request::Ask { question } => {
                 self.terminal.ask(&question).map(|answer| Outcome::Answer { answer })
             }
-            Request::ReadInput { limit_bytes, wait_ms } => {
-                let read = self.terminal.read_input(limit_bytes, wait_ms)?;
+            Request::ReadInput { limit_bytes, wait_ms, unit } => {
+                let read = self.terminal.read_input(limit_bytes, wait_ms, unit)?;
                 Ok(read.map_or(Outcome::NoInput, |bytes| Outcome::Input { bytes: bytes.into() }))
             }
             Request::Changes { folders, wait_ms } => {

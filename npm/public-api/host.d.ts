@@ -200,6 +200,7 @@ export interface Terminal {
     say(to: Say["to"], text: string): Promise<void>;
     ask(question: string): Promise<string>;
     readInput?(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined>;
+    readBytes?(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined>;
 }
 export interface Host {
     files: Files;

@@ -96,6 +96,7 @@ export type Request = {
     do: "read_input";
     limit_bytes: number;
     wait_ms: number | null;
+    unit?: InputUnit;
 } | {
     do: "changes";
     folders: string[];
@@ -107,6 +108,7 @@ export type Request = {
     do: "say";
 } & Say);
 export type Bytes = number;
+export type InputUnit = "lines" | "bytes";
 export type Expect = "any" | "absent" | {
     version: Version;
 };

@@ -49,6 +49,7 @@ export class Core extends Functions {
         },
         ask: (question) => terminal.ask(question),
         ...(terminal.readInput && { readInput: (limit, waitMs) => terminal.readInput!(limit, waitMs) }),
+        ...(terminal.readBytes && { readBytes: (limit, waitMs) => terminal.readBytes!(limit, waitMs) }),
       },
     };
     const exit = await this.run(start, listening);

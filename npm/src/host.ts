@@ -441,6 +441,12 @@ export interface Terminal {
    * result is undefined. Hosts without standard input leave it out.
    */
   readInput?(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined>;
+  /**
+   * What has arrived on standard input, one byte at least and `limitBytes` at most; the rest comes
+   * with the next read. Empty at its end, undefined when nothing has arrived within `waitMs`.
+   * `onloop lsp` needs it.
+   */
+  readBytes?(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined>;
 }
 
 export interface Host {

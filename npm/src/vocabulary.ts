@@ -257,6 +257,8 @@ export type Request =
        * kept. `null`: no limit.
        */
       wait_ms: number | null;
+      /** What a read returns. */
+      unit?: InputUnit;
     }
   /**
    * Waits until something in one of these folders changes → `changed`: an entry comes, goes, gets
@@ -286,6 +288,16 @@ export type Request =
  * the `Message`, which carries the bytes themselves.
  */
 export type Bytes = number;
+
+/** What a read of standard input returns. */
+export type InputUnit =
+  /** Whole lines. */
+  | "lines"
+  /**
+   * Whatever has arrived, one byte at least, and never more than the limit: the rest comes with the
+   * next read.
+   */
+  | "bytes";
 
 /** What must be at a path before it is written. */
 export type Expect =

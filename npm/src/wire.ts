@@ -188,13 +188,14 @@ async function outcome(
     case "ask":
       return { is: "answer", answer: await terminal.ask(request.question) };
     case "read_input": {
-      if (terminal.readInput === undefined) {
+      const { limit_bytes, wait_ms, unit } = request;
+      const read = unit === "bytes" ? terminal.readBytes : terminal.readInput;
+      if (read === undefined) {
         throw new Failure("unsupported", "this host has no standard input");
       }
-      const { limit_bytes, wait_ms } = request;
-      const lines = await terminal.readInput(limit_bytes, wait_ms ?? undefined);
-      if (lines === undefined) return { is: "no_input" };
-      return { is: "input", bytes: answer.attach(lines) };
+      const input = await read.call(terminal, limit_bytes, wait_ms ?? undefined);
+      if (input === undefined) return { is: "no_input" };
+      return { is: "input", bytes: answer.attach(input) };
     }
     case "changes": {
       if (host.changes === undefined) {

@@ -23,6 +23,10 @@ mod host;
 #[cfg(unix)]
 mod install;
 #[cfg(unix)]
+mod language;
+#[cfg(target_os = "linux")]
+mod lsp;
+#[cfg(unix)]
 mod mcp;
 mod mutations;
 #[cfg(unix)]

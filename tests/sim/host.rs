@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use onloop::host::Host;
 use onloop_core::effect::{
-    Exit, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, Outcome, ProcessGroup,
+    Exit, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, InputUnit, Outcome, ProcessGroup,
     ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start, Terminal, Turn,
 };
 use onloop_core::text;
@@ -444,8 +444,8 @@ impl SimHost {
             Request::Git(request) => (self.git)(disk, &request),
             Request::Http(spec) => self.http(&spec),
             Request::Serve(request) => self.serve(request),
-            Request::ReadInput { .. } => {
-                Ok(Outcome::Input { bytes: std::mem::take(&mut self.input).into() })
+            Request::ReadInput { limit_bytes, unit, wait_ms: _ } => {
+                Ok(Outcome::Input { bytes: self.read_input(limit_bytes, unit).into() })
             }
             Request::Ask { .. } => self.ask().map(|answer| Outcome::Answer { answer }),
             Request::Changes { folders, wait_ms } => self.changes(folders, wait_ms),
@@ -455,6 +455,16 @@ impl SimHost {
                 Ok(Outcome::Done)
             }
         }
+    }
+
+    /// Everything that there is comes at once; nobody types any more.
+    fn read_input(&mut self, limit_bytes: u64, unit: InputUnit) -> Vec<u8> {
+        let most = match unit {
+            InputUnit::Lines => self.input.len(),
+            InputUnit::Bytes => usize::try_from(limit_bytes).unwrap_or(usize::MAX),
+        };
+        let rest = self.input.split_off(most.min(self.input.len()));
+        std::mem::replace(&mut self.input, rest)
     }
 
     fn http(&mut self, spec: &HttpSpec) -> Result<Outcome, Failure> {

@@ -195,7 +195,7 @@ impl Io {
 
     /// [`Request::ReadInput`], without a time limit.
     pub async fn read_input(&self, limit_bytes: u64) -> Result<Vec<u8>, Failure> {
-        let request = Request::ReadInput { limit_bytes, wait_ms: None };
+        let request = Request::ReadInput { limit_bytes, wait_ms: None, unit: InputUnit::Lines };
         answer!(self.request(request), Outcome::Input { bytes } => bytes.into())
     }
 

@@ -198,6 +198,9 @@ pub enum Request {
         /// Longest wait for a complete line; then: [`Outcome::NoInput`], and what has arrived
         /// of the line is kept. `None`: no limit.
         wait_ms: Option<u64>,
+        /// What a read returns.
+        #[serde(skip_serializing_if = "InputUnit::is_lines")]
+        unit: InputUnit,
     },
     /// Waits until something in one of these folders changes → [`Outcome::Changed`]: an entry comes,
     /// goes, gets another name or other content; what is in folders below them does not count. What
@@ -217,6 +220,24 @@ pub enum Request {
     },
     /// Says something to the person or program that called → [`Outcome::Done`].
     Say(Say),
+}
+
+/// What a read of standard input returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputUnit {
+    /// Whole lines.
+    #[default]
+    Lines,
+    /// Whatever has arrived, one byte at least, and never more than the limit: the rest comes with
+    /// the next read.
+    Bytes,
+}
+
+impl InputUnit {
+    fn is_lines(&self) -> bool {
+        *self == InputUnit::Lines
+    }
 }
 
 /// What must be at a path before it is written.

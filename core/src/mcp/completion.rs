@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::message::RpcError;
 use super::prompt::Prompt;
 use super::resource;
 use crate::limits;
+use crate::syntax::json_rpc::RpcError;
 use crate::text::{ellipsis, one_line};
 
 /// What is typed, where ids of runs fit.

@@ -8,12 +8,12 @@ use serde::de::Error;
 use serde_json::{Map, Value, json};
 
 use super::completion::Completion;
-use super::message::{self, Id, Incoming, RpcError, invalid};
 use super::resource::Resource;
 use super::subscription::Subscriptions;
 use super::terms::{Era, Freshness, LogLevel, Terms, dressed, renumbered};
 use super::tool::{InputError, Tool, ToolCall};
 use crate::limits;
+use crate::syntax::json_rpc::{self as message, Id, Incoming, RpcError, invalid};
 use crate::syntax::strict_json;
 use crate::text::{ellipsis, one_line};
 use method::Judged;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::message::RpcError;
 use crate::limits;
+use crate::syntax::json_rpc::RpcError;
 use crate::text::{ellipsis, one_line, words};
 
 words! {

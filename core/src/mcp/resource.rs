@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::message::RpcError;
 use crate::limits;
 use crate::run::is_run_id;
+use crate::syntax::json_rpc::RpcError;
 use crate::text::{ellipsis, one_line, words};
 
 const SCHEME: &str = "onloop://runs/";

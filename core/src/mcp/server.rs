@@ -17,7 +17,7 @@ mod told;
 use serde_json::Value;
 
 use crate::effect::rooted::rooted;
-use crate::effect::{Exit, FailureKind, Io, Outcome, Request, Say, Turn};
+use crate::effect::{Exit, FailureKind, InputUnit, Io, Outcome, Request, Say, Turn};
 use crate::limits;
 use crate::mcp::{ClientAnswer, Connection, Id, Reaction, ServerRequest};
 use crate::time::Timestamp;
@@ -123,7 +123,11 @@ impl Server {
     /// Reads what the client has sent.
     async fn listen(&mut self, mut wait_ms: Option<u64>) {
         loop {
-            let request = Request::ReadInput { limit_bytes: limits::MCP_LINE_BYTES, wait_ms };
+            let request = Request::ReadInput {
+                limit_bytes: limits::MCP_LINE_BYTES,
+                wait_ms,
+                unit: InputUnit::Lines,
+            };
             match self.io.request(request).await {
                 Ok(Outcome::Input { bytes }) if bytes.is_empty() => self.close(Exit::Done).await,
                 Ok(Outcome::Input { bytes }) => self.receive(&bytes).await,

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::message::{self, Id, RpcError};
 use super::resource::Resource;
 use crate::limits;
+use crate::syntax::json_rpc::{self as message, Id, RpcError};
 
 const STREAM: &str = "io.modelcontextprotocol/subscriptionId";
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::message::RpcError;
+use crate::syntax::json_rpc::RpcError;
 use crate::text::{ellipsis, one_line, words};
 
 /// The version of the protocol whose requests declare themselves. There is no conversation: what a

@@ -4,6 +4,7 @@ use crate::diagnostic::{Diagnostic, Edit, Severity, Span};
 use crate::limits;
 use crate::text;
 
+use super::place::FieldPlaces;
 use super::rule;
 
 /// Findings that say the same about every file: name, rule, what is wrong, and what helps.
@@ -27,9 +28,12 @@ fn shown(text: &str) -> String {
     text::ellipsis(&text::one_line(text::prefix(text, 4 * QUOTED_BYTES)), QUOTED_BYTES)
 }
 
-/// Findings of one file, at most [`limits::DIAGNOSTICS_PER_FILE`] of them.
+/// What is noted of one file while it is read: findings, at most [`limits::DIAGNOSTICS_PER_FILE`]
+/// of them, and where its fields are.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
+    /// Where fields are.
+    pub(super) places: FieldPlaces,
     kept: Vec<Diagnostic>,
     errors: usize,
     not_kept: usize,
@@ -59,6 +63,19 @@ impl Findings {
 
     pub(super) fn has_errors(&self) -> bool {
         self.errors > 0
+    }
+
+    /// Whether `later` has no finding that is not here as well, nor one more often.
+    pub(super) fn contain(&self, later: &Findings) -> bool {
+        let said = |findings: &Findings| {
+            let mut said: Vec<(&'static str, String)> =
+                findings.kept.iter().map(|found| (found.code, found.message.clone())).collect();
+            said.sort();
+            said
+        };
+        let (mut here, later_said) = (said(self).into_iter(), said(later));
+        self.not_kept == later.not_kept
+            && later_said.iter().all(|found| here.any(|known| known == *found))
     }
 
     /// The findings in the order of the file. What was not kept is counted at the end.

@@ -10,7 +10,9 @@ use crate::syntax::strict_yaml;
 use crate::text::{self, words};
 
 use super::finding::{self, Findings};
+use super::format::Section;
 use super::line::{Cursor, Line};
+use super::place::PlaceKind;
 use super::suggest;
 use super::value::{self, Kind, Style, Value};
 use super::{Budgets, CommitWhen, Isolation, Risk, markdown};
@@ -44,7 +46,7 @@ words! {
 }
 
 /// What the frontmatter says; `None` where it says nothing, or nothing that can be used.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Frontmatter {
     /// Its lines, without those that begin and end it.
     pub span: Option<Span>,
@@ -137,6 +139,10 @@ impl<'c> Reader<'c, '_> {
         let value = self.read_value(line, line.start + length);
         let known =
             FrontmatterKey::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(key));
+        let what = known.map_or(PlaceKind::Unknown(Section::Frontmatter), |known| {
+            PlaceKind::Field(Section::Frontmatter, known.as_str())
+        });
+        self.findings.places.note(what, key_span, value.span);
         let Some(known) = known else {
             let suggestion = suggest::nearest(key, FrontmatterKey::WORDS);
             self.findings.push(finding::frontmatter::unknown_key(key_span, key, suggestion));

@@ -11,7 +11,10 @@ use super::frontmatter::{self, Frontmatter};
 use super::line::{Cursor, Line};
 use super::markdown::{self, Fence, Header, HeaderForm};
 use super::step::{self, Draft};
-use super::{Checkbox, Outline, Parsed, Plan, PlanParts, Risk, Step, StepPlace, name, value};
+use super::{
+    Block, BlockKind, Checkbox, Outline, Parsed, Plan, PlanParts, Risk, Step, StepPlace, name,
+    value,
+};
 
 /// Reads a workflow file. Never fails: what is wrong is in [`Parsed::diagnostics`], and
 /// [`Parsed::plan`] is there exactly when none of them is an error. The time is linear in
@@ -23,12 +26,35 @@ pub fn parse(path: &str, bytes: &[u8]) -> Parsed {
         Ok(source) => source,
         Err(unreadable) => return Parsed::unreadable(*unreadable),
     };
+    let (body, front) = read(source);
+    body.finish(path, bytes, front)
+}
+
+/// Whether two texts say the same, wherever they say it and however that looks: the same
+/// frontmatter, the same steps with the same boxes, and no finding but those of the first.
+pub fn same_meaning(one: &str, other: &str) -> bool {
+    let is_text = |text: &str| readable(text.as_bytes()).is_ok();
+    if !is_text(one) || !is_text(other) {
+        return false;
+    }
+    let ((one, front), (other, other_front)) = (read(one), read(other));
+    let boxes = |body: &Body<'_>| -> Vec<(u32, bool)> {
+        body.checkboxes.iter().map(|checkbox| (checkbox.step, checkbox.ticked)).collect()
+    };
+    front == other_front
+        && one.steps == other.steps
+        && boxes(&one) == boxes(&other)
+        && one.findings.contain(&other.findings)
+}
+
+/// Reads the whole file.
+fn read(source: &str) -> (Body<'_>, Frontmatter) {
     let start = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut cursor = Cursor::new(source, start);
     let mut findings = Findings::default();
     report_long_lines(source, &mut findings);
     let mut front = frontmatter::read(&mut cursor, &mut findings);
-    let outline = Outline { frontmatter: front.span.take(), steps: Vec::new() };
+    let outline = Outline { frontmatter: front.span.take(), ..Outline::default() };
     let mut body = Body {
         cursor,
         findings,
@@ -42,7 +68,7 @@ pub fn parse(path: &str, bytes: &[u8]) -> Parsed {
         seen_numbers: std::collections::BTreeSet::new(),
     };
     body.read();
-    body.finish(path, bytes, front)
+    (body, front)
 }
 
 /// The finding about a file that is not read because it has `size_bytes`, more than
@@ -139,9 +165,11 @@ impl<'a> Body<'a> {
         while let Some(line) = self.cursor.peek() {
             self.cursor.advance();
             if line.text.contains("-->") {
+                self.hide(BlockKind::Comment, opening, line.end());
                 return;
             }
         }
+        self.hide(BlockKind::Comment, opening, self.cursor.source().len());
         self.findings.push(finding::unterminated_comment(opening.span()));
     }
 
@@ -151,8 +179,10 @@ impl<'a> Body<'a> {
         };
         let mut lines = Vec::new();
         let mut closed = false;
+        let mut end = opening.end();
         while let Some(line) = self.cursor.peek() {
             self.cursor.advance();
+            end = line.end();
             if fence.is_closed_by(line.trimmed()) {
                 closed = true;
                 break;
@@ -161,12 +191,17 @@ impl<'a> Body<'a> {
                 lines.push(line);
             }
         }
+        self.hide(BlockKind::Fence, opening, end);
         if !closed {
             self.findings.push(finding::unterminated_fence(opening.span()));
         }
         if let Some(step) = &mut self.current {
             step.fence(opening, fence.language, &lines, &mut self.findings);
         }
+    }
+
+    fn hide(&mut self, kind: BlockKind, opening: Line<'_>, end: usize) {
+        self.outline.blocks.push(Block { kind, span: Span::new(opening.start, end) });
     }
 
     fn header(&mut self, header: Header<'a>) {
@@ -205,6 +240,7 @@ impl<'a> Body<'a> {
             number,
             name: step::display_name(header.name),
             title: header.span(),
+            id,
             span: Span::new(header.line.start, end),
         });
         let high_risk = self.risk == Some(Risk::High);
@@ -265,6 +301,7 @@ impl<'a> Body<'a> {
             self.findings.push(finding::step::none(Span::at(end)));
         }
         let has_errors = self.findings.has_errors();
+        self.outline.fields = std::mem::take(&mut self.findings.places).into_vec();
         let mut diagnostics = self.findings.into_sorted(bytes.len());
         if has_errors {
             offer_renumbering(&mut diagnostics, &self.headers);

@@ -8,8 +8,10 @@ use crate::text;
 
 use super::field::FIELDS;
 use super::finding::{self, Findings};
+use super::format::Section;
 use super::line::{Cursor, Line};
 use super::markdown::{Header, HeaderForm};
+use super::place::PlaceKind;
 use super::security::{self, Topic};
 use super::value::{self, Kind, Style, Value};
 use super::verify;
@@ -134,6 +136,11 @@ impl<'a> Draft<'a> {
         } else {
             let kind = if self.last_is_action { Kind::Prose } else { Kind::Word };
             let value = Value::read(cursor, line, from, indent, kind);
+            let known = FIELDS.iter().find(|field| **field == name);
+            let what = known.map_or(PlaceKind::Unknown(Section::Step), |field| {
+                PlaceKind::Field(Section::Step, field)
+            });
+            findings.places.note(what, key_span, value.span);
             self.report_value(&name, &value, cursor.source(), findings);
             let slot = match name.as_str() {
                 "action" => &mut self.action,
@@ -193,7 +200,9 @@ impl<'a> Draft<'a> {
         };
         findings.push(found);
         self.last_is_action = false;
-        Value::read(cursor, line, line.start + length, indent, Kind::Prose);
+        let value = Value::read(cursor, line, line.start + length, indent, Kind::Prose);
+        let key_span = Span::new(line.start, line.start + key.len());
+        findings.places.note(PlaceKind::Unknown(Section::Step), key_span, value.span);
     }
 
     fn prose(&mut self, line: Line<'a>, findings: &mut Findings) {

@@ -5,7 +5,9 @@ use crate::limits;
 
 use super::field::is_field;
 use super::finding::{self, Findings};
+use super::format::Section;
 use super::line::{Cursor, Line};
+use super::place::PlaceKind;
 use super::value::{self, Kind, Style, Value};
 use super::{Check, ShellCheck, command, suggest};
 
@@ -63,11 +65,15 @@ impl<'c> CheckReader<'_, 'c> {
         let indent = self.indent;
         let errors_before = self.findings.error_count();
         let inline = Value::inline(line, from);
+        let what = PlaceKind::Field(Section::Step, "verify");
+        let place = self.findings.places.note(what, key_span, Span::at(from));
         let mut checks = Vec::new();
         if inline.is_empty() || inline.text.starts_with('#') {
             self.block(indent, &mut checks);
+            self.findings.places.enclose(place);
         } else {
             let command = Value::read(self.cursor, line, from, indent, Kind::Command);
+            self.findings.places.set_value(place, command.span);
             checks.extend(self.bare_command(&command));
         }
         if checks.is_empty() && self.findings.error_count() == errors_before {
@@ -151,6 +157,8 @@ impl<'c> CheckReader<'_, 'c> {
         let after_dash = &line.text[dash_indent + 1..];
         let content = after_dash.trim_start();
         let column = line.text.len() - content.len();
+        let dash = Span::new(line.start + dash_indent, line.start + dash_indent + 1);
+        let place = self.findings.places.note(PlaceKind::Item, dash, Span::at(dash.end));
         if content.is_empty() || content.starts_with('#') {
             self.skip_blank();
             let first = self.cursor.peek().filter(|next| next.indent() > dash_indent);
@@ -161,6 +169,7 @@ impl<'c> CheckReader<'_, 'c> {
             let indent = first.indent();
             let mut draft = Draft { start: first.start + indent, indent, ..Draft::default() };
             self.object(&mut draft, indent);
+            self.findings.places.enclose(place);
             return self.finish(&draft);
         }
         let is_field = value::key(content).is_some_and(|(key, length)| {
@@ -170,12 +179,14 @@ impl<'c> CheckReader<'_, 'c> {
         if !is_field {
             let from = line.start + column;
             let command = Value::read(self.cursor, line, from, dash_indent, Kind::Command);
+            self.findings.places.set_value(place, command.span);
             return self.bare_command(&command);
         }
         let mut draft = Draft { start: line.start + column, indent: column, ..Draft::default() };
         let rest = Line { text: &line.text[column..], start: line.start + column };
         self.field(&mut draft, rest, column);
         self.object(&mut draft, column);
+        self.findings.places.enclose(place);
         self.finish(&draft)
     }
 
@@ -207,7 +218,9 @@ impl<'c> CheckReader<'_, 'c> {
         let from = line.start + length;
         let known = FIELDS.iter().chain(&["value"]).find(|name| name.eq_ignore_ascii_case(key));
         let Some(&name) = known else {
-            Value::read(self.cursor, line, from, indent, Kind::Prose);
+            let value = Value::read(self.cursor, line, from, indent, Kind::Prose);
+            let what = PlaceKind::Unknown(Section::Check);
+            self.findings.places.note(what, name_span, value.span);
             if is_field(key) {
                 self.indented_field(name_span);
             } else if !matches!(key, "name" | "description" | "note" | "id") {
@@ -219,6 +232,10 @@ impl<'c> CheckReader<'_, 'c> {
         if draft.get(name).is_some() {
             self.findings.push(finding::check::duplicate_field(name_span, name));
         }
+        let section =
+            if matches!(name, "kind" | "value") { Section::Assert } else { Section::Check };
+        let what = PlaceKind::Field(section, name);
+        let place = self.findings.places.note(what, name_span, Span::at(from));
         let value = match name {
             "command" => Value::read(self.cursor, line, from, indent, Kind::Command),
             "check" | "prompt" | "value" => {
@@ -227,6 +244,10 @@ impl<'c> CheckReader<'_, 'c> {
             "env" | "assert" => self.nested(draft, name, line, from, indent),
             _ => self.word(name, line, from, indent),
         };
+        self.findings.places.set_value(place, value.span);
+        if matches!(name, "env" | "assert") && value.is_empty() {
+            self.findings.places.enclose(place);
+        }
         if matches!(name, "kind" | "value") {
             self.findings.push(finding::check::flattened_assert(name_span, name));
         }
@@ -271,6 +292,13 @@ impl<'c> CheckReader<'_, 'c> {
             let name_span = Span::new(rest.start, rest.start + key.len());
             let value_from = rest.start + length;
             let value = Value::read(self.cursor, rest, value_from, inner_indent, Kind::Prose);
+            let what = match (name, key) {
+                ("env", _) => PlaceKind::Variable,
+                (_, "kind") => PlaceKind::Field(Section::Assert, "kind"),
+                (_, "value") => PlaceKind::Field(Section::Assert, "value"),
+                (_, _) => PlaceKind::Unknown(Section::Assert),
+            };
+            self.findings.places.note(what, name_span, value.span);
             match name {
                 "env" => self.environment(draft, key, name_span, &value),
                 _ => self.assertion_part(draft, key, name_span, value),

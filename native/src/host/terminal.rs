@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use onloop_core::effect::{Failure, FailureKind, Say, Start};
+use onloop_core::effect::{Failure, FailureKind, InputUnit, Say, Start};
 
 use super::{Interrupts, Progress, Terminal, failure};
 #[cfg(unix)]
@@ -131,8 +131,12 @@ impl Terminal for OsTerminal {
         &mut self,
         limit_bytes: u64,
         wait_ms: Option<u64>,
+        unit: InputUnit,
     ) -> Result<Option<Vec<u8>>, Failure> {
-        self.input.next_chunk(limit_bytes, wait_ms, &self.interrupts)
+        match unit {
+            InputUnit::Lines => self.input.next_chunk(limit_bytes, wait_ms, &self.interrupts),
+            InputUnit::Bytes => self.input.next_bytes(limit_bytes, wait_ms, &self.interrupts),
+        }
     }
 
     fn meanwhile(&mut self, words: &'static str) -> Meanwhile {

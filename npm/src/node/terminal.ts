@@ -105,12 +105,23 @@ export class NodeTerminal implements Terminal {
     this.#interrupts.check();
   }
 
-  async readInput(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined> {
+  readInput(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined> {
+    return this.#read(() => this.#takeLines(limitBytes), waitMs);
+  }
+
+  readBytes(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined> {
+    return this.#read(() => this.#takeBytes(limitBytes), waitMs);
+  }
+
+  async #read(
+    take: () => Uint8Array | undefined,
+    waitMs: number | undefined,
+  ): Promise<Uint8Array | undefined> {
     const end = waitMs === undefined ? undefined : performance.now() + waitMs;
     // Even a caller that only wants what has arrived already gives it time to be delivered.
     for (let isFirst = true; ; isFirst = false) {
-      const lines = this.#takeLines(limitBytes);
-      if (lines !== undefined) return lines;
+      const taken = take();
+      if (taken !== undefined) return taken;
       const leftMs = end === undefined ? undefined : Math.max(0, end - performance.now());
       if (leftMs === 0 && !isFirst) return undefined;
       await this.#more(leftMs);
@@ -141,6 +152,13 @@ export class NodeTerminal implements Terminal {
     const last = this.#rest;
     this.#rest = Buffer.alloc(0);
     return last;
+  }
+
+  #takeBytes(limitBytes: number): Uint8Array | undefined {
+    if (this.#rest.length === 0 && !this.#ended) return undefined;
+    const bytes = this.#rest.subarray(0, Math.max(1, limitBytes));
+    this.#rest = this.#rest.subarray(bytes.length);
+    return bytes;
   }
 
   #endSkipping(): boolean {

@@ -14,9 +14,10 @@ struct Demanded {
     excuse: &'static str,
 }
 
-const DEMANDED: [Demanded; 2] = [
+const DEMANDED: [Demanded; 3] = [
     Demanded { program: "bwrap", package: "bubblewrap", excuse: "ONLOOP_TEST_WITHOUT_BUBBLEWRAP" },
     Demanded { program: "strace", package: "strace", excuse: "ONLOOP_TEST_WITHOUT_STRACE" },
+    Demanded { program: "nvim", package: "neovim", excuse: "ONLOOP_TEST_WITHOUT_NEOVIM" },
 ];
 
 /// Makes sure that what tests need is there on Linux, unless somebody says that it cannot be.

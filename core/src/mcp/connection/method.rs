@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 
 use super::{ANSWER, Agreed, ClientRequest, Connection, words};
 use crate::mcp::completion::{Completion, Wanted, completed};
-use crate::mcp::message::{Id, RpcError, invalid};
 use crate::mcp::prompt::{self, Prompt};
 use crate::mcp::resource::{self, Resource};
 use crate::mcp::terms::{
@@ -12,6 +11,7 @@ use crate::mcp::terms::{
 };
 use crate::mcp::tool::Tool;
 use crate::mcp::{VERSIONS, output};
+use crate::syntax::json_rpc::{Id, RpcError, invalid};
 use crate::text::{ellipsis, one_line};
 
 /// What we have to say to the model behind the client.

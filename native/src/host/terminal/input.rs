@@ -10,6 +10,9 @@ use crate::host::{Interrupts, failure, interrupts};
 /// Longest answer; a longer line is cut there, the rest of it is the next answer.
 const ANSWER_BYTES: usize = 64 * 1024;
 
+/// Most bytes of one read.
+const CHUNK_BYTES: usize = 64 * 1024;
+
 /// Standard input, line by line. Keeps what was read beyond a line itself, because what a
 /// buffered reader holds back cannot be seen by `poll`.
 #[derive(Debug, Default)]
@@ -65,9 +68,8 @@ impl Lines {
         wait_ms: Option<u64>,
         interrupts: &Interrupts,
     ) -> Result<Option<Vec<u8>>, Failure> {
-        const CHUNK_BYTES: usize = 64 * 1024;
         let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
-        let deadline = wait_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)));
+        let deadline = deadline_after(wait_ms);
         let mut chunk = vec![0; CHUNK_BYTES];
         // A line break is looked for only in what is new: long lines stay linear.
         let mut searched = 0;
@@ -100,6 +102,33 @@ impl Lines {
         }
     }
 
+    /// What has arrived, at most `limit_bytes`; empty at the end of input. `None`: nothing has
+    /// arrived within `wait_ms`.
+    ///
+    /// # Errors
+    ///
+    /// `Interrupted`.
+    pub(super) fn next_bytes(
+        &mut self,
+        limit_bytes: u64,
+        wait_ms: Option<u64>,
+        interrupts: &Interrupts,
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        let most = usize::try_from(limit_bytes).unwrap_or(usize::MAX).max(1);
+        if self.rest.is_empty() {
+            if !wait(interrupts, deadline_after(wait_ms))? {
+                return Ok(None);
+            }
+            let mut chunk = vec![0; most.min(CHUNK_BYTES)];
+            let read = Unbuffered.read(&mut chunk);
+            let len = read.map_err(|error| failure::of(&error, "cannot read standard input"))?;
+            chunk.truncate(len);
+            return Ok(Some(chunk));
+        }
+        let rest = self.rest.split_off(most.min(self.rest.len()));
+        Ok(Some(std::mem::replace(&mut self.rest, rest)))
+    }
+
     fn take_line(&mut self) -> Option<String> {
         let end = match self.rest.iter().position(|&byte| byte == b'\n') {
             Some(end) => end + 1,
@@ -109,6 +138,10 @@ impl Lines {
         let rest = self.rest.split_off(end);
         Some(text(std::mem::replace(&mut self.rest, rest)))
     }
+}
+
+fn deadline_after(wait_ms: Option<u64>) -> Option<Instant> {
+    wait_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)))
 }
 
 /// What the system keeps of a terminal's input.

@@ -17,6 +17,7 @@ pub(crate) const ROWS: &[&[&str]] = &[
         "handsoff",
         "hooks",
         "install",
+        "language",
         "permission",
         "preflight",
         "run",
@@ -26,7 +27,7 @@ pub(crate) const ROWS: &[&[&str]] = &[
     &["page"],
     &["engine"],
     &["verb"],
-    &["mcp", "watch", "web"],
+    &["lsp", "mcp", "watch", "web"],
     &["cli"],
 ];
 
@@ -35,6 +36,7 @@ pub(crate) const SIDEWAYS: &[(&str, &[&str])] = &[
     ("handsoff", &["run", "workflow"]),
     ("hooks", &["permission"]),
     ("install", &["auto", "handsoff", "hooks", "permission"]),
+    ("language", &["workflow"]),
     ("preflight", &["workflow"]),
     ("run", &["workflow"]),
     ("syntax", &["diagnostic"]),

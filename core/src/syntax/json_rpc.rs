@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0: one message, taken apart.
+//! JSON-RPC 2.0: messages, taken apart and put together.
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ pub enum Id {
 }
 
 impl Id {
-    pub(super) fn read(value: &Value) -> Option<Id> {
+    pub(crate) fn read(value: &Value) -> Option<Id> {
         match value {
             Value::Number(number) => number.as_i64().map(Id::Number),
             Value::String(text) => Some(Id::Text(text.clone())),
@@ -20,7 +20,7 @@ impl Id {
         }
     }
 
-    pub(super) fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         match self {
             Id::Number(number) => Value::from(*number),
             Id::Text(text) => Value::from(text.as_str()),
@@ -54,20 +54,26 @@ impl RpcError {
     pub const BUSY: i64 = -32000;
     /// The version that a request declares is not spoken here.
     pub const UNSUPPORTED_VERSION: i64 = -32022;
+    /// The conversation has not begun with its first request.
+    pub const NOT_INITIALIZED: i64 = -32002;
+    /// The client has taken the request back.
+    pub const CANCELLED: i64 = -32800;
+    /// The request is well formed, and what it wants cannot be done.
+    pub const REQUEST_FAILED: i64 = -32803;
 
     /// An error of that code; `message` is for people.
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
         RpcError { code, message: message.into(), data: None }
     }
 
-    pub(super) fn with_data(self, data: Value) -> RpcError {
+    pub(crate) fn with_data(self, data: Value) -> RpcError {
         RpcError { data: Some(data), ..self }
     }
 }
 
 /// A message of the client.
 #[derive(Debug, PartialEq)]
-pub(super) enum Incoming {
+pub(crate) enum Incoming {
     Request {
         id: Id,
         method: String,
@@ -89,7 +95,7 @@ pub(super) enum Incoming {
 /// # Errors
 ///
 /// The error to answer with, and to whom.
-pub(super) fn read(value: Value) -> Result<Incoming, (Option<Id>, RpcError)> {
+pub(crate) fn read(value: Value) -> Result<Incoming, (Option<Id>, RpcError)> {
     let Value::Object(mut members) = value else {
         return Err((None, invalid("a message must be an object")));
     };
@@ -109,7 +115,8 @@ pub(super) fn read(value: Value) -> Result<Incoming, (Option<Id>, RpcError)> {
         None => return response(id, &mut members),
     };
     let params = match members.remove("params") {
-        None => Map::new(),
+        // Editors write `null` where there are none.
+        None | Some(Value::Null) => Map::new(),
         Some(Value::Object(params)) => params,
         Some(_) => {
             let error = RpcError::new(RpcError::INVALID_PARAMS, "`params` must be an object");
@@ -133,12 +140,12 @@ fn response(
     Ok(Incoming::Response { id, result })
 }
 
-pub(super) fn invalid(message: &str) -> RpcError {
+pub(crate) fn invalid(message: &str) -> RpcError {
     RpcError::new(RpcError::INVALID_REQUEST, message)
 }
 
 /// The answer to a request.
-pub(super) fn answer(id: Option<&Id>, outcome: &Result<Value, RpcError>) -> Value {
+pub(crate) fn answer(id: Option<&Id>, outcome: &Result<Value, RpcError>) -> Value {
     let id = id.map_or(Value::Null, Id::to_value);
     match outcome {
         Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
@@ -153,11 +160,11 @@ pub(super) fn answer(id: Option<&Id>, outcome: &Result<Value, RpcError>) -> Valu
 }
 
 /// A request of ours.
-pub(super) fn request(id: u64, method: &str, params: Value) -> Value {
+pub(crate) fn request(id: u64, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
 /// A notification of ours.
-pub(super) fn notification(method: &str, params: Value) -> Value {
+pub(crate) fn notification(method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }

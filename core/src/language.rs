@@ -1,0 +1,41 @@
+//! What an editor is told about a workflow file while somebody writes it: symbols, folds, meanings,
+//! proposals, changes. Pure functions over a [`Reading`]; every place is a range of bytes.
+//!
+//! ```
+//! use onloop_core::language::{Reading, hover};
+//! use onloop_core::workflow;
+//!
+//! let text = "---\nintent: a\n---\n";
+//! let parsed = workflow::parse("hotl-workflow-a.md", text.as_bytes());
+//! let reading = Reading::new(text, &parsed);
+//! let meaning = hover(reading, 5).expect("the cursor is on a field");
+//! assert!(meaning.markdown.starts_with("**`intent`**"));
+//! ```
+
+mod arrange;
+mod complete;
+mod document;
+mod fold;
+mod hover;
+mod layout;
+mod link;
+mod mend;
+mod reading;
+mod refer;
+mod symbol;
+#[cfg(test)]
+mod tests;
+mod token;
+
+pub use arrange::{ArrangeError, arranged, inserted};
+pub use complete::{Proposal, ProposalKind, plain, proposals};
+pub use document::{Document, DocumentPosition, Encoding};
+pub use fold::{Fold, FoldKind, folds};
+pub use hover::{Hover, hover};
+pub use layout::layout;
+pub use link::{FileLink, links};
+pub use mend::{mends, related};
+pub use reading::Reading;
+pub use refer::{StepMention, mentions, steps_by_number};
+pub use symbol::{Symbol, SymbolKind, symbols};
+pub use token::{SemanticToken, TokenKind, tokens};
