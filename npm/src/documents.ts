@@ -189,6 +189,8 @@ export interface RunView {
     /** Calls that were refused. */
     denied: number;
     usage: UsageView;
+    /** Its checks, and what came of the last verification. `onloop status RUN --json` alone has it. */
+    checks?: CheckView[];
   }[];
   /** What all agents used. */
   usage: UsageView;
@@ -199,6 +201,19 @@ export interface RunView {
   /** What is asked of a person; left out: nothing. `onloop status RUN --json` alone has it. */
   asks?: AsksView;
   [other: string]: unknown;
+}
+
+/** A check and what came of it. */
+export interface CheckView {
+  /** What is checked, on one line. */
+  what: string;
+  /** `waits`: a person is asked; `open`: it was not evaluated. */
+  result: "passed" | "failed" | "waits" | "open";
+  /** Why it failed, or what the person is asked. */
+  reason: string | null;
+  /** Milliseconds, where known. */
+  took_ms: number | null;
+  remarks: string[];
 }
 
 /** What a run asks of a person, and what there is to know before they answer. */
