@@ -2,40 +2,94 @@
 
 import { Core } from "onloop";
 import * as vscode from "vscode";
+import { Attention, decide } from "./attention.js";
+import { registerChanges } from "./changes.js";
 import { registerChat } from "./chat.js";
 import { Commands } from "./commands.js";
 import { endAll } from "./conduct.js";
+import { Door, type Inside } from "./door.js";
 import { Editor } from "./editor.js";
+import { GateCommands } from "./gate_commands.js";
 import { registerTools } from "./lm_tools.js";
 import { load } from "./load.js";
+import { registerNewWorkflow } from "./new_workflow.js";
+import { registerOutput } from "./output.js";
+import { Performer } from "./performer.js";
+import { offerProgram } from "./program.js";
+import { ReportViews } from "./report_view.js";
+import { RunCommands } from "./run_commands.js";
 import type { Run } from "./runs.js";
 import { RunLenses, RunsTree } from "./runs_view.js";
+import { BoardWatcher, SessionsTree, WaitingTree, registerSessionCommands } from "./sessions_view.js";
+import { isUsed } from "./startup.js";
+import { WorkflowTasks } from "./task_provider.js";
+import { TasksTree } from "./tasks_view.js";
+import { TestExplorer } from "./test_explorer.js";
+import { waiting } from "./waiting.js";
 import { Watcher, folders } from "./watcher.js";
 
 /** What other extensions get. */
 export interface Api {
-  readonly core: Core;
+  /** Loaded when it is first needed. */
+  core(): Promise<Core>;
   /** The runs of the open folders, unfinished ones first; nothing before the folder is trusted. */
   runs(): readonly Run[];
   readonly onDidChangeRuns: vscode.Event<void>;
 }
 
 export async function activate(context: vscode.ExtensionContext): Promise<Api> {
-  const core = await load(context, (module) => new Core(module));
-  const editor = new Editor(core, context);
   const { subscriptions } = context;
   const changes = new vscode.EventEmitter<void>();
+  const core = once(() => load(context, (module) => new Core(module)));
   let watcher: Watcher | undefined;
-  subscriptions.push(changes, ...registerTools(core, () => watcher));
-  const begin = (): void => {
-    void vscode.commands.executeCommand("setContext", "onloop.canRun", folders().length > 0);
-    watcher = new Watcher(core);
-    subscriptions.push(watcher.onDidChange(() => changes.fire()), ...runs(core, editor, watcher));
-  };
   // Before somebody trusts the folder nothing of it is run, and git is not asked either.
-  if (vscode.workspace.isTrusted) begin();
-  else subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(begin));
+  const trusted = (loaded: Core, editor: Editor): Inside => {
+    void vscode.commands.executeCommand("setContext", "onloop.canRun", folders().length > 0);
+    void offerProgram(context);
+    watcher = new Watcher(loaded);
+    const { disposables, tasks } = runs(loaded, editor, watcher);
+    subscriptions.push(watcher.onDidChange(() => changes.fire()), ...disposables);
+    return { tasks };
+  };
+  const open = once(async (): Promise<Inside> => {
+    const loaded = await core();
+    door.dispose();
+    const editor = new Editor(loaded, context);
+    if (vscode.workspace.isTrusted) return trusted(loaded, editor);
+    subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void trusted(loaded, editor)));
+    return { tasks: undefined };
+  });
+  const door = new Door(open, commandsOf(context));
+  const opened = async (): Promise<Watcher | undefined> => {
+    await open();
+    return watcher;
+  };
+  subscriptions.push(changes, door, ...registerTools(core, opened), registerChat(core));
+  const canRun = vscode.workspace.isTrusted && folders().length > 0;
+  void vscode.commands.executeCommand("setContext", "onloop.canRun", canRun);
+  if (await isNeeded()) await open();
   return { core, runs: () => watcher?.store.runs() ?? [], onDidChangeRuns: changes.event };
+}
+
+async function isNeeded(): Promise<boolean> {
+  if (vscode.workspace.textDocuments.some(({ languageId }) => languageId === "markdown")) return true;
+  if (!vscode.workspace.isTrusted) return false;
+  return (await Promise.all(folders().map((folder) => isUsed(folder, process.env)))).includes(true);
+}
+
+function commandsOf({ extension }: vscode.ExtensionContext): string[] {
+  const { contributes } = extension.packageJSON as { contributes: { commands: { command: string }[] } };
+  return contributes.commands.map(({ command }) => command);
+}
+
+/** The same answer for everybody who asks; a failure is tried again. */
+function once<T>(act: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  return () =>
+    (answer ??= act().catch((error: unknown) => {
+      answer = undefined;
+      throw error;
+    }));
 }
 
 /** The window goes: what runs is interrupted and can be resumed. */
@@ -43,15 +97,42 @@ export async function deactivate(): Promise<void> {
   await endAll();
 }
 
-function runs(core: Core, editor: Editor, watcher: Watcher): vscode.Disposable[] {
+function runs(core: Core, editor: Editor, watcher: Watcher): { disposables: vscode.Disposable[]; tasks: WorkflowTasks } {
+  const performer = new Performer(core, watcher);
+  const board = new BoardWatcher(core, watcher);
+  const tasks = new TasksTree(core);
+  const tree = vscode.window.createTreeView("onloop.runs", { treeDataProvider: new RunsTree(watcher), showCollapseAll: true });
+  const asking = vscode.window.createTreeView("onloop.waiting", { treeDataProvider: new WaitingTree(board, watcher) });
+  const attention = new Attention(asking);
+  const workflows = new WorkflowTasks(performer);
   const disposables = [
     watcher,
-    vscode.window.registerTreeDataProvider("onloop.runs", new RunsTree(watcher)),
+    board,
+    tasks,
+    tree,
+    asking,
+    attention,
+    new TestExplorer(watcher),
+    board.onDidChange(() => attention.show(waiting(watcher.store.runs(), board.calls))),
+    vscode.window.registerTreeDataProvider("onloop.sessions", new SessionsTree(board)),
+    vscode.window.registerTreeDataProvider("onloop.tasks", tasks),
     vscode.languages.registerCodeLensProvider({ language: "markdown", scheme: "file" }, new RunLenses(watcher, editor)),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => watcher.soon()),
-    ...new Commands(core, watcher).register(),
-    registerChat(core),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => {
+      watcher.soon();
+      void tasks.refresh();
+    }),
+    vscode.commands.registerCommand("onloop.decide", () => decide(waiting(watcher.store.runs(), board.calls))),
+    ...new Commands(performer).register(),
+    ...new GateCommands(performer).register(),
+    ...new RunCommands(performer).register(),
+    ...new ReportViews(core, watcher).register(),
+    ...registerChanges(performer),
+    ...registerSessionCommands(performer, board),
+    registerNewWorkflow(performer),
+    workflows.register(),
+    registerOutput(),
   ];
+  void tasks.refresh();
   void watcher.refresh();
-  return disposables;
+  return { disposables, tasks: workflows };
 }

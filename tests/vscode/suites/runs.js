@@ -41,7 +41,7 @@ test("a run goes up to the gate", async () => {
   const { entry, advice } = await isNow("paused");
   equal([advice.action, advice.step], ["ask-gate", 2]);
   equal(await read(vscode.Uri.file(`${entry.run_root}/greeting.txt`)), "hello\n");
-  ok(vscode.window.terminals.some(({ name }) => name === "onloop run"), "no terminal shows the run");
+  ok(vscode.window.terminals.some(({ name }) => name === "onloop: greet"), "no terminal shows the run");
 });
 
 test("the gate stands above its step", async () => {
