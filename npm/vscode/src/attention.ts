@@ -23,7 +23,8 @@ export class Attention implements vscode.Disposable {
     this.#item.command = "onloop.decide";
   }
 
-  show(waiting: readonly Waiting[]): void {
+  /** `isAll`: everything was looked at, so that what comes later is new. */
+  show(waiting: readonly Waiting[], isAll: boolean): void {
     const { length } = waiting;
     const words = length === 1 ? "1 decision waits for you" : `${length} decisions wait for you`;
     this.#view.badge = { value: length, tooltip: length === 0 ? "" : words };
@@ -38,7 +39,7 @@ export class Attention implements vscode.Disposable {
       this.#item.show();
     }
     const known = this.#known;
-    this.#known = new Set(waiting.map(({ key }) => key));
+    if (isAll) this.#known = new Set(waiting.map(({ key }) => key));
     // In a fresh window badge and status bar have said it.
     if (known === undefined) return;
     for (const one of waiting) if (!known.has(one.key) && !wasDrivenHere(one)) void tell(one);

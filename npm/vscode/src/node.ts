@@ -25,7 +25,6 @@ import { isUsed } from "./startup.js";
 import { WorkflowTasks } from "./task_provider.js";
 import { TasksTree } from "./tasks_view.js";
 import { TestExplorer } from "./test_explorer.js";
-import { waiting } from "./waiting.js";
 import { Watcher, folders } from "./watcher.js";
 
 /** What other extensions get. */
@@ -102,7 +101,8 @@ function runs(core: Core, editor: Editor, watcher: Watcher): { disposables: vsco
   const board = new BoardWatcher(core, watcher);
   const tasks = new TasksTree(core);
   const tree = vscode.window.createTreeView("onloop.runs", { treeDataProvider: new RunsTree(watcher), showCollapseAll: true });
-  const asking = vscode.window.createTreeView("onloop.waiting", { treeDataProvider: new WaitingTree(board, watcher) });
+  const all = new WaitingTree(board, watcher);
+  const asking = vscode.window.createTreeView("onloop.waiting", { treeDataProvider: all });
   const attention = new Attention(asking);
   const workflows = new WorkflowTasks(performer);
   const disposables = [
@@ -110,10 +110,11 @@ function runs(core: Core, editor: Editor, watcher: Watcher): { disposables: vsco
     board,
     tasks,
     tree,
+    all,
     asking,
     attention,
     new TestExplorer(watcher),
-    board.onDidChange(() => attention.show(waiting(watcher.store.runs(), board.calls))),
+    all.onDidChangeTreeData(() => attention.show(all.getChildren(), board.isRead)),
     vscode.window.registerTreeDataProvider("onloop.sessions", new SessionsTree(board)),
     vscode.window.registerTreeDataProvider("onloop.tasks", tasks),
     vscode.languages.registerCodeLensProvider({ language: "markdown", scheme: "file" }, new RunLenses(watcher, editor)),
@@ -121,7 +122,7 @@ function runs(core: Core, editor: Editor, watcher: Watcher): { disposables: vsco
       watcher.soon();
       void tasks.refresh();
     }),
-    vscode.commands.registerCommand("onloop.decide", () => decide(waiting(watcher.store.runs(), board.calls))),
+    vscode.commands.registerCommand("onloop.decide", () => decide(all.getChildren())),
     ...new Commands(performer).register(),
     ...new GateCommands(performer).register(),
     ...new RunCommands(performer).register(),

@@ -10,6 +10,8 @@ import { plain } from "./screen.js";
 import { type Waiting, waiting } from "./waiting.js";
 import { type Watcher, folders } from "./watcher.js";
 
+/** Runs change several times a step, and each look at the board reads all of them. */
+const SETTLING_MS = 1000;
 /** Where hooks keep sessions and calls. */
 const PLACES = "**/.tmp/hooked-sessions/**";
 
@@ -21,6 +23,9 @@ export class BoardWatcher implements vscode.Disposable {
   readonly #disposables: vscode.Disposable[] = [this.#changes];
   #reading: Promise<void> | undefined;
   #again = false;
+  #soon: ReturnType<typeof setTimeout> | undefined;
+  /** Whether it was looked at since the window was opened. */
+  isRead = false;
   sessions: SessionCard[] = [];
   calls: CallCard[] = [];
 
@@ -29,7 +34,7 @@ export class BoardWatcher implements vscode.Disposable {
     const files = vscode.workspace.createFileSystemWatcher(PLACES);
     const read = (): void => void this.refresh();
     this.#disposables.push(files, files.onDidChange(read), files.onDidCreate(read), files.onDidDelete(read));
-    this.#disposables.push(watcher.onDidChange(read));
+    this.#disposables.push(watcher.onDidChange(() => this.#later()));
     // Sessions of other folders are on the same board; nobody tells of them.
     this.#disposables.push(vscode.window.onDidChangeWindowState(({ focused }) => void (focused && read())));
   }
@@ -40,7 +45,16 @@ export class BoardWatcher implements vscode.Disposable {
     return this.#reading;
   }
 
+  /** What changes while a look is put off is seen by it. */
+  #later(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      void this.refresh();
+    }, SETTLING_MS);
+  }
+
   dispose(): void {
+    clearTimeout(this.#soon);
     this.#disposables.forEach((disposable) => disposable.dispose());
   }
 
@@ -55,20 +69,29 @@ export class BoardWatcher implements vscode.Disposable {
         logError("sessions cannot be read", error);
       }
     } while (this.#again);
+    this.isRead = true;
     void vscode.commands.executeCommand("setContext", "onloop.hasSessions", this.sessions.length > 0);
     this.#changes.fire();
   }
 }
 
-export class WaitingTree implements vscode.TreeDataProvider<Waiting> {
+/** Everything that waits for a person, and the tree of it. */
+export class WaitingTree implements vscode.TreeDataProvider<Waiting>, vscode.Disposable {
   readonly #board: BoardWatcher;
   readonly #watcher: Watcher;
-  readonly onDidChangeTreeData: vscode.Event<void>;
+  readonly #changes = new vscode.EventEmitter<void>();
+  readonly #heard: vscode.Disposable[];
+  readonly onDidChangeTreeData = this.#changes.event;
 
   constructor(board: BoardWatcher, watcher: Watcher) {
     this.#board = board;
     this.#watcher = watcher;
-    this.onDidChangeTreeData = board.onDidChange;
+    this.#heard = [board, watcher].map(({ onDidChange }) => onDidChange(() => this.#changes.fire()));
+  }
+
+  dispose(): void {
+    this.#heard.forEach((heard) => heard.dispose());
+    this.#changes.dispose();
   }
 
   getChildren(): Waiting[] {

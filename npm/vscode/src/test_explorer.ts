@@ -3,7 +3,7 @@
 import type { CheckView, RunView } from "onloop";
 import * as vscode from "vscode";
 import { logError } from "./output.js";
-import { type Run, isOver, label, runsOf } from "./runs.js";
+import { type Run, isDriven, isOver, label, runsOf } from "./runs.js";
 import type { Watcher } from "./watcher.js";
 
 type Step = RunView["steps"][number];
@@ -38,7 +38,11 @@ export class TestExplorer implements vscode.Disposable {
     do {
       this.#again = false;
       const newest = newestRuns(this.#watcher.store.runs());
-      for (const id of [...this.#tests.items].map(([id]) => id)) if (!newest.has(id)) this.#tests.items.delete(id);
+      for (const id of [...this.#tests.items].map(([id]) => id)) {
+        if (newest.has(id)) continue;
+        this.#tests.items.delete(id);
+        this.#told.delete(id);
+      }
       for (const [file, run] of newest) {
         await this.#showRun(file, run).catch((error) => logError("a run is not among the tests", error));
       }
@@ -47,7 +51,9 @@ export class TestExplorer implements vscode.Disposable {
 
   async #showRun(file: string, run: Run): Promise<void> {
     const seen = `${run.entry.run_id} ${run.entry.last_update}`;
-    if (this.#told.get(file) === seen) return;
+    const known = this.#told.get(file);
+    // While it is worked on there would be one more result with every line of its record.
+    if (known === seen || (known !== undefined && isDriven(run))) return;
     const view = await this.#watcher.store.view(run);
     if (view === undefined) return;
     this.#told.set(file, seen);

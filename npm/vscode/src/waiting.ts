@@ -24,7 +24,7 @@ export function waiting(runs: readonly Run[], calls: readonly CallCard[]): Waiti
     const gate = waitingGate(run);
     const step = run.advice?.step;
     return {
-      key: `${id} ${run.advice?.action} ${step} ${since}`,
+      key: `${id} ${run.advice?.action} ${step}`,
       title: label(run),
       detail: gate === undefined ? question(run) : describe(run),
       since,

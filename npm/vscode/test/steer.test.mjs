@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { load as loadCore } from "onloop";
@@ -17,6 +17,7 @@ const { problems } = await load("task_problems");
 const { page, trouble } = await load("report_page");
 const { conduct, stop } = await load("conduct");
 const { readBoard, describeSession } = await load("board");
+const { isUsed } = await load("startup");
 
 for (const name of Object.keys(process.env)) if (/^(ONLOOP|HOTL|GIT)_/.test(name)) delete process.env[name];
 const state = temporaryFolder("onloop-vscode-state-");
@@ -164,11 +165,26 @@ test("a blocked step is a problem at its title, and its check is among the resul
   const { result } = await conduct(core, { folder, argv: ["status", ended.runId, "--json"] });
   const view = JSON.parse(result);
   const line = problems(core, file, BLOCKED, view);
-  assert.match(line, /^\/.*hotl-workflow-greet\.md:6:7: error: step 1, Greet: .+\n$/);
+  assert.match(line, /^\/.*hotl-workflow-greet\.md:6:17: error: step 1, Greet: .+\n$/);
   const { contributes } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   const [matcher] = contributes.problemMatchers;
-  assert.deepEqual(new RegExp(matcher.pattern.regexp).exec(line.trim()).slice(1, 5), [file, "6", "7", "error"]);
+  assert.deepEqual(new RegExp(matcher.pattern.regexp).exec(line.trim()).slice(1, 5), [file, "6", "17", "error"]);
   assert.deepEqual(view.steps[0].checks.map(({ what, result }) => [what, result]), [["command test -s nothing.txt", "failed"]]);
+});
+
+test("a folder is known to be used by the state home alone", async () => {
+  const { folder, file } = workspace(BLOCKED);
+  const env = { HOME: folder, ONLOOP_STATE_HOME: state };
+  assert.equal(await isUsed(folder, env), false);
+  await conduct(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "none"] });
+  rmSync(join(folder, ".hotl"), { recursive: true });
+  assert.equal(await isUsed(folder, env), true);
+  assert.equal(await isUsed(`${folder}/`, env), true);
+  assert.equal(await isUsed(folder, { HOME: folder }), false);
+  const tasks = workspace(BLOCKED).folder;
+  mkdirSync(join(tasks, ".ai"));
+  writeFileSync(join(tasks, ".ai/PROGRESS.md"), "");
+  assert.equal(await isUsed(tasks, {}), true);
 });
 
 test("a job is stopped by the run that it drives", async () => {
