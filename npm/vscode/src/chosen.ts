@@ -16,14 +16,15 @@ export interface Chosen {
 
 /** The run that is meant; where nobody said which, a person chooses among those that fit. */
 export async function choose(
-  { store, refresh }: { store: Watcher["store"]; refresh(): Promise<void> },
+  watcher: Watcher,
   about: About,
   fits: (run: Run) => boolean,
   title: string,
 ): Promise<Chosen | undefined> {
   const id = typeof about === "string" ? about : about !== undefined && "run" in about ? about.run.entry.run_id : undefined;
   // Lenses and rows may be older than what they are about.
-  await refresh();
+  await watcher.refresh();
+  const { store } = watcher;
   if (id !== undefined) return store.find(id);
   const choices = store.runs().filter(fits).map(choice);
   if (choices.length === 0) {

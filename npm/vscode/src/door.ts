@@ -1,13 +1,12 @@
 /**
  * The extension in a window where there is nothing for it to do: it loads nothing before somebody opens
- * a Markdown document, uses a command, looks at a view, or a run begins here.
+ * a Markdown document, uses a command, looks at a view (`LateTree`), or a run begins here.
  */
 
 import * as vscode from "vscode";
 
 /** What marks a run, tasks or sessions as soon as they are there. */
 const TRACES = "**/{.hotl,.ai/PROGRESS.md,.tmp/hooked-sessions}";
-const VIEWS = ["onloop.waiting", "onloop.runs"];
 
 /** What is there behind the door. */
 export interface Inside {
@@ -30,7 +29,7 @@ export class Door implements vscode.Disposable {
       files,
       files.onDidCreate(knock),
     ];
-    // Before somebody trusts the folder there are no commands and no views.
+    // Before somebody trusts the folder there are no commands.
     if (vscode.workspace.isTrusted) this.#waiting.push(...this.#stand(commands));
   }
 
@@ -45,15 +44,10 @@ export class Door implements vscode.Disposable {
         await open();
         return vscode.commands.executeCommand(name, ...words);
       });
-    const view = (name: string): vscode.Disposable =>
-      vscode.window.registerTreeDataProvider<never>(name, {
-        getChildren: () => void open(),
-        getTreeItem: (row) => row,
-      });
     const tasks: vscode.TaskProvider = {
       provideTasks: async (token) => (await open()).tasks?.provideTasks(token),
       resolveTask: async (task, token) => (await open()).tasks?.resolveTask(task, token),
     };
-    return [...commands.map(command), ...VIEWS.map(view), vscode.tasks.registerTaskProvider("onloop", tasks)];
+    return [...commands.map(command), vscode.tasks.registerTaskProvider("onloop", tasks)];
   }
 }

@@ -11,6 +11,7 @@ import { Door, type Inside } from "./door.js";
 import { Editor } from "./editor.js";
 import { GateCommands } from "./gate_commands.js";
 import { registerTools } from "./lm_tools.js";
+import { LateTree } from "./late_tree.js";
 import { load } from "./load.js";
 import { registerNewWorkflow } from "./new_workflow.js";
 import { registerOutput } from "./output.js";
@@ -19,12 +20,13 @@ import { offerProgram } from "./program.js";
 import { ReportViews } from "./report_view.js";
 import { RunCommands } from "./run_commands.js";
 import type { Run } from "./runs.js";
-import { RunLenses, RunsTree } from "./runs_view.js";
+import { type Row, RunLenses, RunsTree } from "./runs_view.js";
 import { BoardWatcher, SessionsTree, WaitingTree, registerSessionCommands } from "./sessions_view.js";
 import { isUsed } from "./startup.js";
 import { WorkflowTasks } from "./task_provider.js";
 import { TasksTree } from "./tasks_view.js";
 import { TestExplorer } from "./test_explorer.js";
+import type { Waiting } from "./waiting.js";
 import { Watcher, folders } from "./watcher.js";
 
 /** What other extensions get. */
@@ -46,7 +48,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     void vscode.commands.executeCommand("setContext", "onloop.canRun", folders().length > 0);
     void offerProgram(context);
     watcher = new Watcher(loaded);
-    const { disposables, tasks } = runs(loaded, editor, watcher);
+    const { disposables, tasks } = runs(loaded, editor, watcher, views);
     subscriptions.push(watcher.onDidChange(() => changes.fire()), ...disposables);
     return { tasks };
   };
@@ -58,12 +60,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void trusted(loaded, editor)));
     return { tasks: undefined };
   });
+  const views = new Views(open);
   const door = new Door(open, commandsOf(context));
   const opened = async (): Promise<Watcher | undefined> => {
     await open();
     return watcher;
   };
-  subscriptions.push(changes, door, ...registerTools(core, opened), registerChat(core));
+  subscriptions.push(changes, door, views, ...registerTools(core, opened), registerChat(core));
   const canRun = vscode.workspace.isTrusted && folders().length > 0;
   void vscode.commands.executeCommand("setContext", "onloop.canRun", canRun);
   if (await isNeeded()) await open();
@@ -96,22 +99,45 @@ export async function deactivate(): Promise<void> {
   await endAll();
 }
 
-function runs(core: Core, editor: Editor, watcher: Watcher): { disposables: vscode.Disposable[]; tasks: WorkflowTasks } {
+/** The views that are there before anything is loaded. */
+class Views implements vscode.Disposable {
+  readonly runs: LateTree<Row>;
+  readonly waiting: LateTree<Waiting>;
+  readonly asking: vscode.TreeView<Waiting>;
+  readonly #runsView: vscode.TreeView<Row>;
+
+  constructor(open: () => Promise<unknown>) {
+    this.runs = new LateTree(open);
+    this.waiting = new LateTree(open);
+    const { createTreeView } = vscode.window;
+    this.#runsView = createTreeView("onloop.runs", { treeDataProvider: this.runs, showCollapseAll: true });
+    this.asking = createTreeView("onloop.waiting", { treeDataProvider: this.waiting });
+  }
+
+  dispose(): void {
+    for (const one of [this.runs, this.waiting, this.asking, this.#runsView]) one.dispose();
+  }
+}
+
+function runs(
+  core: Core,
+  editor: Editor,
+  watcher: Watcher,
+  views: Views,
+): { disposables: vscode.Disposable[]; tasks: WorkflowTasks } {
   const performer = new Performer(core, watcher);
   const board = new BoardWatcher(core, watcher);
   const tasks = new TasksTree(core);
-  const tree = vscode.window.createTreeView("onloop.runs", { treeDataProvider: new RunsTree(watcher), showCollapseAll: true });
   const all = new WaitingTree(board, watcher);
-  const asking = vscode.window.createTreeView("onloop.waiting", { treeDataProvider: all });
-  const attention = new Attention(asking);
+  views.runs.follow(new RunsTree(watcher));
+  views.waiting.follow(all);
+  const attention = new Attention(views.asking);
   const workflows = new WorkflowTasks(performer);
   const disposables = [
     watcher,
     board,
     tasks,
-    tree,
     all,
-    asking,
     attention,
     new TestExplorer(watcher),
     all.onDidChangeTreeData(() => attention.show(all.getChildren(), board.isRead)),
