@@ -27,7 +27,13 @@ const scenes = {
   report: (page) => page.frameLocator("iframe.webview.ready").frameLocator("iframe").getByRole("heading", { name: "Timeline" }).waitFor(),
   changes: (page) => page.locator(".multiDiffEntry").first().waitFor(),
   colours: (page) => page.locator(".view-line", { hasText: "cargo" }).first().waitFor(),
-  tests: (page) => row(page, "1. Write it").waitFor(),
+  async tests(page) {
+    await row(page, "greet").click();
+    await page.keyboard.press("ArrowRight");
+    await row(page, "1. Write it").click();
+    await page.keyboard.press("ArrowRight");
+    await row(page, "command grep").waitFor();
+  },
   finish: (page) => page.locator(".quick-input-widget .monaco-list-row").first().waitFor(),
   toast: (page) => page.locator(".notification-toast").first().waitFor(),
   welcome: (page) => page.getByText("Let agents work").first().waitFor(),
