@@ -1,6 +1,6 @@
 /** Workflows as tasks of the editor: `{ "type": "onloop", "workflow": "hotl-workflow-add.md" }`. */
 
-import { isAbsolute, join, relative } from "node:path";
+import { isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
 import { EXIT, type Ended } from "./ended.js";
 import type { Performer } from "./performer.js";
@@ -9,10 +9,12 @@ import { workflowName } from "./runs.js";
 import { problems } from "./task_problems.js";
 
 const TYPE = "onloop";
-const WORKFLOWS = "**/{hotl-workflow*,*-workflow,.ai/workflows/*}.md";
-const ASIDE = "**/{node_modules,.hotl,.hotl-worktrees}/**";
-/** Most workflows that are offered. */
-const OFFERED = 200;
+/** Where workflows are offered from, and what they are called there. */
+const PLACES: [folder: string, name: RegExp][] = [
+  ["", /^hotl-workflow.*\.md$|-workflow\.md$/],
+  ["docs/plans", /-workflow\.md$/],
+  [".ai/workflows", /\.md$/],
+];
 /** Beside errors, those of the workflow file itself. */
 const MATCHERS = ["$onloop", "$onloop-lint"];
 
@@ -35,12 +37,16 @@ export class WorkflowTasks implements vscode.TaskProvider {
   }
 
   async provideTasks(): Promise<vscode.Task[]> {
-    const files = await vscode.workspace.findFiles(WORKFLOWS, ASIDE, OFFERED);
-    return files.flatMap((file) => {
-      const folder = vscode.workspace.getWorkspaceFolder(file);
-      if (folder?.uri.scheme !== "file") return [];
-      return [this.#task({ type: TYPE, workflow: relative(folder.uri.fsPath, file.fsPath) }, folder)];
-    });
+    const open = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
+    const found = await Promise.all(open.flatMap((folder) => PLACES.map((place) => this.#below(folder, place))));
+    return found.flat();
+  }
+
+  async #below(folder: vscode.WorkspaceFolder, [below, name]: (typeof PLACES)[number]): Promise<vscode.Task[]> {
+    const uri = vscode.Uri.joinPath(folder.uri, below);
+    const entries = await vscode.workspace.fs.readDirectory(uri).then((entries) => entries, () => []);
+    const files = entries.filter(([entry, type]) => type === vscode.FileType.File && name.test(entry));
+    return files.map(([file]) => this.#task({ type: TYPE, workflow: below === "" ? file : `${below}/${file}` }, folder));
   }
 
   resolveTask(task: vscode.Task): vscode.Task | undefined {
