@@ -18,12 +18,15 @@ const IMPATIENCE_MS = 1000;
 const HANDOVER_MS = 200;
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
-/** Runs the command line and returns the exit code. `argv[0]` is the name it was called by. */
-export async function main(argv: string[], wasm: URL): Promise<number> {
+/**
+ * Runs the command line and returns the exit code. `argv[0]` is the name it was called by; `program` is
+ * how others start it, for what is installed into hosts.
+ */
+export async function main(argv: string[], wasm: URL, program = ownProgram(wasm)): Promise<number> {
   // A command uses a small part of the core: compile what it calls when it calls it.
   setFlagsFromString("--wasm-lazy-compilation");
   const core = new Core(readFileSync(wasm));
-  const { exit, outcome } = await run(core, argv, wasm);
+  const { exit, outcome } = await run(core, argv, program);
   if (outcome === "ended") return exit;
   const answer = core.brokenHookAnswer(argv);
   if (answer === undefined) return exit;
@@ -45,7 +48,11 @@ interface Ending {
   outcome: "ended" | "broken" | "lost";
 }
 
-async function run(core: Core, argv: string[], wasm: URL): Promise<Ending> {
+function ownProgram(wasm: URL): string[] {
+  return [process.execPath, fileURLToPath(new URL("../bin/onloop.mjs", wasm))];
+}
+
+async function run(core: Core, argv: string[], program: string[]): Promise<Ending> {
   const now = process.env["ONLOOP_NOW"] ?? "";
   const frozenMs = now === "" ? undefined : core.parseTime(now);
   if (now !== "" && frozenMs === undefined) {
@@ -61,7 +68,6 @@ async function run(core: Core, argv: string[], wasm: URL): Promise<Ending> {
   }
   listen(host);
   try {
-    const program = [process.execPath, fileURLToPath(new URL("../bin/onloop.mjs", wasm))];
     const { role: _, ...start } = host.start(argv);
     const exit = await core.run({ ...start, program }, host, recording());
     const { lostOutput } = host;

@@ -229,6 +229,8 @@ export interface RunView {
     /** Calls that were refused. */
     denied: number;
     usage: UsageView;
+    /** Its checks, and what came of the last verification. `onloop status RUN --json` alone has it. */
+    checks?: CheckView[];
   }[];
   /** What all agents used. */
   usage: UsageView;
@@ -253,6 +255,19 @@ export interface FinishView {
   worktree_action: string | null;
   artifacts_preserved_at: string | null;
   notes: string | null;
+}
+
+/** A check and what came of it. */
+export interface CheckView {
+  /** What is checked, on one line. */
+  what: string;
+  /** `waits`: a person is asked; `open`: it was not evaluated. */
+  result: "passed" | "failed" | "waits" | "open";
+  /** Why it failed, or what the person is asked. */
+  reason: string | null;
+  /** Milliseconds, where known. */
+  took_ms: number | null;
+  remarks: string[];
 }
 
 /** What a run asks of a person, and what there is to know before they answer. */

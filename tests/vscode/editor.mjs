@@ -110,6 +110,7 @@ export async function suite({ address, browser, home }, { kind, name, folder, me
   const page = await context.newPage();
   const console_ = [];
   page.on("console", (message) => console_.push(message.text()));
+  rmSync(join(folder, RESULT), { force: true });
   const result = arrives(join(folder, RESULT));
   try {
     await page.goto(`${address}/?${query}`);

@@ -15,8 +15,7 @@ async function begin(settings) {
 }
 
 /** Opens a window for one suite and reports its tests as ours. */
-async function play(context, host, { kind = "node", name, files, meanwhile }) {
-  const folder = workspace(host.home, files, name);
+async function play(context, host, { kind = "node", name, files, meanwhile, folder = workspace(host.home, files, name) }) {
   const { passed, failed } = await suite(host, { kind, name, folder, meanwhile });
   assert.ok(passed.length + failed.length > 0, "the suite has no tests");
   for (const done of passed) await context.test(done, () => undefined);
@@ -46,6 +45,30 @@ test("a host with Node", async (context) => {
       },
     }),
   );
+  await context.test("steers runs", async (context) => {
+    const folder = workspace(host.home, "steered", "steered");
+    await play(context, host, { name: "wait", folder });
+    await play(context, host, {
+      name: "fresh",
+      folder,
+      async meanwhile(page) {
+        await page.locator(".statusbar-item.warning-kind", { hasText: "onloop: 1" }).waitFor();
+        await page.locator(".activitybar .action-item .badge", { hasText: "1" }).first().waitFor();
+      },
+    });
+    await play(context, host, {
+      name: "steer",
+      folder,
+      async meanwhile(page) {
+        const input = page.locator(".quick-input-widget");
+        await input.getByText("Retry step 1 of blocked").waitFor();
+        await input.locator("input").fill("somebody has said yes");
+        await page.keyboard.press("Enter");
+        await input.getByText("What becomes of the work of blocked").waitFor();
+        await input.locator(".monaco-list-row", { hasText: "Merge" }).click();
+      },
+    });
+  });
   await context.test("plans and loops", (context) => play(context, host, { name: "auto", files: "auto" }));
   await context.test("plans and loops in chat", (context) =>
     play(context, host, {

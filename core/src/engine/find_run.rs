@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::effect::{Io, OptionalExt};
-use crate::engine::drive::is_interrupted;
+use crate::effect::{Io, LockHolder, OptionalExt};
+use crate::engine::drive::is_orphaned;
 use crate::engine::foreign::{ForeignRecord, read_foreign};
 use crate::engine::store::{Paths, StateHome, Store, StoreError};
 use crate::run::{Run, is_run_id};
+use crate::text;
 
 /// A run that was found.
 #[derive(Debug)]
@@ -20,6 +21,9 @@ pub(crate) struct Found {
     pub(crate) record: FoundRecord,
     /// Its record says that it runs, and nobody drives it.
     pub(crate) interrupted: bool,
+    /// Who drives it: a live process of this machine, or one of another machine, of which nothing is
+    /// known.
+    pub(crate) driver: Option<LockHolder>,
 }
 
 /// The record of a run that was found.
@@ -77,7 +81,11 @@ impl Found {
                 "total_steps": run.steps.len(),
                 "branch": run.place.branch,
                 "executor_mode": run.place.executor_mode,
+                "intent": text::one_line(&run.terms.intent),
+                "started_at": run.started_at.to_rfc3339(),
                 "last_update": run.last_update.to_rfc3339(),
+                "driven_by": self.driver.as_ref().map(driven_by),
+                "outcome": run.finish.as_ref().map(|finish| finish.outcome.disposition.as_str()),
                 "workflow_path": run.place.workflow_path,
                 "source_workflow_path": run.place.source_workflow_path,
                 "repo_root": run.place.repo_root,
@@ -96,6 +104,11 @@ impl Found {
             }),
         }
     }
+}
+
+/// A process that drives a run; what it is besides says whether it may be interrupted.
+fn driven_by(LockHolder { process, live, role }: &LockHolder) -> serde_json::Value {
+    serde_json::json!({ "pid": process.pid, "host": process.host, "live": live, "role": role })
 }
 
 /// Every run that can be found from the current folder, newest change first, unreadable ones
@@ -120,7 +133,7 @@ pub(crate) async fn find_all(io: &Io) -> Vec<Found> {
                 Err(StoreError::Missing) => continue,
                 read => FoundRecord::Foreign(read.map(Box::new)),
             };
-            found.push(Found { root, id, record, interrupted: false });
+            found.push(Found { root, id, record, interrupted: false, driver: None });
         }
     }
     sort(&mut found);
@@ -152,7 +165,8 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
         Err(StoreError::Missing) => None,
         Err(error) => {
             let root = root.unwrap_or_default().to_owned();
-            Some(Found { root, id, record: FoundRecord::Broken(error), interrupted: false })
+            let record = FoundRecord::Broken(error);
+            Some(Found { root, id, record, interrupted: false, driver: None })
         }
         Ok(store) => {
             let place = &store.run().place;
@@ -163,8 +177,16 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
                 return None;
             }
             let root = place.execution_root.clone();
-            let interrupted = is_interrupted(io, &store).await;
-            Some(Found { root, id, record: FoundRecord::Own(Box::new(store)), interrupted })
+            let holder = match store.run().is_over() {
+                true => None,
+                // Nobody: an agent drives it step by step, or nobody can tell.
+                false => io.holder(&store.paths().driver_lock()).await.ok().flatten(),
+            };
+            let interrupted = is_orphaned(io, store.run(), holder.as_ref());
+            let driver = holder.filter(|holder| {
+                holder.live || holder.process.host != io.start().process.host
+            });
+            Some(Found { root, id, record: FoundRecord::Own(Box::new(store)), interrupted, driver })
         }
     }
 }

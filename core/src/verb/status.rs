@@ -99,6 +99,9 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
     };
     if json {
         let mut status = documents::summary::summary(store.run());
+        for (step, view) in board::steps(store.run()).into_iter().enumerate() {
+            status["steps"][step]["checks"] = serde_json::json!(view.checks);
+        }
         if let Some(asks) = asks(io, &store).await {
             status["asks"] = asks;
         }

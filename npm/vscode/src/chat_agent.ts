@@ -16,19 +16,28 @@ export interface Model {
   say(messages: Message[]): AsyncIterable<Part>;
   /** What a tool answers; a tool that fails answers with why. */
   use(tool: string, input: object): Promise<unknown>;
+  /** What a call is answered that is not done. */
+  refuse(why: string): unknown;
 }
 
-/** Most turns of one conversation; an agent that needs more gets nowhere. */
+/** Most turns of one conversation, unless the person says otherwise; an agent that needs more gets nowhere. */
 export const TURNS = 200;
+/** Most calls of one turn; what goes beyond is answered without being done. */
+export const CALLS = 32;
 
 /**
  * Talks until the model uses no more tools and returns all its words: what a process would have
  * printed.
  */
-export async function converse(model: Model, prompt: string, heard: (words: string) => void): Promise<string> {
+export async function converse(
+  model: Model,
+  prompt: string,
+  heard: (words: string) => void,
+  turns = TURNS,
+): Promise<string> {
   const messages: Message[] = [{ from: "user", text: prompt }];
   let said = "";
-  for (let turn = 0; turn < TURNS; turn += 1) {
+  for (let turn = 0; turn < turns; turn += 1) {
     const parts: Part[] = [];
     for await (const part of model.say(messages)) {
       parts.push(part);
@@ -43,10 +52,13 @@ export async function converse(model: Model, prompt: string, heard: (words: stri
     if (said !== "" && !said.endsWith("\n")) said += "\n";
     messages.push({ from: "model", parts });
     const results = [];
-    for (const { call, tool, input } of calls) results.push({ call, result: await model.use(tool, input) });
+    for (const [at, { call, tool, input }] of calls.entries()) {
+      const result = at < CALLS ? await model.use(tool, input) : model.refuse(`at most ${CALLS} tools can be used in one turn`);
+      results.push({ call, result });
+    }
     messages.push({ from: "tools", results });
   }
-  throw new Error(`the model went on using tools for ${TURNS} turns`);
+  throw new Error(`the model went on using tools for ${turns} turns`);
 }
 
 /** Words as the output of a process: all of them, or their beginning and their end. */

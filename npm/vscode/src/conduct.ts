@@ -1,6 +1,6 @@
 /** The programs of onloop, performed by this extension host. */
 
-import { type Core, type Host, NodeHost, type ProcessSpec, type ProcessTurn } from "onloop";
+import { type Core, type Host, type Locks, NodeHost, type ProcessSpec, type ProcessTurn } from "onloop";
 import type { Ended } from "./ended.js";
 
 /** Who hears what a program says. */
@@ -32,6 +32,24 @@ const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
 
 /** Jobs that have not ended. The window waits for them before it goes. */
 const running = new Map<AbortController, Promise<unknown>>();
+/** Those of them that drive a run, by its id. */
+const driving = new Map<string, AbortController>();
+/** All that were driven here since the window was opened. */
+const driven = new Set<string>();
+/** Whoever has this lock drives the run in whose folder it is. */
+const DRIVER_LOCK = /[\\/]runs[\\/]([^\\/]+)[\\/]driver\.lock$/;
+
+/** Interrupts the job of this window that drives a run; false: none does. */
+export function stop(runId: string): boolean {
+  const controller = driving.get(runId);
+  controller?.abort();
+  return controller !== undefined;
+}
+
+/** Whether a job of this window drives the run, or did. */
+export function wasDriven(runId: string): boolean {
+  return driven.has(runId);
+}
 
 /** Interrupts whatever runs, and waits until it is recorded. */
 export async function endAll(): Promise<void> {
@@ -45,26 +63,33 @@ export async function conduct(core: Core, job: Job): Promise<Ended> {
   const abort = (): void => controller.abort();
   job.signal?.addEventListener("abort", abort);
   if (job.signal?.aborted) abort();
-  const end = perform(core, job, controller.signal);
+  const end = perform(core, job, controller);
   running.set(controller, end);
   try {
     return await end;
   } finally {
     running.delete(controller);
+    for (const [id, driver] of driving) if (driver === controller) driving.delete(id);
     job.signal?.removeEventListener("abort", abort);
   }
 }
 
-async function perform(core: Core, job: Job, signal: AbortSignal): Promise<Ended> {
+async function perform(core: Core, job: Job, controller: AbortController): Promise<Ended> {
+  const { signal } = controller;
   const node = new NodeHost({ cwd: job.folder, attended: false });
   const said = { result: "", note: "" };
+  let runId: string | undefined;
   const { listener } = job;
   const interrupt = (): void => node.interrupt();
   if (signal.aborted) interrupt();
   signal.addEventListener("abort", interrupt);
   const host: Host = {
     files: node.files,
-    locks: node.locks,
+    locks: watched(node.locks, (id) => {
+      runId = id;
+      driving.set(id, controller);
+      driven.add(id);
+    }),
     git: node.git,
     servers: node.servers,
     clock: node.clock,
@@ -88,10 +113,25 @@ async function perform(core: Core, job: Job, signal: AbortSignal): Promise<Ended
     const env = Object.fromEntries(Object.entries(start.env).filter(([name]) => !isOfEditor(name)));
     // The record says through which door a person has decided.
     const exit = await core.run({ ...start, env: { ...env, ONLOOP_DOOR: "editor" } }, host);
-    return { exit, result: said.result, notes: said.note.replace(STYLES, "") };
+    const notes = said.note.replace(STYLES, "");
+    return { exit, result: said.result, notes, ...(runId !== undefined && { runId }) };
   } finally {
     signal.removeEventListener("abort", interrupt);
   }
+}
+
+/** The same locks, for somebody who wants to know which run is driven. */
+function watched(locks: Locks, drives: (runId: string) => void): Locks {
+  return {
+    lock: async (path, waitMs, nowMs, isPrivate, role) => {
+      await locks.lock(path, waitMs, nowMs, isPrivate, role);
+      const id = DRIVER_LOCK.exec(path)?.[1];
+      if (id !== undefined) drives(id);
+    },
+    unlock: (path) => locks.unlock(path),
+    holder: async (path) => locks.holder?.(path),
+    releaseAll: () => locks.releaseAll(),
+  };
 }
 
 /** What the editor tells its own processes would make other programs of an editor misbehave. */

@@ -11,11 +11,32 @@ const FINDINGS = "https://github.com/onloop/onloop/blob/main/docs/workflow-forma
 /** Whoever types on within this time has not asked yet. */
 const TYPING_MS = 150;
 
-/** What the core says about a document, asked once for each version of it. */
-interface Reading {
-  version: number;
-  findings: Diagnostic[];
-  outline: Outline;
+/** Letters with which names of fields and values begin. */
+const LETTERS = "abcdefghijklmnopqrstuvwxyzS";
+
+/** What the core says about one version of a document, asked once and when somebody wants to know. */
+class Reading {
+  readonly version: number;
+  readonly text: string;
+  readonly #core: Core;
+  readonly #path: string;
+  #findings: Diagnostic[] | undefined;
+  #outline: Outline | undefined;
+
+  constructor(core: Core, path: string, version: number, text: string) {
+    this.#core = core;
+    this.#path = path;
+    this.version = version;
+    this.text = text;
+  }
+
+  get findings(): Diagnostic[] {
+    return (this.#findings ??= this.#core.lint(this.#path, this.text));
+  }
+
+  get outline(): Outline {
+    return (this.#outline ??= this.#core.outline(this.#path, this.text));
+  }
 }
 
 /** The language features, registered in `context`. */
@@ -44,9 +65,10 @@ export class Editor {
       languages.registerCompletionItemProvider(
         MARKDOWN,
         { provideCompletionItems: (document, position) => this.#completions(document, position) },
-        " ",
-        ":",
+        // Markdown does not suggest by itself; where no field can stand there is no answer.
+        ...` :${LETTERS}`,
       ),
+      languages.registerFoldingRangeProvider(MARKDOWN, { provideFoldingRanges: (document) => this.#folds(document) }),
       languages.registerHoverProvider(MARKDOWN, {
         provideHover: (document, position) => this.#hover(document, position),
       }),
@@ -71,8 +93,7 @@ export class Editor {
     const { path } = document.uri;
     const text = document.getText();
     if (!isWorkflow(this.#core, path, text)) return undefined;
-    const findings = this.#core.lint(path, text);
-    const reading = { version: document.version, findings, outline: this.#core.outline(path, text) };
+    const reading = new Reading(this.#core, path, document.version, text);
     this.#readings.set(document, reading);
     return reading;
   }
@@ -141,7 +162,7 @@ export class Editor {
     const reading = this.#read(document);
     if (reading === undefined) return [];
     const offset = document.offsetAt(position);
-    const proposals = complete(this.#fields, document.getText(), reading.outline, offset);
+    const proposals = complete(this.#fields, reading.text, reading.outline, offset);
     return proposals.map(({ label, snippet, about, span, goesOn }, at) => {
       const item = new vscode.CompletionItem(label, vscode.CompletionItemKind.Property);
       item.insertText = new vscode.SnippetString(snippet);
@@ -157,10 +178,20 @@ export class Editor {
     const reading = this.#read(document);
     if (reading === undefined) return undefined;
     const offset = document.offsetAt(position);
-    const found = explain(this.#fields, document.getText(), reading.outline, offset);
+    const found = explain(this.#fields, reading.text, reading.outline, offset);
     if (found === undefined) return undefined;
     const { markdown, span } = found;
     return new vscode.Hover(new vscode.MarkdownString(markdown), rangeOf(document, span.start, span.end));
+  }
+
+  /** Whole steps, without the blank lines behind them. */
+  #folds(document: vscode.TextDocument): vscode.FoldingRange[] {
+    const reading = this.#read(document);
+    return (reading?.outline.steps ?? []).flatMap(({ span }) => {
+      const end = span.start + reading!.text.slice(span.start, span.end).trimEnd().length;
+      const [first, last] = [document.positionAt(span.start).line, document.positionAt(end).line];
+      return last > first ? [new vscode.FoldingRange(first, last, vscode.FoldingRangeKind.Region)] : [];
+    });
   }
 
   #symbols(document: vscode.TextDocument): vscode.DocumentSymbol[] {

@@ -5,6 +5,8 @@ export interface Ended {
   result: string;
   /** What it told people, without styles. */
   notes: string;
+  /** The run that it drove. */
+  runId?: string;
 }
 
 /** Exit codes that are told apart here. */

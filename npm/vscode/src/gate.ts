@@ -21,10 +21,10 @@ export function offered(word: unknown): Choice[] {
   return [approveAndResume, approve, reject, changes, report];
 }
 
-/** What there is to know. */
-export function detail(asks: AsksView): string {
+/** What there is to know: the lines of a terminal, whose wrapped ends belong together again. */
+export function detail(asks: AsksView, id: string): string {
   const facts = asks.facts?.text.trimEnd() ?? asks.question;
-  return `${facts}\n\nThe record will say that a person decided, in an editor.`;
+  return `${facts}\n\nRun ${id}. The record will say that a person decided, in an editor.`;
 }
 
 /** Whether what was typed is the name of the step, where that is needed. */

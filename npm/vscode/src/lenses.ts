@@ -1,7 +1,7 @@
 /** What stands above the lines of a workflow. */
 
 import type { Outline, RunView } from "onloop";
-import { type Run, describe, isOver, isResumable, waitingGate } from "./runs.js";
+import { type Run, describe, isDriven, isFinishable, isOver, isResumable, isStoppable, waitingGate } from "./runs.js";
 
 export interface Lens {
   /** Above the line of this offset. */
@@ -22,7 +22,10 @@ export function lenses(outline: Outline, file: string, runs: Run[], view: RunVie
   add(0, "$(play) Run", "onloop.run", file);
   if (newest !== undefined) {
     const id = newest.entry.run_id;
-    if (isResumable(newest)) add(0, "$(debug-continue) Resume", "onloop.resume", id);
+    if (newest.entry.status === "blocked" && !isDriven(newest)) add(0, "$(debug-rerun) Retry…", "onloop.retry", id);
+    else if (isResumable(newest)) add(0, "$(debug-continue) Resume", "onloop.resume", id);
+    if (isStoppable(newest, process.pid)) add(0, "$(debug-stop) Stop", "onloop.stop", id);
+    if (isFinishable(newest) && isOver(newest)) add(0, "$(git-merge) Merge…", "onloop.finish", id);
     add(0, `$(output) ${describe(newest)}`, "onloop.report", id);
   }
   const gate = unfinished && waitingGate(unfinished);

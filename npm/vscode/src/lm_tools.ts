@@ -11,7 +11,7 @@ import { type Watcher, folders } from "./watcher.js";
  * Every tool. They are there before the folder is trusted, because editors list what a manifest names
  * and a condition there breaks their list; `watcher` is there when they may do something.
  */
-export function registerTools(core: Core, watcher: () => Watcher | undefined): vscode.Disposable[] {
+export function registerTools(core: () => Promise<Core>, watcher: () => Promise<Watcher | undefined>): vscode.Disposable[] {
   const names = Object.keys(TOOLS);
   return names.map((name) => vscode.lm.registerTool<Input>(name, new LmTool(core, watcher, name)));
 }
@@ -20,8 +20,8 @@ class LmTool implements vscode.LanguageModelTool<Input> {
   readonly tool: Tool;
 
   constructor(
-    readonly core: Core,
-    readonly watcher: () => Watcher | undefined,
+    readonly core: () => Promise<Core>,
+    readonly watcher: () => Promise<Watcher | undefined>,
     readonly name: keyof typeof TOOLS & string,
   ) {
     this.tool = TOOLS[name]!;
@@ -39,7 +39,7 @@ class LmTool implements vscode.LanguageModelTool<Input> {
     { input }: vscode.LanguageModelToolInvocationOptions<Input>,
     token: vscode.CancellationToken,
   ): Promise<vscode.LanguageModelToolResult> {
-    const watcher = this.watcher();
+    const watcher = await this.watcher();
     if (watcher === undefined) throw new Error("nothing runs in a workspace that is not trusted");
     const folder = folders()[0];
     if (folder === undefined) throw new Error("no folder on a disk is open");
@@ -51,7 +51,7 @@ class LmTool implements vscode.LanguageModelTool<Input> {
     const cancelled = token.onCancellationRequested(() => controller.abort());
     try {
       const listener = { note: () => watcher.soon() };
-      const ended = await conduct(this.core, { folder, argv, listener, signal: controller.signal });
+      const ended = await conduct(await this.core(), { folder, argv, listener, signal: controller.signal });
       return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(answer(ended))]);
     } finally {
       cancelled.dispose();

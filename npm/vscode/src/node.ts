@@ -2,40 +2,96 @@
 
 import { Core } from "onloop";
 import * as vscode from "vscode";
+import { Attention, decide } from "./attention.js";
+import { registerChanges } from "./changes.js";
 import { registerChat } from "./chat.js";
 import { Commands } from "./commands.js";
 import { endAll } from "./conduct.js";
+import { Door, type Inside } from "./door.js";
 import { Editor } from "./editor.js";
+import { GateCommands } from "./gate_commands.js";
 import { registerTools } from "./lm_tools.js";
+import { LateTree } from "./late_tree.js";
 import { load } from "./load.js";
+import { registerNewWorkflow } from "./new_workflow.js";
+import { registerOutput } from "./output.js";
+import { Performer } from "./performer.js";
+import { offerProgram } from "./program.js";
+import { ReportViews } from "./report_view.js";
+import { RunCommands } from "./run_commands.js";
 import type { Run } from "./runs.js";
-import { RunLenses, RunsTree } from "./runs_view.js";
+import { type Row, RunLenses, RunsTree } from "./runs_view.js";
+import { BoardWatcher, SessionsTree, WaitingTree, registerSessionCommands } from "./sessions_view.js";
+import { isUsed } from "./startup.js";
+import { WorkflowTasks } from "./task_provider.js";
+import { TasksTree } from "./tasks_view.js";
+import { TestExplorer } from "./test_explorer.js";
+import type { Waiting } from "./waiting.js";
 import { Watcher, folders } from "./watcher.js";
 
 /** What other extensions get. */
 export interface Api {
-  readonly core: Core;
+  /** Loaded when it is first needed. */
+  core(): Promise<Core>;
   /** The runs of the open folders, unfinished ones first; nothing before the folder is trusted. */
   runs(): readonly Run[];
   readonly onDidChangeRuns: vscode.Event<void>;
 }
 
 export async function activate(context: vscode.ExtensionContext): Promise<Api> {
-  const core = await load(context, (module) => new Core(module));
-  const editor = new Editor(core, context);
   const { subscriptions } = context;
   const changes = new vscode.EventEmitter<void>();
+  const core = once(() => load(context, (module) => new Core(module)));
   let watcher: Watcher | undefined;
-  subscriptions.push(changes, ...registerTools(core, () => watcher));
-  const begin = (): void => {
-    void vscode.commands.executeCommand("setContext", "onloop.canRun", folders().length > 0);
-    watcher = new Watcher(core);
-    subscriptions.push(watcher.onDidChange(() => changes.fire()), ...runs(core, editor, watcher));
-  };
   // Before somebody trusts the folder nothing of it is run, and git is not asked either.
-  if (vscode.workspace.isTrusted) begin();
-  else subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(begin));
+  const trusted = (loaded: Core, editor: Editor): Inside => {
+    void vscode.commands.executeCommand("setContext", "onloop.canRun", folders().length > 0);
+    void offerProgram(context);
+    watcher = new Watcher(loaded);
+    const { disposables, tasks } = runs(loaded, editor, watcher, views);
+    subscriptions.push(watcher.onDidChange(() => changes.fire()), ...disposables);
+    return { tasks };
+  };
+  const open = once(async (): Promise<Inside> => {
+    const loaded = await core();
+    door.dispose();
+    const editor = new Editor(loaded, context);
+    if (vscode.workspace.isTrusted) return trusted(loaded, editor);
+    subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void trusted(loaded, editor)));
+    return { tasks: undefined };
+  });
+  const views = new Views(open);
+  const door = new Door(open, commandsOf(context));
+  const opened = async (): Promise<Watcher | undefined> => {
+    await open();
+    return watcher;
+  };
+  subscriptions.push(changes, door, views, ...registerTools(core, opened), registerChat(core));
+  const canRun = vscode.workspace.isTrusted && folders().length > 0;
+  void vscode.commands.executeCommand("setContext", "onloop.canRun", canRun);
+  if (await isNeeded()) await open();
   return { core, runs: () => watcher?.store.runs() ?? [], onDidChangeRuns: changes.event };
+}
+
+async function isNeeded(): Promise<boolean> {
+  if (vscode.workspace.textDocuments.some(({ languageId }) => languageId === "markdown")) return true;
+  if (!vscode.workspace.isTrusted) return false;
+  return (await Promise.all(folders().map((folder) => isUsed(folder, process.env)))).includes(true);
+}
+
+function commandsOf({ extension }: vscode.ExtensionContext): string[] {
+  const { contributes } = extension.packageJSON as { contributes: { commands: { command: string }[] } };
+  return contributes.commands.map(({ command }) => command);
+}
+
+/** The same answer for everybody who asks; a failure is tried again. */
+function once<T>(act: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  return () =>
+    (answer ??= act().catch((error: unknown) => {
+      answer = undefined;
+      throw error;
+    }));
 }
 
 /** The window goes: what runs is interrupted and can be resumed. */
@@ -43,15 +99,67 @@ export async function deactivate(): Promise<void> {
   await endAll();
 }
 
-function runs(core: Core, editor: Editor, watcher: Watcher): vscode.Disposable[] {
+/** The views that are there before anything is loaded. */
+class Views implements vscode.Disposable {
+  readonly runs: LateTree<Row>;
+  readonly waiting: LateTree<Waiting>;
+  readonly asking: vscode.TreeView<Waiting>;
+  readonly #runsView: vscode.TreeView<Row>;
+
+  constructor(open: () => Promise<unknown>) {
+    this.runs = new LateTree(open);
+    this.waiting = new LateTree(open);
+    const { createTreeView } = vscode.window;
+    this.#runsView = createTreeView("onloop.runs", { treeDataProvider: this.runs, showCollapseAll: true });
+    this.asking = createTreeView("onloop.waiting", { treeDataProvider: this.waiting });
+  }
+
+  dispose(): void {
+    for (const one of [this.runs, this.waiting, this.asking, this.#runsView]) one.dispose();
+  }
+}
+
+function runs(
+  core: Core,
+  editor: Editor,
+  watcher: Watcher,
+  views: Views,
+): { disposables: vscode.Disposable[]; tasks: WorkflowTasks } {
+  const performer = new Performer(core, watcher);
+  const board = new BoardWatcher(core, watcher);
+  const tasks = new TasksTree(core);
+  const all = new WaitingTree(board, watcher);
+  views.runs.follow(new RunsTree(watcher));
+  views.waiting.follow(all);
+  const attention = new Attention(views.asking);
+  const workflows = new WorkflowTasks(performer);
   const disposables = [
     watcher,
-    vscode.window.registerTreeDataProvider("onloop.runs", new RunsTree(watcher)),
+    board,
+    tasks,
+    all,
+    attention,
+    new TestExplorer(watcher),
+    all.onDidChangeTreeData(() => attention.show(all.getChildren(), board.isRead)),
+    vscode.window.registerTreeDataProvider("onloop.sessions", new SessionsTree(board)),
+    vscode.window.registerTreeDataProvider("onloop.tasks", tasks),
     vscode.languages.registerCodeLensProvider({ language: "markdown", scheme: "file" }, new RunLenses(watcher, editor)),
-    vscode.workspace.onDidChangeWorkspaceFolders(() => watcher.soon()),
-    ...new Commands(core, watcher).register(),
-    registerChat(core),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => {
+      watcher.soon();
+      void tasks.refresh();
+    }),
+    vscode.commands.registerCommand("onloop.decide", () => decide(all.getChildren())),
+    ...new Commands(performer).register(),
+    ...new GateCommands(performer).register(),
+    ...new RunCommands(performer).register(),
+    ...new ReportViews(core, watcher).register(),
+    ...registerChanges(performer),
+    ...registerSessionCommands(performer, board),
+    registerNewWorkflow(performer),
+    workflows.register(),
+    registerOutput(),
   ];
+  void tasks.refresh();
   void watcher.refresh();
-  return disposables;
+  return { disposables, tasks: workflows };
 }

@@ -4,7 +4,7 @@ import type { Core } from "onloop";
 import * as vscode from "vscode";
 import { type Job, conduct } from "./conduct.js";
 import { EXIT, type Ended } from "./ended.js";
-import { lastWords, onScreen, plain } from "./screen.js";
+import { onScreen, plain } from "./screen.js";
 
 /** The command line's words for whoever acts on the steps. */
 export function agentWords(): string[] {
@@ -24,7 +24,8 @@ export function runsInTerminal(): boolean {
 export function runInTerminal(folder: string, title: string, argv: string[]): void {
   const program = vscode.workspace.getConfiguration("onloop").get<string>("executable", "onloop");
   const terminal = vscode.window.createTerminal({
-    name: title,
+    name: `onloop: ${title}`,
+    iconPath: new vscode.ThemeIcon("checklist"),
     cwd: vscode.Uri.file(folder),
     // Not through a shell: nothing in a file's name is a command.
     shellPath: program,
@@ -37,7 +38,7 @@ export function runInTerminal(folder: string, title: string, argv: string[]): vo
 export async function run(core: Core, title: string, job: Job): Promise<Ended> {
   const controller = new AbortController();
   const screen = new Screen(() => controller.abort());
-  const terminal = vscode.window.createTerminal({ name: title, pty: screen });
+  const terminal = vscode.window.createTerminal({ name: `onloop: ${title}`, iconPath: new vscode.ThemeIcon("checklist"), pty: screen });
   terminal.show(true);
   screen.write(`$ onloop ${job.argv.join(" ")}\n`);
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
@@ -71,11 +72,33 @@ export async function run(core: Core, title: string, job: Job): Promise<Ended> {
   }
 }
 
-/** Says how a command ended, where it did not do what was asked. Nobody has to answer. */
-export function tellFailure(what: string, { exit, notes, result }: Ended): void {
-  if (exit === EXIT.done) return;
-  const words = lastWords(notes, result);
-  void vscode.window.showErrorMessage(`${what}: ${words === "" ? `exit ${exit}` : words}`);
+/**
+ * A terminal in which a command line is performed once it is shown; how it ends is how the terminal
+ * ends. `afterwards` may have more to say.
+ */
+export function perform(core: Core, job: Job, afterwards: (ended: Ended) => Promise<string>): vscode.Pseudoterminal {
+  const controller = new AbortController();
+  const screen = new Screen(() => controller.abort());
+  const write = (text: string): void => screen.write(text);
+  const act = async (): Promise<void> => {
+    const listener = {
+      result: write,
+      note: (text: string) => {
+        write(text);
+        job.listener?.note?.(text);
+      },
+    };
+    try {
+      const ended = await conduct(core, { ...job, listener, signal: controller.signal });
+      write(await afterwards(ended));
+      screen.leave(ended.exit);
+    } catch (error) {
+      write(`${error instanceof Error ? error.message : String(error)}\n`);
+      screen.leave(EXIT.bug);
+    }
+  };
+  screen.onOpen(() => void act());
+  return screen;
 }
 
 /** The terminal of one program. Ctrl-C interrupts it; after its end any key closes it. */
@@ -85,6 +108,7 @@ class Screen implements vscode.Pseudoterminal {
   readonly onDidWrite = this.#writes.event;
   readonly onDidClose = this.#closes.event;
   readonly #interrupt: () => void;
+  #opened: () => void = () => undefined;
   /** What was written before somebody could see it. */
   #early: string[] | undefined = [];
   #exit: number | undefined;
@@ -97,6 +121,11 @@ class Screen implements vscode.Pseudoterminal {
     const early = this.#early ?? [];
     this.#early = undefined;
     early.forEach((text) => this.#writes.fire(text));
+    this.#opened();
+  }
+
+  onOpen(act: () => void): void {
+    this.#opened = act;
   }
 
   close(): void {
@@ -112,6 +141,12 @@ class Screen implements vscode.Pseudoterminal {
     const shown = onScreen(text);
     if (this.#early === undefined) this.#writes.fire(shown);
     else this.#early.push(shown);
+  }
+
+  /** Ends the terminal as the program has ended. */
+  leave(exit: number): void {
+    this.#exit = exit;
+    this.#closes.fire(exit);
   }
 
   end(exit: number): void {

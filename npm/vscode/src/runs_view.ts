@@ -4,7 +4,7 @@ import type { RunView } from "onloop";
 import * as vscode from "vscode";
 import type { Editor } from "./editor.js";
 import { lenses } from "./lenses.js";
-import { type Run, context, describe, icon, runsOf } from "./runs.js";
+import { type Run, age, context, describe, icon, label, runsOf, waitingGate, waitsForPerson } from "./runs.js";
 import type { Watcher } from "./watcher.js";
 
 type Step = RunView["steps"][number];
@@ -34,29 +34,68 @@ export class RunsTree implements vscode.TreeDataProvider<Row> {
 }
 
 function runItem(run: Run): vscode.TreeItem {
-  const readable = run.entry.status !== "unreadable";
-  const { None, Collapsed } = vscode.TreeItemCollapsibleState;
-  const item = new vscode.TreeItem(run.entry.run_id, readable ? Collapsed : None);
-  item.id = run.entry.run_id;
-  item.description = describe(run);
-  item.iconPath = new vscode.ThemeIcon(icon(run));
-  item.contextValue = context(run);
-  item.tooltip = [run.entry.workflow_path, run.entry.branch, run.entry.execution_root, run.entry.last_update]
-    .filter((part) => part != null)
-    .join("\n");
+  const { entry } = run;
+  const readable = !["unreadable", "foreign"].includes(entry.status);
+  const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+  const item = new vscode.TreeItem(label(run), !readable ? None : waitsForPerson(run) ? Expanded : Collapsed);
+  item.id = entry.run_id;
+  const since = age(entry.last_update, Date.now());
+  item.description = [describe(run), since].filter((part) => part !== undefined).join(" · ");
+  item.iconPath = themed(icon(run));
+  item.contextValue = context(run, process.pid);
+  item.tooltip = tooltip(run);
+  item.accessibilityInformation = { label: `${label(run)}, ${item.description}` };
   return item;
 }
 
+function tooltip(run: Run): vscode.MarkdownString {
+  const { entry } = run;
+  const driver = entry.driven_by;
+  const rows: [string, string | null | undefined][] = [
+    ["Run", entry.run_id],
+    ["Workflow", entry.source_workflow_path ?? entry.workflow_path],
+    ["Branch", entry.branch],
+    ["Works in", entry.execution_root],
+    ["Worked on by", driver == null ? undefined : driver.pid === process.pid ? "this window" : `process ${driver.pid} on ${driver.host}`],
+    ["Began", entry.started_at],
+    ["Changed", entry.last_update],
+  ];
+  const text = new vscode.MarkdownString();
+  text.appendText(entry.intent ?? label(run));
+  for (const [name, value] of rows) {
+    if (value == null) continue;
+    text.appendMarkdown(`\n\n${name}: `);
+    text.appendText(value);
+  }
+  return text;
+}
+
+/** Symbol and colour as a word for each step's status. */
+const STEP_ICONS: Record<Step["status"], { name: string; colour?: string }> = {
+  pending: { name: "circle-large-outline" },
+  in_progress: { name: "play-circle", colour: "charts.blue" },
+  done: { name: "pass", colour: "testing.iconPassed" },
+  failed: { name: "error", colour: "list.errorForeground" },
+  blocked: { name: "error", colour: "list.errorForeground" },
+};
+
 function stepItem({ run, step }: { run: Run; step: Step }): vscode.TreeItem {
-  const icons = { pending: "circle-outline", in_progress: "sync", done: "pass", failed: "error", blocked: "error" };
   const item = new vscode.TreeItem(`${step.number}. ${step.name}`);
   item.id = `${run.entry.run_id} ${step.number}`;
+  const waits = waitingGate(run) === step.number;
   const tries = step.attempts > 1 ? `${step.attempts} attempts` : undefined;
-  item.description = [step.status.replace("_", " "), step.gate_result, tries, step.block_reason].filter((part) => part != null).join(", ");
-  item.iconPath = new vscode.ThemeIcon(icons[step.status]);
-  item.contextValue = "step";
-  item.command = { command: "onloop.report", title: "Open Report", arguments: [run.entry.run_id] };
+  const status = waits ? "waits for you" : step.status.replace("_", " ");
+  item.description = [status, step.gate_result, tries, step.block_reason].filter((part) => part != null).join(", ");
+  item.iconPath = themed(waits ? icon(run) : STEP_ICONS[step.status]);
+  item.contextValue = waits ? "step worked gate" : step.attempts > 0 ? "step worked" : "step";
+  item.command = waits
+    ? { command: "onloop.gate", title: "Decide…", arguments: [run.entry.run_id] }
+    : { command: "onloop.report", title: "Open Report", arguments: [run.entry.run_id] };
   return item;
+}
+
+function themed({ name, colour }: { name: string; colour?: string }): vscode.ThemeIcon {
+  return new vscode.ThemeIcon(name, colour === undefined ? undefined : new vscode.ThemeColor(colour));
 }
 
 export class RunLenses implements vscode.CodeLensProvider {

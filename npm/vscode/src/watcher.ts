@@ -2,6 +2,7 @@
 
 import type { Core } from "onloop";
 import * as vscode from "vscode";
+import { logError } from "./output.js";
 import { Store } from "./store.js";
 
 /** Records change several times a step. */
@@ -51,7 +52,7 @@ export class Watcher implements vscode.Disposable {
       try {
         await this.store.refresh(found);
       } catch (error) {
-        console.warn(`onloop: cannot look at runs: ${error instanceof Error ? error.message : String(error)}`);
+        logError("runs cannot be read", error);
       }
       for (const folder of found) this.#watch(folder, RECORDS);
       // Worktrees of their own may be anywhere.

@@ -14,7 +14,7 @@ const NO_TOOL: vscode.LanguageModelTool<object> = {
 
 /** What other extensions get. */
 export interface Api {
-  readonly core: Core;
+  core(): Promise<Core>;
 }
 
 export async function activate(context: vscode.ExtensionContext): Promise<Api> {
@@ -33,5 +33,5 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   };
   context.subscriptions.push(item, vscode.window.onDidChangeActiveTextEditor(show));
   show(vscode.window.activeTextEditor);
-  return { core };
+  return { core: async () => core };
 }

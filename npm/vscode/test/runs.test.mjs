@@ -79,7 +79,7 @@ test("a run is conducted, shown, decided about and resumed", async () => {
   const [run] = store.runs();
   assert.equal(runs.waitingGate(run), 2);
   assert.equal(runs.describe(run), "waits for you at step 2");
-  assert.equal(runs.context(run), "run gate");
+  assert.equal(runs.context(run, process.pid), "run gate readable open");
   assert.ok(existsSync(runs.reportPath(run.entry)), `${runs.reportPath(run.entry)} ${paused.notes}`);
   const outline = core.outline(file, GATED);
   const shown = async () => {
@@ -99,7 +99,7 @@ test("a run is conducted, shown, decided about and resumed", async () => {
 
   const id = run.entry.run_id;
   const { asks } = await store.view(run);
-  assert.match(gate.detail(asks), /^Step 2 of 2: [^\n]+ \(risk: low\)\n[^]*\n\nThe record will say/);
+  assert.match(gate.detail(asks, id), /^Step 2 of 2: [^\n]+ \(risk: low\)\n[^]*\n\nRun greet-[^]*The record will say/);
   const decide = async (seen) => conduct(core, { folder, argv: gate.decisionWords(id, { ...asks, seen }, "approved") });
   const late = await decide("0".repeat(64));
   assert.deepEqual([late.exit, late.notes], [1, "The run has changed since; look at it again. Nothing is decided.\n"]);
@@ -108,7 +108,7 @@ test("a run is conducted, shown, decided about and resumed", async () => {
   assert.equal(ledger.split('"door":"editor"').length, 2, ledger);
   await store.refresh([folder]);
   assert.equal((await store.view(store.find(id).run)).asks, undefined);
-  assert.equal(runs.context(store.find(id).run), "run resumable");
+  assert.equal(runs.context(store.find(id).run, process.pid), "run resumable readable open");
   assert.equal((await shown())[1], "0 $(debug-continue) Resume onloop.resume");
   assert.equal((await conduct(core, { folder, argv: ["resume", id, "--agent", "script"] })).exit, 0);
   await store.refresh([folder]);
@@ -174,8 +174,8 @@ test("a damaged record is shown as what it is", async () => {
   writeFileSync(join(state, "runs", id, "ledger.jsonl"), "{\n");
   await store.refresh([folder]);
   const [run] = store.runs();
-  assert.equal(runs.icon(run), "warning");
-  assert.equal(runs.context(run), "run");
+  assert.equal(runs.icon(run).name, "warning");
+  assert.equal(runs.context(run, process.pid), "run");
   assert.notEqual(runs.describe(run), "");
   assert.equal(await store.view(run), undefined);
 });

@@ -19,6 +19,6 @@ test("a run can be left to a program in a terminal", async () => {
   await settings.update("runIn", "terminal", Workspace);
   const closed = new Promise((resolve) => vscode.window.onDidCloseTerminal(resolve));
   equal(await vscode.commands.executeCommand("onloop.auto", "say; date"), undefined);
-  equal((await closed).name, "onloop auto");
+  equal((await closed).name, "onloop: rw-auto");
   equal(await read(at("arguments")), "auto\n--agent-command\nsh agent.sh\n--\nsay; date\n");
 });

@@ -1,0 +1,51 @@
+// Shows one view after the other. A page takes the pictures: it clicks on the name of a scene when it
+// has seen it.
+
+import * as vscode from "vscode";
+import { at, extension, open, test } from "./harness.js";
+
+export { activate } from "./harness.js";
+
+const { executeCommand } = vscode.commands;
+
+async function scene(name, show) {
+  await executeCommand("workbench.action.closeAllEditors");
+  // What waits for a person comes to its end when the scene does.
+  const shown = Promise.resolve(show());
+  shown.catch(() => undefined);
+  await new Promise((resolve) => {
+    const command = vscode.commands.registerCommand(`onloop-tests.seen.${name}`, () => {
+      command.dispose();
+      item.dispose();
+      resolve();
+    });
+    const item = vscode.window.createStatusBarItem();
+    item.text = `scene: ${name}`;
+    item.command = `onloop-tests.seen.${name}`;
+    item.show();
+  });
+  await shown;
+}
+
+test("every view is shown", async () => {
+  const api = await extension().activate();
+  await executeCommand("onloop.run", at("hotl-workflow-blocked.md"));
+  await executeCommand("onloop.run", at("hotl-workflow-greet.md"));
+  const find = (name) => api.runs().find(({ entry }) => entry.run_id.startsWith(name)).entry.run_id;
+  await executeCommand("notifications.clearAll");
+  await executeCommand("workbench.action.closePanel");
+  await scene("tree", async () => {
+    await open("hotl-workflow-greet.md");
+    await executeCommand("workbench.view.extension.onloop");
+    await executeCommand("onloop.runs.focus");
+  });
+  await scene("gate", () => executeCommand("onloop.gate", find("greet")));
+  await scene("report", () => executeCommand("onloop.report", find("greet")));
+  await scene("changes", () => executeCommand("onloop.diff", find("greet")));
+  await scene("colours", () => open(".ai/workflows/colours.md"));
+  await scene("tests", () => executeCommand("workbench.view.testing.focus"));
+  await scene("finish", () => executeCommand("onloop.finish", find("blocked")));
+  await scene("toast", async () => void vscode.commands.executeCommand("onloop.run", at("hotl-workflow-greet.md")));
+  await scene("welcome", () => executeCommand("workbench.action.openWalkthrough", "onloop.onloop#start"));
+  await scene("output", () => executeCommand("onloop.showOutput"));
+});
