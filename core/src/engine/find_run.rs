@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::effect::{Io, OptionalExt};
 use crate::engine::drive::is_interrupted;
 use crate::engine::foreign::{ForeignRecord, read_foreign};
+use crate::engine::instruction::instruction;
 use crate::engine::store::{Paths, StateHome, Store, StoreError};
 use crate::run::{Run, is_run_id};
 
@@ -66,6 +67,16 @@ impl Found {
         }
     }
 
+    /// What should happen to it now, as `onloop next` says it; `None`: it is none of ours, or cannot
+    /// be read.
+    fn next(&self) -> Option<serde_json::Value> {
+        let run = self.run().ok().filter(|_| !self.is_foreign())?;
+        let next = instruction(run, "");
+        Some(serde_json::json!({
+            "action": next.action, "step": next.step, "needs_person": next.needs_person,
+        }))
+    }
+
     /// One element of `status --json`, with the keys that older locators print.
     pub(crate) fn document(&self) -> serde_json::Value {
         let state_file = Paths::copy_of(&self.root, &self.id);
@@ -78,6 +89,7 @@ impl Found {
                 "branch": run.place.branch,
                 "executor_mode": run.place.executor_mode,
                 "last_update": run.last_update.to_rfc3339(),
+                "next": self.next(),
                 "workflow_path": run.place.workflow_path,
                 "source_workflow_path": run.place.source_workflow_path,
                 "repo_root": run.place.repo_root,

@@ -1,16 +1,16 @@
 /** `@rw-auto`: planner and loop in turns, played by the language model of the conversation. */
 
-import type { Core, ProcessSpec, ProcessTurn } from "onloop";
+import type { ProcessSpec, ProcessTurn } from "onloop";
 import * as vscode from "vscode";
 import { type Message, type Model, type Part, captured, converse } from "./chat_agent.js";
-import { conduct } from "./conduct.js";
+import { type Programs, conduct } from "./conduct.js";
 import { lastWords } from "./screen.js";
 import { folders } from "./watcher.js";
 
 /** The command line that stands for the model; no shell ever sees it. */
 const AGENT = "the language model of this conversation";
 
-export function registerChat(core: Core): vscode.Disposable {
+export function registerChat(core: Programs): vscode.Disposable {
   return vscode.chat.createChatParticipant("onloop.rwAuto", async (request, _context, stream, token) => {
     const folder = folders()[0];
     if (!vscode.workspace.isTrusted || folder === undefined) {

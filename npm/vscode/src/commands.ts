@@ -1,9 +1,9 @@
 /** What people do with workflows and runs. */
 
 import { relative } from "node:path";
-import type { AsksView, Core } from "onloop";
+import type { AsksView } from "onloop";
 import * as vscode from "vscode";
-import { conduct } from "./conduct.js";
+import { type Programs, conduct } from "./conduct.js";
 import { EXIT, type Ended } from "./ended.js";
 import { CHOICES, decisionWords, detail, isNamed, offered } from "./gate.js";
 import { agentWords, run, runInTerminal, runsInTerminal, tellFailure } from "./runner.js";
@@ -15,10 +15,10 @@ import { type Watcher, folders } from "./watcher.js";
 type About = string | Row | vscode.Uri | undefined;
 
 export class Commands {
-  readonly #core: Core;
+  readonly #core: Programs;
   readonly #watcher: Watcher;
 
-  constructor(core: Core, watcher: Watcher) {
+  constructor(core: Programs, watcher: Watcher) {
     this.#core = core;
     this.#watcher = watcher;
   }
@@ -159,17 +159,19 @@ export class Commands {
     }
     const ended = await run(this.#core, title, { folder, argv, listener: { note: () => this.#watcher.soon() } });
     await this.#watcher.refresh();
-    void this.#tell(title, ended);
+    const id = ended.runId ?? (argv[0] === "resume" ? argv[1] : undefined);
+    void this.#tell(title, ended, id);
     return ended.exit;
   }
 
-  async #tell(title: string, ended: Ended): Promise<void> {
-    const waiting = this.#watcher.store.runs().find((run) => waitingGate(run) !== undefined);
-    if (ended.exit === EXIT.paused && waiting !== undefined) {
-      const { run_id: id } = waiting.entry;
-      const choice = await vscode.window.showInformationMessage(`${id} ${describe(waiting)}.`, "Decide…", "Open Report");
-      if (choice === "Decide…") await this.#gate(id, undefined);
-      if (choice === "Open Report") await this.#report(id);
+  /** Says how run `id` ended, and offers its gate; other runs may wait, too, and nobody asked about them. */
+  async #tell(title: string, ended: Ended, id: string | undefined): Promise<void> {
+    const run = id === undefined ? undefined : this.#watcher.store.find(id)?.run;
+    if (ended.exit === EXIT.paused && run !== undefined && waitingGate(run) !== undefined) {
+      const { run_id: waiting } = run.entry;
+      const choice = await vscode.window.showInformationMessage(`${waiting} ${describe(run)}.`, "Decide…", "Open Report");
+      if (choice === "Decide…") await this.#gate(waiting, undefined);
+      if (choice === "Open Report") await this.#report(waiting);
       return;
     }
     if (ended.exit === EXIT.done) void vscode.window.showInformationMessage(`${title}: done.`);

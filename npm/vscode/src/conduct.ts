@@ -13,6 +13,9 @@ export interface Listener {
   doing?(label: string): void;
 }
 
+/** What performs command lines: a core, or something that will have one. */
+export type Programs = Pick<Core, "run">;
+
 /** A command line to perform. */
 export interface Job {
   /** Where it is performed. */
@@ -40,7 +43,7 @@ export async function endAll(): Promise<void> {
   await Promise.allSettled(ends);
 }
 
-export async function conduct(core: Core, job: Job): Promise<Ended> {
+export async function conduct(core: Programs, job: Job): Promise<Ended> {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   job.signal?.addEventListener("abort", abort);
@@ -55,9 +58,10 @@ export async function conduct(core: Core, job: Job): Promise<Ended> {
   }
 }
 
-async function perform(core: Core, job: Job, signal: AbortSignal): Promise<Ended> {
+async function perform(core: Programs, job: Job, signal: AbortSignal): Promise<Ended> {
   const node = new NodeHost({ cwd: job.folder, attended: false });
   const said = { result: "", note: "" };
+  let runId: string | undefined;
   const { listener } = job;
   const interrupt = (): void => node.interrupt();
   if (signal.aborted) interrupt();
@@ -72,6 +76,7 @@ async function perform(core: Core, job: Job, signal: AbortSignal): Promise<Ended
       ...node.processes,
       run: (spec) => {
         if (spec.label !== undefined) listener?.doing?.(spec.label);
+        runId = spec.envSet["ONLOOP_RUN_ID"] ?? runId;
         return job.play?.(spec) ?? node.processes.run(withoutEditor(spec));
       },
     },
@@ -88,7 +93,7 @@ async function perform(core: Core, job: Job, signal: AbortSignal): Promise<Ended
     const env = Object.fromEntries(Object.entries(start.env).filter(([name]) => !isOfEditor(name)));
     // The record says through which door a person has decided.
     const exit = await core.run({ ...start, env: { ...env, ONLOOP_DOOR: "editor" } }, host);
-    return { exit, result: said.result, notes: said.note.replace(STYLES, "") };
+    return { exit, result: said.result, notes: said.note.replace(STYLES, ""), ...(runId !== undefined && { runId }) };
   } finally {
     signal.removeEventListener("abort", interrupt);
   }

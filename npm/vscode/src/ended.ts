@@ -5,6 +5,8 @@ export interface Ended {
   result: string;
   /** What it told people, without styles. */
   notes: string;
+  /** The run whose agents and checks were started. */
+  runId?: string;
 }
 
 /** Exit codes that are told apart here. */

@@ -1,8 +1,7 @@
 /** The tools of `tools.ts`, for language models of the editor. */
 
-import type { Core } from "onloop";
 import * as vscode from "vscode";
-import { conduct } from "./conduct.js";
+import { type Programs, conduct } from "./conduct.js";
 import { agentWords } from "./runner.js";
 import { type Input, type Tool, TOOLS, answer } from "./tools.js";
 import { type Watcher, folders } from "./watcher.js";
@@ -11,7 +10,7 @@ import { type Watcher, folders } from "./watcher.js";
  * Every tool. They are there before the folder is trusted, because editors list what a manifest names
  * and a condition there breaks their list; `watcher` is there when they may do something.
  */
-export function registerTools(core: Core, watcher: () => Watcher | undefined): vscode.Disposable[] {
+export function registerTools(core: Programs, watcher: () => Watcher | undefined): vscode.Disposable[] {
   const names = Object.keys(TOOLS);
   return names.map((name) => vscode.lm.registerTool<Input>(name, new LmTool(core, watcher, name)));
 }
@@ -20,7 +19,7 @@ class LmTool implements vscode.LanguageModelTool<Input> {
   readonly tool: Tool;
 
   constructor(
-    readonly core: Core,
+    readonly core: Programs,
     readonly watcher: () => Watcher | undefined,
     readonly name: keyof typeof TOOLS & string,
   ) {
