@@ -16,6 +16,8 @@ mod locks;
 mod paths;
 mod process_table;
 mod processes;
+#[cfg(unix)]
+mod readiness;
 mod serve;
 mod terminal;
 mod wake_pipe;
@@ -92,6 +94,10 @@ pub trait Files {
     fn stat(&mut self, path: &str) -> Result<Stat, Failure>;
     /// [`Request::Canonical`].
     fn canonical(&mut self, path: &str) -> Result<String, Failure>;
+    /// What people should know about the disk and have not been told, as a clause.
+    fn doubt(&mut self) -> Option<String> {
+        None
+    }
 }
 
 /// Folders in which something may change.
@@ -432,6 +438,10 @@ impl OsHost {
 impl Host for OsHost {
     fn perform(&mut self, request: Request) -> Reply {
         let outcome = self.outcome(request);
+        if let Some(doubt) = self.files.doubt() {
+            // Whoever does not hear it is served all the same.
+            let _ = self.terminal.say(&Say::Note(format!("warning: {doubt}\n")));
+        }
         Reply { at: self.clock.now(), outcome }
     }
 }

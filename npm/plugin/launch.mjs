@@ -10,7 +10,7 @@
 // Nothing is downloaded. Where there is no program, a call is refused rather than let through.
 
 import { spawn } from "node:child_process";
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants as os } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
@@ -97,12 +97,28 @@ function refuse(why) {
   process.exitCode = name === undefined || CALLS.includes(name) ? EXIT_NO : 0;
 }
 
+/** Whether there is a terminal: it sends its own signals to the program as well, and two mean "at once". */
+function hasTerminal() {
+  if (process.platform === "win32") return true;
+  try {
+    closeSync(openSync("/dev/tty", constants.O_RDONLY | constants.O_NOCTTY));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const command = find();
 if (command === undefined) {
   refuse("the program is not installed; `npm install -g onloop` installs it");
 } else {
-  const child = spawn(command[0], [...command.slice(1), ...words], { stdio: "inherit" });
-  for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) process.on(signal, () => child.kill(signal));
+  const passed = hasTerminal() ? ["SIGTERM"] : ["SIGTERM", "SIGHUP", "SIGINT"];
+  let child;
+  // Before there is anybody to pass them on to: we are not ended by them either.
+  for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) {
+    process.on(signal, () => void (passed.includes(signal) && child?.kill(signal)));
+  }
+  child = spawn(command[0], [...command.slice(1), ...words], { stdio: "inherit" });
   child.on("error", (error) => refuse(`cannot run \`${command[0]}\`: ${error.message}`));
   child.on("exit", (code, signal) => {
     process.exitCode = signal === null ? (code ?? EXIT_NO) : 128 + os.signals[signal];

@@ -1,5 +1,5 @@
 import { Functions } from "./functions.js";
-import { type ModuleSource } from "./instance.js";
+import type { ModuleSource } from "./instance.js";
 export declare class PureCore extends Functions {
     constructor(module: ModuleSource);
 }

@@ -239,4 +239,4 @@ export interface Failure {
     kind: FailureKind;
     message: string;
 }
-export type FailureKind = "not_found" | "exists" | "conflict" | "denied" | "full" | "too_large" | "invalid" | "busy" | "closed" | "interrupted" | "unsupported" | "other";
+export type FailureKind = "not_found" | "exists" | "conflict" | "denied" | "full" | "too_large" | "invalid" | "busy" | "closed" | "interrupted" | "unsupported" | "unknown" | "other";

@@ -6,6 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { Core, EXIT_BUG, TRACE } from "./core.js";
 import { Bug, PANIC } from "./instance.js";
 import { NodeHost } from "./node/host.js";
+import { isUnderNohup } from "./signals.js";
 
 const EXIT_USAGE = 2;
 const EXIT_REFUSED = 4;
@@ -16,7 +17,6 @@ const { O_CREAT, O_WRONLY } = constants;
 const IMPATIENCE_MS = 1000;
 /** A key that arrives this soon after an interactive program has ended was meant for it. */
 const HANDOVER_MS = 200;
-const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 /**
  * Runs the command line and returns the exit code. `argv[0]` is the name it was called by; `program` is
@@ -35,7 +35,7 @@ export async function main(argv: string[], wasm: URL, program = ownProgram(wasm)
   // One that gets no answer runs the tool. A hook's program answers once, at its end, so nothing
   // has been printed when it fails.
   try {
-    writeSync(1, answer);
+    writeWhole(1, Buffer.from(answer));
     return 0;
   } catch {
     return EXIT_USAGE;
@@ -155,13 +155,12 @@ function text(error: unknown): string {
 
 /** Signals interrupt what waits; a second one ends everything. */
 function listen(host: NodeHost): void {
-  const ignored = ignoredSignals();
   let last = -Infinity;
   let lentUntil = -Infinity;
-  for (const [name, number] of Object.entries(SIGNALS)) {
-    // Ignored from the start is how `nohup` and background jobs ask for it.
-    if ((ignored & (1n << BigInt(number - 1))) !== 0n) continue;
+  const ignored = isUnderNohup() ? "SIGHUP" : undefined;
+  for (const name of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
     process.on(name, () => {
+      if (name === ignored) return;
       const now = performance.now();
       if (host.terminalLent) lentUntil = now + HANDOVER_MS;
       if (name === "SIGINT" && now < lentUntil) return;
@@ -172,14 +171,5 @@ function listen(host: NodeHost): void {
       last = now;
       host.interrupt();
     });
-  }
-}
-
-function ignoredSignals(): bigint {
-  try {
-    const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8"));
-    return BigInt(`0x${mask?.[1] ?? "0"}`);
-  } catch {
-    return 0n;
   }
 }

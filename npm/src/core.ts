@@ -1,11 +1,11 @@
 /** The core with the programs behind the command line. */
 
-import * as glue from "../build/onloop.js";
+import { type Glue, bind } from "../build/onloop.js";
 import * as given from "./arguments.js";
 import type { Outcome } from "./documents.js";
 import { Functions } from "./functions.js";
 import type { Host, Secret } from "./host.js";
-import { Bug, Instance, type ModuleSource, hasPrograms } from "./instance.js";
+import { Instance, type ModuleSource, hasPrograms } from "./instance.js";
 import type { Start, Turn } from "./vocabulary.js";
 import { perform } from "./wire.js";
 
@@ -18,13 +18,17 @@ export const TRACE = "ONLOOP_TRACE";
 /** Terminal escape sequences, in notes for people. */
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
 
-const live = new Instance(glue);
-
-/** The whole core: its functions, and its programs for a host. */
+/**
+ * The whole core: its functions, and its programs for a host. Each program runs in an instance of its
+ * own, so that a bug costs the call that hit it and nothing else.
+ */
 export class Core extends Functions {
+  /** Instances whose programs have ended. */
+  readonly #idle: Instance<Glue>[] = [];
+
   /** `module`: the bytes of `onloop/onloop.wasm`, or a `WebAssembly.Module` made of them. */
   constructor(module: ModuleSource) {
-    super(live, module);
+    super(bind, module);
     if (!hasPrograms(this.module)) {
       throw new TypeError("the module has no programs; expected `onloop/onloop.wasm`, or `PureCore`");
     }
@@ -63,21 +67,18 @@ export class Core extends Functions {
   async run(start: Start, host: Host, trace?: (line: string) => void): Promise<number> {
     const startJson = given.start(start);
     given.host(host);
-    const number = this.#call((core) => core.program_begin(startJson));
-    const generation = live.generation;
-    trace?.(this.#call((core) => core.trace_begin(number, startJson)));
+    const instance = this.#idle.pop() ?? this.#instance();
+    const number = instance.call((core) => core.program_begin(startJson));
+    trace?.(instance.call((core) => core.trace_begin(number, startJson)));
     let known: Secret[] | undefined;
-    const secrets = (): Secret[] => (known ??= this.secrets(start.env));
+    const secrets = (): Secret[] => (known ??= secretsIn(instance, start.env));
     let reply: string | undefined;
     let attachments: Uint8Array[] = [];
     try {
       for (;;) {
-        if (live.generation !== generation) {
-          throw new Bug("the program ended because another call hit a bug of onloop");
-        }
-        const answer = this.#call((core) => core.program_resume(number, reply, attachments));
+        const answer = instance.call((core) => core.program_resume(number, reply, attachments));
         const [json, ...sent] = answer as [string, ...Uint8Array[]];
-        trace?.(this.#call((core) => core.trace_turn(number, json, sent)));
+        trace?.(instance.call((core) => core.trace_turn(number, json, sent)));
         const turn = JSON.parse(json) as Turn;
         if ("exit" in turn) return turn.exit;
         // An onloop started by a program that we run must not overwrite the same file.
@@ -85,16 +86,13 @@ export class Core extends Functions {
         const message = await perform(host, turn.request, sent, secrets);
         reply = message.json;
         attachments = message.attachments;
-        trace?.(this.#call((core) => core.trace_reply(number, message.json, message.attachments)));
+        trace?.(instance.call((core) => core.trace_reply(number, message.json, message.attachments)));
       }
     } finally {
-      if (live.generation === generation) this.#call((core) => core.program_drop(number));
-      // What was left running has ended before somebody else may begin.
       try {
-        await host.serve?.close();
-        await host.processes.endLeft?.();
+        this.#giveBack(instance, number);
       } finally {
-        await host.locks.releaseAll();
+        await end(host);
       }
     }
   }
@@ -104,8 +102,7 @@ export class Core extends Functions {
    * of the logs that it writes.
    */
   secrets(env: Readonly<Record<string, string>>): Secret[] {
-    const pairs = JSON.parse(this.#call((core) => core.secrets(given.variables("env", env)))) as [string, string][];
-    return pairs.map(([form, placeholder]) => ({ form, placeholder }));
+    return this.#once((instance) => secretsIn(instance, env));
   }
 
   /**
@@ -113,15 +110,53 @@ export class Core extends Functions {
    * hook's. Works after a bug, too.
    */
   brokenHookAnswer(argv: readonly string[]): string | undefined {
-    return this.#call((core) => core.broken_hook_answer(given.texts("argv", argv)));
+    const words = given.texts("argv", argv);
+    return this.#once((instance) => instance.call((core) => core.broken_hook_answer(words)));
   }
 
   /** The command that records the program of a command line, to be copied into a shell. */
   recordingCommand(argv: readonly string[]): string | undefined {
-    return this.#call((core) => core.recording_command_of(given.texts("argv", argv)));
+    const words = given.texts("argv", argv);
+    return this.#once((instance) => instance.call((core) => core.recording_command_of(words)));
   }
 
-  #call<T>(use: (core: typeof glue) => T): T {
-    return live.call(this.module, use);
+  #instance(): Instance<Glue> {
+    return new Instance(bind, this.module);
   }
+
+  #giveBack(instance: Instance<Glue>, program: number): void {
+    if (instance.hasTrapped) return;
+    instance.call((core) => core.program_drop(program));
+    // One is enough for programs that follow each other.
+    if (this.#idle.length === 0) this.#idle.push(instance);
+  }
+
+  /** What is no program, and does not wait for anything. */
+  #once<T>(use: (instance: Instance<Glue>) => T): T {
+    const instance = this.#idle.pop() ?? this.#instance();
+    try {
+      return use(instance);
+    } finally {
+      if (!instance.hasTrapped) this.#idle.push(instance);
+    }
+  }
+}
+
+/** Ends what a program has left; its locks are the last, since what was left running may need them. */
+async function end(host: Host): Promise<void> {
+  try {
+    await host.serve?.close();
+  } finally {
+    try {
+      await host.processes.endLeft?.();
+    } finally {
+      await host.locks.releaseAll();
+    }
+  }
+}
+
+function secretsIn(instance: Instance<Glue>, env: Readonly<Record<string, string>>): Secret[] {
+  const variables = given.variables("env", env);
+  const pairs = JSON.parse(instance.call((core) => core.secrets(variables))) as [string, string][];
+  return pairs.map(([form, placeholder]) => ({ form, placeholder }));
 }

@@ -1,6 +1,6 @@
 /** The functions of the core, which every module has. */
 
-import type * as pure from "../build/onloop-pure.js";
+import type { Glue as Pure } from "../build/onloop-pure.js";
 import * as given from "./arguments.js";
 import type {
   Beginning,
@@ -24,7 +24,7 @@ import type {
   TaskStatus,
   ToolCall,
 } from "./documents.js";
-import { type Instance, type ModuleSource, compiled } from "./instance.js";
+import { Instance, type ModuleSource, compiled } from "./instance.js";
 import type {
   AgentHost,
   HookAnswer,
@@ -73,14 +73,14 @@ const HOSTS = ["claude", "codex", "cursor", "vscode", "opencode", "cline", "copi
 
 /** Pure: same arguments, same answer, on every host. */
 export class Functions {
-  readonly #instance: Instance<typeof pure>;
+  readonly #instance: Instance<Pure>;
   /** @internal */
   protected readonly module: WebAssembly.Module;
 
   /** @internal */
-  protected constructor(instance: Instance<typeof pure>, module: ModuleSource) {
-    this.#instance = instance;
+  protected constructor(bind: () => Pure, module: ModuleSource) {
     this.module = compiled(module);
+    this.#instance = new Instance(bind, this.module);
   }
 
   version(): string {
@@ -285,7 +285,7 @@ export class Functions {
     });
   }
 
-  #call<T>(use: (core: typeof pure) => T): T {
-    return this.#instance.call(this.module, use);
+  #call<T>(use: (core: Pure) => T): T {
+    return this.#instance.call(use);
   }
 }

@@ -32,38 +32,41 @@ export function hasPrograms(module: WebAssembly.Module): boolean {
  */
 interface Binding {
   initSync(given: { module: WebAssembly.Module }): unknown;
-  __wbg_reset_state(): void;
 }
 
 /**
- * The one instance behind a binding, which is made of module variables.
+ * One instance of a module, made at its first call, with memory that nobody shares.
  * @internal
  */
 export class Instance<B extends Binding> {
-  readonly #binding: B;
-  #module: WebAssembly.Module | undefined;
-  #generation = 0;
+  readonly #bind: () => B;
+  readonly #module: WebAssembly.Module;
+  #binding: B | undefined;
+  #hasTrapped = false;
 
-  constructor(binding: B) {
-    this.#binding = binding;
+  constructor(bind: () => B, module: WebAssembly.Module) {
+    this.#bind = bind;
+    this.#module = module;
   }
 
-  /** Changes when the instance is replaced; programs of an earlier one are gone. */
-  get generation(): number {
-    return this.#generation;
+  /** Whether a bug has cost what was in it. */
+  get hasTrapped(): boolean {
+    return this.#hasTrapped;
   }
 
-  /** The first call decides which module it is. */
-  call<T>(module: WebAssembly.Module, use: (binding: B) => T): T {
-    if (this.#module === undefined) {
-      this.#binding.initSync({ module });
-      this.#module = module;
-    }
+  call<T>(use: (binding: B) => T): T {
+    this.#binding ??= this.#made();
     try {
       return use(this.#binding);
     } catch (error) {
       throw this.#judged(error);
     }
+  }
+
+  #made(): B {
+    const binding = this.#bind();
+    binding.initSync({ module: this.#module });
+    return binding;
   }
 
   /** After a trap nothing in the instance can be trusted: the next call gets a new one. */
@@ -74,8 +77,8 @@ export class Instance<B extends Binding> {
       error instanceof RangeError ||
       message.startsWith(PANIC);
     if (!trapped) return error;
-    this.#binding.__wbg_reset_state();
-    this.#generation += 1;
+    this.#binding = undefined;
+    this.#hasTrapped = true;
     const text = message.startsWith(PANIC) ? message : `${PANIC}: ${message}`;
     return new Bug(text, { cause: error });
   }

@@ -1,9 +1,10 @@
 /** The native program, where there is one: the same command line, and faster to start. */
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
+import { hasTerminal, isUnderNohup } from "./signals.js";
 
 /** A native program and what led to it. */
 export interface Native {
@@ -39,16 +40,26 @@ function isOurselves(path: string): boolean {
   }
 }
 
+/** What Node starts is hung up again, unless somebody says otherwise in between. */
+const IGNORING_HANGUPS = 'trap "" HUP; exec "$0" "$@"';
+
 /** Runs it in our place and returns its exit code. */
 export function run({ path }: Native, argv: string[]): Promise<number> {
   const [name, ...words] = argv;
-  const child = spawn(path, words, { stdio: "inherit", ...(name !== undefined && { argv0: name }) });
-  // The terminal sends its signals to both of us; what somebody sends to us alone is passed on.
-  for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
-  process.on("SIGINT", () => undefined);
+  // The terminal sends its signals to both of us, and the program takes a second one for impatience;
+  // what somebody sends to us alone is passed on.
+  const passed: NodeJS.Signals[] = hasTerminal() ? ["SIGTERM"] : ["SIGTERM", "SIGHUP", "SIGINT"];
+  let child: ChildProcess | undefined;
+  for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const) {
+    process.on(signal, () => void (passed.includes(signal) && child?.kill(signal)));
+  }
+  const started = isUnderNohup()
+    ? spawn("sh", ["-c", IGNORING_HANGUPS, path, ...words], { stdio: "inherit" })
+    : spawn(path, words, { stdio: "inherit", ...(name !== undefined && { argv0: name }) });
+  child = started;
   return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("exit", (code, signal) => {
+    started.on("error", reject);
+    started.on("exit", (code, signal) => {
       resolve(signal === null ? (code ?? 0) : 128 + constants.signals[signal]);
     });
   });

@@ -574,5 +574,10 @@ export type FailureKind =
   | "interrupted"
   /** This host cannot do it. */
   | "unsupported"
+  /**
+   * It may have happened, in part or as a whole, or be undone by a power cut. Look before it is
+   * done again.
+   */
+  | "unknown"
   /** Anything else. */
   | "other";

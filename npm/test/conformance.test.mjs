@@ -1,19 +1,47 @@
 // The promises that every host makes, as the data that the other hosts are tested with.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, closeSync, openSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer as createWebServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { Failure, NodeHost } from "../dist/index.js";
 import { folder, repository } from "./support/workspace.mjs";
 
 const lines = readFileSync(join(repository, "tests/vectors/host.jsonl"), "utf8").trim().split("\n");
 
-for (const line of lines) {
-  const { case: name, steps } = JSON.parse(line);
+const cases = lines.map((line) => JSON.parse(line));
+const [, , asked, wanted] = process.argv;
+// A case with streams runs in a process of its own, which is this file again.
+if (asked === "--streams") await connected(cases.find(({ case: name }) => name === wanted));
+else cases.forEach((found) => (found.streams ? apart(found) : here(found)));
+
+async function connected({ steps }) {
+  const host = new NodeHost({ cwd: process.cwd(), attended: false });
+  for (const step of steps) await check(step, host, {});
+}
+
+function apart({ case: name, streams }) {
+  test(name, async (t) => {
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const full = streams.stdout === "full" ? openSync("/dev/full", "w") : undefined;
+    const words = [fileURLToPath(import.meta.url), "--streams", name];
+    const child = spawn(process.execPath, words, { cwd: folder(t), env, stdio: ["pipe", full ?? "pipe", "pipe"] });
+    if (full !== undefined) closeSync(full);
+    if (streams.stdout === "gone") child.stdout.destroy();
+    child.stdin.end(streams.stdin);
+    const said = [];
+    child.stderr.on("data", (bytes) => said.push(bytes));
+    const [exit] = await once(child, "close");
+    assert.equal(exit, 0, Buffer.concat(said).toString());
+  });
+}
+
+function here({ case: name, steps }) {
   test(name, async (t) => {
     const cwd = folder(t);
     const host = new NodeHost({ cwd, attended: false });
@@ -29,13 +57,13 @@ for (const line of lines) {
   });
 }
 
-async function setUp(t, { setup, path, target }, cwd) {
+async function setUp(t, { setup, path, target, text = "" }, cwd) {
   const at = join(cwd, path);
   switch (setup) {
     case "link":
       return symlinkSync(target, at);
     case "executable":
-      writeFileSync(at, "");
+      writeFileSync(at, text);
       return chmodSync(at, 0o755);
     case "device": {
       const server = createServer();
@@ -59,12 +87,16 @@ function setUpRepository({ words }, cwd) {
 }
 
 /** A server that does what the step says; see `tests/sim/loopback.rs`. */
-async function serve(t, { silent, status = 200, echo, text: body = "" }) {
+async function serve(t, { silent, raw, status = 200, echo, text: body = "" }) {
   const server = createWebServer((request, response) => {
     const chunks = [];
     request.on("data", (chunk) => chunks.push(chunk));
     request.on("end", () => {
       if (silent) return;
+      if (raw !== undefined) {
+        request.socket.end(raw);
+        return;
+      }
       const header = request.headers["x-case"] ?? "-";
       const asked = `${request.method} ${request.url} ${header} ${Buffer.concat(chunks)}`;
       response.writeHead(status, { location: "/elsewhere", connection: "close" });
@@ -98,8 +130,13 @@ async function check(step, host, versions) {
   if (step.ends_with) assert.ok(found.path.endsWith(step.ends_with), shown);
 }
 
-const bytes = (text = "") => new TextEncoder().encode(text);
-const text = (bytes) => new TextDecoder().decode(bytes);
+function bytes(text = "") {
+  return new TextEncoder().encode(text);
+}
+
+function text(bytes) {
+  return new TextDecoder().decode(bytes);
+}
 
 async function perform(step, host, versions) {
   const { files, changes, locks, processes, servers, clock, terminal } = host;
@@ -175,6 +212,13 @@ async function perform(step, host, versions) {
       return { is: "done" };
     case "wait":
       return ended(await processes.wait(step.wake_after_ms));
+    case "input": {
+      const read = await terminal.readInput(step.limit, step.wait_ms);
+      return read === undefined ? { is: "no_input" } : { is: "input", text: text(read) };
+    }
+    case "say":
+      await terminal.say(step.to, step.text);
+      return { is: "done" };
     case "ask":
       return { is: "answer", answer: await terminal.ask(step.question) };
     case "changes":

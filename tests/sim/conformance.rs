@@ -5,7 +5,8 @@
 //! (`do`) and says what the reply `is`: the sort of outcome, or the kind of failure in snake
 //! case. Further fields compare parts of the outcome; `save` names a version and `version`
 //! and `expect` refer to it. `sim` tells a simulated host what the program would do. A case with
-//! `git` needs real repositories; in it `setup` runs git.
+//! `git` needs real repositories; in it `setup` runs git. A case with `streams` needs a process with
+//! these standard streams.
 
 mod git;
 
@@ -15,7 +16,7 @@ use onloop::host::Host;
 use onloop_core::effect::Shell;
 use onloop_core::effect::{
     Command, Durability, Expect, Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, Outcome,
-    ProcessEnd, ProcessSpec, ProcessStatus, Request, Version,
+    ProcessEnd, ProcessSpec, ProcessStatus, Request, Say, Version,
 };
 use serde_json::Value;
 
@@ -30,8 +31,8 @@ pub trait Bench {
     fn link(&mut self, path: &str, target: &str);
     /// Makes something that is neither file, folder nor link.
     fn device(&mut self, path: &str);
-    /// Makes an empty file that may be run.
-    fn executable(&mut self, path: &str);
+    /// Makes a file that may be run.
+    fn executable(&mut self, path: &str, text: &str);
     /// Starts a server on this machine that does what the step says; returns its origin.
     fn serve(&mut self, behaviour: &Value) -> String {
         LoopbackServer::start(behaviour)
@@ -42,6 +43,10 @@ pub trait Bench {
     }
     /// What the next program does, where programs are not real.
     fn script(&mut self, _behaviour: &Value) {}
+    /// Connects the standard streams; `false`: this process has others.
+    fn connect(&mut self, _streams: &Value) -> bool {
+        false
+    }
 }
 
 impl Bench for SimHost {
@@ -57,8 +62,19 @@ impl Bench for SimHost {
         self.disk.put_device(path);
     }
 
-    fn executable(&mut self, path: &str) {
-        self.disk.put_executable(path, "");
+    fn executable(&mut self, path: &str, text: &str) {
+        self.disk.put_executable(path, text);
+    }
+
+    fn connect(&mut self, streams: &Value) -> bool {
+        self.input = text(streams, "stdin").into_bytes();
+        self.results_fail = match streams["stdout"].as_str() {
+            Some("full") => Some(FailureKind::Full),
+            Some("gone") => Some(FailureKind::Closed),
+            Some(other) => panic!("unknown stream `{other}`"),
+            None => None,
+        };
+        true
     }
 
     fn serve(&mut self, behaviour: &Value) -> String {
@@ -74,6 +90,10 @@ impl Bench for SimHost {
                 headers: headers.collect(),
                 body: String::from_utf8_lossy(spec.body.as_deref().unwrap_or_default()).into(),
             };
+            if behaviour.get("raw").is_some() {
+                let kind = serde_json::from_value(behaviour["sim"].clone());
+                return Err(Failure::new(kind.expect("a kind of failure"), "no answer in HTTP"));
+            }
             match answer(&behaviour, &asked) {
                 Some((status, body)) => Ok(HttpAnswer { status, body: body.into_bytes().into() }),
                 None => Err(Failure::new(FailureKind::Closed, "no answer")),
@@ -95,7 +115,12 @@ impl Bench for SimHost {
             stderr: text(behaviour, "stderr").into_bytes(),
             duration_ms: number("ms", 1).unsigned_abs(),
         };
-        self.on("", move |_, _| process.clone());
+        let files: Vec<(String, String)> =
+            serde_json::from_value(behaviour["files"].clone()).unwrap_or_default();
+        self.on("", move |disk, _| {
+            files.iter().for_each(|(path, text)| disk.put(path, text));
+            process.clone()
+        });
     }
 }
 
@@ -118,12 +143,15 @@ pub fn replay(case: &Value, bench: &mut dyn Bench) -> Vec<String> {
     if case["git"] == true && folder.is_none() {
         return wrong;
     }
+    if case.get("streams").is_some_and(|streams| !bench.connect(streams)) {
+        return wrong;
+    }
     let root = folder.as_deref().and_then(|folder| folder.to_str()).unwrap_or_default();
     for step in array(&case["steps"]) {
         match step["setup"].as_str() {
             Some("link") => bench.link(&text(step, "path"), &text(step, "target")),
             Some("device") => bench.device(&text(step, "path")),
-            Some("executable") => bench.executable(&text(step, "path")),
+            Some("executable") => bench.executable(&text(step, "path"), &text(step, "text")),
             Some("serve") => server = bench.serve(step),
             Some("git") => git::set_up(root.as_ref(), &strings(&step["words"])),
             Some(other) => panic!("unknown setup `{other}`"),
@@ -201,6 +229,13 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         },
         "end" => Request::End,
         "http" => http(step, server),
+        "input" => {
+            Request::ReadInput { limit_bytes: number("limit"), wait_ms: step["wait_ms"].as_u64() }
+        }
+        "say" => Request::Say(match step["to"].as_str() {
+            Some("result") => Say::Result(text(step, "text")),
+            _ => Say::Note(text(step, "text")),
+        }),
         "ask" => Request::Ask { question: text(step, "question") },
         "changes" => {
             Request::Changes { folders: strings(&step["folders"]), wait_ms: number("wait_ms") }
@@ -330,7 +365,7 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         }
         Ok(Outcome::Diff { bytes }) => ("diff".to_owned(), vec![("text", lossy(bytes))]),
         Ok(Outcome::Answer { .. }) => plain("answer"),
-        Ok(Outcome::Input { .. }) => plain("input"),
+        Ok(Outcome::Input { bytes }) => ("input".to_owned(), vec![("text", lossy(bytes))]),
         Ok(Outcome::NoInput) => plain("no_input"),
         Ok(Outcome::Changed { changed }) => {
             ("changed".to_owned(), vec![("changed", Value::from(*changed))])

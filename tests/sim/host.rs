@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use onloop::host::Host;
 use onloop_core::effect::{
-    Exit, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, InputUnit, Outcome, ProcessGroup,
-    ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start, Terminal, Turn,
+    Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, InputUnit, Outcome,
+    ProcessGroup, ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start, Terminal,
+    Turn,
 };
 use onloop_core::text;
 use onloop_core::time::Timestamp;
@@ -54,6 +55,8 @@ pub struct SimHost {
     answers: VecDeque<String>,
     /// Standard input that is not read yet.
     pub input: Vec<u8>,
+    /// Why no result can be written.
+    pub results_fail: Option<FailureKind>,
     scripts: Scripts,
     left: Option<LeftRunning>,
     survivors: Vec<ProcessGroup>,
@@ -104,7 +107,7 @@ pub struct Kill {
 pub enum Moment {
     /// It has not begun.
     Before,
-    /// An append has reached the disk in part; everything else has not begun.
+    /// A change of the disk has reached it in part; everything else has not begun.
     Within,
     /// It is done, but nobody was told.
     After,
@@ -156,6 +159,7 @@ impl SimHost {
             watched: BTreeMap::new(),
             answers: VecDeque::new(),
             input: Vec::new(),
+            results_fail: None,
             scripts: Scripts::default(),
             left: None,
             survivors: Vec::new(),
@@ -216,7 +220,8 @@ impl SimHost {
     }
 
     /// Refuses requests: `refuse` gets the number of the request from 0 and the request. A
-    /// refused request has no effect.
+    /// refused request has no effect, unless it is refused as `Unknown`: then it has happened, or,
+    /// with an odd number, as much of it as a power cut would leave.
     pub fn refuse(&mut self, refuse: impl FnMut(usize, &Request) -> Option<FailureKind> + 'static) {
         self.refusals.push(Box::new(refuse));
     }
@@ -385,20 +390,51 @@ impl SimHost {
         }
     }
 
-    /// Half of an append reaches the disk.
+    /// As much of a request reaches the disk as a power cut leaves: half of what is done in place, a
+    /// temporary file of what replaces another.
     fn tear(&mut self, request: &Request) {
-        if let Request::Append { path, bytes, expect_len_bytes, durability, private } = request {
-            let half = &bytes[..bytes.len() / 2];
-            let _ = self.disk.append(path, half, *expect_len_bytes, *durability, *private);
-        }
+        let half = |bytes: &[u8]| bytes[..bytes.len() / 2].to_vec();
+        // What cannot be done at all cannot be done in part.
+        let _ = match request {
+            Request::Append { path, bytes, expect_len_bytes, durability, private } => {
+                self.disk.append(path, &half(bytes), *expect_len_bytes, *durability, *private)
+            }
+            Request::Patch { path, offset_bytes, old, new } => {
+                self.disk.patch(path, *offset_bytes, &half(old), &half(new))
+            }
+            Request::Write { path, bytes, durability, private, .. } => {
+                let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
+                let left =
+                    format!("{folder}/.onloop-sim-{}-1-{}.tmp", self.pid, self.request_count);
+                let any = Expect::Any;
+                self.disk.write(&left, &half(bytes), &any, *durability, *private).map(drop)
+            }
+            Request::Remove { path } => {
+                let files = self.disk.files(path);
+                let some = files.iter().take(files.len() / 2);
+                some.for_each(|file| drop(self.disk.remove(file)));
+                Ok(())
+            }
+            _ => Ok(()),
+        };
     }
 
     fn outcome(&mut self, number: usize, request: Request) -> Result<Outcome, Failure> {
         self.interrupted |= self.interrupt_at == Some(number);
         let refused = self.refusals.iter_mut().find_map(|refuse| refuse(number, &request));
         if let Some(kind) = refused {
+            if kind == FailureKind::Unknown {
+                match number % 2 {
+                    0 => drop(self.effect(number, request)),
+                    _ => self.tear(&request),
+                }
+            }
             return Err(Failure::new(kind, format!("request {number} was refused: {kind:?}")));
         }
+        self.effect(number, request)
+    }
+
+    fn effect(&mut self, number: usize, request: Request) -> Result<Outcome, Failure> {
         let done = |()| Outcome::Done;
         let disk = &mut self.disk;
         match request {
@@ -445,32 +481,27 @@ impl SimHost {
             Request::Http(spec) => self.http(&spec),
             Request::Serve(request) => self.serve(request),
             Request::ReadInput { limit_bytes, unit, wait_ms: _ } => {
-                Ok(Outcome::Input { bytes: self.read_input(limit_bytes, unit).into() })
+                self.read_input(limit_bytes, unit)
             }
             Request::Ask { .. } => self.ask().map(|answer| Outcome::Answer { answer }),
             Request::Changes { folders, wait_ms } => self.changes(folders, wait_ms),
             Request::Sleep { duration_ms } => self.sleep(duration_ms).map(done),
-            Request::Say(say) => {
-                self.said.push(say);
-                Ok(Outcome::Done)
-            }
+            Request::Say(say) => self.say(say),
         }
     }
 
     /// Everything that there is comes at once; nobody types any more.
-    fn read_input(&mut self, limit_bytes: u64, unit: InputUnit) -> Vec<u8> {
-        let most = match unit {
-            InputUnit::Lines => self.input.len(),
-            InputUnit::Bytes => usize::try_from(limit_bytes).unwrap_or(usize::MAX),
-        };
-        let rest = self.input.split_off(most.min(self.input.len()));
-        std::mem::replace(&mut self.input, rest)
-    }
-
     fn http(&mut self, spec: &HttpSpec) -> Result<Outcome, Failure> {
         self.take_interrupt()?;
         if spec.origin().is_none() {
             return Err(Failure::new(FailureKind::Invalid, "this is no address of a server"));
+        }
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let is_valid = |(name, value): &(String, String)| {
+            !name.is_empty() && name.chars().all(is_name) && !value.contains(['\r', '\n', '\0'])
+        };
+        if !spec.headers.iter().all(is_valid) {
+            return Err(Failure::new(FailureKind::Invalid, "the request is not valid HTTP"));
         }
         let answer = (self.http)(&mut self.disk, spec);
         self.now = self.now.max(self.disk.now);
@@ -482,6 +513,31 @@ impl SimHost {
             return Err(Failure::new(FailureKind::TooLarge, "the answer is too large"));
         }
         Ok(Outcome::Http(answer))
+    }
+
+    fn say(&mut self, say: Say) -> Result<Outcome, Failure> {
+        if let (Say::Result(_), Some(kind)) = (&say, self.results_fail) {
+            return Err(Failure::new(kind, "cannot write the result"));
+        }
+        self.said.push(say);
+        Ok(Outcome::Done)
+    }
+
+    /// As many whole lines as there are; what follows the last line break at the end is a line too.
+    fn read_input(&mut self, limit_bytes: u64, unit: InputUnit) -> Result<Outcome, Failure> {
+        self.take_interrupt()?;
+        if unit == InputUnit::Bytes {
+            let most = usize::try_from(limit_bytes).unwrap_or(usize::MAX).min(self.input.len());
+            let bytes: Vec<u8> = self.input.drain(..most).collect();
+            return Ok(Outcome::Input { bytes: bytes.into() });
+        }
+        let line_break = self.input.iter().rposition(|&byte| byte == b'\n');
+        let end = line_break.map_or(self.input.len(), |at| at + 1);
+        let bytes: Vec<u8> = self.input.drain(..end).collect();
+        if line_break.is_none() && bytes.len() as u64 > limit_bytes {
+            return Err(Failure::new(FailureKind::TooLarge, "a line is too long"));
+        }
+        Ok(Outcome::Input { bytes: bytes.into() })
     }
 
     fn ask(&mut self) -> Result<String, Failure> {

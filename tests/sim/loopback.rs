@@ -18,7 +18,7 @@ pub struct Asked {
 
 /// What the server of a case answers: status and body; `None`: nothing, ever.
 ///
-/// `echo` repeats method, path, the header `x-case` and the body.
+/// A server with `raw` says that, whatever it is asked, and closes the connection. `echo` repeats method, path, the header `x-case` and the body.
 pub fn answer(behaviour: &Value, asked: &Asked) -> Option<(u16, String)> {
     if behaviour["silent"] == true {
         return None;
@@ -46,6 +46,11 @@ impl LoopbackServer {
             let mut silent = Vec::new();
             for stream in listener.incoming().flatten() {
                 let Some(asked) = read(&stream) else { continue };
+                if let Some(raw) = behaviour["raw"].as_str() {
+                    // Whoever asked may have gone away.
+                    let _ = (&stream).write_all(raw.as_bytes());
+                    continue;
+                }
                 match answer(&behaviour, &asked) {
                     Some((status, body)) => write(&stream, status, &body),
                     // Closing it would be an answer.

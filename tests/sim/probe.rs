@@ -3,12 +3,60 @@
 
 use std::process::ExitCode;
 
+use onloop::host::{Host, Interrupts, OsHost};
 use onloop_core::effect::{
     Durability, Exit, Expect, Failure, FailureKind, Io, ProcessGroup, ProcessSpec, Program, Shell,
+    Start,
 };
+use onloop_tests::conformance::{Bench, cases, replay};
+use serde_json::Value;
 
 fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().collect();
+    if let [_, verb, name] = words.as_slice()
+        && verb == "vector"
+    {
+        return vector(name);
+    }
     onloop::main_with(|start| Program::new(start, probe))
+}
+
+/// The native host with the standard streams of this process.
+struct Connected(OsHost);
+
+impl Bench for Connected {
+    fn host(&mut self) -> &mut dyn Host {
+        &mut self.0
+    }
+
+    fn link(&mut self, path: &str, _target: &str) {
+        panic!("a case with streams has no link, such as `{path}`");
+    }
+
+    fn device(&mut self, path: &str) {
+        panic!("a case with streams has no device, such as `{path}`");
+    }
+
+    fn executable(&mut self, path: &str, _text: &str) {
+        panic!("a case with streams has no program, such as `{path}`");
+    }
+
+    fn connect(&mut self, _streams: &Value) -> bool {
+        true
+    }
+}
+
+/// Replays the case of that name; what is wrong is said on standard error.
+fn vector(name: &str) -> ExitCode {
+    let cwd = std::env::current_dir().expect("a folder to work in");
+    let cwd = cwd.to_str().expect("a folder with a name in UTF-8").to_owned();
+    let start = Start { cwd, ..Start::example(["onloop"]) };
+    let interrupts = Interrupts::new().expect("a pipe");
+    let mut host = Connected(OsHost::new(&start, &interrupts));
+    let case = cases().into_iter().find(|case| case["case"] == name).expect("a case of that name");
+    let wrong = replay(&case, &mut host);
+    wrong.iter().for_each(|line| eprintln!("{line}"));
+    if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 async fn probe(io: Io) -> Exit {

@@ -81,7 +81,27 @@ fn refuse_the_impossible(disk: &Disk, spec: &ProcessSpec) -> Result<String, Fail
     if !disk.is_folder(&spec.cwd) {
         return invalid("the folder to run in does not exist");
     }
+    if let Command::Argv(words) = &spec.command
+        && let Some(kind) = refuses_to_run(disk, &spec.cwd, &words[0])
+    {
+        return Err(Failure::new(kind, "this is no program"));
+    }
     Ok(line)
+}
+
+/// Why a file of the disk is no program, if that is what a path leads to. Other programs are not on it.
+fn refuses_to_run(disk: &Disk, folder: &str, program: &str) -> Option<FailureKind> {
+    let path = match program.starts_with('/') {
+        true => program.to_owned(),
+        false => format!("{folder}/{program}"),
+    };
+    let stat = disk.stat(&path).ok().filter(|_| program.contains('/'))?;
+    match disk.get(&path) {
+        Some(bytes) if stat.executable => {
+            (!bytes.starts_with(b"#!")).then_some(FailureKind::Invalid)
+        }
+        _ => Some(FailureKind::Denied),
+    }
 }
 
 /// What the host reports: cut at the timeout and to the capture limit.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An effect that did not happen, or not completely. Programs branch on `kind`; people read
-/// `message`.
+/// An effect that did not happen, or of which nobody knows whether it did
+/// ([`FailureKind::Unknown`]). Programs branch on `kind`; people read `message`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
@@ -39,6 +39,9 @@ pub enum FailureKind {
     Interrupted,
     /// This host cannot do it.
     Unsupported,
+    /// It may have happened, in part or as a whole, or be undone by a power cut. Look before it is
+    /// done again.
+    Unknown,
     /// Anything else.
     Other,
 }

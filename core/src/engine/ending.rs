@@ -64,6 +64,8 @@ async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError)
     let resume = resume_command(store.run(), &how.again);
     let advice = match error {
         StoreError::Failed(failure) => match failure.kind {
+            // What the disk holds is read again, whichever it is.
+            FailureKind::Unknown => "look at the disk, then continue",
             FailureKind::Full => "make room on the disk, then continue",
             FailureKind::Denied => "make the state home writable, then continue",
             FailureKind::NotFound

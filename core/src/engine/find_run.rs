@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::effect::{Io, LockHolder, OptionalExt};
 use crate::engine::drive::is_orphaned;
 use crate::engine::foreign::{ForeignRecord, read_foreign};
+use crate::engine::instruction::instruction;
 use crate::engine::store::{Paths, StateHome, Store, StoreError};
 use crate::run::{Run, is_run_id};
 use crate::text;
@@ -70,6 +71,16 @@ impl Found {
         }
     }
 
+    /// What should happen to it now, as `onloop next` says it; `None`: it is none of ours, or cannot
+    /// be read.
+    fn next(&self) -> Option<serde_json::Value> {
+        let run = self.run().ok().filter(|_| !self.is_foreign())?;
+        let next = instruction(run, "");
+        Some(serde_json::json!({
+            "action": next.action, "step": next.step, "needs_person": next.needs_person,
+        }))
+    }
+
     /// One element of `status --json`, with the keys that older locators print.
     pub(crate) fn document(&self) -> serde_json::Value {
         let state_file = Paths::copy_of(&self.root, &self.id);
@@ -86,6 +97,7 @@ impl Found {
                 "last_update": run.last_update.to_rfc3339(),
                 "driven_by": self.driver.as_ref().map(driven_by),
                 "outcome": run.finish.as_ref().map(|finish| finish.outcome.disposition.as_str()),
+                "next": self.next(),
                 "workflow_path": run.place.workflow_path,
                 "source_workflow_path": run.place.source_workflow_path,
                 "repo_root": run.place.repo_root,
@@ -183,9 +195,8 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
                 false => io.holder(&store.paths().driver_lock()).await.ok().flatten(),
             };
             let interrupted = is_orphaned(io, store.run(), holder.as_ref());
-            let driver = holder.filter(|holder| {
-                holder.live || holder.process.host != io.start().process.host
-            });
+            let driver = holder
+                .filter(|holder| holder.live || holder.process.host != io.start().process.host);
             Some(Found { root, id, record: FoundRecord::Own(Box::new(store)), interrupted, driver })
         }
     }

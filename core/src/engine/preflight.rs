@@ -313,6 +313,7 @@ fn exit_of(failure: &Failure) -> Exit {
         | FailureKind::Busy
         | FailureKind::Closed
         | FailureKind::Unsupported
+        | FailureKind::Unknown
         | FailureKind::Other => Exit::Refused,
     }
 }

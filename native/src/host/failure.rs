@@ -9,6 +9,18 @@ pub(super) fn of_path(error: &Error, act: &str, path: &str) -> Failure {
     Failure::new(kind(error), format!("cannot {act} `{path}`: {}", reason(error)))
 }
 
+/// What was done to `path` (`written`), although making it durable failed.
+pub(super) fn undone_by_power(error: &Error, done: &str, path: &str) -> Failure {
+    let message = format!("`{path}` was {done}, but a power cut may undo that: {}", reason(error));
+    Failure::new(FailureKind::Unknown, message)
+}
+
+/// The failure of an attempt to `act` on `path` that has happened in part.
+pub(super) fn in_part(error: &Error, act: &str, path: &str) -> Failure {
+    let message = format!("cannot {act} `{path}` as a whole: {}", reason(error));
+    Failure::new(FailureKind::Unknown, message)
+}
+
 /// The failure of something that is not about one path.
 pub(super) fn of(error: &Error, what: &str) -> Failure {
     Failure::new(kind(error), format!("{what}: {}", reason(error)))

@@ -19,18 +19,43 @@ use onloop_core::effect::{Durability, Expect, Failure, FailureKind, FileKind, St
 use super::{Files, Root, clock, failure, paths};
 pub(super) use open::to_read as open_to_read;
 pub(super) use permissions::Readers;
+use publish::Names;
 pub(super) use publish::{Temporary, create_folders};
 
 /// Files of the operating system.
 #[derive(Clone, Debug)]
 pub struct OsFiles {
     root: Root,
+    doubt: Doubt,
+}
+
+/// What people are told about the file system, once.
+#[derive(Clone, Debug, Default)]
+enum Doubt {
+    /// There was nothing to tell.
+    #[default]
+    None,
+    /// This is to be told.
+    New(String),
+    /// They know.
+    Told,
 }
 
 impl OsFiles {
     /// Files below `root`, and absolute ones.
     pub fn new(root: Root) -> OsFiles {
-        OsFiles { root }
+        OsFiles { root, doubt: Doubt::None }
+    }
+
+    /// Names in `folder` are made durable as far as its file system does that.
+    fn note(&mut self, names: Names, folder: &Path) {
+        if names == Names::Refused && matches!(self.doubt, Doubt::None) {
+            self.doubt = Doubt::New(format!(
+                "the file system of `{}` cannot make names durable;\n  a power cut may undo what \
+                 was written there last",
+                folder.display()
+            ));
+        }
     }
 }
 
@@ -86,7 +111,7 @@ impl Files for OsFiles {
         let existing = replaceable(&target, path)?;
         met(expect, existing.as_ref(), path)?;
         let folder = paths::folder_of(&target);
-        create_folders(folder, durability, readers).map_err(fail)?;
+        let made = create_folders(folder, durability, readers).map_err(fail)?;
         let temporary = Temporary::create(folder, existing.as_ref(), readers).map_err(fail)?;
         temporary.file().write_all(bytes).map_err(fail)?;
         // The kernel stamps files with a coarse clock, and a new file may get the number of one
@@ -106,11 +131,15 @@ impl Files for OsFiles {
             }
         };
         let file = published.map_err(fail)?;
-        if durability == Durability::Durable {
-            publish::sync_folder(folder).map_err(fail)?;
-        }
+        // From here on it is there, whatever else goes wrong.
+        let unknown = |error: io::Error| failure::undone_by_power(&error, "written", path);
+        let synced = match durability {
+            Durability::Durable => publish::sync_folder(folder).map_err(unknown)?,
+            Durability::Relaxed => Names::Durable,
+        };
+        self.note(made.and(synced), folder);
         // Asked of the file we hold, not of the path: it names what *we* wrote.
-        Ok(version(&file.metadata().map_err(fail)?))
+        Ok(version(&file.metadata().map_err(unknown)?))
     }
 
     fn append(
@@ -125,9 +154,10 @@ impl Files for OsFiles {
         let fail = |error: io::Error| failure::of_path(&error, "append to", path);
         let target = self.root.resolve(path)?;
         let folder = paths::folder_of(&target);
-        if expect_len_bytes == 0 {
-            create_folders(folder, durability, readers).map_err(fail)?;
-        }
+        let made = match expect_len_bytes {
+            0 => create_folders(folder, durability, readers).map_err(fail)?,
+            _ => Names::Durable,
+        };
         let opened = open::to_append(&target, expect_len_bytes == 0, readers);
         let (mut file, created) = match opened {
             Ok(opened) => opened,
@@ -149,12 +179,17 @@ impl Files for OsFiles {
         if let Err(error) = file.write_all(bytes).and_then(|()| synced(&file)) {
             // A full disk accepts a part of the bytes; without this the next append, which
             // expects the old size, could never succeed.
-            let _ = file.set_len(expect_len_bytes);
-            return Err(fail(error));
+            return Err(match file.set_len(expect_len_bytes) {
+                Ok(()) => fail(error),
+                Err(_) => failure::in_part(&error, "append to", path),
+            });
         }
-        if created && durability == Durability::Durable {
-            publish::sync_folder(folder).map_err(fail)?;
-        }
+        let synced = match (created, durability) {
+            (true, Durability::Durable) => publish::sync_folder(folder)
+                .map_err(|error| failure::undone_by_power(&error, "written", path))?,
+            (false, _) | (true, Durability::Relaxed) => Names::Durable,
+        };
+        self.note(made.and(synced), folder);
         Ok(())
     }
 
@@ -184,7 +219,7 @@ impl Files for OsFiles {
             return Err(conflict(path, &message));
         }
         file.seek(SeekFrom::Start(offset_bytes)).map_err(fail)?;
-        file.write_all(new).map_err(fail)
+        file.write_all(new).map_err(|error| failure::in_part(&error, "change", path))
     }
 
     fn remove(&mut self, path: &str) -> Result<(), Failure> {
@@ -227,10 +262,21 @@ impl Files for OsFiles {
         })
     }
 
+    fn doubt(&mut self) -> Option<String> {
+        match std::mem::replace(&mut self.doubt, Doubt::Told) {
+            Doubt::New(words) => Some(words),
+            Doubt::None => {
+                self.doubt = Doubt::None;
+                None
+            }
+            Doubt::Told => None,
+        }
+    }
+
     fn canonical(&mut self, path: &str) -> Result<String, Failure> {
         let resolved = fs::canonicalize(self.root.resolve(path)?)
             .map_err(|error| failure::of_path(&error, "resolve", path))?;
-        paths::into_text(resolved)
+        paths::into_text(paths::usual(resolved))
     }
 }
 

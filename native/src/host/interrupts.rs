@@ -153,7 +153,6 @@ pub(super) fn interrupted() -> Failure {
 
 #[cfg(unix)]
 mod unix {
-    use std::collections::BTreeSet;
     use std::os::fd::BorrowedFd;
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -189,8 +188,8 @@ mod unix {
         ///
         /// When the system refuses the handlers or the thread that waits for them.
         pub fn listen(&self, abandon: impl Fn() + Send + 'static) -> std::io::Result<()> {
-            let ignored = ignored_signals();
-            let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| !ignored.contains(s));
+            let wanted =
+                [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
             let mut signals = Signals::new(wanted)?;
             let interrupts = self.clone();
             let listen = move || {
@@ -214,15 +213,19 @@ mod unix {
         }
     }
 
-    /// Signals ignored at this moment. Known on Linux only; elsewhere none.
-    fn ignored_signals() -> BTreeSet<i32> {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let mask = status
-            .lines()
-            .find_map(|line| line.strip_prefix("SigIgn:"))
-            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-            .unwrap_or(0);
-        (1..=64).filter(|signal| mask & (1 << (signal - 1)) != 0).collect()
+    /// Whether a signal is ignored at this moment.
+    #[expect(unsafe_code, reason = "no safe form of this call exists")]
+    fn is_ignored(signal: i32) -> bool {
+        let mut present = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: without a new action the call changes nothing and writes the present one, of
+        // which every bit pattern is a value.
+        let present = unsafe {
+            if libc::sigaction(signal, std::ptr::null(), present.as_mut_ptr()) != 0 {
+                return false;
+            }
+            present.assume_init()
+        };
+        present.sa_sigaction == libc::SIG_IGN
     }
 }
 

@@ -66,6 +66,19 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
+/// A path as people and other programs write it: without the `\\?\` that Windows puts before a path
+/// whose links it has resolved, where it is not needed.
+#[cfg(windows)]
+pub(super) fn usual(path: PathBuf) -> PathBuf {
+    dunce::simplified(&path).to_owned()
+}
+
+/// Paths have one form here.
+#[cfg(not(windows))]
+pub(super) fn usual(path: PathBuf) -> PathBuf {
+    path
+}
+
 /// A path as text.
 ///
 /// # Errors

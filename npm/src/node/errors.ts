@@ -73,6 +73,18 @@ export function failure(error: unknown, what: string): Failure {
   return new Failure(KINDS[name] ?? "other", `${what}: ${reason(error)}`);
 }
 
+/** What was done to `path` (`written`), although making it durable failed. */
+export function undoneByPower(error: unknown, done: string, path: string): unknown {
+  if (code(error) === undefined) return error;
+  return new Failure("unknown", `\`${path}\` was ${done}, but a power cut may undo that: ${reason(error)}`);
+}
+
+/** The failure of an attempt to `act` on `path` that has happened in part. */
+export function inPart(error: unknown, act: string, path: string): unknown {
+  if (code(error) === undefined) return error;
+  return new Failure("unknown", `cannot ${act} \`${path}\` as a whole: ${reason(error)}`);
+}
+
 /** Does `work`; a failure names the path. */
 export async function onPath<T>(act: string, path: string, work: () => Promise<T>): Promise<T> {
   try {

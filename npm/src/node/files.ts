@@ -19,9 +19,9 @@ import {
 import { basename, dirname } from "node:path";
 import { Failure } from "../failure.js";
 import type { Expect, Files, Stat, Version } from "../host.js";
-import { is, onPath } from "./errors.js";
+import { inPart, is, onPath, undoneByPower } from "./errors.js";
 import { fileBits, keepPrivate } from "./permissions.js";
-import { Temporary, createFolders, syncFolder } from "./publish.js";
+import { type Names, Temporary, createFolders, syncFolder } from "./publish.js";
 import type { Root } from "./root.js";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_WRONLY } = constants;
@@ -32,9 +32,13 @@ const NO_LINKS = CAREFUL | (constants.O_NOFOLLOW ?? 0);
 
 export class NodeFiles implements Files {
   readonly #root: Root;
+  readonly #warn: (message: string) => void;
+  #isWarned = false;
 
-  constructor(root: Root) {
+  /** `warn` tells people what they should know about the disk. */
+  constructor(root: Root, warn: (message: string) => void) {
     this.#root = root;
+    this.#warn = warn;
   }
 
   async read(path: string, limitBytes: number): Promise<{ bytes: Uint8Array; version: Version }> {
@@ -65,15 +69,7 @@ export class NodeFiles implements Files {
         const sizeBytes = Number(stats.size);
         const start = Math.max(0, sizeBytes - limitBytes);
         // What is added in the meantime belongs to a later read.
-        const bytes = Buffer.alloc(sizeBytes - start);
-        let have = 0;
-        while (have < bytes.length) {
-          const left = bytes.length - have;
-          const { bytesRead } = await file.read(bytes, have, left, start + have);
-          if (bytesRead === 0) break;
-          have += bytesRead;
-        }
-        return { bytes: bytes.subarray(0, have), sizeBytes };
+        return { bytes: await readAt(file, start, sizeBytes - start), sizeBytes };
       }),
     );
   }
@@ -93,7 +89,7 @@ export class NodeFiles implements Files {
     met(expect, existing, path);
     const folder = dirname(target);
     return onPath("write", path, async () => {
-      await createFolders(folder, durable, isPrivate);
+      const made = await createFolders(folder, durable, isPrivate);
       const temporary = await Temporary.create(folder, isPrivate, existing);
       try {
         await temporary.file.writeFile(bytes);
@@ -109,11 +105,15 @@ export class NodeFiles implements Files {
         await temporary.discard();
         throw error;
       }
-      // Asked of the file we hold, not of the path: it names what *we* wrote.
-      const ours = version(await temporary.file.stat({ bigint: true }));
-      await temporary.file.close();
-      if (durable) await syncFolder(folder);
-      return ours;
+      // From here on it is there, whatever else goes wrong.
+      try {
+        // Asked of the file we hold, not of the path: it names what *we* wrote.
+        const ours = await using(temporary.file, async (file) => version(await file.stat({ bigint: true })));
+        this.#note(made, durable ? await syncFolder(folder) : "durable", folder);
+        return ours;
+      } catch (error) {
+        throw undoneByPower(error, "written", path);
+      }
     });
   }
 
@@ -126,9 +126,10 @@ export class NodeFiles implements Files {
   ): Promise<void> {
     const target = this.#root.resolve(path);
     await onPath("append to", path, async () => {
-      if (expectLenBytes === 0) await createFolders(dirname(target), durable, isPrivate);
+      const folder = dirname(target);
+      const made = expectLenBytes === 0 ? await createFolders(folder, durable, isPrivate) : "durable";
       const { file, created } = await openToAppend(target, path, expectLenBytes, isPrivate);
-      await using(Promise.resolve(file), async () => {
+      await using(file, async () => {
         const stats = await file.stat({ bigint: true });
         regular(stats, "append to", path);
         if (isPrivate) await keepPrivate(file);
@@ -141,11 +142,17 @@ export class NodeFiles implements Files {
         } catch (error) {
           // A full disk accepts a part of the bytes; without this the next append, which expects
           // the old size, could never succeed.
-          await file.truncate(expectLenBytes).catch(() => undefined);
+          await file.truncate(expectLenBytes).catch(() => {
+            throw inPart(error, "append to", path);
+          });
           throw error;
         }
       });
-      if (created && durable) await syncFolder(dirname(target));
+      try {
+        this.#note(made, created && durable ? await syncFolder(folder) : "durable", folder);
+      } catch (error) {
+        throw undoneByPower(error, "written", path);
+      }
     });
   }
 
@@ -163,14 +170,24 @@ export class NodeFiles implements Files {
     await onPath("change", path, () =>
       using(open(target, O_RDWR | NO_LINKS), async (file) => {
         regular(await file.stat({ bigint: true }), "change", path);
-        const found = new Uint8Array(old.length);
-        const { bytesRead } = await file.read(found, 0, old.length, offsetBytes);
-        if (bytesRead !== old.length || Buffer.compare(found, old) !== 0) {
+        const found = await readAt(file, offsetBytes, old.length);
+        if (Buffer.compare(found, old) !== 0) {
           const what = `holds something else at byte ${offsetBytes} than expected`;
           throw conflict(path, what);
         }
-        await file.write(neu, 0, neu.length, offsetBytes);
+        await writeAt(file, offsetBytes, neu).catch((error: unknown) => {
+          throw inPart(error, "change", path);
+        });
       }),
+    );
+  }
+
+  /** Says once that names do not survive a power cut. */
+  #note(made: Names, synced: Names, folder: string): void {
+    if (this.#isWarned || (made === "durable" && synced === "durable")) return;
+    this.#isWarned = true;
+    this.#warn(
+      `the file system of \`${folder}\` cannot make names durable;\n  a power cut may undo what was written there last`,
     );
   }
 
@@ -272,8 +289,9 @@ async function openToAppend(
   }
 }
 
+/** Does something with a file and closes it, however that goes. */
 async function using<T>(
-  opening: Promise<FileHandle>,
+  opening: FileHandle | Promise<FileHandle>,
   work: (file: FileHandle) => Promise<T>,
 ): Promise<T> {
   const file = await opening;
@@ -281,6 +299,26 @@ async function using<T>(
     return await work(file);
   } finally {
     await file.close();
+  }
+}
+
+/** `length` bytes from `start` on; fewer at the end of the file. The system may read fewer at a time. */
+export async function readAt(file: FileHandle, start: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  let have = 0;
+  while (have < length) {
+    const { bytesRead } = await file.read(bytes, have, length - have, start + have);
+    if (bytesRead === 0) break;
+    have += bytesRead;
+  }
+  return bytes.subarray(0, have);
+}
+
+/** Overwrites what is from `start` on. The system may write fewer at a time. */
+async function writeAt(file: FileHandle, start: number, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, start + done);
+    done += bytesWritten;
   }
 }
 

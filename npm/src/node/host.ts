@@ -76,7 +76,7 @@ export class NodeHost implements Host {
     this.#locks = new NodeLocks(root, identity(), interrupts);
     this.#processes = children;
     this.#terminal = terminal;
-    this.files = new NodeFiles(root);
+    this.files = new NodeFiles(root, warn);
     this.changes = new NodeChanges(root, interrupts);
     this.locks = this.#locks;
     this.servers = new NodeServers(interrupts);

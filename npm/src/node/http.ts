@@ -3,6 +3,7 @@
 import { Failure } from "../failure.js";
 import type { HttpAnswer, HttpSpec, Servers } from "../host.js";
 import { type Interrupts, interrupted } from "./interrupts.js";
+import { after } from "./timer.js";
 
 /** Scheme, host and port; user names and passwords in URLs are refused. */
 const ORIGIN = /^https?:\/\/[a-z0-9._:[\]-]+(?=[/?#]|$)/i;
@@ -23,24 +24,33 @@ export class NodeServers implements Servers {
     }
     const ending = new AbortController();
     const unwatch = this.#interrupts.watch(() => ending.abort());
-    const timer = setTimeout(() => ending.abort(), Math.min(spec.timeoutMs, 2 ** 31 - 1));
+    const stop = after(spec.timeoutMs, () => ending.abort());
     try {
-      return await converse(spec, ending.signal);
+      return await converse(spec, headersOf(spec, origin), ending.signal);
     } catch (error) {
       if (this.#interrupts.take()) throw interrupted();
       if (error instanceof Failure) throw error;
       throw failure(error, spec, origin, ending.signal.aborted);
     } finally {
-      clearTimeout(timer);
+      stop();
       unwatch();
     }
   }
 }
 
-async function converse(spec: HttpSpec, signal: AbortSignal): Promise<HttpAnswer> {
+/** Throws when a name or a value is none that HTTP knows. */
+function headersOf({ headers }: HttpSpec, origin: string): Headers {
+  try {
+    return new Headers([["user-agent", "onloop"], ...headers]);
+  } catch {
+    throw new Failure("invalid", `cannot reach \`${origin}\`: the request is not valid HTTP`);
+  }
+}
+
+async function converse(spec: HttpSpec, headers: Headers, signal: AbortSignal): Promise<HttpAnswer> {
   const response = await fetch(spec.url, {
     method: spec.method,
-    headers: [["user-agent", "onloop"], ...spec.headers],
+    headers,
     redirect: "manual",
     signal,
     ...(spec.body !== undefined && { body: new Uint8Array(spec.body) }),
@@ -66,9 +76,12 @@ function failure(error: unknown, spec: HttpSpec, origin: string, late: boolean):
   if (late) return new Failure("closed", `${asked}: no answer within ${spec.timeoutMs} ms`);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   const code = cause !== undefined && "code" in cause ? String(cause.code) : "";
+  if (TOO_LARGE.has(code)) return new Failure("too_large", `${asked}: the answer's header is too large`);
   if (CLOSED.has(code)) return new Failure("closed", `${asked}: no connection (${code})`);
   return new Failure("other", code === "" ? asked : `${asked} (${code})`);
 }
+
+const TOO_LARGE = new Set(["UND_ERR_HEADERS_OVERFLOW", "HPE_HEADER_OVERFLOW"]);
 
 const CLOSED = new Set([
   "ECONNREFUSED",
@@ -80,5 +93,7 @@ const CLOSED = new Set([
   "EAI_AGAIN",
   "ETIMEDOUT",
   "UND_ERR_CONNECT_TIMEOUT",
+  // The connection ended before the answer did.
+  "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
   "UND_ERR_SOCKET",
 ]);

@@ -6,6 +6,7 @@
  */
 
 import { Failure } from "../failure.js";
+import { after } from "./timer.js";
 
 export class Interrupts {
   #pending = false;
@@ -39,13 +40,12 @@ export class Interrupts {
   async pause(longestMs: number, hear: (wake: (() => void) | undefined) => void = () => undefined): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = (): void => {
-        clearTimeout(timer);
+        stop();
         unwatch();
         hear(undefined);
         resolve();
       };
-      // Longer timers would fire at once.
-      const timer = setTimeout(done, Math.min(longestMs, 2 ** 31 - 1));
+      const stop = after(longestMs, done);
       const unwatch = this.watch(done);
       hear(done);
     });

@@ -18,7 +18,7 @@ import { dirname } from "node:path";
 import { Failure } from "../failure.js";
 import type { LockHolder, Locks, ProcessRole } from "../host.js";
 import { failure, is, onPath } from "./errors.js";
-import { openToInspect } from "./files.js";
+import { openToInspect, readAt } from "./files.js";
 import { type Holder, isGone, parse, shown, toLine } from "./holder.js";
 import type { Interrupts } from "./interrupts.js";
 import { tryLock } from "./kernel_lock.js";
@@ -214,12 +214,17 @@ export class NodeLocks implements Locks {
   /** Replaces the lock of a dead process, whose file is open under the kernel's lock. */
   async #takeOver(dead: FileHandle, target: string, like: Ours): Promise<Attempt> {
     const ours = await this.#prepare(target, like);
-    if (!isAt(dead.fd, target)) {
+    try {
+      if (isAt(dead.fd, target)) {
+        await ours.publish(target);
+        return { held: ours.file };
+      }
+    } catch (error) {
       await ours.discard();
-      return "changed";
+      throw error;
     }
-    await ours.publish(target);
-    return { held: ours.file };
+    await ours.discard();
+    return "changed";
   }
 
   /** A complete lock file under a temporary name and under the kernel's lock. */
@@ -259,8 +264,7 @@ async function openLock(target: string): Promise<FileHandle | undefined> {
 /** What a lock file says; nothing when that is no holder. */
 async function readHolder(file: FileHandle): Promise<Holder | undefined> {
   if (!(await file.stat()).isFile()) throw notAFile();
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(LINE_BYTES), 0, LINE_BYTES, 0);
-  return parse(buffer.toString("utf8", 0, bytesRead));
+  return parse((await readAt(file, 0, LINE_BYTES)).toString("utf8"));
 }
 
 /** Removes the lock file if the open file is still what its name leads to. */

@@ -29,7 +29,9 @@ import { Log } from "./log.js";
 import { boot, lookUp } from "./process_table.js";
 import type { Root } from "./root.js";
 import type { StatusLine } from "./status_line.js";
-import { type Started, addBelow, endStarted } from "./survivors.js";
+import { refuseText } from "./program_file.js";
+import { type Started, addBelow, endGroupOf, endStarted } from "./survivors.js";
+import { after } from "./timer.js";
 
 /** Time between asking a process group to end and killing it. */
 const GRACE_MS = 2000;
@@ -40,8 +42,6 @@ const LINES_LULL_MS = 50;
 /** A part of a line that is handed over although its end has not come. */
 const LINE_PART_BYTES = 64 * 1024;
 const LINE_BREAK = 10;
-/** Longer timers would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Warns the person of something that does not change the outcome. */
 export type Warn = (message: string) => void;
@@ -102,13 +102,16 @@ export class NodeProcesses implements Processes {
     const { streamTo, isPrivate = false, secrets = [] } = spec;
     const file =
       streamTo === undefined ? undefined : await openStream(this.#root, streamTo, isPrivate);
-    const log = file && new Log(file, secrets);
+    let log: Log | undefined;
     let running: Running;
     try {
+      log = file && new Log(file, secrets);
+      refuseText(program, cwd, env);
       const child = spawn(program, words, {
         cwd,
         env,
         detached: !spec.interactive,
+        windowsVerbatimArguments: isForCmd(spec),
         stdio: spec.interactive
           ? "inherit"
           : [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
@@ -123,7 +126,7 @@ export class NodeProcesses implements Processes {
       return await this.#follow(running, spec.wakeAfterMs, spec.wakeOnInput);
     } catch (error) {
       this.#running = undefined;
-      await log?.close();
+      await (log ?? file)?.close();
       throw spawnFailure(error, program, cwd, spec.cwd);
     }
   }
@@ -187,8 +190,14 @@ function shellWords(shell: Shell, line: string): string[] {
     case "pwsh":
       return ["pwsh", "-NoProfile", "-Command", line];
     case "cmd":
-      return ["cmd", "/C", line];
+      // Between the outer quotes everything is the line, whatever it quotes itself.
+      return ["cmd", "/D", "/S", "/C", `"${line}"`];
   }
+}
+
+/** `cmd` reads its line as it is written, and not as programs in C read theirs. */
+function isForCmd({ command }: ProcessSpec): boolean {
+  return "shell" in command && command.shell === "cmd";
 }
 
 function environment({ envRemove, envSet }: ProcessSpec): NodeJS.ProcessEnv {
@@ -260,7 +269,8 @@ class Running {
   /** Wakes the caller that waits for lines. */
   #wroteLines: () => void = () => undefined;
   #logEnded = false;
-  #deadline: NodeJS.Timeout | undefined;
+  /** Forgets when to do what next about its end. */
+  #forgetDeadline: () => void = () => undefined;
   /** Why we ended it, if we did. */
   #ended: ProcessStatus | undefined;
   /** Who was below it when we ended it: tools of agents lead sessions of their own. */
@@ -298,15 +308,14 @@ class Running {
       this.#giveUp = resolve;
       child.on("error", reject);
       child.on("exit", (code, signal) => resolve(ownEnd(code, signal)));
-    }).finally(() => clearTimeout(this.#deadline));
+    }).finally(() => this.#forgetDeadline());
     // A rejection is reported to the next caller that follows the program.
     this.#exit.catch(() => undefined);
     // A program that does not read all of its input is not a failure.
     child.stdin?.on("error", () => undefined).end(spec.stdin);
     const { timeoutMs } = spec;
     if (timeoutMs !== undefined) {
-      const expire = (): void => this.askToEnd("timed_out");
-      this.#deadline = setTimeout(expire, Math.min(timeoutMs, LONGEST_TIMER_MS));
+      this.#forgetDeadline = after(timeoutMs, () => this.askToEnd("timed_out"));
     }
   }
 
@@ -321,12 +330,12 @@ class Running {
     };
     const unwatch = this.#interrupts.watch(interrupt);
     interrupt();
-    let alarm: NodeJS.Timeout | undefined;
+    let stopAlarm: (() => void) | undefined;
     let lull: NodeJS.Timeout | undefined;
     let unwatchInput: (() => void) | undefined;
     const woken = new Promise<"running">((resolve) => {
       const wake = (): void => resolve("running");
-      if (afterMs !== undefined) alarm = setTimeout(wake, Math.min(afterMs, LONGEST_TIMER_MS));
+      if (afterMs !== undefined) stopAlarm = after(afterMs, wake);
       unwatchInput = onInput?.(wake);
       this.#wroteLines = () => {
         lull ??= setTimeout(wake, LINES_LULL_MS);
@@ -342,7 +351,7 @@ class Running {
       }
       return await this.#finish(await this.#exit);
     } finally {
-      clearTimeout(alarm);
+      stopAlarm?.();
       clearTimeout(lull);
       this.#wroteLines = () => undefined;
       unwatchInput?.();
@@ -355,16 +364,16 @@ class Running {
   askToEnd(why: ProcessStatus): void {
     if (this.#ended !== undefined) return;
     this.#ended = why;
-    clearTimeout(this.#deadline);
+    this.#forgetDeadline();
     this.#noteBelow();
     this.signal("SIGTERM");
     this.signal("SIGCONT");
-    this.#deadline = setTimeout(() => {
+    this.#forgetDeadline = after(GRACE_MS, () => {
       this.#noteBelow();
       this.signal("SIGKILL");
       // Only the kernel can still hold it.
-      this.#deadline = setTimeout(() => this.#giveUp(why), GRACE_MS);
-    }, GRACE_MS);
+      this.#forgetDeadline = after(GRACE_MS, () => this.#giveUp(why));
+    });
   }
 
   /** Kills it and whoever is below it, without a grace period. */
@@ -393,8 +402,9 @@ class Running {
     const { stdin, stdout, stderr } = this.#child;
     stdin?.destroy();
     await within(this.#streams, LINGER_MS);
-    if (!this.#spec.interactive) {
-      this.signal("SIGKILL");
+    const { pid } = this.#child;
+    if (!this.#spec.interactive && pid !== undefined) {
+      await endGroupOf(pid);
       await within(this.#streams, LINGER_MS);
     }
     await endStarted(this.#below);

@@ -7,6 +7,9 @@ import { is } from "./errors.js";
 import { removeLeftovers, temporaryName } from "./leftovers.js";
 import { createFolder, fileBits, keepPrivate } from "./permissions.js";
 
+/** What a file system says that has no hard links. */
+const NO_HARD_LINKS = ["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"];
+
 /** Names tried before giving up: somebody may have put something in the way. */
 const NAMES_TRIED = 64;
 
@@ -43,8 +46,13 @@ export class Temporary {
         throw error;
       }
       const temporary = new Temporary(path, file);
-      if (like !== undefined) await resemble(file, isPrivate, like);
-      if (isPrivate) await keepPrivate(file);
+      try {
+        if (like !== undefined) await resemble(file, isPrivate, like);
+        if (isPrivate) await keepPrivate(file);
+      } catch (error) {
+        await temporary.discard();
+        throw error;
+      }
       return temporary;
     }
   }
@@ -56,13 +64,34 @@ export class Temporary {
 
   /** Appears at `target` if nothing is there; of several that try, exactly one succeeds. */
   async publishNew(target: string): Promise<void> {
-    await link(this.#path, target);
-    await unlink(this.#path);
+    try {
+      await link(this.#path, target);
+    } catch (error) {
+      if (!NO_HARD_LINKS.some((code) => is(error, code))) throw error;
+      return this.#takeName(target);
+    }
+    // It is there; a second name of it is in nobody's way.
+    await unlink(this.#path).catch(() => undefined);
   }
 
-  /** Closes and removes what was not published. */
+  /**
+   * The same without hard links: an empty file takes the name from everybody else, and is replaced at
+   * once. Node has no call that does both.
+   */
+  async #takeName(target: string): Promise<void> {
+    const name = await open(target, "wx", fileBits(true));
+    try {
+      await name.close();
+      await rename(this.#path, target);
+    } catch (error) {
+      await unlink(target).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Closes and removes what was not published. What it was discarded for matters more than how that goes. */
   async discard(): Promise<void> {
-    await this.file.close();
+    await this.file.close().catch(() => undefined);
     await unlink(this.#path).catch(() => undefined);
   }
 }
@@ -78,12 +107,16 @@ async function resemble(file: FileHandle, isPrivate: boolean, like: BigIntStats)
   if (!isPrivate && ours.mode !== like.mode) await file.chmod(Number(like.mode & 0o777n));
 }
 
-/** Creates `folder` and what is missing above it. Durable: their entries survive a power cut. */
+/**
+ * Creates `folder` and what is missing above it. Durable: their entries survive a power cut. Whether
+ * they do, as `syncFolder` tells.
+ */
 export async function createFolders(
   folder: string,
   durable: boolean,
   isPrivate: boolean,
-): Promise<void> {
+): Promise<Names> {
+  let names: Names = "durable";
   const missing: string[] = [];
   for (let at = folder; !(await isFolder(at)); at = dirname(at)) {
     missing.push(at);
@@ -98,8 +131,9 @@ export async function createFolders(
       if (!(await isFolder(at))) throw Object.assign(new Error(at), { code: "ENOTDIR", errno: 0 });
       continue;
     }
-    if (durable) await syncFolder(dirname(at));
+    if (durable && (await syncFolder(dirname(at))) === "refused") names = "refused";
   }
+  return names;
 }
 
 async function isFolder(path: string): Promise<boolean> {
@@ -109,17 +143,29 @@ async function isFolder(path: string): Promise<boolean> {
   );
 }
 
+/** Whether names in a folder survive a power cut; `refused`: the file system does not say so. */
+export type Names = "durable" | "refused";
+
+/**
+ * What a file system says that cannot sync a folder, as some network and user-space ones, and what is said
+ * of a folder that may only be written. There is nothing better to do.
+ */
+const REFUSALS = ["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EBADF", "EACCES", "EPERM"];
+
 /** Makes names in `folder` survive a power cut. */
-export async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<Names> {
   // Folders cannot be opened for syncing there; the file system journals renames.
-  if (process.platform === "win32") return;
-  const handle = await open(folder, constants.O_RDONLY);
+  if (process.platform === "win32") return "durable";
   try {
-    await handle.sync();
+    const handle = await open(folder, constants.O_RDONLY);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    return "durable";
   } catch (error) {
-    // Some network file systems cannot sync a folder; there is nothing better to do on them.
-    if (!is(error, "EINVAL")) throw error;
-  } finally {
-    await handle.close();
+    if (REFUSALS.some((code) => is(error, code))) return "refused";
+    throw error;
   }
 }

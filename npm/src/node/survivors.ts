@@ -55,6 +55,34 @@ export async function endStarted(processes: Started): Promise<void> {
   await endAll(() => [...processes].filter(isLeft).map(([pid]) => pid));
 }
 
+/**
+ * Asks what a program that has ended has left in its group to end, and kills it after the grace. The number
+ * of the group is nobody else's as long as somebody is in it.
+ */
+export async function endGroupOf(leader: number): Promise<void> {
+  if (process.platform === "win32" || !isThere(-leader)) return;
+  if (process.platform !== "linux") {
+    await endAll(() => (isThere(-leader) ? [-leader] : []));
+    return;
+  }
+  await endAll(() => {
+    const table = all();
+    // Whoever has the number itself now is a stranger, and so is their group.
+    if (table.some(([pid]) => pid === leader)) return [];
+    return table.flatMap(([pid, { group, zombie }]) => (group === leader && !zombie ? [pid] : []));
+  });
+}
+
+/** Whether there is a process, or with a negative number a group, as far as we may signal it. */
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Asks whoever `find` finds to end, and kills them after the grace. */
 async function endAll(find: () => number[]): Promise<{ ended: number; left: number[] }> {
   const begun = performance.now();

@@ -4,6 +4,7 @@ import { Failure } from "../failure.js";
 import type { Terminal } from "../host.js";
 import { failure } from "./errors.js";
 import { type Interrupts, interrupted } from "./interrupts.js";
+import { after } from "./timer.js";
 
 /** Longest answer; a longer line is cut there, the rest of it is the next answer. */
 const ANSWER_BYTES = 64 * 1024;
@@ -192,9 +193,9 @@ export class NodeTerminal implements Terminal {
   /** Reads more, for `waitMs` at most; between reads standard input does not keep us alive. */
   #more(waitMs?: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined;
+      let stopWaiting = (): void => undefined;
       const stop = (settle: () => void): void => {
-        clearTimeout(timer);
+        stopWaiting();
         unlisten();
         unwatch();
         settle();
@@ -205,7 +206,7 @@ export class NodeTerminal implements Terminal {
         if (this.#interrupts.take()) stop(() => reject(interrupted()));
       });
       const unlisten = this.#listen(() => stop(resolve), failed);
-      if (waitMs !== undefined) timer = setTimeout(() => stop(resolve), waitMs);
+      if (waitMs !== undefined) stopWaiting = after(waitMs, () => stop(resolve));
     });
   }
 

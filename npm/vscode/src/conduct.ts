@@ -13,6 +13,9 @@ export interface Listener {
   doing?(label: string): void;
 }
 
+/** What performs command lines: a core, or something that will have one. */
+export type Programs = Pick<Core, "run">;
+
 /** A command line to perform. */
 export interface Job {
   /** Where it is performed. */
@@ -58,7 +61,7 @@ export async function endAll(): Promise<void> {
   await Promise.allSettled(ends);
 }
 
-export async function conduct(core: Core, job: Job): Promise<Ended> {
+export async function conduct(core: Programs, job: Job): Promise<Ended> {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   job.signal?.addEventListener("abort", abort);
@@ -74,7 +77,7 @@ export async function conduct(core: Core, job: Job): Promise<Ended> {
   }
 }
 
-async function perform(core: Core, job: Job, controller: AbortController): Promise<Ended> {
+async function perform(core: Programs, job: Job, controller: AbortController): Promise<Ended> {
   const { signal } = controller;
   const node = new NodeHost({ cwd: job.folder, attended: false });
   const said = { result: "", note: "" };
@@ -97,6 +100,7 @@ async function perform(core: Core, job: Job, controller: AbortController): Promi
       ...node.processes,
       run: (spec) => {
         if (spec.label !== undefined) listener?.doing?.(spec.label);
+        runId = spec.envSet["ONLOOP_RUN_ID"] ?? runId;
         return job.play?.(spec) ?? node.processes.run(withoutEditor(spec));
       },
     },

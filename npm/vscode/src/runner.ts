@@ -1,8 +1,7 @@
 /** Runs in the editor: a terminal that shows what happens, progress, and an end that is told. */
 
-import type { Core } from "onloop";
 import * as vscode from "vscode";
-import { type Job, conduct } from "./conduct.js";
+import { type Job, type Programs, conduct } from "./conduct.js";
 import { EXIT, type Ended } from "./ended.js";
 import { onScreen, plain } from "./screen.js";
 
@@ -35,16 +34,17 @@ export function runInTerminal(folder: string, title: string, argv: string[]): vo
 }
 
 /** Performs a command line in a terminal of ours, with progress that can be cancelled. */
-export async function run(core: Core, title: string, job: Job): Promise<Ended> {
+export async function run(core: Programs, title: string, job: Job): Promise<Ended> {
   const controller = new AbortController();
-  const screen = new Screen(() => controller.abort());
+  const abort = (): void => controller.abort();
+  const screen = new Screen(abort);
   const terminal = vscode.window.createTerminal({ name: `onloop: ${title}`, iconPath: new vscode.ThemeIcon("checklist"), pty: screen });
   terminal.show(true);
   screen.write(`$ onloop ${job.argv.join(" ")}\n`);
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
   const running = vscode.window.withProgress(options, (progress, token) => {
-    token.onCancellationRequested(() => controller.abort());
-    job.signal?.addEventListener("abort", () => controller.abort());
+    token.onCancellationRequested(abort);
+    job.signal?.addEventListener("abort", abort);
     const listener = {
       note: (text: string) => {
         screen.write(text);
@@ -69,6 +69,8 @@ export async function run(core: Core, title: string, job: Job): Promise<Ended> {
     screen.write(`${error instanceof Error ? error.message : String(error)}\n`);
     screen.end(EXIT.bug);
     throw error;
+  } finally {
+    job.signal?.removeEventListener("abort", abort);
   }
 }
 
@@ -112,6 +114,7 @@ class Screen implements vscode.Pseudoterminal {
   /** What was written before somebody could see it. */
   #early: string[] | undefined = [];
   #exit: number | undefined;
+  #isClosed = false;
 
   constructor(interrupt: () => void) {
     this.#interrupt = interrupt;
@@ -129,7 +132,10 @@ class Screen implements vscode.Pseudoterminal {
   }
 
   close(): void {
-    this.#interrupt();
+    if (this.#exit === undefined) this.#interrupt();
+    this.#isClosed = true;
+    this.#writes.dispose();
+    this.#closes.dispose();
   }
 
   handleInput(keys: string): void {
@@ -138,6 +144,8 @@ class Screen implements vscode.Pseudoterminal {
   }
 
   write(text: string): void {
+    // The program goes on to its end, and nobody sees it.
+    if (this.#isClosed) return;
     const shown = onScreen(text);
     if (this.#early === undefined) this.#writes.fire(shown);
     else this.#early.push(shown);

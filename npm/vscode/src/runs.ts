@@ -22,6 +22,8 @@ export interface RunEntry {
   total_steps?: number;
   branch?: string | null;
   last_update?: string;
+  /** What should happen to it now; `null`: it is not ours to say. */
+  next?: Advice | null;
   workflow_path?: string;
   source_workflow_path?: string | null;
   execution_root?: string;
@@ -41,13 +43,11 @@ export interface Driver {
   role: string | null;
 }
 
-/** What `onloop next --json` says. */
+/** What should happen to a run, as `onloop next` says it. */
 export interface Advice {
-  run_id: string;
-  status: string;
   action: string;
   step: number | null;
-  command: string | null;
+  needs_person: boolean;
 }
 
 /** A run and what should happen to it; finished runs need no advice. */

@@ -22,7 +22,10 @@ export class RunsTree implements vscode.TreeDataProvider<Row> {
   }
 
   async getChildren(row?: Row): Promise<Row[]> {
-    if (row === undefined) return this.#watcher.store.runs().map((run) => ({ run }));
+    if (row === undefined) {
+      await this.#watcher.looked();
+      return this.#watcher.store.runs().map((run) => ({ run }));
+    }
     if ("step" in row) return [];
     const view = await this.#watcher.store.view(row.run);
     return (view?.steps ?? []).map((step) => ({ run: row.run, step }));
@@ -110,8 +113,9 @@ export class RunLenses implements vscode.CodeLensProvider {
   }
 
   async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
-    const outline = this.#editor.outline(document);
+    const outline = await this.#editor.outline(document);
     if (outline === undefined) return [];
+    await this.#watcher.looked();
     const file = document.uri.fsPath;
     const runs = runsOf(this.#watcher.store.runs(), file);
     const view = runs[0] && (await this.#watcher.store.view(runs[0]));

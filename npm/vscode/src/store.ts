@@ -1,21 +1,21 @@
 /** What is known about the runs of the open folders. */
 
-import type { Core, RunView } from "onloop";
-import { conduct } from "./conduct.js";
+import type { RunView } from "onloop";
+import { type Programs, conduct } from "./conduct.js";
 import { EXIT } from "./ended.js";
-import { type Advice, type Run, type RunEntry, inOrder, isOver } from "./runs.js";
+import { type Run, type RunEntry, inOrder, isOver } from "./runs.js";
 
 /** Most runs that are shown; older ones are on the disk. */
 const SHOWN_RUNS = 100;
 
 export class Store {
-  readonly #core: Core;
+  readonly #core: Programs;
   /** By folder. */
   #runs = new Map<string, Run[]>();
   /** By run; good until somebody looks again. Times are too coarse to tell records apart. */
   #views = new Map<string, RunView>();
 
-  constructor(core: Core) {
+  constructor(core: Programs) {
     this.#core = core;
   }
 
@@ -60,14 +60,11 @@ export class Store {
     const { exit, result, notes } = await conduct(this.#core, { folder, argv: ["status", "--all", "--json"] });
     if (exit !== EXIT.done) throw new Error(notes.trim());
     const entries = JSON.parse(result) as RunEntry[];
-    const runs = inOrder(entries.map((entry) => ({ entry, advice: undefined }))).slice(0, SHOWN_RUNS);
-    return Promise.all(runs.map((run) => this.#advise(folder, run)));
+    return inOrder(entries.map(known)).slice(0, SHOWN_RUNS);
   }
+}
 
-  async #advise(folder: string, run: Run): Promise<Run> {
-    if (isOver(run) || run.entry.status === "unreadable") return run;
-    const argv = ["next", "--json", "--run-id", run.entry.run_id];
-    const { exit, result } = await conduct(this.#core, { folder, argv });
-    return exit === EXIT.done ? { ...run, advice: JSON.parse(result) as Advice } : run;
-  }
+function known(entry: RunEntry): Run {
+  const run = { entry, advice: undefined };
+  return isOver(run) ? run : { entry, advice: entry.next ?? undefined };
 }

@@ -5,13 +5,23 @@ import type { Core } from "onloop";
 /** Larger files than the core reads are not sent to it at every key. */
 const LIMIT_UNITS = 4 * 1024 * 1024;
 
+/** A folder whose Markdown files are all workflows. */
+const FOLDER = /(^|[\\/])\.ai[\\/]workflows[\\/][^\\/]+\.md$/;
+const FRONTMATTER = /^\uFEFF?---\s/;
+
+/** Whether the core has to be asked what a Markdown document is: `isWorkflow` is false where this is. */
+export function mayBeWorkflow(path: string, text: string): boolean {
+  if (text.length > LIMIT_UNITS) return false;
+  return /workflow[^\\/]*\.md$/.test(path) || FOLDER.test(path) || FRONTMATTER.test(text);
+}
+
 /**
  * Whether a Markdown document is shown as a workflow: by its name, by its folder, or because it
  * begins with frontmatter and is plainly one. A document about workflows is none.
  */
 export function isWorkflow(core: Core, path: string, text: string): boolean {
-  if (text.length > LIMIT_UNITS) return false;
+  if (!mayBeWorkflow(path, text)) return false;
   if (core.classify(path, "") === "workflow") return true;
-  if (/(^|[\\/])\.ai[\\/]workflows[\\/][^\\/]+\.md$/.test(path)) return true;
-  return /^\uFEFF?---\s/.test(text) && core.classify(path, text) === "workflow";
+  if (FOLDER.test(path)) return true;
+  return FRONTMATTER.test(text) && core.classify(path, text) === "workflow";
 }

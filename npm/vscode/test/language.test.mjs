@@ -8,7 +8,7 @@ import { cursor, load } from "./support/modules.mjs";
 const core = loadCore();
 const fields = core.fields();
 const { complete, explain } = await load("completion");
-const { isWorkflow } = await load("workflow_files");
+const { isWorkflow, mayBeWorkflow } = await load("workflow_files");
 
 const FRONT = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n\n";
 const STEP = "- [ ] **Step 1: One**\n";
@@ -96,8 +96,24 @@ test("workflows are told from documents about them", () => {
     ["/a/plan.md", body, true],
     ["/a/format.md", `# About\n\n${body}`, false],
     ["/a/README.md", "# Readme", false],
+    ["/a/post.md", "---\ntitle: A post\n---\n\nWords.\n", false],
     ["/a/hotl-workflow-x.md", "x".repeat(5_000_000), false],
   ]) {
     assert.equal(isWorkflow(core, path, text), expected, path);
+    // Where the core is not asked it would have said no.
+    if (core.classify(path, "") === "workflow" && text.length < 1_000_000) assert.ok(mayBeWorkflow(path, text), path);
   }
+});
+
+test("a document that cannot be a workflow does not need the core", () => {
+  const table = [
+    ["/a/README.md", "# Readme\n", false],
+    ["/a/workflow/notes.md", "# Notes\n", false],
+    ["/a/hotl-workflow-x.md", "", true],
+    ["/a/2026-03-20-x-workflow.md", "", true],
+    ["/a/.ai/workflows/TASK-01.md", "", true],
+    ["/a/plan.md", "\uFEFF---\nintent: a\n", true],
+    ["/a/hotl-workflow-x.md", "x".repeat(5_000_000), false],
+  ];
+  for (const [path, text, expected] of table) assert.equal(mayBeWorkflow(path, text), expected, path);
 });

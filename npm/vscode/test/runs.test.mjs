@@ -71,12 +71,19 @@ test("a run is conducted, shown, decided about and resumed", async () => {
   const paused = await conduct(core, { folder, argv: ["run", file, ...RUN], listener });
   assert.equal(paused.exit, 3, paused.notes);
   assert.equal(doing[0], "Step 1: Greet");
+  // Other runs may wait, too; what is offered is the gate of the one that ended.
+  const other = await conduct(core, { folder, argv: ["run", file, "--fresh", ...RUN] });
+  assert.notEqual(other.runId, paused.runId);
+  const both = new Store(core);
+  await both.refresh([folder]);
+  assert.deepEqual([paused, other].map(({ runId }) => runs.waitingGate(both.find(runId).run)), [2, 2]);
+  assert.equal((await conduct(core, { folder, argv: ["abandon", other.runId, "--reason=x"] })).exit, 0);
   assert.equal(notes.join("").replace(/\x1b\[[0-9;]*m/g, ""), paused.notes);
   assert.doesNotMatch(paused.notes, /\x1b/);
 
   const store = new Store(core);
   await store.refresh([folder]);
-  const [run] = store.runs();
+  const { run } = store.find(paused.runId);
   assert.equal(runs.waitingGate(run), 2);
   assert.equal(runs.describe(run), "waits for you at step 2");
   assert.equal(runs.context(run, process.pid), "run gate readable open");

@@ -1,7 +1,7 @@
 //! Lock files and who has them.
 
 use onloop_core::effect::{
-    Durability, Expect, Failure, FailureKind, LockHolder, Outcome, ProcessIdentity,
+    Durability, Expect, Failure, FailureKind, FileKind, LockHolder, Outcome, ProcessIdentity,
 };
 use onloop_core::time::Timestamp;
 
@@ -45,9 +45,12 @@ impl SimHost {
             }
             Some(Holder::Pid(_) | Holder::Other { .. }) => {}
             None => {
-                // A file that is no lock of ours does not say who holds it.
-                if self.disk.stat(path).is_ok() {
-                    return Err(busy("nobody knows whom"));
+                if let Ok(stat) = self.disk.stat(path) {
+                    // A file that is no lock of ours does not say who holds it.
+                    return Err(match stat.kind {
+                        FileKind::File => busy("nobody knows whom"),
+                        FileKind::Folder | FileKind::Link | FileKind::Other => no_lock(path),
+                    });
                 }
             }
         }
@@ -83,10 +86,15 @@ impl SimHost {
                 let live = until > self.now;
                 Some(LockHolder { process: identity(1), live, role: None })
             }
-            None if self.disk.stat(path).is_ok() => {
-                return Err(Failure::new(FailureKind::Busy, format!("`{path}` names nobody")));
-            }
-            None => None,
+            None => match self.disk.stat(path).map(|stat| stat.kind) {
+                Err(_) => None,
+                Ok(FileKind::File) => {
+                    return Err(Failure::new(FailureKind::Busy, format!("`{path}` names nobody")));
+                }
+                Ok(FileKind::Folder | FileKind::Link | FileKind::Other) => {
+                    return Err(no_lock(path));
+                }
+            },
         };
         Ok(Outcome::Holder { holder })
     }
@@ -100,4 +108,8 @@ impl SimHost {
             let _ = self.disk.remove(&path);
         }
     }
+}
+
+fn no_lock(path: &str) -> Failure {
+    Failure::new(FailureKind::Invalid, format!("`{path}` is no regular file"))
 }

@@ -37,6 +37,8 @@ struct Life {
     edited: bool,
     claims: Claims,
     trace: Trace,
+    /// Up to which request nobody may hear what is said.
+    mute_until: usize,
 }
 
 /// Lives the life of `seed`.
@@ -70,7 +72,7 @@ fn lived(seed: u64, mut host: SimHost) -> Result<Life, String> {
     let world = World::around(&mut host, Random::new(random.number()));
     let trace = Trace { large: plan.large, ..Trace::default() };
     let claims = Claims::default();
-    let mut life = Life { host, world, random, plan, edited: false, claims, trace };
+    let mut life = Life { host, world, random, plan, edited: false, claims, trace, mute_until: 0 };
     let ended = life.chaos().and_then(|()| life.calm());
     if let Err(why) = ended {
         let said = format!("{}\n{}", life.host.notes(), life.host.results());
@@ -107,12 +109,21 @@ impl Life {
             self.host.kill(Kill { at_request: soon, moment, leaves_processes });
         }
         if self.random.chance(15) {
-            let kind = *self.random.pick(&[FailureKind::Full, FailureKind::Denied]);
+            let kinds = [FailureKind::Full, FailureKind::Denied, FailureKind::Unknown];
+            let kind = *self.random.pick(&kinds);
             let until = soon + 1 + self.random.below(20) as usize;
             let world = Rc::clone(&self.world);
             self.host.refuse(move |number, request| {
                 let now = (soon..until).contains(&number) && !world.borrow().calm;
                 (now && is_write(request)).then_some(kind)
+            });
+        }
+        if self.random.chance(8) {
+            self.mute_until = soon + 1 + self.random.below(20) as usize;
+            let (until, world) = (self.mute_until, Rc::clone(&self.world));
+            self.host.refuse(move |number, request| {
+                let now = (soon..until).contains(&number) && !world.borrow().calm;
+                (now && matches!(request, Request::Say(_))).then_some(FailureKind::Closed)
             });
         }
         if self.random.chance(10) {
@@ -188,10 +199,15 @@ impl Life {
     fn one(&mut self, words: &[String]) -> Result<Ended, String> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let quiet = self.host.said.len();
+        let mute = self.host.request_count() < self.mute_until && !self.world.borrow().calm;
         self.before(&words);
         let ended = self.host.run(&words);
         self.after(&[ended])?;
         let conducted = words[1] == "resume" || words[1] == "run";
+        // What nobody could hear was said to nobody.
+        if mute {
+            return Ok(ended);
+        }
         if let (true, Ended::Exit(Exit::Failed | Exit::Paused)) = (conducted, ended) {
             self.shows_a_way_on(quiet)?;
         }

@@ -59,6 +59,7 @@ pub(crate) fn package() -> Result<Tally, Stop> {
         optimise(module.name)?;
     }
     run(npm(&["run", "--silent", "build"]))?;
+    run(npm(&["run", "--silent", "lint"]))?;
     for module in &MODULES {
         within_budget(&folder.join("dist"), module)?;
     }

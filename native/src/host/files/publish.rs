@@ -92,9 +92,11 @@ impl Temporary {
     /// several that try at once exactly one succeeds.
     pub(in crate::host) fn publish_new(self, target: &Path) -> io::Result<File> {
         if !rename_without_replacing(&self.path, target)? {
+            // Nothing may fail any more once it is there.
+            let file = self.file().try_clone()?;
             // The temporary name goes when `self` is dropped, because `file` stays in place.
             fs::hard_link(&self.path, target)?;
-            return self.file().try_clone();
+            return Ok(file);
         }
         Ok(self.into_file())
     }
@@ -179,19 +181,41 @@ fn resemble(_file: &File, _like: &Metadata, _readers: Readers) -> io::Result<()>
     Ok(())
 }
 
+/// Whether names in a folder survive a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::host) enum Names {
+    /// They do, as far as the file system keeps its word.
+    Durable,
+    /// The file system refuses to say so.
+    Refused,
+}
+
+impl Names {
+    /// Both.
+    pub(super) fn and(self, other: Names) -> Names {
+        match self {
+            Names::Durable => other,
+            Names::Refused => Names::Refused,
+        }
+    }
+}
+
 /// Creates `folder` and what is missing above it. Durable: their entries survive a power cut.
 pub(in crate::host) fn create_folders(
     folder: &Path,
     durability: Durability,
     readers: Readers,
-) -> io::Result<()> {
+) -> io::Result<Names> {
+    let mut names = Names::Durable;
     let mut missing: Vec<&Path> = folder.ancestors().take_while(|f| !f.is_dir()).collect();
     while let Some(folder) = missing.pop() {
         if folder.as_os_str().is_empty() {
             continue;
         }
         match readers.create_folder(folder) {
-            Ok(()) if durability == Durability::Durable => sync_folder(paths::folder_of(folder))?,
+            Ok(()) if durability == Durability::Durable => {
+                names = names.and(sync_folder(paths::folder_of(folder))?);
+            }
             Ok(()) => {}
             // Another process was faster, or something else is in the way.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -202,22 +226,39 @@ pub(in crate::host) fn create_folders(
             Err(error) => return Err(error),
         }
     }
-    Ok(())
+    Ok(names)
 }
 
 /// Makes names in `folder` survive a power cut.
 #[cfg(unix)]
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    match File::open(folder)?.sync_all() {
-        // Some network and user-space file systems cannot sync a folder; there is nothing
-        // better to do on them.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-        other => other,
+pub(super) fn sync_folder(folder: &Path) -> io::Result<Names> {
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Ok(()) => Ok(Names::Durable),
+        // Some network and user-space file systems cannot sync a folder, and one that may only be
+        // written cannot be opened for it; there is nothing better to do.
+        Err(error) if is_refused(&error) => Ok(Names::Refused),
+        Err(error) => Err(error),
     }
+}
+
+#[cfg(unix)]
+fn is_refused(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+
+    let refusals = [
+        Errno::INVAL,
+        Errno::NOTSUP,
+        Errno::OPNOTSUPP,
+        Errno::NOSYS,
+        Errno::BADF,
+        Errno::ACCESS,
+        Errno::PERM,
+    ];
+    error.raw_os_error().is_some_and(|raw| refusals.iter().any(|errno| errno.raw_os_error() == raw))
 }
 
 /// Folders cannot be opened for syncing here; the file system journals renames.
 #[cfg(not(unix))]
-pub(super) fn sync_folder(_folder: &Path) -> io::Result<()> {
-    Ok(())
+pub(super) fn sync_folder(_folder: &Path) -> io::Result<Names> {
+    Ok(Names::Durable)
 }

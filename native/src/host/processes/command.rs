@@ -25,7 +25,13 @@ pub(super) fn prepare(root: &Root, spec: &ProcessSpec) -> Result<OsCommand, Fail
         return Err(invalid("a command with a NUL in it cannot be run"));
     }
     let mut command = OsCommand::new(program);
-    command.args(arguments).current_dir(root.resolve(&spec.cwd)?);
+    match &spec.command {
+        Command::Shell { shell: Shell::Cmd, line } => for_cmd(&mut command, line),
+        Command::Shell { .. } | Command::Argv(_) => {
+            command.args(arguments);
+        }
+    }
+    command.current_dir(root.resolve(&spec.cwd)?);
     for name in &spec.env_remove {
         command.env_remove(variable(name, "")?);
     }
@@ -53,9 +59,23 @@ fn words(command: &Command) -> Vec<&str> {
             Shell::Bash => vec!["bash", "-c", line],
             Shell::Sh => vec!["sh", "-c", line],
             Shell::Pwsh => vec!["pwsh", "-NoProfile", "-Command", line],
-            Shell::Cmd => vec!["cmd", "/C", line],
+            Shell::Cmd => vec!["cmd", "/D", "/S", "/C", line],
         },
     }
+}
+
+/// `cmd` reads its line as it is written, and not as programs in C read theirs. Between the outer quotes
+/// everything is the line, whatever it quotes itself.
+#[cfg(windows)]
+fn for_cmd(command: &mut OsCommand, line: &str) {
+    use std::os::windows::process::CommandExt;
+    command.args(["/D", "/S", "/C"]).raw_arg(format!("\"{line}\""));
+}
+
+/// There is no `cmd`, unless somebody has put one there.
+#[cfg(not(windows))]
+fn for_cmd(command: &mut OsCommand, line: &str) {
+    command.args(["/D", "/S", "/C"]).arg(format!("\"{line}\""));
 }
 
 fn variable<'a>(name: &'a str, value: &str) -> Result<&'a str, Failure> {

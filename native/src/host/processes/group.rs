@@ -14,6 +14,14 @@ pub(super) fn kill_now(group: Pid) {
     signal(group, Signal::KILL);
 }
 
+/// Ends what a leader that has ended has left in its group: asks first, kills after the grace. Elsewhere than
+/// on Linux nobody tells who is in a group, so there is nothing to wait for.
+pub(super) fn end_left(group: Pid) {
+    #[cfg(target_os = "linux")]
+    super::survivors::end_left_of(group);
+    kill_now(group);
+}
+
 /// A group without members left is what we want, and a member of another user cannot be
 /// helped: neither is an error.
 fn signal(group: Pid, signal: Signal) {

@@ -81,6 +81,15 @@ pub(super) fn end(group: &ProcessGroup, host: &str, mark: Option<&str>) -> Resul
     }
 }
 
+/// The same for what a child of ours that has ended, and was not waited for, has left in its group.
+pub(super) fn end_left_of(leader: Pid) {
+    let pid = leader.as_raw_nonzero().get().unsigned_abs();
+    let group =
+        ProcessGroup { pid, started: process_table::started(pid), boot: process_table::boot() };
+    // Who is left then cannot be helped.
+    let _ = end(&group, &process_table::host_name(), None);
+}
+
 /// Somebody in the group, held so that the number cannot become another process's meanwhile.
 struct Member {
     pid: u32,

@@ -1,12 +1,12 @@
 //! One program, from its start to the end of everything it started.
 
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use onloop_core::effect::{Failure, ProcessEnd, ProcessSpec, ProcessStatus};
 use onloop_core::limits::KILL_GRACE_MS;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::child::{Child, Place};
@@ -17,6 +17,7 @@ use super::{
     tty,
 };
 use crate::host::confine::{self, Confined};
+use crate::host::readiness::{self, Want};
 use crate::host::{Interrupts, Progress, failure};
 
 const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
@@ -323,10 +324,9 @@ impl Running {
         self.drain(progress);
         match orphans {
             Orphans::End => orphans::end(self.scope.leader(), self.scope.group()),
-            // What is left cannot be seen, so there is nothing to wait for.
             Orphans::Leave => {
                 if let Some(group) = self.scope.group() {
-                    group::kill_now(group);
+                    group::end_left(group);
                 }
             }
         }
@@ -359,36 +359,34 @@ impl Running {
         woken
     }
 
-    fn timeout(&self, deadline: Option<Instant>) -> Option<Timespec> {
+    fn timeout(&self, deadline: Option<Instant>) -> Option<Duration> {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let timeout = [left, self.tick_every].into_iter().flatten().min();
-        timeout.and_then(|timeout| Timespec::try_from(timeout).ok())
+        [left, self.tick_every].into_iter().flatten().min()
     }
 
-    fn poll(&self, watch: Watch, timeout: Option<Timespec>) -> (Vec<Which>, Woken) {
-        let (interrupts, stdin) = (self.interrupts.fd(), std::io::stdin());
-        let (streams, mut fds): (Vec<Which>, Vec<PollFd<'_>>) = self
+    fn poll(&self, watch: Watch, longest: Option<Duration>) -> (Vec<Which>, Woken) {
+        let stdin = std::io::stdin();
+        let (streams, mut files): (Vec<Which>, Vec<(BorrowedFd<'_>, Want)>) = self
             .streams
             .open()
             .map(|(which, fd)| {
-                let event = if which == Which::Stdin { PollFlags::OUT } else { PollFlags::IN };
-                (which, PollFd::from_borrowed_fd(fd, event))
+                let want = if which == Which::Stdin { Want::Room } else { Want::Input };
+                (which, (fd, want))
             })
             .unzip();
         if watch != Watch::StreamsOnly {
-            fds.push(PollFd::new(&self.notice, PollFlags::IN));
+            files.push((self.notice.as_fd(), Want::Input));
         }
         if matches!(watch, Watch::EndAndInterrupts | Watch::EndInterruptsAndInput) {
-            fds.push(PollFd::from_borrowed_fd(interrupts, PollFlags::IN));
+            files.push((self.interrupts.fd(), Want::Input));
         }
         if watch == Watch::EndInterruptsAndInput {
-            fds.push(PollFd::new(&stdin, PollFlags::IN));
+            files.push((stdin.as_fd(), Want::Input));
         }
-        if poll(&mut fds, timeout.as_ref()).is_err() {
-            // A signal handler ran: look again.
+        let Some(found) = readiness::wait(&files, longest) else {
             return (Vec::new(), Woken::default());
-        }
-        let ready = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
+        };
+        let ready = |index: usize| found.get(index).copied().unwrap_or(false);
         let woken = Woken {
             ended: ready(streams.len()),
             interrupted: ready(streams.len() + 1),

@@ -190,22 +190,19 @@ impl Read for Unbuffered {
 /// Waits for input or an interrupt; `false`: the deadline has passed.
 #[cfg(unix)]
 fn wait(interrupts: &Interrupts, deadline: Option<Instant>) -> Result<bool, Failure> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use std::os::fd::AsFd;
+
+    use crate::host::readiness::{self, Want};
 
     loop {
-        let (stdin, interrupt) = (io::stdin(), interrupts.fd());
-        let mut fds = [
-            PollFd::new(&stdin, PollFlags::IN),
-            PollFd::from_borrowed_fd(interrupt, PollFlags::IN),
-        ];
+        let stdin = io::stdin();
+        let files = [(stdin.as_fd(), Want::Input), (interrupts.fd(), Want::Input)];
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
-        // An error means that a signal handler ran: look again.
-        let polled = poll(&mut fds, timeout.as_ref()).is_ok();
+        let ready = readiness::wait(&files, left);
         if interrupts.take() {
             return Err(interrupts::interrupted());
         }
-        if polled && !fds[0].revents().is_empty() {
+        if ready.is_some_and(|ready| ready[0]) {
             return Ok(true);
         }
         if left.is_some_and(|left| left.is_zero()) {

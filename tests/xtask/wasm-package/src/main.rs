@@ -1,5 +1,8 @@
 //! `wasm-package MODULE.wasm FOLDER NAME`: writes the module's JavaScript binding to a folder:
 //! `NAME.js`, `NAME.d.ts` and `NAME_bg.wasm`.
+//!
+//! The generator makes a script with one instance in the variables around its functions. It becomes a
+//! function here that makes such a set of variables each time: one for every instance.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,13 +24,27 @@ fn main() -> ExitCode {
     }
 }
 
+/// What the generator calls the object with everything in it.
+const GLUE: &str = "wasm_bindgen";
+
 /// One binding for every consumer: it is given the module and fetches nothing by itself.
 fn bind(module: &Path, folder: &Path, name: &str) -> Result<(), String> {
     let mut bindgen = Bindgen::new();
-    // After a trap the loader replaces the instance.
-    bindgen.input_path(module).typescript(true).out_name(name).reset_state_function(true);
-    let bindgen = bindgen.web(true).map_err(|error| format!("{error:#}"))?;
+    bindgen.input_path(module).typescript(true).out_name(name);
+    let bindgen = bindgen.no_modules(true).map_err(|error| format!("{error:#}"))?;
     bindgen
         .generate(folder)
-        .map_err(|error| format!("cannot bind `{}`: {error:#}", module.display()))
+        .map_err(|error| format!("cannot bind `{}`: {error:#}", module.display()))?;
+    rewrite(&folder.join(format!("{name}.js")), |script| {
+        format!("export function bind() {{\n{script}\nreturn {GLUE};\n}}\n")
+    })?;
+    rewrite(&folder.join(format!("{name}.d.ts")), |types| {
+        format!("{types}\nexport type Glue = typeof {GLUE};\nexport function bind(): Glue;\n")
+    })
+}
+
+fn rewrite(path: &Path, change: impl FnOnce(&str) -> String) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let text = std::fs::read_to_string(path).map_err(failed)?;
+    std::fs::write(path, change(&text)).map_err(failed)
 }
