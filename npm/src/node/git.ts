@@ -14,7 +14,7 @@ import type {
   Worktree,
 } from "../host.js";
 import { failure, is } from "./errors.js";
-import { checkOut, commit, dirty, headBranch, layoutOf, mainRootOf, resolved } from "./git_checkout.js";
+import { commit, dirty, headBranch, layoutOf, mainRootOf, resolved } from "./git_checkout.js";
 import {
   changedPaths,
   checkpoint,
@@ -25,6 +25,7 @@ import {
   restore,
 } from "./git_checkpoint.js";
 import { commitKept } from "./git_commit.js";
+import { checkOut } from "./git_cut.js";
 import { merge, mergeBase } from "./git_merge.js";
 import { GitProgram, line, succeeded, untilNul } from "./git_program.js";
 import { push, remoteBranch } from "./git_remote.js";

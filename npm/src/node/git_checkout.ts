@@ -4,8 +4,7 @@ import { realpathSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { Failure } from "../failure.js";
-import { changeFiles } from "./git_cut.js";
-import { type GitProgram, line, succeeded, untilNul } from "./git_program.js";
+import { type GitProgram, line, untilNul } from "./git_program.js";
 import { locked } from "./git_trouble.js";
 
 /** Where the parts of a checkout are. */
@@ -64,25 +63,6 @@ export async function dirty(git: GitProgram, root: string): Promise<string[]> {
   const paths = untilNul(await git.succeed(root, words)).map((entry) => entry.slice(3));
   const bytes = [...new Set(paths)].map((path) => Buffer.from(path));
   return bytes.sort(Buffer.compare).map(String);
-}
-
-/** Runs `git switch` with `words`, which makes the files those of `revision`; without it none changes. */
-export async function checkOut(
-  git: GitProgram,
-  cwd: string,
-  words: string[],
-  revision?: string,
-): Promise<void> {
-  const options = ["--quiet", "--no-guess", "--no-recurse-submodules"];
-  await demandUnlocked(git, cwd, ["HEAD"]);
-  const all = ["switch", ...options, ...words];
-  const target = revision && (await commit(git, cwd, revision));
-  if (target === undefined) {
-    succeeded(await git.act(cwd, all));
-    return;
-  }
-  const { root } = await layoutOf(git, cwd);
-  succeeded(await changeFiles(git, root, all, target));
 }
 
 /**

@@ -11,7 +11,7 @@ import { lstatSync } from "node:fs";
 import { open, readFile, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { Failure } from "../failure.js";
 import { failure, is } from "./errors.js";
-import { commit, headBranch } from "./git_checkout.js";
+import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
 import { type Answer, type GitProgram, line, succeeded } from "./git_program.js";
 import { left, locked } from "./git_trouble.js";
 
@@ -30,6 +30,25 @@ interface Before {
   written: Set<string>;
   /** Files that git may make. */
   made: Set<string>;
+}
+
+/** Runs `git switch` with `words`, which makes the files those of `revision`; without it none changes. */
+export async function checkOut(
+  git: GitProgram,
+  cwd: string,
+  words: string[],
+  revision?: string,
+): Promise<void> {
+  const options = ["--quiet", "--no-guess", "--no-recurse-submodules"];
+  await demandUnlocked(git, cwd, ["HEAD"]);
+  const all = ["switch", ...options, ...words];
+  const target = revision && (await commit(git, cwd, revision));
+  if (target === undefined) {
+    succeeded(await git.act(cwd, all));
+    return;
+  }
+  const { root } = await layoutOf(git, cwd);
+  succeeded(await changeFiles(git, root, all, target));
 }
 
 /**

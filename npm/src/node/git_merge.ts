@@ -1,8 +1,8 @@
 /** Merging: completely, or not at all. */
 
 import { Failure } from "../failure.js";
-import { checkOut, commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
-import { changeFiles } from "./git_cut.js";
+import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
+import { changeFiles, checkOut } from "./git_cut.js";
 import {
   type Answer,
   type GitProgram,
