@@ -5,6 +5,7 @@ export interface NodeHostOptions {
     cwd?: string;
     frozenMs?: number;
     attended?: boolean;
+    gitTimeoutMs?: number;
 }
 export declare class NodeHost implements Host {
     #private;

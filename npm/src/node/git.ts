@@ -14,7 +14,7 @@ import type {
   Worktree,
 } from "../host.js";
 import { failure, is } from "./errors.js";
-import { checkOut, commit, dirty, headBranch, layoutOf, mainRootOf, resolved } from "./git_checkout.js";
+import { commit, dirty, headBranch, layoutOf, mainRootOf, resolved } from "./git_checkout.js";
 import {
   changedPaths,
   checkpoint,
@@ -25,10 +25,13 @@ import {
   restore,
 } from "./git_checkpoint.js";
 import { commitKept } from "./git_commit.js";
+import { checkOut } from "./git_cut.js";
 import { merge, mergeBase } from "./git_merge.js";
-import { ask, isInRepository, line, succeed, untilNul } from "./git_program.js";
+import { GitProgram, line, succeeded, untilNul } from "./git_program.js";
 import { push, remoteBranch } from "./git_remote.js";
 import { removeEmptyAncestors, removeFolder, removeRest } from "./git_removal.js";
+import type { Interrupts } from "./interrupts.js";
+import { OwnPrograms } from "./own_programs.js";
 import type { Root } from "./root.js";
 
 /** A worktree as the repository records it. */
@@ -43,32 +46,42 @@ interface Registered {
 
 export class NodeGit implements Git {
   readonly #root: Root;
+  readonly #programs: OwnPrograms;
+  readonly #git: GitProgram;
 
-  constructor(root: Root) {
+  /** Git that `interrupts` ends when it hangs; no command of it takes longer than `longestMs`. */
+  constructor(root: Root, interrupts?: Interrupts, longestMs?: number) {
     this.#root = root;
+    this.#programs = new OwnPrograms(interrupts);
+    this.#git = new GitProgram(this.#programs, longestMs);
+  }
+
+  /** Ends what runs, as quickly as leaves no locks behind: the process is about to exit. */
+  endNow(): void {
+    this.#programs.endNow();
   }
 
   async survey(cwd: string, branch: string): Promise<Repository | undefined> {
     const folder = this.#root.resolve(cwd);
-    if (!(await isInRepository(folder))) return undefined;
-    const inside = await succeed(folder, ["rev-parse", "--is-inside-work-tree"]);
+    if (!(await this.#git.isInRepository(folder))) return undefined;
+    const inside = await this.#git.succeed(folder, ["rev-parse", "--is-inside-work-tree"]);
     if (line(inside) !== "true") return undefined;
-    const layout = await layoutOf(folder);
-    const mainRoot = await mainRootOf(layout);
+    const layout = await layoutOf(this.#git, folder);
+    const mainRoot = await mainRootOf(this.#git, layout);
     // No branch can have a name that git does not allow, so git is not even asked.
     const target = isBranchName(branch) ? branch : undefined;
     const holder =
       target === undefined
         ? undefined
-        : (await registered(folder)).find((entry) => entry.branch === target && holds(entry));
+        : (await registered(this.#git, folder)).find((entry) => entry.branch === target && holds(entry));
     const found: { [Name in keyof Repository]: Repository[Name] | undefined } = {
       root: layout.root,
       mainRoot,
       linked: layout.linked,
-      branch: await headBranch(folder),
-      head: await commit(folder, "HEAD"),
-      dirty: await dirty(layout.root),
-      targetCommit: target && (await commit(folder, `refs/heads/${target}`)),
+      branch: await headBranch(this.#git, folder),
+      head: await commit(this.#git, folder, "HEAD"),
+      dirty: await dirty(this.#git, layout.root),
+      targetCommit: target && (await commit(this.#git, folder, `refs/heads/${target}`)),
       targetCheckedOutAt: holder?.path,
     };
     return found as Repository;
@@ -76,14 +89,14 @@ export class NodeGit implements Git {
 
   async worktrees(cwd: string): Promise<Worktree[]> {
     const folder = this.#root.resolve(cwd);
-    if (!(await isInRepository(folder))) return [];
-    const entries = (await registered(folder)).filter(holds);
+    if (!(await this.#git.isInRepository(folder))) return [];
+    const entries = (await registered(this.#git, folder)).filter(holds);
     return entries.map(({ path, branch }) => ({ path, ...(branch !== undefined && { branch }) }));
   }
 
   async head(cwd: string): Promise<string | undefined> {
     const folder = this.#root.resolve(cwd);
-    return (await isInRepository(folder)) ? commit(folder, "HEAD") : undefined;
+    return (await this.#git.isInRepository(folder)) ? commit(this.#git, folder, "HEAD") : undefined;
   }
 
   async createWorktree(
@@ -99,19 +112,17 @@ export class NodeGit implements Git {
       throw new Failure("exists", `\`${target}\` already exists`);
     }
     const folder = await this.#repository(cwd);
-    for (const stale of await registered(folder)) {
+    const full = `refs/heads/${branch}`;
+    const isNew = createAt !== undefined && (await commit(this.#git, folder, full)) === undefined;
+    for (const stale of await registered(this.#git, folder)) {
       if ((stale.path === target || stale.branch === branch) && !stale.present) {
         unlocked(stale);
-        await forget(folder, stale.path);
+        await forget(this.#git, folder, stale.path);
       }
     }
     const made = await makeParents(target);
     try {
-      if (createAt !== undefined) {
-        // By itself, `worktree add -b` leaves its branch behind when the checkout fails.
-        await succeed(folder, ["branch", "--quiet", "--no-track", "--", branch, createAt]);
-      }
-      await addWorktree(folder, target, branch, createAt !== undefined);
+      await addWorktree(this.#git, folder, { path: target, branch, createAt, isNew });
     } catch (error) {
       // A folder that is not empty is used by somebody else by now.
       for (const parent of made.reverse()) await rmdir(parent).catch(() => undefined);
@@ -123,8 +134,8 @@ export class NodeGit implements Git {
     const folder = await this.#repository(cwd);
     const wanted = resolved(this.#root.resolve(path));
     await removeRest(wanted);
-    const main = await mainRootOf(await layoutOf(folder));
-    const found = (await registered(folder)).find(
+    const main = await mainRootOf(this.#git, await layoutOf(this.#git, folder));
+    const found = (await registered(this.#git, folder)).find(
       (entry) => entry.path === wanted && entry.path !== main,
     );
     if (found === undefined) {
@@ -135,65 +146,74 @@ export class NodeGit implements Git {
     }
     unlocked(found);
     if (found.present) await removeFolder(wanted);
-    await forget(folder, wanted);
+    await forget(this.#git, folder, wanted);
     await removeEmptyAncestors(wanted);
   }
 
   async switch(cwd: string, branch: string, create: boolean): Promise<void> {
     branchName(branch);
-    await checkOut(await this.#repository(cwd), [...(create ? ["--create"] : []), branch]);
+    const folder = await this.#repository(cwd);
+    if (create) await checkOut(this.#git, folder, ["--create", branch]);
+    else await checkOut(this.#git, folder, [branch], `refs/heads/${branch}`);
   }
 
   async deleteBranch(cwd: string, branch: string): Promise<void> {
     branchName(branch);
     const folder = await this.#repository(cwd);
-    const holder = (await registered(folder)).find(
+    const holder = (await registered(this.#git, folder)).find(
       (entry) => entry.branch === branch && holds(entry),
     );
     if (holder !== undefined) {
       throw new Failure("busy", `branch \`${branch}\` is checked out at \`${holder.path}\``);
     }
-    if ((await commit(folder, `refs/heads/${branch}`)) === undefined) {
+    if ((await commit(this.#git, folder, `refs/heads/${branch}`)) === undefined) {
       throw new Failure("not_found", `there is no branch \`${branch}\` in \`${folder}\``);
     }
-    await succeed(folder, ["branch", "--quiet", "--delete", "--force", "--", branch]);
+    await this.#git.succeed(folder, ["branch", "--quiet", "--delete", "--force", "--", branch]);
   }
 
   async mergeBase(cwd: string, id: string, branch: string): Promise<string | undefined> {
     branchName(branch);
     commitId(id);
-    return mergeBase(await this.#repository(cwd), id, branch);
+    return mergeBase(this.#git, await this.#repository(cwd), id, branch);
   }
 
   async remoteBranch(cwd: string, remote: string, branch: string): Promise<string | undefined> {
     remoteName(remote);
     branchName(branch);
-    return remoteBranch(await this.#repository(cwd), remote, branch);
+    return remoteBranch(this.#git, await this.#repository(cwd), remote, branch);
   }
 
   async merge(cwd: string, branch: string, id: string, into: string): Promise<void> {
     branchName(branch);
     commitId(id);
     branchName(into);
-    await merge(await this.#repository(cwd), { branch, commit: id, into });
+    await merge(this.#git, await this.#repository(cwd), { branch, commit: id, into });
   }
 
   async push(cwd: string, remote: string, branch: string): Promise<void> {
     remoteName(remote);
     branchName(branch);
-    await push(await this.#repository(cwd), remote, branch);
+    await push(this.#git, await this.#repository(cwd), remote, branch);
   }
 
   async stash(cwd: string, message: string, paths: string[]): Promise<void> {
-    const { root } = await layoutOf(await this.#repository(cwd));
-    const before = await commit(root, "refs/stash");
+    const { root } = await layoutOf(this.#git, await this.#repository(cwd));
+    const before = await commit(this.#git, root, "refs/stash");
     const words = ["stash", "push", "--quiet", "--include-untracked", "--message", message];
     const list = ["--pathspec-from-file=-", "--pathspec-file-nul"];
-    await succeed(root, [...words, ...list], `${paths.join("\0")}\0`);
-    if ((await commit(root, "refs/stash")) === before) {
+    try {
+      succeeded(await this.#git.act(root, [...words, ...list], `${paths.join("\0")}\0`));
+    } catch (error) {
+      const now = await commit(this.#git.undisturbed(), root, "refs/stash").catch(() => undefined);
+      if (now === before || !(error instanceof Failure)) throw error;
+      // The stash is made before files are touched.
+      throw new Failure(error.kind, `${error.message}; \`git stash pop\` brings back what it did`);
+    }
+    if ((await commit(this.#git, root, "refs/stash")) === before) {
       throw new Failure("conflict", `git found nothing to stash in \`${root}\``);
     }
-    const left = new Set(await dirty(root));
+    const left = new Set(await dirty(this.#git, root));
     const missed = paths.find((path) => left.has(path));
     if (missed !== undefined) {
       const rest = "`git stash pop` brings back what it did";
@@ -205,7 +225,7 @@ export class NodeGit implements Git {
     checkpointName(made.name);
     if (made.parent !== undefined) commitId(made.parent);
     const index = this.#root.resolve(made.index);
-    return checkpoint(await this.#repository(cwd), { ...made, index });
+    return checkpoint(this.#git, await this.#repository(cwd), { ...made, index });
   }
 
   async restore(
@@ -217,7 +237,7 @@ export class NodeGit implements Git {
   ): Promise<void> {
     commitId(id);
     const wanted = { id, paths };
-    await restore(await this.#repository(cwd), this.#root.resolve(index), wanted, programs);
+    await restore(this.#git, await this.#repository(cwd), this.#root.resolve(index), wanted, programs);
   }
 
   async diff(
@@ -228,47 +248,47 @@ export class NodeGit implements Git {
     limitBytes: number,
   ): Promise<Uint8Array> {
     ends.forEach(commitId);
-    return diff(await this.#repository(cwd), ends, isStat, paths, limitBytes);
+    return diff(this.#git, await this.#repository(cwd), ends, isStat, paths, limitBytes);
   }
 
   async changedPaths(cwd: string, from: string, to: string): Promise<string[]> {
     [from, to].forEach(commitId);
-    return changedPaths(await this.#repository(cwd), from, to);
+    return changedPaths(this.#git, await this.#repository(cwd), from, to);
   }
 
   async commitKept(cwd: string, made: NewCommit): Promise<string> {
     branchName(made.branch);
     [made.head, made.kept].forEach(commitId);
     const index = this.#root.resolve(made.index);
-    return commitKept(await this.#repository(cwd), { ...made, index });
+    return commitKept(this.#git, await this.#repository(cwd), { ...made, index });
   }
 
   async checkpoints(cwd: string): Promise<NamedCheckpoint[]> {
     const folder = this.#root.resolve(cwd);
-    return (await isInRepository(folder)) ? checkpoints(folder) : [];
+    return (await this.#git.isInRepository(folder)) ? checkpoints(this.#git, folder) : [];
   }
 
   async forgetCheckpoint(cwd: string, name: string, id: string): Promise<void> {
     checkpointName(name);
     commitId(id);
-    await forgetCheckpoint(await this.#repository(cwd), name, id);
+    await forgetCheckpoint(this.#git, await this.#repository(cwd), name, id);
   }
 
   async note(cwd: string, id: string, text: string, atMs: number): Promise<void> {
     commitId(id);
-    await note(await this.#repository(cwd), id, text, atMs);
+    await note(this.#git, await this.#repository(cwd), id, text, atMs);
   }
 
   async #repository(cwd: string): Promise<string> {
     const folder = this.#root.resolve(cwd);
-    if (await isInRepository(folder)) return folder;
+    if (await this.#git.isInRepository(folder)) return folder;
     throw new Failure("not_found", `\`${folder}\` is not inside a git repository`);
   }
 }
 
 /** Every worktree on record, the main checkout first unless the repository is bare. */
-async function registered(cwd: string): Promise<Registered[]> {
-  const output = await succeed(cwd, ["worktree", "list", "--porcelain", "-z"]);
+async function registered(git: GitProgram, cwd: string): Promise<Registered[]> {
+  const output = await git.succeed(cwd, ["worktree", "list", "--porcelain", "-z"]);
   const all: Registered[] = [];
   let bare = false;
   for (const attribute of untilNul(output)) {
@@ -291,7 +311,7 @@ async function registered(cwd: string): Promise<Registered[]> {
     all.shift();
   } else if (main !== undefined) {
     // Git names a submodule's repository here, not its checkout.
-    main.path = await mainRootOf(await layoutOf(cwd));
+    main.path = await mainRootOf(git, await layoutOf(git, cwd));
     main.present = true;
   }
   return all;
@@ -313,26 +333,36 @@ function unlocked({ path, locked }: Registered): void {
   throw new Failure("busy", `the worktree \`${path}\` is locked (${why}); ${rest}`);
 }
 
-async function addWorktree(
-  cwd: string,
-  path: string,
-  branch: string,
-  isNew: boolean,
-): Promise<void> {
+/** A worktree to add; `isNew`: there is no branch of that name yet. */
+interface NewWorktree {
+  path: string;
+  branch: string;
+  createAt: string | undefined;
+  isNew: boolean;
+}
+
+async function addWorktree(git: GitProgram, cwd: string, made: NewWorktree): Promise<void> {
+  const { path, branch, createAt, isNew } = made;
   try {
-    await succeed(cwd, ["worktree", "add", "--quiet", "--", path, branch]);
+    if (createAt !== undefined) {
+      // By itself, `worktree add -b` leaves its branch behind when the checkout fails.
+      await git.succeed(cwd, ["branch", "--quiet", "--no-track", "--", branch, createAt]);
+    }
+    succeeded(await git.act(cwd, ["worktree", "add", "--quiet", "--", path, branch]));
   } catch (error) {
+    const undisturbed = git.undisturbed();
     await rm(path, { recursive: true, force: true }).catch(() => undefined);
-    await forget(cwd, path).catch(() => undefined);
+    await forget(undisturbed, cwd, path).catch(() => undefined);
     if (isNew) {
-      await ask(cwd, ["branch", "--quiet", "--delete", "--force", "--", branch]).catch(() => {});
+      const removal = ["branch", "--quiet", "--delete", "--force", "--", branch];
+      await undisturbed.ask(cwd, removal).catch(() => undefined);
     }
     throw error;
   }
 }
 
-async function forget(cwd: string, path: string): Promise<void> {
-  await succeed(cwd, ["worktree", "remove", "--force", "--", path]);
+async function forget(git: GitProgram, cwd: string, path: string): Promise<void> {
+  await git.succeed(cwd, ["worktree", "remove", "--force", "--", path]);
 }
 
 /** Creates the missing parents of `path` and returns them. */

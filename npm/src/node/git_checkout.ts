@@ -4,7 +4,7 @@ import { realpathSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { Failure } from "../failure.js";
-import { line, maybe, succeed, untilNul } from "./git_program.js";
+import { type GitProgram, line, untilNul } from "./git_program.js";
 import { locked } from "./git_trouble.js";
 
 /** Where the parts of a checkout are. */
@@ -16,9 +16,9 @@ export interface Layout {
 }
 
 /** Where the parts of the checkout around a folder are. */
-export async function layoutOf(cwd: string): Promise<Layout> {
+export async function layoutOf(git: GitProgram, cwd: string): Promise<Layout> {
   const parts = ["--show-toplevel", "--git-dir", "--git-common-dir"];
-  const answer = await succeed(cwd, ["rev-parse", "--path-format=absolute", ...parts]);
+  const answer = await git.succeed(cwd, ["rev-parse", "--path-format=absolute", ...parts]);
   const [root, own, common, ...more] = line(answer).split("\n").map(resolved);
   if (root === undefined || own === undefined || common === undefined || more.length > 0) {
     throw new Failure("invalid", `a path around \`${cwd}\` contains a line break`);
@@ -27,58 +27,60 @@ export async function layoutOf(cwd: string): Promise<Layout> {
 }
 
 /** Top folder of the main checkout; of a bare repository, its own folder. */
-export async function mainRootOf({ root, common, linked }: Layout): Promise<string> {
+export async function mainRootOf(git: GitProgram, layout: Layout): Promise<string> {
+  const { root, common, linked } = layout;
   if (!linked) return root;
   // Asked from inside the common folder, git knows a checkout that is configured elsewhere (a
   // submodule's) but not the usual one around it.
-  const configured = await maybe(common, ["config", "--path", "core.worktree"]);
+  const configured = await git.maybe(common, ["config", "--path", "core.worktree"]);
   if (configured !== undefined) {
     return resolved(isAbsolute(configured) ? configured : join(common, configured));
   }
-  const bare = (await maybe(common, ["config", "--type=bool", "core.bare"])) === "true";
+  const bare = (await git.maybe(common, ["config", "--type=bool", "core.bare"])) === "true";
   return basename(common) === ".git" && !bare ? dirname(common) : common;
 }
 
 /** The commit that `revision` names, if there is one. */
-export function commit(cwd: string, revision: string): Promise<string | undefined> {
+export function commit(
+  git: GitProgram,
+  cwd: string,
+  revision: string,
+): Promise<string | undefined> {
   const words = ["rev-parse", "--verify", "--quiet", "--end-of-options"];
-  return maybe(cwd, [...words, `${revision}^{commit}`]);
+  return git.maybe(cwd, [...words, `${revision}^{commit}`]);
 }
 
 /** The branch at HEAD, even before its first commit. */
-export async function headBranch(cwd: string): Promise<string | undefined> {
-  const name = await maybe(cwd, ["symbolic-ref", "--quiet", "HEAD"]);
+export async function headBranch(git: GitProgram, cwd: string): Promise<string | undefined> {
+  const name = await git.maybe(cwd, ["symbolic-ref", "--quiet", "HEAD"]);
   return name?.startsWith("refs/heads/") ? name.slice("refs/heads/".length) : undefined;
 }
 
 /** Every uncommitted path, relative to the top folder, sorted by its bytes. */
-export async function dirty(root: string): Promise<string[]> {
+export async function dirty(git: GitProgram, root: string): Promise<string[]> {
   const words = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
   // Two letters and a blank come before the path.
-  const paths = untilNul(await succeed(root, words)).map((entry) => entry.slice(3));
+  const paths = untilNul(await git.succeed(root, words)).map((entry) => entry.slice(3));
   const bytes = [...new Set(paths)].map((path) => Buffer.from(path));
   return bytes.sort(Buffer.compare).map(String);
-}
-
-/** Runs `git switch` with `words`. */
-export async function checkOut(cwd: string, words: string[]): Promise<void> {
-  const options = ["--quiet", "--no-guess", "--no-recurse-submodules"];
-  await demandUnlocked(cwd, ["HEAD"]);
-  await succeed(cwd, ["switch", ...options, ...words]);
 }
 
 /**
  * Refuses to begin what would change files first and then find the index or one of `references`
  * locked.
  */
-export async function demandUnlocked(cwd: string, references: string[]): Promise<void> {
+export async function demandUnlocked(
+  git: GitProgram,
+  cwd: string,
+  references: string[],
+): Promise<void> {
   const words = ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"];
-  const lock = line(await succeed(cwd, words));
+  const lock = line(await git.succeed(cwd, words));
   if (await lstat(lock).catch(() => undefined)) throw locked(`\`${lock}\``);
   for (const reference of references) {
     // Making it what it is changes nothing, and takes every lock that a change takes.
-    const id = await commit(cwd, reference);
-    if (id !== undefined) await succeed(cwd, ["update-ref", reference, id, id]);
+    const id = await commit(git, cwd, reference);
+    if (id !== undefined) await git.succeed(cwd, ["update-ref", reference, id, id]);
   }
 }
 

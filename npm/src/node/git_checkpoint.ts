@@ -9,7 +9,7 @@ import { Failure } from "../failure.js";
 import type { KeptWork, LeftOut, NamedCheckpoint, NewCheckpoint } from "../host.js";
 import { failure, is } from "./errors.js";
 import { commit, layoutOf } from "./git_checkout.js";
-import { askAside, line, succeed, succeedAside } from "./git_program.js";
+import { type GitProgram, line, succeeded } from "./git_program.js";
 
 /** Where the names of checkpoints begin. */
 const CHECKPOINTS = "refs/onloop/";
@@ -27,27 +27,31 @@ interface Changes {
 }
 
 /** Keeps the files of the checkout around `cwd`. */
-export async function checkpoint(cwd: string, made: NewCheckpoint): Promise<KeptWork> {
-  const { root, common } = await layoutOf(cwd);
-  const { digest, hooks } = await demandPrograms(root, made.programs);
-  await prepareIndex(root, made.index);
-  const changes = await changesIn(root, made.index).catch(async (error: unknown) => {
+export async function checkpoint(
+  git: GitProgram,
+  cwd: string,
+  made: NewCheckpoint,
+): Promise<KeptWork> {
+  const { root, common } = await layoutOf(git, cwd);
+  const { digest, hooks } = await demandPrograms(git, root, made.programs);
+  await prepareIndex(git, root, made.index);
+  const changes = await changesIn(git, root, made.index).catch(async (error: unknown) => {
     if (!(error instanceof Failure && error.kind === "other" && existsSync(made.index))) throw error;
     // An index that cannot be read is only a memory of what is in the checkout.
     await rm(made.index);
-    await prepareIndex(root, made.index);
-    return changesIn(root, made.index);
+    await prepareIndex(git, root, made.index);
+    return changesIn(git, root, made.index);
   });
-  const leftOut = await takeIn(root, made, changes);
+  const leftOut = await takeIn(git, root, made, changes);
   const index = { index: made.index };
   // What is missing here was missing before: a partial clone.
-  const tree = line(await succeedAside(root, ["write-tree", "--missing-ok"], index));
+  const tree = line(await git.succeedAside(root, ["write-tree", "--missing-ok"], index));
   await chmod(made.index, 0o600);
-  const parent = made.parent ?? (await commit(root, "HEAD"));
+  const parent = made.parent ?? (await commit(git, root, "HEAD"));
   const words = ["commit-tree", "--no-gpg-sign", ...(parent === undefined ? [] : ["-p", parent])];
   const committed = { input: made.message, committedMs: made.atMs };
-  const id = line(await succeedAside(root, [...words, "-F", "-", tree], committed));
-  await succeedAside(root, ["update-ref", "--no-deref", reference(made.name), id]);
+  const id = line(await git.succeedAside(root, [...words, "-F", "-", tree], committed));
+  await git.succeedAside(root, ["update-ref", "--no-deref", reference(made.name), id]);
   const programs = `${digest}+${await pushHook(hooks ?? join(common, "hooks"))}`;
   return { commit: id, tree, programs, leftOut };
 }
@@ -60,23 +64,24 @@ export interface Wanted {
 
 /** Makes the files of the checkout around `cwd` those that are wanted. */
 export async function restore(
+  git: GitProgram,
   cwd: string,
   index: string,
   wanted: Wanted,
   programs?: string,
 ): Promise<void> {
-  const { root } = await layoutOf(cwd);
-  await demandPrograms(root, programs);
+  const { root } = await layoutOf(git, cwd);
+  await demandPrograms(git, root, programs);
   if (!existsSync(index)) {
     throw new Failure("conflict", `nothing is known about the files in \`${root}\``);
   }
-  await prepareIndex(root, index);
-  const id = wanted.paths.length === 0 ? wanted.id : await mixedTree(root, index, wanted);
-  const found = await inTheWay(root, index, id);
+  await prepareIndex(git, root, index);
+  const id = wanted.paths.length === 0 ? wanted.id : await mixedTree(git, root, index, wanted);
+  const found = await inTheWay(git, root, index, id);
   if (found.length > 0) {
     throw new Failure("conflict", `nothing was changed; in the way: ${found.join(", ")}`);
   }
-  const { exit, stderr, asked } = await askAside(root, ["read-tree", "-m", "-u", id], { index });
+  const { exit, stderr, asked } = await git.askAside(root, ["read-tree", "-m", "-u", id], { index });
   if (exit !== 0) {
     const said = stderr.trimEnd() || "no reason given";
     throw new Failure("conflict", `${asked} ended with ${exit}: ${said}`);
@@ -84,18 +89,23 @@ export async function restore(
 }
 
 /** A tree with the files that `index` has, but for `paths`, which are as in the commit. */
-async function mixedTree(root: string, index: string, { id, paths }: Wanted): Promise<string> {
+async function mixedTree(
+  git: GitProgram,
+  root: string,
+  index: string,
+  { id, paths }: Wanted,
+): Promise<string> {
   const beside = { index: `${index}.mixed` };
   await copyFile(index, beside.index);
   try {
     const list = ["ls-tree", "-r", "--full-tree", "-z", id, "--", ...paths];
-    const input = await succeedAside(root, list);
+    const input = await git.succeedAside(root, list);
     const gone = paths.map((path) => `${path}\0`).join("");
     const removal = ["update-index", "--force-remove", "-z", "--stdin"];
-    await succeedAside(root, removal, { ...beside, input: gone });
+    await git.succeedAside(root, removal, { ...beside, input: gone });
     const entry = ["update-index", "--replace", "-z", "--index-info"];
-    await succeedAside(root, entry, { ...beside, input });
-    return line(await succeedAside(root, ["write-tree", "--missing-ok"], beside));
+    await git.succeedAside(root, entry, { ...beside, input });
+    return line(await git.succeedAside(root, ["write-tree", "--missing-ok"], beside));
   } finally {
     await rm(beside.index, { force: true });
   }
@@ -103,6 +113,7 @@ async function mixedTree(root: string, index: string, { id, paths }: Wanted): Pr
 
 /** What changed between two commits, for people. */
 export async function diff(
+  git: GitProgram,
   cwd: string,
   [from, to]: [string, string],
   isStat: boolean,
@@ -112,20 +123,25 @@ export async function diff(
   const form = isStat ? "--stat=76" : "--patch";
   const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"];
   const words = ["diff-tree", "-r", form, ...plain, "--find-renames", from, to, "--", ...paths];
-  return succeedAside(cwd, words, { limitBytes });
+  return git.succeedAside(cwd, words, { limitBytes });
 }
 
 /** Paths that differ between two commits, sorted by their bytes. */
-export async function changedPaths(cwd: string, from: string, to: string): Promise<string[]> {
+export async function changedPaths(
+  git: GitProgram,
+  cwd: string,
+  from: string,
+  to: string,
+): Promise<string[]> {
   const words = ["diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to, "--"];
-  const paths = [...new Set(fields(await succeedAside(cwd, words)))];
+  const paths = [...new Set(fields(await git.succeedAside(cwd, words)))];
   return paths.sort(byBytes).map(readable);
 }
 
 /** Every commit that has a name below `refs/onloop/`. */
-export async function checkpoints(cwd: string): Promise<NamedCheckpoint[]> {
+export async function checkpoints(git: GitProgram, cwd: string): Promise<NamedCheckpoint[]> {
   const format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)";
-  const listed = line(await succeedAside(cwd, ["for-each-ref", format, CHECKPOINTS]));
+  const listed = line(await git.succeedAside(cwd, ["for-each-ref", format, CHECKPOINTS]));
   return listed.split("\n").flatMap((entry) => {
     const [name, id, seconds] = entry.split("\0");
     // What is not a commit there has no time, and is not ours.
@@ -138,20 +154,31 @@ export async function checkpoints(cwd: string): Promise<NamedCheckpoint[]> {
 }
 
 /** Takes a name away that has to name `id`. */
-export async function forgetCheckpoint(cwd: string, name: string, id: string): Promise<void> {
+export async function forgetCheckpoint(
+  git: GitProgram,
+  cwd: string,
+  name: string,
+  id: string,
+): Promise<void> {
   const full = reference(name);
-  const found = await commit(cwd, full);
+  const found = await commit(git, cwd, full);
   if (found !== id) {
     const kind = found === undefined ? "not_found" : "conflict";
     throw new Failure(kind, `\`${full}\` names ${found ?? "nothing"}, expected ${id}`);
   }
-  await succeedAside(cwd, ["update-ref", "--no-deref", "-d", full, id]);
+  await git.succeedAside(cwd, ["update-ref", "--no-deref", "-d", full, id]);
 }
 
 /** Says something about a commit, instead of what was said about it before. */
-export async function note(cwd: string, id: string, text: string, atMs: number): Promise<void> {
+export async function note(
+  git: GitProgram,
+  cwd: string,
+  id: string,
+  text: string,
+  atMs: number,
+): Promise<void> {
   const words = ["notes", "--ref", NOTES, "add", "--force", "--file", "-", id];
-  await succeedAside(cwd, words, { input: text, committedMs: atMs });
+  await git.succeedAside(cwd, words, { input: text, committedMs: atMs });
 }
 
 function reference(name: string): string {
@@ -162,24 +189,27 @@ function reference(name: string): string {
  * Digest of everything that the repository's own configuration names as a program which git would
  * run for us.
  */
-async function demandPrograms(root: string, expected: string | undefined): Promise<Programs> {
-  const listed = await succeedAside(root, ["config", "--list", "--show-scope", "-z"]);
+async function demandPrograms(
+  git: GitProgram,
+  root: string,
+  expected: string | undefined,
+): Promise<Programs> {
+  const listed = await git.succeedAside(root, ["config", "--list", "--show-scope", "-z"]);
   const entries = listed.toString(BYTES).split("\0");
   const named = createHash("sha256");
   const keys = new Set<string>();
-  let hooks: string | undefined;
+  const folders: string[] = [];
   for (let at = 0; at + 1 < entries.length; at += 2) {
     const [scope, entry = ""] = entries.slice(at, at + 2);
     const [key = ""] = entry.split("\n");
-    // What we say ourselves turns hooks off, and does not count.
-    if (key === "core.hookspath" && scope !== "command") {
-      hooks = folderIn(root, readable(entry.slice(key.length + 1)));
-    }
+    if (key === "core.hookspath") folders.push(folderIn(root, readable(entry.slice(key.length + 1))));
     if ((scope === "local" || scope === "worktree") && namesProgram(key)) {
       named.update(`${entry}\0`, BYTES);
       keys.add(readable(key));
     }
   }
+  // What we say ourselves comes last, turns hooks off, and does not count.
+  const hooks = folders.at(-2);
   const digest = named.digest("hex");
   // What comes after it is about a hook, which does not run here.
   if (expected === undefined || expected.split("+")[0] === digest) {
@@ -249,12 +279,12 @@ function namesProgram(key: string): boolean {
  * Makes `index` ready to be used: begins it with what the checkout's index says, and takes away the
  * lock of a git that was killed. Nobody else uses it: whoever asks drives the run.
  */
-async function prepareIndex(root: string, index: string): Promise<void> {
+async function prepareIndex(git: GitProgram, root: string, index: string): Promise<void> {
   await rm(`${index}.lock`, { force: true });
   if (existsSync(index)) return;
   await mkdir(dirname(index), { recursive: true, mode: 0o700 });
   const words = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
-  const own = line(await succeed(root, words));
+  const own = line(await git.succeed(root, words));
   try {
     const { mtimeMs } = await stat(own);
     await copyFile(own, index);
@@ -268,34 +298,39 @@ async function prepareIndex(root: string, index: string): Promise<void> {
 }
 
 /** Both questions read the same index and do not wait for each other. */
-async function changesIn(root: string, index: string): Promise<Changes> {
+async function changesIn(git: GitProgram, root: string, index: string): Promise<Changes> {
   const flags = ["--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
   const others = ["ls-files", "--others", "--exclude-standard", "-z"];
-  const answers = await Promise.all([
-    askAside(root, ["diff-files", ...flags], { index }),
-    succeedAside(root, others, { index }),
-  ]);
-  const tracked = fields(succeeded(answers[0]));
+  const asked = [["diff-files", ...flags], others].map((words) => git.askAside(root, words, { index }));
+  // An interrupt is over when both have ended.
+  await Promise.allSettled(asked);
+  const [first, second] = (await Promise.all(asked)).map(succeeded);
+  const tracked = fields(first ?? Buffer.alloc(0));
   const present = new Set<string>();
   const gone = new Set<string>();
   for (let at = 0; at + 1 < tracked.length; at += 2) {
     (tracked[at] === "D" ? gone : present).add(tracked[at + 1] ?? "");
   }
   // A repository inside the checkout ends with a slash.
-  for (const path of fields(answers[1])) present.add(path.replace(/\/$/, ""));
+  for (const path of fields(second ?? Buffer.alloc(0))) present.add(path.replace(/\/$/, ""));
   const theirs = (paths: Set<string>): string[] =>
     [...paths].filter((path) => path !== OURS && !path.startsWith(`${OURS}/`)).sort(byBytes);
   return { present: theirs(present), gone: theirs(gone) };
 }
 
 /** Writes the changes to the index; returns what cannot be kept. */
-async function takeIn(root: string, made: NewCheckpoint, changes: Changes): Promise<LeftOut[]> {
-  const left = await unkept(root, changes.present, made.limitBytes);
+async function takeIn(
+  git: GitProgram,
+  root: string,
+  made: NewCheckpoint,
+  changes: Changes,
+): Promise<LeftOut[]> {
+  const left = await unkept(git, root, changes.present, made.limitBytes);
   const stdin = ["-z", "--stdin"];
   const change = async (words: string[], paths: string[]): Promise<void> => {
     if (paths.length === 0) return;
     const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), BYTES);
-    await succeedAside(root, ["update-index", ...words, ...stdin], { index: made.index, input });
+    await git.succeedAside(root, ["update-index", ...words, ...stdin], { index: made.index, input });
   };
   const kept = changes.present.filter((path) => !left.has(path));
   // First: a folder may take the place of a file, a link that of a folder, and git only removes a file
@@ -307,6 +342,7 @@ async function takeIn(root: string, made: NewCheckpoint, changes: Changes): Prom
 }
 
 async function unkept(
+  git: GitProgram,
   root: string,
   paths: string[],
   limitBytes: number,
@@ -319,7 +355,7 @@ async function unkept(
     // What has gone since is taken out of the index, and a link is what it says.
     if (found === undefined || found.isSymbolicLink()) continue;
     if (found.isDirectory()) {
-      const id = await commit(join(root, readable(path)), "HEAD").catch(() => undefined);
+      const id = await commit(git, join(root, readable(path)), "HEAD").catch(() => undefined);
       if (id === undefined) left.set(path, "no_commit");
     } else if (!found.isFile() || !isReadable(at)) {
       left.set(path, "unreadable");
@@ -328,16 +364,16 @@ async function unkept(
     }
   }
   if (large.length > 0) {
-    const filtered = await filteredOf(root, large);
+    const filtered = await filteredOf(git, root, large);
     for (const path of large) if (!filtered.has(path)) left.set(path, "too_large");
   }
   return new Map([...left].sort(([a], [b]) => byBytes(a, b)));
 }
 
 /** Those of `paths` of which a filter makes something else. */
-async function filteredOf(root: string, paths: string[]): Promise<Set<string>> {
+async function filteredOf(git: GitProgram, root: string, paths: string[]): Promise<Set<string>> {
   const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), BYTES);
-  const said = await succeedAside(root, ["check-attr", "-z", "--stdin", "filter"], { input });
+  const said = await git.succeedAside(root, ["check-attr", "-z", "--stdin", "filter"], { input });
   const parts = said.toString(BYTES).split("\0");
   const filtered = new Set<string>();
   for (let at = 0; at + 2 < parts.length; at += 3) {
@@ -348,9 +384,14 @@ async function filteredOf(root: string, paths: string[]): Promise<Set<string>> {
 }
 
 /** Files that nobody has kept, where the files of `id` belong. */
-async function inTheWay(root: string, index: string, id: string): Promise<string[]> {
+async function inTheWay(
+  git: GitProgram,
+  root: string,
+  index: string,
+  id: string,
+): Promise<string[]> {
   const words = ["diff-index", "--cached", "--name-status", "-z", "--no-renames", id, "--"];
-  const differ = fields(await succeedAside(root, words, { index }));
+  const differ = fields(await git.succeedAside(root, words, { index }));
   const wanted: string[] = [];
   const leaving = new Set<string>();
   for (let at = 0; at + 1 < differ.length; at += 2) {
@@ -373,17 +414,11 @@ async function inTheWay(root: string, index: string, id: string): Promise<string
       }
       if (!kept && part === path) {
         const others = ["ls-files", "--others", "-z", "--", readable(path)];
-        for (const other of fields(await succeedAside(root, others, { index }))) found.add(other);
+        for (const other of fields(await git.succeedAside(root, others, { index }))) found.add(other);
       }
     }
   }
   return [...found].sort(byBytes).map((path) => `\`${readable(path)}\``);
-}
-
-function succeeded(answer: Awaited<ReturnType<typeof askAside>>): Buffer {
-  const { exit, stdout, stderr, asked } = answer;
-  if (exit === 0) return stdout;
-  throw new Failure("other", `${asked} ended with ${exit}: ${stderr.trimEnd() || "no reason given"}`);
 }
 
 function fields(output: Buffer): string[] {

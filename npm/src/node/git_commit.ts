@@ -4,61 +4,66 @@ import { rm } from "node:fs/promises";
 import { Failure } from "../failure.js";
 import type { NewCommit } from "../host.js";
 import { commit, demandUnlocked, layoutOf } from "./git_checkout.js";
-import { line, maybe, succeed, succeedAside, untilNul } from "./git_program.js";
+import { type GitProgram, line, untilNul } from "./git_program.js";
 
 /** Makes the commit, and lets the index of the checkout around `cwd` agree with it. */
-export async function commitKept(cwd: string, made: NewCommit): Promise<string> {
-  const { root } = await layoutOf(cwd);
+export async function commitKept(git: GitProgram, cwd: string, made: NewCommit): Promise<string> {
+  const { root } = await layoutOf(git, cwd);
   const branch = `refs/heads/${made.branch}`;
-  const found = await commit(root, branch);
+  const found = await commit(git, root, branch);
   if (found !== made.head) {
     const where = `branch \`${made.branch}\` is at ${found ?? "nothing"}`;
     throw new Failure("conflict", `${where}, expected ${made.head}`);
   }
-  await demandUnlocked(root, [branch]);
-  const tree = await treeToCommit(root, made);
-  const before = line(await succeed(root, ["rev-parse", "--verify", `${made.head}^{tree}`]));
-  const id = tree === before ? made.head : await commitByUser(root, tree, made);
+  await demandUnlocked(git, root, [branch]);
+  const tree = await treeToCommit(git, root, made);
+  const before = line(await git.succeed(root, ["rev-parse", "--verify", `${made.head}^{tree}`]));
+  const id = tree === before ? made.head : await commitByUser(git, root, tree, made);
   // First: of an index that is ahead of its branch everything can be committed again, while one
   // that is behind would make what was committed look taken back.
-  if ((await maybe(root, ["symbolic-ref", "--quiet", "HEAD"])) === branch) {
-    await succeed(root, ["read-tree", "--reset", id]);
+  if ((await git.maybe(root, ["symbolic-ref", "--quiet", "HEAD"])) === branch) {
+    await git.succeed(root, ["read-tree", "--reset", id]);
     // Its answer is which files differ.
-    await maybe(root, ["update-index", "-q", "--refresh"]);
+    await git.maybe(root, ["update-index", "-q", "--refresh"]);
   }
   if (id !== made.head) {
-    await succeed(root, ["update-ref", "-m", "commit: onloop finish", branch, id, made.head]);
+    await git.succeed(root, ["update-ref", "-m", "commit: onloop finish", branch, id, made.head]);
   }
   return id;
 }
 
 /** The files of the checkpoint, but for those that stay out. */
-async function treeToCommit(root: string, made: NewCommit): Promise<string> {
+async function treeToCommit(git: GitProgram, root: string, made: NewCommit): Promise<string> {
   const index = `${made.index}.commit`;
   try {
-    await succeedAside(root, ["read-tree", made.kept], { index });
+    await git.succeedAside(root, ["read-tree", made.kept], { index });
     const words = ["ls-tree", "--full-tree", "-z", "--name-only", made.head, "--"];
     const there = new Set(
       made.without.length === 0
         ? []
-        : untilNul(await succeedAside(root, [...words, ...made.without])),
+        : untilNul(await git.succeedAside(root, [...words, ...made.without])),
     );
     const out = made.without.filter((path) => !there.has(path));
     if (out.length > 0) {
       const input = out.map((path) => `${path}\0`).join("");
       const remove = ["update-index", "--force-remove", "-z", "--stdin"];
-      await succeedAside(root, remove, { index, input });
+      await git.succeedAside(root, remove, { index, input });
     }
-    return line(await succeedAside(root, ["write-tree", "--missing-ok"], { index }));
+    return line(await git.succeedAside(root, ["write-tree", "--missing-ok"], { index }));
   } finally {
     await rm(index, { force: true });
   }
 }
 
 /** As `git commit` would, without the hooks that it would run. */
-async function commitByUser(root: string, tree: string, made: NewCommit): Promise<string> {
-  const signs = await maybe(root, ["config", "--type=bool", "commit.gpgSign"]);
+async function commitByUser(
+  git: GitProgram,
+  root: string,
+  tree: string,
+  made: NewCommit,
+): Promise<string> {
+  const signs = await git.maybe(root, ["config", "--type=bool", "commit.gpgSign"]);
   const sign = signs === "true" ? "--gpg-sign" : "--no-gpg-sign";
   const words = ["commit-tree", sign, "-p", made.head, "-F", "-", tree];
-  return line(await succeed(root, words, made.message));
+  return line(await git.succeed(root, words, made.message));
 }

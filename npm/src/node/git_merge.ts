@@ -1,8 +1,17 @@
 /** Merging: completely, or not at all. */
 
 import { Failure } from "../failure.js";
-import { checkOut, commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
-import { type Answer, ask, complaint, line, succeed, untilNul } from "./git_program.js";
+import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
+import { changeFiles, checkOut } from "./git_cut.js";
+import {
+  type Answer,
+  type GitProgram,
+  complaint,
+  line,
+  succeeded,
+  untilNul,
+} from "./git_program.js";
+import { left } from "./git_trouble.js";
 
 /** What is merged into what. */
 export interface Merge {
@@ -14,42 +23,58 @@ export interface Merge {
 
 /** The best common ancestor of a commit and a branch. */
 export async function mergeBase(
+  git: GitProgram,
   cwd: string,
   id: string,
   branch: string,
 ): Promise<string | undefined> {
   const tip = `refs/heads/${branch}`;
-  if ((await commit(cwd, id)) === undefined) return undefined;
-  if ((await commit(cwd, tip)) === undefined) return undefined;
-  const answer = await ask(cwd, ["merge-base", id, tip]);
+  if ((await commit(git, cwd, id)) === undefined) return undefined;
+  if ((await commit(git, cwd, tip)) === undefined) return undefined;
+  const answer = await git.ask(cwd, ["merge-base", id, tip]);
   if (answer.exit > 1) throw complaint(answer);
   return answer.exit === 1 ? undefined : line(answer.stdout);
 }
 
 /** Merges, and leaves everything as it was when that cannot be done. */
-export async function merge(cwd: string, wanted: Merge): Promise<void> {
-  const { root } = await layoutOf(cwd);
-  if ((await commit(root, "MERGE_HEAD")) !== undefined) {
+export async function merge(git: GitProgram, cwd: string, wanted: Merge): Promise<void> {
+  const { root } = await layoutOf(git, cwd);
+  if ((await commit(git, root, "MERGE_HEAD")) !== undefined) {
     const what = "is in the middle of a merge; `git merge --abort` ends it";
     throw new Failure("conflict", `\`${root}\` ${what}`);
   }
-  const tip = `refs/heads/${wanted.branch}`;
-  const found = await commit(root, tip);
+  const { branch, into } = wanted;
+  const found = await commit(git, root, `refs/heads/${branch}`);
   if (found !== wanted.commit) {
-    const what = `branch \`${wanted.branch}\` is at ${found ?? "nothing"}`;
+    const what = `branch \`${branch}\` is at ${found ?? "nothing"}`;
     throw new Failure("conflict", `${what}, expected ${wanted.commit}`);
   }
-  await demandUnlocked(root, ["HEAD", `refs/heads/${wanted.into}`]);
-  const before = await checkedOut(root);
-  const elsewhere = before.branch !== wanted.into;
-  if (elsewhere) await checkOut(root, [wanted.into]);
-  const answer = await ask(root, ["merge", "--quiet", "--no-ff", "--no-edit", "--", tip]);
-  if (answer.exit !== 0) {
-    const failure = await explain(root, wanted, answer);
-    throw await undo(root, failure, elsewhere ? before : undefined);
+  await demandUnlocked(git, root, ["HEAD", `refs/heads/${into}`]);
+  const before = await checkedOut(git, root);
+  const elsewhere = before.branch !== into;
+  if (elsewhere) await checkOut(git, root, [into], `refs/heads/${into}`);
+  try {
+    await mergeHere(git, root, wanted);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // Also when a person interrupted: what was begun is undone first.
+    throw await undo(git.undisturbed(), root, error, elsewhere ? before : undefined);
   }
   // Whoever worked on the merged branch continues from the result.
-  if (elsewhere && before.branch !== wanted.branch) await goBack(root, before);
+  if (!elsewhere || before.branch === branch) return;
+  await goBack(git, root, before).catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+    const done = `\`${branch}\` is in \`${into}\` now, and \`${root}\` stays on \`${into}\``;
+    throw new Failure(error.kind, `${done}: ${error.message}`);
+  });
+}
+
+/** Merges into what is checked out. */
+async function mergeHere(git: GitProgram, root: string, wanted: Merge): Promise<void> {
+  const tip = `refs/heads/${wanted.branch}`;
+  const words = ["merge", "--quiet", "--no-ff", "--no-edit", "--", tip];
+  const answer = await changeFiles(git, root, words, wanted.commit);
+  if (answer.exit !== 0) throw await explain(git.undisturbed(), root, wanted, answer);
 }
 
 interface Before {
@@ -58,35 +83,47 @@ interface Before {
   commit: string;
 }
 
-async function checkedOut(root: string): Promise<Before> {
-  const branch = await headBranch(root);
-  const id = await commit(root, "HEAD");
+async function checkedOut(git: GitProgram, root: string): Promise<Before> {
+  const branch = await headBranch(git, root);
+  const id = await commit(git, root, "HEAD");
   if (id === undefined && branch === undefined) {
     throw new Failure("invalid", `\`${root}\` has no commit checked out`);
   }
   return { branch, commit: id ?? "" };
 }
 
-function goBack(root: string, { branch, commit: id }: Before): Promise<void> {
-  return checkOut(root, branch === undefined ? ["--detach", id] : [branch]);
+function goBack(git: GitProgram, root: string, { branch, commit: id }: Before): Promise<void> {
+  if (branch === undefined) return checkOut(git, root, ["--detach", id], id);
+  return checkOut(git, root, [branch], `refs/heads/${branch}`);
 }
 
 /** Aborts the merge; the failure says what could not be restored. */
-async function undo(root: string, failure: Failure, before?: Before): Promise<Failure> {
+async function undo(
+  git: GitProgram,
+  root: string,
+  failure: Failure,
+  before?: Before,
+): Promise<Failure> {
   try {
-    if ((await commit(root, "MERGE_HEAD")) !== undefined) await succeed(root, ["merge", "--abort"]);
-    if (before !== undefined) await goBack(root, before);
+    if ((await commit(git, root, "MERGE_HEAD")) !== undefined) {
+      succeeded(await git.act(root, ["merge", "--abort"]));
+    }
+    if (before !== undefined) await goBack(git, root, before);
     return failure;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const left = `\`${root}\` was left as it is: ${error.message}`;
-    return new Failure(failure.kind, `${failure.message}; and ${left}`);
+    return left(failure, root, error);
   }
 }
 
 /** Names the conflicting files; called before the merge is aborted. */
-async function explain(root: string, { branch, into }: Merge, answer: Answer): Promise<Failure> {
-  const unmerged = await succeed(root, ["diff", "--name-only", "--diff-filter=U", "-z"]);
+async function explain(
+  git: GitProgram,
+  root: string,
+  { branch, into }: Merge,
+  answer: Answer,
+): Promise<Failure> {
+  const unmerged = await git.succeed(root, ["diff", "--name-only", "--diff-filter=U", "-z"]);
   const files = untilNul(unmerged).map((path) => `\`${path}\``);
   if (files.length === 0) return complaint(answer);
   const what = `changed the same lines of ${files.join(", ")}`;

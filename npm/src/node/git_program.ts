@@ -1,11 +1,12 @@
 /** Starting git so that it does what we ask and nothing else. */
 
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Failure } from "../failure.js";
 import { code, failure, is } from "./errors.js";
-import { named, ofAnotherUser } from "./git_trouble.js";
+import { enclosing } from "./git_discovery.js";
+import { named } from "./git_trouble.js";
+import type { OwnPrograms } from "./own_programs.js";
 
 /**
  * What git would start or touch by itself, turned off. Filters and credential helpers stay:
@@ -23,10 +24,36 @@ const CONFIG = [
 const NO_HOOKS = "core.hooksPath=/dev/null";
 
 /**
- * Variables about git that say who the user is and how to reach a server. Every other one that
- * starts with `GIT_` is removed: it could point git at another repository or another program.
+ * Variables about git that say who the user is, how to reach a server, where repositories are looked
+ * for and what configuration the user adds. Every other one that starts with `GIT_` is removed: it
+ * could point git at another repository or another index. What we configure ourselves counts more
+ * than all of it.
  */
 const KEPT = new Set([
+  "GIT_ALLOW_PROTOCOL",
+  "GIT_ASKPASS",
+  "GIT_ATTR_NOSYSTEM",
+  "GIT_CEILING_DIRECTORIES",
+  "GIT_CONFIG_COUNT",
+  "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+  "GIT_HTTP_LOW_SPEED_LIMIT",
+  "GIT_HTTP_LOW_SPEED_TIME",
+  "GIT_HTTP_PROXY_AUTHMETHOD",
+  "GIT_HTTP_USER_AGENT",
+  "GIT_LFS_SKIP_SMUDGE",
+  "GIT_PROTOCOL_FROM_USER",
+  "GIT_PROXY_COMMAND",
+  "GIT_PROXY_SSL_CAINFO",
+  "GIT_PROXY_SSL_CERT",
+  "GIT_PROXY_SSL_CERT_PASSWORD_PROTECTED",
+  "GIT_PROXY_SSL_KEY",
+  "GIT_SSH_VARIANT",
+  "GIT_SSL_CERT",
+  "GIT_SSL_CERT_PASSWORD_PROTECTED",
+  "GIT_SSL_CIPHER_LIST",
+  "GIT_SSL_KEY",
+  "GIT_SSL_NO_VERIFY",
+  "GIT_SSL_VERSION",
   "GIT_CONFIG_GLOBAL",
   "GIT_CONFIG_SYSTEM",
   "GIT_CONFIG_NOSYSTEM",
@@ -41,6 +68,9 @@ const KEPT = new Set([
   "GIT_SSL_CAPATH",
 ]);
 
+/** Numbered variables, of which each is one setting: see `GIT_CONFIG_COUNT`. */
+const KEPT_NUMBERED = /^GIT_CONFIG_(KEY|VALUE)_/;
+
 /** What git answered. */
 export interface Answer {
   exit: number;
@@ -50,11 +80,6 @@ export interface Answer {
   cwd: string;
   /** What was asked, for people. */
   asked: string;
-}
-
-/** Runs git in `cwd` with `input` on its standard input. */
-export function ask(cwd: string, args: string[], input = ""): Promise<Answer> {
-  return perform(cwd, [...CONFIG, NO_HOOKS], args, input);
 }
 
 /**
@@ -74,8 +99,12 @@ const ASIDE_CONFIG = [
   "i18n.commitEncoding=UTF-8",
 ];
 
-/** Longest time for one question beside the checkout; `CHECKPOINT_TIMEOUT_MS` in the limits. */
+/** Longest times of one question, of one act, and of one question beside the checkout; as in the limits. */
+const QUESTION_TIMEOUT_MS = 5 * 60 * 1000;
+const ACT_TIMEOUT_MS = 30 * 60 * 1000;
 const ASIDE_TIMEOUT_MS = 5 * 60 * 1000;
+/** Largest answer that is read; as in the limits. */
+const ANSWER_BYTES = 256 * 1024 * 1024;
 
 /** How git is asked beside the checkout. */
 export interface Aside {
@@ -88,140 +117,169 @@ export interface Aside {
   limitBytes?: number;
 }
 
-/**
- * Runs git in `cwd` beside the checkout: with an index of its own, without a network, and not for
- * ever. A named pipe in the place of a `.gitignore` would hold it for good.
- */
-export function askAside(cwd: string, args: string[], aside: Aside = {}): Promise<Answer> {
-  const env: NodeJS.ProcessEnv = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none" };
-  if (aside.index !== undefined) {
-    env["GIT_INDEX_FILE"] = aside.index;
-    env["GIT_INDEX_VERSION"] = "4";
+/** What is said to git besides the question, and its bounds. */
+interface Asked {
+  config: readonly string[];
+  input?: string | Buffer | undefined;
+  env?: NodeJS.ProcessEnv;
+  timeoutMs: number;
+  limitBytes?: number | undefined;
+}
+
+const CALM = [...CONFIG, NO_HOOKS];
+
+/** The git program, which may hang: in a hook, a filter, a remote, a program that knows passwords. */
+export class GitProgram {
+  readonly #programs: OwnPrograms;
+  readonly #longestMs: number;
+
+  /** No command takes longer than `longestMs`, whatever it is. */
+  constructor(programs: OwnPrograms, longestMs = Infinity) {
+    this.#programs = programs;
+    this.#longestMs = longestMs;
   }
-  if (aside.committedMs !== undefined) {
-    for (const who of ["AUTHOR", "COMMITTER"]) {
-      env[`GIT_${who}_NAME`] = "onloop";
-      env[`GIT_${who}_EMAIL`] = "onloop@localhost";
-      env[`GIT_${who}_DATE`] = `@${Math.floor(aside.committedMs / 1000)} +0000`;
+
+  /** The same program, which no interrupt disturbs: for putting right what was interrupted. */
+  undisturbed(): GitProgram {
+    const longestMs = Math.min(this.#longestMs, QUESTION_TIMEOUT_MS);
+    return new GitProgram(this.#programs.undisturbed(), longestMs);
+  }
+
+  /** An interrupt came too late for what it was meant for: it is for the next thing that waits. */
+  raiseAgain(): void {
+    this.#programs.raiseAgain();
+  }
+
+  /** Asks git in `cwd` with `input` on its standard input. */
+  ask(cwd: string, args: string[], input?: string): Promise<Answer> {
+    return this.#perform(cwd, args, { config: CALM, input, timeoutMs: QUESTION_TIMEOUT_MS });
+  }
+
+  /** Lets git do something in `cwd` that takes its time. */
+  act(cwd: string, args: string[], input?: string | Buffer): Promise<Answer> {
+    return this.#perform(cwd, args, { config: CALM, input, timeoutMs: ACT_TIMEOUT_MS });
+  }
+
+  /** Asks git in `cwd` about something that the user's hooks may refuse. */
+  askWithHooks(cwd: string, args: string[]): Promise<Answer> {
+    return this.#perform(cwd, args, { config: CONFIG, timeoutMs: QUESTION_TIMEOUT_MS });
+  }
+
+  /** Lets git do something in `cwd` that the user's hooks may refuse. */
+  actWithHooks(cwd: string, args: string[]): Promise<Answer> {
+    return this.#perform(cwd, args, { config: CONFIG, timeoutMs: ACT_TIMEOUT_MS });
+  }
+
+  /**
+   * Asks git in `cwd` beside the checkout: with an index of its own and without a network. A named
+   * pipe in the place of a `.gitignore` would hold it for good.
+   */
+  askAside(cwd: string, args: string[], aside: Aside = {}): Promise<Answer> {
+    const env: NodeJS.ProcessEnv = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none" };
+    if (aside.index !== undefined) {
+      env["GIT_INDEX_FILE"] = aside.index;
+      env["GIT_INDEX_VERSION"] = "4";
+    }
+    if (aside.committedMs !== undefined) {
+      for (const who of ["AUTHOR", "COMMITTER"]) {
+        env[`GIT_${who}_NAME`] = "onloop";
+        env[`GIT_${who}_EMAIL`] = "onloop@localhost";
+        env[`GIT_${who}_DATE`] = `@${Math.floor(aside.committedMs / 1000)} +0000`;
+      }
+    }
+    const { input, limitBytes } = aside;
+    const config = [...CALM, ...ASIDE_CONFIG];
+    return this.#perform(cwd, args, { config, input, env, timeoutMs: ASIDE_TIMEOUT_MS, limitBytes });
+  }
+
+  /** Standard output of a command that had to succeed. */
+  async succeed(cwd: string, args: string[], input?: string): Promise<Buffer> {
+    return succeeded(await this.ask(cwd, args, input));
+  }
+
+  /** Standard output of a command beside the checkout that had to succeed. */
+  async succeedAside(cwd: string, args: string[], aside?: Aside): Promise<Buffer> {
+    return succeeded(await this.askAside(cwd, args, aside));
+  }
+
+  /** Standard output; undefined where git answers "no": exit code 1 without a message. */
+  async maybe(cwd: string, args: string[]): Promise<string | undefined> {
+    const answer = await this.ask(cwd, args);
+    if (answer.exit === 1) return undefined;
+    return line(succeeded(answer));
+  }
+
+  /**
+   * Whether `cwd` is inside a repository. Told by what git says, in the C locale, because its
+   * exit code is the same for everything that is wrong.
+   */
+  async isInRepository(cwd: string): Promise<boolean> {
+    let answer: Answer;
+    try {
+      answer = await this.ask(cwd, ["rev-parse", "--git-dir"]);
+    } catch (error) {
+      // Without git it does not matter that there is no repository.
+      const missing = error instanceof Failure && error.kind === "unsupported";
+      if (missing && enclosing(cwd) === undefined) return false;
+      throw error;
+    }
+    if (answer.exit === 0) return true;
+    if (!answer.stderr.includes("not a git repository")) throw complaint(answer);
+    const top = enclosing(cwd);
+    if (top === undefined) return false;
+    throw new Failure(
+      "invalid",
+      `\`${join(top, ".git")}\` points to a repository that is not there; ` +
+        "`git worktree repair`, run in the main checkout, may fix it",
+    );
+  }
+
+  async #perform(cwd: string, args: string[], asked: Asked): Promise<Answer> {
+    const what = `\`git ${args.join(" ")}\` in \`${cwd}\``;
+    const settings = asked.config.flatMap((setting) => ["-c", setting]);
+    const limitBytes = asked.limitBytes ?? ANSWER_BYTES;
+    const timeoutMs = Math.min(asked.timeoutMs, this.#longestMs);
+    const env = { ...environment(), ...asked.env };
+    const words = ["--no-pager", ...settings, ...args];
+    const input = Buffer.from(asked.input ?? "");
+    const end = await this.#programs
+      .run("git", words, { cwd, env, input, timeoutMs, limitBytes })
+      .catch((error: unknown) => {
+        if (is(error, "ENOENT") && existsSync(cwd)) {
+          throw new Failure("unsupported", "the program `git` is not installed");
+        }
+        throw code(error) === undefined ? error : failure(error, `\`${cwd}\``);
+      });
+    const waits = end.waitsFor === undefined ? "" : `: it was waiting for \`${end.waitsFor}\``;
+    switch (end.how) {
+      case "ended":
+        return { exit: end.exit, stdout: end.stdout, stderr: String(end.stderr), cwd, asked: what };
+      case "too_large":
+        throw new Failure("too_large", `${what}: more than ${limitBytes} bytes`);
+      case "timed_out":
+        throw new Failure("other", `${what} was ended after ${span(timeoutMs)}${waits}`);
+      case "interrupted":
+        throw new Failure("interrupted", `${what} was interrupted${waits}`);
     }
   }
-  const bounds = { timeoutMs: ASIDE_TIMEOUT_MS, limitBytes: aside.limitBytes ?? Infinity };
-  const config = [...CONFIG, NO_HOOKS, ...ASIDE_CONFIG];
-  return perform(cwd, config, args, aside.input ?? "", env, bounds);
 }
 
-/** Standard output of a command beside the checkout that had to succeed. */
-export async function succeedAside(cwd: string, args: string[], aside?: Aside): Promise<Buffer> {
-  const answer = await askAside(cwd, args, aside);
-  if (answer.exit === 0) return answer.stdout;
-  throw complaint(answer);
-}
-
-/** Runs git in `cwd` for something that the user's hooks may refuse. */
-export function askWithHooks(cwd: string, args: string[]): Promise<Answer> {
-  return perform(cwd, CONFIG, args, "");
-}
-
-function perform(
-  cwd: string,
-  config: readonly string[],
-  args: string[],
-  input: string | Buffer,
-  extra: NodeJS.ProcessEnv = {},
-  bounds?: { timeoutMs: number; limitBytes: number },
-): Promise<Answer> {
-  const asked = `\`git ${args.join(" ")}\` in \`${cwd}\``;
-  const settings = config.flatMap((setting) => ["-c", setting]);
-  return new Promise((resolve, reject) => {
-    const refuse = (error: Error): void => {
-      if (is(error, "ENOENT") && existsSync(cwd)) {
-        reject(new Failure("unsupported", "the program `git` is not installed"));
-      } else {
-        reject(code(error) === undefined ? error : failure(error, `\`${cwd}\``));
-      }
-    };
-    const env = { ...environment(), ...extra };
-    const child = spawn("git", ["--no-pager", ...settings, ...args], { cwd, env });
-    const stdout: Buffer[] = [];
-    const stderr: Buffer[] = [];
-    const kill = (why: Failure): void => {
-      reject(why);
-      child.kill("SIGKILL");
-      // What git left behind may hold its pipes open.
-      child.stdout.destroy();
-      child.stderr.destroy();
-    };
-    const timer = bounds && setTimeout(() => {
-      const seconds = bounds.timeoutMs / 1000;
-      kill(new Failure("other", `${asked} was not done after ${seconds} s`));
-    }, bounds.timeoutMs);
-    let size = 0;
-    child.stdout.on("data", (bytes: Buffer) => {
-      size += bytes.length;
-      if (bounds !== undefined && size > bounds.limitBytes) {
-        kill(new Failure("too_large", `${asked}: more than ${bounds.limitBytes} bytes`));
-        return;
-      }
-      stdout.push(bytes);
-    });
-    child.stderr.on("data", (bytes: Buffer) => stderr.push(bytes));
-    child.on("error", refuse);
-    // A program that stops reading early has its own reasons and reports them.
-    child.stdin.on("error", () => undefined).end(input);
-    child.on("close", (exit, signal) => {
-      clearTimeout(timer);
-      if (signal === "SIGINT") {
-        reject(new Failure("interrupted", `${asked}: interrupted`));
-        return;
-      }
-      const said = Buffer.concat(stderr).toString();
-      resolve({ exit: exit ?? -1, stdout: Buffer.concat(stdout), stderr: said, cwd, asked });
-    });
-  });
+/** A time, rounded up to seconds, without parts that are zero at its end: `5m`. */
+function span(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 3600), "h"],
+    [Math.floor(seconds / 60) % 60, "m"],
+    [seconds % 60, "s"],
+  ];
+  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`);
+  return said.join(" ") || "0s";
 }
 
 /** Standard output of a command that had to succeed. */
-export async function succeed(cwd: string, args: string[], input?: string): Promise<Buffer> {
-  const answer = await ask(cwd, args, input);
+export function succeeded(answer: Answer): Buffer {
   if (answer.exit === 0) return answer.stdout;
   throw complaint(answer);
-}
-
-/** Standard output; undefined where git answers "no": exit code 1 without a message. */
-export async function maybe(cwd: string, args: string[]): Promise<string | undefined> {
-  const answer = await ask(cwd, args);
-  if (answer.exit === 1) return undefined;
-  if (answer.exit !== 0) throw complaint(answer);
-  return line(answer.stdout);
-}
-
-/**
- * Whether `cwd` is inside a repository. Told by what git says, in the C locale, because its
- * exit code is the same for everything that is wrong.
- */
-export async function isInRepository(cwd: string): Promise<boolean> {
-  let answer: Answer;
-  try {
-    answer = await ask(cwd, ["rev-parse", "--git-dir"]);
-  } catch (error) {
-    // Without git it does not matter that there is no repository.
-    const missing = error instanceof Failure && error.kind === "unsupported";
-    if (missing && enclosing(cwd) === undefined) return false;
-    throw error;
-  }
-  if (answer.exit === 0) return true;
-  if (answer.stderr.includes("dubious ownership")) {
-    const top = enclosing(cwd) ?? cwd;
-    throw ofAnotherUser(top);
-  }
-  if (!answer.stderr.includes("not a git repository")) throw complaint(answer);
-  const top = enclosing(cwd);
-  if (top === undefined) return false;
-  throw new Failure(
-    "invalid",
-    `\`${join(top, ".git")}\` points to a repository that is not there; ` +
-      "`git worktree repair`, run in the main checkout, may fix it",
-  );
 }
 
 /** An answer of one line, without its line break. */
@@ -237,14 +295,6 @@ export function untilNul(output: Buffer): string[] {
     .filter((part) => part !== "");
 }
 
-/** The nearest folder that has a `.git`. */
-function enclosing(cwd: string): string | undefined {
-  for (let at = cwd; ; at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) return at;
-    if (dirname(at) === at) return undefined;
-  }
-}
-
 /** Why a command that had to succeed did not. */
 export function complaint({ asked, cwd, exit, stderr }: Answer): Failure {
   const trouble = named(stderr, cwd);
@@ -255,7 +305,7 @@ export function complaint({ asked, cwd, exit, stderr }: Answer): Failure {
 
 function environment(): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith("GIT_") || KEPT.has(name),
+    ([name]) => !name.startsWith("GIT_") || KEPT.has(name) || KEPT_NUMBERED.test(name),
   );
   return {
     ...Object.fromEntries(inherited),

@@ -2,17 +2,18 @@
 
 import { existsSync } from "node:fs";
 import { Failure } from "../failure.js";
-import { type Answer, ask, askWithHooks, complaint, line, succeed } from "./git_program.js";
+import { type Answer, type GitProgram, complaint, line } from "./git_program.js";
 
 /** The commit that a branch is at in a remote repository. */
 export async function remoteBranch(
+  git: GitProgram,
   cwd: string,
   remote: string,
   branch: string,
 ): Promise<string | undefined> {
-  await demandRemote(cwd, remote);
+  await demandRemote(git, cwd, remote);
   const name = `refs/heads/${branch}`;
-  const asked = await ask(cwd, ["ls-remote", "--", remote, name]);
+  const asked = await git.ask(cwd, ["ls-remote", "--", remote, name]);
   if (asked.exit !== 0) throw unreachable(remote, asked);
   const listed = line(asked.stdout);
   // Git also lists longer names that end like this one.
@@ -24,23 +25,32 @@ export async function remoteBranch(
 }
 
 /** Pushes a branch; never by force. */
-export async function push(cwd: string, remote: string, branch: string): Promise<void> {
-  await demandRemote(cwd, remote);
+export async function push(
+  git: GitProgram,
+  cwd: string,
+  remote: string,
+  branch: string,
+): Promise<void> {
+  await demandRemote(git, cwd, remote);
   const refspec = `refs/heads/${branch}:refs/heads/${branch}`;
   const words = ["push", "--porcelain", "--set-upstream", "--", remote, refspec];
-  const answer = await askWithHooks(cwd, words);
+  const answer = await git.actWithHooks(cwd, words);
   if (answer.exit === 0) return;
-  throw (await refusedByHook(cwd, answer)) ?? unpushed(remote, branch, answer);
+  throw (await refusedByHook(git, cwd, answer)) ?? unpushed(remote, branch, answer);
 }
 
 /** Where the `pre-push` hook says no, git says nothing of its own but that it failed. */
-async function refusedByHook(cwd: string, answer: Answer): Promise<Failure | undefined> {
+async function refusedByHook(
+  git: GitProgram,
+  cwd: string,
+  answer: Answer,
+): Promise<Failure | undefined> {
   const isOwn = (text: string): boolean => text.startsWith("error: failed to push some refs");
   const said = answer.stderr.trimEnd().split("\n");
   const byGit = /fatal: |error: src refspec/.test(answer.stderr) || !said.some(isOwn);
   if (byGit || answer.stdout.includes("!")) return undefined;
   const words = ["rev-parse", "--path-format=absolute", "--git-path", "hooks/pre-push"];
-  const hook = line((await askWithHooks(cwd, words)).stdout);
+  const hook = line((await git.askWithHooks(cwd, words)).stdout);
   if (!existsSync(hook)) return undefined;
   const theirs = said.filter((text) => !isOwn(text)).slice(0, REMARKS);
   const remarks = theirs.map((text) => `\n${text}`).join("");
@@ -48,9 +58,9 @@ async function refusedByHook(cwd: string, answer: Answer): Promise<Failure | und
 }
 
 /** Git would take the name of a remote that is not there for a folder. */
-async function demandRemote(cwd: string, remote: string): Promise<void> {
-  if ((await ask(cwd, ["remote", "get-url", "--", remote])).exit === 0) return;
-  const known = line(await succeed(cwd, ["remote"])).split("\n").join(", ") || "none";
+async function demandRemote(git: GitProgram, cwd: string, remote: string): Promise<void> {
+  if ((await git.ask(cwd, ["remote", "get-url", "--", remote])).exit === 0) return;
+  const known = line(await git.succeed(cwd, ["remote"])).split("\n").join(", ") || "none";
   throw new Failure(
     "not_found",
     `there is no remote \`${remote}\` in \`${cwd}\` (configured: ${known}); add it: ` +

@@ -27,7 +27,14 @@ export function named(said: string, cwd: string): Failure | undefined {
         "NAME, git config --global user.email ADDRESS",
     );
   }
-  return said.includes("detected dubious ownership") ? ofAnotherUser(cwd) : undefined;
+  if (!said.includes("detected dubious ownership")) return undefined;
+  return ofAnotherUser(/detected dubious ownership[^\n]* at '(.*)'\n/.exec(said)?.[1] ?? cwd);
+}
+
+/** What was to be undone after `failure` could not be undone, because of `why`. */
+export function left(failure: Failure, root: string, why: Failure): Failure {
+  const rest = `\`${root}\` was left as it is: ${why.message}`;
+  return new Failure(failure.kind, `${failure.message}; and ${rest}`);
 }
 
 /** Whoever wants to change what `lock` protects has to wait for somebody who may be dead. */
@@ -36,7 +43,7 @@ export function locked(lock: string): Failure {
 }
 
 /** Git does not open what somebody else could have prepared. */
-export function ofAnotherUser(top: string): Failure {
+function ofAnotherUser(top: string): Failure {
   return new Failure(
     "denied",
     `the repository around \`${top}\` belongs to another user; if you trust it: ` +

@@ -40,6 +40,11 @@ export interface NodeHostOptions {
   frozenMs?: number;
   /** Whether the person at standard input may be asked. Default: if it is a terminal. */
   attended?: boolean;
+  /**
+   * Longest time for one command of git, in milliseconds. Default: 5 minutes for a question, 30 for
+   * a checkout, a merge or a push.
+   */
+  gitTimeoutMs?: number;
 }
 
 export class NodeHost implements Host {
@@ -56,6 +61,7 @@ export class NodeHost implements Host {
   readonly #interrupts = new Interrupts();
   readonly #locks: NodeLocks;
   readonly #processes: NodeProcesses;
+  readonly #git: NodeGit;
   readonly #terminal: NodeTerminal;
   readonly #attended: boolean;
 
@@ -83,7 +89,8 @@ export class NodeHost implements Host {
     this.serve = new NodeServe(interrupts, new NodeChanges(root, interrupts));
     this.terminal = terminal;
     const { frozenMs } = options;
-    const git = new NodeGit(root);
+    const git = new NodeGit(root, interrupts, options.gitTimeoutMs);
+    this.#git = git;
     // Two runs with the same frozen clock say the same.
     this.git = frozenMs === undefined ? withWords(git, (line) => terminal.note(line), statusLine) : git;
     this.clock = {
@@ -117,6 +124,7 @@ export class NodeHost implements Host {
   /** Ends what runs and releases every lock, at once: the process is about to exit. */
   abandon(): void {
     this.#processes.killNow();
+    this.#git.endNow();
     this.#locks.releaseAllNow();
   }
 

@@ -18,6 +18,11 @@ export class Interrupts {
     for (const wake of [...this.#waiting]) wake();
   }
 
+  /** Whether an interrupt is pending. */
+  get isPending(): boolean {
+    return this.#pending;
+  }
+
   /** Takes a pending interrupt. */
   take(): boolean {
     const taken = this.#pending;

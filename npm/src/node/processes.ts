@@ -249,7 +249,7 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** One program, from its start to the end of everything it started. */
-class Running {
+export class Running {
   readonly #child: ChildProcess;
   readonly #spec: ProcessSpec;
   readonly #interrupts: Interrupts;

@@ -1,0 +1,196 @@
+// Git that hangs: it is ended by its limit or by a person, and nothing is left of it.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { NodeHost } from "../dist/index.js";
+import * as workspace from "./support/workspace.mjs";
+
+const ENDS = ["limit", "interrupt"];
+
+/** A repository `repo` with one commit on `main`. */
+function place(t) {
+  const top = workspace.folder(t);
+  const env = workspace.environment(top, { GIT_CONFIG_GLOBAL: "/dev/null" });
+  const at = (where, ...words) =>
+    execFileSync("git", words, { cwd: join(top, where), env, stdio: "pipe", encoding: "utf8" }).trimEnd();
+  const cwd = join(top, "repo");
+  const here = { top, cwd, at, git: (...words) => at("repo", ...words) };
+  at(".", "init", "--quiet", "--initial-branch=main", "repo");
+  here.git("config", "user.name", "A");
+  here.git("config", "user.email", "a@example.org");
+  commit(here, { "file.txt": "one\n" });
+  return here;
+}
+
+function commit({ cwd, git }, files) {
+  workspace.write(cwd, files);
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "change");
+}
+
+/**
+ * A script that hangs once `armed` is there, with its process id in `hung`, and otherwise does nothing
+ * to what comes in. It does not end when it is asked to.
+ */
+function hanging({ top }, name) {
+  const path = join(top, name);
+  const hang = `trap '' TERM; echo $$ >'${top}/hung'; while :; do sleep 1000; done`;
+  workspace.write(top, { [name]: `#!/bin/sh\nif [ -e '${top}/armed' ]; then ${hang}; fi\nexec cat\n` });
+  chmodSync(path, 0o755);
+  return path;
+}
+
+/** A branch `x` that changes, makes and removes files, the last of them through a filter that hangs. */
+function withHangingFilter(t) {
+  const here = place(t);
+  here.git("config", "filter.slow.smudge", `'${hanging(here, "slow.sh")}'`);
+  here.git("config", "filter.slow.clean", "cat");
+  const kept = { "gone/deep.txt": "old\n", place: "a file\n", ".gitignore": "*.log\n", "kept.txt": "as it is\n" };
+  commit(here, kept);
+  here.git("switch", "--quiet", "--create", "x");
+  here.git("rm", "--quiet", "-r", "gone", "place");
+  commit(here, {
+    "file.txt": "two\n",
+    "new/deep/er.txt": "new\n",
+    "place/below.txt": "a folder\n",
+    ".gitattributes": "*.dat filter=slow\n",
+    "z.dat": "content\n",
+  });
+  here.git("switch", "--quiet", "main");
+  workspace.write(here.cwd, { "kept.txt": "mine\n", "untracked.txt": "mine\n", "mine.log": "mine\n" });
+  return here;
+}
+
+/** Everything that a request may change. */
+function state({ cwd, git }) {
+  const said = [["for-each-ref"], ["status", "--porcelain", "--branch", "--ignored"], ["worktree", "list"]];
+  const files = readdirSync(cwd, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+    const path = join(entry.parentPath ?? entry.path, entry.name);
+    if (entry.name.endsWith(".lock")) return [path];
+    if (!entry.isFile() || path.startsWith(join(cwd, ".git/"))) return [];
+    return [`${path}: ${readFileSync(path, "utf8")}`];
+  });
+  return [...said.map((words) => git(...words)), ...files.sort()].join("\n");
+}
+
+const pidIn = (path) => (existsSync(path) ? Number(readFileSync(path, "utf8")) : 0);
+
+function isGone(pid) {
+  try {
+    return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return true;
+  }
+}
+
+/** Performs a request in which git hangs, ends it, and looks that nothing is left; returns what it says. */
+async function ended({ top, cwd }, how, request) {
+  workspace.write(top, { armed: "" });
+  const hung = join(top, "hung");
+  let failure;
+  // Where the machine is busy, git may not have come that far.
+  for (let limit = 500; pidIn(hung) === 0; limit *= 2) {
+    const limits = how === "limit" ? { gitTimeoutMs: limit } : {};
+    const host = new NodeHost({ cwd, attended: false, ...limits });
+    const answer = request(host.git).then(() => assert.fail("it did not hang"), (error) => error);
+    if (how === "interrupt") {
+      while (pidIn(hung) === 0) await pause(5);
+      host.interrupt();
+    }
+    failure = await answer;
+    // What was interrupted is over: nothing after it is.
+    assert.ok(await host.git.head(cwd));
+  }
+  const pid = pidIn(hung);
+  for (let tries = 0; !isGone(pid); tries += 1) {
+    assert.ok(tries < 12_000, `process ${pid} still runs`);
+    await pause(5);
+  }
+  rmSync(join(top, "armed"));
+  rmSync(hung);
+  const [kind, says] = how === "limit" ? ["other", / was ended after /] : ["interrupted", / was interrupted/];
+  assert.equal(failure.kind, kind, failure.stack);
+  assert.match(failure.message, says);
+  return failure.message;
+}
+
+for (const how of ENDS) {
+  test(`a switch that is cut leaves the checkout as it was (${how})`, async (t) => {
+    const here = withHangingFilter(t);
+    const before = state(here);
+    const said = await ended(here, how, (git) => git.switch(here.cwd, "x", false));
+    assert.equal(state(here), before, said);
+    await new NodeHost({ cwd: here.cwd, attended: false }).git.switch(here.cwd, "x", false);
+    assert.equal(readFileSync(join(here.cwd, "z.dat"), "utf8"), "content\n");
+    assert.equal(readFileSync(join(here.cwd, "kept.txt"), "utf8"), "mine\n");
+  });
+
+  test(`a merge that is cut leaves everything as it was (${how})`, async (t) => {
+    const here = withHangingFilter(t);
+    const id = here.git("rev-parse", "x");
+    here.git("branch", "third");
+    for (const on of ["main", "third"]) {
+      here.git("switch", "--quiet", on);
+      const before = state(here);
+      const said = await ended(here, how, (git) => git.merge(here.cwd, "x", id, "main"));
+      assert.equal(state(here), before, `${on}: ${said}`);
+    }
+  });
+
+  test(`a worktree whose checkout is cut leaves nothing behind (${how})`, async (t) => {
+    const here = withHangingFilter(t);
+    const id = here.git("rev-parse", "x");
+    const path = join(here.top, ".hotl-worktrees/repo/x");
+    const before = state(here);
+    for (const made of [["x"], ["hotl/y", id]]) {
+      const said = await ended(here, how, (git) => git.createWorktree(here.cwd, path, ...made));
+      assert.equal(state(here), before, said);
+      assert.ok(!existsSync(join(here.top, ".hotl-worktrees")));
+    }
+  });
+
+  test(`remotes, hooks and helpers that hang are ended, and named (${how})`, async (t) => {
+    const here = place(t);
+    here.at(".", "init", "--quiet", "--bare", "remote.git");
+    const script = hanging(here, "slow.sh");
+    hanging({ top: here.top }, "repo/.git/hooks/pre-push");
+    const server = createServer((_, response) => {
+      response.writeHead(401, { "www-authenticate": 'Basic realm="x"', connection: "close" }).end();
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    t.after(() => server.close());
+    here.git("config", "protocol.ext.allow", "always");
+    here.git("config", "credential.helper", script);
+    here.git("remote", "add", "hook", "../remote.git");
+    here.git("remote", "add", "silent", `ext::${script} %S`);
+    here.git("remote", "add", "helper", `http://127.0.0.1:${server.address().port}/x.git`);
+    const before = state(here);
+    const push = (remote) => (git) => git.push(here.cwd, remote, "main");
+    const look = (remote) => (git) => git.remoteBranch(here.cwd, remote, "main");
+    for (const request of [push("hook"), look("silent"), push("silent"), look("helper"), push("helper")]) {
+      const said = await ended(here, how, request);
+      assert.equal(state(here), before, said);
+      if (process.platform === "linux") assert.match(said, /: it was waiting for `.*(slow\.sh|pre-push).*`$/);
+    }
+  });
+}
+
+test("who cannot be taken back after a merge hears where the checkout is", async (t) => {
+  const here = withHangingFilter(t);
+  here.git("checkout", "--quiet", "kept.txt");
+  here.git("switch", "--quiet", "--create", "work");
+  commit(here, { "work.txt": "work\n" });
+  here.git("switch", "--quiet", "x");
+  here.git("switch", "--quiet", "--create", "third");
+  const id = here.git("rev-parse", "work");
+  const said = await ended(here, "interrupt", (git) => git.merge(here.cwd, "work", id, "main"));
+  const begins = `\`work\` is in \`main\` now, and \`${here.cwd}\` stays on \`main\`: \`git switch `;
+  assert.ok(said.startsWith(begins), said);
+  assert.equal(here.git("branch", "--show-current"), "main");
+  assert.equal(here.git("status", "--porcelain"), "");
+});

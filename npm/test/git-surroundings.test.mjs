@@ -1,0 +1,95 @@
+// What git gets to know of the environment, and where repositories are found.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import * as workspace from "./support/workspace.mjs";
+
+const module = pathToFileURL(join(workspace.npmFolder, "dist/index.js"));
+
+/** What a host in a process of its own says to `ask`, an expression with `git` and `cwd` in it. */
+function answer(cwd, env, ask) {
+  const program = `
+    import { NodeHost } from ${JSON.stringify(module)};
+    const cwd = ${JSON.stringify(cwd)};
+    const { git } = new NodeHost({ cwd, attended: false });
+    const said = await (${ask}).then((value) => value ?? "nothing", ({ kind, message }) => kind);
+    console.log(JSON.stringify(said));
+  `;
+  const words = ["--input-type=module", "--eval", program];
+  return JSON.parse(execFileSync(process.execPath, words, { cwd, env, encoding: "utf8" }));
+}
+
+function repository(t) {
+  const top = realpathSync(workspace.folder(t));
+  const env = workspace.environment(top, { GIT_CONFIG_GLOBAL: join(top, ".gitconfig") });
+  workspace.write(top, { ".gitconfig": "[user]\n\tname = A\n\temail = a@example.org\n" });
+  const git = (...words) => execFileSync("git", words, { cwd: join(top, "repo"), env, stdio: "pipe" });
+  mkdirSync(join(top, "repo/sub/deep"), { recursive: true });
+  git("init", "--quiet", "--initial-branch=main");
+  workspace.write(top, { "repo/a.txt": "hi\n" });
+  git("add", ".");
+  git("commit", "--quiet", "--message", "begin");
+  return { top, env, git };
+}
+
+test("a repository is not looked for above a ceiling", (t) => {
+  const { top, env } = repository(t);
+  const deep = join(top, "repo/sub/deep");
+  const branch = (more) => answer(deep, { ...env, ...more }, "git.survey(cwd, '').then((found) => found?.branch)");
+  assert.equal(branch({}), "main");
+  assert.equal(branch({ GIT_CEILING_DIRECTORIES: `${top}/other:${top}/repo/sub` }), "nothing");
+  // The folder itself is always looked into, and a ceiling above the repository changes nothing.
+  assert.equal(branch({ GIT_CEILING_DIRECTORIES: `${top}:${deep}` }), "main");
+});
+
+test("what leads nowhere counts only where it is looked for", (t) => {
+  const top = realpathSync(workspace.folder(t));
+  const env = workspace.environment(top, { GIT_CONFIG_GLOBAL: "/dev/null" });
+  workspace.write(top, { "tree/.git": "gitdir: /nowhere\n", "tree/sub/a.txt": "" });
+  const head = (more) => answer(join(top, "tree/sub"), { ...env, ...more }, "git.head(cwd)");
+  assert.equal(head({}), "invalid");
+  assert.equal(head({ GIT_CEILING_DIRECTORIES: `${top}/tree` }), "nothing");
+});
+
+test("git gets what it needs to log in, and nothing that leads it elsewhere", (t) => {
+  const { top, env } = repository(t);
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  workspace.write(top, { "bin/git": `#!/bin/sh\nenv >>'${top}/seen'\nexec '${real}' "$@"\n` });
+  chmodSync(join(top, "bin/git"), 0o755);
+  const kept = {
+    GIT_ASKPASS: "/ask",
+    SSH_ASKPASS: "/ask",
+    GIT_PROXY_COMMAND: "/proxy",
+    GIT_SSL_NO_VERIFY: "0",
+    GIT_CONFIG_COUNT: "2",
+    GIT_CONFIG_KEY_0: "core.hooksPath",
+    GIT_CONFIG_VALUE_0: join(top, "hooks"),
+    GIT_CONFIG_KEY_1: "user.name",
+    GIT_CONFIG_VALUE_1: "B",
+  };
+  const removed = { GIT_DIR: "/elsewhere", GIT_INDEX_FILE: "/elsewhere", GIT_WORK_TREE: "/", GIT_EDITOR: "x" };
+  workspace.write(top, { "hooks/post-checkout": `#!/bin/sh\ntouch '${top}/sprung'\n` });
+  chmodSync(join(top, "hooks/post-checkout"), 0o755);
+  const all = { ...env, ...kept, ...removed, PATH: `${top}/bin:${env.PATH}` };
+  assert.equal(answer(join(top, "repo"), all, "git.switch(cwd, 'x', true)"), "nothing");
+  const seen = readFileSync(join(top, "seen"), "utf8").split("\n");
+  for (const [name, value] of Object.entries(kept)) assert.ok(seen.includes(`${name}=${value}`), name);
+  for (const name of Object.keys(removed)) {
+    assert.ok(!seen.some((line) => line.startsWith(`${name}=`)), name);
+  }
+  // What we turn off stays off, whatever the environment adds.
+  assert.throws(() => readFileSync(join(top, "sprung")), { code: "ENOENT" });
+});
+
+test("files of a worktree are what the user's attributes make of them", (t) => {
+  const { top, env, git } = repository(t);
+  git("config", "--global", "filter.loud.smudge", "tr a-z A-Z");
+  workspace.write(top, { ".config/git/attributes": "*.txt filter=loud\n" });
+  const made = answer(join(top, "repo"), env, `git.head(cwd).then((id) => git.createWorktree(cwd, '${top}/tree', 'x', id))`);
+  assert.equal(made, "nothing");
+  assert.equal(readFileSync(join(top, "tree/a.txt"), "utf8"), "HI\n");
+});
