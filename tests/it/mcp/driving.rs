@@ -11,7 +11,7 @@ fn an_agent_drives_a_run_from_its_beginning_to_its_end_with_tools_alone() {
         let asks = json!({ "elicitation": {} });
         let reactions = [Reaction::Answer("yes")];
         let mut session = Session::begin(&workspace, asks, &reactions).await;
-        let begun = session.call("begin", json!({ "mode": "none" })).await;
+        let begun = session.call("begin", json!({ "mode": "branch" })).await;
         let begun = Session::expect(&begun, "done")["result"].clone();
         let id = begun["run_id"].as_str().unwrap().to_owned();
         assert_eq!(
