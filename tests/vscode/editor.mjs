@@ -108,6 +108,8 @@ export async function suite({ address, browser, home }, { kind, name, folder, me
   const query = new URLSearchParams({ folder, payload: JSON.stringify(payload) });
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
+  // What a page waits for begins with the window.
+  page.setDefaultTimeout(PATIENCE_MS);
   const console_ = [];
   page.on("console", (message) => console_.push(message.text()));
   rmSync(join(folder, RESULT), { force: true });

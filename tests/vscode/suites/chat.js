@@ -37,8 +37,10 @@ test("planner and loop are played by the model of the conversation", async () =>
   const models = async () => ((await vscode.lm.selectChatModels({ vendor: "test" })).length > 0 ? true : undefined);
   await until(vscode.lm.onDidChangeChatModels, models, "a model");
   const watcher = vscode.workspace.createFileSystemWatcher("**/PROGRESS.md");
+  // A file that is replaced as a whole may have come anew, for those who watch.
+  const changed = (heard) => vscode.Disposable.from(watcher.onDidChange(heard), watcher.onDidCreate(heard));
   const completed = until(
-    watcher.onDidChange,
+    changed,
     async () => ((await read(at(PROGRESS))).includes("| TASK-01 | Greeting | completed |") ? true : undefined),
     "a task that is completed",
   );
