@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use onloop::host::Host;
 use onloop_core::effect::Shell;
 use onloop_core::effect::{
-    Command, Durability, Expect, Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, Outcome,
-    ProcessEnd, ProcessSpec, ProcessStatus, Request, Say, Version,
+    Command, Durability, Expect, Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, InputUnit,
+    Outcome, ProcessEnd, ProcessSpec, ProcessStatus, Request, Say, Version,
 };
 use serde_json::Value;
 
@@ -229,9 +229,14 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         },
         "end" => Request::End,
         "http" => http(step, server),
-        "input" => {
-            Request::ReadInput { limit_bytes: number("limit"), wait_ms: step["wait_ms"].as_u64() }
-        }
+        "input" => Request::ReadInput {
+            limit_bytes: number("limit"),
+            wait_ms: step["wait_ms"].as_u64(),
+            unit: match step["unit"].as_str() {
+                Some("bytes") => InputUnit::Bytes,
+                _ => InputUnit::Lines,
+            },
+        },
         "say" => Request::Say(match step["to"].as_str() {
             Some("result") => Say::Result(text(step, "text")),
             _ => Say::Note(text(step, "text")),
