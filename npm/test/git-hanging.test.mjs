@@ -194,3 +194,31 @@ test("who cannot be taken back after a merge hears where the checkout is", async
   assert.equal(here.git("branch", "--show-current"), "main");
   assert.equal(here.git("status", "--porcelain"), "");
 });
+
+/** The process that leads the session of another. */
+const leaderOf = (pid) => Number(/\) (?:\S+ ){3}(\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))[1]);
+
+test("git that somebody else ends leaves the checkout as it was", { skip: process.platform !== "linux" }, async (t) => {
+  const here = withHangingFilter(t);
+  const before = state(here);
+  workspace.write(here.top, { armed: "" });
+  const { git } = new NodeHost({ cwd: here.cwd, attended: false });
+  const answer = git.switch(here.cwd, "x", false).then(() => assert.fail("it did not hang"), (error) => error);
+  while (pidIn(join(here.top, "hung")) === 0) await pause(5);
+  process.kill(leaderOf(pidIn(join(here.top, "hung"))), "SIGTERM");
+  assert.match((await answer).message, /` ended with -1: /);
+  assert.equal(state(here), before);
+});
+
+test("who has no time ends git without leaving its locks", async (t) => {
+  const here = withHangingFilter(t);
+  workspace.write(here.top, { armed: "" });
+  const host = new NodeHost({ cwd: here.cwd, attended: false });
+  const answer = host.git.switch(here.cwd, "x", false).catch((error) => error);
+  while (pidIn(join(here.top, "hung")) === 0) await pause(5);
+  assert.ok(existsSync(join(here.cwd, ".git/index.lock")));
+  host.abandon();
+  // Nothing else has happened since: whoever has no time exits now.
+  assert.ok(!existsSync(join(here.cwd, ".git/index.lock")));
+  await answer;
+});

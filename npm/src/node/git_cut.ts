@@ -12,11 +12,14 @@ import { open, readFile, rename, rm, rmdir, stat, unlink } from "node:fs/promise
 import { Failure } from "../failure.js";
 import { failure, is } from "./errors.js";
 import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
-import { type Answer, type GitProgram, line, succeeded } from "./git_program.js";
+import { type Answer, type GitProgram, complaint, line, succeeded } from "./git_program.js";
 import { left, locked } from "./git_trouble.js";
 
 /** Paths are bytes; this encoding keeps every one of them. */
 const BYTES = "latin1";
+
+/** How git ends that somebody else has ended. */
+const SIGNALLED = -1;
 
 /** A checkout before git changes files in it. */
 interface Before {
@@ -64,9 +67,11 @@ export async function changeFiles(
 ): Promise<Answer> {
   const before = await look(git, root, id);
   try {
-    return await git.act(root, words);
+    const answer = await git.act(root, words);
+    if (answer.exit !== SIGNALLED) return answer;
+    throw complaint(answer);
   } catch (error) {
-    // Only these say that git was ended.
+    // Only these say that git was ended, by us or by somebody else.
     const isCut = error instanceof Failure && ["interrupted", "other"].includes(error.kind);
     if (!isCut) throw error;
     const undisturbed = git.undisturbed();
