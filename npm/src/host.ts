@@ -3,7 +3,8 @@
  * it cannot do, it throws a `Failure` of kind `unsupported`.
  *
  * Paths are absolute or relative to the folder that the program was started in, with `/`
- * between their parts. Every method throws a `Failure` when the effect did not happen.
+ * between their parts. Every method throws a `Failure` when the effect did not happen, or when nobody
+ * knows whether it did.
  */
 
 import type {

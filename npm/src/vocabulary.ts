@@ -540,8 +540,8 @@ export interface HttpAnswer {
 }
 
 /**
- * An effect that did not happen, or not completely. Programs branch on `kind`; people read
- * `message`.
+ * An effect that did not happen, or of which nobody knows whether it did. Programs branch on
+ * `kind`; people read `message`.
  */
 export interface Failure {
   /** What kind of failure. */

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An effect that did not happen, or of which nobody knows whether it did
-/// ([`FailureKind::Unknown`]). Programs branch on `kind`; people read `message`.
+/// An effect that did not happen, or of which nobody knows whether it did. Programs branch on
+/// `kind`; people read `message`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
