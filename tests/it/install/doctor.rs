@@ -19,7 +19,7 @@ fn every_installed_hook_refuses_the_canary() {
     let run = doctor(&project, "").expect_exit(0);
     assert_eq!(run.stdout.matches("is refused").count(), HOSTS.len(), "{run:?}");
     // Claude Code keeps those of a user itself.
-    let servers = run.stdout.matches("a server with 8 tools in").count();
+    let servers = run.stdout.matches("a server with 14 tools in").count();
     assert_eq!(servers, HOSTS.len() - 1, "{run:?}");
 }
 
@@ -28,7 +28,7 @@ fn a_server_is_tried_and_one_that_a_repository_made_up_is_not() {
     let project = Workspace::plain();
     onloop(&project, "install claude --scope project").expect_exit(0);
     let run = doctor(&project, "claude").expect_exit(0);
-    assert!(run.stdout.contains("project: a server with 8 tools in `"), "{run:?}");
+    assert!(run.stdout.contains("project: a server with 14 tools in `"), "{run:?}");
     let made_up = r#"{"mcpServers": {"onloop": {"command": "/tmp/evil/onloop", "args": ["mcp"]}}}"#;
     project.write(".mcp.json", made_up);
     let run = doctor(&project, "claude").expect_exit(0);
