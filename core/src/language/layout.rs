@@ -98,10 +98,11 @@ impl<'t> Part<'t> {
         let step = &self.reading.steps()[at];
         let text = self.reading.text;
         let before = text[..step.span.start].trim_end_matches([' ', '\t', '\r', '\n']);
-        let blank = Span::new(self.reading.line(before.len()).end, step.span.start);
+        let end = self.reading.line(before.len()).end;
         let line_break = self.reading.line_break();
-        if !before.is_empty() {
-            self.set(blank, &line_break.repeat(2));
+        // A header on the first line has nothing before it, or a byte-order mark.
+        if !before.is_empty() && end <= step.span.start {
+            self.set(Span::new(end, step.span.start), &line_break.repeat(2));
         }
         let line = self.reading.line(step.span.start);
         let written = self.reading.slice(line);
