@@ -158,7 +158,10 @@ fn check(text: &str) -> String {
         applied(text, &edits);
     }
     applied(text, &language::inserted(reading, order.len() / 2, "- [ ] **Step {number}: a**\n"));
-    for (offset, _) in text.char_indices().step_by(7).chain([(text.len(), ' ')]) {
+    let offsets = text.char_indices().step_by(7).chain([(text.len(), ' ')]);
+    // No editor has a place inside of a line break.
+    let places = offsets.filter(|(offset, _)| !text[..*offset].ends_with('\r'));
+    for (offset, _) in places {
         language::hover(reading, offset).iter().for_each(|hover| inside(hover.span));
         for proposal in language::proposals(reading, offset) {
             inside(proposal.span);

@@ -7,15 +7,27 @@
 use super::Reading;
 use super::reading::is_container;
 use crate::diagnostic::{Edit, Span};
-use crate::workflow::{FieldPlace, PlaceKind, same_meaning};
+use crate::workflow::{FieldPlace, PlaceKind, parse, same_meaning};
 
 /// How often a layout is read again before the file is left as it is. Each refused part takes some
 /// of it; files that people write have none.
 const READINGS: usize = 64;
 
-/// The edits that lay out the file, in its order; none where it is no workflow that can be read.
-/// Laying out the result changes nothing more.
+/// The edits that lay out the file, in its order; none where it is no workflow that can be read, or
+/// where a second layout would change more. Laying out the result changes nothing.
 pub fn layout(reading: Reading<'_>) -> Vec<Edit> {
+    let edits = proposed(reading);
+    if edits.is_empty() {
+        return edits;
+    }
+    let after = applied(reading.text, &edits);
+    let parsed = parse("", after.as_bytes());
+    let is_final = proposed(Reading::new(&after, &parsed)).is_empty();
+    if is_final { edits } else { Vec::new() }
+}
+
+/// The edits of one layout that keep the meaning.
+fn proposed(reading: Reading<'_>) -> Vec<Edit> {
     if reading.steps().is_empty() {
         return Vec::new();
     }
@@ -98,10 +110,11 @@ impl<'t> Part<'t> {
         let step = &self.reading.steps()[at];
         let text = self.reading.text;
         let before = text[..step.span.start].trim_end_matches([' ', '\t', '\r', '\n']);
-        let blank = Span::new(self.reading.line(before.len()).end, step.span.start);
+        let end = self.reading.line(before.len()).end;
         let line_break = self.reading.line_break();
-        if !before.is_empty() {
-            self.set(blank, &line_break.repeat(2));
+        // A header on the first line has nothing before it, or a byte-order mark.
+        if !before.is_empty() && end <= step.span.start {
+            self.set(Span::new(end, step.span.start), &line_break.repeat(2));
         }
         let line = self.reading.line(step.span.start);
         let written = self.reading.slice(line);
@@ -225,6 +238,6 @@ fn file_end(reading: Reading<'_>) -> Vec<Edit> {
 
 #[cfg(test)]
 pub(super) fn laid_out(text: &str) -> String {
-    let parsed = crate::workflow::parse("hotl-workflow-a.md", text.as_bytes());
+    let parsed = parse("hotl-workflow-a.md", text.as_bytes());
     applied(text, &layout(Reading::new(text, &parsed)))
 }

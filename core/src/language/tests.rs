@@ -533,6 +533,9 @@ fn one_layout_for_every_way_to_write_it() {
         - [ ] **Step 2: B**\naction: b\nloop: false\n";
     assert_eq!(found, expected, "\n{found}");
     assert_eq!(layout::laid_out(&found), found);
+    for first in ["### 1. A\naction: a\n", "\u{feff}### 1. A\naction: a\n"] {
+        assert_eq!(layout::laid_out(first), first, "{first:?}");
+    }
     for unreadable in ["", "\0", "hello", "---\n"] {
         assert_eq!(layout::laid_out(unreadable), unreadable.to_owned(), "{unreadable:?}");
     }
