@@ -148,6 +148,7 @@ export interface RunView {
         session: string | null;
         denied: number;
         usage: UsageView;
+        checks?: CheckView[];
     }[];
     usage: UsageView;
     confined: HoldView[];
@@ -158,6 +159,13 @@ export interface RunView {
     } | null;
     asks?: AsksView;
     [other: string]: unknown;
+}
+export interface CheckView {
+    what: string;
+    result: "passed" | "failed" | "waits" | "open";
+    reason: string | null;
+    took_ms: number | null;
+    remarks: string[];
 }
 export interface AsksView {
     step: number | null;

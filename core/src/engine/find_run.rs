@@ -183,9 +183,8 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
                 false => io.holder(&store.paths().driver_lock()).await.ok().flatten(),
             };
             let interrupted = is_orphaned(io, store.run(), holder.as_ref());
-            let driver = holder.filter(|holder| {
-                holder.live || holder.process.host != io.start().process.host
-            });
+            let driver = holder
+                .filter(|holder| holder.live || holder.process.host != io.start().process.host);
             Some(Found { root, id, record: FoundRecord::Own(Box::new(store)), interrupted, driver })
         }
     }
