@@ -226,6 +226,7 @@ export interface RunView {
         session: string | null;
         denied: number;
         usage: UsageView;
+        checks?: CheckView[];
     }[];
     usage: UsageView;
     confined: HoldView[];
@@ -247,6 +248,13 @@ export interface FinishView {
     worktree_action: string | null;
     artifacts_preserved_at: string | null;
     notes: string | null;
+}
+export interface CheckView {
+    what: string;
+    result: "passed" | "failed" | "waits" | "open";
+    reason: string | null;
+    took_ms: number | null;
+    remarks: string[];
 }
 export interface AsksView {
     step: number | null;

@@ -1,7 +1,7 @@
 // Makes `dist/`: one bundle for hosts with Node, one for web workers, and the module that both use.
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,13 +33,21 @@ await Promise.all([
   bundle("web", "browser"),
 ]);
 copyFileSync(join(root, "..", "dist", "onloop.wasm"), join(root, "dist", "onloop.wasm"));
+writeChangelog();
 writeSchemas();
 writeAgents();
 // These are packed from the extension's own folder only.
-for (const name of ["CHANGELOG.md", "LICENSE", "LICENSE-APACHE", "LICENSE-MIT"]) {
+for (const name of ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"]) {
   copyFileSync(join(root, "..", "..", name), join(root, name));
 }
 copyFileSync(join(root, "..", "THIRD-PARTY-NOTICES.txt"), join(root, "THIRD-PARTY-NOTICES.txt"));
+
+/** The project's own, whose links lead into the repository from wherever it is read. */
+function writeChangelog() {
+  const text = readFileSync(join(root, "..", "..", "CHANGELOG.md"), "utf8");
+  const place = "https://github.com/onloop/onloop/blob/main/";
+  writeFileSync(join(root, "CHANGELOG.md"), text.replace(/\]\((?!https?:|#)/g, `](${place}`));
+}
 
 /** Of the configuration, as the core has it; what comes with a repository has rules alone. */
 function writeSchemas() {

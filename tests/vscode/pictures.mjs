@@ -35,7 +35,6 @@ const scenes = {
     await row(page, "command grep").waitFor();
   },
   finish: (page) => page.locator(".quick-input-widget .monaco-list-row").first().waitFor(),
-  toast: (page) => page.locator(".notification-toast").first().waitFor(),
   welcome: (page) => page.getByText("Let agents work").first().waitFor(),
   output: (page) => page.locator(".view-line", { hasText: "onloop" }).first().waitFor(),
 };

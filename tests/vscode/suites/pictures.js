@@ -45,7 +45,6 @@ test("every view is shown", async () => {
   await scene("colours", () => open(".ai/workflows/colours.md"));
   await scene("tests", () => executeCommand("workbench.view.testing.focus"));
   await scene("finish", () => executeCommand("onloop.finish", find("blocked")));
-  await scene("toast", async () => void vscode.commands.executeCommand("onloop.run", at("hotl-workflow-greet.md")));
   await scene("welcome", () => executeCommand("workbench.action.openWalkthrough", "onloop.onloop#start"));
   await scene("output", () => executeCommand("onloop.showOutput"));
 });

@@ -150,7 +150,9 @@ fn member(rust: &str, field: &syn::Field) -> Result<Member, String> {
     let serde = Serde::read(&field.attrs)?;
     serde.only(&["rename", "with", "default", "skip_serializing_if"])?;
     let skipped = serde.get("skip_serializing_if");
-    if skipped.is_some_and(|function| function != "Option::is_none") {
+    // What is left out has to be what its default puts there.
+    let is_default = serde.get("default").is_some();
+    if skipped.is_some_and(|function| function != "Option::is_none" && !is_default) {
         return Err("a member that is left out for another reason than being `None`".to_owned());
     }
     if serde.get("default").is_some_and(|function| !function.is_empty()) {
