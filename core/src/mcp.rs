@@ -26,10 +26,10 @@ pub use completion::Completion;
 pub use connection::{
     ClientAnswer, ClientRequest, Connection, Reaction, ServerRequest, input_required,
 };
-pub use prompt::Prompt;
+pub use prompt::ServedPrompt;
 pub use resource::{Resource, ResourceKind, listed};
 pub use server::mcp;
-pub use terms::{Era, LogLevel, STATELESS_VERSION, Terms};
+pub use terms::{ClientTerms, Era, LogLevel, STATELESS_VERSION};
 pub use tool::{InputError, Tool, ToolCall, ToolProgram};
 
 /// Versions of the protocol that begin with `initialize`, the newest first. Beside them there is

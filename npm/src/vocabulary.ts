@@ -289,16 +289,6 @@ export type Request =
  */
 export type Bytes = number;
 
-/** What a read of standard input returns. */
-export type InputUnit =
-  /** Whole lines. */
-  | "lines"
-  /**
-   * Whatever has arrived, one byte at least, and never more than the limit: the rest comes with the
-   * next read.
-   */
-  | "bytes";
-
 /** What must be at a path before it is written. */
 export type Expect =
   /** Anything. */
@@ -339,6 +329,16 @@ export type HttpMethod =
   | "GET"
   /** Something is handed over. */
   | "POST";
+
+/** What a read of standard input returns. */
+export type InputUnit =
+  /** Whole lines. */
+  | "lines"
+  /**
+   * Whatever has arrived, one byte at least, and never more than the limit: the rest comes with the
+   * next read.
+   */
+  | "bytes";
 
 /** Something to say. */
 export type Say =

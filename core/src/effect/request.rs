@@ -199,7 +199,7 @@ pub enum Request {
         /// of the line is kept. `None`: no limit.
         wait_ms: Option<u64>,
         /// What a read returns.
-        #[serde(skip_serializing_if = "InputUnit::is_lines")]
+        #[serde(default, skip_serializing_if = "InputUnit::is_lines")]
         unit: InputUnit,
     },
     /// Waits until something in one of these folders changes → [`Outcome::Changed`]: an entry comes,

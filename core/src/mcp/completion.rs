@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::prompt::Prompt;
+use super::prompt::ServedPrompt;
 use super::resource;
 use crate::limits;
 use crate::syntax::json_rpc::RpcError;
@@ -15,7 +15,7 @@ pub struct Completion {
 }
 
 /// What is asked for.
-pub(super) enum Wanted {
+pub(super) enum CompletionTarget {
     /// Ids of runs.
     Runs(Completion),
     /// We know nothing that would fit.
@@ -28,7 +28,7 @@ impl Completion {
     /// # Errors
     ///
     /// There is nothing of that name.
-    pub(super) fn read(params: &Map<String, Value>) -> Result<Wanted, RpcError> {
+    pub(super) fn read(params: &Map<String, Value>) -> Result<CompletionTarget, RpcError> {
         let invalid = |message: String| RpcError::new(RpcError::INVALID_PARAMS, message);
         let short = |text: &str| ellipsis(&one_line(text), 200);
         let nothing = Value::Null;
@@ -39,7 +39,7 @@ impl Completion {
             return Err(invalid("`argument` needs `name` and `value`, both strings".to_owned()));
         };
         let expected = match about["type"].as_str() {
-            Some("ref/prompt") => Prompt::named(about.get("name"))?.argument().0,
+            Some("ref/prompt") => ServedPrompt::named(about.get("name"))?.argument().0,
             Some("ref/resource") => {
                 let uri = about["uri"].as_str().unwrap_or_default();
                 if !resource::is_template(uri) {
@@ -57,8 +57,8 @@ impl Completion {
             return Err(invalid(format!("there is no argument `{name}`; expected `{expected}`")));
         }
         Ok(match expected {
-            "run_id" => Wanted::Runs(Completion { typed: one_line(typed) }),
-            _ => Wanted::Nothing,
+            "run_id" => CompletionTarget::Runs(Completion { typed: one_line(typed) }),
+            _ => CompletionTarget::Nothing,
         })
     }
 

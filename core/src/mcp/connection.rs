@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::completion::Completion;
 use super::resource::Resource;
 use super::subscription::Subscriptions;
-use super::terms::{Era, Freshness, LogLevel, Terms, dressed, renumbered};
+use super::terms::{ClientTerms, Era, Freshness, LogLevel, dressed, renumbered};
 use super::tool::{InputError, Tool, ToolCall};
 use crate::limits;
 use crate::syntax::json_rpc::{self as message, Id, Incoming, RpcError, invalid};
@@ -33,7 +33,7 @@ pub enum Reaction {
         /// The token with which the client wants to be told about progress.
         progress: Option<Value>,
         /// What is known of the client.
-        terms: Terms,
+        terms: ClientTerms,
     },
     /// The client no longer wants an answer to this request.
     Cancel(Id),
@@ -311,7 +311,7 @@ impl Connection {
             let error = invalid("a request with this `id` is still open");
             return self.answer_now(batch, message::answer(None, &Err(error)));
         }
-        let terms = match Terms::declared(method, params) {
+        let terms = match ClientTerms::declared(method, params) {
             Ok(Some(terms)) => terms,
             Ok(None) => self.terms(),
             Err(error) => {
@@ -342,9 +342,9 @@ impl Connection {
     }
 
     /// What is known of the client of a conversation.
-    fn terms(&self) -> Terms {
+    fn terms(&self) -> ClientTerms {
         let agreed = self.agreed.unwrap_or_default();
-        Terms { era: Era::Conversation, elicits: agreed.elicits, log: agreed.log }
+        ClientTerms { era: Era::Conversation, elicits: agreed.elicits, log: agreed.log }
     }
 
     fn notified(&mut self, method: &str, params: &Map<String, Value>) -> Vec<Reaction> {

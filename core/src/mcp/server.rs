@@ -23,7 +23,7 @@ use crate::mcp::{ClientAnswer, Connection, Id, Reaction, ServerRequest};
 use crate::time::Timestamp;
 use folders::Folders;
 use job::{Job, NewJob, State};
-use lookout::Lookout;
+use lookout::RunLookout;
 use process::Followed;
 
 /// `onloop mcp`: speaks until its standard input ends.
@@ -47,7 +47,7 @@ pub async fn mcp(io: &Io) -> Exit {
         jobs: Vec::new(),
         begun: 0,
         closing: None,
-        lookout: Lookout::default(),
+        lookout: RunLookout::default(),
         roots_until: None,
     };
     server.serve().await
@@ -63,7 +63,7 @@ struct Server {
     /// Nothing new begins; how it ends when everything has.
     closing: Option<Exit>,
     /// What clients want to be told about.
-    lookout: Lookout,
+    lookout: RunLookout,
     /// How long calls wait for the client to say where it works.
     roots_until: Option<Timestamp>,
 }

@@ -85,7 +85,7 @@ pub enum Era {
 
 /// What is known of the client of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Terms {
+pub struct ClientTerms {
     /// The protocol.
     pub era: Era,
     /// Whether people can be asked through the client.
@@ -94,7 +94,7 @@ pub struct Terms {
     pub log: Option<LogLevel>,
 }
 
-impl Terms {
+impl ClientTerms {
     /// What a request declares about itself; `None`: nothing, so it belongs to a conversation.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Terms {
     pub(super) fn declared(
         method: &str,
         params: &Map<String, Value>,
-    ) -> Result<Option<Terms>, RpcError> {
+    ) -> Result<Option<ClientTerms>, RpcError> {
         let nothing = Map::new();
         let meta = params.get("_meta").and_then(Value::as_object).unwrap_or(&nothing);
         let claims = [VERSION, CAPABILITIES].iter().any(|key| meta.contains_key(*key));
@@ -130,7 +130,7 @@ impl Terms {
         let log =
             meta.get(LOG_LEVEL).map(|level| LogLevel::wanted(LOG_LEVEL, level)).transpose()?;
         let elicits = elicits(capabilities);
-        Ok(Some(Terms { era: Era::Request, elicits, log }))
+        Ok(Some(ClientTerms { era: Era::Request, elicits, log }))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::verb::{
     BeginArgs, DiffArgs, FinalizeArgs, GateArgs, LintArgs, NextArgs, ReceiptArgs, ReportArgs,
     ResumeArgs, RunArgs, StatusArgs, StepArgs, SummaryArgs,
 };
-use parameter::{Given, Kind, Parameter, needed, optional};
+use parameter::{CheckedArguments, Parameter, ParameterKind, needed, optional};
 
 words! {
     /// A tool, named after the verb behind it.
@@ -139,7 +139,7 @@ fn short(text: &str) -> String {
     ellipsis(&one_line(text), 100)
 }
 
-const WORD: Kind = Kind::Text(limits::MCP_WORD_CHARS);
+const WORD: ParameterKind = ParameterKind::Text(limits::MCP_WORD_CHARS);
 const RUN_ID: Parameter =
     optional("run_id", WORD, "The run; left out: the only unfinished one here");
 /// Every tool has it.
@@ -156,23 +156,27 @@ const RUN_A_WORKFLOW: &[Parameter] = &[
     optional("run_id", WORD, "Go on with this run instead of beginning one"),
     optional(
         "agent",
-        Kind::Choice(agent::UNATTENDED),
+        ParameterKind::Choice(agent::UNATTENDED),
         "Who acts; `script` runs the steps' own scripts. Left out: `script` if every step has \
          one, else the first agent that is installed",
     ),
     optional(
         "mode",
-        Kind::Choice(IsolationMode::WORDS),
+        ParameterKind::Choice(IsolationMode::WORDS),
         "Where to work, instead of what the file says",
     ),
     optional("branch", WORD, "Branch to work on, instead of what the file says"),
-    optional("fresh", Kind::Flag, "Begin anew although an unfinished run of the file exists"),
-    optional("review", Kind::Choice(agent::READERS), "Agent that reviews the work"),
+    optional(
+        "fresh",
+        ParameterKind::Flag,
+        "Begin anew although an unfinished run of the file exists",
+    ),
+    optional("review", ParameterKind::Choice(agent::READERS), "Agent that reviews the work"),
     optional("agent_timeout", WORD, "Longest time for one attempt, such as 20m or 1h30m"),
     optional("verify_timeout", WORD, "Longest time for one verification command"),
     optional(
         "background",
-        Kind::Flag,
+        ParameterKind::Flag,
         "Answer when the run has begun, and go on with it: it pauses at gates. `status` says where \
          it stands, `stop` pauses it",
     ),
@@ -182,52 +186,56 @@ const BEGIN: &[Parameter] = &[
     optional("file", WORD, "Workflow file; left out: the only one of the project"),
     optional(
         "mode",
-        Kind::Choice(IsolationMode::WORDS),
+        ParameterKind::Choice(IsolationMode::WORDS),
         "Where to work, instead of what the file says: ask the person where neither says it",
     ),
     optional("branch", WORD, "Branch to work on, instead of what the file says"),
 ];
 const STATUS: &[Parameter] = &[
     optional("run_id", WORD, "Show this run in detail; left out: a list"),
-    optional("all", Kind::Flag, "List finished runs as well"),
+    optional("all", ParameterKind::Flag, "List finished runs as well"),
 ];
 const NEXT: &[Parameter] = &[RUN_ID];
 const STEP: &[Parameter] = &[
-    needed("step", Kind::Step, "Number of the step"),
+    needed("step", ParameterKind::Step, "Number of the step"),
     needed(
         "action",
-        Kind::Choice(&["start", "verify", "retry", "block"]),
+        ParameterKind::Choice(&["start", "verify", "retry", "block"]),
         "`start`: an attempt begins. `verify`: run the step's checks and record the result. \
          `retry`: is another attempt allowed? `block`: the step cannot go on",
     ),
-    optional("reason", Kind::Text(limits::MCP_REASON_CHARS), "Why the step is blocked"),
+    optional("reason", ParameterKind::Text(limits::MCP_REASON_CHARS), "Why the step is blocked"),
     RUN_ID,
 ];
 const GATE: &[Parameter] = &[
-    needed("step", Kind::Step, "Number of the step"),
-    needed("decision", Kind::Choice(&["approved", "rejected"]), "What is proposed"),
+    needed("step", ParameterKind::Step, "Number of the step"),
+    needed("decision", ParameterKind::Choice(&["approved", "rejected"]), "What is proposed"),
     RUN_ID,
 ];
 const LINT: &[Parameter] = &[
-    optional("files", Kind::List, "Workflow files; left out: the only one of the project"),
-    optional("deny_warnings", Kind::Flag, "Treat warnings as errors"),
+    optional("files", ParameterKind::List, "Workflow files; left out: the only one of the project"),
+    optional("deny_warnings", ParameterKind::Flag, "Treat warnings as errors"),
 ];
 const PERMIT_EXPLAIN: &[Parameter] = &[
-    optional("command", Kind::Text(limits::SHELL_BYTES), "A line of shell"),
+    optional("command", ParameterKind::Text(limits::SHELL_BYTES), "A line of shell"),
     optional("tool", WORD, "Name of a tool, instead of a line of shell"),
-    optional("input", Kind::Object, "The input of that tool"),
+    optional("input", ParameterKind::Object, "The input of that tool"),
 ];
 const REPORT: &[Parameter] = &[RUN];
 const FINALIZE: &[Parameter] = &[RUN_ID];
 const SUMMARY: &[Parameter] = &[
     RUN,
-    optional("platform", Kind::Choice(PLATFORMS), "As Markdown that this client shows well"),
+    optional(
+        "platform",
+        ParameterKind::Choice(PLATFORMS),
+        "As Markdown that this client shows well",
+    ),
 ];
 const PLATFORMS: &[&str] = &["claude", "codex", "cline"];
 const DIFF: &[Parameter] = &[
     RUN,
     optional("step", WORD, "A step, or one attempt at it (2-1); left out: the whole run"),
-    optional("stat", Kind::Flag, "Only how many lines of which file"),
+    optional("stat", ParameterKind::Flag, "Only how many lines of which file"),
 ];
 const RECEIPT: &[Parameter] = &[RUN];
 
@@ -433,7 +441,7 @@ impl Tool {
                 Some(value) => parameter.check(value)?,
             }
         }
-        let read = Given(given);
+        let read = CheckedArguments(given);
         Ok(ToolCall {
             directory: read.text("directory"),
             program: self.program(&read)?,

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::{ANSWER, Agreed, ClientRequest, Connection, words};
-use crate::mcp::completion::{Completion, Wanted, completed};
-use crate::mcp::prompt::{self, Prompt};
+use crate::mcp::completion::{Completion, CompletionTarget, completed};
+use crate::mcp::prompt::{self, ServedPrompt};
 use crate::mcp::resource::{self, Resource};
 use crate::mcp::terms::{
-    Era, Freshness, LogLevel, STATELESS_VERSION, Terms, capabilities, elicits, server_info,
+    ClientTerms, Era, Freshness, LogLevel, STATELESS_VERSION, capabilities, elicits, server_info,
 };
 use crate::mcp::tool::Tool;
 use crate::mcp::{VERSIONS, output};
@@ -43,7 +43,7 @@ impl Connection {
         id: &Id,
         method: &str,
         params: &Map<String, Value>,
-        (terms, batch): (Terms, Option<u64>),
+        (terms, batch): (ClientTerms, Option<u64>),
     ) -> Result<Judged, RpcError> {
         match terms.era {
             Era::Request if batch.is_some() => {
@@ -146,12 +146,12 @@ fn shared(method: &str, params: &Map<String, Value>) -> Result<Judged, RpcError>
             no_cursor(params)?;
             fixed(prompt::listed())
         }
-        "prompts/get" => plain(Prompt::get(params)?),
+        "prompts/get" => plain(ServedPrompt::get(params)?),
         "completion/complete" => match Completion::read(params)? {
-            Wanted::Runs(completion) => {
+            CompletionTarget::Runs(completion) => {
                 Ok(Judged::ClientRequest(ClientRequest::Complete(completion)))
             }
-            Wanted::Nothing => plain(completed(&[])),
+            CompletionTarget::Nothing => plain(completed(&[])),
         },
         "resources/list" => {
             no_cursor(params).map(|()| Judged::ClientRequest(ClientRequest::ListResources))

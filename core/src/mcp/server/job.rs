@@ -5,15 +5,15 @@ use sha2::{Digest, Sha256};
 
 use super::after;
 use super::program::program;
-use super::told::Told;
+use super::told::ProgressTold;
 use crate::effect::{
     Exit, Failure, FailureKind, Io, Outcome, ProcessEnd, ProcessRole, ProcessSpec, ProcessStatus,
     Program, Progress, Reply, Say, Start, Terminal, Turn,
 };
 use crate::limits;
 use crate::mcp::{
-    Capped, ClientAnswer, ClientRequest, Completion, Id, Resource, RpcError, ServerRequest, Terms,
-    Tool, ToolCall, error_result, input_required, listed, tool_result,
+    Capped, ClientAnswer, ClientRequest, ClientTerms, Completion, Id, Resource, RpcError,
+    ServerRequest, Tool, ToolCall, error_result, input_required, listed, tool_result,
 };
 use crate::text;
 use crate::time::Timestamp;
@@ -24,7 +24,7 @@ pub(super) struct Job {
     /// for the client to call again.
     pub(super) id: Option<Id>,
     number: u64,
-    pub(super) terms: Terms,
+    pub(super) terms: ClientTerms,
     /// Whether it is answered when its run has begun.
     pub(super) is_background: bool,
     /// The run that it conducts.
@@ -40,7 +40,7 @@ pub(super) struct Job {
     pub(super) has_process: bool,
     /// Nobody wants its answer any more.
     pub(super) cancelled: bool,
-    pub(super) told: Told,
+    pub(super) told: ProgressTold,
     program: Option<Program>,
     form: Form,
     said: Capped,
@@ -54,7 +54,7 @@ pub(super) struct NewJob {
     pub(super) id: Id,
     pub(super) work: ClientRequest,
     pub(super) progress: Option<Value>,
-    pub(super) terms: Terms,
+    pub(super) terms: ClientTerms,
 }
 
 /// What a job waits for.
@@ -118,7 +118,7 @@ impl Job {
             locks: Vec::new(),
             has_process: false,
             cancelled: false,
-            told: Told::new(progress, now),
+            told: ProgressTold::new(progress, now),
             program: None,
             form,
             said: Capped::new(most_bytes),

@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 
 /// What was there at the last look.
 #[derive(Debug, Default)]
-pub(super) struct Lookout {
+pub(super) struct RunLookout {
     /// How long the ledger of each run that somebody wants to know about was; `None`: it was not there.
     runs: BTreeMap<String, Option<u64>>,
     /// The runs that there were.
@@ -18,7 +18,7 @@ pub(super) struct Lookout {
     due: Option<Timestamp>,
 }
 
-impl Lookout {
+impl RunLookout {
     /// When to look again.
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.due
@@ -38,7 +38,7 @@ impl Server {
         let runs = self.connection.watched_runs();
         let lists = self.connection.watches_list();
         if runs.is_empty() && !lists {
-            self.lookout = Lookout::default();
+            self.lookout = RunLookout::default();
             return;
         }
         let now = self.io.now();
@@ -63,7 +63,7 @@ impl Server {
     }
 }
 
-impl Lookout {
+impl RunLookout {
     async fn look(&mut self, io: &Io, runs: &BTreeSet<String>, lists: bool) -> Seen {
         let Ok(home) = StateHome::of(io) else { return Seen::default() };
         self.runs.retain(|id, _| runs.contains(id));

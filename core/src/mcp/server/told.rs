@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 const PART: f64 = 0.02;
 
 /// What was told, and when.
-pub(super) struct Told {
+pub(super) struct ProgressTold {
     /// The name under which the client wants to be told; `None`: it does not.
     token: Option<Value>,
     /// The last words, and when they were new.
@@ -33,15 +33,18 @@ pub(super) struct Sign {
     pub(super) words: String,
 }
 
-impl Told {
-    pub(super) fn new(token: Option<Value>, now: Timestamp) -> Told {
+impl ProgressTold {
+    pub(super) fn new(token: Option<Value>, now: Timestamp) -> ProgressTold {
         let words = "it goes on".to_owned();
-        Told { token, words, since: now, done: 0.0, steps: None, at: now }
+        ProgressTold { token, words, since: now, done: 0.0, steps: None, at: now }
     }
 
     /// Somebody else waits from now on.
     pub(super) fn to(&mut self, token: Option<Value>, now: Timestamp) {
-        *self = Told { words: std::mem::take(&mut self.words), ..Told::new(token, now) };
+        *self = ProgressTold {
+            words: std::mem::take(&mut self.words),
+            ..ProgressTold::new(token, now)
+        };
     }
 
     /// The name under which the client wants to be told.
@@ -117,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_client_hears_something_every_ten_seconds_and_it_only_grows() {
-        let mut told = Told::new(Some(json!(7)), at(0));
+        let mut told = ProgressTold::new(Some(json!(7)), at(0));
         assert_eq!(told.sign(at(9_999)), None);
         let first = told.sign(at(10_000)).unwrap();
         assert_eq!((first.words.as_str(), first.total), ("it goes on (10s)", None));
@@ -145,7 +148,7 @@ mod tests {
 
     #[test]
     fn who_does_not_want_to_be_told_is_not() {
-        let mut told = Told::new(None, at(0));
+        let mut told = ProgressTold::new(None, at(0));
         assert_eq!(told.due(), None);
         assert_eq!(told.progress(&progress(0.5, "→ Step 1: Write"), at(1)), None);
         assert_eq!(told.sign(at(100_000)), None);

@@ -8,13 +8,13 @@ use crate::limits;
 /// A parameter of a tool: its schema and its check are made from it.
 pub(super) struct Parameter {
     pub(super) name: &'static str,
-    kind: Kind,
+    kind: ParameterKind,
     pub(super) needed: bool,
     about: &'static str,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum ParameterKind {
     /// A string of at most so many characters.
     Text(usize),
     /// One of these.
@@ -27,11 +27,19 @@ pub(super) enum Kind {
     List,
 }
 
-pub(super) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+pub(super) const fn optional(
+    name: &'static str,
+    kind: ParameterKind,
+    about: &'static str,
+) -> Parameter {
     Parameter { name, kind, needed: false, about }
 }
 
-pub(super) const fn needed(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+pub(super) const fn needed(
+    name: &'static str,
+    kind: ParameterKind,
+    about: &'static str,
+) -> Parameter {
     Parameter { name, kind, needed: true, about }
 }
 
@@ -39,19 +47,19 @@ impl Parameter {
     pub(super) fn schema(&self) -> Value {
         let about = self.about;
         match self.kind {
-            Kind::Text(most) => json!({
+            ParameterKind::Text(most) => json!({
                 "type": "string", "description": about, "minLength": 1, "maxLength": most,
             }),
-            Kind::Choice(words) => {
+            ParameterKind::Choice(words) => {
                 json!({ "type": "string", "description": about, "enum": words })
             }
-            Kind::Flag => json!({ "type": "boolean", "description": about }),
-            Kind::Step => json!({
+            ParameterKind::Flag => json!({ "type": "boolean", "description": about }),
+            ParameterKind::Step => json!({
                 "type": "integer", "description": about,
                 "minimum": 1, "maximum": limits::WORKFLOW_STEPS,
             }),
-            Kind::Object => json!({ "type": "object", "description": about }),
-            Kind::List => json!({
+            ParameterKind::Object => json!({ "type": "object", "description": about }),
+            ParameterKind::List => json!({
                 "type": "array", "description": about, "maxItems": limits::MCP_LIST_ITEMS,
                 "items": { "type": "string", "minLength": 1, "maxLength": limits::MCP_WORD_CHARS },
             }),
@@ -60,24 +68,26 @@ impl Parameter {
 
     pub(super) fn check(&self, value: &Value) -> Result<(), InputError> {
         let expected = match self.kind {
-            Kind::Text(most) if is_text(value, most) => return Ok(()),
-            Kind::Text(most) => format!("a string of 1 to {most} characters"),
-            Kind::Choice(words) if value.as_str().is_some_and(|word| words.contains(&word)) => {
+            ParameterKind::Text(most) if is_text(value, most) => return Ok(()),
+            ParameterKind::Text(most) => format!("a string of 1 to {most} characters"),
+            ParameterKind::Choice(words)
+                if value.as_str().is_some_and(|word| words.contains(&word)) =>
+            {
                 return Ok(());
             }
-            Kind::Choice(words) => format!("one of `{}`", words.join("`, `")),
-            Kind::Flag if value.is_boolean() => return Ok(()),
-            Kind::Flag => "true or false".to_owned(),
-            Kind::Step => {
+            ParameterKind::Choice(words) => format!("one of `{}`", words.join("`, `")),
+            ParameterKind::Flag if value.is_boolean() => return Ok(()),
+            ParameterKind::Flag => "true or false".to_owned(),
+            ParameterKind::Step => {
                 let most = limits::WORKFLOW_STEPS as u64;
                 match value.as_u64() {
                     Some(step) if (1..=most).contains(&step) => return Ok(()),
                     Some(_) | None => format!("a number from 1 to {most}"),
                 }
             }
-            Kind::Object if value.is_object() => return Ok(()),
-            Kind::Object => "an object".to_owned(),
-            Kind::List => match value.as_array() {
+            ParameterKind::Object if value.is_object() => return Ok(()),
+            ParameterKind::Object => "an object".to_owned(),
+            ParameterKind::List => match value.as_array() {
                 Some(items)
                     if items.len() <= limits::MCP_LIST_ITEMS
                         && items.iter().all(|item| is_text(item, limits::MCP_WORD_CHARS)) =>
@@ -99,9 +109,9 @@ fn is_text(value: &Value, most_chars: usize) -> bool {
 }
 
 /// Arguments that were checked.
-pub(super) struct Given<'a>(pub(super) &'a Map<String, Value>);
+pub(super) struct CheckedArguments<'a>(pub(super) &'a Map<String, Value>);
 
-impl Given<'_> {
+impl CheckedArguments<'_> {
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.0.get(name)?.as_str().map(str::to_owned)
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::parameter::Given;
+use super::parameter::CheckedArguments;
 use super::{InputError, Tool, ToolProgram};
 use crate::engine::choose_agent::AgentArgs;
 use crate::engine::conduct_args::ConductArgs;
@@ -15,7 +15,7 @@ use crate::verb::{
 };
 
 impl Tool {
-    pub(super) fn program(self, given: &Given<'_>) -> Result<ToolProgram, InputError> {
+    pub(super) fn program(self, given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
         let run_id = || given.text("run_id").unwrap_or_default();
         Ok(match self {
             Tool::Run => return run(given),
@@ -69,7 +69,7 @@ impl Tool {
     }
 }
 
-fn step(given: &Given<'_>) -> StepArgs {
+fn step(given: &CheckedArguments<'_>) -> StepArgs {
     StepArgs {
         step: given.step(),
         action: match given.text("action").as_deref() {
@@ -83,7 +83,7 @@ fn step(given: &Given<'_>) -> StepArgs {
     }
 }
 
-fn gate(given: &Given<'_>) -> GateArgs {
+fn gate(given: &CheckedArguments<'_>) -> GateArgs {
     GateArgs {
         step: given.step(),
         decision: match given.text("decision").as_deref() {
@@ -107,7 +107,7 @@ fn platform(word: &str) -> Option<Platform> {
     })
 }
 
-fn run(given: &Given<'_>) -> Result<ToolProgram, InputError> {
+fn run(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
     let conduct = ConductArgs {
         agent: AgentArgs { agent: given.text("agent"), agent_command: None },
         agent_timeout: given.text("agent_timeout"),
@@ -135,7 +135,7 @@ fn run(given: &Given<'_>) -> Result<ToolProgram, InputError> {
     Ok(ToolProgram::Resume(ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() }))
 }
 
-fn explain(given: &Given<'_>) -> Result<ToolProgram, InputError> {
+fn explain(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
     let (tool_or_line, input) = match (given.text("command"), given.text("tool")) {
         (Some(line), None) if !given.0.contains_key("input") => (line, None),
         (None, Some(tool)) => {
