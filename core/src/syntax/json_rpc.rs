@@ -36,7 +36,7 @@ pub struct RpcError {
     /// For people.
     pub message: String,
     /// For programs, where the protocol says what.
-    pub data: Option<Value>,
+    pub data: Option<Box<Value>>,
 }
 
 impl RpcError {
@@ -67,7 +67,7 @@ impl RpcError {
     }
 
     pub(crate) fn with_data(self, data: Value) -> RpcError {
-        RpcError { data: Some(data), ..self }
+        RpcError { data: Some(Box::new(data)), ..self }
     }
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn answer(id: Option<&Id>, outcome: &Result<Value, RpcError>) -> Valu
         Err(RpcError { code, message, data }) => {
             let mut error = json!({ "code": code, "message": message });
             if let Some(data) = data {
-                error["data"] = data.clone();
+                error["data"] = Value::clone(data);
             }
             json!({ "jsonrpc": "2.0", "id": id, "error": error })
         }
