@@ -305,12 +305,12 @@ Examples:
     Mcp,
     /// Serve workflow files to editors over the Language Server Protocol
     #[command(
-        after_help = "For editors: messages on standard input and output, until the editor ends
-it. Reads no file and writes none; docs/lsp.md says how to set one up.
+        after_help = "An editor starts it and ends it. Messages come on standard input, answers
+go to standard output. No file is read or written. docs/lsp.md has the
+set-up for Neovim, Helix, Emacs and Sublime Text.
 
 Examples:
-  vim.lsp.start({ name = 'onloop', cmd = { 'onloop', 'lsp' } })    Neovim
-  (markdown-mode . (\"onloop\" \"lsp\"))                             Emacs, eglot"
+  onloop lsp    the command that an editor is configured with"
     )]
     Lsp,
     /// Show all runs in a browser and decide at their gates there
