@@ -52,10 +52,17 @@ export class Commands {
       void vscode.window.showInformationMessage(`${label(chosen)} is being worked on.`);
       return undefined;
     }
-    const more = await answerTo(chosen);
+    const more = await this.#answerTo(chosen, folder);
     if (more === undefined) return undefined;
     const argv = ["resume", chosen.entry.run_id, ...more, ...agentWords()];
     return this.#performer.drive(folder, label(chosen), argv);
+  }
+
+  #answerTo(run: Run, folder: string): Promise<string[] | undefined> {
+    return answerTo(run, async () => {
+      const { result } = await this.#performer.look(folder, ["next", "--run-id", run.entry.run_id]);
+      return result;
+    });
   }
 
   async #auto(about: About): Promise<number | undefined> {
@@ -88,7 +95,7 @@ async function anewOrOn(runs: Run[]): Promise<string[] | undefined> {
 }
 
 /** What a person has to say before a run can go on; undefined: they would not. */
-async function answerTo({ advice }: Run): Promise<string[] | undefined> {
+async function answerTo({ advice }: Run, command: () => Promise<string>): Promise<string[] | undefined> {
   switch (advice?.action) {
     case "ask-interrupted": {
       const choices = [
@@ -107,7 +114,7 @@ async function answerTo({ advice }: Run): Promise<string[] | undefined> {
       return choice === undefined ? undefined : ["--accept-review"];
     }
     case "ask-budget":
-      return raised(advice.command ?? "");
+      return raised(await command());
     default:
       return [];
   }

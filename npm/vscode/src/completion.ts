@@ -1,7 +1,7 @@
 /** What can be written where the cursor is, and what it means. */
 
-import type { Field, Outline, Span } from "onloop";
-import { type Place, isInFence, placeAt } from "./place.js";
+import type { Field, Outline } from "onloop";
+import { type Place, type Span, isInFence, placeAt } from "./place.js";
 
 export interface Proposal {
   label: string;

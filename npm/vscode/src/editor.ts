@@ -3,7 +3,7 @@
 import type { Core, Diagnostic, Field, Outline } from "onloop";
 import * as vscode from "vscode";
 import { complete, explain } from "./completion.js";
-import { isWorkflow, mayBeWorkflow } from "./workflow_files.js";
+import { isWorkflow } from "./workflow_files.js";
 
 const MARKDOWN: vscode.DocumentSelector = { language: "markdown" };
 const FIX_ALL = vscode.CodeActionKind.SourceFixAll.append("onloop");
@@ -41,14 +41,15 @@ class Reading {
 
 /** The language features, registered in `context`. */
 export class Editor {
-  readonly #core: () => Promise<Core>;
+  readonly #core: Core;
+  readonly #fields: Field[];
   readonly #shown = vscode.languages.createDiagnosticCollection("onloop");
   readonly #waiting = new Map<string, ReturnType<typeof setTimeout>>();
-  readonly #readings = new WeakMap<vscode.TextDocument, Known>();
+  readonly #readings = new WeakMap<vscode.TextDocument, Reading>();
 
-  /** `core` is asked for when there is a document that may be a workflow. */
-  constructor(core: () => Promise<Core>, context: vscode.ExtensionContext) {
+  constructor(core: Core, context: vscode.ExtensionContext) {
     this.#core = core;
+    this.#fields = core.fields();
     const { languages, workspace } = vscode;
     context.subscriptions.push(
       this.#shown,
@@ -81,12 +82,12 @@ export class Editor {
   }
 
   /** Where the parts of a workflow are; nothing for other documents. */
-  async outline(document: vscode.TextDocument): Promise<Outline | undefined> {
-    return (await this.#read(document))?.outline;
+  outline(document: vscode.TextDocument): Outline | undefined {
+    return this.#read(document)?.outline;
   }
 
-  /** Its text is what the document has when the promise resolves. */
-  async #read(document: vscode.TextDocument): Promise<Reading | undefined> {
+  #read(document: vscode.TextDocument): Reading | undefined {
+    if (document.languageId !== "markdown") return undefined;
     const known = this.#readings.get(document);
     if (known?.version === document.version) return known;
     const { path } = document.uri;
@@ -115,20 +116,20 @@ export class Editor {
   }
 
   #show(document: vscode.TextDocument): void {
-    const show = async (): Promise<void> => {
-      const reading = await this.#read(document);
-      if (reading === undefined || document.isClosed) this.#shown.delete(document.uri);
-      else this.#shown.set(document.uri, reading.findings.map((found) => diagnostic(document, found)));
-    };
-    show().catch((error: unknown) => console.warn(`onloop: cannot check ${document.uri.path}: ${String(error)}`));
+    const reading = this.#read(document);
+    if (reading === undefined) {
+      this.#shown.delete(document.uri);
+      return;
+    }
+    this.#shown.set(document.uri, reading.findings.map((found) => diagnostic(document, found)));
   }
 
-  async #actions(
+  #actions(
     document: vscode.TextDocument,
     range: vscode.Range,
     context: vscode.CodeActionContext,
-  ): Promise<vscode.CodeAction[]> {
-    const reading = await this.#read(document);
+  ): vscode.CodeAction[] {
+    const reading = this.#read(document);
     if (reading === undefined) return [];
     const mendable = reading.findings.filter(({ fix }) => fix !== null);
     const asked = context.only;
@@ -147,19 +148,18 @@ export class Editor {
     });
   }
 
-  async #fixAll(document: vscode.TextDocument, mendable: number): Promise<vscode.CodeAction[]> {
+  #fixAll(document: vscode.TextDocument, mendable: number): vscode.CodeAction[] {
     if (mendable === 0) return [];
-    const core = await this.#core();
     const before = document.getText();
-    const { text } = core.fix(document.uri.path, before);
+    const { text } = this.#core.fix(document.uri.path, before);
     const action = new vscode.CodeAction("Mend everything that can be mended", FIX_ALL);
     action.edit = new vscode.WorkspaceEdit();
     action.edit.replace(document.uri, rangeOf(document, 0, before.length), text);
     return [action];
   }
 
-  async #completions(document: vscode.TextDocument, position: vscode.Position): Promise<vscode.CompletionItem[]> {
-    const reading = await this.#read(document);
+  #completions(document: vscode.TextDocument, position: vscode.Position): vscode.CompletionItem[] {
+    const reading = this.#read(document);
     if (reading === undefined) return [];
     const offset = document.offsetAt(position);
     const proposals = complete(this.#fields, reading.text, reading.outline, offset);
@@ -174,8 +174,8 @@ export class Editor {
     });
   }
 
-  async #hover(document: vscode.TextDocument, position: vscode.Position): Promise<vscode.Hover | undefined> {
-    const reading = await this.#read(document);
+  #hover(document: vscode.TextDocument, position: vscode.Position): vscode.Hover | undefined {
+    const reading = this.#read(document);
     if (reading === undefined) return undefined;
     const offset = document.offsetAt(position);
     const found = explain(this.#fields, reading.text, reading.outline, offset);
@@ -203,18 +203,6 @@ export class Editor {
       return new vscode.DocumentSymbol(shown, "", vscode.SymbolKind.Method, range, selection);
     });
   }
-}
-
-/** What can be written is the same everywhere, so a core is asked once. */
-const fields = new WeakMap<Core, Field[]>();
-
-function readingOf(core: Core, document: vscode.TextDocument): Reading | undefined {
-  const { path } = document.uri;
-  const text = document.getText();
-  if (!isWorkflow(core, path, text)) return undefined;
-  const known = fields.get(core) ?? core.fields();
-  fields.set(core, known);
-  return { findings: core.lint(path, text), outline: core.outline(path, text), fields: known };
 }
 
 function diagnostic(document: vscode.TextDocument, found: Diagnostic): vscode.Diagnostic {

@@ -1,7 +1,8 @@
 /** The tools of `tools.ts`, for language models of the editor. */
 
+import type { Core } from "onloop";
 import * as vscode from "vscode";
-import { type Programs, conduct } from "./conduct.js";
+import { conduct } from "./conduct.js";
 import { agentWords } from "./runner.js";
 import { type Input, type Tool, TOOLS, answer } from "./tools.js";
 import { type Watcher, folders } from "./watcher.js";

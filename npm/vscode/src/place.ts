@@ -1,6 +1,12 @@
 /** Where in a workflow file a cursor is, as far as completion and hover need to know. */
 
-import type { Outline, Span } from "onloop";
+import type { Outline } from "onloop";
+
+/** A part of a text, by offsets. */
+export interface Span {
+  start: number;
+  end: number;
+}
 
 /** The fields that may stand where the cursor is, and what is written there. */
 export interface Place {

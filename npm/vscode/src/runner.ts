@@ -78,7 +78,7 @@ export async function run(core: Programs, title: string, job: Job): Promise<Ende
  * A terminal in which a command line is performed once it is shown; how it ends is how the terminal
  * ends. `afterwards` may have more to say.
  */
-export function perform(core: Core, job: Job, afterwards: (ended: Ended) => Promise<string>): vscode.Pseudoterminal {
+export function perform(core: Programs, job: Job, afterwards: (ended: Ended) => Promise<string>): vscode.Pseudoterminal {
   const controller = new AbortController();
   const screen = new Screen(() => controller.abort());
   const write = (text: string): void => screen.write(text);

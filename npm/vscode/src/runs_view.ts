@@ -113,7 +113,7 @@ export class RunLenses implements vscode.CodeLensProvider {
   }
 
   async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
-    const outline = await this.#editor.outline(document);
+    const outline = this.#editor.outline(document);
     if (outline === undefined) return [];
     await this.#watcher.looked();
     const file = document.uri.fsPath;

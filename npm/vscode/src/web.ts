@@ -3,7 +3,7 @@
 import { Core } from "onloop/slim";
 import * as vscode from "vscode";
 import { Editor } from "./editor.js";
-import { whenNeeded } from "./load.js";
+import { load } from "./load.js";
 import { TOOLS } from "./tools.js";
 
 const NO_TOOL: vscode.LanguageModelTool<object> = {
@@ -14,12 +14,11 @@ const NO_TOOL: vscode.LanguageModelTool<object> = {
 
 /** What other extensions get. */
 export interface Api {
-  /** The core, loaded by whoever asks first. */
   core(): Promise<Core>;
 }
 
-export function activate(context: vscode.ExtensionContext): Api {
-  const core = whenNeeded(context, (module) => new Core(module));
+export async function activate(context: vscode.ExtensionContext): Promise<Api> {
+  const core = await load(context, (module) => new Core(module));
   new Editor(core, context);
   // Editors list the tools of the manifest wherever it is read.
   for (const name of Object.keys(TOOLS)) context.subscriptions.push(vscode.lm.registerTool(name, NO_TOOL));
