@@ -108,7 +108,6 @@ export type Request = {
     do: "say";
 } & Say);
 export type Bytes = number;
-export type InputUnit = "lines" | "bytes";
 export type Expect = "any" | "absent" | {
     version: Version;
 };
@@ -126,6 +125,7 @@ export interface HttpSpec {
     limit_bytes: number;
 }
 export type HttpMethod = "GET" | "POST";
+export type InputUnit = "lines" | "bytes";
 export type Say = {
     to: "result";
     text: string;

@@ -177,6 +177,19 @@ function json(name: string, value: unknown): string {
   );
 }
 
+/**
+ * An object about which is decided, exactly as it is: what is no Unicode text is refused and not judged in
+ * another form.
+ */
+export function judged(name: string, value: unknown, shape: Shape): string {
+  document(name, value, shape);
+  const written = JSON.stringify(value);
+  // A backslash before what looks like half of a pair is a backslash.
+  const halves = [...written.matchAll(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/gi)].some(([, half]) => half !== undefined);
+  if (halves) throw new TypeError(`\`${name}\` has half of a surrogate pair, expected Unicode text`);
+  return written;
+}
+
 /** Bytes that a host gives. Those of another realm are bytes, too. */
 export function bytes(value: unknown): Uint8Array {
   if (ArrayBuffer.isView(value) && "BYTES_PER_ELEMENT" in value && value.BYTES_PER_ELEMENT === 1) {

@@ -165,12 +165,12 @@ export class Functions {
    * for yes.
    */
   decide(call: ToolCall): Ruling {
-    return JSON.parse(this.#call((core) => core.decide(given.document("call", call, TOOL_CALL)))) as Ruling;
+    return JSON.parse(this.#call((core) => core.decide(given.judged("call", call, TOOL_CALL)))) as Ruling;
   }
 
   /** The decision about a call, and how every command in it was understood. */
   explain(call: ToolCall): Explanation {
-    return JSON.parse(this.#call((core) => core.explain(given.document("call", call, TOOL_CALL)))) as Explanation;
+    return JSON.parse(this.#call((core) => core.explain(given.judged("call", call, TOOL_CALL)))) as Explanation;
   }
 
   /** Whether `list`, the content of the developer's list of trust, has exactly this file. */

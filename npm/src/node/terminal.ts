@@ -221,9 +221,14 @@ export class NodeTerminal implements Terminal {
       this.#ended = true;
       come();
     };
+    // A file has neither: it keeps nobody waiting.
+    const held = stdin as { ref?(): void; unref?(): void };
+    held.ref?.();
     stdin.on("data", data).on("end", end).on("error", failed).resume();
     return () => {
       stdin.off("data", data).off("end", end).off("error", failed).pause();
+      // Paused at once, it would be read all the same, and keep a program that has ended.
+      held.unref?.();
     };
   }
 }
