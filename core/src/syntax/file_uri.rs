@@ -73,7 +73,7 @@ mod tests {
     fn a_path_is_found_again_behind_its_address() {
         let table = [
             ("/srv/my repo/ü.md", "file:///srv/my%20repo/%C3%BC.md"),
-            ("C:/work/a.md", "file:///C%3A/work/a.md"),
+            ("C:/repo/a.md", "file:///C%3A/repo/a.md"),
             ("/a%2b", "file:///a%252b"),
         ];
         for (path, uri) in table {
