@@ -91,7 +91,7 @@ async function anewOrOn(runs: Run[]): Promise<string[] | undefined> {
     words: ["--fresh"],
   };
   const title = "This workflow has a run that is not finished";
-  return (await vscode.window.showQuickPick([...resume, anew], { title }))?.words;
+  return (await vscode.window.showQuickPick([...resume, anew], { title, ignoreFocusOut: true }))?.words;
 }
 
 /** What a person has to say before a run can go on; undefined: they would not. */
@@ -103,7 +103,7 @@ async function answerTo({ advice }: Run, command: () => Promise<string>): Promis
         { label: "It was done; verify it", words: ["--interrupted", "done"] },
       ];
       const title = `Step ${advice.step} was interrupted, and it is not known how far it came`;
-      return (await vscode.window.showQuickPick(choices, { title }))?.words;
+      return (await vscode.window.showQuickPick(choices, { title, ignoreFocusOut: true }))?.words;
     }
     case "ask-verdict": {
       const choice = await vscode.window.showWarningMessage(

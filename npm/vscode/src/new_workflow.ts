@@ -37,7 +37,11 @@ async function create(performer: Performer): Promise<vscode.Uri | undefined> {
     validateInput: (text) => (/^[a-z0-9]+(-[a-z0-9]+)*$/.test(text) ? undefined : "Use small letters, digits and dashes."),
   });
   if (slug === undefined) return undefined;
-  const kind = await vscode.window.showQuickPick(KINDS, { title: `${title} (3 of 3)`, placeHolder: "Which kind of work is it?" });
+  const kind = await vscode.window.showQuickPick(KINDS, {
+    title: `${title} (3 of 3)`,
+    placeHolder: "Which kind of work is it?",
+    ignoreFocusOut: true,
+  });
   if (kind === undefined) return undefined;
   const argv = ["new", slug, "--template", kind.word, `--intent=${intent.trim()}`];
   const { exit, result } = await performer.ask(folder, argv, "The workflow was not written");

@@ -84,7 +84,9 @@ export class RunCommands {
     const { run, folder } = found;
     const { run_id: id, branch } = run.entry;
     const title = `What becomes of the work of ${label(run)}, on ${branch}?`;
-    const words = (await vscode.window.showQuickPick(dispositions(run), { title, matchOnDescription: true }))?.words;
+    // A page that is still opening takes the focus; the question stays.
+    const options = { title, matchOnDescription: true, ignoreFocusOut: true };
+    const words = (await vscode.window.showQuickPick(dispositions(run), options))?.words;
     if (words === undefined) return undefined;
     if (words[0] === "discard" && !(await isSure(run))) return undefined;
     const performing = this.#performer.ask(folder, ["finish", id, ...words], `${label(run)} was not finished`);
