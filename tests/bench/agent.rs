@@ -115,12 +115,16 @@ fn append_durably(path: &Path) {
 }
 
 /// A `claude` that says what the recorded one said, and changes a file: a run in which nothing changes is
-/// paused.
+/// paused. Its version is asked once, which is no turn.
 fn fake_client(folder: &Path) -> PathBuf {
     let stream = Path::new(env!("CARGO_MANIFEST_DIR")).join("streams/claude-works.jsonl");
     let path = folder.join("bin/claude");
     fs::create_dir_all(folder.join("bin")).expect("the folder is writable");
-    let script = format!("#!/bin/sh\ncat > /dev/null\necho $$ >> made\ncat {}\n", stream.display());
+    let script = format!(
+        "#!/bin/sh\ntest \"$1\" = --version && exec echo '2.1.330 (Claude Code)'\n\
+         cat > /dev/null\necho $$ >> made\ncat {}\n",
+        stream.display()
+    );
     fs::write(&path, script).expect("the folder is writable");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
     path
