@@ -119,8 +119,10 @@ impl Life {
             });
         }
         if self.random.chance(8) {
-            self.mute_until = soon + 1 + self.random.below(20) as usize;
-            let (until, world) = (self.mute_until, Rc::clone(&self.world));
+            let until = soon + 1 + self.random.below(20) as usize;
+            // An earlier silence that lasts longer is not over.
+            self.mute_until = self.mute_until.max(until);
+            let world = Rc::clone(&self.world);
             self.host.refuse(move |number, request| {
                 let now = (soon..until).contains(&number) && !world.borrow().calm;
                 (now && matches!(request, Request::Say(_))).then_some(FailureKind::Closed)
