@@ -7,7 +7,7 @@ import { CHAT_TOOLS, type Surroundings, isChatTool, useChatTool } from "./chat_t
 import { conduct } from "./conduct.js";
 import { confinement } from "./confinement.js";
 import { EXIT } from "./ended.js";
-import { lastWords, plain } from "./screen.js";
+import { lastWords, plain, spelled } from "./screen.js";
 import { folders } from "./watcher.js";
 
 /** The command line that stands for the model; no shell ever sees it. */
@@ -106,9 +106,9 @@ function cell(text: string): string {
 }
 
 /** A command that no rule decides is a person's. */
-async function askPerson(command: string, why: string): Promise<boolean> {
-  const detail = `${command}\n\n${why}`;
-  const choice = await vscode.window.showWarningMessage("@rw-auto wants to run a command", { modal: true, detail }, "Allow Once");
+async function askPerson(what: string, why: string): Promise<boolean> {
+  const detail = `${spelled(what)}\n\n${spelled(why)}`;
+  const choice = await vscode.window.showWarningMessage("@rw-auto wants to do this", { modal: true, detail }, "Allow Once");
   return choice === "Allow Once";
 }
 

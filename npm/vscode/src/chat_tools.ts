@@ -22,8 +22,8 @@ export interface Surroundings {
   /** The command line that confines another one, such as `["onloop", "confine", "--"]`; nothing here can. */
   confine: string[] | undefined;
   signal: AbortSignal;
-  /** Whether a person allows a command that no rule decides. */
-  ask(command: string, why: string): Promise<boolean>;
+  /** Whether a person allows what no rule decides: a command, or a file to read or write. */
+  ask(what: string, why: string): Promise<boolean>;
   /** What is happening, for people. */
   doing(words: string): void;
 }
@@ -90,8 +90,11 @@ export async function useChatTool(name: string, input: object, around: Surroundi
 }
 
 const TOOLS: Record<string, (input: Input, around: Surroundings) => Promise<string>> = {
-  async rw_read(input, { folder, doing }) {
+  async rw_read(input, around) {
+    const { folder, doing } = around;
     const path = await inside(folder, input);
+    const refusal = await refused({ tool: "Read", input: { file_path: path } }, `Read ${shownPath(folder, path)}`, around);
+    if (refusal !== undefined) return refusal;
     doing(`Reading ${shownPath(folder, path)}`);
     const lines = (await load(path)).split("\n");
     const from = typeof input["from_line"] === "number" ? input["from_line"] : 1;
@@ -110,19 +113,27 @@ const TOOLS: Record<string, (input: Input, around: Surroundings) => Promise<stri
     const found = await search(around, top, wanted);
     return found.length === 0 ? "not found" : bounded(found.join("\n"));
   },
-  async rw_write(input, { folder, doing }) {
+  async rw_write(input, around) {
+    const { folder, doing } = around;
     const path = await inside(folder, input);
+    const content = word(input, "content", true);
+    const refusal = await refused({ tool: "Write", input: { file_path: path, content } }, `Write ${shownPath(folder, path)}`, around);
+    if (refusal !== undefined) return refusal;
     doing(`Writing ${shownPath(folder, path)}`);
-    await store(path, word(input, "content", true));
+    await store(path, content);
     return "written";
   },
-  async rw_edit(input, { folder, doing }) {
+  async rw_edit(input, around) {
+    const { folder, doing } = around;
     const path = await inside(folder, input);
-    const old = word(input, "old");
+    const [old, fresh] = [word(input, "old"), word(input, "new", true)];
+    const call = { tool: "Edit", input: { file_path: path, old_string: old, new_string: fresh } };
+    const refusal = await refused(call, `Edit ${shownPath(folder, path)}`, around);
+    if (refusal !== undefined) return refusal;
     doing(`Editing ${shownPath(folder, path)}`);
     const parts = (await load(path)).split(old);
     if (parts.length !== 2) throw new Error(`\`old\` occurs ${parts.length - 1} times; it has to occur exactly once`);
-    await store(path, parts.join(word(input, "new", true)));
+    await store(path, parts.join(fresh));
     return "edited";
   },
   rw_run: runLine,
@@ -130,21 +141,28 @@ const TOOLS: Record<string, (input: Input, around: Surroundings) => Promise<stri
 
 async function runLine(input: Input, around: Surroundings): Promise<string> {
   const command = word(input, "command");
-  const { decision, reason, rule } = await judge(command, around);
-  if (decision === "deny") return `refused (${rule}): ${reason}`;
-  if (decision === "ask" && !(await around.ask(command, reason))) return "refused: the person did not allow it";
+  const confined = around.confine !== undefined;
+  const refusal = await refused({ tool: "Bash", input: { command }, confined }, command, around);
+  if (refusal !== undefined) return refusal;
   around.doing(`Running ${command.slice(0, 80)}`);
   const { exit, said } = await execute([...(around.confine ?? []), "bash", "-c", command], around);
   return `exit ${exit}\n${bounded(said)}`;
 }
 
+/** Why a call is not done; undefined: it may be. `what` says to a person what is asked about. */
+async function refused(call: Omit<ToolCall, "cwd" | "config">, what: string, around: Surroundings): Promise<string | undefined> {
+  const { decision, reason, rule } = await judge(call, around);
+  if (decision === "allow") return undefined;
+  if (decision === "deny") return `refused (${rule}): ${reason}`;
+  return (await around.ask(what, reason)) ? undefined : "refused: the person did not allow it";
+}
+
 /** By the same rules as the calls of other agents; what is confined may do more unasked. */
-async function judge(command: string, { core, folder, confine }: Surroundings): Promise<Ruling> {
+async function judge(call: Omit<ToolCall, "cwd" | "config">, { core, folder }: Surroundings): Promise<Ruling> {
   const read = (name: string): Promise<string | undefined> => readFile(join(folder, name), "utf8").catch(() => undefined);
   const [project, local] = await Promise.all([read(".agentize.yaml"), read(".agentize.local.yaml")]);
   const config = { ...(project !== undefined && { project }), ...(local !== undefined && { local }) };
-  const call: ToolCall = { tool: "Bash", input: { command }, cwd: folder, confined: confine !== undefined, config };
-  return core.decide(call);
+  return core.decide({ ...call, cwd: folder, config });
 }
 
 function execute(argv: string[], { folder, signal }: Surroundings): Promise<{ exit: number | string; said: string }> {
@@ -179,7 +197,8 @@ function withoutEditor(): NodeJS.ProcessEnv {
   return Object.fromEntries(kept);
 }
 
-async function search({ folder, signal }: Surroundings, top: string, wanted: string): Promise<string[]> {
+async function search(around: Surroundings, top: string, wanted: string): Promise<string[]> {
+  const { folder, signal } = around;
   const found: string[] = [];
   const waiting = [top];
   for (let visited = 0; waiting.length > 0 && visited < VISITED && found.length < FOUND; visited += 1) {
@@ -192,6 +211,9 @@ async function search({ folder, signal }: Surroundings, top: string, wanted: str
     } else if (about.isFile() && about.size <= READ_BYTES) {
       const content = await readFile(path, "utf8");
       if (!content.includes(wanted) || content.includes("\0")) continue;
+      // Nobody is asked about one file of many.
+      const { decision } = await judge({ tool: "Read", input: { file_path: path } }, around);
+      if (decision !== "allow") continue;
       content.split("\n").forEach((line, at) => {
         if (line.includes(wanted) && found.length < FOUND) found.push(`${shownPath(folder, path)}:${at + 1}: ${line.slice(0, 300)}`);
       });
@@ -213,7 +235,7 @@ async function inside(folder: string, input: Input): Promise<string> {
   }
   const real = join(await realpath(existing), ...missing);
   if (real !== top && !real.startsWith(top + sep)) throw new Error("the path leads out of the workspace");
-  const parts = relative(top, real).split(sep);
+  const parts = relative(top, real).toLowerCase().split(sep);
   if (parts.includes(".git") || parts.includes(".hotl")) throw new Error("`.git` and `.hotl` are not for you");
   return real;
 }

@@ -20,3 +20,8 @@ export function lastWords(notes: string, result: string): string {
 export function plain(text: string): string {
   return text.replace(/[\x00-\x1f\x7f]/g, "").replaceAll("](", "] (");
 }
+
+/** Text that a person decides about, on lines of its own: what would hide or turn round a part of it is spelled out. */
+export function spelled(text: string): string {
+  return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (unit) => `\\u{${unit.charCodeAt(0).toString(16)}}`);
+}

@@ -71,6 +71,24 @@ test("commands are judged as those of other agents are", async () => {
   assert.equal(await run("./run.sh; exit 3", { ask: async () => true }), "exit 3\n");
 });
 
+test("files are judged as those of other agents are", async () => {
+  const place = around();
+  const use = (name, input, more = {}) => useChatTool(name, input, { ...place, ...more });
+  writeFileSync(join(place.folder, ".env"), "KEY=two\n");
+  assert.match(await use("rw_read", { path: ".env" }), /^refused \(path:secret\): /);
+  assert.equal(await use("rw_search", { text: "two" }), "src/a.txt:2: two");
+  // It would be rules for the next call.
+  assert.match(await use("rw_write", { path: ".agentize.local.yaml", content: "permissions: {}\n" }), /^refused \(path:secret\): /);
+  const edited = { path: ".env", old: "two", new: "three" };
+  assert.match(await use("rw_edit", edited), /^refused \(path:secret\): /);
+  assert.deepEqual(place.asked, []);
+  const task = { path: ".vscode/tasks.json", content: "{}\n" };
+  assert.equal(await use("rw_write", task), "refused: the person did not allow it");
+  assert.deepEqual(place.asked, ["Write .vscode/tasks.json"]);
+  assert.equal(await use("rw_write", task, { ask: async () => true }), "written");
+  assert.match(await use("rw_read", { path: ".GIT/config" }), /^failed: `.git` and `.hotl` are not for you$/);
+});
+
 test("what runs ends with the request", async () => {
   const controller = new AbortController();
   const place = around({ signal: controller.signal, ask: async () => true, doing: (words) => words.startsWith("Running") && setImmediate(() => controller.abort()) });

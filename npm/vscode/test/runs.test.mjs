@@ -16,7 +16,7 @@ const { lenses } = await load("lenses");
 const runs = await load("runs");
 const gate = await load("gate");
 const { TOOLS, answer } = await load("tools");
-const { lastWords, onScreen, plain } = await load("screen");
+const { lastWords, onScreen, plain, spelled } = await load("screen");
 
 // Nothing of the person who runs the tests.
 for (const name of Object.keys(process.env)) if (/^(ONLOOP|HOTL|GIT)_/.test(name)) delete process.env[name];
@@ -302,4 +302,5 @@ test("text is made for the place where it is shown", () => {
   assert.equal(lastWords("[a](command:b)", ""), "[a] (command:b)");
   assert.equal(plain("a\nb\x1b[1m"), "ab[1m");
   assert.equal(lastWords("y".repeat(1000), "").length, 400);
+  assert.equal(spelled("a\n\tb\r\x1b[1m\u202ec"), "a\n\tb\\u{d}\\u{1b}[1m\\u{202e}c");
 });
