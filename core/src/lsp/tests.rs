@@ -4,6 +4,8 @@
 
 use serde_json::{Value, json};
 
+use crate::syntax::json_rpc::written_short;
+
 use super::*;
 
 const URI: &str = "file:///srv/repo/hotl-workflow-a.md";
@@ -43,19 +45,7 @@ fn check(script: &str) {
 }
 
 fn message(said: &str) -> String {
-    let said = said.replace("URI", URI);
-    let mut words = said.splitn(3, ' ');
-    let (id, method) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let params = words.next().and_then(|params| serde_json::from_str::<Value>(params).ok());
-    match (id.parse::<i64>(), params) {
-        (Ok(id), Some(params)) => {
-            json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
-        }
-        (Err(_), Some(params)) if id == "-" => {
-            json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()
-        }
-        _ => said.clone(),
-    }
+    written_short(&said.replace("URI", URI))
 }
 
 fn shown(message: &Value) -> String {

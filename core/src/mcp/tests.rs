@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::syntax::json_rpc::written_short as message;
+
 use super::*;
 
 mod stateless;
@@ -32,21 +34,6 @@ fn check(conversation: &str) {
         .map(|line| format!("{line}\n"))
         .collect();
     assert_eq!(found, expected);
-}
-
-fn message(said: &str) -> String {
-    let mut words = said.splitn(3, ' ');
-    let (id, method) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let params = words.next().and_then(|params| serde_json::from_str::<Value>(params).ok());
-    match (id.parse::<i64>(), params) {
-        (Ok(id), Some(params)) => {
-            json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
-        }
-        (Err(_), Some(params)) if id == "-" => {
-            json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()
-        }
-        _ => said.to_owned(),
-    }
 }
 
 fn shown(act: &Reaction) -> String {
