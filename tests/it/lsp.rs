@@ -132,7 +132,7 @@ fn broken_frames_end_the_conversation_and_wrong_ones_do_not() {
     let workspace = Workspace::plain();
     let broken = [
         ("Content-Length: -5\r\n\r\n", "`Content-Length` is `-5`; expected a number of bytes"),
-        ("{}\n\n", "`{}` is no line of a header"),
+        ("{}\n\n", "`{}` is not a header line"),
         ("Content-Type: x\r\n\r\n{}", "the header has no `Content-Length`"),
     ];
     for (bytes, why) in broken {

@@ -90,7 +90,7 @@ pub struct Caches(Vec<String>);
 
 /// A path that cannot be a cache.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no path of a cache: it is relative, has `..` in it, or is a home folder")]
+#[error("`{0}` is not the path of a cache: it is relative, has `..` in it, or is a home folder")]
 pub struct CacheRefused(String);
 
 impl Caches {
@@ -166,7 +166,7 @@ mod tests {
         }
         assert_eq!(
             read("x").unwrap_err().to_string(),
-            "`x` is no path of a cache: it is relative, has `..` in it, or is a home folder"
+            "`x` is not the path of a cache: it is relative, has `..` in it, or is a home folder"
         );
     }
 }

@@ -28,10 +28,12 @@ pub struct PublicKey(VerifyingKey);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
     /// It is not an envelope.
-    #[error("it is no signed receipt: not an envelope with one signature, as onloop writes it")]
+    #[error(
+        "it is not a signed receipt: expected an envelope with one signature, as onloop writes it"
+    )]
     Form,
     /// It is about something else.
-    #[error("it is no receipt: what is signed is not a statement of in-toto")]
+    #[error("it is not a receipt: what is signed is not a statement of in-toto")]
     Type,
     /// Somebody else signed it.
     #[error("it was signed with another key")]
@@ -40,7 +42,7 @@ pub enum EnvelopeError {
     #[error("the signature does not fit: it was changed after it was signed")]
     Signature,
     /// A key cannot be read.
-    #[error("it is no Ed25519 key in PEM")]
+    #[error("it is not an Ed25519 key in PEM")]
     Key,
 }
 

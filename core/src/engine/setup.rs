@@ -52,7 +52,7 @@ pub(crate) async fn make_ready(
         Err(failure) => return Ok(gone_wrong(store, "the files to copy", &failure)),
     };
     for link in included.left_out.iter().chain(&copied.left_out).take(limits::SETUP_FILES_NAMED) {
-        store.note(format!("    not copied: {} is no plain file", text::one_line(link)));
+        store.note(format!("    not copied: {} is not a plain file", text::one_line(link)));
     }
     for (number, line) in (1..).zip(&lines) {
         match run_line(io, store, (number, line), &to, confining).await? {

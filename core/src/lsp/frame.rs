@@ -120,7 +120,7 @@ impl Header {
         let mut foreign_charset = None;
         for line in header.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let Some((name, value)) = line.split_once(':') else {
-                return Err(format!("`{}` is no line of a header", shown(line)));
+                return Err(format!("`{}` is not a header line", shown(line)));
             };
             let value = value.trim();
             if name.eq_ignore_ascii_case("content-length") {
@@ -228,8 +228,8 @@ mod tests {
             ),
             ("Length: 2\r\n\r\n{}", &["broken: the header has no `Content-Length`"]),
             ("\r\n\r\n{}", &["broken: the header has no `Content-Length`"]),
-            ("{}\r\n\r\n", &["broken: `{}` is no line of a header"]),
-            ("\u{1b}[2J\r\n\r\n", &["broken: `` is no line of a header"]),
+            ("{}\r\n\r\n", &["broken: `{}` is not a header line"]),
+            ("\u{1b}[2J\r\n\r\n", &["broken: `` is not a header line"]),
         ];
         for (stream, expected) in table {
             for piece_bytes in [1, 2, 7, 1000] {

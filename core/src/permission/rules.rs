@@ -95,7 +95,7 @@ fn only_permissions(yaml: &str) -> Result<String, String> {
         serde_yaml::Value::Mapping(top) => {
             top.retain(|key, _| key.as_str() == Some("permissions"));
         }
-        _ => return Err("it is no mapping".to_owned()),
+        _ => return Err("it is not a mapping".to_owned()),
     }
     serde_yaml::to_string(&value).map_err(|error| error.to_string())
 }

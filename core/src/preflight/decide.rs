@@ -358,7 +358,7 @@ fn worktree(
             Err(PlacementRefusal::folder_taken(path, &by, remove).into())
         }
         (TargetFolder::Foreign, Some(_) | None) => {
-            let by = "something that is no worktree of this repository";
+            let by = "something that is not a worktree of this repository";
             let word = text::shell_word(path);
             Err(PlacementRefusal::folder_taken(path, by, format!("mv {word} {word}.old")).into())
         }

@@ -275,7 +275,7 @@ fn signed_out() -> CallAnswer {
 
 fn refused(refusal: TurnedAway) -> CallAnswer {
     let (status, title, why) = match refusal {
-        TurnedAway::Malformed => (400, "Not understood", "This is no request of this page."),
+        TurnedAway::Malformed => (400, "Not understood", "The request could not be read."),
         TurnedAway::Method => (405, "Not understood", "Only GET and POST are understood."),
         TurnedAway::Host => (
             403,

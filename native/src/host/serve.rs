@@ -91,7 +91,7 @@ impl OsServe {
     fn server(&mut self) -> Result<&mut Server, Failure> {
         self.server
             .as_mut()
-            .ok_or_else(|| Failure::new(FailureKind::NotFound, "this program is no server yet"))
+            .ok_or_else(|| Failure::new(FailureKind::NotFound, "this program is not listening yet"))
     }
 }
 

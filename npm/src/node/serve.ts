@@ -75,7 +75,7 @@ export class NodeServe implements Serve {
   }
 
   async next(waitMs: number | undefined, folders: string[]): Promise<Call | undefined> {
-    if (this.#server === undefined) throw new Failure("not_found", "this program is no server yet");
+    if (this.#server === undefined) throw new Failure("not_found", "this program is not listening yet");
     const hears = folders.length > 0;
     if (hears) this.#changes.follow(folders);
     const end = waitMs === undefined ? Infinity : performance.now() + waitMs;

@@ -137,7 +137,7 @@ function selection(input: Input): string[] {
 function step(input: Input): string {
   const number = input["step"];
   if (typeof number === "number" && Number.isInteger(number) && number > 0) return String(number);
-  throw new Error("`step` is no step; expected its number, from 1");
+  throw new Error("`step` is not a step; expected its number, from 1");
 }
 
 function oneOf(input: Input, name: string, words: string[]): string {

@@ -50,7 +50,7 @@ fn a_fresh_worktree_is_made_ready_once() {
     assert_eq!(std::fs::read_to_string(worktree.join("log")).unwrap(), "once\n");
     assert!(!project.path("log").exists(), "the checkout stays as it is");
     for said in [
-        "    not copied: local/passwd is no plain file\n",
+        "    not copied: local/passwd is not a plain file\n",
         "→ Setup: echo once >> log\n→ Setup: touch ready  # 'q'\n",
         "✓ Setup: 2 files copied, 2 commands run\n",
     ] {

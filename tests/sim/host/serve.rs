@@ -60,7 +60,7 @@ impl SimHost {
             ServeRequest::Next { wait_ms, .. } => {
                 self.take_interrupt()?;
                 if !self.server.is_listening {
-                    return Err(not_found("this program is no server yet"));
+                    return Err(not_found("this program is not listening yet"));
                 }
                 let (said, answers) = (&self.said, &self.server.answers);
                 let browsers = self.server.browsers.as_mut();

@@ -59,7 +59,7 @@ permit explain` shows them. Keys of other tools that share the file are ignored.
 A mistake never grants anything. A value that cannot be used is replaced by one that costs nothing, sends nothing and allows
 nothing: no continuation, no language model, no supervisor, no chat. With a file that cannot be read at all,
 calls are still judged and everything else is off, and no rule allows anything until it is fixed; what is denied
-stays denied. Half a chat is no chat: without a token, a chat id and somebody who may answer, nobody is asked.
+stays denied. An incomplete chat is not used: without a token, a chat id and somebody who may answer, nobody is asked.
 ";
 
 /// `docs/config.md`.
