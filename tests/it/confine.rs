@@ -88,7 +88,11 @@ fn temporary_files_are_gone_afterwards() {
 #[test]
 fn the_doctor_says_what_works() {
     let run = Place::new().onloop("wt", &["doctor", "confine"]);
-    let works = !mechanisms().is_empty();
-    assert_eq!(run.exit, Some(if works { 0 } else { 1 }), "{}", run.stdout);
-    assert_eq!(run.stdout.contains("Commands can be confined here."), works, "{}", run.stdout);
+    let found = mechanisms();
+    assert_eq!(run.exit, Some(if found.is_empty() { 1 } else { 0 }), "{}", run.stdout);
+    let says = |words: &str| run.stdout.contains(words);
+    assert_eq!(says("Commands can be confined here."), !found.is_empty(), "{}", run.stdout);
+    for mechanism in found {
+        assert!(says(&format!("✓ {mechanism}: works; network `all`")), "{}", run.stdout);
+    }
 }

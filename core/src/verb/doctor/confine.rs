@@ -48,7 +48,7 @@ async fn attempt_network(io: &Io, mechanism: Mechanism, network: Network) -> Res
         .await
         .map_err(|error| error.to_string())?;
     let witness = confined.beside();
-    let line = format!(": > \"$TMPDIR/a\" || exit 1; {{ : > '{witness}'; }} 2>/dev/null || true");
+    let line = format!(": > \"$TMPDIR/a\" || exit 1; (: > '{witness}') 2>/dev/null || true");
     let spec = ProcessSpec::shell(Shell::Sh, line).in_folder(cwd.clone());
     let ended = io.process(confined.apply(io, spec)).await;
     confined.remove(io).await;
