@@ -1,5 +1,7 @@
 //! Real repositories in temporary folders.
 
+mod attributes;
+mod hanging;
 mod keeping;
 mod merging;
 mod programs;
