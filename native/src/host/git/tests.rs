@@ -1,6 +1,7 @@
 //! Real repositories in temporary folders.
 
 mod attributes;
+mod environment;
 mod hanging;
 mod keeping;
 mod merging;

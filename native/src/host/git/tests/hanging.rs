@@ -292,3 +292,57 @@ fn an_interrupt_ends_all_that_works_on_a_request_and_nothing_after_it() {
     assert_eq!(failure.kind, FailureKind::Interrupted, "{failure}");
     assert_eq!(git.perform(&back), Ok(Outcome::Done));
 }
+
+/// A switch that hangs in a filter, until `end` has ended it; how it ended.
+fn ended(place: &Place, running: &RunningGroup, end: impl FnOnce(u32) + Send) -> Failure {
+    place.write("armed", "");
+    let mut git = OsGit::new().among(&Interrupts::new().unwrap(), running);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let hung = loop {
+                match place.hung() {
+                    Some(hung) => break hung,
+                    None => thread::yield_now(),
+                }
+            };
+            end(hung);
+        });
+        let (cwd, branch) = (place.text("repo"), "x".to_owned());
+        git.perform(&GitRequest::Switch { cwd, branch, create: false }).unwrap_err()
+    })
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn git_that_somebody_else_ends_leaves_the_checkout_as_it_was() {
+    use rustix::process::{Pid, Signal, getsid, kill_process};
+    let place = Place::with_hanging_filter(&[]);
+    let before = place.state();
+    let failure = ended(&place, &RunningGroup::default(), |hung| {
+        let leader = getsid(Pid::from_raw(hung.cast_signed())).unwrap();
+        kill_process(leader, Signal::TERM).unwrap();
+    });
+    assert!(failure.message.contains("` ended with -1: "), "{failure}");
+    assert_eq!(place.state(), before);
+}
+
+#[test]
+fn who_has_no_time_ends_git_without_leaving_its_locks() {
+    let place = Place::with_hanging_filter(&[]);
+    let lock = place.path("repo/.git/index.lock");
+    let running = RunningGroup::default();
+    place.write("armed", "");
+    let (group, cwd, branch) = (running.clone(), place.text("repo"), "x".to_owned());
+    // Nobody is told of an end after that, so that this thread waits for good.
+    thread::spawn(move || {
+        let mut git = OsGit::new().among(&Interrupts::new().unwrap(), &group);
+        let _ = git.perform(&GitRequest::Switch { cwd, branch, create: false });
+    });
+    while place.hung().is_none() {
+        thread::yield_now();
+    }
+    let was_locked = lock.exists();
+    running.end_for_good();
+    let is_locked = lock.exists();
+    assert!(was_locked && !is_locked, "{was_locked}, {is_locked}");
+}
