@@ -10,6 +10,7 @@ mod confine;
 mod exit;
 mod failure;
 mod git;
+mod git_names;
 mod http;
 mod io;
 #[cfg(test)]

@@ -65,6 +65,7 @@ pub(crate) mod stall;
 pub mod store;
 pub mod supervisor;
 pub(crate) mod surroundings;
+pub(crate) mod upwards;
 pub(crate) mod usage;
 pub(crate) mod verify;
 pub(crate) mod work;

@@ -146,6 +146,14 @@ pub const REPORT_PATCH_BYTES: usize = 512 * 1024;
 /// Longest time that git may take for one step of a checkpoint; a filter that hangs, or a named
 /// pipe where git expects a file, must not hold up the run for ever.
 pub const CHECKPOINT_TIMEOUT_MS: u64 = 5 * 60 * 1000;
+/// Longest time that git may take for one question: one that is longer waits for a remote, a filter or
+/// a program that knows passwords.
+pub const GIT_QUESTION_TIMEOUT_MS: u64 = 5 * 60 * 1000;
+/// Longest time that git may take for one act: a push waits for hooks that run tests, a checkout for
+/// files that are fetched.
+pub const GIT_ACT_TIMEOUT_MS: u64 = 30 * 60 * 1000;
+/// Largest answer of git that is read.
+pub const GIT_ANSWER_BYTES: u64 = 256 * 1024 * 1024;
 /// Age at which `onloop doctor --prune` removes a checkpoint whatever became of its run.
 pub const CHECKPOINT_KEPT_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 

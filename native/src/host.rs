@@ -287,12 +287,13 @@ impl OsHost {
     /// process it lives in. [`Interrupts::raise`] stands for Ctrl-C.
     pub fn new(start: &Start, interrupts: &Interrupts) -> OsHost {
         let root = Root::new(&start.cwd);
+        let processes = OsProcesses::new(start, interrupts, Orphans::Leave);
         OsHost {
             files: Box::new(OsFiles::new(root.clone())),
             changes: Box::new(OsChanges::new(root.clone(), interrupts)),
-            processes: Box::new(OsProcesses::new(start, interrupts, Orphans::Leave)),
+            git: Box::new(git::OsGit::new().among(interrupts, &processes.running())),
+            processes: Box::new(processes),
             locks: Box::new(OsLocks::new(root.clone(), &start.process, interrupts)),
-            git: Box::new(git::OsGit::new()),
             http: Box::new(OsHttp::new(interrupts)),
             serve: Box::new(OsServe::new(root, interrupts)),
             clock: Box::new(OsClock::new(None, interrupts)),

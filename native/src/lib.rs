@@ -15,6 +15,7 @@ use onloop_core::effect::trace::recording_command;
 use onloop_core::effect::{Exit, Program, Start};
 
 pub use drive::drive;
+use host::git::OsGit;
 use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTerminal, Root};
 
 /// The whole `onloop` program: what the command line says, on this machine.
@@ -62,6 +63,7 @@ fn run(begin: impl FnOnce(Start) -> Program, has_screen: bool) -> Exit {
     });
     let mut host = OsHost {
         locks: Box::new(locks),
+        git: Box::new(OsGit::new().among(&interrupts, &processes.running())),
         processes: Box::new(processes),
         clock: Box::new(OsClock::new(frozen, &interrupts)),
         terminal: Box::new(terminal),

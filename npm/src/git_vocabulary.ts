@@ -5,14 +5,18 @@
  * Generated from `core/src/effect` by `cargo xtask generate`; do not edit.
  */
 
-/** A closed set of queries and changes; hosts perform them with libgit2 or the git program. */
+/**
+ * A closed set of queries and changes; hosts perform them with libgit2 or the git program. Names of
+ * branches, remotes and checkpoints are ones that git allows: they are judged before a host sees
+ * them.
+ */
 export type GitRequest =
   /** Everything preflight needs to know → `survey`. */
   | {
       git: "survey";
       /** A folder, usually inside a repository. */
       cwd: string;
-      /** The branch whose existence matters. */
+      /** The branch whose existence matters; empty: none does. */
       branch: string;
     }
   /**

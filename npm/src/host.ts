@@ -272,6 +272,10 @@ export interface NamedCheckpoint {
   atMs: number;
 }
 
+/**
+ * Git repositories. Names of branches, remotes and checkpoints are ones that git allows: core judges
+ * them before a host is asked. A survey about no branch has an empty name.
+ */
 export interface Git {
   /** What is known about the checkout around `cwd`; nothing outside of one. */
   survey(cwd: string, branch: string): Promise<Repository | undefined>;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, closeSync, openSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, openSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer as createWebServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -141,7 +141,7 @@ function text(bytes) {
 async function perform(step, host, versions) {
   const { files, changes, locks, processes, servers, clock, terminal } = host;
   const { path } = step;
-  const asked = await performGit(step, host.git);
+  const asked = await performGit(step, host.git, realpathSync(host.cwd));
   if (asked !== undefined) return asked;
   switch (step.do) {
     case "read": {
@@ -231,8 +231,26 @@ async function perform(step, host, versions) {
   }
 }
 
+const relative = (path, root) => (path.startsWith(root) ? path.slice(root.length).replace(/^\//, "") : path);
+
+/** A survey with paths that are relative to the folder of the case. */
+function surveyed(found, root) {
+  if (found === undefined) return null;
+  const { targetCheckedOutAt: at } = found;
+  return {
+    root: relative(found.root, root),
+    main_root: relative(found.mainRoot, root),
+    linked: found.linked,
+    branch: found.branch ?? null,
+    head: found.head ?? null,
+    dirty: found.dirty,
+    target_commit: found.targetCommit ?? null,
+    target_checked_out_at: at === undefined ? null : relative(at, root),
+  };
+}
+
 /** Steps about repositories; nothing: it is another. */
-async function performGit(step, git) {
+async function performGit(step, git, root) {
   const { cwd, index, name, at_ms: atMs = 0, limit: limitBytes = 0, paths = [] } = step;
   const programs = step.programs_expected;
   const named = ({ name, commit, atMs }) => ({ name, commit, at_ms: atMs });
@@ -256,8 +274,8 @@ async function performGit(step, git) {
       return { is: "names", names: await git.changedPaths(cwd, step.from, step.to) };
     case "commit_kept": {
       const { branch, head, kept, without = [], says: message } = step;
-      await git.commitKept(cwd, { index, branch, head, kept, without, message });
-      return { is: "commit" };
+      const made = { index, branch, head, kept, without, message };
+      return { is: "commit", commit: await git.commitKept(cwd, made) };
     }
     case "checkpoints":
       return { is: "checkpoints", checkpoints: (await git.checkpoints(cwd)).map(named) };
@@ -266,6 +284,39 @@ async function performGit(step, git) {
       return { is: "done" };
     case "note":
       await git.note(cwd, step.at, step.note, atMs);
+      return { is: "done" };
+    case "survey":
+      return { is: "survey", repository: surveyed(await git.survey(cwd, step.branch ?? ""), root) };
+    case "worktrees": {
+      const entry = ({ path, branch }) => ({ path: relative(path, root), branch: branch ?? null });
+      return { is: "worktrees", worktrees: (await git.worktrees(cwd)).map(entry) };
+    }
+    case "head":
+      return { is: "commit", commit: (await git.head(cwd)) ?? null };
+    case "create_worktree":
+      await git.createWorktree(cwd, step.path, step.branch, step.create_at);
+      return { is: "done" };
+    case "remove_worktree":
+      await git.removeWorktree(cwd, step.path);
+      return { is: "done" };
+    case "switch":
+      await git.switch(cwd, step.branch, step.create === true);
+      return { is: "done" };
+    case "delete_branch":
+      await git.deleteBranch(cwd, step.branch);
+      return { is: "done" };
+    case "merge_base":
+      return { is: "commit", commit: (await git.mergeBase(cwd, step.of, step.branch)) ?? null };
+    case "remote_branch":
+      return { is: "commit", commit: (await git.remoteBranch(cwd, step.remote, step.branch)) ?? null };
+    case "merge":
+      await git.merge(cwd, step.branch, step.of, step.into);
+      return { is: "done" };
+    case "push":
+      await git.push(cwd, step.remote, step.branch);
+      return { is: "done" };
+    case "stash":
+      await git.stash(cwd, step.says, paths);
       return { is: "done" };
     default:
       return undefined;

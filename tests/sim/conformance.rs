@@ -5,8 +5,9 @@
 //! (`do`) and says what the reply `is`: the sort of outcome, or the kind of failure in snake
 //! case. Further fields compare parts of the outcome; `save` names a version and `version`
 //! and `expect` refer to it. `sim` tells a simulated host what the program would do. A case with
-//! `git` needs real repositories; in it `setup` runs git. A case with `streams` needs a process with
-//! these standard streams.
+//! `git` needs real repositories; in it `setup` runs git. A simulated host has none, and says so as a
+//! real one does where there is none. A case with `streams` needs a process with these standard
+//! streams.
 
 mod git;
 
@@ -163,7 +164,7 @@ pub fn replay(case: &Value, bench: &mut dyn Bench) -> Vec<String> {
                     Some(request) => Request::Git(request),
                     None => request(step, &versions, &server),
                 });
-                if let Err(difference) = compare(step, reply.outcome, &mut versions) {
+                if let Err(difference) = compare(step, reply.outcome, &mut versions, root) {
                     wrong.push(format!("{}: {difference}\n  in {step}", case["case"]));
                 }
             }
@@ -294,8 +295,9 @@ fn compare(
     step: &Value,
     outcome: Result<Outcome, Failure>,
     versions: &mut Versions,
+    root: &str,
 ) -> Result<(), String> {
-    let (is, parts) = describe(&outcome);
+    let (is, parts) = describe(&outcome, root);
     if step["is"] != *is {
         return Err(format!("it is `{is}`: {outcome:?}"));
     }
@@ -325,8 +327,12 @@ fn compare(
     }
 }
 
-/// The sort of an outcome and its parts, by the names that steps use.
-fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, Value)>) {
+/// The sort of an outcome and its parts, by the names that steps use; paths of repositories are
+/// relative to `root`.
+fn describe(
+    outcome: &Result<Outcome, Failure>,
+    root: &str,
+) -> (String, Vec<(&'static str, Value)>) {
     let plain = |name: &str| (name.to_owned(), Vec::new());
     match outcome {
         Err(failure) => plain(&snake_case(&format!("{:?}", failure.kind))),
@@ -361,9 +367,13 @@ fn describe(outcome: &Result<Outcome, Failure>) -> (String, Vec<(&'static str, V
         Ok(Outcome::Ended { survivors }) => {
             ("ended".to_owned(), vec![("survivors", Value::from(*survivors))])
         }
-        Ok(Outcome::Survey(_)) => plain("survey"),
-        Ok(Outcome::Worktrees { .. }) => plain("worktrees"),
-        Ok(Outcome::Commit { .. }) => plain("commit"),
+        Ok(Outcome::Survey(survey)) => ("survey".to_owned(), git::surveyed(survey, root)),
+        Ok(Outcome::Worktrees { worktrees }) => {
+            ("worktrees".to_owned(), git::worktrees(worktrees, root))
+        }
+        Ok(Outcome::Commit { commit }) => {
+            ("commit".to_owned(), vec![("commit", Value::from(commit.clone()))])
+        }
         Ok(Outcome::Checkpoint(kept)) => ("checkpoint".to_owned(), git::kept(kept)),
         Ok(Outcome::Checkpoints { checkpoints }) => {
             ("checkpoints".to_owned(), git::named(checkpoints))

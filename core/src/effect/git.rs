@@ -7,7 +7,8 @@ use super::Outcome;
 use super::scalar::millis;
 use crate::time::Timestamp;
 
-/// A closed set of queries and changes; hosts perform them with libgit2 or the git program.
+/// A closed set of queries and changes; hosts perform them with libgit2 or the git program. Names of
+/// branches, remotes and checkpoints are ones that git allows: they are judged before a host sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "git", rename_all = "snake_case")]
 pub enum GitRequest {
@@ -15,7 +16,7 @@ pub enum GitRequest {
     Survey {
         /// A folder, usually inside a repository.
         cwd: String,
-        /// The branch whose existence matters.
+        /// The branch whose existence matters; empty: none does.
         branch: String,
     },
     /// Every worktree of the repository, the main one first → [`Outcome::Worktrees`]. Not a

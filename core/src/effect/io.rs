@@ -153,6 +153,9 @@ impl Io {
             request = rooted(request, folder);
         }
         request.keep_private(|path| self.private.contains(path));
+        if let Request::Git(request) = &mut request {
+            request.judge_names()?;
+        }
         let mut request = Some(request);
         poll_fn(|_| {
             let exchange = &mut self.slot.borrow_mut().exchange;

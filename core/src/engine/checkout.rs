@@ -3,6 +3,7 @@
 
 use crate::effect::{FileKind, Io, OptionalExt};
 use crate::engine::git_index;
+use crate::engine::upwards::Upwards;
 use crate::limits;
 
 /// A checkout of a git repository.
@@ -16,8 +17,7 @@ pub(crate) struct Checkout {
 
 /// The checkout around `folder`.
 pub(crate) async fn find(io: &Io, folder: &str) -> Option<Checkout> {
-    let mut folder = folder.trim_end_matches('/');
-    loop {
+    for folder in Upwards::from(io, folder) {
         let git = format!("{folder}/.git");
         match io.stat(&git).await.map(|stat| stat.kind) {
             Ok(FileKind::Folder) => {
@@ -32,8 +32,18 @@ pub(crate) async fn find(io: &Io, folder: &str) -> Option<Checkout> {
             }
             Ok(FileKind::Link | FileKind::Other) | Err(_) => {}
         }
-        folder = &folder[..folder.rfind('/')?];
+        if is_ceiling(io, folder) {
+            return None;
+        }
     }
+    None
+}
+
+/// Whether git looks for repositories up to `folder` and no further.
+fn is_ceiling(io: &Io, folder: &str) -> bool {
+    let list = io.env("GIT_CEILING_DIRECTORIES").unwrap_or_default();
+    let above = folder.rsplit_once('/').map_or("", |(above, _)| above);
+    list.split(':').any(|ceiling| !ceiling.is_empty() && ceiling.trim_end_matches('/') == above)
 }
 
 impl Checkout {

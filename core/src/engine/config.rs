@@ -3,6 +3,7 @@
 use crate::documents::permission::TrustList;
 use crate::effect::{Failure, FailureKind, Io, OptionalExt};
 use crate::engine::checkout;
+use crate::engine::upwards::Upwards;
 use crate::handsoff::config::Config;
 use crate::limits;
 use crate::permission::Context;
@@ -116,12 +117,11 @@ struct Developers {
 
 async fn developers(io: &Io, cwd: &str) -> Developers {
     let mut planted = Vec::new();
-    let mut from = Some(cwd.to_owned());
+    let mut upwards = Upwards::from(io, cwd);
     loop {
-        match local_file(io, from.as_deref()).await {
+        match local_file(io, &mut upwards).await {
+            // The developer's own may be above it.
             Ok(Some((path, yaml))) if is_tracked(io, folder_of(&path)).await => {
-                // The developer's own may be above it.
-                from = from.and_then(|_| above(folder_of(&path)).map(str::to_owned));
                 planted.push((path, yaml));
             }
             own => return Developers { planted, own },
@@ -242,12 +242,12 @@ async fn is_tracked(io: &Io, folder: &str) -> bool {
     checkout.tracks(io, &path).await
 }
 
-/// The first of: that folder and every one above it, `AGENTIZE_HOME`, `HOME`.
-async fn local_file(io: &Io, from: Option<&str>) -> Result<Option<(String, String)>, Failure> {
-    let mut found = match from {
-        Some(folder) => find_upwards(io, folder, LOCAL_FILE).await?,
-        None => None,
-    };
+/// The first of: what is left of the way up, `AGENTIZE_HOME`, `HOME`.
+async fn local_file(
+    io: &Io,
+    upwards: &mut Upwards<'_>,
+) -> Result<Option<(String, String)>, Failure> {
+    let mut found = next_file(io, upwards, LOCAL_FILE).await?;
     for home in [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten() {
         if found.is_none() {
             let home = home.trim_end_matches('/');
@@ -278,33 +278,31 @@ pub(crate) fn trust_path(io: &Io) -> Result<String, Failure> {
     }
 }
 
-/// The nearest file of that name in `cwd` or above it, and its content.
+/// The nearest file of that name in `cwd` or above it, as far as [`Upwards`] leads, and its content.
 pub(crate) async fn find_upwards(
     io: &Io,
     cwd: &str,
     name: &str,
 ) -> Result<Option<(String, Vec<u8>)>, Failure> {
-    let mut folder = cwd;
-    loop {
-        let path = format!("{}/{name}", folder.trim_end_matches('/'));
-        if let Some(found) = read_if_there(io, path).await? {
+    next_file(io, &mut Upwards::from(io, cwd), name).await
+}
+
+/// The next file of that name on the way up, and its content.
+async fn next_file(
+    io: &Io,
+    upwards: &mut Upwards<'_>,
+    name: &str,
+) -> Result<Option<(String, Vec<u8>)>, Failure> {
+    for folder in upwards {
+        if let Some(found) = read_if_there(io, format!("{folder}/{name}")).await? {
             return Ok(Some(found));
         }
-        match above(folder) {
-            Some(above) => folder = above,
-            None => return Ok(None),
-        }
     }
+    Ok(None)
 }
 
 fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
-}
-
-/// The folder in which a folder is.
-fn above(folder: &str) -> Option<&str> {
-    let folder = folder.trim_end_matches('/');
-    folder.rfind('/').map(|at| &folder[..at.max(1)])
 }
 
 async fn read_if_there(io: &Io, path: String) -> Result<Option<(String, Vec<u8>)>, Failure> {

@@ -105,17 +105,20 @@ impl From<CommitWord> for CommitWhen {
 enum FinishError {
     /// For the reason given; its first line is what agents match on.
     Refused(String),
-    /// The person pressed Ctrl-C.
-    Interrupted,
+    /// The person pressed Ctrl-C, in the middle of this where it is known.
+    Interrupted(Option<String>),
 }
 
 impl std::fmt::Display for FinishError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             FinishError::Refused(reason) => f.write_str(reason.trim_end()),
-            FinishError::Interrupted => f.write_str(
-                "Interrupted; the same command looks at how far it had come and goes on.",
-            ),
+            FinishError::Interrupted(what) => {
+                f.write_str(
+                    "Interrupted; the same command looks at how far it had come and goes on.",
+                )?;
+                what.as_ref().map_or(Ok(()), |what| write!(f, "\n  {what}"))
+            }
         }
     }
 }
@@ -123,7 +126,11 @@ impl std::fmt::Display for FinishError {
 impl From<Failure> for FinishError {
     fn from(failure: Failure) -> FinishError {
         match failure.is_interrupted() {
-            true => FinishError::Interrupted,
+            true if failure.message == "interrupted" => FinishError::Interrupted(None),
+            true => {
+                let what = text::printable(&failure.message).trim_end().replace('\n', "\n  ");
+                FinishError::Interrupted(Some(what))
+            }
             false => FinishError::Refused(text::printable(&failure.message)),
         }
     }
@@ -159,7 +166,7 @@ pub async fn finish(io: &Io, args: &FinishArgs) -> Exit {
     };
     let (mark, exit) = match error {
         FinishError::Refused(_) => ("ERROR: ", Exit::Failed),
-        FinishError::Interrupted => ("", Exit::Interrupted),
+        FinishError::Interrupted(_) => ("", Exit::Interrupted),
     };
     io.note(format!("{mark}{error}")).await;
     exit

@@ -1,9 +1,12 @@
 //! Git repositories, through libgit2 where possible and the git program where necessary.
 //!
-//! libgit2 is quick and starts no process. It cannot open every repository (SHA-256 objects,
-//! reftable, split or sparse indexes), and it applies no configured filters, so that a
-//! checkout of an LFS repository would hold pointers. There the git program does the work
-//! behind the same functions.
+//! libgit2 is quick and starts no process: it answers questions. It cannot open every repository
+//! (SHA-256 objects, reftable, split or sparse indexes), and it knows no configured filters, so that
+//! files of an LFS repository would look changed. There the git program answers behind the same
+//! functions. Files of a checkout are written by the git program alone, wherever there is one.
+//!
+//! Git can hang: in a hook, a filter, a remote, a program that knows passwords. So it has limits, a
+//! person can interrupt it, and what it was in the middle of is undone then.
 //!
 //! A repository is somebody else's configuration. Of what git would run by itself, hooks and
 //! the file system monitor are turned off; filters stay on, because without them the files
@@ -11,6 +14,7 @@
 //! leaves the machine, and without it large files would stay behind. Nothing in the environment may point git at another repository.
 
 mod aside;
+mod discovery;
 mod libgit;
 mod program;
 mod rollback;
@@ -25,12 +29,15 @@ use std::path::{Path, PathBuf};
 use onloop_core::effect::{BranchName, Failure, FailureKind, GitRequest, Outcome};
 use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
 
+use super::{Interrupts, RunningGroup};
 use program::GitProgram;
 
 /// Answers [`GitRequest`]s.
 #[derive(Debug)]
 pub struct OsGit {
     program: GitProgram,
+    /// Whether libgit2 is not asked at all.
+    is_alone: bool,
 }
 
 impl Default for OsGit {
@@ -84,12 +91,39 @@ impl OsGit {
 
     /// Uses `executable` where libgit2 is not enough.
     pub fn with_program(executable: impl Into<OsString>) -> OsGit {
-        OsGit { program: GitProgram::new(executable.into()) }
+        OsGit { program: GitProgram::new(executable.into()), is_alone: false }
+    }
+
+    /// Lets `interrupts` end what hangs, and whoever has no time find it in `running`.
+    #[must_use]
+    pub fn among(self, interrupts: &Interrupts, running: &RunningGroup) -> OsGit {
+        OsGit { program: self.program.among(interrupts, running), ..self }
+    }
+
+    /// Lets no command of git take longer than this, whatever it is.
+    #[must_use]
+    pub fn at_most_ms(self, timeout_ms: u64) -> OsGit {
+        OsGit { program: self.program.at_most_ms(timeout_ms), ..self }
+    }
+
+    /// Asks the program for everything, as for a repository that libgit2 does not know.
+    #[must_use]
+    pub fn without_library(self) -> OsGit {
+        OsGit { is_alone: true, ..self }
     }
 
     /// Performs one request. Paths in it are absolute, or relative to the current folder of
     /// the process.
     pub fn perform(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
+        let outcome = self.outcome(request);
+        if outcome.as_ref().is_err_and(Failure::is_interrupted) {
+            // All that worked on the request has ended by now.
+            self.program.take_interrupt();
+        }
+        outcome
+    }
+
+    fn outcome(&self, request: &GitRequest) -> Result<Outcome, Failure> {
         match request {
             GitRequest::Survey { cwd, branch } => {
                 self.survey(&absolute(cwd)?, branch).map(Outcome::Survey)
@@ -156,7 +190,7 @@ impl OsGit {
     fn survey(&self, cwd: &Path, branch: &str) -> Result<GitSurvey, Failure> {
         // No branch can have a name that git does not allow, so git is not even asked.
         let branch = branch.parse::<BranchName>().ok();
-        let repository = match access(cwd)? {
+        let repository = match self.access(cwd)? {
             Access::Nothing => None,
             Access::Library(repository) if repository.is_bare() => None,
             Access::Library(repository) => match libgit::needs_program(&repository) {
@@ -186,7 +220,7 @@ impl OsGit {
     }
 
     fn worktrees(&self, cwd: &Path) -> Result<Vec<WorktreeEntry>, Failure> {
-        let registered = match access(cwd)? {
+        let registered = match self.access(cwd)? {
             Access::Nothing => return Ok(Vec::new()),
             Access::Library(repository) => libgit::registered(&repository)?,
             Access::Program(reason) => needed(self.program.registered(cwd), &reason)?,
@@ -198,7 +232,7 @@ impl OsGit {
     }
 
     fn head(&self, cwd: &Path) -> Result<Option<String>, Failure> {
-        match access(cwd)? {
+        match self.access(cwd)? {
             Access::Nothing => Ok(None),
             Access::Library(repository) => libgit::head(&repository),
             Access::Program(reason) => needed(self.program.commit(cwd, "HEAD"), &reason),
@@ -210,20 +244,24 @@ impl OsGit {
         if new.path.symlink_metadata().is_ok() {
             return Err(Failure::new(FailureKind::Exists, format!("`{shown}` already exists")));
         }
-        match access(cwd)? {
+        match self.access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
-            Access::Library(repository) => {
-                match libgit::checkout_needs_program(&repository, new)? {
-                    None => libgit::create_worktree(&repository, new),
-                    Some(reason) => needed(self.program.create_worktree(cwd, new), &reason),
+            // Only git itself writes every file as git does, and can be ended while it does.
+            Access::Library(repository) => match self.program.create_worktree(cwd, new) {
+                Err(failure) if failure.kind == FailureKind::Unsupported => {
+                    match libgit::checkout_needs_program(&repository, new)? {
+                        None => libgit::create_worktree(&repository, new),
+                        Some(reason) => needed(Err(failure), &reason),
+                    }
                 }
-            }
+                created => created,
+            },
             Access::Program(reason) => needed(self.program.create_worktree(cwd, new), &reason),
         }
     }
 
     fn remove_worktree(&self, cwd: &Path, path: &Path) -> Result<(), Failure> {
-        let access = access(cwd)?;
+        let access = self.access(cwd)?;
         rollback::remove_rest(&resolved(path))?;
         let removed = match access {
             Access::Nothing => Err(no_repository(cwd)),
@@ -238,7 +276,7 @@ impl OsGit {
     }
 
     fn switch(&self, cwd: &Path, branch: &BranchName, create: bool) -> Result<(), Failure> {
-        match access(cwd)? {
+        match self.access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
             // Creating a branch at HEAD moves no file, so that filters do not matter.
             Access::Library(repository) if create => libgit::switch_to_new(&repository, branch),
@@ -253,7 +291,7 @@ impl OsGit {
     }
 
     fn delete_branch(&self, cwd: &Path, branch: &BranchName) -> Result<(), Failure> {
-        match access(cwd)? {
+        match self.access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(repository) => {
                 libgit::demand_free(&repository, branch)?;
@@ -275,7 +313,7 @@ impl OsGit {
         commit: &str,
         branch: &BranchName,
     ) -> Result<Option<String>, Failure> {
-        match access(cwd)? {
+        match self.access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(repository) => libgit::merge_base(&repository, commit, branch),
             Access::Program(reason) => {
@@ -290,7 +328,7 @@ impl OsGit {
         remote: &str,
         branch: &BranchName,
     ) -> Result<Option<String>, Failure> {
-        match access(cwd)? {
+        match self.access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
             // Only the git program knows every way to reach a server and to log in there.
             Access::Library(_) | Access::Program(_) => {
@@ -300,7 +338,7 @@ impl OsGit {
     }
 
     fn merge(&self, cwd: &Path, merge: &NewMerge<'_>) -> Result<(), Failure> {
-        match access(cwd)? {
+        match self.access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(_) | Access::Program(_) => {
                 needed(self.program.merge(cwd, merge), "branches are merged")
@@ -309,7 +347,7 @@ impl OsGit {
     }
 
     fn push(&self, cwd: &Path, remote: &str, branch: &BranchName) -> Result<(), Failure> {
-        match access(cwd)? {
+        match self.access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(_) | Access::Program(_) => {
                 needed(self.program.push(cwd, remote, branch), "a branch is pushed")
@@ -318,12 +356,49 @@ impl OsGit {
     }
 
     fn stash(&self, cwd: &Path, message: &str, paths: &[String]) -> Result<(), Failure> {
-        match access(cwd)? {
+        match self.access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(_) | Access::Program(_) => {
                 needed(self.program.stash(cwd, message, paths), "something is stashed")
             }
         }
+    }
+
+    /// Opens the repository around `cwd`, as git itself would find it.
+    fn access(&self, cwd: &Path) -> Result<Access, Failure> {
+        if self.is_alone {
+            return match self.program.is_in_repository(cwd)? {
+                true => Ok(Access::Program("libgit2 is not asked".to_owned())),
+                false => nothing(cwd),
+            };
+        }
+        let error = match libgit::open(cwd) {
+            Ok(repository) => return Ok(Access::Library(repository)),
+            Err(error) => error,
+        };
+        match error.code() {
+            git2::ErrorCode::NotFound => nothing(cwd),
+            // Only git knows all the ways in which somebody can say that this is fine.
+            git2::ErrorCode::Owner => {
+                Ok(Access::Program("the repository belongs to another user".to_owned()))
+            }
+            _ => Ok(Access::Program(error.message().to_owned())),
+        }
+    }
+}
+
+/// There is no repository around `cwd`, or what says where it is leads nowhere.
+fn nothing(cwd: &Path) -> Result<Access, Failure> {
+    match dangling_link(cwd) {
+        None => Ok(Access::Nothing),
+        Some(link) => Err(Failure::new(
+            FailureKind::Invalid,
+            format!(
+                "`{}` points to a repository that is not there; `git worktree repair`, run in the \
+                 main checkout, may fix it",
+                link.display()
+            ),
+        )),
     }
 }
 
@@ -346,32 +421,10 @@ impl Registered {
     }
 }
 
-/// Opens the repository around `cwd`, as git itself would find it.
-fn access(cwd: &Path) -> Result<Access, Failure> {
-    let error = match libgit::open(cwd) {
-        Ok(repository) => return Ok(Access::Library(repository)),
-        Err(error) => error,
-    };
-    match error.code() {
-        git2::ErrorCode::NotFound => match dangling_link(cwd) {
-            None => Ok(Access::Nothing),
-            Some(link) => Err(Failure::new(
-                FailureKind::Invalid,
-                format!(
-                    "`{}` points to a repository that is not there; `git worktree repair`, run \
-                     in the main checkout, may fix it",
-                    link.display()
-                ),
-            )),
-        },
-        git2::ErrorCode::Owner => Err(trouble::of_another_user(&libgit::top(cwd))),
-        _ => Ok(Access::Program(error.message().to_owned())),
-    }
-}
-
 /// The `.git` file that points nowhere, if that is why no repository was found.
 fn dangling_link(cwd: &Path) -> Option<PathBuf> {
-    let link = cwd.ancestors().map(|folder| folder.join(".git")).find(|path| path.exists())?;
+    let folders = discovery::Bounds::ours().folders(cwd);
+    let link = folders.iter().map(|folder| folder.join(".git")).find(|path| path.exists())?;
     link.is_file().then_some(link)
 }
 

@@ -88,6 +88,11 @@ impl Interrupts {
         self.shared.pending.take()
     }
 
+    /// Whether an interrupt is pending; it stays so.
+    pub(super) fn is_pending(&self) -> bool {
+        self.shared.pending.is_raised()
+    }
+
     /// Runs `prepare` before the first request that waits, and never when there is none.
     pub(crate) fn before_first_wait(
         &self,
@@ -102,11 +107,17 @@ impl Interrupts {
 
     /// Takes a pending interrupt as a failure, before something that would wait.
     pub(crate) fn check(&self) -> Result<(), Failure> {
+        self.prepare()?;
+        if self.take() { Err(interrupted()) } else { Ok(()) }
+    }
+
+    /// Does what has to be done before something waits.
+    pub(super) fn prepare(&self) -> Result<(), Failure> {
         let prepare = self.preparation().0.take();
         if let Some(prepare) = prepare {
             prepare(self).map_err(|error| failure::of(&error, "cannot listen to signals"))?;
         }
-        if self.take() { Err(interrupted()) } else { Ok(()) }
+        Ok(())
     }
 
     /// Waits for `duration`.

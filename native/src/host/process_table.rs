@@ -1,6 +1,19 @@
 //! Looking at the processes of this machine: who we are, who is still there, who started whom.
 
+#[cfg(target_os = "linux")]
+mod waited;
+
 use onloop_core::effect::{Failure, FailureKind, ProcessIdentity};
+
+#[cfg(target_os = "linux")]
+pub(super) use waited::waited_for_by;
+
+/// Elsewhere nobody tells.
+#[cfg(not(target_os = "linux"))]
+#[cfg_attr(not(unix), expect(dead_code, reason = "nothing is known about other processes"))]
+pub(super) fn waited_for_by(_pid: u32) -> Option<String> {
+    None
+}
 
 /// This process, as its locks name it.
 pub(crate) fn identity() -> ProcessIdentity {

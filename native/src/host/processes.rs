@@ -31,6 +31,7 @@ mod log;
 mod notice;
 #[cfg(unix)]
 mod orphans;
+mod own;
 #[cfg(any(not(unix), test))]
 mod portable;
 mod running;
@@ -56,6 +57,7 @@ use super::{
     Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake, files, process_table,
 };
 use log::Log;
+pub(super) use own::{Bounds, OwnEnd, OwnError, OwnPrograms};
 #[cfg(not(unix))]
 use portable as system;
 pub use running::RunningGroup;

@@ -27,6 +27,11 @@ impl WakePipe {
         }
     }
 
+    /// Whether it is raised; it stays so.
+    pub(super) fn is_raised(&self) -> bool {
+        self.raised.load(Ordering::SeqCst)
+    }
+
     /// Whether it was raised; it is not any more.
     pub(super) fn take(&self) -> bool {
         let taken = self.raised.swap(false, Ordering::SeqCst);

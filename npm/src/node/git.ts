@@ -68,8 +68,7 @@ export class NodeGit implements Git {
     if (line(inside) !== "true") return undefined;
     const layout = await layoutOf(this.#git, folder);
     const mainRoot = await mainRootOf(this.#git, layout);
-    // No branch can have a name that git does not allow, so git is not even asked.
-    const target = isBranchName(branch) ? branch : undefined;
+    const target = branch === "" ? undefined : branch;
     const holder =
       target === undefined
         ? undefined
@@ -106,7 +105,6 @@ export class NodeGit implements Git {
     createAt?: string,
   ): Promise<void> {
     const target = this.#root.resolve(path);
-    branchName(branch);
     if (createAt !== undefined) commitId(createAt);
     if (await lstat(target).catch(() => undefined)) {
       throw new Failure("exists", `\`${target}\` already exists`);
@@ -151,14 +149,12 @@ export class NodeGit implements Git {
   }
 
   async switch(cwd: string, branch: string, create: boolean): Promise<void> {
-    branchName(branch);
     const folder = await this.#repository(cwd);
     if (create) await checkOut(this.#git, folder, ["--create", branch]);
     else await checkOut(this.#git, folder, [branch], `refs/heads/${branch}`);
   }
 
   async deleteBranch(cwd: string, branch: string): Promise<void> {
-    branchName(branch);
     const folder = await this.#repository(cwd);
     const holder = (await registered(this.#git, folder)).find(
       (entry) => entry.branch === branch && holds(entry),
@@ -173,27 +169,20 @@ export class NodeGit implements Git {
   }
 
   async mergeBase(cwd: string, id: string, branch: string): Promise<string | undefined> {
-    branchName(branch);
     commitId(id);
     return mergeBase(this.#git, await this.#repository(cwd), id, branch);
   }
 
   async remoteBranch(cwd: string, remote: string, branch: string): Promise<string | undefined> {
-    remoteName(remote);
-    branchName(branch);
     return remoteBranch(this.#git, await this.#repository(cwd), remote, branch);
   }
 
   async merge(cwd: string, branch: string, id: string, into: string): Promise<void> {
-    branchName(branch);
     commitId(id);
-    branchName(into);
     await merge(this.#git, await this.#repository(cwd), { branch, commit: id, into });
   }
 
   async push(cwd: string, remote: string, branch: string): Promise<void> {
-    remoteName(remote);
-    branchName(branch);
     await push(this.#git, await this.#repository(cwd), remote, branch);
   }
 
@@ -222,7 +211,6 @@ export class NodeGit implements Git {
   }
 
   async checkpoint(cwd: string, made: NewCheckpoint): Promise<KeptWork> {
-    checkpointName(made.name);
     if (made.parent !== undefined) commitId(made.parent);
     const index = this.#root.resolve(made.index);
     return checkpoint(this.#git, await this.#repository(cwd), { ...made, index });
@@ -257,7 +245,6 @@ export class NodeGit implements Git {
   }
 
   async commitKept(cwd: string, made: NewCommit): Promise<string> {
-    branchName(made.branch);
     [made.head, made.kept].forEach(commitId);
     const index = this.#root.resolve(made.index);
     return commitKept(this.#git, await this.#repository(cwd), { ...made, index });
@@ -269,7 +256,6 @@ export class NodeGit implements Git {
   }
 
   async forgetCheckpoint(cwd: string, name: string, id: string): Promise<void> {
-    checkpointName(name);
     commitId(id);
     await forgetCheckpoint(this.#git, await this.#repository(cwd), name, id);
   }
@@ -382,29 +368,6 @@ async function makeParents(path: string): Promise<string[]> {
     }
   }
   return made;
-}
-
-/** Whether git allows the name, and cannot mistake it for something else. */
-function isBranchName(name: string): boolean {
-  const hostile = /^[-/]|[\s~^:?*[\\\x00-\x1f\x7f]|\.\.|@\{|\/\/|[./]$|\.lock(\/|$)|(^|\/)\./;
-  return name !== "" && name !== "@" && name !== "HEAD" && !hostile.test(name);
-}
-
-function branchName(name: string): void {
-  if (isBranchName(name)) return;
-  throw new Failure("invalid", `${JSON.stringify(name)} is not a branch name`);
-}
-
-/** Git has the same rules for remotes as for branches; an address is not a name. */
-function remoteName(name: string): void {
-  if (isBranchName(name)) return;
-  throw new Failure("invalid", `${JSON.stringify(name)} is not the name of a remote`);
-}
-
-/** Git has the same rules for all references. */
-function checkpointName(name: string): void {
-  if (isBranchName(name)) return;
-  throw new Failure("invalid", `${JSON.stringify(name)} is not the name of a checkpoint`);
 }
 
 /** A commit is named by its id and by nothing that git would have to interpret. */

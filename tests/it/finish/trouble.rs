@@ -1,5 +1,6 @@
 //! What is wrong with a repository is named: what was found, where, and what to do.
 
+mod hanging;
 mod remote;
 
 use super::Finished;

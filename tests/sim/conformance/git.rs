@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use onloop_core::effect::{GitRequest, KeptWork, NamedCheckpoint};
+use onloop_core::effect::{GitRequest, GitSurvey, KeptWork, NamedCheckpoint, WorktreeEntry};
 use onloop_core::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -79,9 +79,73 @@ pub(super) fn request(step: &Value, root: &str) -> Option<GitRequest> {
         "forget_checkpoint" => {
             GitRequest::ForgetCheckpoint { cwd, name: text(step, "name"), commit: text(step, "at") }
         }
+        "survey" => GitRequest::Survey { cwd, branch: text(step, "branch") },
+        "worktrees" => GitRequest::Worktrees { cwd },
+        "head" => GitRequest::Head { cwd },
+        "create_worktree" => GitRequest::CreateWorktree {
+            cwd,
+            path: below("path"),
+            branch: text(step, "branch"),
+            create_at: optional("create_at"),
+        },
+        "remove_worktree" => GitRequest::RemoveWorktree { cwd, path: below("path") },
+        "switch" => {
+            GitRequest::Switch { cwd, branch: text(step, "branch"), create: step["create"] == true }
+        }
+        "delete_branch" => GitRequest::DeleteBranch { cwd, branch: text(step, "branch") },
+        "merge_base" => {
+            GitRequest::MergeBase { cwd, commit: text(step, "of"), branch: text(step, "branch") }
+        }
+        "remote_branch" => GitRequest::RemoteBranch {
+            cwd,
+            remote: text(step, "remote"),
+            branch: text(step, "branch"),
+        },
+        "merge" => GitRequest::Merge {
+            cwd,
+            branch: text(step, "branch"),
+            commit: text(step, "of"),
+            into: text(step, "into"),
+        },
+        "push" => {
+            GitRequest::Push { cwd, remote: text(step, "remote"), branch: text(step, "branch") }
+        }
+        "stash" => {
+            GitRequest::Stash { cwd, message: text(step, "says"), paths: strings(&step["paths"]) }
+        }
         "note" => GitRequest::Note { cwd, commit: text(step, "at"), text: text(step, "note"), at },
         _ => return None,
     })
+}
+
+/// The part of a survey; paths are relative to `root`.
+pub(super) fn surveyed(survey: &GitSurvey, root: &str) -> Vec<(&'static str, Value)> {
+    let repository = survey.repository.as_ref().map(|found| {
+        json!({
+            "root": relative(&found.root, root),
+            "main_root": relative(&found.main_root, root),
+            "linked": found.linked,
+            "branch": found.branch,
+            "head": found.head,
+            "dirty": found.dirty,
+            "target_commit": found.target_commit,
+            "target_checked_out_at":
+                found.target_checked_out_at.as_ref().map(|path| relative(path, root)),
+        })
+    });
+    vec![("repository", json!(repository))]
+}
+
+/// The part of a list of worktrees; paths are relative to `root`.
+pub(super) fn worktrees(worktrees: &[WorktreeEntry], root: &str) -> Vec<(&'static str, Value)> {
+    let entries = worktrees
+        .iter()
+        .map(|entry| json!({ "path": relative(&entry.path, root), "branch": entry.branch }));
+    vec![("worktrees", entries.collect())]
+}
+
+fn relative(path: &str, root: &str) -> String {
+    path.strip_prefix(root).unwrap_or(path).trim_start_matches('/').to_owned()
 }
 
 /// The parts of a checkpoint.

@@ -17,10 +17,9 @@ pub(super) fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Ou
         GitRequest::Survey { .. } => Ok(Outcome::Survey(GitSurvey::default())),
         GitRequest::Worktrees { .. } => Ok(Outcome::Worktrees { worktrees: Vec::new() }),
         GitRequest::Checkpoints { .. } => Ok(Outcome::Checkpoints { checkpoints: Vec::new() }),
-        GitRequest::Head { .. } | GitRequest::MergeBase { .. } => {
-            Ok(Outcome::Commit { commit: None })
-        }
-        GitRequest::CreateWorktree { .. }
+        GitRequest::Head { .. } => Ok(Outcome::Commit { commit: None }),
+        GitRequest::MergeBase { .. }
+        | GitRequest::CreateWorktree { .. }
         | GitRequest::RemoveWorktree { .. }
         | GitRequest::Switch { .. }
         | GitRequest::DeleteBranch { .. }

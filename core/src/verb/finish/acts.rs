@@ -233,7 +233,7 @@ async fn unpublished(
     failure: Failure,
 ) -> Result<(), FinishError> {
     if failure.is_interrupted() {
-        return Err(FinishError::Interrupted);
+        return Err(failure.into());
     }
     let branch = &scene.branch;
     match is_pushed(io, scene, commit, remote).await {
@@ -243,7 +243,7 @@ async fn unpublished(
             Ok(())
         }
         Ok(false) => Err(give_up(store, &format!("{branch} was not published."), failure).await),
-        Err(asking) if asking.is_interrupted() => Err(FinishError::Interrupted),
+        Err(asking) if asking.is_interrupted() => Err(asking.into()),
         Err(_) => refuse(format!(
             "It is not known whether {branch} was published. The same command asks the remote \
              first.\n  {}",
@@ -255,7 +255,7 @@ async fn unpublished(
 /// Records that what was intended did not happen.
 async fn give_up(store: &mut Store, what: &str, failure: Failure) -> FinishError {
     if failure.is_interrupted() {
-        return FinishError::Interrupted;
+        return failure.into();
     }
     let reason = text::ellipsis(&text::one_line(&failure.message), 500);
     let message = text::printable(&failure.message).trim_end().replace('\n', "\n  ");

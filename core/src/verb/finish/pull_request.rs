@@ -68,7 +68,9 @@ async fn gh(
         .with_stdin(input)
         .label("gh");
     match io.process(spec).await {
-        Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => Err(FinishError::Interrupted),
+        Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => {
+            Err(FinishError::Interrupted(None))
+        }
         Ok(end) => Ok(end),
         Err(failure) if failure.is_not_found() => {
             refuse(unfinished(run, scene, "the program `gh` is not installed"))

@@ -239,7 +239,7 @@ pub(super) async fn other_hook(
 
 fn unknown_files(failure: Failure) -> FinishError {
     match failure.kind {
-        FailureKind::Interrupted => FinishError::Interrupted,
+        FailureKind::Interrupted => failure.into(),
         _ => FinishError::Refused(format!(
             "Whether the files are those that were verified is not known.\n  {}",
             text::printable(&failure.message).trim_end().replace('\n', "\n  ")

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use onloop_core::effect::{BranchName, Failure, FailureKind, GitRequest, Outcome};
 
 use super::program::{CHECKPOINTS, NewCheckpoint, NewCommit, Wanted};
-use super::{Access, OsGit, absolute, access, branch_name, commit_id, done, needed, no_repository};
+use super::{Access, OsGit, absolute, branch_name, commit_id, done, needed, no_repository};
 
 impl OsGit {
     /// Performs one of the requests about checkpoints, for which only the git program will do:
@@ -14,18 +14,19 @@ impl OsGit {
         let program = &self.program;
         match request {
             GitRequest::Diff { cwd, from, to, stat, paths, limit_bytes } => {
-                let (cwd, ends) = (demand_repository(cwd)?, (commit_id(from)?, commit_id(to)?));
+                let (cwd, ends) =
+                    (self.demand_repository(cwd)?, (commit_id(from)?, commit_id(to)?));
                 let bytes = program.diff(&cwd, ends, *stat, paths, *limit_bytes);
                 Ok(Outcome::Diff { bytes: needed(bytes, KEEPING)?.into() })
             }
             GitRequest::ChangedPaths { cwd, from, to } => {
-                let cwd = demand_repository(cwd)?;
+                let cwd = self.demand_repository(cwd)?;
                 let names = program.changed_paths(&cwd, commit_id(from)?, commit_id(to)?);
                 needed(names, KEEPING).map(|names| Outcome::Names { names })
             }
             GitRequest::Checkpoints { cwd } => {
                 let cwd = absolute(cwd)?;
-                let checkpoints = match access(&cwd)? {
+                let checkpoints = match self.access(&cwd)? {
                     Access::Nothing => Vec::new(),
                     Access::Library(_) | Access::Program(_) => {
                         needed(program.checkpoints(&cwd), KEEPING)?
@@ -34,12 +35,13 @@ impl OsGit {
                 Ok(Outcome::Checkpoints { checkpoints })
             }
             GitRequest::ForgetCheckpoint { cwd, name, commit } => {
-                let (cwd, reference) = (demand_repository(cwd)?, checkpoint_name(name)?);
+                let (cwd, reference) = (self.demand_repository(cwd)?, checkpoint_name(name)?);
                 let forgotten = program.forget_checkpoint(&cwd, &reference, commit_id(commit)?);
                 needed(forgotten, KEEPING).map(done)
             }
             GitRequest::Note { cwd, commit, text, at } => {
-                let noted = program.note(&demand_repository(cwd)?, commit_id(commit)?, text, *at);
+                let noted =
+                    program.note(&self.demand_repository(cwd)?, commit_id(commit)?, text, *at);
                 needed(noted, KEEPING).map(done)
             }
             GitRequest::Checkpoint { .. }
@@ -75,7 +77,7 @@ impl OsGit {
                 programs,
             } => {
                 let cwd = absolute(cwd)?;
-                let library = match access(&cwd)? {
+                let library = match self.access(&cwd)? {
                     Access::Nothing => return Err(no_repository(&cwd)),
                     Access::Library(repository) => Some(repository),
                     Access::Program(_) => None,
@@ -93,7 +95,7 @@ impl OsGit {
                 needed(program.checkpoint(&cwd, &new), KEEPING).map(Outcome::Checkpoint)
             }
             GitRequest::Restore { cwd, index, commit, paths, programs } => {
-                let (cwd, index) = (demand_repository(cwd)?, absolute(index)?);
+                let (cwd, index) = (self.demand_repository(cwd)?, absolute(index)?);
                 let wanted = Wanted { commit: commit_id(commit)?, paths };
                 let restored = program.restore(&cwd, &index, wanted, programs.as_deref());
                 needed(restored, KEEPING).map(done)
@@ -107,25 +109,26 @@ impl OsGit {
                     without,
                     message,
                 };
-                let commit = needed(program.commit_kept(&demand_repository(cwd)?, &new), KEEPING);
+                let commit =
+                    needed(program.commit_kept(&self.demand_repository(cwd)?, &new), KEEPING);
                 commit.map(|commit| Outcome::Commit { commit: Some(commit) })
             }
             _ => unreachable!("performed by the callers"),
+        }
+    }
+
+    /// The folder `cwd`, which has to be inside a repository.
+    fn demand_repository(&self, cwd: &str) -> Result<PathBuf, Failure> {
+        let cwd = absolute(cwd)?;
+        match self.access(&cwd)? {
+            Access::Nothing => Err(no_repository(&cwd)),
+            Access::Library(_) | Access::Program(_) => Ok(cwd),
         }
     }
 }
 
 /// Why the git program is needed for checkpoints.
 const KEEPING: &str = "files are kept as git would";
-
-/// The folder `cwd`, which has to be inside a repository.
-fn demand_repository(cwd: &str) -> Result<PathBuf, Failure> {
-    let cwd = absolute(cwd)?;
-    match access(&cwd)? {
-        Access::Nothing => Err(no_repository(&cwd)),
-        Access::Library(_) | Access::Program(_) => Ok(cwd),
-    }
-}
 
 /// Git has the same rules for all references.
 fn checkpoint_name(name: &str) -> Result<String, Failure> {

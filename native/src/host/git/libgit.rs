@@ -13,23 +13,19 @@ use onloop_core::effect;
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
 
+use super::discovery::Bounds;
 use super::program::NewCheckpoint;
 use super::{Registered, resolved, trouble, utf8};
 
 pub(super) use attributes::{checkout_needs_program, needs_program};
 pub(super) use worktree::{create_worktree, registered, remove_worktree};
 
-/// The repository around `cwd`. The search ends at the border of the file system, as git's
-/// own does.
+/// The repository around `cwd`. The search ends where git's own does.
 pub(super) fn open(cwd: &Path) -> Result<Repository, git2::Error> {
-    Repository::open_ext(cwd, RepositoryOpenFlags::empty(), &[] as &[&Path])
-}
-
-/// The folder that holds the repository around `cwd`, found without opening it.
-pub(super) fn top(cwd: &Path) -> PathBuf {
-    let cwd = resolved(cwd);
-    let found = cwd.ancestors().find(|folder| folder.join(".git").exists());
-    found.unwrap_or(&cwd).to_owned()
+    let Bounds { ceilings, crosses } = Bounds::ours();
+    let mut flags = RepositoryOpenFlags::empty();
+    flags.set(RepositoryOpenFlags::CROSS_FS, crosses);
+    Repository::open_ext(cwd, flags, ceilings)
 }
 
 /// Everything preflight needs to know about a checkout that is not bare.

@@ -4,6 +4,7 @@ mod changes;
 mod checkpoint;
 mod command;
 mod commit;
+mod cut;
 mod few;
 #[cfg(target_os = "linux")]
 mod folders;
@@ -25,7 +26,7 @@ use onloop_core::effect;
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
 
-use super::{resolved, trouble, utf8};
+use super::{Registered, resolved, trouble, utf8};
 
 pub(super) use checkpoint::{NewCheckpoint, Wanted};
 pub(super) use command::GitProgram;
@@ -76,6 +77,17 @@ impl GitProgram {
             target_checked_out_at: holder.map(|entry| utf8(&entry.path)).transpose()?,
             root: utf8(&layout.root)?,
         }))
+    }
+
+    /// Whether `cwd` is inside a repository. Told by what git says, in the C locale, because its exit
+    /// code is the same for everything that is wrong.
+    pub(super) fn is_in_repository(&self, cwd: &Path) -> Result<bool, Failure> {
+        let found = self.answer(cwd, &["rev-parse", "--git-dir"])?;
+        match found.exit {
+            0 => Ok(true),
+            _ if found.said().contains("not a git repository") => Ok(false),
+            _ => Err(found.into_failure()),
+        }
     }
 
     /// The commit that `revision` names, if there is one.
@@ -161,7 +173,17 @@ impl GitProgram {
         }
         args.push(branch.as_str());
         self.demand_unlocked(cwd, &["HEAD"])?;
-        self.answer(cwd, &args)?.success().map(drop)
+        if create {
+            // No file changes.
+            return self.act(cwd, &args)?.success().map(drop);
+        }
+        let root = self.layout(cwd)?.root;
+        let tip = format!("refs/heads/{branch}");
+        if self.commit(&root, &tip)?.is_none() {
+            // Git says so.
+            return self.answer(&root, &args)?.success().map(drop);
+        }
+        self.change_files(&root, &args, &tip)?.success().map(drop)
     }
 
     /// Refuses to begin what would change files first and then find the index or one of
@@ -186,6 +208,13 @@ impl GitProgram {
             let message = format!("there is no branch `{branch}` in `{}`", cwd.display());
             return Err(Failure::new(FailureKind::NotFound, message));
         }
+        let holds = |entry: &Registered| {
+            entry.branch.as_deref() == Some(branch.as_str()) && entry.holds_its_branch()
+        };
+        if let Some(holder) = self.registered(cwd)?.iter().find(|entry| holds(entry)) {
+            let message = format!("branch `{branch}` is checked out at `{}`", utf8(&holder.path)?);
+            return Err(Failure::new(FailureKind::Busy, message));
+        }
         let args = ["branch", "--quiet", "--delete", "--force", "--", branch.as_str()];
         self.answer(cwd, &args)?.success().map(drop)
     }
@@ -205,7 +234,16 @@ impl GitProgram {
             "--pathspec-from-file=-",
             "--pathspec-file-nul",
         ];
-        self.answer_to(&root, &args, &list)?.success()?;
+        if let Err(failure) = self.act_on(&root, &args, &list).and_then(Answer::success) {
+            // The stash is made before files are touched.
+            return match self.undisturbed().commit(&root, "refs/stash") {
+                Ok(now) if now == before => Err(failure),
+                Ok(_) | Err(_) => {
+                    let message = format!("{failure}; `git stash pop` brings back what it did");
+                    Err(Failure::new(failure.kind, message))
+                }
+            };
+        }
         if self.commit(&root, "refs/stash")? == before {
             let message = format!("git found nothing to stash in `{}`", root.display());
             return Err(Failure::new(FailureKind::Conflict, message));

@@ -1,5 +1,8 @@
 //! Real repositories in temporary folders.
 
+mod attributes;
+mod environment;
+mod hanging;
 mod keeping;
 mod merging;
 mod programs;

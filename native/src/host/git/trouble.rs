@@ -37,8 +37,9 @@ pub(super) fn named(said: &str, cwd: &Path) -> Option<Failure> {
         );
         return Some(Failure::new(FailureKind::Invalid, message));
     }
-    if said.contains("detected dubious ownership") {
-        return Some(of_another_user(cwd));
+    if let Some((_, rest)) = said.split_once("detected dubious ownership") {
+        let top = rest.split_once("at '").and_then(|(_, rest)| rest.split_once("'\n"));
+        return Some(of_another_user(top.map_or(cwd, |(top, _)| Path::new(top))));
     }
     None
 }
@@ -48,8 +49,14 @@ pub(super) fn locked(lock: &str) -> Failure {
     Failure::new(FailureKind::Busy, format!("{lock} {STALE}"))
 }
 
+/// What was to be undone after `failure` could not be undone, because of `left`.
+pub(super) fn left(failure: &Failure, root: &Path, left: &Failure) -> Failure {
+    let message = format!("{failure}; and `{}` was left as it is: {left}", root.display());
+    Failure::new(failure.kind, message)
+}
+
 /// Git does not open what somebody else could have prepared.
-pub(super) fn of_another_user(top: &Path) -> Failure {
+fn of_another_user(top: &Path) -> Failure {
     let message = format!(
         "the repository around `{0}` belongs to another user; if you trust it: git config \
          --global --add safe.directory {0}",
@@ -99,6 +106,15 @@ mod tests {
                 lock("`reftable/tables.list.lock` of the repository in `/r`"),
             ),
             ("*** Please tell me who you are.", FailureKind::Invalid, Some(nobody.to_owned())),
+            (
+                "fatal: detected dubious ownership in repository at '/r/o'x'\nTo add",
+                FailureKind::Denied,
+                Some(
+                    "the repository around `/r/o'x` belongs to another user; if you trust it: git \
+                     config --global --add safe.directory /r/o'x"
+                        .to_owned(),
+                ),
+            ),
             ("fatal: Unable to create '/r/x.lock': Permission denied", FailureKind::Other, None),
             ("fatal: Unable to create '/r/x", FailureKind::Other, None),
             ("", FailureKind::Other, None),

@@ -17,6 +17,9 @@ pub(super) enum Place {
     /// From nowhere, and it cannot open our terminal: it leads a session, which is a group, too.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing is confined so"))]
     OwnSession,
+    /// The same, and it does not end with us: what it has begun it brings to its end, so that it
+    /// leaves no lock behind.
+    OwnSessionForGood,
 }
 
 /// A program that was started and not yet waited for.

@@ -1,5 +1,6 @@
 //! One program, from its start to the end of everything it started.
 
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -10,15 +11,18 @@ use onloop_core::limits::KILL_GRACE_MS;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::child::{Child, Place};
+use super::log::Log;
 use super::notice::EndNotice;
+use super::running::Group;
 use super::streams::{Streams, Which};
 use super::{
     Alarm, Followed, Orphans, OsProcesses, RunningGroup, Unwatched, command, group, orphans, spawn,
     tty,
 };
+use crate::host::confine::Restrictions;
 use crate::host::confine::{self, Confined};
 use crate::host::readiness::{self, Want};
-use crate::host::{Interrupts, Progress, failure};
+use crate::host::{Interrupts, Progress, failure, process_table};
 
 const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
 /// How long what outlives its program may still write before it is ended, and how long we
@@ -46,47 +50,133 @@ pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Runni
         (false, None) => Place::OwnGroup,
         (false, Some(_)) => Place::OwnSession,
     };
-    let restrictions = confined.as_mut().and_then(Confined::take_restrictions);
-    let started = Instant::now();
-    let (mut child, scope) = processes
-        .running
-        .start(|| {
-            let child = spawn::spawn(&mut command, spec, place, restrictions.as_ref())?;
-            let scope = match place {
-                Place::OurGroup => Scope::Process(child.pid),
-                Place::OwnGroup | Place::OwnSession => Scope::Group(child.pid),
-            };
-            Ok(((child, scope), scope.group()))
-        })
-        .map_err(|error| command::spawn_failure(&error, &processes.root, spec))?;
-    drop(restrictions);
-    let set_up = Streams::new(&mut child, spec, log)
-        .and_then(|streams| Ok((streams, EndNotice::of(scope.leader())?)));
-    let (streams, notice) = match set_up {
-        Ok(set_up) => set_up,
-        Err(error) => {
-            scope.kill();
-            processes.running.ended();
-            let _ = child.wait();
-            return Err(failure::of(&error, "cannot follow a process"));
-        }
-    };
-    let timeout = spec.timeout_ms.map(Duration::from_millis);
-    Ok(Running {
-        child,
-        scope,
-        streams,
-        notice,
-        interrupts: processes.interrupts.clone(),
+    let beginning = Beginning {
+        place,
+        restrictions: confined.as_mut().and_then(Confined::take_restrictions),
+        log,
+        attention: Attention::Takes(processes.interrupts.clone()),
         group: processes.running.clone(),
         orphans: processes.orphans,
-        started,
-        phase: Phase::Free { deadline: timeout.and_then(|timeout| started.checked_add(timeout)) },
-        reap_at: started.checked_add(REAP_EVERY).filter(|_| processes.orphans == Orphans::End),
-        tick_every: None,
-        confined,
-        _terminal: terminal,
-    })
+    };
+    let mut running = beginning.start(&mut command, spec).map_err(|unstarted| match unstarted {
+        Unstarted::Refused(error) => command::spawn_failure(&error, &processes.root, spec),
+        Unstarted::Lost(error) => failure::of(&error, "cannot follow a process"),
+    })?;
+    running.confined = confined;
+    running._terminal = terminal;
+    Ok(running)
+}
+
+/// How a program begins, besides what its specification says.
+pub(super) struct Beginning {
+    pub(super) place: Place,
+    pub(super) restrictions: Option<Restrictions>,
+    pub(super) log: Option<Log>,
+    pub(super) attention: Attention,
+    pub(super) group: RunningGroup,
+    pub(super) orphans: Orphans,
+}
+
+/// What an interrupt is to a program.
+pub(super) enum Attention {
+    /// It ends the program and is over with that.
+    Takes(Interrupts),
+    /// It ends the program and everything else that it is for; it stays until somebody takes it.
+    Shares(Interrupts),
+    /// Nothing: the program is not to be disturbed.
+    None,
+}
+
+impl Attention {
+    fn interrupts(&self) -> Option<&Interrupts> {
+        match self {
+            Attention::Takes(interrupts) | Attention::Shares(interrupts) => Some(interrupts),
+            Attention::None => None,
+        }
+    }
+
+    /// Whether the program is one of several that the host started for a request.
+    fn is_shared(&self) -> bool {
+        match self {
+            Attention::Takes(_) => false,
+            Attention::Shares(_) | Attention::None => true,
+        }
+    }
+
+    /// Whether the program is to be ended.
+    fn is_interrupted(&self) -> bool {
+        match self {
+            Attention::Takes(interrupts) => interrupts.take(),
+            Attention::Shares(interrupts) => interrupts.is_pending(),
+            Attention::None => false,
+        }
+    }
+}
+
+/// Why a program does not run.
+pub(super) enum Unstarted {
+    /// The system did not start it.
+    Refused(io::Error),
+    /// It could not be followed, and was killed.
+    Lost(io::Error),
+}
+
+impl Beginning {
+    /// Starts `command` with the streams and the bounds of `spec`.
+    pub(super) fn start(
+        self,
+        command: &mut std::process::Command,
+        spec: &ProcessSpec,
+    ) -> Result<Running, Unstarted> {
+        let Beginning { place, restrictions, log, attention, group, orphans } = self;
+        let started = Instant::now();
+        let (mut child, scope) = group
+            .start(|| {
+                let child = spawn::spawn(command, spec, place, restrictions.as_ref())?;
+                let leader = child.pid.as_raw_nonzero().get();
+                let (scope, group) = match place {
+                    Place::OurGroup => (Scope::Process(child.pid), None),
+                    Place::OwnGroup | Place::OwnSession => {
+                        (Scope::Group(child.pid), Some(Group { leader, has_locks: false }))
+                    }
+                    Place::OwnSessionForGood => {
+                        (Scope::Group(child.pid), Some(Group { leader, has_locks: true }))
+                    }
+                };
+                Ok(((child, scope), group))
+            })
+            .map_err(Unstarted::Refused)?;
+        drop(restrictions);
+        let set_up = Streams::new(&mut child, spec, log)
+            .and_then(|streams| Ok((streams, EndNotice::of(scope.leader())?)));
+        let (streams, notice) = match set_up {
+            Ok(set_up) => set_up,
+            Err(error) => {
+                scope.kill();
+                group.ended(scope.leader());
+                let _ = child.wait();
+                return Err(Unstarted::Lost(error));
+            }
+        };
+        let deadline = spec.timeout_ms.map(Duration::from_millis);
+        let deadline = deadline.and_then(|timeout| started.checked_add(timeout));
+        Ok(Running {
+            child,
+            scope,
+            streams,
+            notice,
+            attention,
+            group,
+            orphans,
+            started,
+            phase: Phase::Free { deadline },
+            reap_at: started.checked_add(REAP_EVERY).filter(|_| orphans == Orphans::End),
+            tick_every: None,
+            confined: None,
+            waits_for: None,
+            _terminal: None,
+        })
+    }
 }
 
 fn own_end(exit: ExitStatus) -> ProcessStatus {
@@ -155,7 +245,7 @@ pub(super) struct Running {
     scope: Scope,
     streams: Streams,
     notice: EndNotice,
-    interrupts: Interrupts,
+    attention: Attention,
     group: RunningGroup,
     orphans: Orphans,
     started: Instant,
@@ -163,6 +253,8 @@ pub(super) struct Running {
     reap_at: Option<Instant>,
     tick_every: Option<Duration>,
     confined: Option<Confined>,
+    /// The program that it had started and was waiting for when it was asked to end.
+    waits_for: Option<String>,
     _terminal: Option<tty::Lent>,
 }
 
@@ -226,6 +318,14 @@ impl Running {
         }
     }
 
+    /// Follows the program to its end, unseen. Also says which program it was waiting for when it
+    /// was asked to end.
+    pub(super) fn follow_to_its_end(mut self) -> Result<(ProcessEnd, Option<String>), Failure> {
+        let halt = self.until(Alarm::default(), &mut Unwatched);
+        let waited_for = self.waits_for.take();
+        Ok((self.finish(halt, &mut Unwatched)?, waited_for))
+    }
+
     /// Ends the program, because nobody will follow it any more.
     pub(super) fn end(mut self) {
         self.tick_every = None;
@@ -237,7 +337,7 @@ impl Running {
     fn finish(mut self, halt: Halt, progress: &mut dyn Progress) -> Result<ProcessEnd, Failure> {
         let duration_ms = u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.clear_up(self.orphans, progress);
-        self.group.ended();
+        self.group.ended(self.scope.leader());
         let exit = match halt {
             Halt::Ended => Some(self.child.wait()),
             Halt::Stuck | Halt::Woken => None,
@@ -287,7 +387,7 @@ impl Running {
                 lines_due = Instant::now().checked_add(LINES_LULL);
             }
             let has_come = |at: Option<Instant>| at.is_some_and(|at| Instant::now() >= at);
-            if woken.interrupted && self.interrupts.take() {
+            if woken.interrupted && self.attention.is_interrupted() {
                 self.ask(ProcessStatus::Interrupted);
             } else if has_come(deadline) {
                 match self.phase {
@@ -306,6 +406,9 @@ impl Running {
     }
 
     fn ask(&mut self, why: ProcessStatus) {
+        if self.attention.is_shared() {
+            self.waits_for = process_table::waited_for_by(self.pid());
+        }
         self.scope.ask_to_end();
         self.phase = Phase::Asked { why, kill_at: Instant::now() + GRACE };
     }
@@ -326,11 +429,20 @@ impl Running {
             Orphans::End => orphans::end(self.scope.leader(), self.scope.group()),
             Orphans::Leave => {
                 if let Some(group) = self.scope.group() {
-                    group::end_left(group);
+                    self.end_left_in(group);
                 }
             }
         }
         self.drain(progress);
+    }
+
+    /// Ends what the program left in its group. To look who that is takes longer than most questions to
+    /// git, of which hardly one leaves anybody.
+    fn end_left_in(&self, group: Pid) {
+        match self.attention.is_shared() && self.streams.ended() {
+            true => group::kill_now(group),
+            false => group::end_left(group),
+        }
     }
 
     /// Reads until both streams end, for [`LINGER`] at most.
@@ -365,7 +477,7 @@ impl Running {
     }
 
     fn poll(&self, watch: Watch, longest: Option<Duration>) -> (Vec<Which>, Woken) {
-        let stdin = std::io::stdin();
+        let (interrupts, stdin) = (self.attention.interrupts(), std::io::stdin());
         let (streams, mut files): (Vec<Which>, Vec<(BorrowedFd<'_>, Want)>) = self
             .streams
             .open()
@@ -377,8 +489,10 @@ impl Running {
         if watch != Watch::StreamsOnly {
             files.push((self.notice.as_fd(), Want::Input));
         }
-        if matches!(watch, Watch::EndAndInterrupts | Watch::EndInterruptsAndInput) {
-            files.push((self.interrupts.fd(), Want::Input));
+        if let Some(interrupts) = interrupts
+            && matches!(watch, Watch::EndAndInterrupts | Watch::EndInterruptsAndInput)
+        {
+            files.push((interrupts.fd(), Want::Input));
         }
         if watch == Watch::EndInterruptsAndInput {
             files.push((stdin.as_fd(), Want::Input));

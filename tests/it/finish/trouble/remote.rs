@@ -11,17 +11,17 @@ fn with_remote() -> Finished {
     run
 }
 
-fn add_remote(workspace: &Workspace) {
+pub(super) fn add_remote(workspace: &Workspace) {
     workspace.git_says(&["init", "--quiet", "--bare", "../remote.git"]);
     workspace.git_says(&["remote", "add", "origin", "../remote.git"]);
 }
 
-fn hook(workspace: &Workspace, path: &str, script: &str) {
+pub(super) fn hook(workspace: &Workspace, path: &str, script: &str) {
     workspace.write(path, format!("#!/bin/sh\n{script}\n"));
     workspace.shell(&format!("chmod +x {path}")).expect_exit(0);
 }
 
-fn published(run: &Finished) -> bool {
+pub(super) fn published(run: &Finished) -> bool {
     !run.workspace.git_says(&["ls-remote", "origin", "refs/heads/hotl/x"]).is_empty()
 }
 

@@ -1,7 +1,7 @@
 //! Where libgit2 would read or write files differently from git.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use git2::{ObjectType, Repository, TreeWalkMode, TreeWalkResult};
 use onloop_core::effect::Failure;
@@ -13,7 +13,8 @@ const ATTRIBUTES: &str = ".gitattributes";
 
 /// Why the git program has to look at the state of this checkout, if it has to.
 pub(crate) fn needs_program(repository: &Repository) -> Option<String> {
-    sparse(repository).or_else(|| shared_attributes(repository)).or_else(|| {
+    let everywhere = sparse(repository).or_else(environment);
+    everywhere.or_else(|| shared_attributes(repository)).or_else(|| {
         let workdir = repository.workdir()?;
         if file_converts(&workdir.join(ATTRIBUTES)) {
             return Some(because(ATTRIBUTES));
@@ -32,7 +33,8 @@ pub(crate) fn checkout_needs_program(
     repository: &Repository,
     new: &NewWorktree<'_>,
 ) -> Result<Option<String>, Failure> {
-    if let Some(reason) = sparse(repository).or_else(|| shared_attributes(repository)) {
+    let everywhere = sparse(repository).or_else(environment);
+    if let Some(reason) = everywhere.or_else(|| shared_attributes(repository)) {
         return Ok(Some(reason));
     }
     let revision = match new.create_at {
@@ -73,15 +75,52 @@ fn sparse(repository: &Repository) -> Option<String> {
         .map(|name| format!("`{name}` is set"))
 }
 
-/// Attributes that apply to every file: of the repository and of the user.
+/// Attributes that apply to every file: of the repository, of the user and of the system.
 fn shared_attributes(repository: &Repository) -> Option<String> {
     let own = repository.commondir().join("info/attributes");
-    let users = repository.config().ok()?.get_path("core.attributesFile").ok();
+    let named = repository.config().ok()?.get_path("core.attributesFile").ok();
+    let users = named.or_else(|| users_folder().map(|folder| folder.join("attributes")));
+    let systems = SYSTEMS_FOLDERS.iter().map(|folder| Path::new(folder).join("gitattributes"));
     [Some(own), users]
         .into_iter()
         .flatten()
+        .chain(systems.filter(|_| env::var_os("GIT_ATTR_NOSYSTEM").is_none()))
         .find(|path| file_converts(path))
         .map(|path| because(&path.display().to_string()))
+}
+
+/// Where git may have been built to look for what is the system's.
+const SYSTEMS_FOLDERS: [&str; 3] = ["/etc", "/usr/local/etc", "/opt/homebrew/etc"];
+
+/// Where the user's files about git are unless configuration says otherwise.
+fn users_folder() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config"))).map(|to| to.join("git"))
+}
+
+/// Where the environment says what git does with files: libgit2 reads other configuration then.
+fn environment() -> Option<String> {
+    let home = env::var_os("HOME").map(|home| PathBuf::from(home).join(".gitconfig"));
+    let users = [home, users_folder().map(|folder| folder.join("config"))];
+    let systems = SYSTEMS_FOLDERS.map(|folder| Some(Path::new(folder).join("gitconfig")));
+    let replaces = |name: &str, replaced: &[Option<PathBuf>]| {
+        let named = PathBuf::from(env::var_os(name)?);
+        let mut both = replaced.iter().flatten().chain(std::iter::once(&named));
+        both.any(|path| configures_files(path)).then(|| name.to_owned())
+    };
+    let set = env::var_os("GIT_CONFIG_COUNT").map(|_| "GIT_CONFIG_COUNT".to_owned());
+    set.or_else(|| replaces("GIT_CONFIG_GLOBAL", &users))
+        .or_else(|| replaces("GIT_CONFIG_SYSTEM", &systems))
+        .or_else(|| replaces("GIT_CONFIG_NOSYSTEM", &systems))
+        .map(|name| format!("`{name}` is set"))
+}
+
+/// Whether a file of configuration may say what git does with files.
+fn configures_files(path: &Path) -> bool {
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    let content = fs::read(path).ok().filter(|_| is_file).unwrap_or_default();
+    let content = String::from_utf8_lossy(&content).to_lowercase();
+    ["[core", "[include", "[filter"].iter().any(|section| content.contains(section))
 }
 
 fn because(path: &str) -> String {
@@ -94,7 +133,9 @@ fn is_attributes(path: &[u8]) -> bool {
 }
 
 fn file_converts(path: &Path) -> bool {
-    fs::read(path).is_ok_and(|content| converts(&content))
+    // What is not a file could keep whoever opens it for good.
+    fs::metadata(path).is_ok_and(|found| found.is_file())
+        && fs::read(path).is_ok_and(|content| converts(&content))
 }
 
 /// Whether attributes ask for a conversion that libgit2 does not do.

@@ -458,11 +458,15 @@ pub(super) fn below(root: &Path, path: &[u8]) -> PathBuf {
     root.join(&*String::from_utf8_lossy(path))
 }
 
-/// Git writes it for everybody to read; what lies in the state home is for its owner alone.
+/// Git writes it for everybody to read; what lies in the state home is for its owner alone. An index that is
+/// private is not touched: with another time it would be another file to what is noted about it.
 #[cfg(unix)]
 fn make_private(index: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(index, fs::Permissions::from_mode(0o600))
+    match index.metadata()?.permissions().mode() & 0o777 {
+        0o600 => Ok(()),
+        _ => fs::set_permissions(index, fs::Permissions::from_mode(0o600)),
+    }
 }
 
 #[cfg(not(unix))]

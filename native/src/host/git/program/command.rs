@@ -2,18 +2,16 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
+use std::process::Command;
 
 use onloop_core::effect::{Failure, FailureKind};
-use onloop_core::limits;
 use onloop_core::time::Timestamp;
+use onloop_core::{limits, text};
 
 use super::super::trouble;
+use crate::host::processes::{Bounds, OwnEnd, OwnError, OwnPrograms};
+use crate::host::{Interrupts, RunningGroup};
 
 /// What git would start or touch on its own, turned off.
 ///
@@ -62,7 +60,8 @@ pub(super) struct Aside<'a> {
 
 impl Default for Aside<'_> {
     fn default() -> Self {
-        Aside { index: None, committed: None, limit_bytes: u64::MAX, takes_patterns: false }
+        let limit_bytes = limits::GIT_ANSWER_BYTES;
+        Aside { index: None, committed: None, limit_bytes, takes_patterns: false }
     }
 }
 
@@ -73,10 +72,35 @@ pub(super) enum Hooks {
     On,
 }
 
-/// Variables about git that say who the user is and how to reach a server. Every other one
-/// that starts with `GIT_` is removed: it could point git at another repository, another
-/// index or another program.
-const KEPT: [&str; 12] = [
+/// Variables about git that say who the user is, how to reach a server, where repositories are looked
+/// for and what configuration the user adds. Every other one that starts with `GIT_` is removed: it
+/// could point git at another repository or another index. What we configure ourselves counts more than
+/// all of it.
+const KEPT: [&str; 36] = [
+    "GIT_ALLOW_PROTOCOL",
+    "GIT_ASKPASS",
+    "GIT_ATTR_NOSYSTEM",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_CONFIG_COUNT",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_HTTP_LOW_SPEED_LIMIT",
+    "GIT_HTTP_LOW_SPEED_TIME",
+    "GIT_HTTP_PROXY_AUTHMETHOD",
+    "GIT_HTTP_USER_AGENT",
+    "GIT_LFS_SKIP_SMUDGE",
+    "GIT_PROTOCOL_FROM_USER",
+    "GIT_PROXY_COMMAND",
+    "GIT_PROXY_SSL_CAINFO",
+    "GIT_PROXY_SSL_CERT",
+    "GIT_PROXY_SSL_CERT_PASSWORD_PROTECTED",
+    "GIT_PROXY_SSL_KEY",
+    "GIT_SSH_VARIANT",
+    "GIT_SSL_CERT",
+    "GIT_SSL_CERT_PASSWORD_PROTECTED",
+    "GIT_SSL_CIPHER_LIST",
+    "GIT_SSL_KEY",
+    "GIT_SSL_NO_VERIFY",
+    "GIT_SSL_VERSION",
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_SYSTEM",
     "GIT_CONFIG_NOSYSTEM",
@@ -91,10 +115,23 @@ const KEPT: [&str; 12] = [
     "GIT_SSL_CAPATH",
 ];
 
+/// Where numbered variables begin, of which each is one setting: see `GIT_CONFIG_COUNT`.
+const KEPT_NUMBERED: [&str; 2] = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
+
+/// Whether git gets to know this variable of ours.
+fn is_kept(name: &str) -> bool {
+    !name.starts_with("GIT_")
+        || KEPT.contains(&name)
+        || KEPT_NUMBERED.iter().any(|start| name.starts_with(start))
+}
+
 /// The git program under the name it is started by.
 #[derive(Debug)]
 pub(crate) struct GitProgram {
     executable: OsString,
+    programs: OwnPrograms,
+    /// Longest time for one command, whatever it is.
+    longest_ms: u64,
 }
 
 /// What git answered.
@@ -111,27 +148,69 @@ pub(super) struct Answer {
 
 impl GitProgram {
     pub(crate) fn new(executable: OsString) -> GitProgram {
-        GitProgram { executable }
+        GitProgram { executable, programs: OwnPrograms::default(), longest_ms: u64::MAX }
     }
 
-    /// Runs git in `cwd`.
+    /// The same program, which `interrupts` disturbs and whoever has no time finds in `running`.
+    pub(crate) fn among(self, interrupts: &Interrupts, running: &RunningGroup) -> GitProgram {
+        GitProgram { programs: OwnPrograms::new(interrupts, running), ..self }
+    }
+
+    /// The same program, which never takes longer than this.
+    pub(crate) fn at_most_ms(self, timeout_ms: u64) -> GitProgram {
+        GitProgram { longest_ms: timeout_ms, ..self }
+    }
+
+    /// The same program, which no interrupt disturbs: for putting right what was interrupted.
+    pub(super) fn undisturbed(&self) -> GitProgram {
+        let executable = self.executable.clone();
+        let longest_ms = limits::GIT_QUESTION_TIMEOUT_MS.min(self.longest_ms);
+        GitProgram { executable, programs: self.programs.undisturbed(), longest_ms }
+    }
+
+    /// An interrupt has done what it is for.
+    pub(crate) fn take_interrupt(&self) {
+        self.programs.take_interrupt();
+    }
+
+    /// Asks git in `cwd`.
     pub(super) fn answer(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.answer_to(cwd, args, &[])
     }
 
-    /// Runs git in `cwd` for something that the user's hooks may refuse.
-    pub(super) fn answer_with_hooks(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
-        self.perform(cwd, args, &[], Hooks::On)
-    }
-
-    /// Runs git in `cwd` with `input` on its standard input.
+    /// Asks git in `cwd` with `input` on its standard input.
     pub(super) fn answer_to(
         &self,
         cwd: &Path,
         args: &[&str],
         input: &[u8],
     ) -> Result<Answer, Failure> {
-        self.perform(cwd, args, input, Hooks::Off)
+        self.perform(cwd, args, input, Hooks::Off, limits::GIT_QUESTION_TIMEOUT_MS)
+    }
+
+    /// Asks git in `cwd` about something that the user's hooks may refuse.
+    pub(super) fn answer_with_hooks(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
+        self.perform(cwd, args, &[], Hooks::On, limits::GIT_QUESTION_TIMEOUT_MS)
+    }
+
+    /// Lets git do something in `cwd` that takes its time.
+    pub(super) fn act(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
+        self.perform(cwd, args, &[], Hooks::Off, limits::GIT_ACT_TIMEOUT_MS)
+    }
+
+    /// The same with `input` on its standard input.
+    pub(super) fn act_on(
+        &self,
+        cwd: &Path,
+        args: &[&str],
+        input: &[u8],
+    ) -> Result<Answer, Failure> {
+        self.perform(cwd, args, input, Hooks::Off, limits::GIT_ACT_TIMEOUT_MS)
+    }
+
+    /// The same for something that the user's hooks may refuse.
+    pub(super) fn act_with_hooks(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
+        self.perform(cwd, args, &[], Hooks::On, limits::GIT_ACT_TIMEOUT_MS)
     }
 
     fn perform(
@@ -140,11 +219,50 @@ impl GitProgram {
         args: &[&str],
         input: &[u8],
         hooks: Hooks,
+        timeout_ms: u64,
     ) -> Result<Answer, Failure> {
         let mut command = self.command(cwd, hooks);
         command.args(args);
-        let output = run(command, input).map_err(|error| self.unstarted(cwd, &error))?;
-        answered(output, cwd, args)
+        let bounds = Bounds { timeout_ms, limit_bytes: limits::GIT_ANSWER_BYTES };
+        self.run(command, cwd, args, input, bounds)
+    }
+
+    fn run(
+        &self,
+        command: Command,
+        cwd: &Path,
+        args: &[&str],
+        input: &[u8],
+        bounds: Bounds,
+    ) -> Result<Answer, Failure> {
+        let asked = format!("`git {}` in `{}`", args.join(" "), cwd.display());
+        let bounds = Bounds { timeout_ms: bounds.timeout_ms.min(self.longest_ms), ..bounds };
+        let ended = match self.programs.run(command, input, bounds) {
+            Ok(ended) => ended,
+            Err(OwnError::Unstarted(error)) => return Err(self.unstarted(cwd, &error)),
+            Err(OwnError::Failed(failure)) => return Err(failure),
+        };
+        let waits = |program: Option<String>| {
+            program.map_or_else(String::new, |program| format!(": it was waiting for `{program}`"))
+        };
+        let (kind, message) = match ended {
+            OwnEnd::Ended { exit, stdout, stderr } => {
+                return Ok(Answer { exit, stdout, stderr, cwd: cwd.to_owned(), asked });
+            }
+            OwnEnd::TooLarge => {
+                let limit = bounds.limit_bytes;
+                (FailureKind::TooLarge, format!("{asked}: more than {limit} bytes"))
+            }
+            OwnEnd::TimedOut(program) => {
+                let time = text::span(bounds.timeout_ms);
+                let waits = waits(program);
+                (FailureKind::Other, format!("{asked} was ended after {time}{waits}"))
+            }
+            OwnEnd::Interrupted(program) => {
+                (FailureKind::Interrupted, format!("{asked} was interrupted{}", waits(program)))
+            }
+        };
+        Err(Failure::new(kind, message))
     }
 
     /// Spawning fails in the same way for a missing folder and a missing program.
@@ -159,7 +277,7 @@ impl GitProgram {
         }
     }
 
-    /// Runs git in `cwd` beside the checkout, with `input` on its standard input.
+    /// Asks git in `cwd` beside the checkout, with `input` on its standard input.
     ///
     /// # Errors
     ///
@@ -192,30 +310,15 @@ impl GitProgram {
                     .env(format!("GIT_{who}_DATE"), &date);
             }
         }
-        let asked = question(cwd, args);
-        let time = Duration::from_millis(limits::CHECKPOINT_TIMEOUT_MS);
-        match run_bounded(command, input, aside.limit_bytes, time) {
-            Ok(Bounded::Ended(output)) => answered(output, cwd, args),
-            Ok(Bounded::TooLong) => {
-                let message = format!("{asked} was not done after {} s", time.as_secs());
-                Err(Failure::new(FailureKind::Other, message))
-            }
-            Ok(Bounded::TooLarge) => {
-                let message = format!("{asked}: more than {} bytes", aside.limit_bytes);
-                Err(Failure::new(FailureKind::TooLarge, message))
-            }
-            Err(error) => Err(self.unstarted(cwd, &error)),
-        }
+        let (timeout_ms, limit_bytes) = (limits::CHECKPOINT_TIMEOUT_MS, aside.limit_bytes);
+        self.run(command, cwd, args, input, Bounds { timeout_ms, limit_bytes })
     }
 
     fn command(&self, cwd: &Path, hooks: Hooks) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(cwd);
-        for (name, _) in env::vars_os() {
-            let git = name.to_string_lossy();
-            if git.starts_with("GIT_") && !KEPT.contains(&&*git) {
-                command.env_remove(&name);
-            }
+        for (name, _) in env::vars_os().filter(|(name, _)| !is_kept(&name.to_string_lossy())) {
+            command.env_remove(name);
         }
         command
             .env("LC_ALL", "C")
@@ -230,12 +333,17 @@ impl GitProgram {
         if hooks == Hooks::Off {
             command.args(["-c", NO_HOOKS]);
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 }
 
 impl Answer {
+    /// Git had done all that it was asked for in `cwd` when it was ended.
+    pub(super) fn done(cwd: &Path) -> Answer {
+        let (stdout, stderr) = (Vec::new(), Vec::new());
+        Answer { exit: 0, stdout, stderr, cwd: cwd.to_owned(), asked: String::new() }
+    }
+
     /// What git said besides its answer.
     pub(super) fn said(&self) -> String {
         String::from_utf8_lossy(&self.stderr).trim_end().to_owned()
@@ -250,101 +358,6 @@ impl Answer {
         let message = format!("{} ended with {}: {said}", self.asked, self.exit);
         Failure::new(FailureKind::Other, message)
     }
-}
-
-fn run(mut command: Command, input: &[u8]) -> std::io::Result<Output> {
-    let mut child = command.spawn()?;
-    let stdin = child.stdin.take();
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            // A program that stops reading early has its own reasons and reports them.
-            let _ = stdin.map(|mut stdin| stdin.write_all(input));
-        });
-        child.wait_with_output()
-    })
-}
-
-fn question(cwd: &Path, args: &[&str]) -> String {
-    format!("`git {}` in `{}`", args.join(" "), cwd.display())
-}
-
-fn answered(output: Output, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
-    let asked = question(cwd, args);
-    if interrupted(&output) {
-        return Err(Failure::new(FailureKind::Interrupted, format!("{asked}: interrupted")));
-    }
-    let exit = output.status.code().unwrap_or(-1);
-    let cwd = cwd.to_owned();
-    Ok(Answer { exit, stdout: output.stdout, stderr: output.stderr, cwd, asked })
-}
-
-/// How a program with bounds came to its end.
-enum Bounded {
-    Ended(Output),
-    TooLarge,
-    TooLong,
-}
-
-/// Runs a program that may say and take only so much; otherwise it is killed.
-fn run_bounded(
-    mut command: Command,
-    input: &[u8],
-    limit_bytes: u64,
-    time: Duration,
-) -> std::io::Result<Bounded> {
-    if input.is_empty() {
-        command.stdin(Stdio::null());
-    }
-    let mut child = command.spawn()?;
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let (done, waits) = mpsc::channel();
-    // Not joined: what git left behind may hold its pipes open after it was killed.
-    if let Some(mut stdin) = stdin {
-        let input = input.to_vec();
-        thread::spawn(move || {
-            // A program that stops reading early has its own reasons and reports them.
-            let _ = stdin.write_all(&input);
-        });
-    }
-    let errors = thread::spawn(move || read_up_to(stderr, STDERR_BYTES));
-    thread::spawn(move || {
-        let said = read_up_to(stdout, limit_bytes);
-        let _ = done.send((said, errors.join().unwrap_or_default()));
-    });
-    let end = match waits.recv_timeout(time) {
-        Err(_) => Bounded::TooLong,
-        Ok((said, _)) if said.len() as u64 > limit_bytes => Bounded::TooLarge,
-        Ok((stdout, stderr)) => {
-            return Ok(Bounded::Ended(Output { status: child.wait()?, stdout, stderr }));
-        }
-    };
-    let _ = child.kill();
-    child.wait()?;
-    Ok(end)
-}
-
-/// What git says about a failure is longer only when it repeats itself.
-const STDERR_BYTES: u64 = 64 * 1024;
-
-/// One byte more than the limit where there is more.
-fn read_up_to(stream: Option<impl Read>, limit_bytes: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if let Some(stream) = stream {
-        let _ = stream.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes);
-    }
-    bytes
-}
-
-#[cfg(unix)]
-fn interrupted(output: &Output) -> bool {
-    use std::os::unix::process::ExitStatusExt;
-    const SIGINT: i32 = 2;
-    output.status.signal() == Some(SIGINT)
-}
-
-#[cfg(not(unix))]
-fn interrupted(_output: &Output) -> bool {
-    false
 }
 
 /// An answer of one line, without its line break.

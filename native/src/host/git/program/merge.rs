@@ -5,7 +5,7 @@ use std::path::Path;
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
 
-use super::super::NewMerge;
+use super::super::{NewMerge, trouble};
 use super::command::{lines_until_nul, text};
 use super::{Answer, GitProgram};
 
@@ -55,27 +55,39 @@ impl GitProgram {
         if elsewhere {
             self.switch(&root, merge.into, false)?;
         }
-        let args = ["merge", "--quiet", "--no-ff", "--no-edit", "--", &tip];
-        let merged = self.answer(&root, &args)?;
-        if merged.exit != 0 {
-            let failure = self.explain_merge(&root, merge, merged)?;
-            let undone = self.abort_merge(&root).and_then(|()| match elsewhere {
-                true => self.go_back(&root, &before),
+        if let Err(failure) = self.merge_here(&root, merge) {
+            // Also when a person interrupted: what was begun is undone first.
+            let undisturbed = self.undisturbed();
+            let undone = undisturbed.abort_merge(&root).and_then(|()| match elsewhere {
+                true => undisturbed.go_back(&root, &before),
                 false => Ok(()),
             });
             return Err(match undone {
                 Ok(()) => failure,
-                Err(left) => {
-                    let message = format!("{failure}; and `{shown}` was left as it is: {left}");
-                    Failure::new(failure.kind, message)
-                }
+                Err(left) => trouble::left(&failure, &root, &left),
             });
         }
         // Whoever worked on the merged branch continues from the result.
-        if elsewhere && !before.is(merge.branch) {
-            return self.go_back(&root, &before);
+        if !elsewhere || before.is(merge.branch) {
+            return Ok(());
         }
-        Ok(())
+        self.go_back(&root, &before).map_err(|left| {
+            let (branch, into) = (merge.branch, merge.into);
+            let message =
+                format!("`{branch}` is in `{into}` now, and `{shown}` stays on `{into}`: {left}");
+            Failure::new(left.kind, message)
+        })
+    }
+
+    /// Merges into what is checked out.
+    fn merge_here(&self, root: &Path, merge: &NewMerge<'_>) -> Result<(), Failure> {
+        let tip = format!("refs/heads/{}", merge.branch);
+        let args = ["merge", "--quiet", "--no-ff", "--no-edit", "--", &tip];
+        let merged = self.change_files(root, &args, &tip)?;
+        match merged.exit {
+            0 => Ok(()),
+            _ => Err(self.undisturbed().explain_merge(root, merge, merged)?),
+        }
     }
 
     fn checked_out(&self, root: &Path) -> Result<Before, Failure> {
@@ -95,7 +107,7 @@ impl GitProgram {
             Before::Branch(branch) => self.switch(root, branch, false),
             Before::Commit(commit) => {
                 let args = ["switch", "--quiet", "--no-recurse-submodules", "--detach", commit];
-                self.answer(root, &args)?.success().map(drop)
+                self.change_files(root, &args, commit)?.success().map(drop)
             }
         }
     }
@@ -124,7 +136,7 @@ impl GitProgram {
         if self.commit(root, "MERGE_HEAD")?.is_none() {
             return Ok(());
         }
-        self.answer(root, &["merge", "--abort"])?.success().map(drop)
+        self.act(root, &["merge", "--abort"])?.success().map(drop)
     }
 }
 

@@ -23,22 +23,19 @@ impl GitProgram {
         let listed = self.answer_aside(root, &args, &[], Aside::default())?.success()?;
         let mut named = Vec::new();
         let mut keys = BTreeSet::new();
-        let (mut hooks, mut excludes) = (None, None);
+        let (mut hooks, mut excludes) = (Vec::new(), None);
         let mut settings = Vec::new();
         let mut fields = listed.split(|&byte| byte == 0);
         while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
             let key = entry.split(|&byte| byte == b'\n').next().unwrap_or_default();
             let key = String::from_utf8_lossy(key);
             let value = &entry[(key.len() + 1).min(entry.len())..];
-            // What we say ourselves turns hooks off, and does not count.
-            if scope != b"command" {
-                settings.extend_from_slice(entry);
-                settings.push(0);
-                match &*key {
-                    "core.hookspath" => hooks = Some(folder_in(root, value)),
-                    "core.excludesfile" => excludes = Some(value.to_vec()),
-                    _ => {}
-                }
+            settings.extend_from_slice(entry);
+            settings.push(0);
+            match &*key {
+                "core.hookspath" => hooks.push(folder_in(root, value)),
+                "core.excludesfile" => excludes = Some(value.to_vec()),
+                _ => {}
             }
             if matches!(scope, b"local" | b"worktree") && names_program(&key) {
                 named.extend_from_slice(entry);
@@ -46,6 +43,9 @@ impl GitProgram {
                 keys.insert(key.into_owned());
             }
         }
+        // What we say ourselves comes last, turns hooks off, and does not count.
+        hooks.pop();
+        let hooks = hooks.pop();
         let digest = sha256(&named);
         // What comes after it is about a hook, which does not run here.
         let expected = expected.map(|known| known.split('+').next().unwrap_or_default());

@@ -40,7 +40,7 @@ impl GitProgram {
         self.demand_remote(cwd, remote)?;
         let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
         let args = ["push", "--porcelain", "--set-upstream", "--", remote, &refspec];
-        let pushed = self.answer_with_hooks(cwd, &args)?;
+        let pushed = self.act_with_hooks(cwd, &args)?;
         match pushed.exit {
             0 => Ok(()),
             _ => Err(match self.refused_by_hook(cwd, &pushed)? {

@@ -7,7 +7,7 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::super::rollback::{self, Parents};
 use super::super::{NewWorktree, Registered, resolved, utf8};
-use super::GitProgram;
+use super::{Answer, GitProgram};
 
 impl GitProgram {
     /// Every worktree on record, the main checkout first unless the repository is bare.
@@ -67,24 +67,30 @@ impl GitProgram {
                 self.forget(cwd, &stale.path)?;
             }
         }
+        let branch = format!("refs/heads/{}", new.branch);
+        let is_new = new.create_at.is_some() && self.commit(cwd, &branch)?.is_none();
         let parents = Parents::make(new.path)?;
-        if let Some(commit) = new.create_at {
-            // On its own, `worktree add -b` leaves its branch behind when the checkout fails.
-            let args = ["branch", "--quiet", "--no-track", "--", new.branch.as_str(), commit];
-            self.answer(cwd, &args)?.success()?;
-        }
-        let args = ["worktree", "add", "--quiet", "--", &path, new.branch.as_str()];
-        let made = self.answer(cwd, &args).and_then(|answer| answer.success());
-        if let Err(failure) = made {
+        if let Err(failure) = self.add_worktree(cwd, new, &path) {
+            let undisturbed = self.undisturbed();
             let _ = fs::remove_dir_all(new.path);
-            let _ = self.forget(cwd, new.path);
-            if new.create_at.is_some() {
-                let _ = self.delete_branch(cwd, new.branch);
+            let _ = undisturbed.forget(cwd, new.path);
+            if is_new {
+                let _ = undisturbed.delete_branch(cwd, new.branch);
             }
             return Err(failure);
         }
         parents.keep();
         Ok(())
+    }
+
+    fn add_worktree(&self, cwd: &Path, new: &NewWorktree<'_>, path: &str) -> Result<(), Failure> {
+        if let Some(commit) = new.create_at {
+            // On its own, `worktree add -b` leaves its branch behind when the checkout fails.
+            let args = ["branch", "--quiet", "--no-track", "--", new.branch.as_str(), commit];
+            self.answer(cwd, &args)?.success()?;
+        }
+        let args = ["worktree", "add", "--quiet", "--", path, new.branch.as_str()];
+        self.act(cwd, &args).and_then(Answer::success).map(drop)
     }
 
     /// Removes a linked worktree with everything in it.

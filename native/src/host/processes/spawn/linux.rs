@@ -34,7 +34,8 @@ const GUARD_BYTES: usize = 64 * 1024;
 /// Numbers of signals on Linux, from 1.
 const SIGNALS: c_int = 64;
 
-/// Starts `command` with the streams of `spec`; the kernel ends it with us.
+/// Starts `command` with the streams of `spec`; the kernel ends it with us unless its place says
+/// otherwise.
 ///
 /// The kernel watches the thread that starts a program, and not the process. The main thread lives
 /// as long as the process; for others, which an embedder may end at any time, nothing is asked for.
@@ -57,7 +58,8 @@ pub(in crate::host::processes) fn spawn(
         streams: &theirs,
         place,
         restrictions,
-        ends_with: (rustix::thread::gettid() == us).then_some(us),
+        ends_with: (place != Place::OwnSessionForGood && rustix::thread::gettid() == us)
+            .then_some(us),
         failure: AtomicI32::new(0),
     };
     child.pid = beginning.clone_us()?;
@@ -140,7 +142,7 @@ impl Beginning<'_> {
         match self.place {
             Place::OurGroup => {}
             Place::OwnGroup => setpgid(None, None)?,
-            Place::OwnSession => drop(setsid()?),
+            Place::OwnSession | Place::OwnSessionForGood => drop(setsid()?),
         }
         for (number, stream) in (0..).zip(self.streams) {
             put_at(stream.as_fd(), number)?;
