@@ -1,10 +1,13 @@
-//! From byte offsets to the offsets of JavaScript strings.
+//! From byte offsets to the offsets of JavaScript strings, and back.
+
+use onloop_core::diagnostic::{Edit, Span};
+use serde_json::{Value, json};
 
 /// Bytes between two places whose offset is remembered.
 const STRIDE_BYTES: usize = 1024;
 
 /// Translates offsets of one text, in any order, each in constant time.
-pub(crate) struct Utf16<'s> {
+pub struct Utf16<'s> {
     source: &'s str,
     /// For each multiple of the stride, the UTF-16 offset of the character around it.
     marks: Vec<usize>,
@@ -14,16 +17,16 @@ pub(crate) struct Utf16<'s> {
 
 /// A place as people say it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
+pub struct Position {
     /// From 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// In UTF-16 units from the beginning of the line, from 1.
-    pub(crate) column: usize,
+    pub column: usize,
 }
 
 impl<'s> Utf16<'s> {
     /// Looks at the whole of `source` once.
-    pub(crate) fn new(source: &'s str) -> Utf16<'s> {
+    pub fn new(source: &'s str) -> Utf16<'s> {
         let mut marks = Vec::with_capacity(source.len() / STRIDE_BYTES + 1);
         let mut units = 0;
         let mut from = 0;
@@ -39,7 +42,7 @@ impl<'s> Utf16<'s> {
     }
 
     /// The line and the column of the byte at `offset`.
-    pub(crate) fn position(&self, offset: usize) -> Position {
+    pub fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.source.len());
         let line = self.lines.partition_point(|start| *start <= offset);
         let column = self.offset(offset) - self.offset(self.lines[line - 1]) + 1;
@@ -48,11 +51,48 @@ impl<'s> Utf16<'s> {
 
     /// The UTF-16 offset of the byte at `offset`; one inside a character counts as its
     /// beginning, one beyond the end as the end.
-    pub(crate) fn offset(&self, offset: usize) -> usize {
+    pub fn offset(&self, offset: usize) -> usize {
         let offset = floor(self.source, offset.min(self.source.len()));
         let mark = offset / STRIDE_BYTES;
         let from = floor(self.source, mark * STRIDE_BYTES);
         self.marks[mark] + length(&self.source[from..offset])
+    }
+
+    /// The byte at an offset in UTF-16 units; inside of a character it is its beginning, and beyond
+    /// the end it is the end.
+    pub fn byte(&self, units: usize) -> usize {
+        let mark = self.marks.partition_point(|before| *before <= units) - 1;
+        let from = floor(self.source, mark * STRIDE_BYTES);
+        let mut at = self.marks[mark];
+        for (offset, c) in self.source[from..].char_indices() {
+            at += c.len_utf16();
+            if at > units {
+                return from + offset;
+            }
+        }
+        self.source.len()
+    }
+
+    /// Where something is: offsets in UTF-16 units from 0, lines and columns from 1.
+    pub fn placed(&self, span: Span) -> Value {
+        let (from, to) = (self.position(span.start), self.position(span.end));
+        json!({
+            "start": self.offset(span.start),
+            "end": self.offset(span.end),
+            "line": from.line,
+            "column": from.column,
+            "end_line": to.line,
+            "end_column": to.column,
+        })
+    }
+
+    /// Edits with offsets in UTF-16 units.
+    pub fn edits(&self, edits: &[Edit]) -> Value {
+        let edit = |edit: &Edit| {
+            let start = self.offset(edit.span.start);
+            json!({ "start": start, "end": self.offset(edit.span.end), "text": edit.text })
+        };
+        edits.iter().map(edit).collect()
     }
 }
 
@@ -85,6 +125,22 @@ mod tests {
         assert_eq!(utf16.offset(text.len()), units);
         assert_eq!(utf16.offset(text.len() + 9), units);
         assert_eq!(Utf16::new("").offset(3), 0);
+    }
+
+    #[test]
+    fn every_offset_of_javascript_leads_back_to_its_character() {
+        let text = "a\u{e9}日\u{1f600}\u{fffd}b".repeat(500);
+        let utf16 = Utf16::new(&text);
+        let mut units = 0;
+        for (offset, c) in text.char_indices() {
+            for inside in 0..c.len_utf16() {
+                assert_eq!(utf16.byte(units + inside), offset, "{units}");
+            }
+            units += c.len_utf16();
+        }
+        assert_eq!(utf16.byte(units), text.len());
+        assert_eq!(utf16.byte(usize::MAX), text.len());
+        assert_eq!(Utf16::new("").byte(3), 0);
     }
 
     #[test]
