@@ -3,16 +3,26 @@
 use onloop_core::diagnostic::{Edit, Span};
 use serde_json::{Value, json};
 
-/// Bytes between two places whose offset is remembered.
+/// Most bytes between two places whose offset is remembered.
 const STRIDE_BYTES: usize = 1024;
 
-/// Translates offsets of one text, in any order, each in constant time.
+/// A place in both units.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    byte: usize,
+    units: usize,
+}
+
+/// Translates offsets of one text, in any order. A translation looks at one line, and at no more than
+/// some bytes of it.
 pub struct Utf16<'s> {
     source: &'s str,
-    /// For each multiple of the stride, the UTF-16 offset of the character around it.
-    marks: Vec<usize>,
-    /// The byte with which each line begins.
-    lines: Vec<usize>,
+    /// Where each line begins.
+    lines: Vec<Mark>,
+    /// Where each line begins, and places within long ones; all of them between characters.
+    marks: Vec<Mark>,
+    /// Both units are the same.
+    is_ascii: bool,
 }
 
 /// A place as people say it.
@@ -27,25 +37,34 @@ pub struct Position {
 impl<'s> Utf16<'s> {
     /// Looks at the whole of `source` once.
     pub fn new(source: &'s str) -> Utf16<'s> {
-        let mut marks = Vec::with_capacity(source.len() / STRIDE_BYTES + 1);
-        let mut units = 0;
-        let mut from = 0;
-        for mark in (0..=source.len()).step_by(STRIDE_BYTES) {
-            let mark = floor(source, mark);
-            units += length(&source[from..mark]);
-            marks.push(units);
-            from = mark;
+        let is_ascii = source.is_ascii();
+        let mut mark = Mark { byte: 0, units: 0 };
+        let (mut lines, mut marks) = (Vec::new(), Vec::new());
+        for line in source.split_inclusive('\n') {
+            lines.push(mark);
+            let end = mark.byte + line.len();
+            while !is_ascii && end - mark.byte > STRIDE_BYTES {
+                marks.push(mark);
+                mark = after(source, mark, floor(source, mark.byte + STRIDE_BYTES));
+            }
+            marks.push(mark);
+            mark = match is_ascii {
+                true => Mark { byte: end, units: end },
+                false => after(source, mark, end),
+            };
         }
-        let breaks = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let lines = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
-        Utf16 { source, marks, lines }
+        if source.is_empty() || source.ends_with('\n') {
+            lines.push(mark);
+            marks.push(mark);
+        }
+        Utf16 { source, lines, marks, is_ascii }
     }
 
     /// The line and the column of the byte at `offset`.
     pub fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.source.len());
-        let line = self.lines.partition_point(|start| *start <= offset);
-        let column = self.offset(offset) - self.offset(self.lines[line - 1]) + 1;
+        let line = self.lines.partition_point(|start| start.byte <= offset);
+        let column = self.offset(offset) - self.lines[line - 1].units + 1;
         Position { line, column }
     }
 
@@ -53,21 +72,25 @@ impl<'s> Utf16<'s> {
     /// beginning, one beyond the end as the end.
     pub fn offset(&self, offset: usize) -> usize {
         let offset = floor(self.source, offset.min(self.source.len()));
-        let mark = offset / STRIDE_BYTES;
-        let from = floor(self.source, mark * STRIDE_BYTES);
-        self.marks[mark] + length(&self.source[from..offset])
+        if self.is_ascii {
+            return offset;
+        }
+        let mark = self.marks[self.marks.partition_point(|mark| mark.byte <= offset) - 1];
+        after(self.source, mark, offset).units
     }
 
     /// The byte at an offset in UTF-16 units; inside of a character it is its beginning, and beyond
     /// the end it is the end.
     pub fn byte(&self, units: usize) -> usize {
-        let mark = self.marks.partition_point(|before| *before <= units) - 1;
-        let from = floor(self.source, mark * STRIDE_BYTES);
-        let mut at = self.marks[mark];
-        for (offset, c) in self.source[from..].char_indices() {
+        if self.is_ascii {
+            return units.min(self.source.len());
+        }
+        let mark = self.marks[self.marks.partition_point(|mark| mark.units <= units) - 1];
+        let mut at = mark.units;
+        for (offset, c) in self.source[mark.byte..].char_indices() {
             at += c.len_utf16();
             if at > units {
-                return from + offset;
+                return mark.byte + offset;
             }
         }
         self.source.len()
@@ -103,17 +126,25 @@ fn floor(source: &str, mut offset: usize) -> usize {
     offset
 }
 
-fn length(text: &str) -> usize {
-    text.chars().map(char::len_utf16).sum()
+/// The place at `byte`, which is behind `mark`.
+fn after(source: &str, mark: Mark, byte: usize) -> Mark {
+    let text = &source[mark.byte..byte];
+    Mark { byte, units: mark.units + text.chars().map(char::len_utf16).sum::<usize>() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Long and short lines of characters of every length.
+    fn mixed() -> String {
+        let line = "a\u{e9}日\u{1f600}\u{fffd}b";
+        format!("{}\n\n{line}\r\n{}", line.repeat(300), line.repeat(200))
+    }
+
     #[test]
     fn every_offset_of_a_mixed_text_is_the_one_that_javascript_counts() {
-        let text = "a\u{e9}日\u{1f600}\u{fffd}b".repeat(500);
+        let text = mixed();
         let utf16 = Utf16::new(&text);
         let mut units = 0;
         for (offset, c) in text.char_indices() {
@@ -129,7 +160,7 @@ mod tests {
 
     #[test]
     fn every_offset_of_javascript_leads_back_to_its_character() {
-        let text = "a\u{e9}日\u{1f600}\u{fffd}b".repeat(500);
+        let text = mixed();
         let utf16 = Utf16::new(&text);
         let mut units = 0;
         for (offset, c) in text.char_indices() {
@@ -141,6 +172,9 @@ mod tests {
         assert_eq!(utf16.byte(units), text.len());
         assert_eq!(utf16.byte(usize::MAX), text.len());
         assert_eq!(Utf16::new("").byte(3), 0);
+        let ascii = Utf16::new("ab\ncd");
+        assert_eq!((ascii.byte(4), ascii.offset(4), ascii.byte(9)), (4, 4, 5));
+        assert_eq!(ascii.position(4), Position { line: 2, column: 2 });
     }
 
     #[test]
