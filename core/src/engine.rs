@@ -56,6 +56,7 @@ pub(crate) mod rescue;
 pub mod resume_run;
 pub(crate) mod review;
 pub mod run_workflow;
+pub(crate) mod say_step;
 pub(crate) mod select;
 pub(crate) mod session_places;
 pub(crate) mod sessions;

@@ -17,11 +17,12 @@ export interface Diagnostic extends Span {
 }
 export interface Fix {
     title: string;
-    edits: {
-        start: number;
-        end: number;
-        text: string;
-    }[];
+    edits: Edit[];
+}
+export interface Edit {
+    start: number;
+    end: number;
+    text: string;
 }
 export interface Outline {
     frontmatter: Span | null;

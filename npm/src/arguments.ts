@@ -65,6 +65,14 @@ export function milliseconds(name: string, value: unknown): number {
   return value;
 }
 
+/** An offset in a text. What lies behind any text that fits is as good as its end. */
+export function offset(name: string, value: unknown): number {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0) {
+    throw wrong(name, value, "an offset in UTF-16 units, from 0");
+  }
+  return Math.min(value, 0xffff_ffff);
+}
+
 /** The number of a step. */
 export function stepNumber(name: string, value: unknown): number {
   if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > 0xffff_ffff) {

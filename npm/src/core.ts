@@ -6,6 +6,7 @@ import type { Outcome } from "./documents.js";
 import { Functions } from "./functions.js";
 import type { Host, Secret } from "./host.js";
 import { Instance, type ModuleSource, hasPrograms } from "./instance.js";
+import { Language } from "./language.js";
 import type { Start, Turn } from "./vocabulary.js";
 import { perform } from "./wire.js";
 
@@ -23,6 +24,8 @@ const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
  * own, so that a bug costs the call that hit it and nothing else.
  */
 export class Core extends Functions {
+  /** What an editor is told about a workflow file. */
+  readonly language = new Language((use) => this.#once((instance) => instance.call(use)));
   /** Instances whose programs have ended. */
   readonly #idle: Instance<Glue>[] = [];
 

@@ -32,7 +32,14 @@ export interface Diagnostic extends Span {
 export interface Fix {
   title: string;
   /** In ascending order, without overlap, against the text that was linted. */
-  edits: { start: number; end: number; text: string }[];
+  edits: Edit[];
+}
+
+/** Replaces what is between two offsets of a text, counted in UTF-16 units. */
+export interface Edit {
+  start: number;
+  end: number;
+  text: string;
 }
 
 /** Where the parts of a workflow file are. */

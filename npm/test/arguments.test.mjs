@@ -51,6 +51,10 @@ test("an argument that does not fit is named in a TypeError", () => {
     [() => core.secrets(undefined), "`env` is missing, expected an object of strings"],
     [() => core.brokenHookAnswer("onloop hook claude"), '`argv` is "onloop hook claude", expected an array of strings'],
     [() => core.recordingCommand(["onloop", 1]), "`argv[1]` is 1, expected a string"],
+    [() => core.language.hover("a.md", WORKFLOW, -1), "`offset` is -1, expected an offset in UTF-16 units, from 0"],
+    [() => core.language.mends("a.md", WORKFLOW, 0, "9"), '`end` is "9", expected an offset in UTF-16 units, from 0'],
+    [() => core.language.rename("a.md", WORKFLOW, 0), "`name` is missing, expected a string"],
+    [() => core.language.symbols(WORKFLOW), "`text` is missing, expected a string"],
     [() => core.lint("a.md", "x".repeat(128 * 1024 * 1024 + 1)), "`text` has 134217729 characters, expected at most 134217728"],
   ];
   for (const [call, message] of table) assert.throws(call, { name: "TypeError", message });
@@ -95,17 +99,21 @@ test("what a host gives for bytes must be bytes, of whatever realm", async () =>
 test("whatever is passed, a program that goes on meanwhile goes on", async () => {
   const junk = [undefined, null, 0, -1, 1e400, 2n ** 70n, "", "{}", "\ud800", [], {}, cycle, () => 0, Symbol("s"), new Date(Number.NaN), Buffer.alloc(3), RECORD];
   const { prototype } = Object.getPrototypeOf(PureCore);
-  const names = Object.getOwnPropertyNames(prototype).filter((name) => name !== "constructor" && name !== "panicForTests");
+  const own = (of) => Object.getOwnPropertyNames(of).filter((name) => name !== "constructor" && name !== "panicForTests");
+  const names = [
+    ...own(prototype).map((name) => [core, name]),
+    ...own(Object.getPrototypeOf(core.language)).map((name) => [core.language, name]),
+  ];
   const host = new NodeHost({ attended: false });
   let calls = 0;
   const say = async () => {
-    for (const name of names) {
+    for (const [of, name] of names) {
       for (const first of junk) {
         for (const other of junk) {
           for (const words of [[first], [first, other, other, other, other], [RECORD, first, other], ["claude", first, other]]) {
             calls += 1;
             try {
-              core[name](...words);
+              of[name](...words);
             } catch (error) {
               assert.ok(error instanceof Error && !(error instanceof Bug), `${name}: ${error}`);
             }

@@ -90,7 +90,7 @@ for (const [name, server] of Object.entries(SERVERS)) {
     const attended = await begin(t, server, file, { capabilities: { elicitation: {} }, answer });
     assert.equal((await attended.call("run", HERE)).outcome, "paused");
     const decided = await attended.call("gate", { step: 1, decision: "approved" });
-    assert.equal(decided.result, "gate 1: approved (human)\n");
+    assert.deepEqual([decided.result.step.gate_result, decided.result.step.gate_mode], ["approved", "human"]);
     assert.match(asked[1], /An agent proposes that step 1 is approved/);
     // A step at high risk is not approved by a habit.
     assert.match(asked[2], /type its name: Write/);

@@ -24,9 +24,20 @@ async function play(context, host, { kind = "node", name, files, meanwhile, fold
 
 const button = (page, name) => page.locator(".monaco-dialog-box").getByRole("button", { name, exact: true });
 
+/** Types the first letter of a field, and accepts what is offered: the field, and then its first word. */
+async function accept(page) {
+  await page.locator(".statusbar-item", { hasText: "type a letter" }).waitFor();
+  await page.keyboard.type("g");
+  const offered = (text) => page.locator(".suggest-widget.visible .monaco-list-row.focused", { hasText: text });
+  for (const text of ["gate", "human"]) {
+    await offered(text).waitFor();
+    await page.keyboard.press("Enter");
+  }
+}
+
 test("a host with Node", async (context) => {
   const host = await begin(TRUSTED);
-  await context.test("reads workflows", (context) => play(context, host, { name: "node", files: "plain" }));
+  await context.test("reads workflows", (context) => play(context, host, { name: "node", files: "plain", meanwhile: accept }));
   await context.test("runs workflows", (context) =>
     play(context, host, {
       name: "runs",
@@ -85,11 +96,14 @@ test("a web worker", async (context) => {
     kind: "web",
     name: "web",
     files: "plain",
-    meanwhile: (page) => page.getByText("onloop: checks only").waitFor(),
+    async meanwhile(page) {
+      await page.getByText("onloop: checks only").waitFor();
+      await accept(page);
+    },
   });
 });
 
 test("a folder that nobody trusts", async (context) => {
   const host = await begin({ "security.workspace.trust.startupPrompt": "never" });
-  await play(context, host, { name: "untrusted", files: "plain" });
+  await play(context, host, { name: "untrusted", files: "plain", meanwhile: accept });
 });

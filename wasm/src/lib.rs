@@ -11,7 +11,7 @@
 
 mod panic;
 pub mod pure;
-mod utf16;
+pub mod utf16;
 
 use wasm_bindgen::prelude::*;
 

@@ -43,7 +43,10 @@ pub fn lint(path: &str, text: &[u8]) -> String {
     if diagnostics.is_empty() {
         return "[]".to_owned();
     }
-    Value::Array(findings(&String::from_utf8_lossy(text), &diagnostics)).to_string()
+    let source = String::from_utf8_lossy(text);
+    let utf16 = Utf16::new(&source);
+    let findings = diagnostics.iter().map(|found| finding(&utf16, found));
+    Value::Array(findings.collect()).to_string()
 }
 
 /// The file after every safe fix, and how many were applied: `{"text", "applied"}`.
@@ -60,7 +63,7 @@ pub fn fix(path: &str, text: &[u8]) -> String {
 pub fn outline(path: &str, text: &[u8]) -> String {
     let source = String::from_utf8_lossy(text);
     let utf16 = Utf16::new(&source);
-    let place = |span: Span| placed(&utf16, span);
+    let place = |span: Span| utf16.placed(span);
     let outline = workflow::parse(path, text).outline;
     let steps = outline.steps.iter().map(|step| {
         json!({
@@ -205,42 +208,21 @@ pub fn panic_for_tests(message: &str) {
     panic!("{message}");
 }
 
-fn findings(text: &str, diagnostics: &[Diagnostic]) -> Vec<Value> {
-    let utf16 = Utf16::new(text);
-    let finding = |found: &Diagnostic| {
-        let fix = found.fix.as_ref().map(|fix| {
-            let edits = fix.edits.iter().map(|edit| {
-                let start = utf16.offset(edit.span.start);
-                json!({ "start": start, "end": utf16.offset(edit.span.end), "text": edit.text })
-            });
-            json!({ "title": fix.title, "edits": edits.collect::<Vec<_>>() })
-        });
-        let severity = match found.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        let mut finding = placed(&utf16, found.span);
-        finding["code"] = json!(found.code);
-        finding["severity"] = json!(severity);
-        finding["message"] = json!(found.message);
-        finding["help"] = json!(found.help);
-        finding["fix"] = json!(fix);
-        finding
+/// A finding as JavaScript gets it.
+pub fn finding(utf16: &Utf16<'_>, found: &Diagnostic) -> Value {
+    let fix = found.fix.as_ref();
+    let fix = fix.map(|fix| json!({ "title": fix.title, "edits": utf16.edits(&fix.edits) }));
+    let severity = match found.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
     };
-    diagnostics.iter().map(finding).collect()
-}
-
-/// Where something is: offsets in UTF-16 units from 0, lines and columns from 1.
-fn placed(utf16: &Utf16<'_>, span: Span) -> Value {
-    let (from, to) = (utf16.position(span.start), utf16.position(span.end));
-    json!({
-        "start": utf16.offset(span.start),
-        "end": utf16.offset(span.end),
-        "line": from.line,
-        "column": from.column,
-        "end_line": to.line,
-        "end_column": to.column,
-    })
+    let mut finding = utf16.placed(found.span);
+    finding["code"] = json!(found.code);
+    finding["severity"] = json!(severity);
+    finding["message"] = json!(found.message);
+    finding["help"] = json!(found.help);
+    finding["fix"] = json!(fix);
+    finding
 }
 
 fn place(path: &str, given: &Value, slug: &str, id: &str) -> Place {

@@ -51,6 +51,14 @@ pub fn summary(run: &Run) -> Value {
     })
 }
 
+/// How one step of a run stands, and the run: `{"run_id", "status", "step"}`, where `step` is as in
+/// [`summary`]; `None`: the run has no such step.
+pub fn step_summary(run: &Run, number: u32) -> Option<Value> {
+    let record = run.step(number)?;
+    let status = run.status.as_str();
+    Some(json!({ "run_id": run.id, "status": status, "step": step(run, record) }))
+}
+
 fn step(run: &Run, record: &StepRecord) -> Value {
     let block_reason = match &record.status {
         StepStatus::Blocked(reason) => Some(reason.text()),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Reading;
 use super::hover::meaning;
 use crate::diagnostic::Span;
-use crate::text;
+use crate::text::{self, words};
 use crate::workflow::{FIELDS, Field, FieldPlace, PlaceKind, Section};
 
 /// Something that can be written.
@@ -22,17 +22,20 @@ pub struct Proposal {
     pub span: Span,
     /// What it is.
     pub kind: ProposalKind,
+    /// Whether there are proposals for what comes next.
+    pub goes_on: bool,
 }
 
-/// What is proposed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProposalKind {
-    /// A field. Where its values are words of a list, they come next.
-    Field,
-    /// A value.
-    Value,
-    /// A step, or a whole file.
-    Template,
+words! {
+    /// What is proposed.
+    pub enum ProposalKind {
+        /// A field.
+        Field = "field",
+        /// A value.
+        Value = "value",
+        /// A step, or a whole file.
+        Template = "template",
+    }
 }
 
 /// Most values that are taken from elsewhere in the file.
@@ -55,6 +58,7 @@ pub fn proposals(reading: Reading<'_>, offset: usize) -> Vec<Proposal> {
             about: "Frontmatter and a first step.".to_owned(),
             span: Span::new(0, reading.text.len()),
             kind: ProposalKind::Template,
+            goes_on: false,
         }];
     }
     if reading.is_hidden(offset) {
@@ -231,6 +235,7 @@ fn names(
         about: meaning(field),
         span,
         kind: ProposalKind::Field,
+        goes_on: !has_colon && !field.values.is_empty(),
     };
     FIELDS.iter().filter(fits).map(proposal).collect()
 }
@@ -242,6 +247,7 @@ fn values(reading: Reading<'_>, field: &'static Field, span: Span) -> Vec<Propos
         about: about.to_owned(),
         span,
         kind: ProposalKind::Value,
+        goes_on: false,
     };
     if field.name == "loop" {
         let mut found = vec![value("false".to_owned(), "false".to_owned(), "One attempt.")];
@@ -331,6 +337,7 @@ fn new_step(reading: Reading<'_>, offset: usize) -> Option<Proposal> {
             .to_owned(),
         span: line,
         kind: ProposalKind::Template,
+        goes_on: false,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::Reading;
 use crate::diagnostic::Span;
+use crate::text::words;
 use crate::workflow::BlockKind;
 
 /// Lines that can be folded into their first.
@@ -13,17 +14,18 @@ pub struct Fold {
     pub kind: FoldKind,
 }
 
-/// What is folded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoldKind {
-    /// The frontmatter.
-    Frontmatter,
-    /// A step.
-    Step,
-    /// A field with its value, or a fenced block.
-    Lines,
-    /// A comment.
-    Comment,
+words! {
+    /// What is folded.
+    pub enum FoldKind {
+        /// The frontmatter.
+        Frontmatter = "frontmatter",
+        /// A step.
+        Step = "step",
+        /// A field with its value, or a fenced block.
+        Lines = "lines",
+        /// A comment.
+        Comment = "comment",
+    }
 }
 
 /// Everything that can be folded, in the order of the file.

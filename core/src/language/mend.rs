@@ -14,6 +14,18 @@ pub fn mends(reading: Reading<'_>, finding: &Diagnostic) -> Vec<Fix> {
     fixes
 }
 
+/// Whether a finding is about text that does nothing, which editors show faded.
+pub fn is_unnecessary(finding: &Diagnostic) -> bool {
+    matches!(
+        finding.code,
+        "ignored-text"
+            | "unused-max-iterations"
+            | "unused-assert-value"
+            | "unknown-key"
+            | "prose-in-step"
+    )
+}
+
 /// Other places that a finding is about, with what is there.
 pub fn related(reading: Reading<'_>, finding: &Diagnostic) -> Vec<(Span, &'static str)> {
     let at = finding.span.start;

@@ -49,6 +49,14 @@ pub fn steps_by_number(reading: Reading<'_>) -> BTreeMap<u32, usize> {
     numbers.into_iter().filter_map(|(number, at)| Some((number, at?))).collect()
 }
 
+/// Where the step at `position`, from 0 in the order of the file, is mentioned.
+pub fn mentions_of(reading: Reading<'_>, position: usize) -> Vec<Span> {
+    let numbers = steps_by_number(reading);
+    let found = mentions(reading).into_iter();
+    let own = found.filter(|mention| numbers.get(&mention.number) == Some(&position));
+    own.map(|mention| mention.span).collect()
+}
+
 /// Where a number is no mention: in the order of the file, and none inside of another.
 fn silent_places(reading: Reading<'_>) -> Vec<Span> {
     let mut silent: Vec<Span> = Vec::new();

@@ -3,7 +3,7 @@
 use super::Reading;
 use super::reading::is_container;
 use crate::diagnostic::Span;
-use crate::text;
+use crate::text::{self, words};
 use crate::workflow::{FieldPlace, PlaceKind, Section};
 
 /// A part of a file with a name.
@@ -23,17 +23,18 @@ pub struct Symbol {
     pub children: Vec<Symbol>,
 }
 
-/// What a part is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SymbolKind {
-    /// The frontmatter.
-    Frontmatter,
-    /// A step.
-    Step,
-    /// A field.
-    Field,
-    /// An item of `verify`.
-    Check,
+words! {
+    /// What a part is.
+    pub enum SymbolKind {
+        /// The frontmatter.
+        Frontmatter = "frontmatter",
+        /// A step.
+        Step = "step",
+        /// A field.
+        Field = "field",
+        /// An item of `verify`.
+        Check = "check",
+    }
 }
 
 /// Longest detail, and longest name of a check.

@@ -1,7 +1,7 @@
 //! What the parts of a text are, for editors that colour by meaning.
 
-use super::Reading;
 use super::reading::is_container;
+use super::{Document, DocumentPosition, Encoding, Reading};
 use crate::diagnostic::Span;
 use crate::text::words;
 use crate::workflow::{BlockKind, FieldPlace, PlaceKind, Section};
@@ -72,6 +72,30 @@ pub fn tokens(reading: Reading<'_>, range: Span) -> Vec<SemanticToken> {
         is_free
     });
     tokens
+}
+
+/// Tokens in the form that editors take: five numbers each, relative to the token before, which are
+/// the lines, the characters (from the beginning of another line), the length, the index of the kind
+/// in [`TokenKind::ALL`], and 0.
+pub fn token_data(document: &Document, encoding: Encoding, tokens: &[SemanticToken]) -> Vec<u32> {
+    let mut data = Vec::with_capacity(5 * tokens.len());
+    let mut last = DocumentPosition { line: 0, character: 0 };
+    for token in tokens {
+        let start = document.position(token.span.start, encoding);
+        let end = document.position(token.span.end, encoding);
+        if start.line != end.line {
+            // A lone carriage return is a line break to editors and none to us.
+            continue;
+        }
+        let same_line = start.line == last.line;
+        let character = if same_line { start.character - last.character } else { start.character };
+        let kind = TokenKind::ALL.iter().position(|kind| *kind == token.kind).unwrap_or_default();
+        let numbers = [start.line - last.line, character, end.character - start.character, kind, 0];
+        // A document is far smaller than 4 GiB.
+        data.extend(numbers.map(|number| number as u32));
+        last = start;
+    }
+    data
 }
 
 struct Tokens<'t> {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::open::{EditorAbilities, Open};
 use crate::diagnostic::{Diagnostic, Edit, Severity, Span};
 use crate::language::{
-    self, Document, DocumentPosition, Encoding, Fold, FoldKind, Proposal, ProposalKind,
-    SemanticToken, Symbol, SymbolKind, TokenKind,
+    self, Document, DocumentPosition, Encoding, Fold, FoldKind, Proposal, ProposalKind, Symbol,
+    SymbolKind, TokenKind,
 };
 
 /// What every finding links to.
@@ -16,15 +16,6 @@ const FINDINGS: &str =
 pub(super) const FIX_ALL: &str = "source.fixAll.onloop";
 pub(super) const QUICK_FIX: &str = "quickfix";
 pub(super) const REWRITE: &str = "refactor.rewrite";
-
-/// Findings whose text does nothing, which editors show faded.
-const UNNECESSARY: [&str; 5] = [
-    "ignored-text",
-    "unused-max-iterations",
-    "unused-assert-value",
-    "unknown-key",
-    "prose-in-step",
-];
 
 /// The answer to `initialize`.
 pub(super) fn initialized(client: EditorAbilities) -> Value {
@@ -130,7 +121,7 @@ pub(super) fn diagnostic(places: Ranges<'_>, finding: &Diagnostic) -> Value {
         "source": "onloop",
         "message": format!("{}{}", finding.message, help.unwrap_or_default()),
     });
-    if UNNECESSARY.contains(&finding.code) {
+    if language::is_unnecessary(finding) {
         shown["tags"] = json!([1]);
     }
     shown
@@ -212,32 +203,19 @@ pub(super) fn proposal(
         true => proposal.snippet.clone(),
         false => language::plain(&proposal.snippet),
     };
+    // What has been typed of a step is `- [`, and nothing of its label.
+    let first_line = language::plain(&proposal.snippet);
+    let filter = match proposal.kind {
+        ProposalKind::Field | ProposalKind::Value => proposal.label.as_str(),
+        ProposalKind::Template => first_line.lines().next().unwrap_or_default(),
+    };
     json!({
         "label": proposal.label,
         "kind": kind,
         "documentation": { "kind": "markdown", "value": proposal.about },
         "sortText": format!("{at:03}"),
-        "filterText": proposal.label,
+        "filterText": filter,
         "insertTextFormat": if client.has_snippets { 2 } else { 1 },
         "textEdit": { "range": places.range(proposal.span), "newText": text },
     })
-}
-
-/// Tokens as five numbers each, relative to the one before.
-pub(super) fn token_data(places: Ranges<'_>, tokens: &[SemanticToken]) -> Value {
-    let mut data = Vec::with_capacity(5 * tokens.len());
-    let mut last = DocumentPosition { line: 0, character: 0 };
-    for token in tokens {
-        let (start, end) = (places.at(token.span.start), places.at(token.span.end));
-        if start.line != end.line {
-            // A lone carriage return is a line break to editors and none to us.
-            continue;
-        }
-        let same_line = start.line == last.line;
-        let character = if same_line { start.character - last.character } else { start.character };
-        let kind = TokenKind::ALL.iter().position(|kind| *kind == token.kind).unwrap_or_default();
-        data.extend([start.line - last.line, character, end.character - start.character, kind, 0]);
-        last = start;
-    }
-    json!({ "data": data })
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{self, FIX_ALL, QUICK_FIX, REWRITE, Ranges};
 use super::open::{Desk, EditorAbilities, Open, invalid, no_uri, not_open, position_in};
 use crate::diagnostic::{Edit, Span};
-use crate::language::{self, Reading, StepMention};
+use crate::language::{self, Reading, RenameError};
 use crate::syntax::file_uri;
 use crate::syntax::json_rpc::RpcError;
 use crate::text;
@@ -93,26 +93,6 @@ impl Asked<'_> {
     fn edit(&self, edits: &[Edit]) -> Value {
         answer::workspace_edit(self.uri, self.version, self.places, edits, self.client)
     }
-
-    /// The step whose header or mention is at a place, by its position from 0, and what is there.
-    fn step_at(&self, offset: usize) -> Option<(usize, Span)> {
-        let touches = |span: Span| span.start <= offset && offset <= span.end;
-        let steps = &self.reading.parsed.outline.steps;
-        if let Some(at) = steps.iter().position(|step| touches(step.id) || touches(step.title)) {
-            let step = &steps[at];
-            return Some((at, if touches(step.id) { step.id } else { step.title }));
-        }
-        let mention = language::mentions(self.reading).into_iter().find(|m| touches(m.span))?;
-        let at = *language::steps_by_number(self.reading).get(&mention.number)?;
-        Some((at, mention.span))
-    }
-
-    fn mentions_of(&self, step: usize) -> Vec<StepMention> {
-        let numbers = language::steps_by_number(self.reading);
-        let mut mentions = language::mentions(self.reading);
-        mentions.retain(|mention| numbers.get(&mention.number) == Some(&step));
-        mentions
-    }
 }
 
 fn hover(asked: &Asked<'_>) -> Answer {
@@ -132,19 +112,18 @@ fn completion(asked: &Asked<'_>) -> Answer {
 }
 
 fn definition(asked: &Asked<'_>) -> Answer {
-    let step = asked.step_at(asked.offset()?);
-    Ok(step.map_or(Value::Null, |(at, _)| {
-        asked.location(asked.reading.parsed.outline.steps[at].title)
-    }))
+    let step = language::step_at(asked.reading, asked.offset()?);
+    Ok(step.map_or(Value::Null, |step| asked.location(step.title)))
 }
 
 fn references(asked: &Asked<'_>) -> Answer {
-    let Some((at, _)) = asked.step_at(asked.offset()?) else { return Ok(Value::Null) };
+    let Some(step) = language::step_at(asked.reading, asked.offset()?) else {
+        return Ok(Value::Null);
+    };
     let with_header = asked.params.get("context");
     let with_header = with_header.and_then(|context| context.get("includeDeclaration"));
-    let header = asked.reading.parsed.outline.steps[at].id;
-    let header = (with_header == Some(&Value::Bool(true))).then_some(header);
-    let mentions = asked.mentions_of(at).into_iter().map(|mention| mention.span);
+    let header = (with_header == Some(&Value::Bool(true))).then_some(step.number);
+    let mentions = language::mentions_of(asked.reading, step.position);
     Ok(header.into_iter().chain(mentions).map(|span| asked.location(span)).collect())
 }
 
@@ -201,40 +180,10 @@ fn quick_fixes(asked: &Asked<'_>, range: Span, actions: &mut Vec<Value>) {
     }
 }
 
-/// New steps beside the one at the cursor, and that one in another place.
 fn rewrites(asked: &Asked<'_>, range: Span, actions: &mut Vec<Value>) {
-    const STEP: &str = "- [ ] **Step {number}: New step**\naction: what to do\nloop: false\n";
-    let steps = &asked.reading.parsed.outline.steps;
-    let is_here = |step: &crate::workflow::StepPlace| {
-        step.span.start <= range.start && range.start <= step.title.end.max(step.id.end)
-    };
-    let Some(at) = steps.iter().position(is_here) else { return };
-    let mut add = |title: String, edits: Vec<Edit>| {
-        actions.push(json!({ "title": title, "kind": REWRITE, "edit": asked.edit(&edits) }));
-    };
-    let number = at + 1;
-    add(format!("Insert a step before step {number}"), language::inserted(asked.reading, at, STEP));
-    add(
-        format!("Insert a step after step {number}"),
-        language::inserted(asked.reading, at + 1, STEP),
-    );
-    let mut swapped = |first: usize, title: String| {
-        let mut order: Vec<usize> = (0..steps.len()).collect();
-        order.swap(first, first + 1);
-        if let Ok(edits) = language::arranged(asked.reading, &order) {
-            add(title, edits);
-        }
-    };
-    if at > 0 {
-        swapped(at - 1, format!("Move step {number} up"));
-    }
-    if at + 1 < steps.len() {
-        swapped(at, format!("Move step {number} down"));
-    }
-    let order: Vec<usize> = (0..steps.len()).collect();
-    let renumbered = language::arranged(asked.reading, &order).unwrap_or_default();
-    if !renumbered.is_empty() {
-        add("Number the steps 1, 2, 3, … and what mentions them".to_owned(), renumbered);
+    for change in language::rewrites(asked.reading, range.start) {
+        let edit = asked.edit(&change.edits);
+        actions.push(json!({ "title": change.title, "kind": REWRITE, "edit": edit }));
     }
 }
 
@@ -295,37 +244,19 @@ fn range_formatting(asked: &Asked<'_>) -> Answer {
 }
 
 fn prepare_rename(asked: &Asked<'_>) -> Answer {
-    let Some((_, span)) = asked.step_at(asked.offset()?) else { return Ok(Value::Null) };
-    let placeholder = &asked.reading.text[span.start..span.end];
-    Ok(json!({ "range": asked.places.range(span), "placeholder": placeholder }))
+    let Some(step) = language::step_at(asked.reading, asked.offset()?) else {
+        return Ok(Value::Null);
+    };
+    let placeholder = &asked.reading.text[step.here.start..step.here.end];
+    Ok(json!({ "range": asked.places.range(step.here), "placeholder": placeholder }))
 }
 
-/// A title becomes another one. A number is where the step goes: the others make room, and
-/// everything that mentions one of them follows.
 fn rename(asked: &Asked<'_>) -> Answer {
     let name = asked.params.get("newName").and_then(Value::as_str);
-    let name = name.ok_or_else(|| invalid("`newName` must be a string"))?.trim();
-    let failed = |why: String| RpcError::new(RpcError::REQUEST_FAILED, why);
-    let Some((at, span)) = asked.step_at(asked.offset()?) else {
-        return Err(failed("only steps can be renamed: their names and numbers".to_owned()));
-    };
-    let steps = &asked.reading.parsed.outline.steps;
-    if span == steps[at].title && span.start >= steps[at].id.end {
-        if name.is_empty() || text::one_line(name) != name || name.contains("**") {
-            let why = "the name of a step is text on one line, without `**`";
-            return Err(failed(why.to_owned()));
-        }
-        return Ok(asked.edit(&[Edit::replace(span, name)]));
-    }
-    let position = name.parse::<usize>().ok().filter(|n| (1..=steps.len()).contains(n));
-    let Some(position) = position else {
-        let last = steps.len();
-        return Err(failed(format!("the number of a step is from 1 to {last} here")));
-    };
-    let mut order: Vec<usize> = (0..steps.len()).filter(|other| *other != at).collect();
-    order.insert(position - 1, at);
-    let edits = language::arranged(asked.reading, &order);
-    Ok(asked.edit(&edits.map_err(|why| failed(why.to_string()))?))
+    let name = name.ok_or_else(|| invalid("`newName` must be a string"))?;
+    let edits = language::renamed(asked.reading, asked.offset()?, name);
+    let failed = |why: RenameError| RpcError::new(RpcError::REQUEST_FAILED, why.to_string());
+    Ok(asked.edit(&edits.map_err(failed)?))
 }
 
 fn folds(asked: &Asked<'_>) -> Answer {
@@ -335,12 +266,17 @@ fn folds(asked: &Asked<'_>) -> Answer {
 
 fn tokens(asked: &Asked<'_>) -> Answer {
     let whole = Span::new(0, asked.reading.text.len());
-    Ok(answer::token_data(asked.places, &language::tokens(asked.reading, whole)))
+    Ok(token_data(asked, whole))
 }
 
 fn range_tokens(asked: &Asked<'_>) -> Answer {
-    let tokens = language::tokens(asked.reading, asked.range()?);
-    Ok(answer::token_data(asked.places, &tokens))
+    Ok(token_data(asked, asked.range()?))
+}
+
+fn token_data(asked: &Asked<'_>, range: Span) -> Value {
+    let tokens = language::tokens(asked.reading, range);
+    let Ranges { document, encoding } = asked.places;
+    json!({ "data": language::token_data(document, encoding, &tokens) })
 }
 
 fn sentence(title: &str) -> String {

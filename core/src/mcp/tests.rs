@@ -407,3 +407,25 @@ fn answers_are_cut_where_they_are_told_to_be() {
     assert_eq!(failed["isError"], true);
     assert_eq!(failed["content"][0]["text"], "error: no");
 }
+
+#[test]
+fn the_skill_names_a_tool_and_its_arguments_for_every_command_line_of_a_run() {
+    let skills = crate::install::offer::SKILLS;
+    let skill = skills.iter().find(|skill| skill.name == "onloop-loop").expect("it is offered");
+    let quoted = |cell: &str| -> Vec<String> {
+        cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let mut named = Vec::new();
+    for row in skill.instructions.lines().filter(|line| line.starts_with("| `")) {
+        let cell = row.trim_end_matches(" |").rsplit_once(" | ").expect("two cells").1;
+        let [tool, arguments @ ..] = &quoted(cell)[..] else { panic!("no tool in {row}") };
+        let tool: Tool = tool.parse().unwrap_or_else(|_| panic!("no tool `{tool}`"));
+        for argument in arguments {
+            assert!(tool.parameter_names().any(|(name, _)| name == argument), "{row}");
+        }
+        named.push(tool.as_str());
+    }
+    let expected =
+        ["lint", "begin", "next", "step", "gate", "diff", "report", "finalize", "summary"];
+    assert_eq!(named, expected);
+}

@@ -11,6 +11,7 @@ use crate::engine::ask::{self, Consulted};
 use crate::engine::change::{change_by, refuse};
 use crate::engine::conduct_args::remembered_options;
 use crate::engine::decide::{decider, demand_person};
+use crate::engine::say_step::say_step;
 use crate::engine::select::open;
 use crate::engine::store::{CHANGED_SINCE, Store};
 use crate::run::{
@@ -44,6 +45,9 @@ pub struct GateArgs {
     /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
     pub run_id: Option<String>,
+    /// Print how the step and its run stand as JSON, instead of a line
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
 }
 
 /// A decision as it is written on the command line.
@@ -124,7 +128,8 @@ async fn decide_in(io: &Io, store: &mut Store, args: &GateArgs, door: Door) -> R
     if args.redo {
         return redo(io, store, args, by).await;
     }
-    record(io, store, Event::GateDecided { step: args.step, decision, mode }, by).await
+    let event = Event::GateDecided { step: args.step, decision, mode };
+    record(io, store, event, by, args.json).await
 }
 
 /// Has the step acted again, with a reason for its agent.
@@ -146,13 +151,19 @@ async fn redo(
     let (step, reason) = (args.step, io.redacted(&reason));
     change_by(io, store, Event::StepRedone { step, reason }, by).await?;
     let options = remembered_options(io, store.paths()).await;
-    io.result(format!("step {step}: to be done again\n")).await;
+    say_step(io, store.run(), step, &format!("step {step}: to be done again"), args.json).await;
     io.note(format!("This does it:\n  {}", resume_command(store.run(), &options))).await;
     Ok(())
 }
 
 /// Makes a decision durable and says it.
-async fn record(io: &Io, store: &mut Store, event: Event, by: Option<Decider>) -> Result<(), Exit> {
+async fn record(
+    io: &Io,
+    store: &mut Store,
+    event: Event,
+    by: Option<Decider>,
+    as_json: bool,
+) -> Result<(), Exit> {
     let Event::GateDecided { step, decision, mode } = event else {
         unreachable!("questions about a step's gate or review are answered with a decision");
     };
@@ -171,7 +182,8 @@ async fn record(io: &Io, store: &mut Store, event: Event, by: Option<Decider>) -
         io.note(approval_line(step, reason, store.run().terms.risk)).await;
     }
     let subject = if reviewing { "human-review" } else { "gate" };
-    io.result(format!("{subject} {step}: {} ({})\n", decision.as_str(), mode.as_str())).await;
+    let line = format!("{subject} {step}: {} ({})", decision.as_str(), mode.as_str());
+    say_step(io, store.run(), step, &line, as_json).await;
     Ok(())
 }
 
@@ -214,7 +226,7 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
         }
         Err(refusal) => return Err(refuse(io, &store, &refusal.to_string()).await),
     };
-    record(io, &mut store, event, by).await
+    record(io, &mut store, event, by, args.json).await
 }
 
 /// What a person is asked about a step that waits for one.

@@ -10,6 +10,7 @@ use crate::engine::drive::{demand_undriven, drive_alone};
 use crate::engine::exit::{refused_by, step_by_step};
 use crate::engine::keep::{Keeping, keep_acted, keep_between, keep_verified};
 use crate::engine::protect::{self, Guarded};
+use crate::engine::say_step::say_step;
 use crate::engine::select::open;
 use crate::engine::setup::{self, Readiness};
 use crate::engine::store::Store;
@@ -35,6 +36,9 @@ pub struct StepArgs {
     /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
     pub run_id: Option<String>,
+    /// Print how the step and its run stand as JSON, instead of a line
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub json: bool,
 }
 
 /// What `onloop step` does.
@@ -84,15 +88,16 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
             set_up(io, &mut store).await?;
             change(io, &mut store, Event::StepStarted { step: number }).await?;
             guarded(io, &mut store, number, protect::before_turn).await?;
-            io.result(format!("started step {number}\n")).await;
+            say_step(io, store.run(), number, &format!("started step {number}"), args.json).await;
             Ok(Exit::Done)
         }
-        StepAction::Verify => verify(io, &mut store, number).await,
-        StepAction::Retry => retry(io, &store, number).await,
+        StepAction::Verify => verify(io, &mut store, number, args.json).await,
+        StepAction::Retry => retry(io, &store, number, args.json).await,
         StepAction::Block => {
             let event = Event::StepBlocked { step: number, reason: reason.clone() };
             change(io, &mut store, event).await?;
-            io.result(format!("blocked step {number}: {reason}\n")).await;
+            let line = format!("blocked step {number}: {reason}");
+            say_step(io, store.run(), number, &line, args.json).await;
             Ok(Exit::Done)
         }
         StepAction::Reopen => {
@@ -100,7 +105,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
             change_by(io, &mut store, event, Some(decider(io, Door::Command))).await?;
             let options = remembered_options(io, store.paths()).await;
             let command = resume_command(store.run(), &options);
-            io.result(format!("reopened step {number}\n")).await;
+            say_step(io, store.run(), number, &format!("reopened step {number}"), args.json).await;
             io.note(format!("This tries it again:\n  {command}")).await;
             Ok(Exit::Done)
         }
@@ -130,7 +135,7 @@ async fn set_up(io: &Io, store: &mut Store) -> Result<(), Exit> {
     Err(step_by_step(refused_by(io, &failed).await))
 }
 
-async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
+async fn verify(io: &Io, store: &mut Store, number: u32, as_json: bool) -> Result<Exit, Exit> {
     demand_in_progress(io, store, number).await?;
     // Others may read the record meanwhile and decide other gates; nobody else verifies.
     drive_alone(io, store).await.map_err(step_by_step)?;
@@ -161,7 +166,7 @@ async fn verify(io: &Io, store: &mut Store, number: u32) -> Result<Exit, Exit> {
         let end = text::quoted_end(output, limits::FAILURE_LINES, "in the report");
         io.note(format!("{}{end}", checked_lines(record)).trim_end()).await;
     }
-    io.result(line + "\n").await;
+    say_step(io, store.run(), number, &line, as_json).await;
     Ok(exit)
 }
 
@@ -232,7 +237,7 @@ async fn guarded(
 
 /// Says whether another attempt is allowed. The attempt itself is counted when it starts, so
 /// that a retry without a start cannot go round for ever.
-async fn retry(io: &Io, store: &Store, number: u32) -> Result<Exit, Exit> {
+async fn retry(io: &Io, store: &Store, number: u32, as_json: bool) -> Result<Exit, Exit> {
     let Some(record) = store.run().step(number) else {
         let why = Refusal::NoSuchStep { step: number }.to_string();
         return Err(refuse(io, store, &why).await);
@@ -247,7 +252,8 @@ async fn retry(io: &Io, store: &Store, number: u32) -> Result<Exit, Exit> {
     match &record.status {
         StepStatus::Failed { .. } if record.may_retry() => {
             let (next, limit) = (record.counted_attempts() + 1, record.limit());
-            io.result(format!("retrying step {number} (attempt {next}/{limit})\n")).await;
+            let line = format!("retrying step {number} (attempt {next}/{limit})");
+            say_step(io, store.run(), number, &line, as_json).await;
             Ok(Exit::Done)
         }
         StepStatus::Failed { .. } => {

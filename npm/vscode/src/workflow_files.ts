@@ -1,6 +1,18 @@
 /** Which documents are workflows. */
 
 import type { Core } from "onloop";
+import type { DocumentSelector } from "vscode";
+
+/** Every document that may be a workflow. */
+export const MARKDOWN: DocumentSelector = { language: "markdown" };
+
+/**
+ * Those that are workflows by their names. Only they have our layout: where Markdown has two, the editor asks
+ * which of them is wanted, for every file.
+ */
+export const NAMED: DocumentSelector = ["**/hotl-workflow*.md", "**/*-workflow.md", "**/.ai/workflows/*.md"].map(
+  (pattern) => ({ language: "markdown", pattern }),
+);
 
 /** Larger files than the core reads are not sent to it at every key. */
 const LIMIT_UNITS = 4 * 1024 * 1024;

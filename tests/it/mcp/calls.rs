@@ -99,7 +99,9 @@ fn an_agent_drives_a_run_step_by_step() {
         let verify = json!({ "step": 1, "action": "verify" });
         let failed = session.call("step", verify.clone()).await;
         assert_eq!(failed.is_error, Some(true));
-        assert_eq!(Session::expect(&failed, "failed")["result"], "fail\n");
+        let failed = Session::expect(&failed, "failed");
+        assert_eq!(failed["result"]["step"]["status"], "failed");
+        assert_eq!(failed["result"]["run_id"], id);
         let refused = session.call("step", json!({ "step": 1, "action": "block" })).await;
         let refused = Session::expect(&refused, "failed");
         assert_eq!(refused["notes"], "ERROR: --reason is required for block\n");

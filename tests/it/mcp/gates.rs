@@ -103,7 +103,8 @@ fn what_an_agent_proposes_is_decided_by_the_person() {
         let proposal = json!({ "step": 1, "decision": "approved", "run_id": id });
         Session::expect(&session.call("gate", proposal.clone()).await, "refused");
         let decided = Session::expect(&session.call("gate", proposal.clone()).await, "done");
-        assert_eq!(decided["result"], "gate 1: approved (human)\n");
+        let step = &decided["result"]["step"];
+        assert_eq!([&step["gate_result"], &step["gate_mode"]], ["approved", "human"]);
         let asked = session.question();
         assert!(asked.contains("An agent proposes that step 1 is approved."), "{asked}");
         let done = json!({ "run_id": id, "agent": "script" });
@@ -127,6 +128,7 @@ fn the_rules_may_approve_what_the_workflow_leaves_to_them() {
         }
         let gate = json!({ "step": 1, "decision": "approved" });
         let decided = Session::expect(&session.call("gate", gate).await, "done");
-        assert_eq!(decided["result"], "gate 1: approved (auto)\n");
+        let step = &decided["result"]["step"];
+        assert_eq!([&step["gate_result"], &step["gate_mode"]], ["approved", "auto"]);
     });
 }

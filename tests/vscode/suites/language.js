@@ -1,7 +1,7 @@
 // What the extension does in every host: it reads workflows and writes nothing unasked.
 
 import * as vscode from "vscode";
-import { at, equal, findings, ok, open, test } from "./harness.js";
+import { at, equal, findings, ok, open, refusal, test, until } from "./harness.js";
 
 const FILE = "hotl-workflow-greet.md";
 
@@ -14,6 +14,14 @@ async function offered(document, text) {
   const position = document.positionAt(document.getText().indexOf(text) + text.length);
   const list = await vscode.commands.executeCommand("vscode.executeCompletionItemProvider", document.uri, position);
   return list.items.filter(({ documentation }) => documentation !== undefined).map(({ label }) => label);
+}
+
+async function replace(document, from, to) {
+  const start = document.getText().indexOf(from);
+  const range = new vscode.Range(document.positionAt(start), document.positionAt(start + from.length));
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(document.uri, range, to);
+  ok(await vscode.workspace.applyEdit(edit), "the edit was refused");
 }
 
 test("a finding is shown where it is, counted as the editor counts", async () => {
@@ -66,7 +74,7 @@ test("everything that can be mended is mended at once", async () => {
 test("keys, values and fields are offered and explained", async () => {
   const document = await open(FILE);
   equal(await offered(document, "risk_level: "), ["low", "medium", "high"]);
-  const fields = await offered(document, "loop: until the checks pass\n");
+  const fields = await offered(document, "action: Write greeting.txt.\n");
   ok(fields.includes("gate") && !fields.includes("action"), fields.join(" "));
   const position = document.positionAt(document.getText().indexOf("risk_level") + 2);
   const [hover] = await vscode.commands.executeCommand("vscode.executeHoverProvider", document.uri, position);
@@ -77,6 +85,92 @@ test("steps are in the outline", async () => {
   const document = await open(FILE);
   const symbols = await vscode.commands.executeCommand("vscode.executeDocumentSymbolProvider", document.uri);
   ok(symbols.some(({ name }) => name === "Step 1: Greet 😀"), symbols.map(({ name }) => name).join());
+});
+
+test("a finding that only its author can resolve has choices", async () => {
+  const document = await open(FILE);
+  const [found] = await findings(document, "invalid-key-value");
+  const choices = (await actions(document, found.range, "quickfix")).filter(({ title }) => title.startsWith("Write `"));
+  equal(choices.map(({ title }) => title), ["Write `low`", "Write `medium`", "Write `high`"]);
+  equal(choices.map(({ isPreferred }) => isPreferred === true), [false, false, false]);
+  ok(await vscode.workspace.applyEdit(choices[0].edit), "the edit was refused");
+  await findings(document, "");
+});
+
+test("completion opens while somebody types, and again for the words of a field", async () => {
+  const document = await open(FILE);
+  const editor = vscode.window.activeTextEditor;
+  const line = document.positionAt(document.getText().indexOf("verify:")).line;
+  await editor.edit((change) => change.insert(new vscode.Position(line, 0), "\n"));
+  editor.selection = new vscode.Selection(line, 0, line, 0);
+  // A page types when it sees this, and accepts what is offered, twice.
+  const sign = vscode.window.setStatusBarMessage("type a letter");
+  const typed = () => (document.getText().includes("\ngate: human\n") ? true : undefined);
+  await until(vscode.workspace.onDidChangeTextDocument, async () => typed(), "`gate: human`");
+  sign.dispose();
+});
+
+const TWO = `---
+intent: a
+success_criteria: b
+risk_level: low
+---
+
+- [ ] **Step 1: One**
+action: before step 2
+loop: false
+
+- [ ] **Step 2: Two**
+Action:   after step 1
+loop: false
+`;
+
+test("steps are renamed and moved, and found from where they are mentioned", async () => {
+  const document = await vscode.workspace.openTextDocument({ language: "markdown", content: TWO });
+  const place = (text) => document.positionAt(TWO.indexOf(text));
+  const rename = async (text, name) => {
+    const { uri } = document;
+    const change = await vscode.commands.executeCommand("vscode.executeDocumentRenameProvider", uri, place(text), name);
+    return change.get(uri).map(({ newText }) => newText);
+  };
+  equal(await rename("Two", "Deux"), ["Deux"]);
+  const [moved] = await rename("2: Two", "1");
+  ok(moved.startsWith("- [ ] **Step 1: Two**\nAction:   after step 2\n"), moved);
+  const refused = await refusal(rename("2: Two", "9"));
+  ok(refused.message.includes("the number of a step is from 1 to 2 here"), refused.message);
+  const at = place("2\nloop");
+  const [found] = await vscode.commands.executeCommand("vscode.executeDefinitionProvider", document.uri, at);
+  equal(document.getText(found.range), "Two");
+  const places = await vscode.commands.executeCommand("vscode.executeReferenceProvider", document.uri, at);
+  equal(places.map(({ range }) => range.start.line), [7, 10]);
+  const offered = await actions(document, new vscode.Range(place("- [ ] **Step 2"), place("- [ ] **Step 2")), "refactor.rewrite");
+  const titles = ["Insert a step before step 2", "Insert a step after step 2", "Move step 2 up"];
+  equal(offered.map(({ title }) => title).filter((title) => titles.includes(title)), titles);
+});
+
+test("whole steps are folded, and what the parts are is told to themes", async () => {
+  const document = await vscode.workspace.openTextDocument({ language: "markdown", content: TWO });
+  const folds = await vscode.commands.executeCommand("vscode.executeFoldingRangeProvider", document.uri);
+  const lines = folds.map(({ start, end }) => `${start}-${end}`);
+  ok(lines.includes("6-8") && lines.includes("10-12"), lines.join(" "));
+  const { executeCommand } = vscode.commands;
+  const { tokenTypes } = await executeCommand("vscode.provideDocumentSemanticTokensLegend", document.uri);
+  const { data } = await executeCommand("vscode.provideDocumentSemanticTokens", document.uri);
+  equal([...data.slice(0, 3), tokenTypes[data[3]]], [1, 0, 6, "property"]);
+});
+
+test("a workflow is laid out, and other Markdown is not", async () => {
+  const options = { tabSize: 2, insertSpaces: true };
+  const format = (uri) => vscode.commands.executeCommand("vscode.executeFormatDocumentProvider", uri, options);
+  const document = await open(FILE);
+  await replace(document, "action: Write", "  Action:   Write");
+  const change = new vscode.WorkspaceEdit();
+  change.set(document.uri, await format(document.uri));
+  ok(await vscode.workspace.applyEdit(change), "the edit was refused");
+  ok(document.getText().includes("---\n\n- [ ] **Step 1: Greet 😀**\naction: Write greeting.txt.\n"), document.getText());
+  equal((await format(document.uri)) ?? [], []);
+  const readme = await open("README.md");
+  equal((await format(readme.uri)) ?? [], []);
 });
 
 test("a file that is on no disk is read, too", async () => {

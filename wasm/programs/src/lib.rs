@@ -4,6 +4,8 @@
 //! Two crates, because two modules are published: who only calls functions need not load the
 //! grammar, the help and the conduct of every verb.
 
+pub mod language;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -11,8 +13,6 @@ use js_sys::{Array, Uint8Array};
 use onloop_core::effect::trace::{Tracer, recording_command};
 use onloop_core::effect::wire::{self, Message};
 use onloop_core::effect::{Program, Redaction, Turn};
-// Linked, so that its exports are this module's, too.
-use onloop_wasm as _;
 use wasm_bindgen::prelude::*;
 
 thread_local! {

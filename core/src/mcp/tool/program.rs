@@ -80,6 +80,7 @@ fn step(given: &CheckedArguments<'_>) -> StepArgs {
         },
         reason: given.text("reason"),
         run_id: given.text("run_id"),
+        json: true,
     }
 }
 
@@ -95,6 +96,7 @@ fn gate(given: &CheckedArguments<'_>) -> GateArgs {
         redo: false,
         seen: None,
         run_id: given.text("run_id"),
+        json: true,
     }
 }
 

@@ -79,6 +79,7 @@ async fn decide(
         reason,
         seen: None,
         run_id: Some(seen.run_id.to_owned()),
+        json: false,
     };
     decide_in(io, &mut store, &args, door).await
 }

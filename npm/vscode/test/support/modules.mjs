@@ -28,9 +28,3 @@ export async function load(name) {
     rmSync(folder, { recursive: true, force: true });
   }
 }
-
-/** A text with `|` where the cursor is. */
-export function cursor(marked) {
-  const offset = marked.indexOf("|");
-  return { text: marked.slice(0, offset) + marked.slice(offset + 1), offset };
-}

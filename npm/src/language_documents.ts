@@ -1,0 +1,85 @@
+/** What `core.language` says. */
+
+import type { Diagnostic, Edit, Span } from "./documents.js";
+
+/** A finding, and what else is known of it. */
+export interface Finding extends Diagnostic {
+  /** The text does nothing; editors show it faded. */
+  unnecessary: boolean;
+  /** Other places that the finding is about. */
+  related: (Span & { message: string })[];
+}
+
+/** A change that is offered. */
+export interface Rewrite {
+  /** In the imperative, without a full stop. */
+  title: string;
+  /** In ascending order, without overlap, against the text that was given. */
+  edits: Edit[];
+}
+
+/** A change that resolves a finding. */
+export interface Mend extends Rewrite {
+  /** The index of the finding in `findings`. */
+  finding: number;
+  /** It changes nothing but what was found. Otherwise it decides something, and a person chooses it. */
+  is_safe: boolean;
+}
+
+/** A part of a file with a name. */
+export interface SymbolPart {
+  name: string;
+  /** The beginning of its value; empty where the name says it all. */
+  detail: string;
+  kind: "frontmatter" | "step" | "field" | "check";
+  span: Span;
+  /** What is selected when somebody goes there; inside of `span`. */
+  selection: Span;
+  children: SymbolPart[];
+}
+
+/** Lines that can be folded into their first. */
+export interface Fold {
+  kind: "frontmatter" | "step" | "lines" | "comment";
+  span: Span;
+}
+
+/** What something means. */
+export interface Hover {
+  markdown: string;
+  span: Span;
+}
+
+/** Something that can be written. */
+export interface Proposal {
+  label: string;
+  kind: "field" | "value" | "template";
+  /** What is written, in the form of snippets: `$0` and `${1:word}` are where the cursor goes. */
+  snippet: string;
+  /** The same as text. */
+  plain: string;
+  /** Markdown. */
+  about: string;
+  /** Once it is written there are proposals for what comes next. */
+  goes_on: boolean;
+  /** What it replaces. */
+  span: Span;
+}
+
+/** A step, found at its header or where it is mentioned. */
+export interface NamedStep {
+  /** What was found: its number, its title, or the number that mentions it. */
+  here: Span;
+  /** Its number in its header. */
+  number: Span;
+  title: Span;
+  /** Where text mentions it by its number. */
+  mentions: Span[];
+}
+
+/** A file that is named. */
+export interface FileLink {
+  /** Relative to the root of the checkout and below it, with `/` between its parts. */
+  path: string;
+  span: Span;
+}
