@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { NodeHost } from "../dist/index.js";
+import { isAlive } from "./support/process.mjs";
 import * as workspace from "./support/workspace.mjs";
 
 const ENDS = ["limit", "interrupt"];
@@ -80,14 +81,6 @@ function state({ cwd, git }) {
 
 const pidIn = (path) => (existsSync(path) ? Number(readFileSync(path, "utf8")) : 0);
 
-function isGone(pid) {
-  try {
-    return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return true;
-  }
-}
-
 /** Performs a request in which git hangs, ends it, and looks that nothing is left; returns what it says. */
 async function ended({ top, cwd }, how, request) {
   workspace.write(top, { armed: "" });
@@ -107,7 +100,7 @@ async function ended({ top, cwd }, how, request) {
     assert.ok(await host.git.head(cwd));
   }
   const pid = pidIn(hung);
-  for (let tries = 0; !isGone(pid); tries += 1) {
+  for (let tries = 0; isAlive(pid); tries += 1) {
     assert.ok(tries < 12_000, `process ${pid} still runs`);
     await pause(5);
   }

@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { NodeHost } from "../dist/index.js";
 import * as workspace from "./support/workspace.mjs";
+import { isAlive } from "./support/process.mjs";
 import { folder, npmFolder } from "./support/workspace.mjs";
 
 const WORKFLOW = `---
@@ -39,16 +40,8 @@ async function begin(t, line) {
   return { cwd, env, bin, child, ended, agent: Number(readFileSync(agent, "utf8")) };
 }
 
-/** A zombie that nobody waits for has ended, too. */
 async function hasEnded(pid) {
-  const isThere = () => {
-    try {
-      return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-    } catch {
-      return false;
-    }
-  };
-  for (let tries = 0; isThere(); tries += 1) {
+  for (let tries = 0; isAlive(pid); tries += 1) {
     assert.ok(tries < 2000, `process ${pid} still runs`);
     await pause(5);
   }

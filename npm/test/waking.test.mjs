@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { NodeHost, load } from "../dist/index.js";
 import * as workspace from "./support/workspace.mjs";
+import { isAlive } from "./support/process.mjs";
 import { folder } from "./support/workspace.mjs";
 
 function begin(t) {
@@ -65,14 +66,6 @@ test("what is left running ends before the locks of the program are free", async
   assert.equal(await load().run(host.start(["onloop", "--version"], {}), watched), 0);
   assert.deepEqual(order, ["ended first"]);
 });
-
-function isAlive(pid) {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
-}
 
 test("every version of a file has a name of its own", async (t) => {
   const { host } = begin(t);

@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, rmSync, watch, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { after, test } from "node:test";
 import { load as loadCore } from "onloop";
+import { isAlive } from "../../test/support/process.mjs";
 import { temporaryFolder } from "../../test/support/temporary.mjs";
 import { load } from "./support/modules.mjs";
 
@@ -155,6 +156,29 @@ test("the window's end interrupts what runs", async () => {
   await doing;
   await endAll();
   assert.equal((await run).exit, 130);
+});
+
+test("the window's end ends git that hangs", async () => {
+  const { folder, file } = workspace(GATED.slice(0, GATED.indexOf("- [ ] **Step 2")));
+  const aside = realpathSync(temporaryFolder("onloop-vscode-"));
+  folders.push(aside);
+  commit(folder);
+  const git = (...words) => execFileSync("git", words, { cwd: folder });
+  git("init", "--quiet", "--bare", join(aside, "remote.git"));
+  git("remote", "add", "origin", join(aside, "remote.git"));
+  // It may run: it was there when the run began.
+  writeFileSync(join(folder, ".git/hooks/pre-push"), `#!/bin/sh\necho $$ > '${aside}/hangs'\nexec sleep 600\n`, { mode: 0o755 });
+  const run = await conduct(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "branch"] });
+  assert.equal(run.exit, 0, run.notes);
+  const watcher = watch(aside);
+  const hangs = new Promise((resolve) => watcher.on("change", () => existsSync(join(aside, "hangs")) && resolve()));
+  const finish = conduct(core, { folder, argv: ["finish", run.runId, "publish"] });
+  await Promise.race([hangs, finish]);
+  watcher.close();
+  await endAll();
+  const { exit, notes } = await finish;
+  assert.equal(exit, 130, notes);
+  assert.equal(isAlive(Number(readFileSync(join(aside, "hangs"), "utf8"))), false);
 });
 
 test("what the editor tells its own processes is not told to others", async () => {
