@@ -16,6 +16,9 @@ const COMPLETE: &str = "complete";
 /// Files of tests that run at once. Clients mostly wait: for their model, for hooks, for timers.
 const AT_ONCE: &str = "--test-concurrency=4";
 
+/// What is confined has one of its own.
+const HIDDEN: &str = "/tmp";
+
 /// Installs the pinned clients where that was not done yet, some hundred megabytes, and lets
 /// them work.
 pub(crate) fn test() -> Result<Tally, Stop> {
@@ -26,6 +29,12 @@ pub(crate) fn test() -> Result<Tally, Stop> {
     }
     let folder = sources::workspace_root().join("tests/hosts");
     let clients = target_folder().join("hosts");
+    if clients.starts_with(HIDDEN) {
+        let place = clients.display();
+        let why =
+            format!("the clients would be in {place}, and confined runs see nothing of {HIDDEN}");
+        return Err(Stop::from(format!("{why}; set CARGO_TARGET_DIR to a folder elsewhere")));
+    }
     install(&folder, &clients)?;
     let mut tests = Command::new("node");
     tests
