@@ -82,6 +82,11 @@ test("files are judged as those of other agents are", async () => {
   const edited = { path: ".env", old: "two", new: "three" };
   assert.match(await use("rw_edit", edited), /^refused \(path:secret\): /);
   assert.deepEqual(place.asked, []);
+  // Planner and loop write down what they do; a pause is a person's, and so is what runs by itself.
+  assert.equal(await use("rw_write", { path: ".ai/PROGRESS.md", content: "| TASK-01 |\n" }), "written");
+  assert.equal(await use("rw_edit", { path: ".ai/PROGRESS.md", old: "01", new: "02" }), "edited");
+  assert.match(await use("rw_write", { path: ".ai/PAUSE.md", content: "" }), /^refused \(path:control\): /);
+  assert.deepEqual(place.asked, []);
   const task = { path: ".vscode/tasks.json", content: "{}\n" };
   assert.equal(await use("rw_write", task), "refused: the person did not allow it");
   assert.deepEqual(place.asked, ["Write .vscode/tasks.json"]);

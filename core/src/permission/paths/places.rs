@@ -24,7 +24,11 @@ pub(super) const PACKAGES: [&str; 13] = [
 /// Inside a repository: read by agents, hooks or this engine. A first component, or a path.
 pub(super) const CONTROL: &[&str] = &[
     ".kiro",
-    ".ai",
+    // A pause is a person's, the rest the record of rw-auto; all else in `.ai` is its agents' work.
+    ".ai/pause.md",
+    ".ai/runtime/rw-auto.guard",
+    ".ai/runtime/rw-auto.lock",
+    ".ai/runtime/rw-auto.state.json",
     ".continue",
     ".roo",
     ".roomodes",
@@ -68,6 +72,7 @@ pub(super) const CONTROL: &[&str] = &[
 
 /// Inside a repository: executed by tools, servers or shells without anybody starting it.
 pub(super) const AUTOMATION: &[&str] = &[
+    ".ai/workflows",
     ".gitlab-ci.yaml",
     ".gitlab/ci",
     "azure-pipelines.yaml",
