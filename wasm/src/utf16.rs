@@ -1,6 +1,7 @@
 //! From byte offsets to the offsets of JavaScript strings, and back.
 
 use onloop_core::diagnostic::{Edit, Span};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Most bytes between two places whose offset is remembered.
@@ -32,6 +33,23 @@ pub struct Position {
     pub line: usize,
     /// In UTF-16 units from the beginning of the line, from 1.
     pub column: usize,
+}
+
+/// Where something is: offsets in UTF-16 units from 0, lines and columns from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Placed {
+    /// Where it begins.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// The line of its beginning.
+    pub line: usize,
+    /// The column of its beginning.
+    pub column: usize,
+    /// The line of its end.
+    pub end_line: usize,
+    /// The column of its end.
+    pub end_column: usize,
 }
 
 impl<'s> Utf16<'s> {
@@ -96,17 +114,22 @@ impl<'s> Utf16<'s> {
         self.source.len()
     }
 
-    /// Where something is: offsets in UTF-16 units from 0, lines and columns from 1.
-    pub fn placed(&self, span: Span) -> Value {
+    /// Where a span is.
+    pub fn place(&self, span: Span) -> Placed {
         let (from, to) = (self.position(span.start), self.position(span.end));
-        json!({
-            "start": self.offset(span.start),
-            "end": self.offset(span.end),
-            "line": from.line,
-            "column": from.column,
-            "end_line": to.line,
-            "end_column": to.column,
-        })
+        Placed {
+            start: self.offset(span.start),
+            end: self.offset(span.end),
+            line: from.line,
+            column: from.column,
+            end_line: to.line,
+            end_column: to.column,
+        }
+    }
+
+    /// [`Utf16::place`] as a JSON object.
+    pub fn placed(&self, span: Span) -> Value {
+        json!(self.place(span))
     }
 
     /// Edits with offsets in UTF-16 units.

@@ -8,7 +8,8 @@ use onloop_core::diagnostic::{Diagnostic, Edit, Fix, Span};
 use onloop_core::language::{self, Document, Encoding, Reading, Symbol, TokenKind};
 use onloop_core::workflow::{self, Parsed};
 use onloop_wasm::pure::finding;
-use onloop_wasm::utf16::Utf16;
+use onloop_wasm::utf16::{Placed, Utf16};
+use serde::Serialize;
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
@@ -94,7 +95,9 @@ pub fn language_symbols(path: &str, text: &[u8]) -> String {
     let read = Read::new(path, text);
     let utf16 = read.utf16();
     let symbols = language::symbols(read.reading());
-    symbols.iter().map(|found| symbol(&utf16, found)).collect::<Value>().to_string()
+    let parts: Vec<_> = symbols.iter().map(|found| Part::new(&utf16, found)).collect();
+    // A large file has thousands of them: as values they would take ten times as long.
+    serde_json::to_string(&parts).expect("strings and numbers are JSON")
 }
 
 /// What can be folded: `[{"kind", "span"}]`.
@@ -210,14 +213,26 @@ fn change(utf16: &Utf16<'_>, fix: &Fix) -> Value {
     json!({ "title": fix.title, "edits": utf16.edits(&fix.edits) })
 }
 
-fn symbol(utf16: &Utf16<'_>, found: &Symbol) -> Value {
-    let children: Value = found.children.iter().map(|child| symbol(utf16, child)).collect();
-    json!({
-        "name": found.name,
-        "detail": found.detail,
-        "kind": found.kind.as_str(),
-        "span": utf16.placed(found.span),
-        "selection": utf16.placed(found.selection),
-        "children": children,
-    })
+/// A symbol as it crosses.
+#[derive(Serialize)]
+struct Part<'s> {
+    name: &'s str,
+    detail: &'s str,
+    kind: &'static str,
+    span: Placed,
+    selection: Placed,
+    children: Vec<Part<'s>>,
+}
+
+impl<'s> Part<'s> {
+    fn new(utf16: &Utf16<'_>, found: &'s Symbol) -> Part<'s> {
+        Part {
+            name: &found.name,
+            detail: &found.detail,
+            kind: found.kind.as_str(),
+            span: utf16.place(found.span),
+            selection: utf16.place(found.selection),
+            children: found.children.iter().map(|child| Part::new(utf16, child)).collect(),
+        }
+    }
 }
