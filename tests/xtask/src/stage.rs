@@ -159,10 +159,14 @@ fn wasm() -> Result<Tally, Stop> {
 
 fn clippy() -> Result<Tally, Stop> {
     Cargo::new("clippy --locked --workspace --all-targets -- -D warnings").run()?;
-    Cargo::new("clippy --locked -p onloop-core --features cli -p onloop-wasm -p onloop-wasm-programs --target")
-        .arg(WASM_TARGET)
-        .args("-- -D warnings")
-        .run()
+    // With the tests that `wasm-pack` runs, which no other target has.
+    Cargo::new(
+        "clippy --locked -p onloop-core --features cli -p onloop-wasm -p onloop-wasm-programs",
+    )
+    .args("--lib --test node --target")
+    .arg(WASM_TARGET)
+    .args("-- -D warnings")
+    .run()
 }
 
 fn generated() -> Result<Tally, Stop> {
