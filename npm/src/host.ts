@@ -32,6 +32,8 @@ export interface Stat {
   sizeBytes: number;
   modifiedMs: number;
   executable: boolean;
+  /** Whether it belongs to somebody other than this user and root; left out: no. */
+  foreign?: boolean;
 }
 
 export interface Files {

@@ -508,6 +508,11 @@ export interface Stat {
   modified_ms: number;
   /** Whether it may be executed. */
   executable: boolean;
+  /**
+   * Whether it belongs to somebody other than this user and the system's own. No host knows that on
+   * Windows.
+   */
+  foreign?: boolean;
 }
 
 /** What kind of thing is at a path. */

@@ -113,8 +113,8 @@ async function outcome(
     case "list":
       return { is: "names", names: await files.list(request.path) };
     case "stat": {
-      const { kind, sizeBytes, modifiedMs, executable } = await files.stat(request.path);
-      const stat = { size_bytes: sizeBytes, modified_ms: modifiedMs, executable };
+      const { kind, sizeBytes, modifiedMs, executable, foreign } = await files.stat(request.path);
+      const stat = { size_bytes: sizeBytes, modified_ms: modifiedMs, executable, ...(foreign && { foreign }) };
       return { is: "stat", kind, ...stat };
     }
     case "canonical":

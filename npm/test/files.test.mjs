@@ -186,3 +186,15 @@ test("a name that a file has got stays, whatever becomes of its first one", asyn
   await locks.unlock("lock");
   assert.ok(!readdirSync(cwd).includes("lock"));
 });
+
+test("a file of another user is known by its owner, and what is root's is nobody else's", async (t) => {
+  const { cwd, files } = host(t);
+  await fs.writeFile(join(cwd, "a.txt"), "a");
+  assert.equal((await files.stat("a.txt")).foreign, false);
+  assert.equal((await files.stat("/etc")).foreign, false);
+  // Only root can give a file away; others can be somebody else.
+  const user = process.geteuid();
+  if (user === 0) await fs.chown(join(cwd, "a.txt"), 12_345, -1);
+  else t.mock.method(process, "geteuid", () => user + 1);
+  assert.equal((await files.stat("a.txt")).foreign, true);
+});

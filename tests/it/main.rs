@@ -35,6 +35,8 @@ mod notify;
 mod permission;
 #[cfg(unix)]
 mod permission_bash;
+#[cfg(unix)]
+mod permission_owners;
 mod permission_properties;
 #[cfg(unix)]
 mod permission_staged;

@@ -340,7 +340,7 @@ impl Disk {
                 (FileKind::File, file.bytes().len() as u64, file.modified(), file.executable)
             }
         };
-        Ok(Stat { kind, size_bytes, modified, executable })
+        Ok(Stat { kind, size_bytes, modified, executable, foreign: false })
     }
 
     pub(crate) fn canonical(&self, path: &str) -> Done<String> {

@@ -124,7 +124,7 @@ impl MemoryHost {
             None => return Err(missing(path)),
         };
         let modified = Timestamp::EPOCH;
-        Ok(Outcome::Stat(Stat { kind, size_bytes, modified, executable: false }))
+        Ok(Outcome::Stat(Stat { kind, size_bytes, modified, executable: false, foreign: false }))
     }
 }
 

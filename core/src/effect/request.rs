@@ -430,6 +430,10 @@ pub struct Stat {
     pub modified: Timestamp,
     /// Whether it may be executed.
     pub executable: bool,
+    /// Whether it belongs to somebody other than this user and the system's own. No host knows that
+    /// on Windows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreign: bool,
 }
 
 /// What kind of thing is at a path.

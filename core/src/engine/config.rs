@@ -2,7 +2,7 @@
 
 use crate::documents::permission::TrustList;
 use crate::effect::{Failure, FailureKind, Io, OptionalExt};
-use crate::engine::checkout;
+use crate::engine::checkout::{self, Checkout};
 use crate::engine::upwards::Upwards;
 use crate::handsoff::config::Config;
 use crate::limits;
@@ -24,9 +24,8 @@ pub struct Loaded {
     pub local_path: Option<String>,
     /// The project's file, if there is one.
     pub project_path: Option<String>,
-    /// That the developer's file is tracked by git and therefore counts as the project's, for
-    /// people.
-    pub tracked: Option<String>,
+    /// Why a file by the developer's name counts as the project's, for people.
+    pub planted: Option<String>,
     /// Why a file that is there could not be read. Its rules allow nothing then.
     pub failure: Option<Failure>,
     /// The rules of all files, for a hook that cannot read them.
@@ -87,8 +86,8 @@ pub async fn load(io: &Io, cwd: &str) -> Loaded {
         Err(failure) => loaded.fail(failure),
     }
     let Developers { planted, own } = developers(io, cwd).await;
-    for (path, yaml) in &planted {
-        loaded.take_as_the_projects(path, yaml);
+    for file in &planted {
+        loaded.take_as_the_projects(file);
     }
     loaded.config = config_of(io, &own);
     match own {
@@ -107,10 +106,26 @@ pub(crate) async fn own(io: &Io, cwd: &str) -> Config {
     config_of(io, &developers(io, cwd).await.own)
 }
 
+/// A file by the developer's name that somebody else made.
+struct Planted {
+    path: String,
+    yaml: String,
+    by: Planter,
+}
+
+/// Whose a file is that is not the developer's.
+#[derive(Clone, Copy)]
+enum Planter {
+    /// It came with a repository.
+    Repository,
+    /// It is in a folder above the work, and another user's.
+    OtherUser,
+}
+
 /// Files by the developer's name.
 struct Developers {
-    /// Those that came with a repository, with their content.
-    planted: Vec<(String, String)>,
+    /// Those that are somebody else's.
+    planted: Vec<Planted>,
     /// The developer's own, or why it cannot be read.
     own: Result<Option<(String, String)>, Failure>,
 }
@@ -121,9 +136,10 @@ async fn developers(io: &Io, cwd: &str) -> Developers {
     loop {
         match local_file(io, &mut upwards).await {
             // The developer's own may be above it.
-            Ok(Some((path, yaml))) if is_tracked(io, folder_of(&path)).await => {
-                planted.push((path, yaml));
-            }
+            Ok(Some((path, yaml))) => match planter(io, cwd, &path).await {
+                Some(by) => planted.push(Planted { path, yaml, by }),
+                None => return Developers { planted, own: Ok(Some((path, yaml))) },
+            },
             own => return Developers { planted, own },
         }
     }
@@ -158,7 +174,7 @@ fn nothing(io: &Io, cwd: &str) -> Loaded {
         config: Config::default(),
         local_path: None,
         project_path: None,
-        tracked: None,
+        planted: None,
         failure: None,
         given: GivenRules::default(),
         rule_notes: Vec::new(),
@@ -187,18 +203,27 @@ impl Loaded {
         loaded
     }
 
-    /// Takes what a repository brings along under the name of the developer's file for what it
-    /// is: it gives no more than the project's own file.
-    fn take_as_the_projects(&mut self, path: &str, yaml: &str) {
+    /// Takes what somebody else made under the name of the developer's file for what it is: it
+    /// gives no more than the project's own file.
+    fn take_as_the_projects(&mut self, Planted { path, yaml, by }: &Planted) {
         let source = Source::Project { trusted: false };
         self.given.add_file(source, yaml);
         self.context.rules.add_file(source, yaml);
         self.context.places.temporary = self.context.rules.temporary();
-        self.tracked.get_or_insert_with(|| {
+        self.planted.get_or_insert_with(|| {
+            let path = text::one_line(path);
+            let (why, how) = match by {
+                Planter::Repository => {
+                    ("is tracked by git", format!("`git rm --cached {LOCAL_FILE}` makes it yours"))
+                }
+                Planter::OtherUser => (
+                    "is above your work and belongs to another user",
+                    "a file of your own in the checkout or in your home is taken".to_owned(),
+                ),
+            };
             format!(
-                "`{}` is tracked by git, so it is not taken for yours: of what is in it only the \
-                 rules that deny or ask count; `git rm --cached {LOCAL_FILE}` makes it yours",
-                text::one_line(path)
+                "`{path}` {why}, so it is not taken for yours: of what is in it only the rules \
+                 that deny or ask count; {how}"
             )
         });
     }
@@ -226,13 +251,35 @@ async fn project_rules(io: &Io, cwd: &str) -> Result<Option<(String, bool, Strin
     Ok(Some((path, trusted, yaml)))
 }
 
-/// Whether the developer's file in `folder` came with a repository. A home may be one, too: then
-/// it is the person's own.
-async fn is_tracked(io: &Io, folder: &str) -> bool {
+/// Who made a file by the developer's name, unless it is the person's own, as what is in a home
+/// always is.
+async fn planter(io: &Io, cwd: &str, path: &str) -> Option<Planter> {
+    let folder = folder_of(path);
     let is_home = |home: &str| home.trim_end_matches('/') == folder;
     if [io.env("HOME"), io.env("AGENTIZE_HOME")].into_iter().flatten().any(is_home) {
-        return false;
+        return None;
     }
+    if is_tracked(io, folder).await {
+        return Some(Planter::Repository);
+    }
+    if folder == cwd.trim_end_matches('/') {
+        return None;
+    }
+    // Whose a checkout is decides git.
+    let checkout = checkout::find(io, cwd).await;
+    let is_inside = |checkout: Checkout| {
+        folder
+            .strip_prefix(&checkout.root)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_theirs = !checkout.is_some_and(is_inside)
+        // What cannot be looked at gives nothing.
+        && io.stat(path).await.map_or(true, |stat| stat.foreign);
+    is_theirs.then_some(Planter::OtherUser)
+}
+
+/// Whether git tracks the developer's file in `folder`.
+async fn is_tracked(io: &Io, folder: &str) -> bool {
     // Git knows it by where it really is.
     let Ok(folder) = io.canonical(folder).await else { return true };
     let Some(checkout) = checkout::find(io, &folder).await else { return false };
@@ -322,6 +369,9 @@ mod tests {
     use crate::permission::{Call, Decision, decide};
     use crate::time::Timestamp;
 
+    /// How a file of another user begins.
+    const THEIRS: &str = "# theirs\n";
+
     /// Loads in `/srv/repo/src` from these files; a file `!` cannot be read.
     fn loaded(env: &[(&str, &str)], files: &[(&'static str, &'static str)]) -> Loaded {
         let mut start = Start::example(["onloop"]);
@@ -338,14 +388,17 @@ mod tests {
             let missing = |path: &str| Failure::new(FailureKind::NotFound, path);
             let outcome = match request {
                 Request::Canonical { path } => Ok(Outcome::Path { path }),
-                // The folder of a repository is there if its index is.
                 Request::Stat { path } => {
-                    match files.contains_key(format!("{path}/index").as_str()) {
+                    let text = files.get(path.as_str());
+                    // The folder of a repository is there if its index is.
+                    let is_folder = files.contains_key(format!("{path}/index").as_str());
+                    match is_folder || text.is_some() {
                         true => Ok(Outcome::Stat(Stat {
-                            kind: FileKind::Folder,
+                            kind: if is_folder { FileKind::Folder } else { FileKind::File },
                             size_bytes: 0,
                             modified: Timestamp::EPOCH,
                             executable: false,
+                            foreign: text.is_some_and(|text| text.starts_with(THEIRS)),
                         })),
                         false => Err(missing(&path)),
                     }
@@ -482,13 +535,52 @@ mod tests {
         assert_eq!(decision(&found, "mine x"), Decision::Allow);
         assert!(found.config.enabled && found.config.max_continuations == 2);
         assert_eq!(found.local_path.as_deref(), Some(own));
-        assert!(found.tracked.as_ref().is_some_and(|why| why.contains("is tracked by git")));
+        assert!(found.planted.as_ref().is_some_and(|why| why.contains("is tracked by git")));
         // One that git does not know is the developer's.
         let found = with("a.txt src/.agentize.local.yaml");
         assert_eq!(decision(&found, "frob x"), Decision::Allow);
-        assert_eq!((found.config.enabled, found.tracked), (false, None));
+        assert_eq!((found.config.enabled, found.planted), (false, None));
         // A home that is a repository is a person's own all the same.
         let found = loaded(&home, &[(own, mine), ("/h/.git/index", ".agentize.local.yaml")]);
-        assert_eq!((decision(&found, "mine x"), found.tracked), (Decision::Allow, None));
+        assert_eq!((decision(&found, "mine x"), found.planted), (Decision::Allow, None));
+    }
+
+    #[test]
+    fn another_user_above_the_work_grants_nothing() {
+        let yaml = "# theirs\nhandsoff: {enabled: false}\n\
+            permissions: {allow: ['^frob'], deny: ['^git status']}";
+        let git = ("/srv/repo/.git/index", "a.txt");
+        let above = "/srv/.agentize.local.yaml";
+        let found = loaded(&[], &[(above, yaml), git]);
+        assert_eq!(decision(&found, "frob x"), Decision::Ask);
+        assert_eq!(decision(&found, "git status"), Decision::Deny);
+        assert_eq!((found.config.enabled, found.local_path.as_deref()), (true, None));
+        assert_eq!(
+            found.planted.as_deref(),
+            Some(
+                "`/srv/.agentize.local.yaml` is above your work and belongs to another user, so it \
+                 is not taken for yours: of what is in it only the rules that deny or ask count; a \
+                 file of your own in the checkout or in your home is taken"
+            )
+        );
+        // The way goes on above it.
+        let mine = ("/.agentize.local.yaml", "permissions: {allow: ['^mine']}");
+        let found = loaded(&[], &[(above, yaml), mine, git]);
+        assert_eq!(decision(&found, "mine x"), Decision::Allow);
+        // Their own; in a checkout, whose owner git minds; where the work is.
+        let own = yaml.strip_prefix(THEIRS).expect("it begins so");
+        let yours: [&[(&str, &str)]; 3] = [
+            &[(above, own), git],
+            &[("/srv/repo/.agentize.local.yaml", yaml), git],
+            &[("/srv/repo/src/.agentize.local.yaml", yaml)],
+        ];
+        for files in yours {
+            let found = loaded(&[], files);
+            assert_eq!(decision(&found, "frob x"), Decision::Allow, "{files:?}");
+            assert_eq!((found.config.enabled, &found.planted), (false, &None), "{files:?}");
+        }
+        // Outside of checkouts there is only above.
+        let found = loaded(&[], &[("/srv/repo/.agentize.local.yaml", yaml)]);
+        assert_eq!(decision(&found, "frob x"), Decision::Ask);
     }
 }

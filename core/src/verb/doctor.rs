@@ -78,7 +78,7 @@ pub async fn doctor(io: &Io, args: &DoctorArgs) -> Exit {
     let version = env!("CARGO_PKG_VERSION");
     io.result(format!("onloop {version}: {}\n", one_line(place))).await;
     let loaded = config::load(io, &io.start().cwd).await;
-    if let Some(why) = &loaded.tracked {
+    if let Some(why) = &loaded.planted {
         io.result(format!("  ! {why}\n")).await;
     }
     let enabled = loaded.config.enabled;

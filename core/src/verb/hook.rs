@@ -165,7 +165,7 @@ async fn respond(
     let event = input.event.clone();
     let scene = Scene { loop_limit, ..Scene::new(io, host, input, timeout_ms, None).await };
     // Not before every call of a tool.
-    if let (Some(why), HookEvent::Prompt { .. }) = (&scene.loaded.tracked, &event) {
+    if let (Some(why), HookEvent::Prompt { .. }) = (&scene.loaded.planted, &event) {
         io.note(format!("onloop: {why}")).await;
     }
     if !scene.loaded.config.enabled {

@@ -226,7 +226,7 @@ async fn configured(io: &Io) -> Result<(Context, Vec<String>), Failure> {
     let context = loaded.context();
     match loaded.failure {
         Some(failure) => Err(failure),
-        None => Ok((context, [loaded.config.notes, Vec::from_iter(loaded.tracked)].concat())),
+        None => Ok((context, [loaded.config.notes, Vec::from_iter(loaded.planted)].concat())),
     }
 }
 

@@ -259,6 +259,7 @@ impl Files for OsFiles {
             size_bytes: if kind == FileKind::Folder { 0 } else { metadata.len() },
             modified: clock::timestamp(metadata.modified().map_err(fail)?),
             executable: kind == FileKind::File && open::is_executable(&metadata),
+            foreign: open::is_foreign(&metadata),
         })
     }
 

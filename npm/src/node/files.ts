@@ -229,6 +229,7 @@ export class NodeFiles implements Files {
         sizeBytes: kind === "folder" ? 0 : Number(stats.size),
         modifiedMs: Number(stats.mtimeMs),
         executable: kind === "file" && isExecutable(stats),
+        foreign: isForeign(stats),
       };
     });
   }
@@ -400,6 +401,12 @@ function fileKind(stats: BigIntStats): Stat["kind"] {
 function isExecutable(stats: BigIntStats): boolean {
   // Without permission bits every file may be tried.
   return process.platform === "win32" || (stats.mode & 0o111n) !== 0n;
+}
+
+/** What root owns is as the system is; Windows has no numbers for users. */
+function isForeign(stats: BigIntStats): boolean {
+  const user = process.geteuid?.();
+  return user !== undefined && stats.uid !== 0n && stats.uid !== BigInt(user);
 }
 
 /**

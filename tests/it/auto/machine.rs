@@ -245,6 +245,7 @@ impl Machine {
             size_bytes: metadata.len(),
             modified: Timestamp::from_millis(millis),
             executable: false,
+            foreign: false,
         }))
     }
 }

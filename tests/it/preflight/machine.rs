@@ -267,6 +267,7 @@ impl Session {
                     size_bytes: metadata.len(),
                     modified: Timestamp::EPOCH,
                     executable: false,
+                    foreign: false,
                 })
             }
             Request::List { path } => {

@@ -84,3 +84,16 @@ pub(super) fn is_executable(metadata: &Metadata) -> bool {
 pub(super) fn is_executable(_metadata: &Metadata) -> bool {
     true
 }
+
+/// What root owns is as the system is.
+#[cfg(unix)]
+pub(super) fn is_foreign(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owner = metadata.uid();
+    owner != 0 && owner != rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_foreign(_metadata: &Metadata) -> bool {
+    false
+}

@@ -153,7 +153,7 @@ impl Stage {
         // A file whose time the scenario does not name is older than every other.
         let modified = entry.and_then(|entry| entry.modified);
         let modified = modified.unwrap_or(Timestamp::from_millis(i64::MIN));
-        Ok(Outcome::Stat(Stat { kind, size_bytes: 0, modified, executable: false }))
+        Ok(Outcome::Stat(Stat { kind, size_bytes: 0, modified, executable: false, foreign: false }))
     }
 
     fn is_folder(&self, path: &str) -> bool {
