@@ -93,3 +93,32 @@ test("files of a worktree are what the user's attributes make of them", (t) => {
   assert.equal(made, "nothing");
   assert.equal(readFileSync(join(top, "tree/a.txt"), "utf8"), "HI\n");
 });
+
+test("a git that is too old is named, whichever answer it gives", (t) => {
+  const { top, env } = repository(t);
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  const message = (version, ask) => {
+    // As git 2.30 and 2.35 answer: what is not known is repeated, or refused.
+    workspace.write(top, {
+      "old/git": `#!/bin/sh
+case "$*" in
+  *--version) echo "git version ${version}" ;;
+  *--path-format=absolute*) echo --path-format=absolute; exec ${real} "$@" ;;
+  *"worktree list --porcelain -z") echo "error: unknown switch z" >&2; exit 129 ;;
+  *) exec ${real} "$@" ;;
+esac
+`,
+    });
+    chmodSync(join(top, "old/git"), 0o755);
+    const path = `${join(top, "old")}:${env["PATH"]}`;
+    return answer(join(top, "repo"), { ...env, PATH: path }, `${ask}.catch(({ message }) => message)`);
+  };
+  const tooOld = (version) =>
+    `git version ${version} is too old: git 2.36 or newer is needed where onloop runs in Node; ` +
+    "update git, or use the native program of onloop";
+  assert.equal(message("2.30.2", "git.survey(cwd, '')"), tooOld("2.30.2"));
+  assert.equal(message("2.35.1", "git.worktrees(cwd)"), tooOld("2.35.1"));
+  // Another trouble is said as it is.
+  assert.match(message("2.36.0", "git.survey(cwd, '')"), /contains a line break$/);
+  assert.match(message("3.1.0", "git.worktrees(cwd)"), /ended with 129: error: unknown switch z$/);
+});

@@ -27,7 +27,7 @@ import {
 import { commitKept } from "./git_commit.js";
 import { checkOut } from "./git_cut.js";
 import { merge, mergeBase } from "./git_merge.js";
-import { GitProgram, line, succeeded, untilNul } from "./git_program.js";
+import { GitProgram, line, succeeded, untilNul, USAGE_EXIT } from "./git_program.js";
 import { push, remoteBranch } from "./git_remote.js";
 import { removeEmptyAncestors, removeFolder, removeRest } from "./git_removal.js";
 import type { Interrupts } from "./interrupts.js";
@@ -274,7 +274,9 @@ export class NodeGit implements Git {
 
 /** Every worktree on record, the main checkout first unless the repository is bare. */
 async function registered(git: GitProgram, cwd: string): Promise<Registered[]> {
-  const output = await git.succeed(cwd, ["worktree", "list", "--porcelain", "-z"]);
+  const answer = await git.ask(cwd, ["worktree", "list", "--porcelain", "-z"]);
+  if (answer.exit === USAGE_EXIT) await git.demandRecent(cwd);
+  const output = succeeded(answer);
   const all: Registered[] = [];
   let bare = false;
   for (const attribute of untilNul(output)) {

@@ -21,6 +21,7 @@ export async function layoutOf(git: GitProgram, cwd: string): Promise<Layout> {
   const answer = await git.succeed(cwd, ["rev-parse", "--path-format=absolute", ...parts]);
   const [root, own, common, ...more] = line(answer).split("\n").map(resolved);
   if (root === undefined || own === undefined || common === undefined || more.length > 0) {
+    await git.demandRecent(cwd);
     throw new Failure("invalid", `a path around \`${cwd}\` contains a line break`);
   }
   return { root, common, linked: own !== common };

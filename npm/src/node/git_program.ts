@@ -106,6 +106,10 @@ const ASIDE_TIMEOUT_MS = 5 * 60 * 1000;
 /** Largest answer that is read; as in the limits. */
 const ANSWER_BYTES = 256 * 1024 * 1024;
 
+/** The oldest git that understands all that it is asked, and how it ends when it does not. */
+const OLDEST_MINOR_OF_2 = 36;
+export const USAGE_EXIT = 129;
+
 /** How git is asked beside the checkout. */
 export interface Aside {
   /** The index instead of the checkout's. */
@@ -207,6 +211,20 @@ export class GitProgram {
     const answer = await this.ask(cwd, args);
     if (answer.exit === 1) return undefined;
     return line(succeeded(answer));
+  }
+
+  /** Refuses a git that is too old, after an answer that makes no sense. */
+  async demandRecent(cwd: string): Promise<void> {
+    const said = line(await this.succeed(cwd, ["--version"]));
+    const version = /^git version (\d+)\.(\d+)/.exec(said);
+    if (version === null) return;
+    const [major, minor] = [Number(version[1]), Number(version[2])];
+    if (major > 2 || (major === 2 && minor >= OLDEST_MINOR_OF_2)) return;
+    throw new Failure(
+      "unsupported",
+      `${said} is too old: git 2.${OLDEST_MINOR_OF_2} or newer is needed where onloop runs in ` +
+        "Node; update git, or use the native program of onloop",
+    );
   }
 
   /**
