@@ -129,10 +129,11 @@ fn core_reads_every_form_of_a_reply_and_writes_it_again() {
     }
 }
 
-/// `sample` without the members that are `null` in it and that `written` leaves out.
+/// `sample` without the members that are `null` or `false` in it and that `written` leaves out.
 fn as_written(sample: &Value, written: &Value) -> Value {
     let Value::Object(map) = sample else { return sample.clone() };
-    let is_written = |name: &str, value: &Value| !value.is_null() || written.get(name).is_some();
+    let is_nothing = |value: &Value| matches!(value, Value::Null | Value::Bool(false));
+    let is_written = |name: &str, value: &Value| !is_nothing(value) || written.get(name).is_some();
     let kept = map.iter().filter(|(name, value)| is_written(name, value));
     kept.map(|(name, value)| (name.clone(), as_written(value, &written[name.as_str()]))).collect()
 }
