@@ -5,6 +5,7 @@ export interface Stat {
     sizeBytes: number;
     modifiedMs: number;
     executable: boolean;
+    foreign?: boolean;
 }
 export interface Files {
     read(path: string, limitBytes: number): Promise<{

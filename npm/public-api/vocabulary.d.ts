@@ -224,6 +224,7 @@ export interface Stat {
     size_bytes: number;
     modified_ms: number;
     executable: boolean;
+    foreign?: boolean;
 }
 export type FileKind = "file" | "folder" | "link" | "other";
 export interface LockHolder {
