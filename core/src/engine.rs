@@ -45,6 +45,7 @@ pub(crate) mod known_to_git;
 pub(crate) mod links;
 pub(crate) mod listen;
 pub(crate) mod notify;
+pub(crate) mod owners;
 pub(crate) mod pager;
 pub(crate) mod patience;
 pub(crate) mod planted;

@@ -1,8 +1,9 @@
 //! Facts about a checkout from a few small files, without git: hooks run before every tool call,
 //! and starting git would take longer than everything else.
 
-use crate::effect::{FileKind, Io, OptionalExt};
+use crate::effect::{FileKind, Io, OptionalExt, Stat};
 use crate::engine::git_index;
+use crate::engine::owners;
 use crate::engine::upwards::Upwards;
 use crate::limits;
 
@@ -13,24 +14,34 @@ pub(crate) struct Checkout {
     pub(crate) root: String,
     /// Its own folder of git.
     pub(crate) git_folder: String,
+    /// Whether `.git` belongs to another user.
+    foreign: bool,
+}
+
+/// The checkout around `folder` that work there may be taken for: not one of others, which git would
+/// refuse to work in, and which anybody who may write above can lay around it.
+pub(crate) async fn own(io: &Io, folder: &str) -> Option<Checkout> {
+    let found = find(io, folder).await?;
+    (!owners::is_of_others(io, found.foreign, folder).await).then_some(found)
 }
 
 /// The checkout around `folder`.
 pub(crate) async fn find(io: &Io, folder: &str) -> Option<Checkout> {
     for folder in Upwards::from(io, folder) {
         let git = format!("{folder}/.git");
-        match io.stat(&git).await.map(|stat| stat.kind) {
-            Ok(FileKind::Folder) => {
-                return Some(Checkout { root: folder.to_owned(), git_folder: git });
+        if let Ok(Stat { kind, foreign, .. }) = io.stat(&git).await {
+            let git_folder = match kind {
+                FileKind::Folder => Some(git),
+                // A linked worktree, or a submodule.
+                FileKind::File => {
+                    let text = read_text(io, &git).await?;
+                    Some(below(folder, text.strip_prefix("gitdir:")?.trim()))
+                }
+                FileKind::Link | FileKind::Other => None,
+            };
+            if let Some(git_folder) = git_folder {
+                return Some(Checkout { root: folder.to_owned(), git_folder, foreign });
             }
-            // A linked worktree, or a submodule.
-            Ok(FileKind::File) => {
-                let text = read_text(io, &git).await?;
-                let target = text.strip_prefix("gitdir:")?.trim();
-                let git_folder = below(folder, target);
-                return Some(Checkout { root: folder.to_owned(), git_folder });
-            }
-            Ok(FileKind::Link | FileKind::Other) | Err(_) => {}
         }
         if is_ceiling(io, folder) {
             return None;

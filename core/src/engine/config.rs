@@ -2,7 +2,8 @@
 
 use crate::documents::permission::TrustList;
 use crate::effect::{Failure, FailureKind, Io, OptionalExt};
-use crate::engine::checkout::{self, Checkout};
+use crate::engine::checkout;
+use crate::engine::owners;
 use crate::engine::upwards::Upwards;
 use crate::handsoff::config::Config;
 use crate::limits;
@@ -118,7 +119,7 @@ struct Planted {
 enum Planter {
     /// It came with a repository.
     Repository,
-    /// It is in a folder above the work, and another user's.
+    /// It belongs to another user than the folder that is worked in.
     OtherUser,
 }
 
@@ -217,7 +218,7 @@ impl Loaded {
                     ("is tracked by git", format!("`git rm --cached {LOCAL_FILE}` makes it yours"))
                 }
                 Planter::OtherUser => (
-                    "is above your work and belongs to another user",
+                    "belongs to another user",
                     "a file of your own in the checkout or in your home is taken".to_owned(),
                 ),
             };
@@ -257,25 +258,14 @@ async fn planter(io: &Io, cwd: &str, path: &str) -> Option<Planter> {
     let folder = folder_of(path);
     let is_home = |home: &str| home.trim_end_matches('/') == folder;
     if [io.env("HOME"), io.env("AGENTIZE_HOME")].into_iter().flatten().any(is_home) {
-        return None;
-    }
-    if is_tracked(io, folder).await {
-        return Some(Planter::Repository);
-    }
-    if folder == cwd.trim_end_matches('/') {
-        return None;
-    }
-    // Whose a checkout is decides git.
-    let checkout = checkout::find(io, cwd).await;
-    let is_inside = |checkout: Checkout| {
-        folder
-            .strip_prefix(&checkout.root)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let is_theirs = !checkout.is_some_and(is_inside)
+        None
+    } else if is_tracked(io, folder).await {
+        Some(Planter::Repository)
+    } else {
         // What cannot be looked at gives nothing.
-        && io.stat(path).await.map_or(true, |stat| stat.foreign);
-    is_theirs.then_some(Planter::OtherUser)
+        let foreign = io.stat(path).await.map_or(true, |stat| stat.foreign);
+        owners::is_of_others(io, foreign, cwd).await.then_some(Planter::OtherUser)
+    }
 }
 
 /// Whether git tracks the developer's file in `folder`.
@@ -546,41 +536,48 @@ mod tests {
     }
 
     #[test]
-    fn another_user_above_the_work_grants_nothing() {
+    fn another_user_grants_nothing_where_somebody_else_works() {
         let yaml = "# theirs\nhandsoff: {enabled: false}\n\
             permissions: {allow: ['^frob'], deny: ['^git status']}";
-        let git = ("/srv/repo/.git/index", "a.txt");
         let above = "/srv/.agentize.local.yaml";
-        let found = loaded(&[], &[(above, yaml), git]);
-        assert_eq!(decision(&found, "frob x"), Decision::Ask);
-        assert_eq!(decision(&found, "git status"), Decision::Deny);
-        assert_eq!((found.config.enabled, found.local_path.as_deref()), (true, None));
-        assert_eq!(
-            found.planted.as_deref(),
-            Some(
-                "`/srv/.agentize.local.yaml` is above your work and belongs to another user, so it \
-                 is not taken for yours: of what is in it only the rules that deny or ask count; a \
-                 file of your own in the checkout or in your home is taken"
-            )
-        );
+        let inside = "/srv/repo/.agentize.local.yaml";
+        let git = ("/srv/repo/.git/index", "a.txt");
+        for path in [above, inside] {
+            let found = loaded(&[], &[(path, yaml), git]);
+            assert_eq!(decision(&found, "frob x"), Decision::Ask);
+            assert_eq!(decision(&found, "git status"), Decision::Deny);
+            assert_eq!((found.config.enabled, found.local_path), (true, None));
+            let why = format!(
+                "`{path}` belongs to another user, so it is not taken for yours: of what is in it \
+                 only the rules that deny or ask count; a file of your own in the checkout or in \
+                 your home is taken"
+            );
+            assert_eq!(found.planted, Some(why));
+        }
         // The way goes on above it.
         let mine = ("/.agentize.local.yaml", "permissions: {allow: ['^mine']}");
         let found = loaded(&[], &[(above, yaml), mine, git]);
         assert_eq!(decision(&found, "mine x"), Decision::Allow);
-        // Their own; in a checkout, whose owner git minds; where the work is.
+        // A repository of theirs around the work makes it no better, and neither does one of ours.
+        for git in [("/srv/.git/index", "a.txt"), ("/srv/.git/index", "# theirs\n")] {
+            let found = loaded(&[], &[(above, yaml), git]);
+            assert_eq!(decision(&found, "frob x"), Decision::Ask);
+        }
+        // One's own; in a home; and of whoever the folder itself belongs to, as in a container that
+        // mounts a checkout.
         let own = yaml.strip_prefix(THEIRS).expect("it begins so");
-        let yours: [&[(&str, &str)]; 3] = [
-            &[(above, own), git],
-            &[("/srv/repo/.agentize.local.yaml", yaml), git],
-            &[("/srv/repo/src/.agentize.local.yaml", yaml)],
+        let home = [("HOME", "/srv")];
+        type Pairs<'p> = &'p [(&'static str, &'static str)];
+        let none: Pairs<'_> = &[];
+        let yours: [(Pairs<'_>, Pairs<'_>); 3] = [
+            (none, &[(above, own), git]),
+            (&home, &[(above, yaml), git]),
+            (none, &[(inside, yaml), ("/srv/repo/src", THEIRS), git]),
         ];
-        for files in yours {
-            let found = loaded(&[], files);
+        for (env, files) in yours {
+            let found = loaded(env, files);
             assert_eq!(decision(&found, "frob x"), Decision::Allow, "{files:?}");
             assert_eq!((found.config.enabled, &found.planted), (false, &None), "{files:?}");
         }
-        // Outside of checkouts there is only above.
-        let found = loaded(&[], &[("/srv/repo/.agentize.local.yaml", yaml)]);
-        assert_eq!(decision(&found, "frob x"), Decision::Ask);
     }
 }

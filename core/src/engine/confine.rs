@@ -127,7 +127,7 @@ async fn scene(
     folder: &str,
 ) -> Result<(Surroundings, Vec<(&'static str, String)>), ConfineError> {
     let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
-    let checkout = checkout::find(io, &folder).await;
+    let checkout = checkout::own(io, &folder).await;
     let folder = checkout.as_ref().map_or(folder, |checkout| checkout.root.clone());
     let git = match &checkout {
         None => None,

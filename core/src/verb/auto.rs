@@ -56,7 +56,7 @@ pub async fn auto(io: Io, args: AutoArgs) -> Exit {
 /// above the checkout.
 async fn at_root(io: Io) -> Io {
     let cwd = io.start().cwd.trim_end_matches('/').to_owned();
-    let Some(checkout) = checkout::find(&io, &cwd).await else { return io };
+    let Some(checkout) = checkout::own(&io, &cwd).await else { return io };
     let mut folder = cwd.as_str();
     while io.stat(&format!("{folder}/{WORKSPACE_FOLDER}")).await.is_err() {
         match folder.rsplit_once('/') {

@@ -213,7 +213,7 @@ impl Scene {
             Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => None,
         };
         let project = project.filter(|folder| folder.starts_with('/')).unwrap_or(start).to_owned();
-        let checkout = checkout::find(io, &project).await;
+        let checkout = checkout::own(io, &project).await;
         let loaded = match rules {
             Some(rules) => config::given(io, &project, rules),
             None => config::load(io, &project).await,

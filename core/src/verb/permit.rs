@@ -62,7 +62,7 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
         }
     };
     let cwd = &io.start().cwd;
-    let checkout = checkout::find(io, cwd).await;
+    let checkout = checkout::own(io, cwd).await;
     let project = checkout.as_ref().map_or(cwd, |checkout| &checkout.root);
     surroundings::place(&mut context.places, project, cwd);
     context.git_branch = match &args.branch {

@@ -20,7 +20,7 @@ ends at the home folder, before folders that hold homes (`/home`), and before th
 `/dev/shm`, `$TMPDIR`): a file there decides nothing. The same holds for `.agentize.yaml` and for the repository around a folder. Only the
 first one found is read. The environment overrides it. One that git tracks is not yours, whoever wrote it: of what is in it only the
 rules that deny or ask count, and the search goes on. Only one in `$HOME` or `$AGENTIZE_HOME` itself may be tracked. The same holds for one
-above the checkout, or above the current folder where there is no checkout, that belongs to another user than you and root.
+that belongs to another user than you and root, unless the current folder does so, too.
 
 ```yaml
 handsoff:
