@@ -50,14 +50,15 @@ const scopesOf = (text, inLine = text) => {
 
 test("headers, fields, conditions, commands and scripts are told apart", () => {
   const table = [
-    ["Step 1", "**Step 1: Describe", /keyword\.other\.step\.onloop$/],
+    ["Step", "**Step 1: Describe", /keyword\.control\.step\.onloop$/],
+    ["1", "**Step 1: Describe", /constant\.numeric\.step\.onloop$/],
     ["Describe the limit in tests", "**Step 1", /entity\.name\.function\.step\.onloop$/],
     ["action", "action: Add tests", /entity\.name\.tag\.field\.onloop$/],
     ["fail", "They **fail**", /markup\.bold\.markdown$/],
     ["until", "loop: until", /keyword\.control\.loop\.onloop$/],
     ["the tests fail for the right reason", "loop: until", /string\.unquoted\.condition\.onloop$/],
     ["5", "max_iterations", /constant\.numeric\.onloop$/],
-    ["shell", "type: shell", /support\.type\.check\.onloop$/],
+    ["shell", "type: shell", /constant\.language\.check\.onloop$/],
     ["command", "command: cargo", /entity\.name\.tag\.field\.onloop$/],
     ["|", "command: cargo", /meta\.embedded\.shell\.onloop .*source|meta\.embedded\.shell\.onloop .*shell/],
     ["1m30s", "timeout", /constant\.numeric\.onloop$/],
@@ -65,7 +66,7 @@ test("headers, fields, conditions, commands and scripts are told apart", () => {
     ["for", "for name in", /meta\.embedded\.shell\.onloop .*keyword\.control\S*\.shell/],
     ["false", "loop: false", /constant\.language\.loop\.onloop$/],
     ["&&", "! grep -rn", /meta\.embedded\.shell\.onloop .*shell/],
-    ["human-review", "type: human-review", /support\.type\.check\.onloop$/],
+    ["human-review", "type: human-review", /constant\.language\.check\.onloop$/],
     ["kind", "kind: exists", /entity\.name\.tag\.field\.onloop$/],
     ["human", "gate: human", /constant\.language\.gate\.onloop$/],
   ];
@@ -74,7 +75,7 @@ test("headers, fields, conditions, commands and scripts are told apart", () => {
 
 test("lines after a block, and steps after a script, are what they were", () => {
   assert.match(scopesOf("loop", "loop: false"), /entity\.name\.tag\.field\.onloop$/);
-  assert.match(scopesOf("Step 3", "**Step 3: Approve"), /^text\.html\.markdown meta\.step\.onloop keyword/);
+  assert.match(scopesOf("Step", "**Step 3: Approve"), /^text\.html\.markdown meta\.step\.onloop keyword/);
 });
 
 test("what is in no step is Markdown as before", () => {
@@ -89,4 +90,16 @@ test("many steps do not lie in each other", () => {
   const many = `${"- [ ] **Step 1: A**\naction: do\nloop: false\nverify: true\n\n".repeat(400)}end`;
   const deepest = Math.max(...pieces(many).map(({ scopes }) => scopes.split(" ").length));
   assert.ok(deepest < 12, `${deepest} scopes`);
+});
+
+test("what a word means has the colour that it had before that was known", () => {
+  const { contributes } = JSON.parse(readFileSync(join(here, "../../npm/vscode/package.json"), "utf8"));
+  const [{ language, scopes }] = contributes.semanticTokenScopes;
+  assert.equal(language, "markdown");
+  const known = JSON.parse(readFileSync(OURS, "utf8"));
+  const names = JSON.stringify(known).match(/[\w.-]+\.onloop(?=["\s])/g);
+  for (const [scope] of Object.values(scopes)) {
+    const general = scope.replace(/\.onloop$/, "");
+    assert.ok(names.some((name) => name.startsWith(`${general}.`)), scope);
+  }
 });

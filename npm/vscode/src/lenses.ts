@@ -33,7 +33,8 @@ export function lenses(outline: Outline, file: string, runs: Run[], view: RunVie
     const { start } = step.span;
     const state = view?.steps.find(({ number }) => number === step.number);
     if (newest !== undefined && state !== undefined && state.status !== "pending") {
-      add(start, stepTitle(state), "onloop.report", newest.entry.run_id);
+      const title = step.number === gate ? "$(bell-dot) waits for you" : stepTitle(state);
+      add(start, title, "onloop.report", newest.entry.run_id);
     }
     if (unfinished !== undefined && step.number === gate) {
       const id = unfinished.entry.run_id;

@@ -3,7 +3,7 @@
 import type { CheckView, RunView } from "onloop";
 import * as vscode from "vscode";
 import { logError } from "./output.js";
-import { type Run, isDriven, isOver, label, runsOf } from "./runs.js";
+import { type Run, isDriven, isOver, label, runsOf, waitingGate } from "./runs.js";
 import type { Watcher } from "./watcher.js";
 
 type Step = RunView["steps"][number];
@@ -12,7 +12,7 @@ export class TestExplorer implements vscode.Disposable {
   readonly #watcher: Watcher;
   readonly #tests = vscode.tests.createTestController("onloop", "onloop");
   readonly #changed: vscode.Disposable;
-  /** What of each run was told: its last change. */
+  /** What of each run was told: its last change, and how it stood then. */
   readonly #told = new Map<string, string>();
   #showing: Promise<void> | undefined;
   #again = false;
@@ -50,7 +50,9 @@ export class TestExplorer implements vscode.Disposable {
   }
 
   async #showRun(file: string, run: Run): Promise<void> {
-    const seen = `${run.entry.run_id} ${run.entry.last_update}`;
+    const { run_id: id, last_update: at, status } = run.entry;
+    // Much can happen within the second of its last change.
+    const seen = [id, at, status, waitingGate(run), isDriven(run)].join(" ");
     const known = this.#told.get(file);
     // While it is worked on there would be one more result with every line of its record.
     if (known === seen || (known !== undefined && isDriven(run))) return;
@@ -63,7 +65,7 @@ export class TestExplorer implements vscode.Disposable {
     const results: (() => void)[] = [];
     const request = new vscode.TestRunRequest([item]);
     const told = this.#tests.createTestRun(request, `${label(run)}: ${run.entry.run_id}`, false);
-    for (const step of view.steps) results.push(...addStep(this.#tests, item, told, step));
+    for (const step of view.steps) results.push(...addStep(this.#tests, item, told, step, step.number === waitingGate(run)));
     results.forEach((tell) => tell());
     told.end();
   }
@@ -83,8 +85,15 @@ function newestRuns(runs: readonly Run[]): Map<string, Run> {
 }
 
 /** Adds a step with its checks below; what came of them is told when all are there. */
-function addStep(tests: vscode.TestController, parent: vscode.TestItem, told: vscode.TestRun, step: Step): (() => void)[] {
+function addStep(
+  tests: vscode.TestController,
+  parent: vscode.TestItem,
+  told: vscode.TestRun,
+  step: Step,
+  waits: boolean,
+): (() => void)[] {
   const item = tests.createTestItem(`${parent.id} ${step.number}`, `${step.number}. ${step.name}`, parent.uri);
+  if (waits) item.description = "waits for you";
   item.sortText = String(step.number).padStart(5, "0");
   parent.children.add(item);
   const results = (step.checks ?? []).map((check, at) => {
@@ -93,8 +102,8 @@ function addStep(tests: vscode.TestController, parent: vscode.TestItem, told: vs
     item.children.add(child);
     return () => tellCheck(told, child, check);
   });
-  // A step whose checks say how it stands needs no word of its own.
-  return results.length > 0 && step.status === "done" ? results : [...results, () => tellStep(told, item, step)];
+  // A step whose checks say how it stands needs no word of its own; one that waits has not passed.
+  return waits || (results.length > 0 && step.status === "done") ? results : [...results, () => tellStep(told, item, step)];
 }
 
 function tellCheck(told: vscode.TestRun, item: vscode.TestItem, { result, reason, took_ms: took }: CheckView): void {

@@ -100,7 +100,7 @@ test("a run is conducted, shown, decided about and resumed", async () => {
     "0 $(play) Run onloop.run",
     "0 $(output) waits for you at step 2 onloop.report",
     `${first} $(pass) done onloop.report`,
-    `${second} $(pass) done onloop.report`,
+    `${second} $(bell-dot) waits for you onloop.report`,
     `${second} $(check) Approve… onloop.gate`,
     `${second} $(close) Reject… onloop.gate`,
   ]);

@@ -47,7 +47,7 @@ test("a run goes up to the gate", async () => {
 
 test("the gate stands above its step", async () => {
   const found = await lenses(await open(FILE));
-  equal(found, ["0 Run", "0 waits for you at step 2", "5 done", "15 done", "15 Approve…", "15 Reject…"]);
+  equal(found, ["0 Run", "0 waits for you at step 2", "5 done", "15 waits for you", "15 Approve…", "15 Reject…"]);
 });
 
 test("tools answer from the record", async () => {
