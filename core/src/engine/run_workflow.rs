@@ -22,6 +22,8 @@ use crate::engine::resume_run::{ResumeArgs, resume_run};
 use crate::engine::simulate::{Wanted, simulate};
 use crate::engine::store::Store;
 use crate::preflight::{IsolationMode, OnExisting, PreflightFlags};
+#[cfg(feature = "cli")]
+use crate::run::is_run_id;
 use crate::run::{Beginning, Door, Event, Next};
 use crate::text;
 use crate::workflow::Plan;
@@ -67,9 +69,21 @@ pub struct RunArgs {
     /// Do not repeat all checks before the run counts as completed
     #[cfg_attr(feature = "cli", arg(long))]
     pub no_reverify: bool,
+    /// Id of the run [default: the workflow's name and the time]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ID", value_parser = new_id))]
+    pub run_id: Option<String>,
     /// Show the whole run on paper; nothing is started or changed
     #[cfg_attr(feature = "cli", arg(long))]
     pub simulate: bool,
+}
+
+/// What may be the id of a run.
+#[cfg(feature = "cli")]
+fn new_id(value: &str) -> Result<String, &'static str> {
+    match is_run_id(value) {
+        true => Ok(value.to_owned()),
+        false => Err("expected letters, digits, `.`, `_` and `-`, a letter or digit first, 200 at most"),
+    }
 }
 
 /// Begins a run and conducts it, or goes on with the one that the person chooses.
@@ -138,7 +152,8 @@ async fn make(
     reviewer: &Option<Reviewer>,
 ) -> Result<Store, Exit> {
     let prepared = preflight(io, plan, file, &args.flags()).await?;
-    create(io, plan, &prepared, |beginning| args.beginning(beginning, reviewer)).await
+    let id = args.run_id.as_deref();
+    create(io, plan, &prepared, id, |beginning| args.beginning(beginning, reviewer)).await
 }
 
 impl RunArgs {
