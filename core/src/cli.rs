@@ -14,15 +14,16 @@ use crate::mcp::mcp;
 use crate::verb::auto::{AutoArgs, auto, with_argument_last};
 use crate::verb::permit;
 use crate::verb::{
-    AbandonArgs, AdoptArgs, ApproveArgs, ConfineArgs, DiffArgs, DoctorArgs, FinalizeArgs,
-    FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs,
-    NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs,
-    ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs,
-    SessionListArgs, SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs,
-    abandon, adopt, approve, called_as_hook, confine, diff, doctor, finalize, finish, gate, hook,
-    init, install, lint, list, locate, new, next, normalize, notify, prepare, receipt, receipt_key,
-    receipt_verify, relocate, replay, report, resume, run, schema, session_clear, session_done,
-    session_list, session_show, session_stop, status, step, summary, transcript, undo, uninstall,
+    AbandonArgs, AdoptArgs, ApproveArgs, ConfineArgs, DiffArgs, DoctorArgs, FetchArgs,
+    FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs,
+    LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, PushArgs, ReceiptArgs,
+    ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs,
+    SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
+    SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve, called_as_hook, confine, diff,
+    doctor, fetch, finalize, finish, gate, hook, init, install, lint, list, locate, new, next,
+    normalize, notify, prepare, push, receipt, receipt_key, receipt_verify, relocate, replay,
+    report, resume, run, schema, session_clear, session_done, session_list, session_show,
+    session_stop, status, step, summary, transcript, undo, uninstall,
 };
 use crate::watch::{WatchArgs, watch};
 use crate::web::{WebArgs, web};
@@ -215,6 +216,24 @@ Examples:
     #[command(after_help = "Examples:
   onloop relocate add-auth-20260320T212315Z --to ~/src/shop")]
     Relocate(RelocateArgs),
+    /// Push a run to a remote repository, so that it can go on elsewhere
+    #[command(
+        after_help = "Its record and its checkpoints go below refs/onloop/ of the repository, all
+of them or none. Whoever can read the repository can read them.
+
+Examples:
+  onloop push add-auth-20260320T212315Z
+  onloop push add-auth-20260320T212315Z --remote backup"
+    )]
+    Push(PushArgs),
+    /// Fetch a run that was pushed, and put it to work here
+    #[command(after_help = "Shows every command that the run would start, and asks. It works in a
+worktree of its own here, with the files of its last checkpoint.
+
+Examples:
+  onloop fetch add-auth-20260320T212315Z
+  onloop fetch add-auth-20260320T212315Z --yes   unasked")]
+    Fetch(FetchArgs),
     /// Give up a run; its record and its work are kept
     #[command(after_help = "Examples:
   onloop abandon add-auth-20260320T212315Z --reason 'the plan was wrong'")]
@@ -493,6 +512,8 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::Receipt { verb, args } => Box::pin(receipt_or(io, verb.as_ref(), args.as_ref())),
         Verb::Adopt(args) => Box::pin(adopt(io, args)),
         Verb::Relocate(args) => Box::pin(relocate(io, args)),
+        Verb::Push(args) => Box::pin(push(io, args)),
+        Verb::Fetch(args) => Box::pin(fetch(io, args)),
         Verb::Abandon(args) => Box::pin(abandon(io, args)),
         Verb::Notify(args) => Box::pin(notify(io, args)),
         Verb::Confine(args) => Box::pin(confine(io, args)),

@@ -14,10 +14,12 @@ use crate::run::{Decider, Event, Refusal, Run, StepStatus, step_line};
 use crate::text;
 use crate::time::Timestamp;
 
+mod arrival;
 mod copy;
 mod error;
 mod paths;
 
+pub(crate) use arrival::{Known, compare, read_arrival};
 pub(crate) use copy::{prepare_folder, refuse_links};
 pub use error::StoreError;
 pub use paths::Paths;
@@ -164,7 +166,7 @@ impl Store {
         self.home.demand_outside(&self.io, root).await?;
         prepare_folder(&self.io, root).await?;
         let execution_root = root.trim_end_matches('/').to_owned();
-        let event = Event::RunMoved { execution_root, checkout };
+        let event = Event::RunMoved { execution_root, checkout, started_in: None };
         self.apply_by(event, by).map_err(StoreError::Overtaken)?;
         self.paths = Paths::new(&self.home, root, &self.run.id);
         (self.copy, self.copy_sha256) = (Copy::Unseen, None);
