@@ -1,6 +1,7 @@
 //! The native host: performs what core asks for, by means of the operating system.
 
 mod drive;
+mod fleet;
 mod hook;
 pub mod host;
 mod start;
@@ -20,6 +21,9 @@ use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTermina
 
 /// The whole `onloop` program: what the command line says, on this machine.
 pub fn main() -> ExitCode {
+    if let Some(exit) = fleet::instead() {
+        return exit;
+    }
     exit_code(as_process(onloop_core::cli::program, |_, host| host, true))
 }
 

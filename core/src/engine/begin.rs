@@ -52,7 +52,7 @@ pub(crate) async fn read_plan(io: &Io, file: &str) -> Result<Plan, Exit> {
 }
 
 /// Writes the record of a run that begins in `prepared`, with what `adapt` makes of its
-/// beginning, and holds its driver lock. It gets the id that is `wanted`, else one of its own.
+/// beginning, and holds its driver lock; `wanted` is the id that it is to have.
 pub(crate) async fn create(
     io: &Io,
     plan: &Plan,
@@ -103,6 +103,11 @@ pub(crate) async fn create(
     Err(Exit::Refused)
 }
 
+async fn refuse_taken(io: &Io, id: &str) -> Exit {
+    io.note(format!("error: there is a run {id} already; see it with: onloop status {id}")).await;
+    Exit::Refused
+}
+
 /// The state home, where neither it nor the copies of its records would be misplaced.
 async fn usable_home(io: &Io, prepared: &Prepared) -> Result<StateHome, Failure> {
     let home = StateHome::of(io)?;
@@ -112,15 +117,6 @@ async fn usable_home(io: &Io, prepared: &Prepared) -> Result<StateHome, Failure>
     }
     refuse_links(io, &prepared.execution_root).await?;
     Ok(home)
-}
-
-async fn refuse_taken(io: &Io, id: &str) -> Exit {
-    io.note(format!(
-        "error: there is a run {id} already; go on with it:\n  onloop resume {id}\nor give another \
-         --run-id"
-    ))
-    .await;
-    Exit::Refused
 }
 
 async fn refuse(io: &Io, error: &StoreError) -> Exit {

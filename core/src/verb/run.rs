@@ -1,7 +1,7 @@
 //! `onloop run`: begin a run of a workflow file and conduct it.
 
 use crate::effect::{Exit, Io};
-pub use crate::engine::run_workflow::RunArgs;
+pub use crate::engine::run_workflow::{ConductedOn, NO_FLEET, RunArgs};
 use crate::engine::run_workflow::run_workflow;
 
 /// `onloop run`.

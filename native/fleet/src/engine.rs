@@ -75,7 +75,10 @@ pub struct Submission {
     /// The commit at which the work begins, hexadecimal; it is in the repository, or under
     /// `refs/onloop/<run-id>/base` there. `None`: the repository's HEAD.
     pub base: Option<String>,
-    /// File name of the workflow.
+    /// The branch that was checked out there; `None`: the repository's default branch.
+    #[serde(default)]
+    pub branch: Option<String>,
+    /// Path of the workflow file, relative to the top folder of the repository.
     pub workflow: String,
     /// Its content.
     pub text: String,

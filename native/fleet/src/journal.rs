@@ -89,3 +89,13 @@ fn failure(error: &EngineError) -> Failure {
     };
     Failure::new(kind, error.to_string())
 }
+
+fn of_mirror(error: MirrorError) -> Failure {
+    match error {
+        MirrorError::Engine(error) => failure(&error),
+        MirrorError::Files(failure) => failure,
+        MirrorError::Different { .. } | MirrorError::Machine(_) => {
+            Failure::new(FailureKind::Invalid, error.to_string())
+        }
+    }
+}

@@ -2,6 +2,7 @@
 //! works is there, too: every push moves it, so that git itself refuses one that comes too late.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use onloop::host::Git as _;
 use onloop::host::git::OsGit;
@@ -12,11 +13,14 @@ use onloop_core::effect::{
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Lease;
+use crate::git::git;
 use crate::rest::now;
 
 /// Name of the lease below `refs/onloop/<run-id>/`.
 const LEASE: &str = "lease";
-/// The file in its commit.
+/// Name of the commit that the run's branch is at.
+const BRANCH: &str = "branch";
+/// The file in the lease's commit.
 const LEASE_FILE: &str = "lease.json";
 /// Largest such file that is read.
 const LEASE_BYTES: u64 = 16 * 1024;
@@ -41,6 +45,8 @@ pub struct Luggage {
     at: Option<String>,
     /// What the remote has of the run, by its name below the run's.
     there: BTreeMap<String, String>,
+    /// The branch of the run, once it has one.
+    branch: Option<String>,
 }
 
 impl Luggage {
@@ -57,6 +63,7 @@ impl Luggage {
             lease,
             at: None,
             there: BTreeMap::new(),
+            branch: None,
         };
         for _ in 0..TRIES {
             luggage.fetch()?;
@@ -68,9 +75,9 @@ impl Luggage {
         Err(luggage.lost())
     }
 
-    /// What the remote had of the run when it was fetched last, by its name below the run's.
-    pub fn there(&self) -> &BTreeMap<String, String> {
-        &self.there
+    /// Brings the run's branch along from now on, too.
+    pub fn bring_branch(&mut self, branch: String) {
+        self.branch = Some(branch);
     }
 
     /// Brings the checkpoints that these lines of a ledger speak of to the remote.
@@ -79,9 +86,17 @@ impl Luggage {
     ///
     /// `Denied` where the lease has been lost; those of git.
     pub fn deliver(&mut self, lines: &str) -> Result<(), Failure> {
-        let taken: Vec<_> = lines.lines().filter_map(checkpoint_of).collect();
+        if self.branch.is_none() {
+            self.branch = lines.lines().next().and_then(branch_of);
+        }
+        let mut taken: Vec<_> = lines.lines().filter_map(checkpoint_of).collect();
         if taken.is_empty() {
             return Ok(());
+        }
+        if let Some(branch) = &self.branch {
+            let name = format!("refs/heads/{branch}");
+            let tip = git(Path::new(&self.cwd), &["rev-parse", "--verify", "--quiet", &name]);
+            taken.extend(tip.ok().map(|commit| (BRANCH.to_owned(), commit)));
         }
         match self.push(taken) {
             Err(failure) if failure.is_conflict() => Err(self.lost()),
@@ -165,6 +180,22 @@ impl Luggage {
         );
         Failure::new(FailureKind::Denied, message)
     }
+}
+
+/// What the first line of a ledger says about the run's branch.
+fn branch_of(line: &str) -> Option<String> {
+    let first: FirstLine = serde_json::from_str(line).ok()?;
+    first.record.branch
+}
+
+#[derive(Deserialize)]
+struct FirstLine {
+    record: FirstRecord,
+}
+
+#[derive(Deserialize)]
+struct FirstRecord {
+    branch: Option<String>,
 }
 
 /// Name and commit of the checkpoint that a line of a ledger speaks of.

@@ -7,8 +7,8 @@ use onloop::host::Files;
 use onloop_core::effect::{Durability, Expect, Failure, FailureKind, Stat, Version};
 
 use super::locks::Leases;
-use super::mirror::{Mirror, MirrorError, last_line};
-use super::{PATIENCE, Writer, failure, run_of};
+use super::mirror::{Mirror, last_line};
+use super::{PATIENCE, Writer, failure, of_mirror, run_of};
 use crate::calls::{Calls, patiently};
 use crate::engine::{Append, EngineError, Head};
 
@@ -86,16 +86,6 @@ impl JournalledFiles {
             return Err(Failure::new(FailureKind::Conflict, message));
         }
         Ok(head)
-    }
-}
-
-fn of_mirror(error: MirrorError) -> Failure {
-    match error {
-        MirrorError::Engine(error) => failure(&error),
-        MirrorError::Files(failure) => failure,
-        MirrorError::Different { .. } | MirrorError::Machine(_) => {
-            Failure::new(FailureKind::Invalid, error.to_string())
-        }
     }
 }
 

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use onloop::host::Locks;
+use onloop::host::{Locks, OsFiles, Root};
 use onloop_core::effect::{Failure, LockHolder, ProcessRole};
+use onloop_core::limits;
 use onloop_core::time::Timestamp;
 
-use super::{PATIENCE, failure, run_of};
+use super::mirror::Mirror;
+use super::{PATIENCE, failure, of_mirror, run_of};
 use crate::calls::{Calls, patiently};
 use crate::engine::{Claim, EngineError, Lease, Release};
 use crate::rest;
@@ -74,6 +76,17 @@ impl JournalledLocks {
         }
     }
 
+    /// Takes over what was recorded until whoever worked on the run had stopped.
+    fn catch_up(&mut self, run: &str, now: Timestamp) -> Result<(), Failure> {
+        let record = format!("{}/{run}/record.lock", self.runs);
+        self.inner.lock(&record, limits::LOCK_WAIT_MS, true, None, now)?;
+        let mut files = OsFiles::new(Root::new("/"));
+        let mirror = Mirror::new(&self.runs, run);
+        let pulled = mirror.pull(&mut files, self.calls.as_ref(), Duration::ZERO);
+        self.inner.unlock(&record)?;
+        pulled.map(|_| ()).map_err(of_mirror)
+    }
+
     fn give_back(&self, run: &str) {
         let Some(lease) = self.leases.map(|leases| leases.remove(run)) else { return };
         let rest = rest::of_copy(&self.runs, run);
@@ -101,7 +114,8 @@ impl Locks for JournalledLocks {
     ) -> Result<(), Failure> {
         self.inner.lock(path, wait_ms, private, role, now)?;
         let Some(run) = self.driven(path) else { return Ok(()) };
-        match self.claim(&run) {
+        let claimed = self.claim(&run).and_then(|lease| self.catch_up(&run, now).map(|()| lease));
+        match claimed {
             Ok(lease) => {
                 self.leases.map(|leases| leases.insert(run, lease));
                 Ok(())

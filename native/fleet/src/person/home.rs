@@ -1,0 +1,114 @@
+//! `onloop resume` of a fleet's run brings it home: its lease, its record and its work come here, and the
+//! fleet has nothing to do with it any more.
+
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use onloop::host::{OsFiles, Root};
+use onloop_core::effect::{Exit, Program, Start};
+use onloop_core::verb::settle;
+
+use super::{Mark, holder, marked, runs_of};
+use crate::calls::{Calls, patiently};
+use crate::engine::{Claim, EngineError, Lease, Release, Rest};
+use crate::journal::{Mirror, Writer, on_journal};
+
+/// How long whoever works on it has for stopping.
+const STOP_PATIENCE: Duration = Duration::from_secs(90);
+/// Between two looks at whether it has.
+const STOP_PAUSE: Duration = Duration::from_millis(250);
+/// How long a server is waited for that cannot be reached.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The fleet's run that the command line means.
+pub(super) fn meant(argv: &[String]) -> Option<Mark> {
+    let marks = marked(&runs_here()?);
+    marks.into_iter().find(|mark| argv.contains(&mark.run_id))
+}
+
+/// Brings the run here; afterwards it is a run of this machine alone.
+pub(super) fn bring(mark: &Mark, calls: &Arc<dyn Calls>) -> Result<(), Exit> {
+    eprintln!("Bringing run {} home to {}", mark.run_id, mark.run.root);
+    let lease = match claim(mark, calls.as_ref()) {
+        Ok(lease) => lease,
+        Err(error) => return Err(refuse(&error.to_string())),
+    };
+    if let Err(error) = std::env::set_current_dir(&mark.run.root) {
+        return Err(refuse(&format!("`{}`: {error}", mark.run.root)));
+    }
+    let exit = settle_here(mark, calls, &lease);
+    let rest = match exit {
+        Exit::Done => Rest::Home { host: holder() },
+        _ => Rest::Ready,
+    };
+    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
+    patiently(PATIENCE, || calls.release(&release)).map_err(|error| refuse(&error.to_string()))?;
+    if exit != Exit::Done {
+        return Err(exit);
+    }
+    let runs = runs_here().ok_or_else(|| refuse("there is no state home"))?;
+    let marker = Path::new(&runs).join(&mark.run_id).join("fleet.json");
+    std::fs::remove_file(&marker)
+        .map_err(|error| refuse(&format!("`{}`: {error}", marker.display())))
+}
+
+/// The ordinary verb, now that the run is here.
+pub(super) fn go_on(argv: &[String]) -> ExitCode {
+    let error = match std::env::current_exe() {
+        Ok(program) => Command::new(program).args(argv.iter().skip(1)).exec(),
+        Err(error) => error,
+    };
+    ExitCode::from(refuse(&format!("`onloop` could not be started: {error}")).code())
+}
+
+/// The folder of all runs of this machine.
+fn runs_here() -> Option<String> {
+    let env = std::env::vars_os();
+    let env = env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let cwd = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
+    runs_of(&Start { env: env.collect(), cwd, ..Start::example(["onloop"]) })
+}
+
+fn claim(mark: &Mark, calls: &dyn Calls) -> Result<Lease, EngineError> {
+    let claim = Claim { run_id: mark.run_id.clone(), holder: holder(), recall: true };
+    let began = Instant::now();
+    let mut told = false;
+    loop {
+        match patiently(PATIENCE, || calls.claim(&claim)) {
+            Err(EngineError::Busy { holder, .. }) if began.elapsed() < STOP_PATIENCE => {
+                if !std::mem::replace(&mut told, true) {
+                    eprintln!("  {holder} works on it and was asked to stop");
+                }
+                std::thread::sleep(STOP_PAUSE);
+            }
+            claimed => return claimed,
+        }
+    }
+}
+
+/// The program that makes the checkout and records the move, on the run's journal.
+fn settle_here(mark: &Mark, calls: &Arc<dyn Calls>, lease: &Lease) -> Exit {
+    let (id, remote) = (mark.run_id.clone(), mark.run.remote.clone());
+    let (for_host, lease) = (Arc::clone(calls), lease.clone());
+    onloop::main_on(
+        |start| Program::new(start, async move |io| settle(&io, &id, &remote).await),
+        |start, host| {
+            let Some(runs) = runs_of(start) else { return host };
+            let mut files = OsFiles::new(Root::new("/"));
+            let mirror = Mirror::new(&runs, &mark.run_id);
+            if let Err(error) = mirror.pull(&mut files, for_host.as_ref(), Duration::ZERO) {
+                eprintln!("warning: run {}: {error}", mark.run_id);
+            }
+            let writer = Writer::Person { holder: lease.holder.clone() };
+            on_journal(host, &runs, for_host, writer)
+        },
+    )
+}
+
+fn refuse(why: &str) -> Exit {
+    eprintln!("error: {why}");
+    Exit::Refused
+}
