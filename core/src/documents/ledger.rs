@@ -115,7 +115,6 @@ impl std::fmt::Display for LedgerError {
 }
 
 /// What every line has.
-#[derive(Deserialize)]
 struct Frame {
     seq: u64,
     at: String,
@@ -277,32 +276,6 @@ pub fn extend(ledger: &mut Ledger, added: &[u8]) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// What the last of these lines is known by, each of which has its line break, where they chain behind the
-/// line `before`; nothing before: they begin a ledger. What the lines say is not looked at.
-///
-/// # Errors
-///
-/// The first line that is damaged or out of order, or that there is none.
-pub fn follows(before: Option<&Head>, lines: &[u8]) -> Result<Head, LedgerError> {
-    let mut head = before.cloned().unwrap_or_else(|| Head { seq: 0, sha256: NOTHING_BEFORE.to_owned() });
-    let first = head.seq;
-    let mut rest = lines.len();
-    for body in whole_lines(lines) {
-        let seq = head.seq + 1;
-        let bad = |why: String| LedgerError::Line { line: seq, why };
-        let (line, sha256) = sound(body).map_err(|why| bad(why.to_owned()))?;
-        let frame: Frame = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
-        check_frame(&frame, &head).map_err(bad)?;
-        head = Head { seq, sha256 };
-        rest -= body.len() + 1;
-    }
-    match rest {
-        0 if head.seq > first => Ok(head),
-        0 => Err(LedgerError::Empty),
-        _ => Err(LedgerError::Line { line: head.seq + 1, why: "it has no line break".to_owned() }),
-    }
-}
-
 /// The checkpoint that a line of a ledger speaks of, where it does. That the line is sound has been found
 /// out before.
 pub fn checkpoint_of(line: &str) -> Option<Checkpoint> {
@@ -415,24 +388,6 @@ pub fn sha256(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_follow_what_was_before_them_and_nothing_else() {
-        let before = Head { seq: 6, sha256: sha256(b"six") };
-        let event = Event::RunPaused { reason: "later".to_owned() };
-        let mut lines = Vec::new();
-        let seventh = append(&mut lines, &before, Timestamp::EPOCH, &event, None);
-        let eighth = append(&mut lines, &seventh, Timestamp::EPOCH, &event, None);
-        assert_eq!(follows(Some(&before), &lines), Ok(eighth));
-        let why = |before: Option<&Head>, lines: &[u8]| follows(before, lines).unwrap_err().to_string();
-        assert_eq!(why(None, &lines), "line 1: `seq` is 7, expected 1");
-        let other = Head { sha256: sha256(b"another"), ..before.clone() };
-        let unchained = "line 7: `prev` is not the digest of the line before it";
-        assert_eq!(why(Some(&other), &lines), unchained);
-        assert_eq!(why(Some(&before), b""), "there is no whole line in it");
-        let torn = &lines[..lines.len() - 1];
-        assert_eq!(why(Some(&before), torn), "line 8: it has no line break");
-    }
 
     #[test]
     fn every_other_value_of_every_byte_of_a_line_is_noticed() {

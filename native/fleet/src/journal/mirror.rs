@@ -121,7 +121,7 @@ impl Mirror {
                 _ => self.cut(files, size),
             };
         }
-        ledger::follows(head.map(of_engine).as_ref(), lines.lines.as_bytes())
+        ledger::chain(head.map(of_engine).as_ref(), lines.lines.as_bytes())
             .map_err(|error| self.different(&error.to_string()))?;
         self.cut(files, size)?;
         match size {
