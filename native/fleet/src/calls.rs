@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::client::Client;
 use crate::engine::{
     Append, Assignment, Beat, Claim, EngineError, Head, Lease, Lines, Offer, Overview, Release,
     Renewal, Submission,
@@ -26,6 +27,40 @@ pub trait Calls: Send + Sync {
     fn lines(&self, run: &str, after: u64, wait: Duration) -> Result<Lines, EngineError>;
     /// [`Engine::overview`](crate::engine::Engine::overview).
     fn overview(&self) -> Result<Overview, EngineError>;
+}
+
+impl Calls for Client {
+    fn submit(&self, run: &Submission) -> Result<(), EngineError> {
+        Client::submit(self, run)
+    }
+
+    fn take(&self, offer: &Offer, wait: Duration) -> Result<Option<Assignment>, EngineError> {
+        Client::take(self, offer, wait)
+    }
+
+    fn renew(&self, beat: &Beat) -> Result<Vec<Renewal>, EngineError> {
+        Client::renew(self, beat)
+    }
+
+    fn claim(&self, claim: &Claim) -> Result<Lease, EngineError> {
+        Client::claim(self, claim)
+    }
+
+    fn release(&self, release: &Release) -> Result<(), EngineError> {
+        Client::release(self, release)
+    }
+
+    fn append(&self, lines: &Append) -> Result<Head, EngineError> {
+        Client::append(self, lines)
+    }
+
+    fn lines(&self, run: &str, after: u64, wait: Duration) -> Result<Lines, EngineError> {
+        Client::lines(self, run, after, wait)
+    }
+
+    fn overview(&self) -> Result<Overview, EngineError> {
+        Client::overview(self)
+    }
 }
 
 /// First pause of whoever asks again; each further one doubles.

@@ -14,7 +14,6 @@ use onloop_core::{cli, limits};
 pub(crate) use marks::{Mark, marked};
 
 use crate::calls::Calls;
-use crate::client::Client;
 use crate::engine::EngineError;
 use crate::journal::{Mirror, MirrorError, Writer, on_journal};
 use crate::known::Known;
@@ -32,15 +31,8 @@ const PAUSE: Duration = Duration::from_secs(2);
 pub fn onloop() -> ExitCode {
     let argv: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let Ok(known) = Known::find(None, None) else { return onloop::main() };
-    let client = match Client::new(&known.server, known.key) {
-        Ok(client) => client,
-        Err(error) => {
-            eprintln!("error: {error}");
-            return ExitCode::from(4);
-        }
-    };
-    let calls: Arc<dyn Calls> = Arc::new(client);
+    let Ok(known) = Known::find(None) else { return onloop::main() };
+    let calls: Arc<dyn Calls> = Arc::new(known.client());
     if argv.get(1).is_some_and(|verb| verb == "resume")
         && let Some(mark) = home::meant(&argv)
     {

@@ -17,7 +17,6 @@ use onloop_core::verb::{RunArgs, Submitted, SubmittedCheckout, remember_submitte
 use onloop_core::{cli, run};
 
 use crate::calls::{Calls, patiently};
-use crate::client::Client;
 use crate::clone::REMOTE;
 use crate::engine::{EngineError, Submission};
 use crate::git::git;
@@ -45,10 +44,8 @@ pub fn submit(argv: &[String]) -> ExitCode {
 }
 
 fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
-    let known = Known::find(None, None).map_err(|why| refuse(&why))?;
-    let client =
-        Client::new(&known.server, known.key.clone()).map_err(|error| refuse(&error.to_string()))?;
-    let calls: Arc<dyn Calls> = Arc::new(client);
+    let known = Known::find(None).map_err(|error| refuse(&error.to_string()))?;
+    let calls: Arc<dyn Calls> = Arc::new(known.client());
     let found = look(args)?;
     let options = options::without_place(argv, args.file.as_deref());
     if let Some(list) = &args.repos {
@@ -66,7 +63,7 @@ fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
     keep_base(checkout, &submission.run_id)?;
     give(calls.as_ref(), &submission).map_err(|error| refuse(&error.to_string()))?;
     let run = FleetRun {
-        server: known.server,
+        server: known.url,
         root: checkout.root.clone(),
         remote: REMOTE.to_owned(),
     };

@@ -46,7 +46,6 @@ impl Task {
     /// When the key cannot be read, or the address is none, as a clause.
     pub fn calls(&self) -> Result<Arc<dyn Calls>, String> {
         let key = Key::read(&self.key_file).map_err(|error| error.to_string())?;
-        let client = Client::new(&self.server, key).map_err(|error| error.to_string())?;
-        Ok(Arc::new(client))
+        Ok(Arc::new(Client::new(&self.server, key)))
     }
 }

@@ -9,7 +9,6 @@ use clap::Args;
 use super::table::Table;
 use super::{Worker, run};
 use crate::calls::Calls;
-use crate::client::Client;
 use crate::known::Known;
 
 /// Arguments of `onloop fleet worker`.
@@ -65,8 +64,8 @@ impl WorkerArgs {
                 onloop_core::text::one_line(&name)
             )));
         }
-        let known = Known::find(self.server.as_deref(), self.key_file.as_deref())
-            .map_err(Refusal::refused)?;
+        let known = Known::with(self.server.as_deref(), self.key_file.as_deref())
+            .map_err(|error| Refusal::refused(error.to_string()))?;
         super::make_folder(&self.repos).map_err(Refusal::refused)?;
         let repos = self.repos.canonicalize().map_err(|error| {
             Refusal::refused(format!("`{}`: {error}", self.repos.display()))
@@ -77,11 +76,10 @@ impl WorkerArgs {
             .map_err(|error| Refusal::refused(format!("this program cannot be found: {error}")))?;
         let state_home = repos.join("state");
         super::make_folder(&state_home).map_err(Refusal::refused)?;
-        let client = Client::new(&known.server, known.key.clone()).map_err(|error| Refusal::usage(error.to_string()))?;
-        let calls: Arc<dyn Calls> = Arc::new(client);
+        let calls: Arc<dyn Calls> = Arc::new(known.client());
         let onloop = beside(&program);
         let places = run::Places {
-            server: known.server,
+            server: known.url,
             key_file: known.key_file,
             state_home,
             repos,
