@@ -89,7 +89,7 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), St
     let output = File::create(&log).map_err(|error| format!("`{}`: {error}", log.display()))?;
     let errors = output.try_clone().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
-    command.args(["guard", "--lease-ms", &lease.lasts_ms.to_string(), "--"]);
+    command.args(["leash", &lease.lasts_ms.to_string()]);
     command.arg(program).arg("conduct").arg(&file);
     command.env("ONLOOP_STATE_HOME", state_home);
     command.stdin(Stdio::piped()).stdout(output).stderr(errors).process_group(0);
