@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use onloop_core::documents::ledger;
-use onloop_core::run::{Next, Run, RunStatus, Wait};
+use onloop_core::run::{Next, Run, RunStatus};
 use onloop_core::text;
 use onloop_core::time::Timestamp;
 

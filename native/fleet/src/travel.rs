@@ -166,7 +166,7 @@ impl Luggage {
             limit_bytes: LEASE_BYTES,
         };
         match self.git.git(&request) {
-            Ok(Outcome::KeptFile { bytes }) => serde_json::from_slice(bytes.as_slice()).ok(),
+            Ok(Outcome::KeptFile { bytes }) => serde_json::from_slice(&bytes).ok(),
             Ok(_) | Err(_) => None,
         }
     }

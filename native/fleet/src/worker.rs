@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use args::WorkerArgs;
+pub(crate) use args::host;
 
 use crate::calls::Calls;
 use crate::engine::{EngineError, Offer};

@@ -50,7 +50,7 @@ pub(super) fn prepare(task: &Task, calls: &dyn Calls) -> Result<Place, String> {
         Err(error) => Err(fails(&error)),
         Ok(bytes) => {
             let ledger = ledger::read(&bytes, None).map_err(|error| fails(&error))?;
-            let branch = ledger.run.place.branch;
+            let branch = ledger.run.place.branch.clone();
             Ok(Place { cwd: clone, argv: go_on(submission), begun: Some(branch) })
         }
     }
