@@ -6,9 +6,21 @@
 //! drive it now. It never runs an agent and never waits for one: an act that is repeated by an engine
 //! after a time-out would be an agent that works twice.
 
+mod board;
+mod keeper;
+mod memory;
+mod record;
+#[cfg(unix)]
+pub mod restate;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+pub use board::Limits;
+pub use keeper::{Keeper, Records, Settings};
+pub use memory::Memory;
+pub use record::{Appended, RunRecord};
 
 /// A durable engine. Each call is atomic and durable once it has answered, and may be repeated by
 /// whoever did not get the answer: a repetition answers as the first did.
@@ -28,8 +40,7 @@ pub trait Engine: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Option<Assignment>, EngineError>> + Send;
 
     /// Extends the leases of a worker; what of them still holds, and what the holder is asked to do.
-    fn renew(&self, beat: &Beat)
-    -> impl Future<Output = Result<Vec<Renewal>, EngineError>> + Send;
+    fn renew(&self, beat: &Beat) -> impl Future<Output = Result<Vec<Renewal>, EngineError>> + Send;
 
     /// The lease of one run, for somebody who is not a worker (a person's verb that must be alone).
     ///
