@@ -150,8 +150,16 @@ fn each_job_takes_the_run_further_and_the_last_one_publishes_it() {
     let decisions = ledger(&first).iter().filter(|line| line["event"] == "gate_decided").count();
     assert_eq!(decisions, 1);
 
-    Runner::new(&first, None).perform(&jobs[2].1).unwrap();
-    Runner::new(&first, None).perform(&jobs[2].1).unwrap();
+    // The repository does not take the branch, and then it does; published is published.
+    let hook = first.path("../hub.git/hooks/update");
+    fs::write(&hook, "#!/bin/sh\ncase $1 in refs/heads/*) exit 1 ;; esac\n").unwrap();
+    first.shell("chmod +x ../hub.git/hooks/update").expect_exit(0);
+    let failed = Runner::new(&first, None).perform(&jobs[2].1).unwrap_err();
+    assert!(failed.starts_with("Publish the branch: Some(1)"), "{failed}");
+    fs::remove_file(&hook).unwrap();
+    for _ in 0..2 {
+        Runner::new(&first, None).perform(&jobs[2].1).unwrap();
+    }
     let branch = format!("hotl/{ID}:more.txt");
     assert_eq!(first.git_says(&["--git-dir", "../hub.git", "show", &branch]), "2");
     // Whoever has a clone can look at all of it.

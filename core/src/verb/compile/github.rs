@@ -39,6 +39,8 @@ export GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0
 /// The steps' own variable for the token.
 const TOKEN: &str = "GH_TOKEN: ${{ github.token }}";
 
+const FETCH: &str = "onloop fetch --yes -- \"$RUN\"\n";
+
 /// The report is what whoever decides next looks at; a summary of a job has at most a megabyte.
 const PUSH: &str = r#"onloop push -- "$RUN"
 onloop report "$RUN" | head -c 900000 >> "$GITHUB_STEP_SUMMARY"
@@ -61,7 +63,10 @@ pub(super) fn workflow(wanted: &Wanted<'_>) -> String {
         out += &job_head(wanted, *job, before);
         out += &match job {
             Job::Gate { step } => gate_steps(*step, &environment(wanted.plan, *step)),
-            Job::Steps { .. } | Job::End => work_steps(wanted, gate, at + 1 == jobs.len()),
+            Job::Steps { .. } | Job::End => {
+                let place = Place { is_first: at == 0, gate, is_last: at + 1 == jobs.len() };
+                work_steps(wanted, place)
+            }
         };
         before = Some(*job);
     }
@@ -185,12 +190,25 @@ fn signed_in(name: &str, lines: &[&str], script: &str) -> String {
     step(name, &lines, &format!("{SIGN_IN}{script}"))
 }
 
-fn work_steps(wanted: &Wanted<'_>, gate: Option<u32>, is_last: bool) -> String {
+/// Where a job stands among the others.
+struct Place {
+    is_first: bool,
+    /// The step whose gate it stops at.
+    gate: Option<u32>,
+    is_last: bool,
+}
+
+fn work_steps(wanted: &Wanted<'_>, place: Place) -> String {
     let mut out = String::new();
     if let Some(line) = wanted.install {
         out += &step("Install the agent", &[], &format!("sh -e -c {}\n", word(line)));
     }
-    out += &signed_in("Fetch the run", &[], "onloop fetch --if-any --yes -- \"$RUN\"\n");
+    // Only the first one may find that there is none, and begins it.
+    let fetch = match place.is_first {
+        true => "onloop fetch --if-any --yes -- \"$RUN\"\n",
+        false => FETCH,
+    };
+    out += &signed_in("Fetch the run", &[], fetch);
     let secrets: Vec<String> =
         wanted.secrets.iter().map(|name| format!("  {name}: ${{{{ secrets.{name} }}}}")).collect();
     let mut lines: Vec<&str> = Vec::new();
@@ -198,8 +216,8 @@ fn work_steps(wanted: &Wanted<'_>, gate: Option<u32>, is_last: bool) -> String {
         lines.push("env:");
         lines.extend(secrets.iter().map(String::as_str));
     }
-    out += &step("Run", &lines, &run_script(wanted, gate));
-    if is_last {
+    out += &step("Run", &lines, &run_script(wanted, place.gate));
+    if place.is_last {
         out += &signed_in("Publish the branch", &[], PUBLISH);
     }
     out + &signed_in("Push the run", &["if: ${{ always() }}"], PUSH)
@@ -211,7 +229,8 @@ GIT_AUTHOR_EMAIL='41898282+github-actions[bot]@users.noreply.github.com'
 GIT_COMMITTER_NAME=$GIT_AUTHOR_NAME
 GIT_COMMITTER_EMAIL=$GIT_AUTHOR_EMAIL
 export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
-onloop finish "$RUN" publish --remote origin
+onloop status "$RUN" --json | grep -q '"disposition": "published"' ||
+  onloop finish "$RUN" publish --remote origin
 "#;
 
 fn run_script(wanted: &Wanted<'_>, gate: Option<u32>) -> String {
@@ -266,7 +285,7 @@ done
         word(&query)
     );
     let token = format!("  {TOKEN}");
-    signed_in("Fetch the run", &[], "onloop fetch --yes -- \"$RUN\"\n")
+    signed_in("Fetch the run", &[], FETCH)
         + &step("Record the decision", &["env:", &token], &script)
         + &signed_in("Push the run", &[], PUSH)
 }
