@@ -16,6 +16,41 @@ const ID: &str = "x-gh-4711";
 const AGENT: &str = "cat > /dev/null; if [ \"$ONLOOP_STEP\" = 1 ]; then n=$(cat n 2>/dev/null || \
                      echo 0); echo $((n + 1)) > n; else cp n more.txt; fi";
 
+/// A step name of somebody who means no good.
+const HOSTILE: &str = "It's ${{ secrets.KEY }}: \"x\" # [a, *b] & !c";
+
+/// A review and a gate of one step, a gate that decides by itself, and one at the end.
+const GATES: &str = "---
+intent: see every kind of job
+success_criteria: each is there
+risk_level: medium
+---
+
+- [ ] **Step 1: Draw**
+action: draw it
+loop: false
+verify:
+  type: human-review
+  prompt: does it look right
+gate: human
+
+- [ ] **Step 2: Colour**
+action: colour it
+loop: until it is coloured
+max_iterations: 4
+verify: test -f colours
+gate: auto
+
+- [ ] **Step 3: Frame**
+action: frame it
+loop: false
+
+- [ ] **Step 4: Hang**
+action: hang it
+loop: false
+gate: human
+";
+
 fn compile(machine: &Workspace, options: &[&str]) -> Run {
     let words = [&["compile", "hotl-workflow-x.md", "--to", "github"], options].concat();
     machine.onloop(&words)
@@ -207,16 +242,31 @@ fn a_plan_that_was_changed_since_is_not_run() {
 #[test]
 fn what_is_compiled_is_as_it_was() {
     let first = first();
-    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/compiled/github.yml");
-    let options = ["--agent", "claude", "--secret", "ANTHROPIC_API_KEY", "--install", "make agent"];
-    let document = compile(&first, &options).expect_exit(0);
-    let whole = document.stdout.replace(env!("CARGO_PKG_VERSION"), "VERSION");
-    if std::env::var_os("ONLOOP_WRITE_DOCUMENTS").is_some() {
-        fs::create_dir_all(std::path::Path::new(golden).parent().unwrap()).unwrap();
-        fs::write(golden, &whole).unwrap();
+    let agent = ["--agent", "claude", "--secret", "ANTHROPIC_API_KEY", "--install", "make agent"];
+    let hostile = [
+        ("--agent-command", "echo '${{ github.token }}' it\\'s"),
+        ("--runs-on", "a: b # ${{ x }}"),
+        ("--install", "echo \"${{ secrets.A }}\""),
+    ];
+    let hostile: Vec<&str> = hostile.iter().flat_map(|(name, value)| [*name, *value]).collect();
+    let named = WORKFLOW.replace("Step 1: Count", &format!("Step 1: {HOSTILE}"));
+    for (name, file, content, options) in [
+        ("github", "hotl-workflow-x.md", WORKFLOW, &agent[..]),
+        ("gates", "docs/plans/2026-03-20-gates-workflow.md", GATES, &[]),
+        ("hostile", "docs/hotl-workflow-a b'${{x}}.md", &named, &hostile),
+    ] {
+        first.write(file, content);
+        let words = [&["compile", file, "--to", "github"], options].concat();
+        let document = first.onloop(&words).expect_exit(0);
+        let whole = document.stdout.replace(env!("CARGO_PKG_VERSION"), "VERSION");
+        let golden = format!("{}/corpus/compiled/{name}.yml", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("ONLOOP_WRITE_DOCUMENTS").is_some() {
+            fs::write(&golden, &whole).unwrap();
+        }
+        let written = fs::read_to_string(golden).unwrap();
+        assert_eq!(whole, written, "{name}: ONLOOP_WRITE_DOCUMENTS=1 writes it");
+        assert!(document.stderr.contains("-step-1"), "{}", document.stderr);
     }
-    assert_eq!(whole, fs::read_to_string(golden).unwrap(), "ONLOOP_WRITE_DOCUMENTS=1 writes it");
-    assert!(document.stderr.contains("onloop-x-step-1"), "{}", document.stderr);
     compile(&first, &["--out", "made.yml"]).expect_exit(0);
     assert!(first.read("made.yml").starts_with("# Made by onloop"));
 }
@@ -224,8 +274,7 @@ fn what_is_compiled_is_as_it_was() {
 #[test]
 fn text_of_others_is_only_text() {
     let first = first();
-    let name = "It's ${{ secrets.KEY }}: \\\"x\\\" # [a, *b] & !c";
-    let hostile = WORKFLOW.replace("Step 1: Count", &format!("Step 1: {name}"));
+    let hostile = WORKFLOW.replace("Step 1: Count", &format!("Step 1: {HOSTILE}"));
     first.write("docs/hotl-workflow-a b'${{x}}.md", hostile);
     first.commit("Hostile");
     let words = ["compile", "docs/hotl-workflow-a b'${{x}}.md", "--to", "github"];
