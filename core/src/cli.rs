@@ -14,15 +14,15 @@ use crate::mcp::mcp;
 use crate::verb::auto::{AutoArgs, auto, with_argument_last};
 use crate::verb::permit;
 use crate::verb::{
-    AbandonArgs, AdoptArgs, ApproveArgs, ConfineArgs, DiffArgs, DoctorArgs, FetchArgs,
+    AbandonArgs, AdoptArgs, ApproveArgs, CompileArgs, ConfineArgs, DiffArgs, DoctorArgs, FetchArgs,
     FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs,
     LocateArgs, NO_FLEET, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, PushArgs, ReceiptArgs,
     ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs,
     SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
-    SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve, called_as_hook, confine, diff,
-    doctor, fetch, finalize, finish, gate, hook, init, install, lint, list, locate, new, next,
-    normalize, notify, prepare, push, receipt, receipt_key, receipt_verify, relocate, replay,
-    report, resume, run, schema, session_clear, session_done, session_list, session_show,
+    SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve, called_as_hook, compile,
+    confine, diff, doctor, fetch, finalize, finish, gate, hook, init, install, lint, list, locate,
+    new, next, normalize, notify, prepare, push, receipt, receipt_key, receipt_verify, relocate,
+    replay, report, resume, run, schema, session_clear, session_done, session_list, session_show,
     session_stop, status, step, summary, transcript, undo, uninstall,
 };
 use crate::watch::{WatchArgs, watch};
@@ -96,6 +96,18 @@ enum Verb {
   onloop normalize hotl-workflow-add-auth.md
   onloop normalize | jq .steps")]
     Normalize(NormalizeArgs),
+    /// Make a workflow of GitHub Actions out of a workflow file
+    #[command(
+        after_help = "A job goes up to the next gate that a person decides; a gate is a job whose
+environment has required reviewers. The run travels from job to job below
+refs/onloop/ of the repository.
+
+Examples:
+  onloop compile wf.md --to github --out .github/workflows/onloop-wf.yml
+  onloop compile wf.md --to github --agent claude --secret ANTHROPIC_API_KEY \
+    --install 'npm install --global @anthropic-ai/claude-code'"
+    )]
+    Compile(CompileArgs),
     /// Show unfinished runs here and in worktrees, or one run
     #[command(after_help = "Examples:
   onloop status                              what is unfinished
@@ -523,6 +535,7 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::New(args) => Box::pin(new(io, args)),
         Verb::Normalize(args) => Box::pin(normalize(io, args)),
         Verb::Transcript(args) => Box::pin(transcript(io, args)),
+        Verb::Compile(args) => Box::pin(compile(io, args)),
         Verb::Status(args) => Box::pin(status(io, args)),
         Verb::List(args) => Box::pin(list(io, args)),
         Verb::Watch(args) => Box::pin(watch(io, args)),

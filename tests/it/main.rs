@@ -54,6 +54,8 @@ mod sim;
 mod simulation;
 #[path = "../../native/src/host/git/tests/surroundings.rs"]
 mod surroundings;
+#[cfg(unix)]
+mod travel;
 mod web;
 mod workflow_corpus;
 mod workflow_docs;

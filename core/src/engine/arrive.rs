@@ -8,7 +8,7 @@ use crate::engine::store::{Store, StoreError};
 use crate::engine::travel::{BRANCH, Remote, RemoteLedger};
 use crate::limits;
 use crate::preflight::worktree_path;
-use crate::run::{Door, Run};
+use crate::run::{Door, Run, RunStatus};
 use crate::text;
 
 /// A run that is to arrive.
@@ -35,16 +35,17 @@ const ARRIVED: &str = "arrived";
 pub(crate) async fn arrive(io: &Io, arrival: &Arrival<'_>) -> Result<Store, Exit> {
     let run = &arrival.ledger.ledger.run;
     let main = &arrival.repository.main_root;
-    let root = match run.is_over() {
-        // Nothing is left to do in a checkout.
-        true => main.clone(),
-        false => or_refuse(io, run, check_out(io, arrival, run).await).await?,
+    // Otherwise nothing is left to do in a checkout.
+    let has_work = run.finish.is_none() && run.status != RunStatus::Abandoned;
+    let root = match has_work {
+        false => main.clone(),
+        true => or_refuse(io, run, check_out(io, arrival, run).await).await?,
     };
     let store = match Store::receive(io, arrival.id, &arrival.ledger.bytes).await {
         Ok(store) => store,
         Err(error) => return Err(said(io, &error).await),
     };
-    if !run.is_over() {
+    if has_work {
         or_refuse(io, run, restore(io, &store, &root).await).await?;
     }
     match store.arrive(&root, main, decider(io, Door::Command)).await {

@@ -52,7 +52,7 @@ async fn send_alone(io: &Io, store: &Store, remote: &str) -> Result<(), Exit> {
         Err(error) => return Err(refused_by(io, &error).await),
     };
     let is_known = may_follow(io, id, remote, &ours, there.ledger.as_ref()).await?;
-    demand_known_hook(io, store, &cwd, remote).await?;
+    demand_known_hook(io, store, remote).await?;
     let here = or_refuse(io, id, io.git_checkpoints(&cwd).await).await?;
     let mut updates = checkpoints(run, &there, &here);
     updates.extend(or_refuse(io, id, branch(io, run, &cwd, &there).await).await?);
@@ -111,7 +111,8 @@ async fn folder(io: &Io, run: &Run) -> Result<String, Exit> {
         .await;
         return Err(Exit::Refused);
     };
-    Ok(if io.stat(&root).await.is_ok() { root } else { repository })
+    // An address of a remote may be relative to the checkout in which it was configured.
+    Ok(if io.stat(&repository).await.is_ok() { repository } else { root })
 }
 
 /// Whether the remote has our ledger already; otherwise ours goes on from what it has.
@@ -144,10 +145,10 @@ async fn may_follow(
 }
 
 /// A push runs a hook of the repository, and nobody has looked at one that came with the run.
-async fn demand_known_hook(io: &Io, store: &Store, cwd: &str, remote: &str) -> Result<(), Exit> {
+async fn demand_known_hook(io: &Io, store: &Store, remote: &str) -> Result<(), Exit> {
     let run = store.run();
     let tells = run.trusted_programs().is_some_and(|programs| programs.contains('+'));
-    if !tells || cwd != run.place.execution_root {
+    if !tells || io.stat(&run.place.execution_root).await.is_err() {
         return Ok(());
     }
     let id = &run.id;
