@@ -3,27 +3,189 @@
 
 mod fleet;
 
+use std::fs;
 use std::time::Duration;
 
-use fleet::Fleet;
-use onloop_core::documents::ledger;
-use onloop_fleet::engine::Rest;
+use fleet::{Fleet, LONG};
+use onloop_core::run::Run;
+use onloop_fleet::engine::{Rest, RunView};
+use rustix::process::Signal;
 
-const ONE_STEP: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\n";
+/// Ends soon after its holder is gone, and no sooner than a busy machine lets a worker beat.
+const LEASE: Duration = Duration::from_secs(6);
+
+const DOOR: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\n";
+const TILL: &str = "\n- [ ] **Step 2: Count**\naction: Write till.txt\nloop: false\nverify: test -f till.txt\n";
+
+fn is_over(view: &RunView) -> bool {
+    matches!(view.rest, Rest::Over { .. }) && view.holder.is_none()
+}
+
+fn waits(view: &RunView) -> bool {
+    matches!(view.rest, Rest::Waits { .. }) && view.holder.is_none()
+}
+
+/// The words of the events of a run, without what tells nothing here.
+fn events(run: &Run) -> Vec<String> {
+    run.events.iter().map(|entry| entry.text.clone()).collect()
+}
 
 #[test]
 fn a_run_is_completed_and_its_work_is_in_the_remote() {
-    let mut fleet = Fleet::new(Duration::from_secs(6));
-    let run = fleet.submit(ONE_STEP, "echo open > door.txt");
+    let mut fleet = Fleet::new(LEASE);
+    let run = fleet.submit(DOOR, "echo open > door.txt");
     fleet.start_worker("one");
-    fleet.wait(&run, |view| matches!(view.rest, Rest::Over { .. }) && view.holder.is_none());
-    let lines = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines").lines;
-    let read = ledger::read(lines.as_bytes(), None).expect("a sound ledger");
-    assert_eq!(read.run.status.as_str(), "completed");
+    fleet.wait(&run, is_over);
+    assert_eq!(fleet.run(&run).status.as_str(), "completed");
     let shown = fleet.git("shop.git", &["show", &format!("refs/onloop/{run}/1-1:door.txt")]);
     assert_eq!(shown, "open");
     let status = fleet.onloop(&["status", &run]);
     assert!(status.status.success(), "{}", fleet.all(&status));
     let said = String::from_utf8_lossy(&status.stdout).into_owned();
     assert!(said.contains("completed"), "{said}");
+}
+
+#[test]
+fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
+    let mut fleet = Fleet::new(LEASE);
+    let steps = format!("{DOOR}gate: human\n{TILL}");
+    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
+    let run = fleet.submit(&steps, agent);
+    let first = fleet.start_worker("one");
+    let view = fleet.wait(&run, waits);
+    let what = "the gate of step 1 waits for you".to_owned();
+    assert_eq!(view.rest, Rest::Waits { what });
+    // Whoever worked on it may go away meanwhile.
+    fleet.signal(first, Signal::KILL);
+    fleet.start_worker("two");
+    let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
+    assert!(gate.status.success(), "{}", fleet.all(&gate));
+    fleet.wait(&run, is_over);
+    let done = fleet.run(&run);
+    assert_eq!(done.status.as_str(), "completed", "{:#?}", events(&done));
+    let lines = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines").lines;
+    let decided = lines.lines().find(|line| line.contains("\"gate_decided\"")).expect("a decision");
+    assert!(decided.contains(r#""by":{"user":"ada","door":"command"}"#), "{decided}");
+    assert!(done.place.execution_root.contains("/two/"), "{}", done.place.execution_root);
+    let shown = fleet.git("shop.git", &["ls-tree", "--name-only", &format!("refs/onloop/{run}/2-1")]);
+    assert_eq!(shown, "README\ndoor.txt\nhotl-workflow-sell.md\ntill.txt");
+}
+
+/// An agent that says when it is there; the first one needs a minute.
+fn slow_agent(fleet: &Fleet) -> String {
+    let log = fleet.path("agents");
+    format!(
+        "echo begin $$ >> {0}; n=$(grep -c begin {0}); [ $n -gt 1 ] || sleep 60; touch door.txt; echo \
+         end $$ >> {0}",
+        log.display()
+    )
+}
+
+fn agents(fleet: &Fleet) -> Vec<String> {
+    let text = fs::read_to_string(fleet.path("agents")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Whether the process that an agent's line names is there.
+fn lives(line: &str) -> bool {
+    let pid = line.rsplit(' ').next().unwrap_or_default();
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
+}
+
+fn wait_for_agents(fleet: &Fleet, count: usize) {
+    let began = std::time::Instant::now();
+    while agents(fleet).len() < count {
+        assert!(began.elapsed() < LONG, "{:?}\n{}", agents(fleet), fleet.logs());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn the_run_of_a_killed_worker_goes_on_elsewhere_and_its_agent_has_ended() {
+    let mut fleet = Fleet::new(LEASE);
+    let run = fleet.submit_with(DOOR, &slow_agent(&fleet), &["--confine", "off"]);
+    let first = fleet.start_worker("one");
+    wait_for_agents(&fleet, 1);
+    fleet.signal(first, Signal::KILL);
+    fleet.start_worker("two");
+    fleet.wait(&run, is_over);
+    let agents = agents(&fleet);
+    assert_eq!(agents.len(), 3, "{agents:?}");
+    assert!(!lives(&agents[0]), "{agents:?}");
+    let done = fleet.run(&run);
+    assert_eq!(done.status.as_str(), "completed", "{:#?}", events(&done));
+}
+
+#[test]
+fn a_frozen_worker_loses_its_agent_before_another_one_begins() {
+    let mut fleet = Fleet::new(LEASE);
+    let run = fleet.submit_with(DOOR, &slow_agent(&fleet), &["--confine", "off"]);
+    let first = fleet.start_worker("one");
+    wait_for_agents(&fleet, 1);
+    fleet.signal(first, Signal::STOP);
+    fleet.start_worker("two");
+    wait_for_agents(&fleet, 2);
+    assert!(!lives(&agents(&fleet)[0]), "two agents at once: {}", fleet.logs());
+    fleet.wait(&run, is_over);
+    // It comes back, and changes nothing.
+    let before = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines");
+    fleet.signal(first, Signal::CONT);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(fleet.client().lines(&run, 0, Duration::ZERO).expect("lines"), before);
+    assert_eq!(agents(&fleet).len(), 3, "{:?}", agents(&fleet));
+}
+
+#[test]
+fn a_run_that_is_worked_on_is_given_up_from_the_checkout() {
+    let mut fleet = Fleet::new(LEASE);
+    let run = fleet.submit_with(DOOR, &slow_agent(&fleet), &["--confine", "off"]);
+    fleet.start_worker("one");
+    wait_for_agents(&fleet, 1);
+    let abandon = fleet.onloop(&["abandon", &run, "--reason", "the shop is closed"]);
+    assert!(abandon.status.success(), "{}", fleet.all(&abandon));
+    let view = fleet.wait(&run, is_over);
+    assert_eq!(view.rest, Rest::Over { how: "abandoned".to_owned() });
+    assert!(!lives(&agents(&fleet)[0]));
+}
+
+#[test]
+fn a_run_comes_home_and_goes_on_there() {
+    let mut fleet = Fleet::new(LEASE);
+    let steps = format!("{DOOR}gate: human\n{TILL}");
+    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
+    let run = fleet.submit(&steps, agent);
+    fleet.start_worker("one");
+    fleet.wait(&run, waits);
+    let gate = fleet.onloop(&["resume", &run, "--agent-command", agent]);
+    // The gate waits for a person here as there.
+    assert_eq!(gate.status.code(), Some(3), "{}", fleet.all(&gate));
+    let view = fleet.wait(&run, |view| view.holder.is_none() && !waits(view));
+    assert!(matches!(view.rest, Rest::Home { .. }), "{view:?}");
+    let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
+    assert!(gate.status.success(), "{}", fleet.all(&gate));
+    let resume = fleet.onloop(&["resume", &run, "--agent-command", agent]);
+    assert!(resume.status.success(), "{}", fleet.all(&resume));
+    let here = fleet.path(".hotl-worktrees/shop");
+    let worktree = fs::read_dir(here).expect("worktrees").flatten().next().expect("one").path();
+    assert!(worktree.join("door.txt").exists() && worktree.join("till.txt").exists());
+}
+
+#[test]
+fn a_remote_that_cannot_be_reached_is_said_and_loses_nothing() {
+    let mut fleet = Fleet::new(LEASE);
+    let steps = format!("{DOOR}gate: human\n{TILL}");
+    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
+    let run = fleet.submit(&steps, agent);
+    fleet.start_worker("one");
+    fleet.wait(&run, waits);
+    fs::rename(fleet.path("shop.git"), fleet.path("away.git")).expect("moved");
+    let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
+    assert!(gate.status.success(), "{}", fleet.all(&gate));
+    let view = fleet.wait(&run, |view| {
+        matches!(&view.rest, Rest::Waits { what } if what.starts_with("on one: "))
+    });
+    fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
+    let Rest::Waits { what } = view.rest else { unreachable!("it waits") };
+    assert!(what.contains("shop.git"), "{what}");
 }

@@ -18,7 +18,9 @@ pub(super) fn begin(worker: &Arc<Worker>) {
     let worker = Arc::clone(worker);
     std::thread::spawn(move || {
         loop {
-            std::thread::sleep(beat(&worker));
+            let pause = beat(&worker);
+            // A lease that has just begun may be shorter than a pause without one.
+            worker.table.wait_for_more(pause);
         }
     });
 }

@@ -86,6 +86,8 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), St
         .write(&path, &bytes, &Expect::Any, Durability::Relaxed, true)
         .map_err(|failure| failure.message)?;
     let log = folder.join("driver.log");
+    // What the driver before has said is worth one look back.
+    let _ = std::fs::rename(&log, folder.join("driver.1.log"));
     let output = File::create(&log).map_err(|error| format!("`{}`: {error}", log.display()))?;
     let errors = output.try_clone().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);

@@ -19,8 +19,11 @@ pub(crate) struct Table {
 #[derive(Debug, Default)]
 struct Inner {
     runs: BTreeMap<String, Entry>,
-    /// Runs that are taken and whose guard has not been started yet.
+    /// There will be no more.
     stops: bool,
+    /// How often work on a run has begun, and how often that was seen.
+    entered: u64,
+    seen: u64,
 }
 
 #[derive(Debug)]
@@ -84,7 +87,17 @@ impl Table {
         }
         let entry = Entry { lease: lease.clone(), guard: None, recalled: false };
         inner.runs.insert(lease.run_id.clone(), entry);
+        inner.entered += 1;
+        self.changed.notify_all();
         true
+    }
+
+    /// Waits for this long, or until work on another run has begun since the last call.
+    pub(crate) fn wait_for_more(&self, length: Duration) {
+        let has_none = |inner: &mut Inner| inner.entered == inner.seen;
+        let waited = self.changed.wait_timeout_while(self.lock(), length, has_none);
+        let (mut inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        inner.seen = inner.entered;
     }
 
     /// The guard of a run has begun, and hears what is said here.

@@ -8,10 +8,13 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use onloop_core::documents::ledger;
+use onloop_core::run::Run;
 use onloop_fleet::client::Client;
 use onloop_fleet::desk::Desk;
 use onloop_fleet::engine::{Keeper, Memory, RunView, Settings};
 use onloop_fleet::key::Key;
+use rustix::process::{Pid, Signal};
 
 /// Long enough for whatever should happen on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(90);
@@ -105,8 +108,15 @@ impl Fleet {
         self.workers.len() - 1
     }
 
-    pub(crate) fn worker(&mut self, at: usize) -> &mut Child {
-        &mut self.workers[at]
+    /// Sends a signal to a worker, and to nothing below it.
+    pub(crate) fn signal(&self, at: usize, signal: Signal) {
+        rustix::process::kill_process(Pid::from_child(&self.workers[at]), signal).expect("a worker");
+    }
+
+    /// The run as its journal has it.
+    pub(crate) fn run(&self, id: &str) -> Run {
+        let lines = self.client().lines(id, 0, Duration::ZERO).expect("lines").lines;
+        ledger::read(lines.as_bytes(), None).expect("a sound ledger").run
     }
 
     /// What a person types in the checkout.
@@ -117,10 +127,15 @@ impl Fleet {
 
     /// Submits a workflow; its run.
     pub(crate) fn submit(&self, steps: &str, agent: &str) -> String {
+        self.submit_with(steps, agent, &[])
+    }
+
+    /// The same, with more options.
+    pub(crate) fn submit_with(&self, steps: &str, agent: &str, more: &[&str]) -> String {
         let text = format!("---\nintent: Sell\nsuccess_criteria: sold\nrisk_level: low\n---\n\n## Steps\n\n{steps}");
         fs::write(self.path("shop/hotl-workflow-sell.md"), text).expect("a workflow");
         let words = ["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", agent];
-        let output = self.onloop(&words);
+        let output = self.onloop(&[&words, more].concat());
         assert!(output.status.success(), "{}", self.all(&output));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
@@ -151,6 +166,7 @@ impl Fleet {
             }
             let runs = entry.path().join("state/runs");
             for run in fs::read_dir(runs).into_iter().flatten().flatten() {
+                read(&run.path().join("driver.1.log"));
                 read(&run.path().join("driver.log"));
             }
         }
