@@ -30,6 +30,7 @@ pub(crate) async fn all(engine: &impl Engine) {
     order_of_runs(engine).await;
     waiting_for_a_run(engine).await;
     journals(engine).await;
+    long_journals(engine).await;
     repetitions(engine).await;
     fences(engine).await;
     leases_that_end(engine).await;
@@ -104,6 +105,38 @@ async fn journals(engine: &impl Engine) {
     engine.release(&release("journal", epoch, waits())).await.expect("released");
     let assignment = claim(engine, "journal", "somebody", false).await.expect("a lease");
     assert_eq!(assignment.epoch, epoch + 1);
+}
+
+/// Longer than an engine may want to keep in one piece.
+async fn long_journals(engine: &impl Engine) {
+    let Lease { epoch, .. } = begin(engine, "long").await;
+    let mut head: Option<Head> = None;
+    let mut parts = Vec::new();
+    for count in (1..=12).chain([80, 1, 1, 1]) {
+        let (next, lines) = lines(head.as_ref(), count);
+        let added = append("long", Some(epoch), head.as_ref(), &lines);
+        assert_eq!(engine.append(&added).await, Ok(next.clone()), "{count} lines");
+        parts.push((added, next.clone()));
+        head = Some(next);
+    }
+    let all: String = parts.iter().map(|(added, _)| added.lines.as_str()).collect();
+    assert!(all.len() > 32 * 1024, "{} bytes", all.len());
+    for after in [0, 1, 50, 77, 78, 157, 158, 159, 161, 162] {
+        let read = engine.lines("long", after, NOW).await.expect("lines");
+        let behind: String =
+            all.split_inclusive('\n').skip(usize::try_from(after).expect("few")).collect();
+        assert_eq!(read.lines, behind, "behind line {after}");
+    }
+    for (added, head) in &parts {
+        assert_eq!(engine.append(added).await, Ok(head.clone()), "again");
+    }
+    let (added, _) = &parts[2];
+    let other = Append { lines: other_lines(added.after.as_ref(), 1).1, ..added.clone() };
+    let conflict = EngineError::Conflict { run_id: "long".to_owned(), head };
+    assert_eq!(engine.append(&other).await, Err(conflict));
+    engine.release(&release("long", epoch, Rest::Ready)).await.expect("released");
+    let again = take(engine, "long").await;
+    assert_eq!(again.submission, submission("long", "claude"));
 }
 
 async fn repetitions(engine: &impl Engine) {
