@@ -1,5 +1,7 @@
 //! The desk lets other machines use the engine, and nobody else.
 
+#[path = "engine/samples.rs"]
+mod samples;
 #[path = "engine/scenarios.rs"]
 mod scenarios;
 
@@ -107,7 +109,7 @@ async fn both_sides_prove_that_they_have_the_key() {
     let served = Served::start().await;
     let stranger = served.client(Key::new());
     assert_eq!(stranger.overview().await, Err(EngineError::Denied));
-    let run = scenarios::submission("strange", "claude");
+    let run = samples::submission("strange", "claude");
     assert_eq!(stranger.submit(&run).await, Err(EngineError::Denied));
     let known = served.client(served.key.clone());
     assert_eq!(known.overview().await.expect("an overview").runs, []);

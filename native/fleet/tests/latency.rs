@@ -2,8 +2,8 @@
 //! server's program; prints figures.
 #![cfg(unix)]
 
-#[path = "engine/scenarios.rs"]
-mod scenarios;
+#[path = "engine/samples.rs"]
+mod samples;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,21 +46,21 @@ async fn a_step_is_recorded_in_milliseconds() {
 }
 
 fn measure(client: &Client) -> Duration {
-    let offer = scenarios::offer("worker", &["*"]);
+    let offer = samples::offer("worker", &["*"]);
     let mut times: [Vec<Duration>; 4] = Default::default();
     let mut timed = |which: usize, begun: Instant| times[which].push(begun.elapsed());
     for round in 0..ROUNDS {
         let run_id = format!("run-{round}");
         let begun = Instant::now();
-        client.submit(&scenarios::submission(&run_id, "claude")).expect("a new run");
+        client.submit(&samples::submission(&run_id, "claude")).expect("a new run");
         timed(0, begun);
         let begun = Instant::now();
         let lease = take(client, &offer);
         timed(1, begun);
         let mut head = None;
         for _ in 0..5 {
-            let (next, line) = scenarios::lines(head.as_ref(), 1);
-            let append = scenarios::append(&run_id, Some(lease), head.as_ref(), &line);
+            let (next, line) = samples::lines(head.as_ref(), 1);
+            let append = samples::append(&run_id, Some(lease), head.as_ref(), &line);
             let begun = Instant::now();
             head = Some(client.append(&append).expect("added"));
             timed(2, begun);
@@ -68,7 +68,7 @@ fn measure(client: &Client) -> Duration {
         }
         let over = Rest::Over { how: "completed".to_owned() };
         let begun = Instant::now();
-        client.release(&scenarios::release(&run_id, lease, over)).expect("released");
+        client.release(&samples::release(&run_id, lease, over)).expect("released");
         timed(3, begun);
     }
     for (name, times) in ["submit", "take", "append", "release"].iter().zip(&mut times) {
