@@ -10,7 +10,7 @@ mod board;
 mod keeper;
 mod memory;
 mod record;
-#[cfg(unix)]
+
 pub mod restate;
 
 use std::time::Duration;

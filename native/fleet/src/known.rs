@@ -118,6 +118,15 @@ impl Known {
         Ok(Known { url, key: Key::read(&key)?, key_file: key })
     }
 
+    /// The server of the fleet that this machine's commands use, where it was remembered.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub fn server() -> Result<String, KnownError> {
+        read_server(&folder()?.join(SERVER))
+    }
+
     /// Remembers the fleet for this machine's commands.
     ///
     /// # Errors

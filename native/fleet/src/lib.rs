@@ -1,7 +1,10 @@
 //! Fleet: runs on many machines. The engine that remembers them is one that exists; a worker is one
 //! more host for the same programs.
 
+#![cfg(unix)]
+
 pub mod calls;
+pub mod cli;
 pub mod client;
 pub mod clone;
 pub mod conduct;
@@ -13,10 +16,13 @@ pub mod journal;
 pub mod key;
 pub mod known;
 pub mod leash;
+mod log;
 pub mod person;
 pub mod private;
 mod rest;
+mod status;
 pub mod submit;
 pub mod travel;
+mod up;
 pub mod wire;
 pub mod worker;

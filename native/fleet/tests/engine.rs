@@ -1,5 +1,7 @@
 //! The engine in memory does what every engine does.
 
+#[path = "engine/samples.rs"]
+mod samples;
 #[path = "engine/scenarios.rs"]
 mod scenarios;
 

@@ -2,6 +2,8 @@
 //! server's program; a stage of its own runs this.
 #![cfg(unix)]
 
+#[path = "engine/samples.rs"]
+mod samples;
 #[path = "engine/scenarios.rs"]
 mod scenarios;
 
@@ -34,19 +36,19 @@ async fn restate_keeps_the_contract() {
 async fn what_restate_has_answered_is_there_after_kills() {
     let folder = tempfile::tempdir().expect("a folder");
     let (keeper, mut server) = engine(folder.path()).await;
-    let run = scenarios::submission("killed", "claude");
+    let run = samples::submission("killed", "claude");
     keeper.submit(&run).await.expect("a new run");
-    let offer = scenarios::offer("worker", &["*"]);
+    let offer = samples::offer("worker", &["*"]);
     let lease = keeper.take(&offer, Duration::ZERO).await.expect("taken").expect("a run").lease;
-    let (first, one) = scenarios::lines(None, 1);
-    let append = scenarios::append("killed", Some(lease.epoch), None, &one);
+    let (first, one) = samples::lines(None, 1);
+    let append = samples::append("killed", Some(lease.epoch), None, &one);
     keeper.append(&append).await.expect("added");
 
     // The server dies, and is started again.
     kill(server.pid().expect("a server"));
     assert!(matches!(server.event().await, ServerEvent::Ended(_)));
-    let (second, two) = scenarios::lines(Some(&first), 1);
-    let append = scenarios::append("killed", None, Some(&first), &two);
+    let (second, two) = samples::lines(Some(&first), 1);
+    let append = samples::append("killed", None, Some(&first), &two);
     let away = keeper.append(&append).await;
     assert!(matches!(away, Err(EngineError::Unreachable { .. })), "{away:?}");
     assert_eq!(server.event().await, ServerEvent::Back);
@@ -54,12 +56,12 @@ async fn what_restate_has_answered_is_there_after_kills() {
 
     // Everything ends, and is started again: what was worked on is given out again when the lease has
     // ended, and what is over stays over.
-    let over = scenarios::submission("over", "claude");
+    let over = samples::submission("over", "claude");
     keeper.submit(&over).await.expect("a new run");
     let other = keeper.take(&offer, Duration::from_secs(5)).await.expect("taken").expect("a run");
     let how = Rest::Over { how: "completed".to_owned() };
     keeper
-        .release(&scenarios::release(&other.lease.run_id, other.lease.epoch, how))
+        .release(&samples::release(&other.lease.run_id, other.lease.epoch, how))
         .await
         .expect("over");
     kill(server.pid().expect("a server"));

@@ -46,15 +46,12 @@ impl Records for Memory {
     async fn submit(&self, run: &Submission, now_ms: u64) -> Result<RunRecord, EngineError> {
         let record = RunRecord::begin(run, now_ms)?;
         let mut runs = self.runs();
-        match runs.get(&run.run_id) {
-            Some(kept) if kept.submission == *run => Ok(kept.record.clone()),
-            Some(_) => Err(EngineError::Exists { run_id: run.run_id.clone() }),
-            None => {
-                let (record, submission) = (record.clone(), run.clone());
-                runs.insert(run.run_id.clone(), Kept { record, submission, lines: Vec::new() });
-                Ok(runs[&run.run_id].record.clone())
-            }
+        if let Some(kept) = runs.get(&run.run_id) {
+            return kept.record.demand_same(run).map(|()| kept.record.clone());
         }
+        let kept = Kept { record: record.clone(), submission: run.clone(), lines: Vec::new() };
+        runs.insert(run.run_id.clone(), kept);
+        Ok(record)
     }
 
     async fn lease(

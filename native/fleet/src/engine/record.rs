@@ -23,6 +23,8 @@ const NAME_BYTES: usize = 512;
 pub struct RunRecord {
     /// Its id.
     pub run_id: String,
+    /// Digest of what was submitted, hexadecimal: another submission has another one.
+    pub digest: String,
     /// Its repository, as it was submitted.
     pub repository: String,
     /// File name of its workflow.
@@ -95,6 +97,7 @@ impl RunRecord {
         judge(run)?;
         Ok(RunRecord {
             run_id: run.run_id.clone(),
+            digest: digest(run),
             repository: run.repository.clone(),
             workflow: run.workflow.clone(),
             user: run.user.clone(),
@@ -109,6 +112,18 @@ impl RunRecord {
             decided: false,
             unserved: None,
         })
+    }
+
+    /// Answers a submission of a run that is there already.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Exists`] where another was submitted.
+    pub(crate) fn demand_same(&self, run: &Submission) -> Result<(), EngineError> {
+        if self.digest == digest(run) {
+            return Ok(());
+        }
+        Err(EngineError::Exists { run_id: run.run_id.clone() })
     }
 
     /// Gives out the next lease.
@@ -275,6 +290,10 @@ fn unserved(line: &str) -> Option<Unserved> {
     let until = Timestamp::parse(member("until")?)?;
     let agent = member("agent")?.to_owned();
     Some(Unserved { agent, until_ms: until.as_millis().try_into().ok()? })
+}
+
+fn digest(run: &Submission) -> String {
+    ledger::sha256(&serde_json::to_vec(run).expect("a submission has only string keys"))
 }
 
 pub(crate) fn invalid(why: impl Into<String>) -> EngineError {

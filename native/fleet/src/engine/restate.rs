@@ -3,18 +3,22 @@
 //! interface with a signature that they check.
 
 mod find;
+mod handlers;
 mod identity;
 mod objects;
 mod server;
+mod shelves;
 mod socket;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
 use hyper::StatusCode;
 use hyper::body::Bytes;
 use restate_sdk::endpoint::Endpoint;
-use restate_sdk::http_server::HttpServer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -25,7 +29,8 @@ use super::{
     Append, Appended, EngineError, Keeper, Records, Release, RunRecord, Settings, Submission,
 };
 use identity::Identity;
-use objects::{Expire, FLEET, FleetObject, GiveLease, Read, RunObject, Submit};
+use objects::{Expire, FLEET, GiveLease, Latest, Read, RunObject, Submit};
+use shelves::{FleetObject, JournalObject};
 use socket::Socket;
 
 pub use find::{Missing, find};
@@ -33,6 +38,13 @@ pub use server::{Server, ServerEvent};
 
 /// How many runs are asked after at once at the start.
 const ASKED_AT_ONCE: usize = 16;
+
+/// How long what was taken may be on its way to where it is kept; it takes milliseconds.
+const ARRIVE: Duration = Duration::from_secs(5);
+const ARRIVE_LOOK: Duration = Duration::from_millis(5);
+/// How many submissions are remembered until somebody is given them, and how large they may be.
+const REMEMBERED: usize = 1024;
+const REMEMBERED_BYTES: usize = 64 * 1024;
 
 /// How an engine is started.
 #[derive(Clone, Debug)]
@@ -94,6 +106,8 @@ impl StartError {
 /// Runs in Restate's durable objects.
 pub struct Restate {
     ingress: Socket,
+    /// What was submitted of runs that nobody has been given yet.
+    submissions: Mutex<BTreeMap<String, Submission>>,
     /// The handlers are served until it is dropped.
     _handlers: oneshot::Sender<()>,
 }
@@ -111,12 +125,13 @@ pub async fn start(options: Options) -> Result<(Keeper<Restate>, Server), StartE
     let address = listener.local_addr().map_err(StartError::io("cannot listen for the engine"))?;
     let endpoint = Endpoint::builder()
         .bind(RunObject)
+        .bind(JournalObject)
         .bind(FleetObject)
         .identity_key(&identity.public())
         .expect("a public key as the engine writes them")
         .build();
     let (handlers, ended) = oneshot::channel();
-    tokio::spawn(HttpServer::new(endpoint).serve_with_cancel(listener, ended));
+    tokio::spawn(handlers::serve(endpoint, listener, ended));
     let server = Server::start(&options).await?;
     let started = begin(&server, &format!("http://{address}"), handlers, options.settings).await;
     match started {
@@ -136,7 +151,8 @@ async fn begin(
     settings: Settings,
 ) -> Result<Keeper<Restate>, String> {
     register(&Socket::new(server.admin()), handlers_at).await?;
-    let restate = Restate { ingress: Socket::new(server.ingress()), _handlers: handlers };
+    let ingress = Socket::new(server.ingress());
+    let restate = Restate { ingress, submissions: Mutex::default(), _handlers: handlers };
     Keeper::start(restate, settings).await.map_err(|error| error.to_string())
 }
 
@@ -181,19 +197,48 @@ fn identity(folder: &Path) -> Result<Identity, StartError> {
 }
 
 impl Restate {
-    /// What a handler says of a run.
+    /// What the handler of a `Run` says.
     async fn run<T: DeserializeOwned>(
         &self,
         run_id: &str,
         handler: &str,
         argument: &impl Serialize,
     ) -> Result<T, EngineError> {
-        // It becomes a part of a path.
-        if !onloop_core::run::is_run_id(run_id) {
-            return Err(EngineError::NotFound { run_id: run_id.to_owned() });
+        self.call(&target("Run", run_id, handler)?, bytes(argument)).await?
+    }
+
+    /// What was submitted, once it has arrived where it is kept.
+    async fn submission(&self, run_id: &str) -> Result<Submission, EngineError> {
+        let kept = self.submissions().remove(run_id);
+        if let Some(submission) = kept {
+            return Ok(submission);
         }
-        let argument = serde_json::to_vec(argument).map_err(unreachable)?;
-        self.call(&format!("/Run/{run_id}/{handler}"), argument.into()).await?
+        let target = target("Journal", run_id, "submission")?;
+        let until = Instant::now() + ARRIVE;
+        loop {
+            if let Some(submission) = self.call(&target, Bytes::new()).await? {
+                return Ok(submission);
+            }
+            wait_for_arrival(until).await?;
+        }
+    }
+
+    /// The lines between two numbers, once they have arrived where they are kept.
+    async fn shelved(&self, run_id: &str, after: u64, last: u64) -> Result<String, EngineError> {
+        let target = target("Journal", run_id, "read")?;
+        let count = usize::try_from(last.saturating_sub(after)).unwrap_or(usize::MAX);
+        let until = Instant::now() + ARRIVE;
+        loop {
+            let lines: Vec<String> = self.call(&target, bytes(&Read { after })).await?;
+            if let Some(lines) = lines.get(..count) {
+                return Ok(joined(lines));
+            }
+            wait_for_arrival(until).await?;
+        }
+    }
+
+    fn submissions(&self) -> MutexGuard<'_, BTreeMap<String, Submission>> {
+        self.submissions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn call<T: DeserializeOwned>(
@@ -210,6 +255,30 @@ impl Restate {
     }
 }
 
+async fn wait_for_arrival(until: Instant) -> Result<(), EngineError> {
+    if Instant::now() > until {
+        return Err(unreachable("the engine has not yet kept what it has taken"));
+    }
+    tokio::time::sleep(ARRIVE_LOOK).await;
+    Ok(())
+}
+
+/// Where a handler is called. A run's id becomes a part of a path.
+fn target(object: &str, run_id: &str, handler: &str) -> Result<String, EngineError> {
+    match onloop_core::run::is_run_id(run_id) {
+        true => Ok(format!("/{object}/{run_id}/{handler}")),
+        false => Err(EngineError::NotFound { run_id: run_id.to_owned() }),
+    }
+}
+
+fn bytes(argument: &impl Serialize) -> Bytes {
+    serde_json::to_vec(argument).expect("arguments have only string keys").into()
+}
+
+fn joined(lines: &[String]) -> String {
+    lines.iter().flat_map(|line| [line, "\n"]).collect()
+}
+
 fn unreachable(why: impl std::fmt::Display) -> EngineError {
     EngineError::Unreachable { why: onloop_core::text::one_line(&why.to_string()) }
 }
@@ -218,7 +287,13 @@ impl Records for Restate {
     async fn submit(&self, run: &Submission, now_ms: u64) -> Result<RunRecord, EngineError> {
         // Refused here, it takes no room there.
         RunRecord::begin(run, now_ms)?;
-        self.run(&run.run_id, "submit", &Submit { run: run.clone(), now_ms }).await
+        let submit = Submit { run: run.clone(), now_ms };
+        let record = self.run(&run.run_id, "submit", &submit).await?;
+        let mut submissions = self.submissions();
+        if submissions.len() < REMEMBERED && run.text.len() < REMEMBERED_BYTES {
+            submissions.insert(run.run_id.clone(), submit.run);
+        }
+        Ok(record)
     }
 
     async fn lease(
@@ -226,7 +301,8 @@ impl Records for Restate {
         run_id: &str,
         holder: &str,
     ) -> Result<(RunRecord, Submission), EngineError> {
-        self.run(run_id, "lease", &GiveLease { holder: holder.to_owned() }).await
+        let record = self.run(run_id, "lease", &GiveLease { holder: holder.to_owned() }).await?;
+        Ok((record, self.submission(run_id).await?))
     }
 
     async fn expire(&self, run_id: &str, epoch: u64) -> Result<RunRecord, EngineError> {
@@ -243,14 +319,17 @@ impl Records for Restate {
     }
 
     async fn read(&self, run_id: &str, after: u64) -> Result<(String, RunRecord), EngineError> {
-        self.run(run_id, "read", &Read { after }).await
+        let Latest { lines, shelved, record } = self.run(run_id, "read", &Read { after }).await?;
+        let mut text = match after < shelved {
+            true => self.shelved(run_id, after, shelved).await?,
+            false => String::new(),
+        };
+        text += &joined(&lines);
+        Ok((text, record))
     }
 
     async fn settle(&self, run_id: &str) -> Result<RunRecord, EngineError> {
-        if !onloop_core::run::is_run_id(run_id) {
-            return Err(EngineError::NotFound { run_id: run_id.to_owned() });
-        }
-        self.call(&format!("/Run/{run_id}/settle"), Bytes::new()).await?
+        self.call(&target("Run", run_id, "settle")?, Bytes::new()).await?
     }
 
     async fn all(&self) -> Result<Vec<RunRecord>, EngineError> {

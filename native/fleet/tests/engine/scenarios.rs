@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use onloop_core::documents::ledger;
 use onloop_core::run::{Event, Wait, WaitReason};
 use onloop_core::time::Timestamp;
 use onloop_fleet::engine::{
-    Append, Assignment, Beat, Claim, Engine, EngineError, Head, Lease, Offer, Release, Rest,
-    Settings, Standing, Submission,
+    Append, Assignment, Beat, Claim, Engine, EngineError, Head, Lease, Rest, Settings, Standing,
+    Submission,
 };
+
+use crate::samples::{append, chained, lines, offer, release, submission};
 
 /// How long a lease holds on the engine under test.
 const LEASE: Duration = Duration::from_millis(900);
@@ -30,6 +31,7 @@ pub(crate) async fn all(engine: &impl Engine) {
     order_of_runs(engine).await;
     waiting_for_a_run(engine).await;
     journals(engine).await;
+    long_journals(engine).await;
     repetitions(engine).await;
     fences(engine).await;
     leases_that_end(engine).await;
@@ -104,6 +106,38 @@ async fn journals(engine: &impl Engine) {
     engine.release(&release("journal", epoch, waits())).await.expect("released");
     let assignment = claim(engine, "journal", "somebody", false).await.expect("a lease");
     assert_eq!(assignment.epoch, epoch + 1);
+}
+
+/// Longer than an engine may want to keep in one piece.
+async fn long_journals(engine: &impl Engine) {
+    let Lease { epoch, .. } = begin(engine, "long").await;
+    let mut head: Option<Head> = None;
+    let mut parts = Vec::new();
+    for count in (1..=12).chain([80, 1, 1, 1]) {
+        let (next, lines) = lines(head.as_ref(), count);
+        let added = append("long", Some(epoch), head.as_ref(), &lines);
+        assert_eq!(engine.append(&added).await, Ok(next.clone()), "{count} lines");
+        parts.push((added, next.clone()));
+        head = Some(next);
+    }
+    let all: String = parts.iter().map(|(added, _)| added.lines.as_str()).collect();
+    assert!(all.len() > 32 * 1024, "{} bytes", all.len());
+    for after in [0, 1, 50, 77, 78, 157, 158, 159, 161, 162] {
+        let read = engine.lines("long", after, NOW).await.expect("lines");
+        let behind: String =
+            all.split_inclusive('\n').skip(usize::try_from(after).expect("few")).collect();
+        assert_eq!(read.lines, behind, "behind line {after}");
+    }
+    for (added, head) in &parts {
+        assert_eq!(engine.append(added).await, Ok(head.clone()), "again");
+    }
+    let (added, _) = &parts[2];
+    let other = Append { lines: other_lines(added.after.as_ref(), 1).1, ..added.clone() };
+    let conflict = EngineError::Conflict { run_id: "long".to_owned(), head };
+    assert_eq!(engine.append(&other).await, Err(conflict));
+    engine.release(&release("long", epoch, Rest::Ready)).await.expect("released");
+    let again = take(engine, "long").await;
+    assert_eq!(again.submission, submission("long", "claude"));
 }
 
 async fn repetitions(engine: &impl Engine) {
@@ -378,55 +412,8 @@ async fn claim(
     engine.claim(&Claim { run_id, holder, recall }).await
 }
 
-/// A run of the repository that is called as it is.
-pub(crate) fn submission(name: &str, agent: &str) -> Submission {
-    Submission {
-        run_id: name.to_owned(),
-        repository: format!("git@example.com:{name}"),
-        base: None,
-        workflow: "hotl-workflow-test.md".to_owned(),
-        text: "the workflow".to_owned(),
-        options: vec!["--auto-approve".to_owned()],
-        agents: vec![agent.to_owned()],
-        user: Some("somebody".to_owned()),
-        host: "laptop".to_owned(),
-        at_ms: 1_774_041_795_000,
-    }
-}
-
-/// A worker with room.
-pub(crate) fn offer(worker: &str, repositories: &[&str]) -> Offer {
-    Offer {
-        worker: worker.to_owned(),
-        host: "machine".to_owned(),
-        slots: 8,
-        busy: 0,
-        repositories: repositories.iter().map(|&one| one.to_owned()).collect(),
-    }
-}
-
-/// The end of a lease.
-pub(crate) fn release(run_id: &str, epoch: u64, rest: Rest) -> Release {
-    Release { run_id: run_id.to_owned(), epoch, rest }
-}
-
 fn waits() -> Rest {
     Rest::Waits { what: "step 2: a person".to_owned() }
-}
-
-/// An append.
-pub(crate) fn append(
-    run_id: &str,
-    epoch: Option<u64>,
-    after: Option<&Head>,
-    lines: &str,
-) -> Append {
-    Append { run_id: run_id.to_owned(), epoch, after: after.cloned(), lines: lines.to_owned() }
-}
-
-/// Lines that chain behind `before`, and the last of them.
-pub(crate) fn lines(before: Option<&Head>, count: usize) -> (Head, String) {
-    chained(before, count, &Event::RunPaused { reason: "a line".to_owned() })
 }
 
 fn other_lines(before: Option<&Head>, count: usize) -> (Head, String) {
@@ -445,19 +432,6 @@ fn agent_waits(before: &Head, agent: &str, until_ms: u64) -> (Head, String) {
         tries: 1,
     };
     chained(Some(before), 1, &Event::AgentWaits(wait))
-}
-
-fn chained(before: Option<&Head>, count: usize, event: &Event) -> (Head, String) {
-    let mut bytes = Vec::new();
-    let mut head = match before {
-        Some(head) => ledger::Head { seq: head.seq, sha256: head.sha256.clone() },
-        None => ledger::Head { seq: 0, sha256: "0".repeat(64) },
-    };
-    for _ in 0..count {
-        head = ledger::append(&mut bytes, &head, Timestamp::EPOCH, event, None);
-    }
-    let head = Head { seq: head.seq, sha256: head.sha256 };
-    (head, String::from_utf8(bytes).expect("lines are text"))
 }
 
 fn now_ms() -> u64 {

@@ -1,23 +1,26 @@
 //! What runs inside the engine: small handlers that keep a run's record and its lines. They take no time,
 //! start nothing and wait for nobody, so that it does no harm when the engine repeats them.
 //!
-//! The state of a `Run` has its record, its submission and each line under a key of its own, so an append
-//! reads and writes little, however long the journal is. The state of the `Fleet` names all runs and how
-//! the finished ones stand.
+//! The state of a `Run` comes with each call, so it is kept small: the record and the last lines. The
+//! lines before them, and what was submitted, move on to its `Journal`. The `Fleet` names all runs and
+//! says how the finished ones stand. Calls go one way only, from `Run` to the others, so that no two
+//! objects ever wait for each other.
 
 use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::shelves::{FleetObjectClient, JournalObjectClient, Shelved};
 use crate::engine::record::{Chained, Judged};
 use crate::engine::{Append, Appended, EngineError, Release, RunRecord, Submission};
 
 /// The key of the one `Fleet`.
 pub(super) const FLEET: &str = "main";
-const RECORD: &str = "record";
-const SUBMISSION: &str = "submission";
+/// Most bytes of lines that stay with a record.
+const LATEST_BYTES: usize = 16 * 1024;
+const KEPT: &str = "kept";
 
 /// What a handler answers. A refusal is an answer: an error of a handler would be tried again.
-type Answer<T> = Json<Result<T, EngineError>>;
+pub(super) type Answer<T> = Json<Result<T, EngineError>>;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Submit {
@@ -40,20 +43,30 @@ pub(super) struct Read {
     pub(super) after: u64,
 }
 
-/// Where the line `seq` lies.
-fn line_key(seq: u64) -> String {
-    format!("line {seq}")
+/// The last lines of a journal.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Latest {
+    /// Without their line breaks.
+    pub(super) lines: Vec<String>,
+    /// How many lines of the journal lie elsewhere.
+    pub(super) shelved: u64,
+    pub(super) record: RunRecord,
+}
+
+/// What is kept of a run besides its last lines.
+#[derive(Clone, Serialize, Deserialize)]
+struct Kept {
+    record: RunRecord,
+    /// How many lines have moved on.
+    shelved: u64,
+    /// Bytes of the lines that have not.
+    latest_bytes: usize,
 }
 
 /// One run.
 pub(super) struct RunObject;
 
-#[restate_sdk::object(
-    name = "Run",
-    lazy_state,
-    journal_retention = "0s",
-    idempotency_retention = "0s"
-)]
+#[restate_sdk::object(name = "Run", journal_retention = "0s", idempotency_retention = "0s")]
 impl RunObject {
     #[handler]
     async fn submit(
@@ -62,18 +75,15 @@ impl RunObject {
         call: Json<Submit>,
     ) -> HandlerResult<Answer<RunRecord>> {
         let Submit { run, now_ms } = call.into_inner();
-        if let Some(record) = record(&ctx).await? {
-            let taken = ctx.get::<Json<Submission>>(SUBMISSION).await?.map(Json::into_inner);
-            let is_same = taken.is_some_and(|taken| taken == run);
-            let exists = EngineError::Exists { run_id: run.run_id };
-            return Ok(Json(if is_same { Ok(record) } else { Err(exists) }));
+        if let Some(Kept { record, .. }) = kept(&ctx).await? {
+            return Ok(Json(record.demand_same(&run).map(|()| record)));
         }
         let record = match RunRecord::begin(&run, now_ms) {
             Ok(record) => record,
             Err(error) => return Ok(Json(Err(error))),
         };
-        ctx.set(SUBMISSION, Json(run));
-        ctx.set(RECORD, Json(record.clone()));
+        let _sent = journal(&ctx).submitted(Json(run)).send();
+        ctx.set(KEPT, Json(Kept { record: record.clone(), shelved: 0, latest_bytes: 0 }));
         note(&ctx, &record);
         Ok(Json(Ok(record)))
     }
@@ -83,18 +93,9 @@ impl RunObject {
         &self,
         ctx: ObjectContext<'_>,
         call: Json<GiveLease>,
-    ) -> HandlerResult<Answer<(RunRecord, Submission)>> {
+    ) -> HandlerResult<Answer<RunRecord>> {
         let holder = call.into_inner().holder;
-        let Some(mut record) = record(&ctx).await? else { return missing(&ctx) };
-        let was_finished = record.is_finished();
-        if let Err(error) = record.lease(&holder) {
-            return Ok(Json(Err(error)));
-        }
-        let Some(submission) = ctx.get::<Json<Submission>>(SUBMISSION).await? else {
-            return missing(&ctx);
-        };
-        keep(&ctx, &record, was_finished);
-        Ok(Json(Ok((record, submission.into_inner()))))
+        change(&ctx, |record| record.lease(&holder)).await
     }
 
     #[handler]
@@ -103,12 +104,12 @@ impl RunObject {
         ctx: ObjectContext<'_>,
         call: Json<Expire>,
     ) -> HandlerResult<Answer<RunRecord>> {
-        let Some(mut record) = record(&ctx).await? else { return missing(&ctx) };
-        let was_finished = record.is_finished();
-        if record.end_lease(call.into_inner().epoch, None) {
-            keep(&ctx, &record, was_finished);
-        }
-        Ok(Json(Ok(record)))
+        let epoch = call.into_inner().epoch;
+        change(&ctx, |record| {
+            record.end_lease(epoch, None);
+            Ok(())
+        })
+        .await
     }
 
     #[handler]
@@ -118,12 +119,11 @@ impl RunObject {
         call: Json<Release>,
     ) -> HandlerResult<Answer<RunRecord>> {
         let Release { epoch, rest, .. } = call.into_inner();
-        let Some(mut record) = record(&ctx).await? else { return missing(&ctx) };
-        let was_finished = record.is_finished();
-        if record.end_lease(epoch, Some(rest)) {
-            keep(&ctx, &record, was_finished);
-        }
-        Ok(Json(Ok(record)))
+        change(&ctx, |record| {
+            record.end_lease(epoch, Some(rest));
+            Ok(())
+        })
+        .await
     }
 
     #[handler]
@@ -133,111 +133,135 @@ impl RunObject {
         call: Json<Append>,
     ) -> HandlerResult<Answer<Appended>> {
         let append = call.into_inner();
-        let Some(mut record) = record(&ctx).await? else { return missing(&ctx) };
+        let Some(mut kept) = kept(&ctx).await? else { return Ok(missing(&ctx)) };
         let chained = match Chained::of(&append) {
             Ok(chained) => chained,
             Err(error) => return Ok(Json(Err(error))),
         };
-        match record.judge(&append, &chained) {
+        match kept.record.judge(&append, &chained) {
             Err(error) => return Ok(Json(Err(error))),
             Ok(Judged::New(from)) => {
-                let version = record.version;
-                for (seq, line) in chained.from(from) {
-                    ctx.set(&line_key(seq), line.to_owned());
-                }
-                record.take_lines(&append, &chained, from);
-                if record.version != version {
-                    ctx.set(RECORD, Json(record.clone()));
+                let version = kept.record.version;
+                kept.record.take_lines(&append, &chained, from);
+                if kept.record.version != version {
+                    add(&ctx, &mut kept, chained.from(from)).await?;
+                    ctx.set(KEPT, Json(kept.clone()));
                 }
             }
             Ok(Judged::Compare(seq)) => {
-                let line = ctx.get::<String>(&line_key(seq)).await?;
+                let line = match seq <= kept.shelved {
+                    true => journal(&ctx).line(seq).call().await?.into_inner(),
+                    false => ctx.get::<String>(&line_key(seq)).await?,
+                };
                 if !line.is_some_and(|line| chained.ends_with(&line)) {
-                    return Ok(Json(Err(record.conflict())));
+                    return Ok(Json(Err(kept.record.conflict())));
                 }
             }
         }
-        Ok(Json(Ok(Appended { head: chained.last(), record })))
+        Ok(Json(Ok(Appended { head: chained.last(), record: kept.record })))
     }
 
-    /// As the other handlers one after the other, so that it says how the run stands after everything
-    /// that was asked for before.
+    /// One after the other with those above, so that it says how the run stands after everything that was
+    /// asked for before.
     #[handler]
     async fn settle(&self, ctx: ObjectContext<'_>) -> HandlerResult<Answer<RunRecord>> {
-        match record(&ctx).await? {
-            Some(record) => Ok(Json(Ok(record))),
+        Ok(match kept(&ctx).await? {
+            Some(kept) => Json(Ok(kept.record)),
             None => missing(&ctx),
-        }
+        })
     }
 
-    /// Beside the others. The whole state comes with the call: each line would be a question otherwise.
-    #[handler(lazy_state = false)]
+    /// Beside the others.
+    #[handler]
     async fn read(
         &self,
         ctx: SharedObjectContext<'_>,
         call: Json<Read>,
-    ) -> HandlerResult<Answer<(String, RunRecord)>> {
-        let Some(record) = ctx.get::<Json<RunRecord>>(RECORD).await?.map(Json::into_inner) else {
+    ) -> HandlerResult<Answer<Latest>> {
+        let Some(kept) = ctx.get::<Json<Kept>>(KEPT).await?.map(Json::into_inner) else {
             return Ok(Json(Err(EngineError::NotFound { run_id: ctx.key().to_owned() })));
         };
+        let Kept { record, shelved, .. } = kept;
         let last = record.head.as_ref().map_or(0, |head| head.seq);
-        let mut lines = String::new();
-        for seq in call.into_inner().after + 1..=last {
-            lines += &ctx.get::<String>(&line_key(seq)).await?.unwrap_or_default();
-            lines.push('\n');
+        let mut lines = Vec::new();
+        for seq in shelved.max(call.into_inner().after) + 1..=last {
+            lines.push(ctx.get::<String>(&line_key(seq)).await?.unwrap_or_default());
         }
-        Ok(Json(Ok((lines, record))))
+        Ok(Json(Ok(Latest { lines, shelved, record })))
     }
 }
 
-/// Which runs there are.
-pub(super) struct FleetObject;
+/// Where the line `seq` lies.
+pub(super) fn line_key(seq: u64) -> String {
+    format!("line {seq}")
+}
 
-#[restate_sdk::object(
-    name = "Fleet",
-    lazy_state,
-    journal_retention = "0s",
-    idempotency_retention = "0s"
-)]
-impl FleetObject {
-    #[handler]
-    async fn note(&self, ctx: ObjectContext<'_>, record: Json<RunRecord>) -> HandlerResult<()> {
-        let record = record.into_inner();
-        let known = ctx.get::<Json<RunRecord>>(&record.run_id).await?.map(Json::into_inner);
-        if known.is_none_or(|known| known.version < record.version) {
-            ctx.set(&record.run_id.clone(), Json(record));
+async fn kept(ctx: &ObjectContext<'_>) -> Result<Option<Kept>, TerminalError> {
+    Ok(ctx.get::<Json<Kept>>(KEPT).await?.map(Json::into_inner))
+}
+
+fn missing<T>(ctx: &ObjectContext<'_>) -> Answer<T> {
+    Json(Err(EngineError::NotFound { run_id: ctx.key().to_owned() }))
+}
+
+/// Changes a record, and keeps it if it has changed.
+async fn change(
+    ctx: &ObjectContext<'_>,
+    change: impl FnOnce(&mut RunRecord) -> Result<(), EngineError>,
+) -> HandlerResult<Answer<RunRecord>> {
+    let Some(mut kept) = kept(ctx).await? else { return Ok(missing(ctx)) };
+    let before = (kept.record.version, kept.record.is_finished());
+    if let Err(error) = change(&mut kept.record) {
+        return Ok(Json(Err(error)));
+    }
+    let record = kept.record.clone();
+    if record.version != before.0 {
+        ctx.set(KEPT, Json(kept));
+        // Of a run that is not finished the fleet only has to know that there is one.
+        if before.1 || record.is_finished() {
+            note(ctx, &record);
         }
-        Ok(())
     }
+    Ok(Json(Ok(record)))
+}
 
-    #[handler(lazy_state = false)]
-    async fn all(&self, ctx: SharedObjectContext<'_>) -> HandlerResult<Json<Vec<RunRecord>>> {
-        let mut records = Vec::new();
-        for run_id in ctx.get_keys().await? {
-            records.extend(ctx.get::<Json<RunRecord>>(&run_id).await?.map(Json::into_inner));
+/// Adds lines to those that stay with the record; all of them move on when they become too many.
+async fn add(
+    ctx: &ObjectContext<'_>,
+    kept: &mut Kept,
+    new: impl Iterator<Item = (u64, &str)>,
+) -> Result<(), TerminalError> {
+    let new: Vec<(u64, &str)> = new.collect();
+    let bytes: usize = new.iter().map(|(_, line)| line.len()).sum();
+    if kept.latest_bytes + bytes <= LATEST_BYTES {
+        kept.latest_bytes += bytes;
+        for (seq, line) in new {
+            ctx.set(&line_key(seq), line.to_owned());
         }
-        Ok(Json(records))
+        return Ok(());
     }
-}
-
-async fn record(ctx: &ObjectContext<'_>) -> Result<Option<RunRecord>, TerminalError> {
-    Ok(ctx.get::<Json<RunRecord>>(RECORD).await?.map(Json::into_inner))
-}
-
-fn missing<T>(ctx: &ObjectContext<'_>) -> HandlerResult<Answer<T>> {
-    Ok(Json(Err(EngineError::NotFound { run_id: ctx.key().to_owned() })))
-}
-
-/// Keeps a record that has changed.
-fn keep(ctx: &ObjectContext<'_>, record: &RunRecord, was_finished: bool) {
-    ctx.set(RECORD, Json(record.clone()));
-    // Of a run that is not finished the fleet only has to know that there is one.
-    if was_finished || record.is_finished() {
-        note(ctx, record);
+    let (first, last) = match (new.first(), new.last()) {
+        (Some((first, _)), Some((last, _))) => (*first, *last),
+        (_, _) => return Ok(()),
+    };
+    let mut lines = Vec::new();
+    for seq in kept.shelved + 1..first {
+        lines.push(ctx.get::<String>(&line_key(seq)).await?.unwrap_or_default());
+        ctx.clear(&line_key(seq));
     }
+    lines.extend(new.into_iter().map(|(_, line)| line.to_owned()));
+    let shelved = Shelved { first: kept.shelved + 1, lines };
+    let _sent = journal(ctx).put(Json(shelved)).send();
+    kept.shelved = last;
+    kept.latest_bytes = 0;
+    Ok(())
+}
+
+fn journal<'ctx>(ctx: &ObjectContext<'ctx>) -> JournalObjectClient<'ctx> {
+    ctx.object_client::<JournalObjectClient<'ctx>>(ctx.key())
 }
 
 fn note(ctx: &ObjectContext<'_>, record: &RunRecord) {
     // That it is on its way is enough: nobody waits for it.
-    let _sent = ctx.object_client::<FleetObjectClient>(FLEET).note(Json(record.clone())).send();
+    let _sent = ctx.object_client::<FleetObjectClient<'_>>(FLEET).note(Json(record.clone())).send();
 }

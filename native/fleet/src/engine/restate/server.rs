@@ -1,8 +1,6 @@
 //! The engine's server as a process of ours: started, watched, started again when it dies, and ended with
 //! us.
 
-mod log;
-
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +14,8 @@ use tokio::time::timeout;
 
 use super::socket::Socket;
 use super::{Options, StartError};
-use log::Log;
+use crate::guard::Ending;
+use crate::log::Log;
 
 /// The file with the key that the server signs with.
 pub(super) const IDENTITY: &str = "engine-identity.pem";
@@ -133,7 +132,9 @@ impl Plan {
         let Options { program, guard, folder, .. } = &self.options;
         let cannot = format!("cannot start {}", program.display());
         let mut command = Command::new(guard);
-        command.args(["guard", &std::process::id().to_string()]).arg(program);
+        command
+            .args(["guard", &std::process::id().to_string(), Ending::Kill.as_str()])
+            .arg(program);
         command.args(["--no-logo", "--base-dir", "engine", "--node-name", NODE]);
         command.args(["--listen-mode", "unix", "--log-disable-ansi-codes", "true"]);
         for (name, _) in std::env::vars_os() {

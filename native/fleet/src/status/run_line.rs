@@ -1,0 +1,137 @@
+//! One run, as its journal and the engine say that it stands.
+
+use onloop_core::documents::ledger;
+use onloop_core::run::{Next, Question, Run};
+use onloop_core::text;
+use serde_json::{Value, json};
+
+use super::{COLUMNS, moment};
+use crate::engine::{Rest, RunView};
+
+/// A run of the fleet.
+#[derive(Debug)]
+pub(super) struct RunLine {
+    view: RunView,
+    /// What its journal says; `None`: there is none yet.
+    run: Option<Result<Run, String>>,
+}
+
+impl RunLine {
+    /// The run with this journal.
+    pub(super) fn of(view: RunView, lines: &str) -> RunLine {
+        let run = match ledger::read(lines.as_bytes(), None) {
+            Ok(ledger) => Some(Ok(ledger.run)),
+            Err(ledger::LedgerError::Empty) => None,
+            Err(error) => Some(Err(error.to_string())),
+        };
+        RunLine { view, run }
+    }
+
+    fn run(&self) -> Option<&Run> {
+        self.run.as_ref()?.as_ref().ok()
+    }
+
+    /// For people: what it is called, where it is, what is going on, and what to do about it.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("{} {}\n", self.mark(), text::one_line(&self.view.run_id));
+        let mut say = |line: String| {
+            text += &(text::wrapped(&format!("    {line}"), COLUMNS, 6) + "\n");
+        };
+        let (workflow, repository) = (&self.view.workflow, &self.view.repository);
+        say(format!("{} in {}", text::one_line(workflow), text::one_line(repository)));
+        if let Some(Err(error)) = &self.run {
+            say(format!("its journal cannot be read: {error}"));
+        }
+        if let Some(place) = self.run().map(place) {
+            say(place);
+        }
+        say(self.now());
+        if let Some(command) = self.command() {
+            // Whole, so that it can be copied.
+            text += &format!("    {command}\n");
+        }
+        text
+    }
+
+    fn mark(&self) -> &'static str {
+        match (&self.view.holder, &self.view.rest) {
+            (Some(_), _) => "→",
+            (None, Rest::Waits { .. }) => "⏸",
+            (None, Rest::Ready | Rest::Until { .. }) => "·",
+            (None, Rest::Over { .. } | Rest::Home { .. }) => "✓",
+        }
+    }
+
+    /// What is going on, on one line.
+    fn now(&self) -> String {
+        let said = self.run().map(|run| run.standing().now);
+        let now = match (&self.view.holder, &self.view.rest) {
+            (Some(holder), _) => match said {
+                Some(said) => format!("{said}, on {holder}"),
+                None => format!("{holder} works on it"),
+            },
+            (None, Rest::Ready) => "waits for a worker".to_owned(),
+            (None, Rest::Waits { what }) => said.unwrap_or_else(|| what.clone()),
+            (None, Rest::Until { at_ms, agent }) => {
+                format!("{agent} is not served until {}", moment(*at_ms))
+            }
+            (None, Rest::Over { how }) => how.clone(),
+            (None, Rest::Home { host }) => format!("goes on at {host}"),
+        };
+        text::one_line(&now)
+    }
+
+    /// What a person does about it.
+    fn command(&self) -> Option<String> {
+        if !matches!((&self.view.holder, &self.view.rest), (None, Rest::Waits { .. })) {
+            return None;
+        }
+        let id = text::shell_word(&self.view.run_id);
+        let step = match self.run().map(|run| run.next()) {
+            Some(Next::Ask(Question::Gate { step } | Question::Review { step, .. })) => Some(step),
+            _ => None,
+        };
+        Some(match step {
+            Some(step) => format!("onloop gate {step} approved --run-id {id}"),
+            None => format!("onloop resume {id}"),
+        })
+    }
+
+    /// For programs.
+    pub(super) fn document(&self) -> Value {
+        let mut document = serde_json::to_value(&self.view).expect("only string keys");
+        document["now"] = self.now().into();
+        document["command"] = self.command().into();
+        document["problem"] = match &self.run {
+            Some(Err(error)) => error.as_str().into(),
+            Some(Ok(_)) | None => Value::Null,
+        };
+        document["progress"] = self.run().map_or(Value::Null, |run| {
+            let step = run.step(run.current_step());
+            json!({
+                "status": run.status.as_str(),
+                "step": run.current_step(),
+                "steps": run.steps.len(),
+                "step_name": step.map(|step| step.step.name.as_str()),
+                "attempt": step.map(|step| step.attempts),
+                "usage": onloop_core::documents::summary::summary(run)["usage"],
+            })
+        });
+        document
+    }
+}
+
+/// Where a run is, and what it cost.
+fn place(run: &Run) -> String {
+    let mut place = format!("step {}/{}", run.current_step(), run.steps.len());
+    if let Some(step) = run.step(run.current_step()) {
+        place += &format!(" {}", text::one_line(&step.step.name));
+        if step.attempts > 0 && step.limit() > 1 {
+            place += &format!(", attempt {}", step.attempt_of_limit());
+        }
+    }
+    if let Some(cost) = run.usage.cost.known().filter(|_| run.usage.agents > 0) {
+        place += &format!(", {cost} USD");
+    }
+    place
+}
