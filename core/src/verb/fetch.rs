@@ -3,7 +3,7 @@
 use crate::effect::{Exit, Failure, Io, Repository};
 use crate::engine::advice::go_on;
 use crate::engine::arrive::{Arrival, arrive};
-use crate::engine::consent::{Question, consent, would_run};
+use crate::engine::consent::{ConsentQuestion, consent, would_run};
 use crate::engine::decide::demand_person;
 use crate::engine::exit::refused_by;
 use crate::engine::store::{Known, Paths, Store};
@@ -72,7 +72,7 @@ async fn bring(io: &Io, args: &FetchArgs) -> Result<(), Exit> {
         return Ok(());
     }
     io.result(description(&remote, ledger)).await;
-    let question = Question {
+    let question = ConsentQuestion {
         words: "Fetch it, so that onloop may run this here?",
         done: "fetched",
         command: format!("onloop fetch {id} --remote {} --yes", text::shell_word(&remote)),
