@@ -1,6 +1,8 @@
 //! What a person is told before they decide about a step, with what git knows of it.
 
 use crate::effect::{DiffShown, Failure, Io};
+use crate::engine::find_run::submitted_from;
+use crate::engine::store::{Paths, StateHome};
 use crate::limits;
 use crate::preflight::foreign_paths;
 use crate::run::{ChangedWork, Checkpoint, Facts, Run};
@@ -105,11 +107,19 @@ async fn changed(
     }
 }
 
-/// Where git finds the commits of a run: its worktree, or the repository when that is removed.
+/// Where git finds the commits of a run: its worktree, the repository when that is removed, or the checkout
+/// from which it was handed to a fleet, when both are on another machine.
 pub(crate) async fn checkout(io: &Io, run: &Run) -> String {
     let root = &run.place.execution_root;
-    match io.stat(root).await {
-        Ok(_) => root.clone(),
-        Err(_) => run.place.repo_root.as_ref().unwrap_or(root).clone(),
+    if io.stat(root).await.is_ok() {
+        return root.clone();
     }
+    let repository = run.place.repo_root.as_ref().unwrap_or(root);
+    if io.stat(repository).await.is_err()
+        && let Ok(home) = StateHome::of(io)
+        && let Some(from) = submitted_from(io, &Paths::new(&home, "", &run.id)).await
+    {
+        return from;
+    }
+    repository.clone()
 }

@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use onloop::host::{Interrupts, Locks, OsFiles, OsLocks, Root};
-use onloop_core::effect::{ProcessIdentity, Start};
-use onloop_core::{cli, limits};
+use onloop::host::git::OsGit;
+use onloop::host::{Git as _, Interrupts, Locks, OsFiles, OsLocks, Root};
+use onloop_core::effect::{GitRequest, ProcessIdentity, Start};
+use onloop_core::{cli, limits, text};
 
 pub(crate) use marks::{Mark, marked};
 
@@ -22,6 +23,8 @@ use crate::worker::host;
 
 /// Verbs that show for as long as somebody looks.
 const LASTING: [&str; 2] = ["watch", "web"];
+/// Verbs that show what the work has changed.
+const COMPARING: [&str; 2] = ["diff", "gate"];
 /// How long the server may think about whether there is something new.
 const LOOK: Duration = Duration::from_secs(20);
 /// Pause after the server could not be reached.
@@ -34,7 +37,7 @@ pub fn onloop() -> ExitCode {
     let Ok(known) = Known::find(None) else { return onloop::main() };
     let calls: Arc<dyn Calls> = Arc::new(known.client());
     if argv.get(1).is_some_and(|verb| verb == "resume")
-        && let Some(mark) = home::meant(&argv)
+        && let Some(mark) = home::meant(&argv, &known.url, calls.as_ref())
     {
         return match home::bring(&mark, &calls) {
             Ok(()) => home::go_on(&argv),
@@ -48,6 +51,7 @@ pub fn onloop() -> ExitCode {
         },
         |start, host| {
             let Some(runs) = runs_of(start) else { return host };
+            marks::learn(&start.argv, &runs, &known.url, calls.as_ref());
             bring_up_to_date(start, &runs, &calls);
             let writer = Writer::Person { holder: holder() };
             on_journal(host, &runs, Arc::clone(&calls), writer)
@@ -83,15 +87,38 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
             Ok(_) => {}
             Err(MirrorError::Engine(error @ EngineError::Unreachable { .. })) => {
                 if !std::mem::replace(&mut told, true) {
-                    eprintln!("warning: {error}\n  Runs of the fleet are shown as this machine knew them.");
+                    eprintln!(
+                        "warning: {error}\n  Runs of the fleet are shown as this machine knew them."
+                    );
                 }
             }
             Err(error) => eprintln!("warning: run {}: {error}", mark.run_id),
         }
     }
-    if start.argv.get(1).is_some_and(|verb| LASTING.contains(&verb.as_str())) {
+    let verb = start.argv.get(1).map_or("", String::as_str);
+    if COMPARING.contains(&verb) {
+        meant.iter().for_each(fetch_work);
+    }
+    if LASTING.contains(&verb) {
         let goes_on = |mark: &Mark| !mark.is_over(runs);
-        meant.into_iter().filter(goes_on).for_each(|mark| follow(runs, mark, calls, &start.process));
+        meant
+            .into_iter()
+            .filter(goes_on)
+            .for_each(|mark| follow(runs, mark, calls, &start.process));
+    }
+}
+
+/// Fetches the commits of a run whose work is elsewhere, for whoever looks at what it changed.
+fn fetch_work(mark: &Mark) {
+    let Some(root) = &mark.run.root else { return };
+    let fetch = GitRequest::FetchRefs {
+        cwd: root.clone(),
+        remote: mark.run.remote.clone(),
+        prefix: mark.run_id.clone(),
+    };
+    if let Err(failure) = OsGit::new().git(&fetch) {
+        let why = text::one_line(&failure.message);
+        eprintln!("warning: the work of run {} cannot be fetched: {why}", mark.run_id);
     }
 }
 
