@@ -44,8 +44,14 @@ fn names_place(word: &OsString) -> bool {
     word.to_str().is_some_and(|word| word == "--on" || word.starts_with("--on="))
 }
 
-/// Whether a fleet's server was ever named here.
+/// Names a fleet's server.
+const SERVER: &str = "ONLOOP_FLEET_SERVER";
+
+/// Whether a fleet's server is named here.
 fn knows_fleet() -> bool {
+    if std::env::var_os(SERVER).is_some_and(|server| !server.is_empty()) {
+        return true;
+    }
     let home = start::gather().ok().and_then(|(start, _)| start.state_home());
     home.is_some_and(|home| Path::new(&home).join("fleet/server.json").exists())
 }
