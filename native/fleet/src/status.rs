@@ -247,8 +247,8 @@ mod tests {
         assert_eq!(
             nothing,
             "No unfinished runs. Hand one over with `onloop run FILE --on fleet`.\n\n\
-             No workers: start one with `onloop fleet worker --server http://desk:9400\n  \
-             --repos DIR`\n"
+             No workers: start one with\n  \
+             `onloop fleet worker --server http://desk:9400 --repos DIR`\n"
         );
         let document: Value =
             serde_json::from_str(&document("http://desk:9400", &overview, &runs)).expect("JSON");
