@@ -24,7 +24,7 @@ pub(crate) struct UpArgs {
     /// The program of the engine; below is where it is looked for
     #[arg(long, value_name = "FILE")]
     pub(crate) server_program: Option<PathBuf>,
-    /// Where the worker has its clones [default: in the state home]
+    /// Where its clones are [default: in the state home]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) repos: Option<PathBuf>,
     /// What the worker is called [default: the machine's name]
