@@ -188,7 +188,8 @@ pub enum Standing {
 pub struct Claim {
     /// The run.
     pub run_id: String,
-    /// Who wants it.
+    /// Who wants it: a name that nobody else uses, since whoever has the lease and asks again, such as
+    /// for want of the answer, is given it again.
     pub holder: String,
     /// Ask whoever has it to stop.
     pub recall: bool,
