@@ -435,15 +435,15 @@ mod tests {
         let eighth = append(&mut lines, &seventh, Timestamp::EPOCH, &event, None);
 
         let heads = |before, lines| {
-            let chained: Result<Vec<_>, _> = chain(before, lines);
+            let chained = chain(before, lines);
             chained.map(|lines| lines.into_iter().map(|(head, _)| head).collect::<Vec<_>>())
         };
         assert_eq!(heads(Some(&first), &lines), Ok(vec![seventh.clone(), eighth.clone()]));
-        assert_eq!(heads(Some(&seventh), &lines[one..]), Ok(vec![eighth]));
+        assert_eq!(heads(Some(&seventh), &lines[one..]), Ok(vec![eighth.clone()]));
         let why = |before, lines| heads(before, lines).unwrap_err().to_string();
         assert_eq!(why(None, &lines), "line 1: `seq` is 7, expected 1");
         assert_eq!(why(Some(&seventh), &lines), "line 8: `seq` is 7, expected 8");
-        let other = Head { seq: 6, ..seventh };
+        let other = Head { seq: 6, ..eighth.clone() };
         assert_eq!(
             why(Some(&other), &lines),
             "line 7: `prev` is not the digest of the line before it"

@@ -107,19 +107,16 @@ async fn changed(
     }
 }
 
-/// Where git finds the commits of a run: its worktree, the repository when that is removed, or the checkout
-/// from which it was handed to a fleet, when both are on another machine.
+/// Where git finds the commits of a run: its worktree, or the repository when that is removed.
 pub(crate) async fn checkout(io: &Io, run: &Run) -> String {
     let root = &run.place.execution_root;
     if io.stat(root).await.is_ok() {
         return root.clone();
     }
-    let repository = run.place.repo_root.as_ref().unwrap_or(root);
-    if io.stat(repository).await.is_err()
-        && let Ok(home) = StateHome::of(io)
-        && let Some(from) = submitted_from(io, &Paths::new(&home, "", &run.id)).await
-    {
-        return from;
-    }
-    repository.clone()
+    // A fleet's run works on another machine; its commits come to where it was submitted.
+    let submitted = match StateHome::of(io) {
+        Ok(home) => submitted_from(io, &Paths::new(&home, root, &run.id)).await,
+        Err(_) => None,
+    };
+    submitted.or_else(|| run.place.repo_root.clone()).unwrap_or_else(|| root.clone())
 }

@@ -63,7 +63,8 @@ pub trait Engine: Send + Sync + 'static {
     /// lease is not the present one.
     fn append(&self, lines: &Append) -> impl Future<Output = Result<Head, EngineError>> + Send;
 
-    /// The journal behind line `after`; waits up to `wait` until there is something.
+    /// The journal behind line `after`; waits up to `wait` until there is something, or the run stands
+    /// otherwise.
     fn lines(
         &self,
         run: &str,
@@ -187,7 +188,8 @@ pub enum Standing {
 pub struct Claim {
     /// The run.
     pub run_id: String,
-    /// Who wants it.
+    /// Who wants it: a name that nobody else uses, since whoever has the lease and asks again, such as
+    /// for want of the answer, is given it again.
     pub holder: String,
     /// Ask whoever has it to stop.
     pub recall: bool,

@@ -7,10 +7,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use onloop::host::git::OsGit;
-use onloop::host::{Git as _, Interrupts, Locks, OsFiles, OsLocks, Root};
-use onloop_core::effect::{GitRequest, ProcessIdentity, Start};
-use onloop_core::{cli, limits, text};
+use onloop::host::{Interrupts, Locks, OsFiles, OsLocks, Root};
+use onloop_core::effect::{ProcessIdentity, Start};
+use onloop_core::{cli, limits};
 
 pub(crate) use marks::{Mark, marked};
 
@@ -21,10 +20,10 @@ use crate::known::Known;
 use crate::rest;
 use crate::worker::host;
 
+/// Verbs that show what has changed in the work.
+const COMPARING: [&str; 4] = ["diff", "gate", "watch", "web"];
 /// Verbs that show for as long as somebody looks.
 const LASTING: [&str; 2] = ["watch", "web"];
-/// Verbs that show what the work has changed.
-const COMPARING: [&str; 2] = ["diff", "gate"];
 /// How long the server may think about whether there is something new.
 const LOOK: Duration = Duration::from_secs(20);
 /// Pause after the server could not be reached.
@@ -84,7 +83,7 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
     let mut told = false;
     for mark in meant.iter().filter(|mark| !mark.is_over(runs)) {
         match pull(runs, mark, calls.as_ref(), Duration::ZERO, &start.process) {
-            Ok(_) => {}
+            Ok(()) => {}
             Err(MirrorError::Engine(error @ EngineError::Unreachable { .. })) => {
                 if !std::mem::replace(&mut told, true) {
                     eprintln!(
@@ -95,30 +94,17 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
             Err(error) => eprintln!("warning: run {}: {error}", mark.run_id),
         }
     }
-    let verb = start.argv.get(1).map_or("", String::as_str);
-    if COMPARING.contains(&verb) {
-        meant.iter().for_each(fetch_work);
+    let is_one_of =
+        |verbs: &[&str]| start.argv.get(1).is_some_and(|verb| verbs.contains(&verb.as_str()));
+    if is_one_of(&COMPARING) {
+        meant.iter().for_each(Mark::fetch);
     }
-    if LASTING.contains(&verb) {
+    if is_one_of(&LASTING) {
         let goes_on = |mark: &Mark| !mark.is_over(runs);
         meant
             .into_iter()
             .filter(goes_on)
             .for_each(|mark| follow(runs, mark, calls, &start.process));
-    }
-}
-
-/// Fetches the commits of a run whose work is elsewhere, for whoever looks at what it changed.
-fn fetch_work(mark: &Mark) {
-    let Some(root) = &mark.run.root else { return };
-    let fetch = GitRequest::FetchRefs {
-        cwd: root.clone(),
-        remote: mark.run.remote.clone(),
-        prefix: mark.run_id.clone(),
-    };
-    if let Err(failure) = OsGit::new().git(&fetch) {
-        let why = text::one_line(&failure.message);
-        eprintln!("warning: the work of run {} cannot be fetched: {why}", mark.run_id);
     }
 }
 
@@ -151,8 +137,9 @@ fn follow(runs: &str, mark: Mark, calls: &Arc<dyn Calls>, process: &ProcessIdent
     let (runs, calls, process) = (runs.to_owned(), Arc::clone(calls), process.clone());
     std::thread::spawn(move || {
         while !mark.is_over(&runs) {
-            if pull(&runs, &mark, calls.as_ref(), LOOK, &process).is_err() {
-                std::thread::sleep(PAUSE);
+            match pull(&runs, &mark, calls.as_ref(), LOOK, &process) {
+                Ok(()) => mark.fetch(),
+                Err(_) => std::thread::sleep(PAUSE),
             }
         }
     });

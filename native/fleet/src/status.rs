@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::cli::refuse;
 use crate::client::Client;
-use crate::engine::{AccountView, Overview, Rest, WorkerView};
+use crate::engine::{AccountView, EngineError, Overview, Rest, RunView, WorkerView};
 use crate::known::Known;
 use run_line::RunLine;
 
@@ -21,6 +21,8 @@ use run_line::RunLine;
 const COLUMNS: usize = 80;
 /// How long the server may be away, such as for a restart, before that is said.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// How many journals are read at once.
+const AT_ONCE: usize = 8;
 /// A worker that was not heard of for so long is said to be silent.
 const SILENT_MS: u64 = 60 * 1000;
 
@@ -56,21 +58,28 @@ pub(crate) fn status(args: &StatusArgs) -> Exit {
     }
 }
 
-fn look(
-    client: &Client,
-    all: bool,
-) -> Result<(Overview, Vec<RunLine>), crate::engine::EngineError> {
+fn look(client: &Client, all: bool) -> Result<(Overview, Vec<RunLine>), EngineError> {
     let overview = client.patiently(PATIENCE, || true, Client::overview)?;
-    let mut runs = Vec::new();
-    for view in &overview.runs {
-        let is_over =
-            view.holder.is_none() && matches!(view.rest, Rest::Over { .. } | Rest::Home { .. });
-        if all || !is_over {
+    let is_over = |view: &RunView| {
+        view.holder.is_none() && matches!(view.rest, Rest::Over { .. } | Rest::Home { .. })
+    };
+    let shown: Vec<&RunView> = overview.runs.iter().filter(|view| all || !is_over(view)).collect();
+    let runs = std::thread::scope(|scope| {
+        let some = shown.len().div_ceil(AT_ONCE).max(1);
+        let read = |view: &RunView| {
             let lines = client.lines(&view.run_id, 0, Duration::ZERO)?;
-            runs.push(RunLine::of(lines.view, &lines.lines));
-        }
-    }
-    Ok((overview, runs))
+            Ok(RunLine::of(lines.view, &lines.lines))
+        };
+        let readers: Vec<_> = shown
+            .chunks(some)
+            .map(|views| scope.spawn(move || views.iter().map(|view| read(view)).collect()))
+            .collect();
+        let read = readers
+            .into_iter()
+            .map(|reader| reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        read.collect::<Result<Vec<Vec<RunLine>>, EngineError>>()
+    })?;
+    Ok((overview, runs.into_iter().flatten().collect()))
 }
 
 fn document(server: &str, overview: &Overview, runs: &[RunLine]) -> String {
@@ -162,7 +171,7 @@ fn now_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Offer, RunView};
+    use crate::engine::Offer;
 
     #[test]
     fn a_page_says_what_there_is_in_eighty_columns() {
@@ -220,7 +229,7 @@ mod tests {
     onloop resume three
 · four
     hotl-workflow-one.md in git@example.com:one
-    claude is not served until 1970-01-01T00:00:00Z
+    claude is not served until 1970-01-01T00:00:00+00:00
 ✓ five
     hotl-workflow-one.md in git@example.com:one
     completed
@@ -231,15 +240,15 @@ mod tests {
 2 workers with 4 slots at http://desk:9400
   desk: 1 of 2 busy
   night on tower: 0 of 2 busy, silent for 5m
-  claude: 1 at work, at most 2, not served until 1970-01-01T00:00:00Z
+  claude: 1 at work, at most 2, not served until 1970-01-01T00:00:00+00:00
 ";
         assert_eq!(page("http://desk:9400", &overview, &runs, 1_000_000), expected);
         let nothing = page("http://desk:9400", &Overview::default(), &[], 0);
         assert_eq!(
             nothing,
             "No unfinished runs. Hand one over with `onloop run FILE --on fleet`.\n\n\
-             No workers: start one with `onloop fleet worker --server http://desk:9400\n  \
-             --repos DIR`\n"
+             No workers: start one with\n  \
+             `onloop fleet worker --server http://desk:9400 --repos DIR`\n"
         );
         let document: Value =
             serde_json::from_str(&document("http://desk:9400", &overview, &runs)).expect("JSON");

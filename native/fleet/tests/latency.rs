@@ -2,6 +2,8 @@
 //! server's program; prints figures.
 #![cfg(unix)]
 
+#[path = "engine/program.rs"]
+mod program;
 #[path = "engine/samples.rs"]
 mod samples;
 
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use onloop_fleet::client::Client;
 use onloop_fleet::desk::Desk;
-use onloop_fleet::engine::restate::{Options, find, start};
+use onloop_fleet::engine::restate::{Options, start};
 use onloop_fleet::engine::{Offer, Rest, Settings};
 use onloop_fleet::key::Key;
 use tokio::sync::watch;
@@ -23,7 +25,7 @@ const APPEND_MEDIAN: Duration = Duration::from_millis(20);
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_is_recorded_in_milliseconds() {
     let folder = tempfile::tempdir().expect("a folder");
-    let program = find(None, folder.path()).unwrap_or_else(|missing| panic!("{missing}"));
+    let program = program::program();
     let guard = env!("CARGO_BIN_EXE_onloop-fleet").into();
     let folder = folder.path().to_owned();
     let options = Options { program, guard, folder, settings: Settings::default() };

@@ -2,6 +2,8 @@
 //! server's program; a stage of its own runs this.
 #![cfg(unix)]
 
+#[path = "engine/program.rs"]
+mod program;
 #[path = "engine/samples.rs"]
 mod samples;
 #[path = "engine/scenarios.rs"]
@@ -10,11 +12,11 @@ mod scenarios;
 use std::path::Path;
 use std::time::Duration;
 
-use onloop_fleet::engine::restate::{self, Options, Restate, Server, ServerEvent, find, start};
+use onloop_fleet::engine::restate::{self, Options, Restate, Server, ServerEvent, start};
 use onloop_fleet::engine::{Engine, EngineError, Keeper, Rest};
 
 async fn engine(folder: &Path) -> (Keeper<Restate>, Server) {
-    let program = find(None, folder).unwrap_or_else(|missing| panic!("{missing}"));
+    let program = program::program();
     let options = Options {
         program,
         guard: env!("CARGO_BIN_EXE_onloop-fleet").into(),

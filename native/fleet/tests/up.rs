@@ -2,16 +2,18 @@
 //! this.
 #![cfg(unix)]
 
+#[path = "engine/program.rs"]
+mod program;
 #[path = "engine/samples.rs"]
 mod samples;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use onloop_fleet::client::Client;
-use onloop_fleet::engine::restate::find;
-use onloop_fleet::engine::{EngineError, Rest};
+use onloop_fleet::engine::{Claim, EngineError, Rest};
 use onloop_fleet::key::Key;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
@@ -27,7 +29,7 @@ struct Up {
 
 impl Up {
     fn start(home: &Path) -> Up {
-        let program = find(None, home).unwrap_or_else(|missing| panic!("{missing}"));
+        let program = program::program();
         let fleet = home.join("fleet");
         let server = fleet.join("server.json");
         let _ = std::fs::remove_file(&server);
@@ -112,6 +114,78 @@ fn what_was_answered_is_there_after_every_kill() {
     kill_process(up.pid(), Signal::TERM).expect("told");
     assert!(up.child.wait().expect("it ends").success());
     assert!(test_kill_process(up.engine).is_err(), "its engine has ended");
+}
+
+#[test]
+fn each_line_is_added_once_while_the_engine_is_killed_again_and_again() {
+    const WRITERS: usize = 4;
+    const LINES: usize = 40;
+    const KILLS: usize = 4;
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path();
+    let up = Up::start(home);
+    let is_over = AtomicBool::new(false);
+    let kills = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let up = &up;
+                scope.spawn(move || {
+                    let run_id = format!("run-{writer}");
+                    let run = samples::submission(&run_id, "claude");
+                    up.patiently(|client| client.submit(&run));
+                    let holder = format!("writer-{writer}");
+                    let claim = Claim { run_id: run_id.clone(), holder, recall: false };
+                    let mut head = None;
+                    for _ in 0..LINES {
+                        let (next, line) = samples::lines(head.as_ref(), 1);
+                        // A lease that ends while the engine is away is asked for again.
+                        head = Some(loop {
+                            let lease = up.patiently(|client| client.claim(&claim));
+                            let append =
+                                samples::append(&run_id, Some(lease.epoch), head.as_ref(), &line);
+                            let added =
+                                up.client.patiently(LONG, || true, |client| client.append(&append));
+                            match added {
+                                Ok(head) => break head,
+                                Err(EngineError::Fenced { .. }) => {}
+                                Err(error) => panic!("{error}"),
+                            }
+                        });
+                        assert_eq!(head, Some(next));
+                    }
+                })
+            })
+            .collect();
+        let is_over = &is_over;
+        let killer = scope.spawn(move || {
+            let mut kills = 0;
+            let mut last = None;
+            while kills < KILLS && !is_over.load(Ordering::Relaxed) {
+                let found = engine(home).filter(|pid| last != Some(*pid));
+                match found.filter(|pid| kill_process(*pid, Signal::KILL).is_ok()) {
+                    Some(pid) => {
+                        last = Some(pid);
+                        kills += 1;
+                        std::thread::sleep(Duration::from_millis(700));
+                    }
+                    None => std::thread::sleep(Duration::from_millis(20)),
+                }
+            }
+            kills
+        });
+        for writer in writers {
+            writer.join().expect("it wrote all of its lines");
+        }
+        is_over.store(true, Ordering::Relaxed);
+        killer.join().expect("it killed")
+    });
+    assert!(kills > 0, "nobody was killed");
+    let (_, expected) = samples::lines(None, LINES);
+    for writer in 0..WRITERS {
+        let run_id = format!("run-{writer}");
+        let read = up.patiently(|client| client.lines(&run_id, 0, Duration::ZERO));
+        assert_eq!(read.lines, expected, "{run_id} after {kills} kills");
+    }
 }
 
 /// The process of the engine.

@@ -13,7 +13,7 @@ use super::{Append, EngineError, Head, Rest, RunView, Submission};
 /// Most bytes of a submission, all of its words together. A workflow can have 4 MiB.
 pub(crate) const SUBMISSION_BYTES: usize = 5 * 1024 * 1024;
 /// Most bytes of the lines of one append. The first line has the plan.
-pub(crate) const APPEND_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const APPEND_BYTES: usize = 8 * 1024 * 1024;
 /// Longest name of a worker, an agent, a machine and the like.
 const NAME_BYTES: usize = 512;
 

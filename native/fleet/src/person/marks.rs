@@ -12,6 +12,8 @@ use crate::clone::{self, REMOTE};
 use crate::engine::Rest;
 use crate::submit;
 
+use crate::git::git;
+
 /// A run of a fleet.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
@@ -22,6 +24,15 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
+    /// Brings the commits of its checkpoints to the checkout that it was submitted from, where that works:
+    /// they are for comparing.
+    pub(crate) fn fetch(&self) {
+        let Mark { run_id, run: FleetRun { root, remote, .. } } = self;
+        let Some(root) = root else { return };
+        let names = format!("+refs/onloop/{run_id}/*:refs/onloop/{run_id}/fetched/{remote}/*");
+        let _ = git(Path::new(root), &["fetch", "--quiet", "--no-tags", remote, &names]);
+    }
+
     /// Whether its copy here says that it is over, so that nothing comes any more.
     pub(crate) fn is_over(&self, runs: &str) -> bool {
         let path = Path::new(runs).join(&self.run_id).join("ledger.jsonl");

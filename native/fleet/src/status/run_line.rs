@@ -107,10 +107,11 @@ impl RunLine {
             Some(Ok(_)) | None => Value::Null,
         };
         document["progress"] = self.run().map_or(Value::Null, |run| {
-            let step = run.step(run.current_step());
+            let number = step_of(run);
+            let step = run.step(number);
             json!({
                 "status": run.status.as_str(),
-                "step": run.current_step(),
+                "step": number,
                 "steps": run.steps.len(),
                 "step_name": step.map(|step| step.step.name.as_str()),
                 "attempt": step.map(|step| step.attempts),
@@ -121,10 +122,17 @@ impl RunLine {
     }
 }
 
+/// The step that a person is waited for at, else the one that is worked on.
+fn step_of(run: &Run) -> u32 {
+    let attention = run.attention();
+    attention.and_then(|attention| attention.step()).unwrap_or_else(|| run.current_step())
+}
+
 /// Where a run is, and what it cost.
 fn place(run: &Run) -> String {
-    let mut place = format!("step {}/{}", run.current_step(), run.steps.len());
-    if let Some(step) = run.step(run.current_step()) {
+    let number = step_of(run);
+    let mut place = format!("step {number}/{}", run.steps.len());
+    if let Some(step) = run.step(number) {
         place += &format!(" {}", text::one_line(&step.step.name));
         if step.attempts > 0 && step.limit() > 1 {
             place += &format!(", attempt {}", step.attempt_of_limit());
@@ -134,4 +142,95 @@ fn place(run: &Run) -> String {
         place += &format!(", {cost} USD");
     }
     place
+}
+
+#[cfg(test)]
+mod tests {
+    use onloop_core::documents::ledger::Origin;
+    use onloop_core::run::{Beginning, CheckResult, CheckVerdict, Event, Place};
+    use onloop_core::time::Timestamp;
+    use onloop_core::workflow;
+
+    use super::*;
+
+    const WORKFLOW: &str = "---\nintent: Greet\nsuccess_criteria: There is a greeting\n\
+        risk_level: low\n---\n- [ ] **Step 1: Greet**\naction: Write it.\nloop: until it is there\n\
+        max_iterations: 3\nverify: test -s greeting.txt\ngate: human\n\
+        - [ ] **Step 2: Leave**\naction: Go.\nloop: false\nverify: true\n";
+
+    /// The journal of a run that these events happened to.
+    fn journal(events: &[Event]) -> String {
+        let plan = workflow::parse("hotl-workflow-greet.md", WORKFLOW.as_bytes()).plan;
+        let beginning = Beginning {
+            id: "greet-20260320T212315Z".to_owned(),
+            place: Place { execution_root: "/w".to_owned(), ..Place::default() },
+            at: Timestamp::EPOCH,
+            auto_approve: false,
+            reverify: false,
+            review_agent: None,
+        };
+        let run = Run::begin(&plan.expect("a plan"), beginning);
+        let (mut bytes, mut head) = ledger::begin(Timestamp::EPOCH, &run, &Origin::Begun, None);
+        for event in events {
+            head = ledger::append(&mut bytes, &head, Timestamp::EPOCH, event, None);
+        }
+        String::from_utf8(bytes).expect("text")
+    }
+
+    fn view(holder: Option<&str>, rest: Rest) -> RunView {
+        RunView {
+            run_id: "greet-20260320T212315Z".to_owned(),
+            repository: "git@example.com:greet".to_owned(),
+            workflow: "hotl-workflow-greet.md".to_owned(),
+            user: None,
+            at_ms: 0,
+            holder: holder.map(str::to_owned),
+            rest,
+            head: None,
+        }
+    }
+
+    #[test]
+    fn a_run_at_its_gate_names_the_command_that_decides() {
+        let passed = CheckResult {
+            check: 0,
+            verdict: CheckVerdict::Passed,
+            stdout: String::new(),
+            stderr: String::new(),
+            measured: None,
+            remarks: Vec::new(),
+        };
+        let mut events = vec![Event::StepStarted { step: 1 }];
+        let working = RunLine::of(view(Some("tower"), Rest::Ready), &journal(&events));
+        assert_eq!(
+            working.text(),
+            "→ greet-20260320T212315Z\n    \
+             hotl-workflow-greet.md in git@example.com:greet\n    \
+             step 1/2 Greet, attempt 1/3\n    \
+             step 1 is worked on, on tower\n"
+        );
+        events.extend([
+            Event::StepActed { step: 1 },
+            Event::StepVerified { step: 1, results: vec![passed] },
+        ]);
+        let rest = Rest::Waits { what: "a gate".to_owned() };
+        let waiting = RunLine::of(view(None, rest.clone()), &journal(&events));
+        assert_eq!(
+            waiting.text(),
+            "⏸ greet-20260320T212315Z\n    \
+             hotl-workflow-greet.md in git@example.com:greet\n    \
+             step 1/2 Greet, attempt 1/3\n    \
+             the gate of step 1 waits for you\n    \
+             onloop gate 1 approved --run-id greet-20260320T212315Z\n"
+        );
+        let document = waiting.document();
+        assert_eq!(document["command"], "onloop gate 1 approved --run-id greet-20260320T212315Z");
+        assert_eq!(document["progress"]["step"], 1);
+        assert_eq!(document["progress"]["steps"], 2);
+
+        let cut = journal(&events).replacen("greet", "gr\u{e9}et", 1);
+        let damaged = RunLine::of(view(None, rest), &cut);
+        assert!(damaged.text().contains("cannot be read: line 1: it is damaged"), "{damaged:?}");
+        assert_eq!(damaged.document()["progress"], Value::Null);
+    }
 }

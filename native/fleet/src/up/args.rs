@@ -15,17 +15,16 @@ const LEASE_MS: std::ops::RangeInclusive<u64> = 1000..=10 * 60 * 1000;
 /// Arguments of `onloop fleet up`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct UpArgs {
-    /// Where workers and commands reach the server
+    /// Where the server is reached
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9400")]
     pub(crate) listen: SocketAddr,
-    /// Where everything is kept [default: fleet/data in the state home]
+    /// Where everything is kept [default: in the state home]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
-    /// The engine's program [default: ONLOOP_RESTATE_SERVER, else `restate-server` on PATH, else
-    /// as npm installs it here or in the data folder]
+    /// The program of the engine; below is where it is looked for
     #[arg(long, value_name = "FILE")]
     pub(crate) server_program: Option<PathBuf>,
-    /// Where the worker clones repositories into [default: fleet/repositories in the state home]
+    /// Where its clones are [default: in the state home]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) repos: Option<PathBuf>,
     /// A repository that the worker may work on; a last * stands for any rest [default: the remote
@@ -41,10 +40,10 @@ pub(crate) struct UpArgs {
     /// Start the server alone
     #[arg(long, conflicts_with_all = ["repos", "allow", "name", "slots"])]
     pub(crate) no_worker: bool,
-    /// How many runs of the whole fleet may have an agent at once; may be repeated
+    /// How many runs may have an agent at once; repeatable
     #[arg(long, value_name = "AGENT=NUMBER", value_parser = limit)]
     pub(crate) limit: Vec<(String, u32)>,
-    /// How long a worker may be silent until others are given its runs, 1s to 10m
+    /// Silence after which a worker loses its runs
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = lease)]
     pub(crate) lease: Duration,
 }
