@@ -123,13 +123,17 @@ impl Machines {
     }
 
     pub(super) fn write(&self, name: &str, text: &str) {
-        fs::write(self.folder(DESK).join(name), text).expect("a file");
+        fs::write(self.folder(DESK).join(name), self.placed(text)).expect("a file");
+    }
+
+    /// The places of the document as they are here.
+    fn placed(&self, text: &str) -> String {
+        let git = self.path("git");
+        text.replace("/srv/git", &git.to_string_lossy()).replace("9400", &self.port)
     }
 
     fn shell(&self, on: &str, text: &str) -> Command {
-        let git = self.path("git");
-        let text = text.replace("/srv/git", &git.to_string_lossy()).replace("9400", &self.port);
-        let text = self.words.borrow().typed(&text);
+        let text = self.words.borrow().typed(&self.placed(text));
         let mut shell = Command::new("bash");
         shell.arg("-c").arg(format!("{SHELL}\n{text}")).current_dir(self.folder(on)).env_clear();
         let bin = self.path("bin");
@@ -154,7 +158,7 @@ impl Machines {
         let began = Instant::now();
         loop {
             let (exit, said) = self.run(on, text);
-            if said.trim_matches('\n') == expected || began.elapsed() > patience() {
+            if is_enough(&said, Some(expected), began) {
                 return (exit, said);
             }
             std::thread::sleep(Duration::from_millis(100));
@@ -170,8 +174,7 @@ impl Machines {
         let began = Instant::now();
         loop {
             let said = self.words.borrow_mut().said(&read(&log));
-            let is_expected = expected.is_none_or(|expected| said.trim_matches('\n') == expected);
-            if is_expected || began.elapsed() > patience() {
+            if is_enough(&said, expected, began) {
                 return said;
             }
             std::thread::sleep(Duration::from_millis(50));
@@ -206,8 +209,13 @@ impl Drop for Machines {
     }
 }
 
-fn patience() -> Duration {
-    if super::is_written() { SETTLED } else { LONG }
+/// Whether what was said is what is expected, or cannot be expected any more.
+fn is_enough(said: &str, expected: Option<&str>, began: Instant) -> bool {
+    match (super::is_written(), expected) {
+        (true, _) => began.elapsed() > SETTLED,
+        (false, None) => !said.is_empty(),
+        (false, Some(expected)) => said.trim_matches('\n') == expected || began.elapsed() > LONG,
+    }
 }
 
 fn read(log: &Path) -> String {
