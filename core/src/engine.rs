@@ -30,6 +30,7 @@ pub(crate) mod conversation;
 pub(crate) mod decide;
 pub(crate) mod diary;
 pub(crate) mod drive;
+pub(crate) mod elsewhere;
 pub(crate) mod ending;
 pub(crate) mod exit;
 pub(crate) mod facts;

@@ -1,7 +1,7 @@
 //! What a person is told before they decide about a step, with what git knows of it.
 
 use crate::effect::{DiffShown, Failure, Io};
-use crate::engine::find_run::submitted_from;
+use crate::engine::elsewhere::submitted_from;
 use crate::engine::store::{Paths, StateHome};
 use crate::limits;
 use crate::preflight::foreign_paths;

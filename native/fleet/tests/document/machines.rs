@@ -28,10 +28,10 @@ const SHELL: &str = r#"
 exec 2>&1
 onloop() {
   case "$1 $2" in
-    "fleet up") shift 2; exec "$BIN/onloop" fleet up --listen "127.0.0.1:$PORT" --name desk "$@" ;;
-    "fleet worker") shift 2; exec "$BIN/onloop" fleet worker --name tower "$@" ;;
+    "fleet up") shift 2; $EXEC "$BIN/onloop" fleet up --listen "127.0.0.1:$PORT" --name desk "$@" ;;
+    "fleet worker") shift 2; $EXEC "$BIN/onloop" fleet worker --name tower "$@" ;;
+    *) command onloop "$@" ;;
   esac
-  command onloop "$@"
 }
 trap 'pwd > "$WHERE"' EXIT
 "#;
@@ -169,7 +169,8 @@ impl Machines {
     pub(super) fn start(&mut self, on: &str, text: &str, expected: Option<&str>) -> String {
         let log = self.path(&format!("started-{}.log", self.started.len()));
         let output = fs::File::create(&log).expect("a log");
-        let child = self.shell(on, text).stdout(output).spawn().expect("bash");
+        // Without a shell in between, which would not hand on what ends it.
+        let child = self.shell(on, text).env("EXEC", "exec").stdout(output).spawn().expect("bash");
         self.started.push(child);
         let began = Instant::now();
         loop {
