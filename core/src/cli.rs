@@ -16,14 +16,14 @@ use crate::verb::permit;
 use crate::verb::{
     AbandonArgs, AdoptArgs, ApproveArgs, CompileArgs, ConfineArgs, DiffArgs, DoctorArgs, FetchArgs,
     FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs,
-    LocateArgs, NO_FLEET, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, PushArgs, ReceiptArgs,
-    ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs,
-    SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
-    SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve, called_as_hook, compile,
-    confine, diff, doctor, fetch, finalize, finish, gate, hook, init, install, lint, list, locate,
-    new, next, normalize, notify, prepare, push, receipt, receipt_key, receipt_verify, relocate,
-    replay, report, resume, run, schema, session_clear, session_done, session_list, session_show,
-    session_stop, status, step, summary, transcript, undo, uninstall,
+    LocateArgs, NO_FLEET, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, PushArgs,
+    ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs, RunArgs,
+    SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs,
+    StepArgs, SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve, called_as_hook,
+    compile, confine, diff, doctor, fetch, finalize, finish, gate, hook, init, install, lint, list,
+    locate, new, next, normalize, notify, prepare, push, receipt, receipt_key, receipt_verify,
+    relocate, replay, report, resume, run, schema, session_clear, session_done, session_list,
+    session_show, session_stop, status, step, summary, transcript, undo, uninstall,
 };
 use crate::watch::{WatchArgs, watch};
 use crate::web::{WebArgs, web};

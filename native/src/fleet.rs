@@ -12,9 +12,8 @@ use crate::{complain, start};
 /// Verbs that show or change what may be a fleet's run, where this machine knows a fleet.
 const SHOWING: [&str; 9] =
     ["status", "list", "watch", "web", "next", "report", "summary", "diff", "receipt"];
-const CHANGING: [&str; 9] = [
-    "gate", "abandon", "resume", "step", "finalize", "finish", "undo", "relocate", "adopt",
-];
+const CHANGING: [&str; 9] =
+    ["gate", "abandon", "resume", "step", "finalize", "finish", "undo", "relocate", "adopt"];
 
 /// Runs the fleet's program in the place of this one, where the command line is for it.
 pub(crate) fn instead() -> Option<ExitCode> {
@@ -45,8 +44,14 @@ fn names_place(word: &OsString) -> bool {
     word.to_str().is_some_and(|word| word == "--on" || word.starts_with("--on="))
 }
 
-/// Whether a fleet's server was ever named here.
+/// Names a fleet's server.
+const SERVER: &str = "ONLOOP_FLEET_SERVER";
+
+/// Whether a fleet's server is named here.
 fn knows_fleet() -> bool {
+    if std::env::var_os(SERVER).is_some_and(|server| !server.is_empty()) {
+        return true;
+    }
     let home = start::gather().ok().and_then(|(start, _)| start.state_home());
     home.is_some_and(|home| Path::new(&home).join("fleet/server.json").exists())
 }
@@ -62,7 +67,12 @@ fn program() -> Option<PathBuf> {
 #[cfg(unix)]
 fn become_program(program: &Path, words: &[OsString]) -> ExitCode {
     use std::os::unix::process::CommandExt;
-    let error = Command::new(program).args(words).exec();
+    let mut command = Command::new(program);
+    // Help says what was typed, and whoever calls by the old name gets its codes.
+    if let Some(name) = std::env::args_os().next() {
+        command.arg0(name);
+    }
+    let error = command.args(words).exec();
     failed(program, &error)
 }
 

@@ -9,8 +9,9 @@ pub struct FleetRun {
     /// Address of the fleet's server.
     pub server: String,
     /// The checkout from which the run was submitted, or in which a worker works on it: where people
-    /// look for it.
-    pub root: String,
+    /// look for it. `None`: this machine has no checkout of its repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
     /// Name of the remote through which the work travels.
     pub remote: String,
 }

@@ -207,10 +207,10 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
     }
 }
 
-/// The checkout from which a fleet's run was submitted; `None`: it is this machine's.
+/// The checkout of a fleet's run on this machine; `None`: there is none, or it is no fleet's.
 pub(crate) async fn submitted_from(io: &Io, paths: &Paths) -> Option<String> {
     let (bytes, _) = io.read(&paths.fleet(), limits::RECORD_BYTES).await.ok()?;
-    fleet_run::read(&bytes).map(|run| run.root)
+    fleet_run::read(&bytes)?.root
 }
 
 /// Ids of the runs that the state home knows of the folder `root`, sorted. Those that have moved

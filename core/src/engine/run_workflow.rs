@@ -130,7 +130,8 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Exit {
 }
 
 /// Why nothing can be done about a fleet.
-pub const NO_FLEET: &str = "error: the program `onloop-fleet` is neither beside this one nor on PATH
+pub const NO_FLEET: &str =
+    "error: the program `onloop-fleet` is neither beside this one nor on PATH
   Install it: cargo install onloop-fleet";
 
 /// What is said when a run begins, by programs and by agents that follow our skills.

@@ -26,7 +26,8 @@ async fn bring(io: &Io, id: &str, remote: &str) -> Result<(), Exit> {
     let cwd = io.start().cwd.clone();
     let survey = or_refuse(io, id, io.git_survey(&cwd, "").await).await?;
     let Some(repository) = survey.repository else {
-        io.note(format!("error: `{}` is in no checkout of a repository", text::one_line(&cwd))).await;
+        io.note(format!("error: `{}` is in no checkout of a repository", text::one_line(&cwd)))
+            .await;
         return Err(Exit::Refused);
     };
     let root = &store.run().place.execution_root;

@@ -1,14 +1,14 @@
 //! What a run that another machine is to conduct begins with: found and checked here, where somebody can
 //! still put it right.
 
+use crate::documents::fleet_run::{self, FleetRun};
+use crate::effect::{Durability, Expect};
 use crate::effect::{Exit, Failure, Io, OptionalExt};
 use crate::engine::begin::read_plan;
+use crate::engine::exit::refused_by;
 use crate::engine::find_workflow::find_workflow;
 use crate::engine::run_workflow::RunArgs;
 use crate::engine::store::{Paths, StateHome, StoreError};
-use crate::engine::exit::refused_by;
-use crate::documents::fleet_run::{self, FleetRun};
-use crate::effect::{Durability, Expect};
 use crate::limits;
 use crate::run::unique_id;
 use crate::text;
@@ -89,17 +89,18 @@ fn agents(io: &Io, args: &RunArgs) -> Vec<String> {
     names.filter(|name| !name.is_empty()).map(text::one_line).collect()
 }
 
-/// Remembers here that run `id` is a fleet's, so that it is found from the checkout it came from.
+/// Remembers here that run `id` is a fleet's, so that it is found by its id and from its checkout.
 ///
 /// # Errors
 ///
 /// The exit of the program; why has been said.
 pub async fn remember_submitted(io: &Io, id: &str, run: &FleetRun) -> Result<(), Exit> {
     let home = or_refuse(io, StateHome::of(io)).await?;
-    let path = Paths::new(&home, "", id).fleet();
-    let entry = format!("{}/{id}", home.runs_of(&run.root));
-    let place = format!("{}\n", run.root).into_bytes();
-    for (path, bytes) in [(path, fleet_run::write(run)), (entry, place)] {
+    let mut files = vec![(Paths::new(&home, "", id).fleet(), fleet_run::write(run))];
+    if let Some(root) = &run.root {
+        files.push((format!("{}/{id}", home.runs_of(root)), format!("{root}\n").into_bytes()));
+    }
+    for (path, bytes) in files {
         let written = io.write_private(&path, bytes, Expect::Any, Durability::Durable).await;
         or_refuse(io, written).await?;
     }

@@ -61,6 +61,21 @@ pub fn of_run(repos: &Path, run: &Submission) -> Result<PathBuf, CloneError> {
     Ok(folder)
 }
 
+/// Where the remote of the checkout at `root` is, as whoever works elsewhere can take it; `None`: it has none.
+pub fn address(root: &Path) -> Option<String> {
+    let url = git(root, &["remote", "get-url", REMOTE]).ok()?;
+    // A relative one begins at the checkout.
+    let is_relative = url.starts_with("./") || url.starts_with("../");
+    let folder = is_relative.then(|| root.join(&url).canonicalize().ok()).flatten();
+    Some(folder.map_or(url, |folder| text(&folder)))
+}
+
+/// The checkout around `folder` whose remote is `repository`.
+pub fn checkout_of(folder: &Path, repository: &str) -> Option<PathBuf> {
+    let root = PathBuf::from(git(folder, &["rev-parse", "--show-toplevel"]).ok()?);
+    (address(&root)? == repository).then_some(root)
+}
+
 /// Removes what a run that is over has left behind. What it kept is in the repository's remote.
 pub fn forget(repos: &Path, run_id: &str) {
     let _ = remove(&repos.join("runs").join(run_id));
@@ -94,7 +109,8 @@ fn shared(repos: &Path, repository: &str) -> Result<PathBuf, CloneError> {
 fn base(shared: &Path, run: &Submission) -> Result<String, CloneError> {
     let Some(base) = &run.base else { return Ok(git(shared, &["rev-parse", "HEAD^{commit}"])?) };
     let wanted = format!("{base}^{{commit}}");
-    let is_there = || git(shared, &["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);
+    let is_there =
+        || git(shared, &["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);
     if let Ok(commit) = is_there() {
         return Ok(commit);
     }

@@ -36,7 +36,7 @@ pub fn onloop() -> ExitCode {
     let Ok(known) = Known::find(None) else { return onloop::main() };
     let calls: Arc<dyn Calls> = Arc::new(known.client());
     if argv.get(1).is_some_and(|verb| verb == "resume")
-        && let Some(mark) = home::meant(&argv)
+        && let Some(mark) = home::meant(&argv, &known.url, calls.as_ref())
     {
         return match home::bring(&mark, &calls) {
             Ok(()) => home::go_on(&argv),
@@ -50,6 +50,7 @@ pub fn onloop() -> ExitCode {
         },
         |start, host| {
             let Some(runs) = runs_of(start) else { return host };
+            marks::learn(&start.argv, &runs, &known.url, calls.as_ref());
             bring_up_to_date(start, &runs, &calls);
             let writer = Writer::Person { holder: holder() };
             on_journal(host, &runs, Arc::clone(&calls), writer)
@@ -85,19 +86,25 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
             Ok(()) => {}
             Err(MirrorError::Engine(error @ EngineError::Unreachable { .. })) => {
                 if !std::mem::replace(&mut told, true) {
-                    eprintln!("warning: {error}\n  Runs of the fleet are shown as this machine knew them.");
+                    eprintln!(
+                        "warning: {error}\n  Runs of the fleet are shown as this machine knew them."
+                    );
                 }
             }
             Err(error) => eprintln!("warning: run {}: {error}", mark.run_id),
         }
     }
-    let is_one_of = |verbs: &[&str]| start.argv.get(1).is_some_and(|verb| verbs.contains(&verb.as_str()));
+    let is_one_of =
+        |verbs: &[&str]| start.argv.get(1).is_some_and(|verb| verbs.contains(&verb.as_str()));
     if is_one_of(&COMPARING) {
         meant.iter().for_each(Mark::fetch);
     }
     if is_one_of(&LASTING) {
         let goes_on = |mark: &Mark| !mark.is_over(runs);
-        meant.into_iter().filter(goes_on).for_each(|mark| follow(runs, mark, calls, &start.process));
+        meant
+            .into_iter()
+            .filter(goes_on)
+            .for_each(|mark| follow(runs, mark, calls, &start.process));
     }
 }
 

@@ -17,7 +17,7 @@ use onloop_core::verb::{RunArgs, Submitted, SubmittedCheckout, remember_submitte
 use onloop_core::{cli, run};
 
 use crate::calls::{Calls, patiently};
-use crate::clone::REMOTE;
+use crate::clone::{self, REMOTE};
 use crate::engine::{EngineError, Submission};
 use crate::git::git;
 use crate::known::Known;
@@ -49,7 +49,9 @@ fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
     let found = look(args)?;
     let options = options::without_place(argv, args.file.as_deref());
     if let Some(list) = &args.repos {
-        return many::submit(&calls, &found, &options, Path::new(list), args.parallel as usize);
+        let fleet = FleetRun { server: known.url, root: None, remote: REMOTE.to_owned() };
+        let batch = many::Batch { calls, fleet, found: &found, options: &options };
+        return many::submit(&batch, Path::new(list), args.parallel as usize);
     }
     let Some(checkout) = &found.checkout else {
         return Err(refuse(
@@ -64,13 +66,15 @@ fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
     give(calls.as_ref(), &submission).map_err(|error| refuse(&error.to_string()))?;
     let run = FleetRun {
         server: known.url,
-        root: checkout.root.clone(),
+        root: Some(checkout.root.clone()),
         remote: REMOTE.to_owned(),
     };
     remember(&submission.run_id, run)?;
     println!("{}", submission.run_id);
     let id = &submission.run_id;
-    eprintln!("Submitted. How it stands:\n  onloop status {id}\n  onloop watch {id}\n  onloop fleet status");
+    eprintln!(
+        "Submitted. How it stands:\n  onloop status {id}\n  onloop watch {id}\n  onloop fleet status"
+    );
     Ok(Exit::Done)
 }
 
@@ -94,7 +98,8 @@ fn look(args: &RunArgs) -> Result<Submitted, Exit> {
     found.ok_or(exit)
 }
 
-fn remember(id: &str, run: FleetRun) -> Result<(), Exit> {
+/// Says on this machine where the run is.
+pub(crate) fn remember(id: &str, run: FleetRun) -> Result<(), Exit> {
     let id = id.to_owned();
     let exit = onloop::main_on(
         |start| {
@@ -107,22 +112,13 @@ fn remember(id: &str, run: FleetRun) -> Result<(), Exit> {
     if exit == Exit::Done { Ok(()) } else { Err(exit) }
 }
 
-/// Where the remote of the checkout is, as whoever works elsewhere can take it.
 fn remote_of(checkout: &SubmittedCheckout) -> Result<String, Exit> {
-    let root = Path::new(&checkout.root);
-    let Ok(url) = git(root, &["remote", "get-url", REMOTE]) else {
-        return Err(refuse(&format!(
+    clone::address(Path::new(&checkout.root)).ok_or_else(|| {
+        refuse(&format!(
             "a fleet works on what the remote `{REMOTE}` has, and this repository has none; add it: git \
              remote add {REMOTE} URL"
-        )));
-    };
-    // A relative one begins at the checkout.
-    let folder = root.join(&url);
-    let is_relative = url.starts_with("./") || url.starts_with("../");
-    match is_relative.then(|| folder.canonicalize()) {
-        Some(Ok(folder)) => Ok(folder.to_string_lossy().into_owned()),
-        Some(Err(_)) | None => Ok(url),
-    }
+        ))
+    })
 }
 
 /// Work begins at what is committed.
@@ -131,7 +127,10 @@ fn say_uncommitted(checkout: &SubmittedCheckout) {
         return;
     }
     let count = text::counted(checkout.uncommitted.len() as u64, "uncommitted file");
-    eprintln!("note: the work begins at {}; {count} stay here", &checkout.head[..12.min(checkout.head.len())]);
+    eprintln!(
+        "note: the work begins at {}; {count} stay here",
+        &checkout.head[..12.min(checkout.head.len())]
+    );
 }
 
 /// Brings the commit at which the work begins to the remote, under a name of the run.

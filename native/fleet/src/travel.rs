@@ -201,6 +201,7 @@ struct FirstRecord {
 /// Name and commit of the checkpoint that a line of a ledger speaks of.
 fn checkpoint_of(line: &str) -> Option<(String, String)> {
     // Most lines are about something else, and few are worth reading twice.
-    let checkpoint = line.contains("\"checkpoint_taken\"").then(|| ledger::checkpoint_of(line))??;
+    let checkpoint =
+        line.contains("\"checkpoint_taken\"").then(|| ledger::checkpoint_of(line))??;
     Some((checkpoint.moment.name(), checkpoint.commit))
 }

@@ -15,7 +15,8 @@ use rustix::process::Signal;
 const LEASE: Duration = Duration::from_secs(6);
 
 const DOOR: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\n";
-const TILL: &str = "\n- [ ] **Step 2: Count**\naction: Write till.txt\nloop: false\nverify: test -f till.txt\n";
+const TILL: &str =
+    "\n- [ ] **Step 2: Count**\naction: Write till.txt\nloop: false\nverify: test -f till.txt\n";
 
 fn is_over(view: &RunView) -> bool {
     matches!(view.rest, Rest::Over { .. }) && view.holder.is_none()
@@ -70,7 +71,8 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     // The clones are gone; what has changed is shown here all the same.
     let diff = fleet.onloop(&["diff", &run, "--stat"]);
     assert!(String::from_utf8_lossy(&diff.stdout).contains("till.txt"), "{}", fleet.all(&diff));
-    let shown = fleet.git("shop.git", &["ls-tree", "--name-only", &format!("refs/onloop/{run}/2-1")]);
+    let shown =
+        fleet.git("shop.git", &["ls-tree", "--name-only", &format!("refs/onloop/{run}/2-1")]);
     assert_eq!(shown, "README\ndoor.txt\nhotl-workflow-sell.md\ntill.txt");
 }
 
@@ -185,9 +187,10 @@ fn a_remote_that_cannot_be_reached_is_said_and_loses_nothing() {
     fs::rename(fleet.path("shop.git"), fleet.path("away.git")).expect("moved");
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
-    let view = fleet.wait(&run, |view| {
-        matches!(&view.rest, Rest::Waits { what } if what.starts_with("on one: "))
-    });
+    let view = fleet.wait(
+        &run,
+        |view| matches!(&view.rest, Rest::Waits { what } if what.starts_with("on one: ")),
+    );
     fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
     let Rest::Waits { what } = view.rest else { unreachable!("it waits") };
     assert!(what.contains("shop.git"), "{what}");
@@ -199,12 +202,14 @@ fn one_failing_repository_does_not_stop_the_others() {
     fleet.git("", &["clone", "--quiet", "--bare", "shop.git", "mill.git"]);
     let list = fleet.path("list");
     let (shop, mill) = (fleet.path("shop.git"), fleet.path("mill.git"));
-    let text = format!("# ours\n{}\n{}/none.git\n{}\n", shop.display(), list.display(), mill.display());
+    let text =
+        format!("# ours\n{}\n{}/none.git\n{}\n", shop.display(), list.display(), mill.display());
     fs::write(&list, text).expect("a list");
     fleet.write_workflow(DOOR);
     fleet.start_worker("one");
     let list = list.to_string_lossy().into_owned();
-    let all = ["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", "touch door.txt"];
+    let all =
+        ["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", "touch door.txt"];
     let many = fleet.onloop(&[&all[..], &["--repos", &list, "--parallel", "2"]].concat());
     assert_eq!(many.status.code(), Some(3), "{}", fleet.all(&many));
     let said = String::from_utf8_lossy(&many.stdout).into_owned();
@@ -216,7 +221,20 @@ fn one_failing_repository_does_not_stop_the_others() {
 
 /// A ledger without what depends on place, time and machine.
 fn told(lines: &str) -> Vec<String> {
-    let place = ["at", "prev", "sha256", "commit", "tree", "programs", "pid", "started", "boot", "host", "took_ms", "duration_ms"];
+    let place = [
+        "at",
+        "prev",
+        "sha256",
+        "commit",
+        "tree",
+        "programs",
+        "pid",
+        "started",
+        "boot",
+        "host",
+        "took_ms",
+        "duration_ms",
+    ];
     let strip = |line: &str| {
         let mut value: serde_json::Value = serde_json::from_str(line).expect("a line");
         strip_members(&mut value, &place);
@@ -266,6 +284,7 @@ fn the_ledger_of_a_run_is_the_same_here_and_on_a_fleet() {
         }
         line
     };
-    let (here, there): (Vec<_>, Vec<_>) = (here.iter().map(times).collect(), there.iter().map(times).collect());
+    let (here, there): (Vec<_>, Vec<_>) =
+        (here.iter().map(times).collect(), there.iter().map(times).collect());
     assert_eq!(here, there);
 }

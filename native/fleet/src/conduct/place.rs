@@ -60,7 +60,7 @@ pub(super) fn prepare(task: &Task, calls: &dyn Calls) -> Result<Place, String> {
 fn mark(task: &Task, clone: &Path, files: &mut dyn Files) -> Result<(), String> {
     let run = FleetRun {
         server: task.server.clone(),
-        root: clone.to_string_lossy().into_owned(),
+        root: Some(clone.to_string_lossy().into_owned()),
         remote: REMOTE.to_owned(),
     };
     let path = format!("{}/{}/fleet.json", task.runs, task.assignment.submission.run_id);
@@ -98,7 +98,10 @@ fn demand_no_link(clone: &Path, relative: &Path) -> Result<(), String> {
     for part in relative.components() {
         path.push(part);
         if std::fs::symlink_metadata(&path).is_ok_and(|there| there.file_type().is_symlink()) {
-            return Err(format!("`{}` is a link; the workflow is not written through it", path.display()));
+            return Err(format!(
+                "`{}` is a link; the workflow is not written through it",
+                path.display()
+            ));
         }
     }
     Ok(())

@@ -63,8 +63,7 @@ impl JournalledLocks {
 
     /// Asks whoever works on a run to stop, and gets its lease.
     fn claim(&self, run: &str) -> Result<Lease, Failure> {
-        let claim =
-            Claim { run_id: run.to_owned(), holder: self.holder.clone(), recall: true };
+        let claim = Claim { run_id: run.to_owned(), holder: self.holder.clone(), recall: true };
         let began = Instant::now();
         loop {
             match patiently(PATIENCE, || self.calls.claim(&claim)) {
@@ -141,7 +140,11 @@ impl Locks for JournalledLocks {
         let lines = self.calls.lines(&run, u64::MAX, Duration::ZERO).ok();
         let holder = lines.and_then(|lines| lines.view.holder);
         Ok(holder.map(|holder| LockHolder {
-            process: ProcessIdentity { pid: 0, host: format!("{holder} (fleet)"), started: String::new() },
+            process: ProcessIdentity {
+                pid: 0,
+                host: format!("{holder} (fleet)"),
+                started: String::new(),
+            },
             live: false,
             role: None,
         }))

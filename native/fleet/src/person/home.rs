@@ -8,13 +8,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use onloop::host::{OsFiles, Root};
+use onloop_core::documents::fleet_run::FleetRun;
 use onloop_core::effect::{Exit, Program, Start};
+use onloop_core::text;
 use onloop_core::verb::settle;
 
-use super::{Mark, holder, marked, runs_of};
+use super::{Mark, holder, marked, marks, runs_of};
 use crate::calls::{Calls, patiently};
+use crate::clone::{self, REMOTE};
 use crate::engine::{Claim, EngineError, Lease, Release, Rest};
 use crate::journal::{Mirror, Writer, on_journal};
+use crate::submit;
 
 /// How long whoever works on it has for stopping.
 const STOP_PATIENCE: Duration = Duration::from_secs(90);
@@ -24,20 +28,23 @@ const STOP_PAUSE: Duration = Duration::from_millis(250);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The fleet's run that the command line means.
-pub(super) fn meant(argv: &[String]) -> Option<Mark> {
-    let marks = marked(&runs_here()?);
+pub(super) fn meant(argv: &[String], server: &str, calls: &dyn Calls) -> Option<Mark> {
+    let runs = runs_here()?;
+    marks::learn(argv, &runs, server, calls);
+    let marks = marked(&runs);
     marks.into_iter().find(|mark| argv.contains(&mark.run_id))
 }
 
 /// Brings the run here; afterwards it is a run of this machine alone.
 pub(super) fn bring(mark: &Mark, calls: &Arc<dyn Calls>) -> Result<(), Exit> {
-    eprintln!("Bringing run {} home to {}", mark.run_id, mark.run.root);
+    let root = root_of(mark, calls.as_ref())?;
+    eprintln!("Bringing run {} home to {root}", mark.run_id);
     let lease = match claim(mark, calls.as_ref()) {
         Ok(lease) => lease,
         Err(error) => return Err(refuse(&error.to_string())),
     };
-    if let Err(error) = std::env::set_current_dir(&mark.run.root) {
-        return Err(refuse(&format!("`{}`: {error}", mark.run.root)));
+    if let Err(error) = std::env::set_current_dir(&root) {
+        return Err(refuse(&format!("`{root}`: {error}")));
     }
     let exit = settle_here(mark, calls, &lease);
     let rest = match exit {
@@ -67,9 +74,31 @@ pub(super) fn go_on(argv: &[String]) -> ExitCode {
 /// The folder of all runs of this machine.
 fn runs_here() -> Option<String> {
     let env = std::env::vars_os();
-    let env = env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let env =
+        env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let cwd = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
     runs_of(&Start { env: env.collect(), cwd, ..Start::example(["onloop"]) })
+}
+
+/// The checkout that the run comes home to.
+fn root_of(mark: &Mark, calls: &dyn Calls) -> Result<String, Exit> {
+    if let Some(root) = &mark.run.root {
+        return Ok(root.clone());
+    }
+    let id = &mark.run_id;
+    let found = patiently(PATIENCE, || calls.lines(id, 0, Duration::ZERO));
+    let repository = found.map_err(|error| refuse(&error.to_string()))?.view.repository;
+    let here = std::env::current_dir().unwrap_or_default();
+    let Some(root) = clone::checkout_of(&here, &repository) else {
+        let repository = text::one_line(&repository);
+        return Err(refuse(&format!(
+            "run {id} works on {repository}, and here is no checkout of it; type this in one whose remote \
+             `{REMOTE}` is that"
+        )));
+    };
+    let root = root.to_string_lossy().into_owned();
+    submit::remember(id, FleetRun { root: Some(root.clone()), ..mark.run.clone() })?;
+    Ok(root)
 }
 
 fn claim(mark: &Mark, calls: &dyn Calls) -> Result<Lease, EngineError> {

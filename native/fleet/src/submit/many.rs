@@ -5,18 +5,30 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use onloop_core::documents::fleet_run::FleetRun;
 use onloop_core::effect::Exit;
 use onloop_core::text;
 use onloop_core::verb::Submitted;
 
-use super::{give, refuse, submission};
+use super::{give, refuse, remember, submission};
 use crate::calls::{Calls, patiently};
-use crate::engine::{EngineError, Rest, RunView, Submission};
+use crate::engine::{Rest, RunView, Submission};
 
 /// How long the server may think about whether there is something new.
 const LOOK: Duration = Duration::from_secs(20);
 /// How long a server is waited for that cannot be reached.
 const PATIENCE: Duration = Duration::from_secs(600);
+
+/// What all repositories have in common.
+pub(super) struct Batch<'a> {
+    pub(super) calls: Arc<dyn Calls>,
+    /// Where the runs are.
+    pub(super) fleet: FleetRun,
+    /// The workflow.
+    pub(super) found: &'a Submitted,
+    /// The options of `onloop run`.
+    pub(super) options: &'a [String],
+}
 
 /// What came of one repository.
 struct Row {
@@ -54,13 +66,8 @@ impl Came {
 
 /// Submits one run for each repository of the list and waits until all are at rest; the exit code is the
 /// worst of theirs.
-pub(super) fn submit(
-    calls: &Arc<dyn Calls>,
-    found: &Submitted,
-    options: &[String],
-    list: &Path,
-    parallel: usize,
-) -> Result<Exit, Exit> {
+pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<Exit, Exit> {
+    let Batch { calls, fleet, found, options } = batch;
     let text = std::fs::read_to_string(list)
         .map_err(|error| refuse(&format!("`{}`: {error}", list.display())))?;
     let lines = text.lines().map(str::trim);
@@ -74,6 +81,8 @@ pub(super) fn submit(
     }
     let next = AtomicUsize::new(0);
     let rows = Mutex::new(Vec::new());
+    // One after the other: it takes over the process for a moment.
+    let remembering = Mutex::new(());
     std::thread::scope(|scope| {
         for _ in 0..parallel.clamp(1, repositories.len()) {
             scope.spawn(|| {
@@ -82,7 +91,12 @@ pub(super) fn submit(
                     let Some(repository) = repositories.get(at) else { return };
                     let mut one = submission(found, options, repository.clone(), None);
                     one.run_id = format!("{}-r{}", one.run_id, at + 1);
-                    let row = follow(calls.as_ref(), &one);
+                    let remember_it = || {
+                        let _one = remembering.lock().unwrap_or_else(PoisonError::into_inner);
+                        // It said why not, and the run goes on without.
+                        let _ = remember(&one.run_id, fleet.clone());
+                    };
+                    let row = follow(calls.as_ref(), &one, remember_it);
                     eprintln!("{}: {}", text::one_line(repository), row.came.words());
                     rows.lock().unwrap_or_else(PoisonError::into_inner).push((at, row));
                 }
@@ -99,7 +113,7 @@ pub(super) fn submit(
 }
 
 /// Submits one run and waits until it is at rest.
-fn follow(calls: &dyn Calls, submission: &Submission) -> Row {
+fn follow(calls: &dyn Calls, submission: &Submission, remember_it: impl FnOnce()) -> Row {
     let row = |came| Row {
         repository: submission.repository.clone(),
         run_id: submission.run_id.clone(),
@@ -108,13 +122,11 @@ fn follow(calls: &dyn Calls, submission: &Submission) -> Row {
     if let Err(error) = give(calls, submission) {
         return row(Came::Failed(error.to_string()));
     }
+    remember_it();
     let mut after = 0;
     loop {
         let lines = match patiently(PATIENCE, || calls.lines(&submission.run_id, after, LOOK)) {
             Ok(lines) => lines,
-            Err(error @ EngineError::Unreachable { .. }) => {
-                return row(Came::Failed(error.to_string()));
-            }
             Err(error) => return row(Came::Failed(error.to_string())),
         };
         let RunView { holder, rest, head, .. } = lines.view;

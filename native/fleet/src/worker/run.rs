@@ -146,6 +146,7 @@ fn last_words(log: &Path) -> Option<String> {
     let (bytes, _) = OsFiles::new(Root::new("/")).read_tail(&path, LOG_TAIL_BYTES).ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let is_error = |line: &&str| line.to_lowercase().starts_with("error:");
-    let line = text.lines().rfind(is_error).or_else(|| text.lines().rfind(|line| !line.is_empty()))?;
+    let line =
+        text.lines().rfind(is_error).or_else(|| text.lines().rfind(|line| !line.is_empty()))?;
     Some(text::ellipsis(&text::one_line(line), 200))
 }
