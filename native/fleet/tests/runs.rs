@@ -172,7 +172,7 @@ fn a_run_comes_home_and_goes_on_there() {
 }
 
 #[test]
-fn a_remote_that_cannot_be_reached_is_said_and_loses_nothing() {
+fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
     let mut fleet = Fleet::new(LEASE);
     let steps = format!("{DOOR}gate: human\n{TILL}");
     let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
@@ -183,9 +183,12 @@ fn a_remote_that_cannot_be_reached_is_said_and_loses_nothing() {
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     let view = fleet.wait(&run, |view| {
-        matches!(&view.rest, Rest::Waits { what } if what.starts_with("on one: "))
+        matches!(&view.rest, Rest::Again { what, .. } if what.starts_with("on one: "))
     });
-    fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
-    let Rest::Waits { what } = view.rest else { unreachable!("it waits") };
+    let Rest::Again { what, .. } = view.rest else { unreachable!("it is tried again") };
     assert!(what.contains("shop.git"), "{what}");
+    fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
+    // Nobody has to say so.
+    fleet.wait(&run, is_over);
+    assert_eq!(fleet.run(&run).status.as_str(), "completed");
 }
