@@ -17,6 +17,7 @@ pub mod key;
 pub mod known;
 pub mod leash;
 mod log;
+mod patient;
 pub mod person;
 pub mod private;
 mod rest;

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use onloop::host::Git as _;
-use onloop::host::git::OsGit;
+use onloop::host::Git;
 use onloop_core::documents::ledger;
 use onloop_core::effect::{
     Bytes, Failure, FailureKind, GitRequest, KeptFile, NamedCheckpoint, Outcome, RefUpdate,
@@ -36,7 +35,7 @@ struct LeaseFile {
 
 /// The work of one run on its way to the remote.
 pub struct Luggage {
-    git: OsGit,
+    git: Box<dyn Git>,
     /// A checkout of the repository.
     cwd: String,
     remote: String,
@@ -55,7 +54,12 @@ impl Luggage {
     /// # Errors
     ///
     /// `Denied` where a later lease is there; those of git.
-    pub fn take(git: OsGit, cwd: &str, remote: &str, lease: Lease) -> Result<Luggage, Failure> {
+    pub fn take(
+        git: Box<dyn Git>,
+        cwd: &str,
+        remote: &str,
+        lease: Lease,
+    ) -> Result<Luggage, Failure> {
         let mut luggage = Luggage {
             git,
             cwd: cwd.to_owned(),
@@ -134,10 +138,26 @@ impl Luggage {
             });
         }
         let (cwd, remote) = (self.cwd.clone(), self.remote.clone());
-        self.git.git(&GitRequest::PushRefs { cwd, remote, updates })?;
+        match self.git.git(&GitRequest::PushRefs { cwd, remote, updates }) {
+            // The answer to an earlier try may have been lost on the way.
+            Err(failure) if failure.is_conflict() && self.is_at(&moved) => {}
+            pushed => pushed.map(drop)?,
+        }
         self.there.extend(commits);
         self.at = Some(moved);
         Ok(())
+    }
+
+    /// Whether the lease in the remote is at this commit of ours; it only ever moves with what it came with.
+    fn is_at(&mut self, moved: &str) -> bool {
+        let (cwd, remote) = (self.cwd.clone(), self.remote.clone());
+        let prefix = self.lease.run_id.clone();
+        match self.git.git(&GitRequest::FetchRefs { cwd, remote, prefix }) {
+            Ok(Outcome::Checkpoints { checkpoints }) => {
+                checkpoints.iter().any(|there| there.name == LEASE && there.commit == moved)
+            }
+            Ok(_) | Err(_) => false,
+        }
     }
 
     fn fetch(&mut self) -> Result<(), Failure> {

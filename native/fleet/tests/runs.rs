@@ -177,7 +177,7 @@ fn a_run_comes_home_and_goes_on_there() {
 }
 
 #[test]
-fn a_remote_that_cannot_be_reached_is_said_and_loses_nothing() {
+fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
     let mut fleet = Fleet::new(LEASE);
     let steps = format!("{DOOR}gate: human\n{TILL}");
     let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
@@ -189,11 +189,14 @@ fn a_remote_that_cannot_be_reached_is_said_and_loses_nothing() {
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     let view = fleet.wait(
         &run,
-        |view| matches!(&view.rest, Rest::Waits { what } if what.starts_with("on one: ")),
+        |view| matches!(&view.rest, Rest::Again { what, .. } if what.starts_with("on one: ")),
     );
-    fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
-    let Rest::Waits { what } = view.rest else { unreachable!("it waits") };
+    let Rest::Again { what, .. } = view.rest else { unreachable!("it is tried again") };
     assert!(what.contains("shop.git"), "{what}");
+    fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
+    // Nobody has to say so.
+    fleet.wait(&run, is_over);
+    assert_eq!(fleet.run(&run).status.as_str(), "completed");
 }
 
 #[test]
@@ -213,9 +216,10 @@ fn one_failing_repository_does_not_stop_the_others() {
     let many = fleet.onloop(&[&all[..], &["--repos", &list, "--parallel", "2"]].concat());
     assert_eq!(many.status.code(), Some(3), "{}", fleet.all(&many));
     let said = String::from_utf8_lossy(&many.stdout).into_owned();
-    let rows: Vec<String> = said.lines().map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let rows: Vec<String> =
+        said.lines().map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert!(rows[0].ends_with("shop.git completed"), "{said}");
-    assert!(rows[2].contains("none.git on one: error: git clone: "), "{said}");
+    assert!(rows[2].contains("none.git tried again: on one: error: git clone: "), "{said}");
     assert!(rows[4].ends_with("mill.git completed"), "{said}");
 }
 

@@ -15,8 +15,9 @@ use super::Worker;
 use super::table::Asked;
 use crate::calls::patiently;
 use crate::clone;
-use crate::conduct::Task;
+use crate::conduct::{LATER, Task};
 use crate::engine::{Assignment, Lease, Release, Rest};
+use crate::rest;
 
 /// How long the server is told that a run is at rest.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -112,15 +113,28 @@ fn say_rest(worker: &Worker, lease: &Lease, exit: Option<i32>, asked: Asked, log
     let rest = match (exit, asked) {
         // The driver has said it.
         (Some(0 | 1 | 3), _) => {
+            worker.table.went_well(&lease.run_id);
             clean(worker, lease);
             return;
+        }
+        (Some(code), _) if code == i32::from(LATER) => {
+            let what = format!("on {}: {}", worker.name, said(code, log));
+            let pause = worker.table.pause_of(&lease.run_id);
+            eprintln!(
+                "warning: run {}: {what}; tried again in {} s",
+                lease.run_id,
+                pause.as_secs()
+            );
+            let at_ms =
+                rest::millis(rest::now()) + u64::try_from(pause.as_millis()).unwrap_or_default();
+            Rest::Again { at_ms, what }
         }
         (Some(130), Asked::Recalled) => Rest::Waits { what: "somebody has taken it".to_owned() },
         (Some(130), Asked::Stopping | Asked::No) => Rest::Ready,
         // Whatever it was, it may work after a while, or elsewhere: when the lease has ended.
         (None, _) => return,
         (Some(code), _) => {
-            let said = log.and_then(last_words).unwrap_or_else(|| format!("exit {code}"));
+            let said = said(code, log);
             eprintln!("error: run {}: {said}", lease.run_id);
             Rest::Waits { what: format!("on {}: {said}", worker.name) }
         }
@@ -131,10 +145,15 @@ fn say_rest(worker: &Worker, lease: &Lease, exit: Option<i32>, asked: Asked, log
     }
 }
 
+/// What a driver said last.
+fn said(code: i32, log: Option<&Path>) -> String {
+    log.and_then(last_words).unwrap_or_else(|| format!("exit {code}"))
+}
+
 /// Removes the clone of a run that is over.
 fn clean(worker: &Worker, lease: &Lease) {
     let runs = worker.places.runs();
-    let rest = crate::rest::of_copy(&runs.to_string_lossy(), &lease.run_id);
+    let rest = rest::of_copy(&runs.to_string_lossy(), &lease.run_id);
     if matches!(rest, Rest::Over { .. }) {
         clone::forget(&worker.places.repos, &lease.run_id);
     }

@@ -24,6 +24,8 @@ struct Inner {
     /// How often work on a run has begun, and how often that was seen.
     entered: u64,
     seen: u64,
+    /// How often in a row a run could not go on here.
+    hitches: BTreeMap<String, u32>,
 }
 
 #[derive(Debug)]
@@ -32,6 +34,11 @@ struct Entry {
     guard: Option<ChildStdin>,
     recalled: bool,
 }
+
+/// Pause before a run is tried again that could not go on; each further one doubles.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// Longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 /// Why a driver was asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +141,21 @@ impl Table {
         }
     }
 
+    /// How long it is until a run is tried again that could not go on here.
+    pub(crate) fn pause_of(&self, run_id: &str) -> Duration {
+        let mut inner = self.lock();
+        let hitches = inner.hitches.entry(run_id.to_owned()).or_default();
+        *hitches += 1;
+        // A shift that is too long is longer than the longest pause.
+        let factor = 1_u32.checked_shl(*hitches - 1).unwrap_or(u32::MAX);
+        FIRST_PAUSE.saturating_mul(factor).min(LONGEST_PAUSE)
+    }
+
+    /// A run has gone on here.
+    pub(crate) fn went_well(&self, run_id: &str) {
+        self.lock().hitches.remove(run_id);
+    }
+
     /// No more runs, and what is worked on stops.
     pub(crate) fn stop(&self) {
         let mut inner = self.lock();
@@ -151,5 +173,22 @@ impl Entry {
             // One that is gone has nothing to hear.
             let _ = guard.write_all(word.line().as_bytes()).and_then(|()| guard.flush());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_go_on_is_tried_less_and_less_often() {
+        let table = Table::default();
+        let pauses = || (0..40).map(|_| table.pause_of("run").as_secs()).collect::<Vec<u64>>();
+        let first = pauses();
+        assert_eq!(first[..4], [1, 2, 4, 8]);
+        assert_eq!(first[39], 300);
+        assert_eq!(table.pause_of("other").as_secs(), 1);
+        table.went_well("run");
+        assert_eq!(table.pause_of("run").as_secs(), 1);
     }
 }
