@@ -291,7 +291,8 @@ impl RedactedStream {
 /// Whether the value of a variable is hidden. Unlike a word of a shell command, a variable of the
 /// environment that is called `KEY` or `KEY_…` holds one.
 pub(super) fn is_secret(name: &str) -> bool {
-    says_secret(name) || name.split('_').any(|part| part.eq_ignore_ascii_case("KEY"))
+    let mut parts = name.as_bytes().split(|&byte| byte == b'_');
+    parts.any(|part| part.eq_ignore_ascii_case(b"KEY")) || says_secret(name)
 }
 
 /// Whether a variable tells where a secret is: that is shown, because messages name files.

@@ -69,29 +69,31 @@ const SECRET_PARTS: [&str; 4] = ["APIKEY", "PAT", "PWD", "COOKIE"];
 /// `AWS_SECRET_ACCESS_KEY`, `OPENAI_API_KEY`. `KEY` alone does not, since scripts call what they
 /// loop over so.
 pub(crate) fn says_secret(name: &str) -> bool {
+    let name = name.as_bytes();
     // The shell's own.
     if is_one_of(name, &["PWD", "OLDPWD"]) {
         return false;
     }
-    let is_key = name.rsplit_once('_').is_some_and(|(_, last)| is_one_of(last, &["KEY", "KEYS"]));
+    let parts = || name.rsplit(|&byte| byte == b'_');
+    let is_key = parts().next().is_some_and(|last| is_one_of(last, &["KEY", "KEYS"]))
+        && parts().nth(1).is_some();
     (is_key && !ends_with(name, "PUBLIC_KEY"))
         || ends_with(name, "_AUTH")
         || has_secret_word(name)
-        || name.split('_').any(|part| is_one_of(part, &SECRET_PARTS))
+        || parts().any(|part| is_one_of(part, &SECRET_PARTS))
 }
 
-fn is_one_of(name: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| name.eq_ignore_ascii_case(word))
+fn is_one_of(name: &[u8], words: &[&str]) -> bool {
+    words.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-fn ends_with(name: &str, end: &str) -> bool {
+fn ends_with(name: &[u8], end: &str) -> bool {
     let begin = name.len().checked_sub(end.len());
-    begin.is_some_and(|begin| name.as_bytes()[begin..].eq_ignore_ascii_case(end.as_bytes()))
+    begin.is_some_and(|begin| name[begin..].eq_ignore_ascii_case(end.as_bytes()))
 }
 
 /// Looks at each letter once and copies nothing: every process asks about its whole environment.
-fn has_secret_word(name: &str) -> bool {
-    let name = name.as_bytes();
+fn has_secret_word(name: &[u8]) -> bool {
     (0..name.len()).any(|at| {
         let begins = name[at].to_ascii_uppercase();
         SECRET_WORDS.iter().map(|word| word.as_bytes()).any(|word| {
