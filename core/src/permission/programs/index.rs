@@ -47,7 +47,7 @@ const fn places() -> [u16; SLOTS] {
         let mut entry = 0;
         while entry < entries.len() {
             let names = entries[entry].names.as_bytes();
-            let place = (table << ENTRY_BITS | entry) as u16;
+            let place = ((table << ENTRY_BITS) | entry) as u16;
             let (mut at, mut hash) = (0, HASH_OF_NOTHING);
             while at < names.len() {
                 hash = hashed(hash, names[at]);
