@@ -77,7 +77,7 @@ fn work(task: &Task) -> Exit {
         luggage.bring_branch(branch);
     }
     let id = lease.run_id.clone();
-    let writer = Writer::Driver { lease, luggage: Some(luggage) };
+    let writer = Writer::Driver { lease, luggage: Some(Box::new(luggage)) };
     let (runs, argv, program) = (task.runs.clone(), place.argv, task.program.clone());
     let for_host = Arc::clone(&calls);
     let exit = onloop::main_on(

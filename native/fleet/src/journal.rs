@@ -34,7 +34,7 @@ pub enum Writer {
         /// The permission.
         lease: Lease,
         /// The work; `None`: there is none to bring.
-        luggage: Option<Luggage>,
+        luggage: Option<Box<Luggage>>,
     },
     /// A person, about any run; named as the holder of leases.
     Person {
