@@ -14,15 +14,16 @@ use crate::mcp::mcp;
 use crate::verb::auto::{AutoArgs, auto, with_argument_last};
 use crate::verb::permit;
 use crate::verb::{
-    AbandonArgs, AdoptArgs, ApproveArgs, ConfineArgs, DiffArgs, DoctorArgs, FinalizeArgs,
-    FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs,
-    NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs,
-    ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs,
-    SessionListArgs, SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs,
-    abandon, adopt, approve, called_as_hook, confine, diff, doctor, finalize, finish, gate, hook,
-    init, install, lint, list, locate, new, next, normalize, notify, prepare, receipt, receipt_key,
-    receipt_verify, relocate, replay, report, resume, run, schema, session_clear, session_done,
-    session_list, session_show, session_stop, status, step, summary, transcript, undo, uninstall,
+    AbandonArgs, AdoptArgs, ApproveArgs, CompileArgs, ConfineArgs, DiffArgs, DoctorArgs, FetchArgs,
+    FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs,
+    LocateArgs, NO_FLEET, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, PushArgs,
+    ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs, RunArgs,
+    SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs,
+    StepArgs, SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve, called_as_hook,
+    compile, confine, diff, doctor, fetch, finalize, finish, gate, hook, init, install, lint, list,
+    locate, new, next, normalize, notify, prepare, push, receipt, receipt_key, receipt_verify,
+    relocate, replay, report, resume, run, schema, session_clear, session_done, session_list,
+    session_show, session_stop, status, step, summary, transcript, undo, uninstall,
 };
 use crate::watch::{WatchArgs, watch};
 use crate::web::{WebArgs, web};
@@ -95,6 +96,18 @@ enum Verb {
   onloop normalize hotl-workflow-add-auth.md
   onloop normalize | jq .steps")]
     Normalize(NormalizeArgs),
+    /// Make a workflow of GitHub Actions out of a workflow file
+    #[command(
+        after_help = "A job goes up to the next gate that a person decides; a gate is a job whose
+environment has required reviewers. The run travels from job to job below
+refs/onloop/ of the repository.
+
+Examples:
+  onloop compile wf.md --to github --out .github/workflows/onloop-wf.yml
+  onloop compile wf.md --to github --agent claude --secret ANTHROPIC_API_KEY \
+    --install 'npm install --global @anthropic-ai/claude-code'"
+    )]
+    Compile(CompileArgs),
     /// Show unfinished runs here and in worktrees, or one run
     #[command(after_help = "Examples:
   onloop status                              what is unfinished
@@ -215,6 +228,24 @@ Examples:
     #[command(after_help = "Examples:
   onloop relocate add-auth-20260320T212315Z --to ~/src/shop")]
     Relocate(RelocateArgs),
+    /// Push a run to a remote repository, so that it can go on elsewhere
+    #[command(
+        after_help = "Its record and its checkpoints go below refs/onloop/ of the repository, all
+of them or none. Whoever can read the repository can read them.
+
+Examples:
+  onloop push add-auth-20260320T212315Z
+  onloop push add-auth-20260320T212315Z --remote backup"
+    )]
+    Push(PushArgs),
+    /// Fetch a run that was pushed, and put it to work here
+    #[command(after_help = "Shows every command that the run would start, and asks. It works in a
+worktree of its own here, with the files of its last checkpoint.
+
+Examples:
+  onloop fetch add-auth-20260320T212315Z
+  onloop fetch add-auth-20260320T212315Z --yes   unasked")]
+    Fetch(FetchArgs),
     /// Give up a run; its record and its work are kept
     #[command(after_help = "Examples:
   onloop abandon add-auth-20260320T212315Z --reason 'the plan was wrong'")]
@@ -325,6 +356,18 @@ Examples:
   onloop web --port 8787 --proxy https://box.example.ts.net"
     )]
     Web(WebArgs),
+    /// Conduct runs on many machines, by the program onloop-fleet
+    #[command(
+        disable_help_flag = true,
+        after_help = "The program `onloop-fleet` does it, from beside this one or from PATH.
+
+Examples:
+  onloop fleet up                                  a server and one worker here
+  onloop fleet worker --server URL --repos DIR     one more machine
+  onloop fleet status                              runs, workers, what waits
+  onloop run wf.md --on fleet                      submit a run"
+    )]
+    Fleet(FleetArgs),
     /// Repeat a recorded call and compare its requests
     #[command(
         after_help = "Nothing is performed. Exits with 0 when every request is as recorded and
@@ -415,6 +458,14 @@ enum SessionVerb {
     Clear(SessionClearArgs),
 }
 
+/// What is for another program to read.
+#[derive(Debug, Args)]
+struct FleetArgs {
+    /// up, worker, status and their options
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "VERB")]
+    words: Vec<String>,
+}
+
 #[derive(Debug, Args)]
 struct CompletionsArgs {
     /// Shell
@@ -441,6 +492,15 @@ pub fn watch_args(argv: &[String]) -> Option<WatchArgs> {
     }
     match Cli::try_parse_from(argv).ok()?.verb {
         Verb::Watch(args) => Some(args),
+        _ => None,
+    }
+}
+
+/// What `onloop run` is told, where that is what the command line says and it is understood: for a host
+/// that has the run conducted elsewhere.
+pub fn run_args(argv: &[String]) -> Option<RunArgs> {
+    match Cli::try_parse_from(argv).ok()?.verb {
+        Verb::Run(args) => Some(args),
         _ => None,
     }
 }
@@ -475,6 +535,7 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::New(args) => Box::pin(new(io, args)),
         Verb::Normalize(args) => Box::pin(normalize(io, args)),
         Verb::Transcript(args) => Box::pin(transcript(io, args)),
+        Verb::Compile(args) => Box::pin(compile(io, args)),
         Verb::Status(args) => Box::pin(status(io, args)),
         Verb::List(args) => Box::pin(list(io, args)),
         Verb::Watch(args) => Box::pin(watch(io, args)),
@@ -493,6 +554,8 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::Receipt { verb, args } => Box::pin(receipt_or(io, verb.as_ref(), args.as_ref())),
         Verb::Adopt(args) => Box::pin(adopt(io, args)),
         Verb::Relocate(args) => Box::pin(relocate(io, args)),
+        Verb::Push(args) => Box::pin(push(io, args)),
+        Verb::Fetch(args) => Box::pin(fetch(io, args)),
         Verb::Abandon(args) => Box::pin(abandon(io, args)),
         Verb::Notify(args) => Box::pin(notify(io, args)),
         Verb::Confine(args) => Box::pin(confine(io, args)),
@@ -511,11 +574,18 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::Mcp => Box::pin(mcp(io)),
         Verb::Lsp => Box::pin(lsp(io)),
         Verb::Web(args) => Box::pin(web(io, args)),
+        Verb::Fleet(FleetArgs { words: _ }) => Box::pin(no_fleet(io)),
         Verb::Replay(args) => Box::pin(replay(io, args, program)),
         Verb::Schema(args) => Box::pin(schema(io, args)),
         Verb::Completions(args) => Box::pin(completions(io, args.shell)),
         Verb::Man => Box::pin(man(io)),
     }
+}
+
+/// A host that has the fleet's program does not come here.
+async fn no_fleet(io: &Io) -> Exit {
+    io.note(NO_FLEET).await;
+    Exit::Refused
 }
 
 async fn receipt_or(io: &Io, verb: Option<&ReceiptVerb>, args: Option<&ReceiptArgs>) -> Exit {

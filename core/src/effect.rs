@@ -39,8 +39,8 @@ pub use confine::{Confinement, Mechanism, Network, Reach, is_within};
 pub use exit::Exit;
 pub use failure::{Failure, FailureKind, OptionalExt};
 pub use git::{
-    DiffShown, GitRequest, GitSurvey, KeptWork, LeftOut, LeftOutReason, NamedCheckpoint,
-    Repository, WorktreeEntry,
+    DiffShown, GitRequest, GitSurvey, KeptFile, KeptWork, LeftOut, LeftOutReason, NamedCheckpoint,
+    RefUpdate, Repository, WorktreeEntry,
 };
 pub use http::{HttpAnswer, HttpMethod, HttpSpec, is_safe_address};
 pub use io::Io;

@@ -97,10 +97,15 @@ pub const PULL_REQUEST_BYTES: usize = 60_000;
 pub const RECEIPT_BYTES: u64 = 16 * 1024 * 1024;
 /// Longest wait for another onloop process to finish its read-modify-write of a record.
 pub const LOCK_WAIT_MS: u64 = 10_000;
+/// How often lines are added anew behind what another writer has just added to a ledger.
+pub const APPEND_TRIES: u32 = 8;
 
 /// Longest name of a branch; with a worktree's folder named after it, it stays below the 255
 /// bytes that file systems allow.
 pub const BRANCH_NAME_BYTES: usize = 200;
+/// Most names below `refs/onloop/` that one push to a remote changes: they stand on a command line,
+/// and some systems end it at 32 KiB.
+pub const PUSHED_NAMES: usize = 60;
 /// Most dirty files listed one by one when they are the reason to stop.
 pub const DIRTY_FILES_LISTED: usize = 20;
 /// Invalid answers after which a question counts as unanswered.

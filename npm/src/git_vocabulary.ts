@@ -5,6 +5,10 @@
  * Generated from `core/src/effect` by `cargo xtask generate`; do not edit.
  */
 
+import type {
+  Bytes,
+} from "./vocabulary.js";
+
 /**
  * A closed set of queries and changes; hosts perform them with libgit2 or the git program. Names of
  * branches, remotes and checkpoints are ones that git allows: they are judged before a host sees
@@ -283,7 +287,87 @@ export type GitRequest =
       name: string;
       /** The commit that it names. */
       commit: string;
+    }
+  /**
+   * Makes a commit that holds these files and nothing else → `commit`. It is ours and not the
+   * user's, and nothing names it yet. No hook runs and nothing is signed.
+   */
+  | {
+      git: "keep_files";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** The files, in no folders; a name that comes twice: `invalid`. */
+      files: KeptFile[];
+      /** The commit before this one; `null`: there is none. */
+      parent: string | null;
+      /** The message of the commit. */
+      message: string;
+      /** The time of the commit. Milliseconds since 1970. */
+      at_ms: number;
+    }
+  /**
+   * The content of one of the files that a commit of `keep_files` holds → `kept_file`. It holds
+   * none of that name: `not_found`. Longer than `limit_bytes`: `too_large`. Nothing is fetched.
+   */
+  | {
+      git: "read_kept";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** The commit. */
+      commit: string;
+      /** The name of the file. */
+      name: string;
+      /** Most bytes accepted. */
+      limit_bytes: number;
+    }
+  /**
+   * Changes names below `refs/onloop/` in a remote repository, all of them or none → `done`. One of
+   * them does not name there what was expected: `conflict`, and it is said which. Of several who
+   * expect the same one wins. Where the connection ends before the answer, the remote is asked what
+   * came of it. A `pre-push` hook runs, as with `push`.
+   */
+  | {
+      git: "push_refs";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** Name of a configured remote. */
+      remote: string;
+      /** What changes. */
+      updates: RefUpdate[];
+    }
+  /**
+   * Brings everything below `refs/onloop/<prefix>/` of a remote repository here, under names below
+   * `refs/onloop/<prefix>/fetched/<remote>/`, where what was fetched before and is gone there goes
+   * → `checkpoints`, with the names that they have at the remote below the prefix; none: the remote
+   * has nothing there. No other name here changes and no hook runs.
+   */
+  | {
+      git: "fetch_refs";
+      /** A folder inside the repository. */
+      cwd: string;
+      /** Name of a configured remote. */
+      remote: string;
+      /** Where to look below `refs/onloop/`. */
+      prefix: string;
     };
+
+/** A file in a commit of `keep_files`. */
+export interface KeptFile {
+  /** Its name: letters, digits, `.`, `_` and `-`, not beginning with `.` or `-`. */
+  name: string;
+  /** The content. */
+  bytes: Bytes;
+}
+
+/** What a name below `refs/onloop/` of a remote repository is to become. */
+export interface RefUpdate {
+  /** The name. */
+  name: string;
+  /** The commit that it must name there now; `null`: there must be no such name. */
+  expected: string | null;
+  /** The commit that it is to name; `null`: the name is taken away. */
+  commit: string | null;
+}
 
 /** Facts about the folder a run is started in. */
 export interface GitSurvey {

@@ -354,6 +354,40 @@ export interface Git {
    * said there before. No hook runs and nothing is signed.
    */
   note?(cwd: string, commit: string, text: string, atMs: number): Promise<void>;
+  /** Makes a commit that holds these files and nothing else, and that nothing names yet. */
+  keepFiles?(cwd: string, made: NewFiles): Promise<string>;
+  /** A file of such a commit; longer than the limit: `too_large`. */
+  readKept?(cwd: string, commit: string, name: string, limitBytes: number): Promise<Uint8Array>;
+  /**
+   * Changes names below `refs/onloop/` of a remote repository, all or none; one of them does not name
+   * what was expected: `conflict`.
+   */
+  pushRefs?(cwd: string, remote: string, updates: RefUpdate[]): Promise<void>;
+  /**
+   * Brings what is below `refs/onloop/<prefix>/` of a remote repository here, under names below
+   * `refs/onloop/<prefix>/fetched/<remote>/`; named as it is there below the prefix.
+   */
+  fetchRefs?(cwd: string, remote: string, prefix: string): Promise<NamedCheckpoint[]>;
+}
+
+/** A commit to make of files. */
+export interface NewFiles {
+  /** Each in no folder, and each name once. */
+  files: { name: string; bytes: Uint8Array }[];
+  /** The commit before this one. */
+  parent?: string;
+  message: string;
+  atMs: number;
+}
+
+/** What a name in a remote repository is to become. */
+export interface RefUpdate {
+  /** Below `refs/onloop/`. */
+  name: string;
+  /** What it must name there now; left out: there must be no such name. */
+  expected?: string;
+  /** What it is to name; left out: the name is taken away. */
+  commit?: string;
 }
 
 /** A request to a server. */

@@ -463,6 +463,12 @@ export type Outcome =
       /** A patch, or how many lines of which file. */
       bytes: Bytes;
     }
+  /** A file that a commit holds. */
+  | {
+      is: "kept_file";
+      /** The content. */
+      bytes: Bytes;
+    }
   /** What a server answered. */
   | ({ is: "http" } & HttpAnswer)
   /** A server listens. */

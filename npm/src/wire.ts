@@ -167,7 +167,7 @@ async function outcome(
       await processes.launch(request.argv, request.wait_ms);
       return DONE;
     case "git":
-      return gitOutcome(host, request, answer);
+      return gitOutcome(host, request, answer, bytes);
     case "http": {
       if (host.servers === undefined) {
         throw new Failure("unsupported", "this host has no network");
@@ -277,6 +277,7 @@ async function gitOutcome(
   { git }: Host,
   request: GitRequest,
   answer: Answer,
+  bytes: (at: Bytes) => Uint8Array,
 ): Promise<Outcome> {
   const { cwd } = request;
   switch (request.git) {
@@ -329,6 +330,11 @@ async function gitOutcome(
     case "commit_kept":
     case "note":
       return asideOutcome(git, request, answer);
+    case "keep_files":
+    case "read_kept":
+    case "push_refs":
+    case "fetch_refs":
+      return sharedOutcome(git, request, answer, bytes);
     default:
       return unknown(request);
   }
@@ -384,6 +390,47 @@ async function asideOutcome(
       return unknown(request);
   }
 }
+
+/** What several machines share through a remote repository. */
+async function sharedOutcome(
+  git: Host["git"],
+  request: Extract<GitRequest, { git: SharedName }>,
+  answer: Answer,
+  bytes: (at: Bytes) => Uint8Array,
+): Promise<Outcome> {
+  const { cwd } = request;
+  switch (request.git) {
+    case "keep_files": {
+      const { parent, message, at_ms: atMs } = request;
+      const files = request.files.map((file) => ({ name: file.name, bytes: bytes(file.bytes) }));
+      const made = { files, message, atMs, ...(parent !== null && { parent }) };
+      return { is: "commit", commit: await can(git.keepFiles?.(cwd, made)) };
+    }
+    case "read_kept": {
+      const { commit, name, limit_bytes } = request;
+      const found = await can(git.readKept?.(cwd, commit, name, limit_bytes));
+      return { is: "kept_file", bytes: answer.attach(found) };
+    }
+    case "push_refs": {
+      const updates = request.updates.map(({ name, expected, commit }) => ({
+        name,
+        ...(expected !== null && { expected }),
+        ...(commit !== null && { commit }),
+      }));
+      await can(git.pushRefs?.(cwd, request.remote, updates));
+      return DONE;
+    }
+    case "fetch_refs": {
+      const found = await can(git.fetchRefs?.(cwd, request.remote, request.prefix));
+      const checkpoints = found.map(({ atMs, ...named }) => ({ ...named, at_ms: atMs }));
+      return { is: "checkpoints", checkpoints };
+    }
+    default:
+      return unknown(request);
+  }
+}
+
+type SharedName = "keep_files" | "read_kept" | "push_refs" | "fetch_refs";
 
 type AsideName =
   | "checkpoint"

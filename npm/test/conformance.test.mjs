@@ -315,6 +315,21 @@ async function performGit(step, git, root) {
     case "push":
       await git.push(cwd, step.remote, step.branch);
       return { is: "done" };
+    case "keep_files": {
+      const files = Object.entries(step.files).map(([name, text]) => ({ name, bytes: bytes(text) }));
+      const { parent, says: message } = step;
+      const made = { files, message, atMs, ...(parent && { parent }) };
+      return { is: "commit", commit: await git.keepFiles(cwd, made) };
+    }
+    case "read_kept":
+      return { is: "kept_file", text: text(await git.readKept(cwd, step.of, name, limitBytes)) };
+    case "push_refs":
+      await git.pushRefs(cwd, step.remote, step.updates);
+      return { is: "done" };
+    case "fetch_refs": {
+      const found = await git.fetchRefs(cwd, step.remote, step.prefix);
+      return { is: "checkpoints", checkpoints: found.map(named) };
+    }
     case "stash":
       await git.stash(cwd, step.says, paths);
       return { is: "done" };

@@ -14,6 +14,7 @@ mod demo;
 #[cfg(unix)]
 mod durability;
 mod examples;
+mod fences;
 mod finish;
 mod guide;
 #[cfg(unix)]
@@ -54,6 +55,8 @@ mod sim;
 mod simulation;
 #[path = "../../native/src/host/git/tests/surroundings.rs"]
 mod surroundings;
+#[cfg(unix)]
+mod travel;
 mod web;
 mod workflow_corpus;
 mod workflow_docs;

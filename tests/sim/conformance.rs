@@ -379,6 +379,7 @@ fn describe(
             ("checkpoints".to_owned(), git::named(checkpoints))
         }
         Ok(Outcome::Diff { bytes }) => ("diff".to_owned(), vec![("text", lossy(bytes))]),
+        Ok(Outcome::KeptFile { bytes }) => ("kept_file".to_owned(), vec![("text", lossy(bytes))]),
         Ok(Outcome::Answer { .. }) => plain("answer"),
         Ok(Outcome::Input { bytes }) => ("input".to_owned(), vec![("text", lossy(bytes))]),
         Ok(Outcome::NoInput) => plain("no_input"),

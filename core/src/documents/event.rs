@@ -149,6 +149,8 @@ enum EventDocument {
     RunMoved {
         execution_root: String,
         checkout: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        started_in: Option<String>,
     },
     CopyChanged {
         path: String,

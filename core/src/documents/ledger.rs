@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::event;
 pub use super::run::Head;
 use super::run::{RunDocument, document_of, run_of};
-use crate::run::{Decider, Event, Run};
+use crate::run::{Checkpoint, Decider, Event, Run};
 use crate::text;
 use crate::time::Timestamp;
 
@@ -309,6 +309,16 @@ pub fn chain<'b>(
             Err(LedgerError::Line { line: last.seq + 1, why })
         }
         Some(_) => Ok(chained),
+    }
+}
+
+/// The checkpoint that a line of a ledger speaks of, where it does. That the line is sound has been found
+/// out before.
+pub fn checkpoint_of(line: &str) -> Option<Checkpoint> {
+    let members: Map<String, Value> = serde_json::from_str(line).ok()?;
+    match event::read_members(members).ok()? {
+        Event::CheckpointTaken(checkpoint) => Some(checkpoint),
+        _ => None,
     }
 }
 

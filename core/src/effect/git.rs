@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(doc)]
 use super::Outcome;
+use super::bytes::Bytes;
 use super::scalar::millis;
 use crate::time::Timestamp;
 
@@ -240,9 +241,114 @@ pub enum GitRequest {
         /// The commit that it names.
         commit: String,
     },
+    /// Makes a commit that holds these files and nothing else → [`Outcome::Commit`]. It is ours and
+    /// not the user's, and nothing names it yet. No hook runs and nothing is signed.
+    KeepFiles {
+        /// A folder inside the repository.
+        cwd: String,
+        /// The files, in no folders; a name that comes twice: `Invalid`.
+        files: Vec<KeptFile>,
+        /// The commit before this one; `None`: there is none.
+        parent: Option<String>,
+        /// The message of the commit.
+        message: String,
+        /// The time of the commit.
+        #[serde(rename = "at_ms", with = "millis")]
+        at: Timestamp,
+    },
+    /// The content of one of the files that a commit of [`GitRequest::KeepFiles`] holds →
+    /// [`Outcome::KeptFile`]. It holds none of that name: `NotFound`. Longer than `limit_bytes`:
+    /// `TooLarge`. Nothing is fetched.
+    ReadKept {
+        /// A folder inside the repository.
+        cwd: String,
+        /// The commit.
+        commit: String,
+        /// The name of the file.
+        name: String,
+        /// Most bytes accepted.
+        limit_bytes: u64,
+    },
+    /// Changes names below `refs/onloop/` in a remote repository, all of them or none →
+    /// [`Outcome::Done`]. One of them does not name there what was expected: `Conflict`, and it is
+    /// said which. Of several who expect the same one wins. Where the connection ends before the
+    /// answer, the remote is asked what came of it. A `pre-push` hook runs, as with
+    /// [`GitRequest::Push`].
+    PushRefs {
+        /// A folder inside the repository.
+        cwd: String,
+        /// Name of a configured remote.
+        remote: String,
+        /// What changes.
+        updates: Vec<RefUpdate>,
+    },
+    /// Brings everything below `refs/onloop/<prefix>/` of a remote repository here, under names
+    /// below `refs/onloop/<prefix>/fetched/<remote>/`, where what was fetched before and is gone there
+    /// goes → [`Outcome::Checkpoints`], with the names that they have at the remote below the prefix;
+    /// none: the remote has nothing there. No other name here changes and no hook runs.
+    FetchRefs {
+        /// A folder inside the repository.
+        cwd: String,
+        /// Name of a configured remote.
+        remote: String,
+        /// Where to look below `refs/onloop/`.
+        prefix: String,
+    },
+}
+
+/// A file in a commit of [`GitRequest::KeepFiles`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeptFile {
+    /// Its name: letters, digits, `.`, `_` and `-`, not beginning with `.` or `-`.
+    pub name: String,
+    /// The content.
+    pub bytes: Bytes,
+}
+
+/// What a name below `refs/onloop/` of a remote repository is to become.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RefUpdate {
+    /// The name.
+    pub name: String,
+    /// The commit that it must name there now; `None`: there must be no such name.
+    pub expected: Option<String>,
+    /// The commit that it is to name; `None`: the name is taken away.
+    pub commit: Option<String>,
 }
 
 impl GitRequest {
+    /// Its bytes, in the order of its members.
+    pub(super) fn bytes_mut(&mut self) -> Vec<&mut Bytes> {
+        match self {
+            GitRequest::KeepFiles { files, .. } => {
+                files.iter_mut().map(|file| &mut file.bytes).collect()
+            }
+            GitRequest::Survey { .. }
+            | GitRequest::Worktrees { .. }
+            | GitRequest::Head { .. }
+            | GitRequest::CreateWorktree { .. }
+            | GitRequest::RemoveWorktree { .. }
+            | GitRequest::Switch { .. }
+            | GitRequest::DeleteBranch { .. }
+            | GitRequest::MergeBase { .. }
+            | GitRequest::RemoteBranch { .. }
+            | GitRequest::Merge { .. }
+            | GitRequest::Push { .. }
+            | GitRequest::Stash { .. }
+            | GitRequest::Checkpoint { .. }
+            | GitRequest::Restore { .. }
+            | GitRequest::Diff { .. }
+            | GitRequest::ChangedPaths { .. }
+            | GitRequest::CommitKept { .. }
+            | GitRequest::Note { .. }
+            | GitRequest::Checkpoints { .. }
+            | GitRequest::ForgetCheckpoint { .. }
+            | GitRequest::ReadKept { .. }
+            | GitRequest::PushRefs { .. }
+            | GitRequest::FetchRefs { .. } => Vec::new(),
+        }
+    }
+
     /// What a person may be told that a host is doing where this takes long; `None`: it does not.
     pub fn doing(&self) -> Option<&'static str> {
         Some(match self {
@@ -258,6 +364,8 @@ impl GitRequest {
             GitRequest::Restore { .. } => "bringing files back",
             GitRequest::Diff { .. } => "comparing",
             GitRequest::CommitKept { .. } => "committing",
+            GitRequest::PushRefs { .. } => "pushing the run",
+            GitRequest::FetchRefs { .. } => "fetching the run",
             GitRequest::Worktrees { .. }
             | GitRequest::Head { .. }
             | GitRequest::DeleteBranch { .. }
@@ -265,7 +373,9 @@ impl GitRequest {
             | GitRequest::ChangedPaths { .. }
             | GitRequest::Note { .. }
             | GitRequest::Checkpoints { .. }
-            | GitRequest::ForgetCheckpoint { .. } => return None,
+            | GitRequest::ForgetCheckpoint { .. }
+            | GitRequest::KeepFiles { .. }
+            | GitRequest::ReadKept { .. } => return None,
         })
     }
 }

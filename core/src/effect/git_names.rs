@@ -1,6 +1,7 @@
 //! The names in requests to git, judged before a host sees them.
 
-use super::{BranchName, Failure, FailureKind, GitRequest};
+use super::{BranchName, Failure, FailureKind, GitRequest, KeptFile};
+use crate::{limits, text};
 
 impl GitRequest {
     /// Refuses names that git does not allow or could take for something else, so that no host has
@@ -32,6 +33,18 @@ impl GitRequest {
             GitRequest::Checkpoint { name, .. } | GitRequest::ForgetCheckpoint { name, .. } => {
                 judge(name, "the name of a checkpoint")
             }
+            GitRequest::PushRefs { remote, updates, .. } => {
+                judge(remote, "the name of a remote")?;
+                updates
+                    .iter()
+                    .try_for_each(|update| judge(&update.name, "the name of a checkpoint"))
+            }
+            GitRequest::FetchRefs { remote, prefix, .. } => {
+                judge(remote, "the name of a remote")?;
+                judge(prefix, "the name of a checkpoint")
+            }
+            GitRequest::KeepFiles { files, .. } => judge_files(files),
+            GitRequest::ReadKept { name, .. } => judge_file(name),
             GitRequest::Worktrees { .. }
             | GitRequest::Head { .. }
             | GitRequest::RemoveWorktree { .. }
@@ -52,15 +65,44 @@ fn judge(name: &str, what: &str) -> Result<(), Failure> {
     })
 }
 
+fn judge_files(files: &[KeptFile]) -> Result<(), Failure> {
+    for (at, KeptFile { name, .. }) in files.iter().enumerate() {
+        judge_file(name)?;
+        if files[..at].iter().any(|before| before.name == *name) {
+            let message = format!("two files are called `{name}`, expected one of each name");
+            return Err(Failure::new(FailureKind::Invalid, message));
+        }
+    }
+    Ok(())
+}
+
+/// A name that is one in every file system, and no path, option or pattern.
+fn judge_file(name: &str) -> Result<(), Failure> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let is_plain = !name.is_empty() && name.len() <= limits::BRANCH_NAME_BYTES;
+    if is_plain && name.chars().all(plain) && !name.starts_with(['.', '-']) {
+        return Ok(());
+    }
+    let name = text::ellipsis(&name.escape_debug().to_string(), 80);
+    let message = format!(
+        "`{name}` is not the name of a kept file: expected letters, digits, `.`, `_` and `-`, not \
+         beginning with `.` or `-`"
+    );
+    Err(Failure::new(FailureKind::Invalid, message))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::effect::{Exit, Program, Request, Start, Turn};
+    use crate::effect::{Exit, Program, RefUpdate, Request, Start, Turn};
+    use crate::time::Timestamp;
 
     #[test]
     fn no_host_is_asked_about_a_name_that_git_does_not_allow() {
         let text = |text: &str| text.to_owned();
         let cwd = || text("/r");
+        let update = |name: &str| RefUpdate { name: text(name), expected: None, commit: None };
+        let file = |name: &str| KeptFile { name: text(name), bytes: "".into() };
         for (request, message) in [
             (
                 GitRequest::Switch { cwd: cwd(), branch: text("-f"), create: false },
@@ -77,6 +119,42 @@ mod tests {
             (
                 GitRequest::ForgetCheckpoint { cwd: cwd(), name: text("a..b"), commit: text("c") },
                 "`a..b` is not the name of a checkpoint: it contains `..`",
+            ),
+            (
+                GitRequest::PushRefs {
+                    cwd: cwd(),
+                    remote: text("origin"),
+                    updates: ["run/ledger", "run/--exec=x y"].map(update).to_vec(),
+                },
+                "`run/--exec=x y` is not the name of a checkpoint: it contains ` `",
+            ),
+            (
+                GitRequest::FetchRefs { cwd: cwd(), remote: text("-x"), prefix: text("run") },
+                "`-x` is not the name of a remote: it starts with `-`",
+            ),
+            (
+                GitRequest::FetchRefs { cwd: cwd(), remote: text("origin"), prefix: text("run/*") },
+                "`run/*` is not the name of a checkpoint: it contains `*`",
+            ),
+            (
+                GitRequest::KeepFiles {
+                    cwd: cwd(),
+                    files: ["a", "a"].map(file).to_vec(),
+                    parent: None,
+                    message: text("m"),
+                    at: Timestamp::EPOCH,
+                },
+                "two files are called `a`, expected one of each name",
+            ),
+            (
+                GitRequest::ReadKept {
+                    cwd: cwd(),
+                    commit: text("c"),
+                    name: text("../x"),
+                    limit_bytes: 1,
+                },
+                "`../x` is not the name of a kept file: expected letters, digits, `.`, `_` and `-`, \
+                 not beginning with `.` or `-`",
             ),
         ] {
             let mut program = Program::new(Start::example(["onloop"]), |io| async move {

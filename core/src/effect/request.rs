@@ -374,6 +374,11 @@ pub enum Outcome {
         /// A patch, or how many lines of which file.
         bytes: Bytes,
     },
+    /// A file that a commit holds.
+    KeptFile {
+        /// The content.
+        bytes: Bytes,
+    },
     /// What a server answered.
     Http(HttpAnswer),
     /// A server listens.
@@ -495,6 +500,7 @@ impl Request {
             Request::Http(spec) => spec.body.iter_mut().collect(),
             Request::Serve(ServeRequest::Answer { answer, .. }) => vec![&mut answer.body],
             Request::Serve(ServeRequest::Push { bytes, .. }) => vec![bytes],
+            Request::Git(request) => request.bytes_mut(),
             Request::Serve(ServeRequest::Listen { .. } | ServeRequest::Next { .. }) => Vec::new(),
             Request::Read { .. }
             | Request::ReadTail { .. }
@@ -510,7 +516,6 @@ impl Request {
             | Request::End
             | Request::EndGroup { .. }
             | Request::Launch { .. }
-            | Request::Git(_)
             | Request::Ask { .. }
             | Request::ReadInput { .. }
             | Request::Changes { .. }
@@ -527,6 +532,7 @@ impl Outcome {
             Outcome::File { bytes, .. }
             | Outcome::Tail { bytes, .. }
             | Outcome::Diff { bytes }
+            | Outcome::KeptFile { bytes }
             | Outcome::Input { bytes }
             | Outcome::Lines { bytes } => vec![bytes],
             Outcome::Process(ProcessEnd { stdout, stderr, .. }) => {

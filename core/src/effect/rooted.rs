@@ -80,6 +80,10 @@ fn rooted_git(mut request: GitRequest, root: &str) -> GitRequest {
         | GitRequest::ChangedPaths { cwd, .. }
         | GitRequest::Checkpoints { cwd }
         | GitRequest::Note { cwd, .. }
+        | GitRequest::KeepFiles { cwd, .. }
+        | GitRequest::ReadKept { cwd, .. }
+        | GitRequest::PushRefs { cwd, .. }
+        | GitRequest::FetchRefs { cwd, .. }
         | GitRequest::ForgetCheckpoint { cwd, .. } => *cwd = absolute(root, cwd),
     }
     request

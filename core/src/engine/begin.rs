@@ -52,11 +52,12 @@ pub(crate) async fn read_plan(io: &Io, file: &str) -> Result<Plan, Exit> {
 }
 
 /// Writes the record of a run that begins in `prepared`, with what `adapt` makes of its
-/// beginning, and holds its driver lock.
+/// beginning, and holds its driver lock; `wanted` is the id that it is to have.
 pub(crate) async fn create(
     io: &Io,
     plan: &Plan,
     prepared: &Prepared,
+    wanted: Option<&str>,
     adapt: impl Fn(Beginning) -> Beginning,
 ) -> Result<Store, Exit> {
     let root = &prepared.execution_root;
@@ -69,7 +70,11 @@ pub(crate) async fn create(
     let by = decider(io, Door::Command);
     // Another process may take the id between the look and the write: try the next one.
     for _ in 0..100 {
-        let id = unique_id(&plan.slug, io.now(), |id| taken.contains(id));
+        let id = match wanted {
+            Some(wanted) if taken.contains(wanted) => return Err(refuse_taken(io, wanted).await),
+            Some(wanted) => wanted.to_owned(),
+            None => unique_id(&plan.slug, io.now(), |id| taken.contains(id)),
+        };
         let driver = Paths::new(&home, root, &id).driver_lock();
         if let Err(failure) = io.lock(&driver, 0).await {
             if failure.is_busy() {
@@ -96,6 +101,11 @@ pub(crate) async fn create(
     }
     io.note("error: a hundred runs of this workflow began in this second").await;
     Err(Exit::Refused)
+}
+
+async fn refuse_taken(io: &Io, id: &str) -> Exit {
+    io.note(format!("error: there is a run {id} already; see it with: onloop status {id}")).await;
+    Exit::Refused
 }
 
 /// The state home, where neither it nor the copies of its records would be misplaced.

@@ -19,10 +19,11 @@ use crate::engine::find_run::{Found, find_all, is_of};
 use crate::engine::find_workflow::find_workflow;
 use crate::engine::preflight::{foresee, preflight};
 use crate::engine::resume_run::{ResumeArgs, resume_run};
+use crate::engine::select::refuse;
 use crate::engine::simulate::{Wanted, simulate};
-use crate::engine::store::Store;
+use crate::engine::store::{Store, StoreError};
 use crate::preflight::{IsolationMode, OnExisting, PreflightFlags};
-use crate::run::{Beginning, Door, Event, Next};
+use crate::run::{Beginning, Door, Event, Next, is_run_id};
 use crate::text;
 use crate::workflow::Plan;
 
@@ -67,13 +68,45 @@ pub struct RunArgs {
     /// Do not repeat all checks before the run counts as completed
     #[cfg_attr(feature = "cli", arg(long))]
     pub no_reverify: bool,
+    /// Id of the run to begin, or to go on with where there is one
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ID", conflicts_with = "fresh"))]
+    pub run_id: Option<String>,
+    /// Only if the plan has this digest, which `onloop compile` wrote down
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SHA256"))]
+    pub plan_digest: Option<String>,
     /// Show the whole run on paper; nothing is started or changed
     #[cfg_attr(feature = "cli", arg(long))]
     pub simulate: bool,
+    /// Where: `fleet` submits the run and returns at once
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHERE"))]
+    pub on: Option<ConductedOn>,
+    /// The same for each repository of this list, one a line (with --on fleet)
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", requires = "on"))]
+    pub repos: Option<String>,
+    /// How many of them at once
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "N", requires = "repos", default_value_t = 4,
+            value_parser = clap::value_parser!(u32).range(1..=256))
+    )]
+    pub parallel: u32,
+}
+
+/// Where a run is conducted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum ConductedOn {
+    /// The machines of a fleet
+    Fleet,
 }
 
 /// Begins a run and conducts it, or goes on with the one that the person chooses.
 pub async fn run_workflow(io: &Io, args: &RunArgs) -> Exit {
+    if args.on == Some(ConductedOn::Fleet) {
+        // With the fleet's program beside it, the native host does not come here.
+        io.note(NO_FLEET).await;
+        return Exit::Refused;
+    }
     if args.simulate {
         return match on_paper(io, args).await {
             Ok(exit) | Err(exit) => exit,
@@ -96,6 +129,11 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Exit {
     }
 }
 
+/// Why nothing can be done about a fleet.
+pub const NO_FLEET: &str =
+    "error: the program `onloop-fleet` is neither beside this one nor on PATH
+  Install it: cargo install onloop-fleet";
+
 /// What is said when a run begins, by programs and by agents that follow our skills.
 const ANNOUNCEMENT: &str = "Starting HOTL loop execution. Looking for workflow file...";
 
@@ -107,6 +145,10 @@ enum Begun {
 async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
+    demand_digest(io, args, &plan, &file).await?;
+    if let Some(id) = of_that_name(io, args, &file).await? {
+        return Ok(Begun::Continue(id));
+    }
     if args.fresh {
         replace_unfinished(io, &file).await?;
     } else if let Some(id) = unfinished(io, args, &file).await? {
@@ -138,7 +180,8 @@ async fn make(
     reviewer: &Option<Reviewer>,
 ) -> Result<Store, Exit> {
     let prepared = preflight(io, plan, file, &args.flags()).await?;
-    create(io, plan, &prepared, |beginning| args.beginning(beginning, reviewer)).await
+    let wanted = args.run_id.as_deref();
+    create(io, plan, &prepared, wanted, |beginning| args.beginning(beginning, reviewer)).await
 }
 
 impl RunArgs {
@@ -159,6 +202,49 @@ impl RunArgs {
             ..beginning
         }
     }
+}
+
+/// Refuses a plan that is another than the one that was compiled.
+async fn demand_digest(io: &Io, args: &RunArgs, plan: &Plan, file: &str) -> Result<(), Exit> {
+    let Some(expected) = args.plan_digest.as_deref().filter(|digest| *digest != plan.digest) else {
+        return Ok(());
+    };
+    let (expected, found) = (text::one_line(expected), &plan.digest);
+    io.note(format!(
+        "error: the plan in {} has the digest {found}, expected {expected}: it was changed since it \
+         was compiled. Compile it again, and look at what that changes:\n  onloop compile {} --to \
+         github --out WORKFLOW.yml",
+        text::one_line(file),
+        text::shell_word(file)
+    ))
+    .await;
+    Err(Exit::Usage)
+}
+
+/// The run that is named and is there already.
+async fn of_that_name(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, Exit> {
+    let Some(id) = &args.run_id else { return Ok(None) };
+    if !is_run_id(id) {
+        io.note(format!(
+            "error: `{}` is not an id for a run: expected letters, digits, `.`, `_` and `-`, not \
+             beginning with one of the signs",
+            text::one_line(id)
+        ))
+        .await;
+        return Err(Exit::Usage);
+    }
+    let store = match Store::open(io, id).await {
+        Ok(store) => store,
+        Err(StoreError::Missing) => return Ok(None),
+        Err(error) => return Err(refuse(io, id, &error).await),
+    };
+    let file = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
+    if is_of(store.run(), &file) {
+        return Ok(Some(id.clone()));
+    }
+    let other = text::one_line(&store.run().place.workflow_path);
+    io.note(format!("error: run {id} is one of {other}, not of {}", text::one_line(&file))).await;
+    Err(Exit::Usage)
 }
 
 /// The run that would begin, for people or as JSON.

@@ -139,6 +139,8 @@ pub enum Event {
         execution_root: String,
         /// The whole checkout was moved, with the workflow file.
         checkout: bool,
+        /// The checkout around which it works from now on, where it came to another repository.
+        started_in: Option<String>,
     },
     /// The copy of the record in the worktree was not as onloop had written it, and was put
     /// right.

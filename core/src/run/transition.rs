@@ -243,8 +243,8 @@ impl Run {
             Event::BudgetsChanged(budgets) => self.change_budgets(at, budgets)?,
             Event::RunFinalized => self.finalize(at)?,
             Event::RunAbandoned { reason } => self.abandon(at, reason)?,
-            Event::RunMoved { execution_root, checkout } => {
-                self.relocate(at, execution_root, *checkout);
+            Event::RunMoved { execution_root, checkout, started_in } => {
+                self.relocate(at, execution_root, *checkout, started_in.as_deref());
             }
             Event::CopyChanged { path, what } => {
                 self.log(at, "copy_changed", None, format!("Copy put right: {path} {what}"), "");

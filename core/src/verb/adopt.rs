@@ -3,8 +3,8 @@
 use crate::documents::ledger::{self, Origin};
 use crate::effect::{Exit, Io, OptionalExt};
 use crate::engine::advice::go_on;
-use crate::engine::ask::is_attended;
 use crate::engine::checkout;
+use crate::engine::consent::{ConsentQuestion, consent, would_run};
 use crate::engine::decide::{decider, demand_person};
 use crate::engine::exit::refused_by;
 use crate::engine::find_run::{foreign_copy, is_own};
@@ -12,9 +12,8 @@ use crate::engine::foreign::read_foreign;
 use crate::engine::rebuild::set_aside;
 use crate::engine::store::{Paths, Store, StoreError};
 use crate::limits;
-use crate::run::{Door, Run, StepRecord, is_run_id};
+use crate::run::{Door, Run, is_run_id};
 use crate::text;
-use crate::workflow::Check;
 
 /// Arguments of `onloop adopt`.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +55,12 @@ async fn take(io: &Io, args: &AdoptArgs) -> Result<(), Exit> {
         false => foreign(io, &args.run).await?,
     };
     io.result(description(&candidate, io)).await;
-    consent(io, args).await?;
+    let question = ConsentQuestion {
+        words: "Adopt it, so that onloop may run this?",
+        done: "adopted",
+        command: format!("onloop adopt {} --yes", text::shell_word(&args.run)),
+    };
+    consent(io, args.yes, &question).await?;
     let Candidate { run, from, replaced, has_ledger, is_tracked: _ } = candidate;
     if has_ledger {
         set_aside(io, &run.id).await?;
@@ -171,29 +175,6 @@ async fn saved(io: &Io, path: &str) -> Result<Candidate, Exit> {
     Ok(Candidate { run, from: path.to_owned(), replaced: None, has_ledger, is_tracked: false })
 }
 
-async fn consent(io: &Io, args: &AdoptArgs) -> Result<(), Exit> {
-    if args.yes {
-        return Ok(());
-    }
-    if !is_attended(io) {
-        let word = text::shell_word(&args.run);
-        io.note(format!(
-            "Nothing was changed. Without a terminal it is adopted with:\n  \
-             onloop adopt {word} --yes"
-        ))
-        .await;
-        return Err(Exit::Paused);
-    }
-    match io.ask("Adopt it, so that onloop may run this? (yes/no) ").await.as_deref() {
-        Ok(answer) if ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) => Ok(()),
-        Err(failure) if failure.is_interrupted() => Err(Exit::Interrupted),
-        Ok(_) | Err(_) => {
-            io.note("Not adopted; nothing was changed.").await;
-            Err(Exit::Failed)
-        }
-    }
-}
-
 /// What the record says and would run, for a person.
 fn description(candidate: &Candidate, io: &Io) -> String {
     let run = &candidate.run;
@@ -215,55 +196,7 @@ fn description(candidate: &Candidate, io: &Io) -> String {
     if candidate.is_tracked {
         out += "  Git tracks this record: whoever can push to the repository can write it.\n";
     }
-    out += &format!("It would run, in {}:\n", text::one_line(&run.place.execution_root));
-    for line in &run.terms.setup {
-        out += &indented("  before the first step", line);
-    }
-    for record in &run.steps {
-        out += &step(record);
-    }
-    if !run.terms.allow.is_empty() {
-        out += "It would let its agent run, unasked:\n";
-        for line in &run.terms.allow {
-            out += &format!("  {}\n", text::one_line(line));
-        }
-    }
-    out
-}
-
-fn step(record: &StepRecord) -> String {
-    let step = &record.step;
-    let name = text::one_line(&step.name);
-    let mut out = format!("  Step {} ({}): {name}\n", step.number, record.status.as_str());
-    if let Some(script) = &step.script {
-        out += &indented(&format!("{} script", script.shell.as_str()), &script.text);
-    } else if !step.action.trim().is_empty() {
-        out += &indented("for the agent", &step.action);
-    }
-    for check in &step.checks {
-        out += &match check {
-            Check::Shell(shell) => indented("verify", &shell.command),
-            Check::Browser { url, check } => indented("browser", &format!("{url}: {check}")),
-            Check::HumanReview { prompt } => indented("a person reviews", prompt),
-            Check::Artifact { path, .. } => indented("file", path),
-        };
-    }
-    if let Some(gate) = step.gate {
-        out += &format!("    gate: {}\n", gate.as_str());
-    }
-    out
-}
-
-/// Foreign text, every line of it, behind what it is.
-fn indented(what: &str, foreign: &str) -> String {
-    let text = text::printable(foreign.trim_end());
-    match text.contains('\n') {
-        false => format!("    {what}: {text}\n"),
-        true => {
-            let lines = text.lines().map(|line| format!("      | {line}\n"));
-            format!("    {what}:\n{}", lines.collect::<String>())
-        }
-    }
+    out + &would_run(run)
 }
 
 /// Arguments of `onloop relocate`.

@@ -157,7 +157,7 @@ async fn write(
     prepared: &Prepared,
     adapt: impl Fn(Beginning) -> Beginning,
 ) -> Result<String, Exit> {
-    let mut store = create(io, plan, prepared, adapt).await?;
+    let mut store = create(io, plan, prepared, None, adapt).await?;
     let kept = keep_between(io, &mut store, async |io, store| Ok(keep_beginning(io, store).await));
     let kept = kept.await;
     // The record is driven by whoever calls next, not by this process.

@@ -1,17 +1,19 @@
 //! The command line of `onloop fleet`: one file for each verb.
 
-#[cfg(unix)]
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::Write;
-use std::process::ExitCode;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
 
 use clap::{Parser, Subcommand};
 use onloop_core::effect::Exit;
 
+use crate::conduct::conduct;
 use crate::status::{StatusArgs, status};
-#[cfg(unix)]
 use crate::up::{UpArgs, up};
+use crate::worker::{WorkerArgs, worker};
+use crate::{leash, person, submit};
 
 /// Runs on many machines, kept by a server of yours.
 #[derive(Debug, Parser)]
@@ -39,7 +41,6 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Start the fleet's server and a worker on this machine
-    #[cfg(unix)]
     #[command(
         after_help = "The server's engine is Restate. Where it is not installed, the message has the one
 command that installs it; nothing of it listens anywhere but in the data folder.
@@ -58,8 +59,16 @@ Examples:
   onloop fleet status --all      finished runs, too
   onloop fleet status --json")]
     Status(StatusArgs),
+    /// Take runs from the fleet and drive them on this machine
+    #[command(after_help = "Works only on repositories that are named with --allow or in the file
+`repositories` of its folder. Agents are confined as in any run.
+
+Examples:
+  onloop fleet worker --server https://fleet.example.org --repos ~/fleet \\
+    --allow 'https://github.com/example/*'
+  onloop fleet worker --repos ~/fleet --slots 4    the fleet that is known here")]
+    Worker(WorkerArgs),
     /// Become a program that ends with whoever started this one
-    #[cfg(unix)]
     #[command(hide = true)]
     Guard {
         /// The process that it ends with
@@ -70,20 +79,66 @@ Examples:
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
         line: Vec<OsString>,
     },
+    /// Run a driver while its lease holds, as standard input says
+    #[command(hide = true)]
+    Leash {
+        /// How long it holds from now on, in milliseconds
+        lasts_ms: u64,
+        /// The program and its arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        line: Vec<OsString>,
+    },
+    /// Drive one run
+    #[command(hide = true)]
+    Conduct {
+        /// The file with the task
+        task: PathBuf,
+    },
 }
 
-/// The whole program.
+/// Verbs that `onloop` has not, so that they are known without `fleet` before them.
+const OWN: [&str; 8] = ["up", "worker", "guard", "leash", "conduct", "-h", "--help", "--version"];
+
+/// The whole program: what stands behind `onloop fleet`, a run that is submitted, or any verb of `onloop`
+/// on a machine that knows a fleet.
 pub fn main() -> ExitCode {
-    let exit = match Cli::parse().verb {
-        #[cfg(unix)]
-        Verb::Up(args) => up(&args),
-        Verb::Status(args) => status(&args),
-        #[cfg(unix)]
-        Verb::Guard { parent, signal, line } => {
-            refuse(crate::guard::become_guarded(parent, signal, &line))
+    let mut args: Vec<OsString> = std::env::args_os().collect();
+    let verb = args.get(1).map(|verb| verb.to_string_lossy().into_owned());
+    match verb.as_deref() {
+        Some("fleet") => {
+            args.remove(1);
         }
-    };
-    ExitCode::from(exit.code())
+        Some(verb) if OWN.contains(&verb) => {}
+        None => {}
+        Some(_) => {
+            let words: Vec<String> =
+                args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            return match submit::is_meant(&words) {
+                true => submit::submit(&words),
+                false => person::onloop(),
+            };
+        }
+    }
+    match Cli::parse_from(args).verb {
+        Verb::Up(args) => ExitCode::from(up(&args).code()),
+        Verb::Status(args) => ExitCode::from(status(&args).code()),
+        Verb::Worker(args) => worker(&args),
+        Verb::Guard { parent, signal, line } => {
+            ExitCode::from(refuse(crate::guard::become_guarded(parent, signal, &line)).code())
+        }
+        Verb::Leash { lasts_ms, line } => follow_on_leash(lasts_ms, &line),
+        Verb::Conduct { task } => conduct(&task),
+    }
+}
+
+fn follow_on_leash(lasts_ms: u64, line: &[OsString]) -> ExitCode {
+    let (program, arguments) = line.split_first().expect("the grammar asks for a program");
+    let mut driver = Command::new(program);
+    driver.args(arguments);
+    match leash::watch(driver, lasts_ms) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => ExitCode::from(refuse(format!("{}: {error}", program.display())).code()),
+    }
 }
 
 /// Says why something is not done.

@@ -10,7 +10,7 @@ mod board;
 mod keeper;
 mod memory;
 mod record;
-#[cfg(unix)]
+
 pub mod restate;
 
 use std::time::Duration;
@@ -63,7 +63,8 @@ pub trait Engine: Send + Sync + 'static {
     /// lease is not the present one.
     fn append(&self, lines: &Append) -> impl Future<Output = Result<Head, EngineError>> + Send;
 
-    /// The journal behind line `after`; waits up to `wait` until there is something.
+    /// The journal behind line `after`; waits up to `wait` until there is something, or the run stands
+    /// otherwise.
     fn lines(
         &self,
         run: &str,
@@ -86,7 +87,10 @@ pub struct Submission {
     /// The commit at which the work begins, hexadecimal; it is in the repository, or under
     /// `refs/onloop/<run-id>/base` there. `None`: the repository's HEAD.
     pub base: Option<String>,
-    /// File name of the workflow.
+    /// The branch that was checked out there; `None`: the repository's default branch.
+    #[serde(default)]
+    pub branch: Option<String>,
+    /// Path of the workflow file, relative to the top folder of the repository.
     pub workflow: String,
     /// Its content.
     pub text: String,
@@ -220,6 +224,13 @@ pub enum Rest {
         at_ms: u64,
         /// The agent, as submissions name it: no run of it is begun before that moment.
         agent: String,
+    },
+    /// Something around it failed, such as a remote that did not answer; it is tried again then.
+    Again {
+        /// The moment, in milliseconds since 1970.
+        at_ms: u64,
+        /// What failed and where, on one line.
+        what: String,
     },
     /// It is over: `completed` or `abandoned`.
     Over {

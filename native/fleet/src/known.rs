@@ -23,6 +23,8 @@ pub struct Known {
     pub url: String,
     /// Its key.
     pub key: Key,
+    /// The file with it.
+    pub key_file: PathBuf,
 }
 
 /// Why no fleet is known; it says what to do.
@@ -76,6 +78,19 @@ impl Known {
         Known::find_in(&environment(), &current_folder(), server)
     }
 
+    /// As [`Known::find`], with the file of a key that a command line names.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub fn with(server: Option<&str>, key_file: Option<&Path>) -> Result<Known, KnownError> {
+        let mut env = environment();
+        if let Some(path) = key_file.and_then(Path::to_str) {
+            env.insert(KEY_VARIABLE.to_owned(), path.to_owned());
+        }
+        Known::find_in(&env, &current_folder(), server)
+    }
+
     fn find_in(
         env: &BTreeMap<String, String>,
         cwd: &str,
@@ -100,7 +115,7 @@ impl Known {
             (None, Some(home)) => home.join(KEY),
             (None, None) => return Err(KnownError::NoHome),
         };
-        Ok(Known { url, key: Key::read(&key)? })
+        Ok(Known { url, key: Key::read(&key)?, key_file: key })
     }
 
     /// The server of the fleet that this machine's commands use, where it was remembered.

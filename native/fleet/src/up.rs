@@ -17,6 +17,7 @@ use tokio::sync::watch;
 pub(crate) use args::UpArgs;
 
 use crate::cli::{refuse, say};
+use crate::clone::REMOTE;
 use crate::desk::Desk;
 use crate::engine::Settings;
 use crate::engine::restate::{self, Options, Server, ServerEvent, find};
@@ -77,13 +78,14 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
     let url = format!("http://{}", reachable(address));
     let (end, ended) = watch::channel(false);
     let serving = tokio::spawn(desk.serve(ended));
-    let remembered = remember(&Known { url: url.clone(), key })?;
+    let remembered = remember(&Known { url: url.clone(), key, key_file: key_file.clone() })?;
     let mut worker = (!args.no_worker).then(|| {
         Worker::start(worker::Plan {
             program: guard,
             url: url.clone(),
             key: key_file.clone(),
             repos: repos.clone(),
+            allow: allowed(args, &here),
             name: args.name.clone(),
             slots: args.slots,
             log: data.join("worker.log"),
@@ -109,6 +111,14 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
     drop(lock);
     say("Ended. Everything is kept; `onloop fleet up` goes on.");
     Ok(Exit::Done)
+}
+
+/// The repositories that the worker may work on: those that are named, else that of the checkout here.
+fn allowed(args: &UpArgs, here: &Path) -> Vec<String> {
+    match args.allow.is_empty() {
+        false => args.allow.clone(),
+        true => crate::git::git(here, &["remote", "get-url", REMOTE]).into_iter().collect(),
+    }
 }
 
 /// Says what happens until somebody wants an end.

@@ -27,7 +27,7 @@ fn a_missing_engine_is_named_with_the_command_that_installs_it() {
 #[test]
 fn a_machine_without_a_fleet_is_told_how_to_have_one() {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = fleet(folder.path(), &["status"]);
+    let output = fleet(folder.path(), &["fleet", "status"]);
     let said = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(
         (output.status.code(), output.stdout.as_slice()),

@@ -18,6 +18,7 @@ mod discovery;
 mod libgit;
 mod program;
 mod rollback;
+mod shared;
 mod trouble;
 
 #[cfg(test)]
@@ -184,6 +185,10 @@ impl OsGit {
             | GitRequest::ForgetCheckpoint { .. }
             | GitRequest::Note { .. }
             | GitRequest::CommitKept { .. } => self.perform_aside(request),
+            GitRequest::KeepFiles { .. }
+            | GitRequest::ReadKept { .. }
+            | GitRequest::PushRefs { .. }
+            | GitRequest::FetchRefs { .. } => self.perform_shared(request),
         }
     }
 

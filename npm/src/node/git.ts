@@ -10,6 +10,8 @@ import type {
   NamedCheckpoint,
   NewCheckpoint,
   NewCommit,
+  NewFiles,
+  RefUpdate,
   Repository,
   Worktree,
 } from "../host.js";
@@ -30,6 +32,7 @@ import { merge, mergeBase } from "./git_merge.js";
 import { GitProgram, line, succeeded, untilNul, USAGE_EXIT } from "./git_program.js";
 import { push, remoteBranch } from "./git_remote.js";
 import { removeEmptyAncestors, removeFolder, removeRest } from "./git_removal.js";
+import { fetchRefs, keepFiles, pushRefs, readKept } from "./git_shared.js";
 import type { Interrupts } from "./interrupts.js";
 import { OwnPrograms } from "./own_programs.js";
 import type { Root } from "./root.js";
@@ -263,6 +266,26 @@ export class NodeGit implements Git {
   async note(cwd: string, id: string, text: string, atMs: number): Promise<void> {
     commitId(id);
     await note(this.#git, await this.#repository(cwd), id, text, atMs);
+  }
+
+  async keepFiles(cwd: string, made: NewFiles): Promise<string> {
+    if (made.parent !== undefined) commitId(made.parent);
+    return keepFiles(this.#git, await this.#repository(cwd), made);
+  }
+
+  async readKept(cwd: string, id: string, name: string, limitBytes: number): Promise<Uint8Array> {
+    commitId(id);
+    return readKept(this.#git, await this.#repository(cwd), id, name, limitBytes);
+  }
+
+  async pushRefs(cwd: string, remote: string, updates: RefUpdate[]): Promise<void> {
+    const ids = updates.flatMap(({ expected, commit }) => [expected, commit]);
+    for (const id of ids) if (id !== undefined) commitId(id);
+    await pushRefs(this.#git, await this.#repository(cwd), remote, updates);
+  }
+
+  async fetchRefs(cwd: string, remote: string, prefix: string): Promise<NamedCheckpoint[]> {
+    return fetchRefs(this.#git, await this.#repository(cwd), remote, prefix);
   }
 
   async #repository(cwd: string): Promise<string> {

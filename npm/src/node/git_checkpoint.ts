@@ -12,7 +12,7 @@ import { commit, layoutOf } from "./git_checkout.js";
 import { type GitProgram, line, succeeded } from "./git_program.js";
 
 /** Where the names of checkpoints begin. */
-const CHECKPOINTS = "refs/onloop/";
+export const CHECKPOINTS = "refs/onloop/";
 /** Where there is something to say about commits. */
 const NOTES = "refs/notes/onloop";
 /** The folder in which copies of records lie; it is the run's and not its work. */
@@ -139,17 +139,26 @@ export async function changedPaths(
 }
 
 /** Every commit that has a name below `refs/onloop/`. */
-export async function checkpoints(git: GitProgram, cwd: string): Promise<NamedCheckpoint[]> {
+export function checkpoints(git: GitProgram, cwd: string): Promise<NamedCheckpoint[]> {
+  return namedBelow(git, cwd, CHECKPOINTS);
+}
+
+/** Every commit that has a name below `base`, which ends with a slash. */
+export async function namedBelow(
+  git: GitProgram,
+  cwd: string,
+  base: string,
+): Promise<NamedCheckpoint[]> {
   const format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)";
-  const listed = line(await git.succeedAside(cwd, ["for-each-ref", format, CHECKPOINTS]));
+  const listed = line(await git.succeedAside(cwd, ["for-each-ref", format, base]));
   return listed.split("\n").flatMap((entry) => {
     const [name, id, seconds] = entry.split("\0");
     // What is not a commit there has no time, and is not ours.
-    if (!name?.startsWith(CHECKPOINTS) || id === undefined || !/^-?\d+$/.test(seconds ?? "")) {
+    if (!name?.startsWith(base) || id === undefined || !/^-?\d+$/.test(seconds ?? "")) {
       return [];
     }
     const atMs = Number(seconds) * 1000;
-    return [{ name: name.slice(CHECKPOINTS.length), commit: id, atMs }];
+    return [{ name: name.slice(base.length), commit: id, atMs }];
   });
 }
 

@@ -40,7 +40,7 @@ export async function push(
 }
 
 /** Where the `pre-push` hook says no, git says nothing of its own but that it failed. */
-async function refusedByHook(
+export async function refusedByHook(
   git: GitProgram,
   cwd: string,
   answer: Answer,
@@ -58,7 +58,7 @@ async function refusedByHook(
 }
 
 /** Git would take the name of a remote that is not there for a folder. */
-async function demandRemote(git: GitProgram, cwd: string, remote: string): Promise<void> {
+export async function demandRemote(git: GitProgram, cwd: string, remote: string): Promise<void> {
   if ((await git.ask(cwd, ["remote", "get-url", "--", remote])).exit === 0) return;
   const known = line(await git.succeed(cwd, ["remote"])).split("\n").join(", ") || "none";
   throw new Failure(
@@ -87,18 +87,43 @@ function unpushed(remote: string, branch: string, answer: Answer): Failure {
     );
   }
   if (summary.startsWith("[remote rejected]")) {
-    const theirs = answer.stderr
-      .split("\n")
-      .filter((text) => text.startsWith("remote: "))
-      .map((text) => text.slice("remote: ".length).trimEnd())
-      .filter((text) => text !== "");
     let message = `\`${remote}\` refused \`${branch}\` (${reason})`;
     if (reason === "shallow update not allowed") {
       message += "; this clone is shallow: git fetch --unshallow brings what is missing";
     }
-    const remarks = theirs.slice(0, REMARKS).map((text) => `\n${remote}: ${text}`);
-    return new Failure("denied", message + remarks.join(""));
+    return new Failure("denied", message + theirRemarks(remote, answer));
   }
+  return unanswered(remote, answer);
+}
+
+/** Why names were not changed in the other repository. */
+export function unpushedRefs(remote: string, answer: Answer): Failure {
+  const verdicts = answer.stdout.toString().split("\n");
+  // What fails only because something else does says nothing.
+  const says = (text: string): boolean =>
+    text.startsWith("!") && !text.endsWith("(atomic push failed)");
+  const verdict = verdicts.find(says);
+  if (verdict === undefined) return unanswered(remote, answer);
+  const remarks = theirRemarks(remote, answer);
+  const summary = verdict.split("\t").at(-1) ?? "";
+  return new Failure("denied", `\`${remote}\` did not take it: ${summary}${remarks}`);
+}
+
+/** What the other side has to say. */
+function theirRemarks(remote: string, answer: Answer): string {
+  const theirs = answer.stderr
+    .split("\n")
+    .filter((text) => text.startsWith("remote: "))
+    .map((text) => text.slice("remote: ".length).trimEnd())
+    .filter((text) => text !== "");
+  return theirs
+    .slice(0, REMARKS)
+    .map((text) => `\n${remote}: ${text}`)
+    .join("");
+}
+
+/** Why another repository did not do what it was asked. */
+export function unanswered(remote: string, answer: Answer): Failure {
   if (/Could not read from remote repository|unable to access/.test(answer.stderr)) {
     return unreachable(remote, answer);
   }

@@ -118,6 +118,10 @@ impl Repo {
             | GitRequest::Checkpoints { .. }
             | GitRequest::ForgetCheckpoint { .. }
             | GitRequest::Note { .. }
+            | GitRequest::KeepFiles { .. }
+            | GitRequest::ReadKept { .. }
+            | GitRequest::PushRefs { .. }
+            | GitRequest::FetchRefs { .. }
             | GitRequest::CreateWorktree { .. }
             | GitRequest::Switch { .. }
             | GitRequest::Stash { .. } => panic!("finish does not ask for {request:?}"),

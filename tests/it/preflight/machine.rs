@@ -295,6 +295,7 @@ fn changes_something(request: &Request) -> bool {
             | GitRequest::RemoteBranch { .. }
             | GitRequest::Diff { .. }
             | GitRequest::ChangedPaths { .. }
+            | GitRequest::ReadKept { .. }
             | GitRequest::Checkpoints { .. } => false,
             GitRequest::CreateWorktree { .. }
             | GitRequest::RemoveWorktree { .. }
@@ -307,6 +308,9 @@ fn changes_something(request: &Request) -> bool {
             | GitRequest::Restore { .. }
             | GitRequest::ForgetCheckpoint { .. }
             | GitRequest::Note { .. }
+            | GitRequest::KeepFiles { .. }
+            | GitRequest::PushRefs { .. }
+            | GitRequest::FetchRefs { .. }
             | GitRequest::CommitKept { .. } => true,
         },
         _ => false,

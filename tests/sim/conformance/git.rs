@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use onloop_core::effect::{GitRequest, GitSurvey, KeptWork, NamedCheckpoint, WorktreeEntry};
+use onloop_core::effect::{
+    GitRequest, GitSurvey, KeptFile, KeptWork, NamedCheckpoint, RefUpdate, WorktreeEntry,
+};
 use onloop_core::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -114,6 +116,35 @@ pub(super) fn request(step: &Value, root: &str) -> Option<GitRequest> {
             GitRequest::Stash { cwd, message: text(step, "says"), paths: strings(&step["paths"]) }
         }
         "note" => GitRequest::Note { cwd, commit: text(step, "at"), text: text(step, "note"), at },
+        "keep_files" => {
+            let file = |(name, text): (&String, &Value)| KeptFile {
+                name: name.clone(),
+                bytes: text.as_str().unwrap_or_default().into(),
+            };
+            let files = step["files"].as_object().into_iter().flatten().map(file).collect();
+            let (parent, message) = (optional("parent"), text(step, "says"));
+            GitRequest::KeepFiles { cwd, files, parent, message, at }
+        }
+        "read_kept" => GitRequest::ReadKept {
+            cwd,
+            commit: text(step, "of"),
+            name: text(step, "name"),
+            limit_bytes: number("limit"),
+        },
+        "push_refs" => {
+            let update = |update: &Value| RefUpdate {
+                name: text(update, "name"),
+                expected: update["expected"].as_str().map(str::to_owned),
+                commit: update["commit"].as_str().map(str::to_owned),
+            };
+            let updates = step["updates"].as_array().into_iter().flatten().map(update).collect();
+            GitRequest::PushRefs { cwd, remote: text(step, "remote"), updates }
+        }
+        "fetch_refs" => GitRequest::FetchRefs {
+            cwd,
+            remote: text(step, "remote"),
+            prefix: text(step, "prefix"),
+        },
         _ => return None,
     })
 }

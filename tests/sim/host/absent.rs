@@ -33,6 +33,10 @@ pub(super) fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Ou
         | GitRequest::ChangedPaths { .. }
         | GitRequest::ForgetCheckpoint { .. }
         | GitRequest::Note { .. }
+        | GitRequest::KeepFiles { .. }
+        | GitRequest::ReadKept { .. }
+        | GitRequest::PushRefs { .. }
+        | GitRequest::FetchRefs { .. }
         | GitRequest::CommitKept { .. } => {
             Err(Failure::new(FailureKind::NotFound, "there is no repository"))
         }

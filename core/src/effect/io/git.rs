@@ -99,6 +99,39 @@ impl Io {
         )
     }
 
+    /// [`GitRequest::KeepFiles`], as `request`.
+    pub async fn git_keep_files(&self, request: GitRequest) -> Result<Option<String>, Failure> {
+        answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
+    }
+
+    /// [`GitRequest::ReadKept`].
+    pub async fn git_read_kept(
+        &self,
+        cwd: &str,
+        commit: &str,
+        name: &str,
+        limit_bytes: u64,
+    ) -> Result<Vec<u8>, Failure> {
+        let (cwd, commit, name) = (cwd.to_owned(), commit.to_owned(), name.to_owned());
+        let request = GitRequest::ReadKept { cwd, commit, name, limit_bytes };
+        answer!(self.request(Request::Git(request)), Outcome::KeptFile { bytes } => bytes.into())
+    }
+
+    /// [`GitRequest::FetchRefs`].
+    pub async fn git_fetch_refs(
+        &self,
+        cwd: &str,
+        remote: &str,
+        prefix: &str,
+    ) -> Result<Vec<NamedCheckpoint>, Failure> {
+        let (cwd, remote, prefix) = (cwd.to_owned(), remote.to_owned(), prefix.to_owned());
+        let request = GitRequest::FetchRefs { cwd, remote, prefix };
+        answer!(
+            self.request(Request::Git(request)),
+            Outcome::Checkpoints { checkpoints } => checkpoints
+        )
+    }
+
     /// Any [`GitRequest`] that changes something.
     pub async fn git(&self, request: GitRequest) -> Result<(), Failure> {
         self.done(Request::Git(request)).await

@@ -3,9 +3,9 @@
 use super::*;
 use crate::effect::{
     CallAnswer, Capture, Command, Durability, FailureKind, GitRequest, GitSurvey, HttpAnswer,
-    HttpMethod, HttpSpec, KeptWork, LeftOut, LeftOutReason, LockHolder, NamedCheckpoint,
-    ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole, ProcessSpec, ProcessStatus, Request,
-    Say, ServeRequest, Shell, Version, WebCall,
+    HttpMethod, HttpSpec, KeptFile, KeptWork, LeftOut, LeftOutReason, LockHolder, NamedCheckpoint,
+    ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole, ProcessSpec, ProcessStatus, RefUpdate,
+    Request, Say, ServeRequest, Shell, Version, WebCall,
 };
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
@@ -227,6 +227,22 @@ fn every_request_has_its_document() {
 }
 
 #[test]
+fn files_to_keep_travel_beside_their_document() {
+    let file = |name: &str, text: &str| KeptFile { name: name.to_owned(), bytes: text.into() };
+    let request = GitRequest::KeepFiles {
+        cwd: "/w".to_owned(),
+        files: vec![file("a", "one"), file("b", "two")],
+        parent: None,
+        message: "m".to_owned(),
+        at: Timestamp::from_millis(5),
+    };
+    let json = r#"{"request":{"do":"git","git":"keep_files","cwd":"/w","files":[{"name":"a","bytes":0},{"name":"b","bytes":1}],"parent":null,"message":"m","at_ms":5}}"#;
+    let attachments = vec![b"one".to_vec(), b"two".to_vec()];
+    let expected = Message { json: json.to_owned(), attachments };
+    assert_eq!(write_turn(Turn::Request(Request::Git(request))), expected);
+}
+
+#[test]
 fn every_request_about_checkpoints_has_its_document() {
     let text = |text: &str| text.to_owned();
     let (cwd, index, at) = (text("/w"), text("/i"), Timestamp::from_millis(5));
@@ -287,8 +303,32 @@ fn every_request_about_checkpoints_has_its_document() {
         ),
         (GitRequest::Checkpoints { cwd: cwd.clone() }, r#""checkpoints","cwd":"/w""#),
         (
-            GitRequest::ForgetCheckpoint { cwd, name: text("r/0"), commit: text("c") },
+            GitRequest::ForgetCheckpoint { cwd: cwd.clone(), name: text("r/0"), commit: text("c") },
             r#""forget_checkpoint","cwd":"/w","name":"r/0","commit":"c""#,
+        ),
+        (
+            GitRequest::ReadKept {
+                cwd: cwd.clone(),
+                commit: text("c"),
+                name: text("ledger.jsonl"),
+                limit_bytes: 9,
+            },
+            r#""read_kept","cwd":"/w","commit":"c","name":"ledger.jsonl","limit_bytes":9"#,
+        ),
+        (
+            GitRequest::PushRefs {
+                cwd: cwd.clone(),
+                remote: text("o"),
+                updates: vec![
+                    RefUpdate { name: text("r/a"), expected: None, commit: Some(text("c")) },
+                    RefUpdate { name: text("r/b"), expected: Some(text("d")), commit: None },
+                ],
+            },
+            r#""push_refs","cwd":"/w","remote":"o","updates":[{"name":"r/a","expected":null,"commit":"c"},{"name":"r/b","expected":"d","commit":null}]"#,
+        ),
+        (
+            GitRequest::FetchRefs { cwd, remote: text("o"), prefix: text("r") },
+            r#""fetch_refs","cwd":"/w","remote":"o","prefix":"r""#,
         ),
     ];
     for (request, json) in table {

@@ -145,7 +145,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .any_options()
                 .check(ArgCheck::StepsAuto),
             program(
-                "permit approve adopt abandon relocate",
+                "permit approve adopt abandon relocate push fetch",
                 Reads,
                 "says what an agent may do",
             )

@@ -27,6 +27,10 @@ pub(crate) struct UpArgs {
     /// Where its clones are [default: in the state home]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) repos: Option<PathBuf>,
+    /// A repository that the worker may work on; a last * stands for any rest [default: the remote
+    /// `origin` of the checkout here]
+    #[arg(long, value_name = "URL")]
+    pub(crate) allow: Vec<String>,
     /// What the worker is called [default: the machine's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -34,7 +38,7 @@ pub(crate) struct UpArgs {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) slots: Option<u32>,
     /// Start the server alone
-    #[arg(long, conflicts_with_all = ["repos", "name", "slots"])]
+    #[arg(long, conflicts_with_all = ["repos", "allow", "name", "slots"])]
     pub(crate) no_worker: bool,
     /// How many runs may have an agent at once; repeatable
     #[arg(long, value_name = "AGENT=NUMBER", value_parser = limit)]

@@ -28,6 +28,7 @@ pub(crate) struct Plan {
     /// The file with the fleet's key.
     pub(crate) key: PathBuf,
     pub(crate) repos: PathBuf,
+    pub(crate) allow: Vec<String>,
     pub(crate) name: Option<String>,
     pub(crate) slots: Option<u32>,
     pub(crate) log: PathBuf,
@@ -90,6 +91,9 @@ impl Plan {
         command.args(["guard", &std::process::id().to_string(), Ending::Term.as_str()]);
         command.arg(&self.program).args(["worker", "--server", &self.url, "--repos"]);
         command.arg(&self.repos);
+        for repository in &self.allow {
+            command.args(["--allow", repository]);
+        }
         if let Some(name) = &self.name {
             command.args(["--name", name]);
         }

@@ -11,6 +11,7 @@ pub(crate) fn submission(name: &str, agent: &str) -> Submission {
         run_id: name.to_owned(),
         repository: format!("git@example.com:{name}"),
         base: None,
+        branch: None,
         workflow: "hotl-workflow-test.md".to_owned(),
         text: "the workflow".to_owned(),
         options: vec!["--auto-approve".to_owned()],

@@ -58,7 +58,11 @@ impl OsGit {
             | GitRequest::RemoteBranch { .. }
             | GitRequest::Merge { .. }
             | GitRequest::Push { .. }
-            | GitRequest::Stash { .. } => unreachable!("performed by the caller"),
+            | GitRequest::Stash { .. }
+            | GitRequest::KeepFiles { .. }
+            | GitRequest::ReadKept { .. }
+            | GitRequest::PushRefs { .. }
+            | GitRequest::FetchRefs { .. } => unreachable!("performed by the caller"),
         }
     }
 
@@ -118,7 +122,7 @@ impl OsGit {
     }
 
     /// The folder `cwd`, which has to be inside a repository.
-    fn demand_repository(&self, cwd: &str) -> Result<PathBuf, Failure> {
+    pub(super) fn demand_repository(&self, cwd: &str) -> Result<PathBuf, Failure> {
         let cwd = absolute(cwd)?;
         match self.access(&cwd)? {
             Access::Nothing => Err(no_repository(&cwd)),
@@ -128,10 +132,10 @@ impl OsGit {
 }
 
 /// Why the git program is needed for checkpoints.
-const KEEPING: &str = "files are kept as git would";
+pub(super) const KEEPING: &str = "files are kept as git would";
 
 /// Git has the same rules for all references.
-fn checkpoint_name(name: &str) -> Result<String, Failure> {
+pub(super) fn checkpoint_name(name: &str) -> Result<String, Failure> {
     match name.parse::<BranchName>() {
         Ok(name) => Ok(format!("{CHECKPOINTS}{name}")),
         Err(reason) => {

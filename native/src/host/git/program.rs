@@ -17,6 +17,7 @@ mod references;
 #[cfg(unix)]
 mod remembered;
 mod remote;
+mod shared;
 mod tree;
 mod worktree;
 
@@ -33,6 +34,7 @@ pub(super) use command::GitProgram;
 use command::{Answer, lines_until_nul, text};
 pub(super) use commit::NewCommit;
 pub(super) use references::CHECKPOINTS;
+pub(super) use shared::NewFiles;
 
 /// Where the parts of a checkout are.
 struct Layout {

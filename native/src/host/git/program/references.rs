@@ -74,14 +74,23 @@ impl GitProgram {
 
     /// Every commit that has a name below [`CHECKPOINTS`].
     pub(crate) fn checkpoints(&self, cwd: &Path) -> Result<Vec<NamedCheckpoint>, Failure> {
+        self.named_below(cwd, CHECKPOINTS)
+    }
+
+    /// Every commit that has a name below `base`, which ends with a slash.
+    pub(super) fn named_below(
+        &self,
+        cwd: &Path,
+        base: &str,
+    ) -> Result<Vec<NamedCheckpoint>, Failure> {
         let format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)";
-        let args = ["for-each-ref", format, CHECKPOINTS];
+        let args = ["for-each-ref", format, base];
         let listed = self.answer_aside(cwd, &args, &[], Aside::default())?.success()?;
         let mut found = Vec::new();
         for line in text(&listed).lines() {
             let mut fields = line.split('\0');
             let (name, commit, time) = (fields.next(), fields.next(), fields.next());
-            let name = name.and_then(|name| name.strip_prefix(CHECKPOINTS));
+            let name = name.and_then(|name| name.strip_prefix(base));
             // What is not a commit there has no time, and is not ours.
             let time = time.and_then(|time| time.parse::<i64>().ok());
             if let (Some(name), Some(commit), Some(seconds)) = (name, commit, time) {

@@ -51,7 +51,11 @@ impl GitProgram {
     }
 
     /// Where the `pre-push` hook says no, git says nothing of its own but that it failed.
-    fn refused_by_hook(&self, cwd: &Path, pushed: &Answer) -> Result<Option<Failure>, Failure> {
+    pub(super) fn refused_by_hook(
+        &self,
+        cwd: &Path,
+        pushed: &Answer,
+    ) -> Result<Option<Failure>, Failure> {
         let said = pushed.said();
         let own = |line: &str| line.starts_with("error: failed to push some refs");
         let others = ["fatal: ", "error: src refspec"];
@@ -72,7 +76,7 @@ impl GitProgram {
     }
 
     /// Git would take the name of a remote that is not there for a folder.
-    fn demand_remote(&self, cwd: &Path, remote: &str) -> Result<(), Failure> {
+    pub(super) fn demand_remote(&self, cwd: &Path, remote: &str) -> Result<(), Failure> {
         if self.answer(cwd, &["remote", "get-url", "--", remote])?.exit == 0 {
             return Ok(());
         }
@@ -121,6 +125,30 @@ fn unpushed(remote: &str, branch: &BranchName, answer: Answer) -> Failure {
         }
         return Failure::new(FailureKind::Denied, message);
     }
+    unanswered(remote, answer)
+}
+
+/// Why names were not changed in the other repository.
+pub(super) fn unpushed_refs(remote: &str, answer: Answer) -> Failure {
+    let stdout = String::from_utf8_lossy(&answer.stdout).into_owned();
+    let mut summaries = stdout.lines().filter(|line| line.starts_with('!'));
+    // What fails only because something else does says nothing.
+    let why = |line: &&str| !line.ends_with("(atomic push failed)");
+    let Some(verdict) = summaries.find(why) else { return unanswered(remote, answer) };
+    let summary = verdict.rsplit('\t').next().unwrap_or_default();
+    let mut message = format!("`{remote}` did not take it: {summary}");
+    let said = answer.said();
+    let theirs = said.lines().filter_map(|line| line.strip_prefix("remote: "));
+    let theirs = theirs.map(str::trim_end).filter(|line| !line.is_empty());
+    for line in theirs.take(REMARKS) {
+        message += &format!("\n{remote}: {line}");
+    }
+    Failure::new(FailureKind::Denied, message)
+}
+
+/// Why another repository did not do what it was asked.
+pub(super) fn unanswered(remote: &str, answer: Answer) -> Failure {
+    let said = answer.said();
     if said.contains("Could not read from remote repository") || said.contains("unable to access") {
         return unreachable(remote, answer);
     }

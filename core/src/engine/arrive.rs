@@ -1,0 +1,163 @@
+//! Putting a run that came from elsewhere to work here: its ledger, a checkout on its branch, and
+//! in it the files of its last checkpoint.
+
+use crate::effect::{BranchName, Exit, Failure, FailureKind, GitRequest, Io, Repository};
+use crate::engine::decide::decider;
+use crate::engine::exit::refused_by;
+use crate::engine::store::{Paths, StateHome, Store};
+use crate::engine::travel::{BRANCH, Remote, RemoteLedger};
+use crate::limits;
+use crate::preflight::worktree_path;
+use crate::run::{Door, Run, RunStatus};
+use crate::text;
+
+/// A run that is to arrive.
+pub(crate) struct Arrival<'a> {
+    /// Its id.
+    pub(crate) id: &'a str,
+    /// What the remote has of it.
+    pub(crate) there: &'a Remote,
+    /// Its ledger there.
+    pub(crate) ledger: &'a RemoteLedger,
+    /// The repository here.
+    pub(crate) repository: &'a Repository,
+}
+
+/// What a checkpoint is called that says what was in a checkout when a run came to it.
+const ARRIVED: &str = "arrived";
+
+/// Makes the checkout, takes the ledger over and records that the run is here. What fails before that is
+/// recorded is done again by the next call.
+///
+/// # Errors
+///
+/// The exit of the program; why has been said.
+pub(crate) async fn arrive(io: &Io, arrival: &Arrival<'_>) -> Result<Store, Exit> {
+    let run = &arrival.ledger.ledger.run;
+    let home = or_refuse(io, run, StateHome::of(io)).await?;
+    let paths = Paths::new(&home, "", arrival.id);
+    // Whoever drives it here would go on behind what comes.
+    let driver = paths.driver_lock();
+    or_refuse(io, run, io.lock(&driver, 0).await).await?;
+    let arrived = arrive_alone(io, arrival, &paths).await;
+    let _ = io.unlock(&driver).await;
+    arrived
+}
+
+async fn arrive_alone(io: &Io, arrival: &Arrival<'_>, paths: &Paths) -> Result<Store, Exit> {
+    let run = &arrival.ledger.ledger.run;
+    let main = &arrival.repository.main_root;
+    // Otherwise nothing is left to do in a checkout.
+    let has_work = run.finish.is_none() && run.status != RunStatus::Abandoned;
+    let root = match has_work {
+        false => main.clone(),
+        true => or_refuse(io, run, check_out(io, arrival, run).await).await?,
+    };
+    if has_work {
+        or_refuse(io, run, restore(io, run, &root, paths.index()).await).await?;
+    }
+    // Last: a run that is known here has its files.
+    let store = match Store::receive(io, arrival.id, &arrival.ledger.bytes).await {
+        Ok(store) => store,
+        Err(error) => return Err(refused_by(io, &error).await),
+    };
+    match store.arrive(&root, main, decider(io, Door::Command)).await {
+        Ok(mut store) => {
+            // The boxes came as they were when the files were kept.
+            if let Some(warning) = store.repair_boxes().await.warning {
+                io.note(warning).await;
+            }
+            Ok(store)
+        }
+        Err(error) => Err(refused_by(io, &error).await),
+    }
+}
+
+/// The checkout in which the run works here, on its branch as the remote has it.
+async fn check_out(io: &Io, arrival: &Arrival<'_>, run: &Run) -> Result<String, Failure> {
+    let refused = |message: String| Failure::new(FailureKind::Conflict, message);
+    let branch = run.place.branch.as_deref().unwrap_or_default();
+    let branch: BranchName = branch.parse().map_err(|reason| {
+        let branch = text::one_line(branch);
+        Failure::new(
+            FailureKind::Invalid,
+            format!("its record names the branch `{branch}`, which {reason}"),
+        )
+    })?;
+    let Some(tip) = arrival.there.commit(BRANCH) else {
+        return Err(refused(format!(
+            "the remote has no `refs/onloop/{}/{BRANCH}`, from which its branch could be made",
+            arrival.id
+        )));
+    };
+    let main = arrival.repository.main_root.clone();
+    let survey = io.git_survey(&main, branch.as_str()).await?;
+    let (commit, place) = survey
+        .repository
+        .map(|found| (found.target_commit, found.target_checked_out_at))
+        .unwrap_or_default();
+    if let Some(commit) = commit.as_ref().filter(|commit| *commit != tip) {
+        return Err(refused(format!(
+            "branch `{branch}` is at {commit} here and at {tip} there; when nothing on it is \
+             needed, give it another name: git branch -m {branch} NEW_NAME"
+        )));
+    }
+    if let Some(place) = place {
+        return io.canonical(&place).await;
+    }
+    let path = worktree_path(arrival.repository, &branch);
+    let create_at = commit.is_none().then(|| tip.to_owned());
+    let branch = branch.to_string();
+    let request = GitRequest::CreateWorktree { cwd: main, path: path.clone(), branch, create_at };
+    io.git(request).await?;
+    io.canonical(&path).await
+}
+
+/// Makes the files in `root` those of the last checkpoint, unless somebody has changed them since
+/// one of the run's.
+async fn restore(io: &Io, run: &Run, root: &str, index: String) -> Result<(), Failure> {
+    let Some(last) = run.last_checkpoint() else { return Ok(()) };
+    let name = format!("{}/{ARRIVED}", run.id);
+    let programs = run.trusted_programs().map(str::to_owned);
+    let request = GitRequest::Checkpoint {
+        cwd: root.to_owned(),
+        index: index.clone(),
+        name: name.clone(),
+        parent: None,
+        message: format!("What was there when {} came\n", run.id),
+        at: io.now(),
+        limit_bytes: limits::CHECKPOINT_FILE_BYTES,
+        programs: programs.clone(),
+    };
+    let seen = io.git_checkpoint(request).await?;
+    let known = run.checkpoints.iter().any(|checkpoint| checkpoint.tree == seen.tree);
+    let dirty = io.git_survey(root, "").await?.repository.is_some_and(|r| !r.dirty.is_empty());
+    if dirty && !known {
+        return Err(Failure::new(
+            FailureKind::Conflict,
+            format!(
+                "files in {root} are changed, and not as a checkpoint of the run has them; they are \
+                 kept as refs/onloop/{name}. Commit or stash them, then fetch it again"
+            ),
+        ));
+    }
+    if seen.tree != last.tree {
+        let (cwd, commit) = (root.to_owned(), last.commit.clone());
+        io.git(GitRequest::Restore { cwd, index, commit, paths: Vec::new(), programs }).await?;
+    }
+    // What cannot be taken away is only in nobody's way.
+    let cwd = root.to_owned();
+    let _ = io.git(GitRequest::ForgetCheckpoint { cwd, name, commit: seen.commit }).await;
+    Ok(())
+}
+
+async fn or_refuse<T>(io: &Io, run: &Run, result: Result<T, Failure>) -> Result<T, Exit> {
+    match result {
+        Ok(value) => Ok(value),
+        Err(failure) => {
+            let message = text::printable(&failure.message);
+            io.note(format!("error: run {} was not fetched: {}", run.id, message.trim_end())).await;
+            Err((&failure).into())
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What several machines share: files in commits of their own, and names of commits in a remote
+//! repository that change together or not at all.
+
+use std::path::Path;
+
+use onloop_core::effect::{Failure, FailureKind, KeptFile, NamedCheckpoint, RefUpdate};
+use onloop_core::time::Timestamp;
+
+use super::GitProgram;
+use super::command::{Aside, lines_until_nul, text};
+use super::references::CHECKPOINTS;
+
+/// A commit to make of files.
+pub(crate) struct NewFiles<'a> {
+    pub(crate) files: &'a [KeptFile],
+    pub(crate) parent: Option<&'a str>,
+    pub(crate) message: &'a str,
+    pub(crate) at: Timestamp,
+}
+
+impl GitProgram {
+    /// Makes a commit that holds these files.
+    pub(crate) fn keep_files(&self, cwd: &Path, new: &NewFiles<'_>) -> Result<String, Failure> {
+        let mut entries = Vec::new();
+        for KeptFile { name, bytes } in new.files {
+            let args = ["hash-object", "-w", "--stdin", "--no-filters"];
+            let made = self.answer_aside(cwd, &args, bytes, Aside::default())?.success()?;
+            entries.extend(format!("100644 blob {}\t{name}\0", text(&made)).into_bytes());
+        }
+        let tree = self.answer_aside(cwd, &["mktree", "-z"], &entries, Aside::default())?;
+        let tree = text(&tree.success()?);
+        let mut args = vec!["commit-tree", "--no-gpg-sign"];
+        if let Some(parent) = new.parent {
+            args.extend(["-p", parent]);
+        }
+        args.extend(["-F", "-", &tree]);
+        let aside = Aside { committed: Some(new.at), ..Aside::default() };
+        let made = self.answer_aside(cwd, &args, new.message.as_bytes(), aside)?.success()?;
+        Ok(text(&made))
+    }
+
+    /// The content of a file that a commit holds.
+    pub(crate) fn read_kept(
+        &self,
+        cwd: &Path,
+        commit: &str,
+        name: &str,
+        limit_bytes: u64,
+    ) -> Result<Vec<u8>, Failure> {
+        let args = ["ls-tree", "-z", "--full-tree", commit, "--", name];
+        let listed = self.answer_aside(cwd, &args, &[], Aside::default())?.success()?;
+        let entry = lines_until_nul(&listed).next().map(String::from_utf8_lossy);
+        let Some(entry) = entry else {
+            let message = format!("there is no `{name}` in {commit}");
+            return Err(Failure::new(FailureKind::NotFound, message));
+        };
+        let words: Vec<&str> = entry.split([' ', '\t']).collect();
+        let ["100644" | "100755", "blob", blob, ..] = words.as_slice() else {
+            let message = format!("`{name}` in {commit} is not a file");
+            return Err(Failure::new(FailureKind::Invalid, message));
+        };
+        let aside = Aside { limit_bytes, ..Aside::default() };
+        self.answer_aside(cwd, &["cat-file", "blob", blob], &[], aside)?.success()
+    }
+
+    /// Changes names in a remote repository, if each names there what is expected.
+    pub(crate) fn push_refs(
+        &self,
+        cwd: &Path,
+        remote: &str,
+        updates: &[RefUpdate],
+    ) -> Result<(), Failure> {
+        self.demand_remote(cwd, remote)?;
+        let mut args: Vec<String> = [
+            "push",
+            "--porcelain",
+            "--atomic",
+            "--no-follow-tags",
+            "--no-signed",
+            "--recurse-submodules=no",
+        ]
+        .map(str::to_owned)
+        .into();
+        for RefUpdate { name, expected, .. } in updates {
+            let expected = expected.as_deref().unwrap_or_default();
+            args.push(format!("--force-with-lease={CHECKPOINTS}{name}:{expected}"));
+        }
+        args.extend(["--".to_owned(), remote.to_owned()]);
+        for RefUpdate { name, commit, .. } in updates {
+            args.push(format!("{}:{CHECKPOINTS}{name}", commit.as_deref().unwrap_or_default()));
+        }
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let failure = match self.act_with_hooks(cwd, &args) {
+            Ok(pushed) if pushed.exit == 0 => return Ok(()),
+            Ok(pushed) => match self.refused_by_hook(cwd, &pushed)? {
+                Some(refusal) => return Err(refusal),
+                None => super::remote::unpushed_refs(remote, pushed),
+            },
+            Err(failure) if failure.is_interrupted() => return Err(failure),
+            Err(failure) => failure,
+        };
+        // The remote knows what came of it: its own words for a race differ from server to server,
+        // and a connection may end after the deed.
+        match self.undisturbed().remote_refs(cwd, remote, updates) {
+            Ok(found) => came_of_it(remote, updates, &found, failure),
+            Err(_) => Err(failure),
+        }
+    }
+
+    /// What each of these names in a remote repository.
+    fn remote_refs(
+        &self,
+        cwd: &Path,
+        remote: &str,
+        updates: &[RefUpdate],
+    ) -> Result<Vec<Option<String>>, Failure> {
+        let names: Vec<String> =
+            updates.iter().map(|update| format!("{CHECKPOINTS}{}", update.name)).collect();
+        let mut args = vec!["ls-remote", "--", remote];
+        args.extend(names.iter().map(String::as_str));
+        let listed = text(&self.answer(cwd, &args)?.success()?);
+        let commit = |name: &String| {
+            let mut lines = listed.lines().filter_map(|line| line.split_once('\t'));
+            lines.find(|(_, found)| found == name).map(|(id, _)| id.to_owned())
+        };
+        Ok(names.iter().map(commit).collect())
+    }
+
+    /// Brings what is below a prefix of a remote repository here.
+    pub(crate) fn fetch_refs(
+        &self,
+        cwd: &Path,
+        remote: &str,
+        prefix: &str,
+    ) -> Result<Vec<NamedCheckpoint>, Failure> {
+        self.demand_remote(cwd, remote)?;
+        let into = format!("{CHECKPOINTS}{prefix}/fetched/{remote}/");
+        let refspec = format!("+{CHECKPOINTS}{prefix}/*:{into}*");
+        let args = [
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-recurse-submodules",
+            "--no-filter",
+            "--prune",
+            "--refmap=",
+            "--",
+            remote,
+            &refspec,
+        ];
+        let fetched = self.act(cwd, &args)?;
+        if fetched.exit != 0 {
+            return Err(super::remote::unanswered(remote, fetched));
+        }
+        self.named_below(cwd, &into)
+    }
+}
+
+/// Whether a push that failed did what it should all the same, or why it did not.
+fn came_of_it(
+    remote: &str,
+    updates: &[RefUpdate],
+    found: &[Option<String>],
+    failure: Failure,
+) -> Result<(), Failure> {
+    let mut pairs = updates.iter().zip(found);
+    if pairs.clone().all(|(update, found)| update.commit == *found) {
+        return Ok(());
+    }
+    let Some((update, found)) = pairs.find(|(update, found)| update.expected != **found) else {
+        return Err(failure);
+    };
+    let said = |commit: &Option<String>| commit.clone().unwrap_or_else(|| "nothing".to_owned());
+    let (found, expected, name) = (said(found), said(&update.expected), &update.name);
+    let message = format!(
+        "`{CHECKPOINTS}{name}` of `{remote}` names {found}, expected {expected}: somebody else was \
+         faster; nothing was changed there"
+    );
+    Err(Failure::new(FailureKind::Conflict, message))
+}

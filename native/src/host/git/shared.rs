@@ -1,0 +1,61 @@
+//! What several machines share through a remote repository.
+
+use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome, RefUpdate};
+
+use super::aside::{KEEPING, checkpoint_name};
+use super::program::NewFiles;
+use super::{OsGit, commit_id, done, needed, remote_name};
+
+impl OsGit {
+    /// Performs one of the requests about what is shared, for which only the git program will do:
+    /// it alone knows every way to reach a server.
+    pub(super) fn perform_shared(&self, request: &GitRequest) -> Result<Outcome, Failure> {
+        let program = &self.program;
+        match request {
+            GitRequest::KeepFiles { cwd, files, parent, message, at } => {
+                let cwd = self.demand_repository(cwd)?;
+                for file in files {
+                    demand_plain(&file.name)?;
+                }
+                let parent = parent.as_deref().map(commit_id).transpose()?;
+                let new = NewFiles { files, parent, message, at: *at };
+                let commit = Some(needed(program.keep_files(&cwd, &new), KEEPING)?);
+                Ok(Outcome::Commit { commit })
+            }
+            GitRequest::ReadKept { cwd, commit, name, limit_bytes } => {
+                let cwd = self.demand_repository(cwd)?;
+                demand_plain(name)?;
+                let read = program.read_kept(&cwd, commit_id(commit)?, name, *limit_bytes);
+                Ok(Outcome::KeptFile { bytes: needed(read, KEEPING)?.into() })
+            }
+            GitRequest::PushRefs { cwd, remote, updates } => {
+                let cwd = self.demand_repository(cwd)?;
+                for RefUpdate { name, expected, commit } in updates {
+                    checkpoint_name(name)?;
+                    expected.as_deref().map(commit_id).transpose()?;
+                    commit.as_deref().map(commit_id).transpose()?;
+                }
+                let pushed = program.push_refs(&cwd, remote_name(remote)?, updates);
+                needed(pushed, "a remote is asked").map(done)
+            }
+            GitRequest::FetchRefs { cwd, remote, prefix } => {
+                let cwd = self.demand_repository(cwd)?;
+                checkpoint_name(prefix)?;
+                let fetched = program.fetch_refs(&cwd, remote_name(remote)?, prefix);
+                let checkpoints = needed(fetched, "a remote is asked")?;
+                Ok(Outcome::Checkpoints { checkpoints })
+            }
+            _ => unreachable!("performed by the callers"),
+        }
+    }
+}
+
+/// Whoever performs requests without the core has not had their names judged.
+fn demand_plain(name: &str) -> Result<(), Failure> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    if !name.is_empty() && name.bytes().all(plain) && !name.starts_with(['.', '-']) {
+        return Ok(());
+    }
+    let name = name.escape_debug();
+    Err(Failure::new(FailureKind::Invalid, format!("`{name}` is not the name of a kept file")))
+}

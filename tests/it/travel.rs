@@ -1,0 +1,267 @@
+//! Runs that go from machine to machine through a repository: each workspace is a machine with a
+//! clone and a state home of its own.
+
+mod compiled;
+
+use std::fs;
+
+use crate::workspace::Workspace;
+
+/// The first step succeeds at its second attempt and has a gate; the second one needs the first.
+const WORKFLOW: &str = "---
+intent: write files
+success_criteria: the files are there
+risk_level: low
+---
+
+- [ ] **Step 1: Count**
+action: count to two
+loop: until it is two
+max_iterations: 3
+verify: test \"$(cat n)\" = 2
+gate: human
+
+```sh
+n=$(cat n 2>/dev/null || echo 0)
+echo $((n + 1)) > n
+```
+
+- [ ] **Step 2: Go on**
+action: use what is there
+loop: false
+verify: test \"$(cat more.txt)\" = 2
+
+```sh
+cp n more.txt
+```
+";
+
+const ID: &str = "x-1";
+
+/// A machine whose clone has the workflow, with the repository `hub.git` beside it.
+fn first() -> Workspace {
+    let first = Workspace::git();
+    first.write("hotl-workflow-x.md", WORKFLOW);
+    first.commit("Plan");
+    first.git_says(&["init", "--quiet", "--bare", "../hub.git"]);
+    first.git_says(&["remote", "add", "origin", "../hub.git"]);
+    first.git_says(&["push", "--quiet", "origin", "main"]);
+    first
+}
+
+/// Another machine with a clone of the same repository.
+fn another(first: &Workspace) -> Workspace {
+    let other = Workspace::plain();
+    let hub = first.path("../hub.git");
+    other.git_says(&["clone", "--quiet", "--branch", "main", hub.to_str().unwrap(), "."]);
+    other.identify();
+    other
+}
+
+fn run(machine: &Workspace) -> crate::workspace::Run {
+    machine.onloop(&["run", "--agent", "script", "--run-id", ID])
+}
+
+fn ledger(machine: &Workspace) -> String {
+    fs::read_to_string(machine.kept(ID, "ledger.jsonl")).expect("the machine has the run")
+}
+
+fn hub_refs(first: &Workspace) -> String {
+    first.git_says(&["--git-dir", "../hub.git", "for-each-ref", "refs/onloop"])
+}
+
+#[test]
+fn a_run_goes_on_where_another_machine_left_it() {
+    let (one, two) = {
+        let one = first();
+        let two = another(&one);
+        (one, two)
+    };
+    run(&one).expect_exit(3);
+    let said = one.onloop(&["push", ID]).expect_exit(0).stderr;
+    assert!(said.contains("onloop fetch x-1"), "{said}");
+    // The same again is there already.
+    let again = one.onloop(&["push", ID]).expect_exit(0).stderr;
+    assert!(again.contains("is at origin already"), "{again}");
+
+    let asked = two.onloop(&["fetch", ID]).expect_exit(3);
+    assert!(asked.stdout.contains("It would run"), "{}", asked.stdout);
+    assert!(asked.stdout.contains("cp n more.txt"), "{}", asked.stdout);
+    assert!(two.kept_ids().is_empty(), "nothing is taken over unasked");
+    two.onloop(&["fetch", ID, "--yes"]).expect_exit(0);
+    let worktree = two.worktree("hotl/x");
+    assert_eq!(fs::read_to_string(worktree.join("n")).unwrap(), "2\n");
+    assert!(ledger(&two).starts_with(&ledger(&one)), "the ledger goes on");
+    two.onloop(&["gate", "1", "approved", "--run-id", ID]).expect_exit(0);
+    two.onloop(&["resume", ID, "--agent", "script"]).expect_exit(0);
+    assert_eq!(fs::read_to_string(worktree.join("more.txt")).unwrap(), "2\n");
+    two.onloop(&["push", ID]).expect_exit(0);
+
+    // It comes home into the checkout that it left.
+    one.onloop(&["fetch", ID, "--yes"]).expect_exit(0);
+    assert!(ledger(&one).starts_with(&ledger(&two)), "home again");
+    let summary = one.onloop(&["summary", ID]).expect_exit(0).stdout;
+    assert!(summary.contains("\"completed\""), "{summary}");
+    two.onloop(&["finish", ID, "publish"]).expect_exit(0);
+    let files = one.git_says(&["--git-dir", "../hub.git", "ls-tree", "--name-only", "hotl/x"]);
+    assert!(files.contains("more.txt"), "{files}");
+}
+
+#[test]
+fn of_two_machines_that_go_on_with_one_run_one_can_push() {
+    let one = first();
+    let two = another(&one);
+    run(&one).expect_exit(3);
+    one.onloop(&["push", ID]).expect_exit(0);
+    two.onloop(&["fetch", ID, "--yes"]).expect_exit(0);
+    for machine in [&one, &two] {
+        machine.onloop(&["gate", "1", "approved", "--run-id", ID]).expect_exit(0);
+    }
+    let mut children = Vec::new();
+    for machine in [&one, &two] {
+        let mut command = machine.command_at(".", crate::workspace::program());
+        children.push(command.args(["push", ID]).spawn().unwrap());
+    }
+    let mut codes: Vec<i32> =
+        children.into_iter().map(|mut child| child.wait().unwrap().code().unwrap()).collect();
+    let winner = if codes[0] == 0 { &one } else { &two };
+    let loser = if codes[0] == 0 { &two } else { &one };
+    codes.sort_unstable();
+    assert_eq!(codes, [0, 4], "exactly one wins");
+    let name = format!("refs/onloop/{ID}/ledger:ledger.jsonl");
+    let there = one.git_says(&["--git-dir", "../hub.git", "show", &name]);
+    assert_eq!(there, ledger(winner).trim_end(), "all that the winner has, and nothing else");
+    let before = hub_refs(&one);
+    let said = loser.onloop(&["push", ID]).expect_exit(4).stderr;
+    assert!(said.contains("went on here and elsewhere"), "{said}");
+    let said = loser.onloop(&["fetch", ID, "--yes"]).expect_exit(4).stderr;
+    assert!(said.contains("nothing was fetched") && said.contains("from line"), "{said}");
+    assert_eq!(hub_refs(&one), before, "nothing changed");
+}
+
+#[test]
+fn a_ledger_that_is_not_sound_is_refused_and_nothing_changes() {
+    let one = first();
+    run(&one).expect_exit(3);
+    one.onloop(&["push", ID]).expect_exit(0);
+    let whole = ledger(&one);
+    let damaged = whole.replacen("count to two", "count to ten", 1);
+    let cut = &whole[..whole.len() - 10];
+    for (text, why) in [
+        (damaged.as_str(), "line 1: it is damaged"),
+        (cut, "its last line is torn"),
+        ("", "there is no whole line"),
+    ] {
+        plant(&one, ID, text);
+        let two = another(&one);
+        let said = two.onloop(&["fetch", ID, "--yes"]).expect_exit(4).stderr;
+        assert!(said.contains("has no sound ledger") && said.contains(why), "{said}");
+        assert!(two.kept_ids().is_empty() && !two.worktree("hotl/x").exists(), "{why}");
+    }
+    // Under the name of another run.
+    plant(&one, "y-1", &whole);
+    let two = another(&one);
+    let said = two.onloop(&["fetch", "y-1", "--yes"]).expect_exit(4).stderr;
+    assert!(said.contains("it is the ledger of run `x-1`"), "{said}");
+}
+
+/// Puts a ledger where a push would.
+fn plant(machine: &Workspace, id: &str, ledger: &str) {
+    machine.write("../planted", ledger);
+    let line = format!(
+        "blob=$(git hash-object -w ../planted) && tree=$(printf '100644 blob %s\\tledger.jsonl\\n' \
+         $blob | git mktree) && git push --quiet --force origin \
+         $(git commit-tree -m planted $tree):refs/onloop/{id}/ledger"
+    );
+    machine.shell(&line).expect_exit(0);
+}
+
+#[test]
+fn what_cannot_be_pushed_or_fetched_says_why() {
+    let one = first();
+    run(&one).expect_exit(3);
+    for (arguments, code, why) in [
+        (&["fetch", "nothing-1"][..], 2, "origin has no run nothing-1"),
+        (&["fetch", "nothing-1", "--if-any"], 0, "origin has no run nothing-1"),
+        (&["fetch", "../../x"], 2, "`../../x` is not the id of a run"),
+        (&["fetch", "--", "--upload-pack=x"], 2, "is not the id of a run"),
+        (&["fetch", ID, "--remote", "https://x"], 4, "is not the name of a remote"),
+        (&["push", ID, "--remote", "nowhere"], 4, "there is no remote `nowhere`"),
+        (&["push", ID, "--remote", "gone"], 4, "`gone` does not answer"),
+        (&["fetch", ID, "--remote", "gone"], 4, "`gone` does not answer"),
+    ] {
+        one.git_says(&["config", "remote.gone.url", "../gone.git"]);
+        let said = one.onloop(arguments).expect_exit(code).stderr;
+        assert!(said.contains(why), "{arguments:?}: {said}");
+    }
+    // An agent neither sends a run away nor takes one over.
+    for verb in ["push", "fetch"] {
+        let agent = format!("ONLOOP_STEP=1 onloop {verb} {ID}");
+        let said = one.shell(&agent).expect_exit(4).stderr;
+        assert!(said.contains("is for a person to decide"), "{said}");
+    }
+}
+
+#[test]
+fn work_of_a_person_is_not_overwritten() {
+    let one = first();
+    let two = another(&one);
+    run(&one).expect_exit(3);
+    one.onloop(&["push", ID]).expect_exit(0);
+    two.onloop(&["fetch", ID, "--yes"]).expect_exit(0);
+    two.onloop(&["gate", "1", "approved", "--run-id", ID]).expect_exit(0);
+    two.onloop(&["push", ID]).expect_exit(0);
+    let mine = one.worktree("hotl/x").join("mine.txt");
+    fs::write(&mine, "mine\n").unwrap();
+    let said = one.onloop(&["fetch", ID, "--yes"]).expect_exit(4).stderr;
+    assert!(said.contains("files in") && said.contains("are changed"), "{said}");
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "mine\n");
+    // Another branch of the same name is left alone, too.
+    let three = another(&one);
+    three.git_says(&["branch", "hotl/x", "main"]);
+    three.git_says(&["commit", "--quiet", "--allow-empty", "--message", "Else"]);
+    three.git_says(&["branch", "--force", "hotl/x", "main"]);
+    let said = three.onloop(&["fetch", ID, "--yes"]).expect_exit(4).stderr;
+    assert!(said.contains("branch `hotl/x` is at"), "{said}");
+}
+
+#[test]
+fn a_fetch_that_was_refused_halfway_is_done_again() {
+    let one = first();
+    run(&one).expect_exit(3);
+    one.onloop(&["push", ID]).expect_exit(0);
+    let two = another(&one);
+    // Git would run it when files are brought back.
+    two.git_says(&["config", "filter.x.clean", "cat"]);
+    let said = two.onloop(&["fetch", ID, "--yes"]).expect_exit(4).stderr;
+    assert!(said.contains("run x-1 was not fetched") && said.contains("filter.x.clean"), "{said}");
+    assert!(two.kept_ids().is_empty(), "a run that is known has its files");
+    two.git_says(&["config", "--unset", "filter.x.clean"]);
+    two.onloop(&["fetch", ID, "--yes"]).expect_exit(0);
+    let n = two.worktree("hotl/x").join("n");
+    assert_eq!(fs::read_to_string(n).unwrap(), "2\n");
+    let again = two.onloop(&["fetch", ID, "--yes"]).expect_exit(0).stderr;
+    assert!(again.contains("with more than origin has of it"), "{again}");
+    two.onloop(&["push", ID]).expect_exit(0);
+    let again = two.onloop(&["fetch", ID, "--yes"]).expect_exit(0).stderr;
+    assert!(again.contains("is here already, as origin has it"), "{again}");
+}
+
+#[test]
+fn a_named_run_begins_once_and_goes_on() {
+    let one = first();
+    run(&one).expect_exit(3);
+    // The same again goes on: it waits at the same gate.
+    let said = run(&one).expect_exit(3).stderr;
+    assert!(said.contains("Resumed run x-1"), "{said}");
+    assert_eq!(one.kept_ids(), [ID]);
+    let other = one.onloop(&["run", "--run-id", "-x"]).expect_exit(2).stderr;
+    assert!(!other.is_empty());
+    let said = one.onloop(&["run", "--run-id=a/b", "--agent", "script"]).expect_exit(2).stderr;
+    assert!(said.contains("is not an id for a run"), "{said}");
+    let digest = "0".repeat(64);
+    let arguments = ["run", "--run-id", "x-2", "--plan-digest", &digest, "--agent", "script"];
+    let said = one.onloop(&arguments).expect_exit(2).stderr;
+    assert!(said.contains("was changed since it was compiled"), "{said}");
+    assert_eq!(one.kept_ids(), [ID]);
+}
