@@ -16,14 +16,14 @@ use crate::verb::permit;
 use crate::verb::{
     AbandonArgs, AdoptArgs, ApproveArgs, CompileArgs, ConfineArgs, DiffArgs, DoctorArgs, FetchArgs,
     FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs,
-    LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, PushArgs, ReceiptArgs,
-    ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs,
-    SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
-    SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve, called_as_hook, compile,
-    confine, diff, doctor, fetch, finalize, finish, gate, hook, init, install, lint, list, locate,
-    new, next, normalize, notify, prepare, push, receipt, receipt_key, receipt_verify, relocate,
-    replay, report, resume, run, schema, session_clear, session_done, session_list, session_show,
-    session_stop, status, step, summary, transcript, undo, uninstall,
+    LocateArgs, NO_FLEET, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, PushArgs,
+    ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs, RunArgs,
+    SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs,
+    StepArgs, SummaryArgs, TranscriptArgs, UndoArgs, abandon, adopt, approve, called_as_hook,
+    compile, confine, diff, doctor, fetch, finalize, finish, gate, hook, init, install, lint, list,
+    locate, new, next, normalize, notify, prepare, push, receipt, receipt_key, receipt_verify,
+    relocate, replay, report, resume, run, schema, session_clear, session_done, session_list,
+    session_show, session_stop, status, step, summary, transcript, undo, uninstall,
 };
 use crate::watch::{WatchArgs, watch};
 use crate::web::{WebArgs, web};
@@ -356,6 +356,18 @@ Examples:
   onloop web --port 8787 --proxy https://box.example.ts.net"
     )]
     Web(WebArgs),
+    /// Conduct runs on many machines, by the program onloop-fleet
+    #[command(
+        disable_help_flag = true,
+        after_help = "The program `onloop-fleet` does it, from beside this one or from PATH.
+
+Examples:
+  onloop fleet up                                  a server and one worker here
+  onloop fleet worker --server URL --repos DIR     one more machine
+  onloop fleet status                              runs, workers, what waits
+  onloop run wf.md --on fleet                      submit a run"
+    )]
+    Fleet(FleetArgs),
     /// Repeat a recorded call and compare its requests
     #[command(
         after_help = "Nothing is performed. Exits with 0 when every request is as recorded and
@@ -446,6 +458,14 @@ enum SessionVerb {
     Clear(SessionClearArgs),
 }
 
+/// What is for another program to read.
+#[derive(Debug, Args)]
+struct FleetArgs {
+    /// up, worker, status and their options
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "VERB")]
+    words: Vec<String>,
+}
+
 #[derive(Debug, Args)]
 struct CompletionsArgs {
     /// Shell
@@ -472,6 +492,15 @@ pub fn watch_args(argv: &[String]) -> Option<WatchArgs> {
     }
     match Cli::try_parse_from(argv).ok()?.verb {
         Verb::Watch(args) => Some(args),
+        _ => None,
+    }
+}
+
+/// What `onloop run` is told, where that is what the command line says and it is understood: for a host
+/// that has the run conducted elsewhere.
+pub fn run_args(argv: &[String]) -> Option<RunArgs> {
+    match Cli::try_parse_from(argv).ok()?.verb {
+        Verb::Run(args) => Some(args),
         _ => None,
     }
 }
@@ -545,11 +574,18 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::Mcp => Box::pin(mcp(io)),
         Verb::Lsp => Box::pin(lsp(io)),
         Verb::Web(args) => Box::pin(web(io, args)),
+        Verb::Fleet(FleetArgs { words: _ }) => Box::pin(no_fleet(io)),
         Verb::Replay(args) => Box::pin(replay(io, args, program)),
         Verb::Schema(args) => Box::pin(schema(io, args)),
         Verb::Completions(args) => Box::pin(completions(io, args.shell)),
         Verb::Man => Box::pin(man(io)),
     }
+}
+
+/// A host that has the fleet's program does not come here.
+async fn no_fleet(io: &Io) -> Exit {
+    io.note(NO_FLEET).await;
+    Exit::Refused
 }
 
 async fn receipt_or(io: &Io, verb: Option<&ReceiptVerb>, args: Option<&ReceiptArgs>) -> Exit {

@@ -15,6 +15,7 @@ mod document;
 pub mod envelope;
 pub mod event;
 mod finish;
+pub mod fleet_run;
 pub mod handsoff;
 pub mod head;
 mod hold;

@@ -51,6 +51,7 @@ pub use request::*;
 pub use serve::{CallAnswer, ServeRequest, WebCall};
 pub use shell::Shell;
 pub use start::{ProcessIdentity, ProcessRole, Start, Terminal};
+pub use state_home::state_home;
 
 use serde::Serialize;
 

@@ -97,6 +97,8 @@ pub const PULL_REQUEST_BYTES: usize = 60_000;
 pub const RECEIPT_BYTES: u64 = 16 * 1024 * 1024;
 /// Longest wait for another onloop process to finish its read-modify-write of a record.
 pub const LOCK_WAIT_MS: u64 = 10_000;
+/// How often lines are added anew behind what another writer has just added to a ledger.
+pub const APPEND_TRIES: u32 = 8;
 
 /// Longest name of a branch; with a worktree's folder named after it, it stays below the 255
 /// bytes that file systems allow.

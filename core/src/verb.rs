@@ -30,8 +30,10 @@ mod resume;
 mod run;
 mod schema;
 pub(crate) mod session;
+mod settle;
 pub(crate) mod status;
 mod step;
+mod submit;
 mod transcript;
 mod undo;
 
@@ -62,13 +64,15 @@ pub use receipt::{
 pub use replay::{ReplayArgs, replay};
 pub use report::{ReportArgs, report};
 pub use resume::{Interrupted, ResumeArgs, resume};
-pub use run::{RunArgs, run};
+pub use run::{ConductedOn, NO_FLEET, RunArgs, run};
 pub use schema::{SchemaArgs, schema};
 pub use session::{
     SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done,
     session_list, session_show, session_stop,
 };
+pub use settle::settle;
 pub use status::{ListArgs, NextArgs, StatusArgs, SummaryArgs, list, next, status, summary};
 pub use step::{StepAction, StepArgs, step};
+pub use submit::{Submitted, SubmittedCheckout, remember_submitted, submitted};
 pub use transcript::{TranscriptArgs, transcript};
 pub use undo::{UndoArgs, undo};

@@ -34,7 +34,7 @@ pub use processes::{Orphans, OsProcesses, RunningGroup};
 pub use serve::OsServe;
 pub use terminal::{LostOutput, Meanwhile, OsTerminal};
 
-pub(crate) use clock::timestamp;
+pub use clock::timestamp;
 pub(crate) use process_table::identity;
 #[cfg(unix)]
 pub(crate) use terminal::cut;

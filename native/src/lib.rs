@@ -1,6 +1,7 @@
 //! The native host: performs what core asks for, by means of the operating system.
 
 mod drive;
+mod fleet;
 mod hook;
 pub mod host;
 mod start;
@@ -20,7 +21,20 @@ use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTermina
 
 /// The whole `onloop` program: what the command line says, on this machine.
 pub fn main() -> ExitCode {
-    as_process(onloop_core::cli::program, true)
+    if let Some(exit) = fleet::instead() {
+        return exit;
+    }
+    exit_code(as_process(onloop_core::cli::program, |_, host| host, true))
+}
+
+/// The whole `onloop` program on a host that `adapt` makes of this machine's: for a program that keeps
+/// records elsewhere besides. With `begin` it may say what the command line means. This takes over the
+/// process as [`main_with`] does; how the program ended is for the caller to pass on.
+pub fn main_on(
+    begin: impl FnOnce(Start) -> Program,
+    adapt: impl FnOnce(&Start, OsHost) -> OsHost,
+) -> Exit {
+    as_process(begin, adapt, true)
 }
 
 /// Runs the program that `begin` makes of its start as the whole process.
@@ -28,16 +42,16 @@ pub fn main() -> ExitCode {
 /// This takes over the process: signal handlers, a panic hook, adopted orphans. Embedders
 /// use [`drive`] with an [`OsHost`] of their own.
 pub fn main_with(begin: impl FnOnce(Start) -> Program) -> ExitCode {
-    as_process(begin, false)
+    exit_code(as_process(begin, |_, host| host, false))
 }
 
 /// With `has_screen` the verb that needs a screen gets one.
-fn as_process(begin: impl FnOnce(Start) -> Program, has_screen: bool) -> ExitCode {
+fn as_process(
+    begin: impl FnOnce(Start) -> Program,
+    adapt: impl FnOnce(&Start, OsHost) -> OsHost,
+    has_screen: bool,
+) -> Exit {
     std::panic::set_hook(Box::new(report_bug));
-    ExitCode::from(run(begin, has_screen).code())
-}
-
-fn run(begin: impl FnOnce(Start) -> Program, has_screen: bool) -> Exit {
     let (start, frozen) = match start::gather() {
         Ok(gathered) => gathered,
         Err(error) => return refuse(&error.to_string(), error.exit()),
@@ -61,7 +75,7 @@ fn run(begin: impl FnOnce(Start) -> Program, has_screen: bool) -> Exit {
             restore_screen();
         })
     });
-    let mut host = OsHost {
+    let host = OsHost {
         locks: Box::new(locks),
         git: Box::new(OsGit::new().among(&interrupts, &processes.running())),
         processes: Box::new(processes),
@@ -69,6 +83,7 @@ fn run(begin: impl FnOnce(Start) -> Program, has_screen: bool) -> Exit {
         terminal: Box::new(terminal),
         ..OsHost::new(&start, &interrupts)
     };
+    let mut host = adapt(&start, host);
     #[cfg(unix)]
     if let Some(args) = onloop_core::cli::watch_args(&start.argv).filter(|_| has_screen) {
         return watch::watch(&mut host, &start, &interrupts, args);
@@ -88,6 +103,10 @@ fn run(begin: impl FnOnce(Start) -> Program, has_screen: bool) -> Exit {
         }
         Some(_) | None => exit,
     }
+}
+
+fn exit_code(exit: Exit) -> ExitCode {
+    ExitCode::from(exit.code())
 }
 
 /// Ends a process whose program could not be started.

@@ -10,17 +10,8 @@
 //!
 //! With `ONLOOP_WRITE_DOCUMENTS=1` the outputs in the documents are replaced instead.
 
+use crate::fences::{Fence, fences};
 use crate::workspace::{Workspace, source_root};
-
-/// A fenced block of a document.
-#[derive(Debug)]
-struct Fence {
-    /// Words after the fence: the language, then what the runner does with it.
-    words: Vec<String>,
-    /// Line numbers, from 0, of the first line inside and of the closing fence.
-    lines: std::ops::Range<usize>,
-    text: String,
-}
 
 enum Role {
     /// Written to a file of the project.
@@ -33,51 +24,22 @@ enum Role {
     Shown,
 }
 
-impl Fence {
-    fn role(&self) -> Role {
-        match self.words.get(1).map(String::as_str) {
-            Some("run") => {
-                let exit = self.words.get(2).map_or("0", |word| {
-                    word.strip_prefix("exit=").unwrap_or_else(|| panic!("`{word}` in {self:?}"))
-                });
-                Role::Run(exit.parse().unwrap_or_else(|_| panic!("exit code in {self:?}")))
-            }
-            Some("output") => Role::Output,
-            Some(word) if word.starts_with("recorded=") => Role::Shown,
-            Some(word) => match word.strip_prefix("file=") {
-                Some(name) => Role::File(name.to_owned()),
-                None => panic!("a fence must not say `{word}`: {self:?}"),
-            },
-            None => Role::Shown,
+fn role(fence: &Fence) -> Role {
+    match fence.words.get(1).map(String::as_str) {
+        Some("run") => {
+            let exit = fence.words.get(2).map_or("0", |word| {
+                word.strip_prefix("exit=").unwrap_or_else(|| panic!("`{word}` in {fence:?}"))
+            });
+            Role::Run(exit.parse().unwrap_or_else(|_| panic!("exit code in {fence:?}")))
         }
+        Some("output") => Role::Output,
+        Some(word) if word.starts_with("recorded=") => Role::Shown,
+        Some(word) => match word.strip_prefix("file=") {
+            Some(name) => Role::File(name.to_owned()),
+            None => panic!("a fence must not say `{word}`: {fence:?}"),
+        },
+        None => Role::Shown,
     }
-}
-
-/// The fences of a document. A fence inside a longer fence is text.
-fn fences(document: &str) -> Vec<Fence> {
-    let mut fences = Vec::new();
-    let mut open: Option<(&str, Fence)> = None;
-    for (number, line) in document.lines().enumerate() {
-        let ticks = &line[..line.len() - line.trim_start_matches('`').len()];
-        match &mut open {
-            None if ticks.len() >= 3 => {
-                let words = line[ticks.len()..].split_whitespace().map(str::to_owned).collect();
-                let fence = Fence { words, lines: number + 1..number + 1, text: String::new() };
-                open = Some((ticks, fence));
-            }
-            None => {}
-            Some((opening, fence)) if ticks.len() >= opening.len() && line == ticks => {
-                fence.lines.end = number;
-                fences.extend(open.take().map(|(_, fence)| fence));
-            }
-            Some((_, fence)) => {
-                fence.text.push_str(line);
-                fence.text.push('\n');
-            }
-        }
-    }
-    assert!(open.is_none(), "a fence is not closed: {open:?}");
-    fences
 }
 
 /// Executes a document; returns it with what its commands really said.
@@ -93,7 +55,7 @@ fn execute(document: &str) -> String {
     let mut lines: Vec<String> = document.lines().map(|line| format!("{line}\n")).collect();
     let mut said: Option<String> = None;
     for fence in fences(document) {
-        match fence.role() {
+        match role(&fence) {
             Role::File(name) => workspace.write(&name, &fence.text),
             Role::Run(exit) => {
                 let run = workspace.shell(&format!("exec 2>&1\n{}", fence.text));

@@ -14,6 +14,7 @@ mod demo;
 #[cfg(unix)]
 mod durability;
 mod examples;
+mod fences;
 mod finish;
 mod guide;
 #[cfg(unix)]

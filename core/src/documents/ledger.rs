@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::event;
 pub use super::run::Head;
 use super::run::{RunDocument, document_of, run_of};
-use crate::run::{Decider, Event, Run};
+use crate::run::{Checkpoint, Decider, Event, Run};
 use crate::text;
 use crate::time::Timestamp;
 
@@ -115,6 +115,7 @@ impl std::fmt::Display for LedgerError {
 }
 
 /// What every line has.
+#[derive(Deserialize)]
 struct Frame {
     seq: u64,
     at: String,
@@ -276,6 +277,51 @@ pub fn extend(ledger: &mut Ledger, added: &[u8]) -> Result<(), LedgerError> {
     Ok(())
 }
 
+/// The whole `lines` that are to stand behind the line `before`, each with what it is known by; `None`:
+/// they are the first ones. Whether their events follow from those before them is not looked at: that
+/// takes the whole ledger.
+///
+/// # Errors
+///
+/// The first line that is damaged, out of order or not behind the one before it, or that has no line
+/// break; [`LedgerError::Empty`] where there is no line.
+pub fn chain<'b>(
+    before: Option<&Head>,
+    lines: &'b [u8],
+) -> Result<Vec<(Head, &'b str)>, LedgerError> {
+    let nothing = Head { seq: 0, sha256: NOTHING_BEFORE.to_owned() };
+    let mut chained: Vec<(Head, &str)> = Vec::new();
+    let mut read_bytes = 0;
+    for body in whole_lines(lines) {
+        let before = chained.last().map(|(head, _)| head).or(before).unwrap_or(&nothing);
+        let seq = before.seq + 1;
+        let bad = |why: String| LedgerError::Line { line: seq, why };
+        let (body, sha256) = sound(body).map_err(|why| bad(why.to_owned()))?;
+        let frame: Frame = serde_json::from_str(body).map_err(|error| bad(error.to_string()))?;
+        check_frame(&frame, before).map_err(bad)?;
+        read_bytes += body.len() + 1;
+        chained.push((Head { seq, sha256 }, body));
+    }
+    match chained.last() {
+        None => Err(LedgerError::Empty),
+        Some((last, _)) if read_bytes < lines.len() => {
+            let why = "it has no line break".to_owned();
+            Err(LedgerError::Line { line: last.seq + 1, why })
+        }
+        Some(_) => Ok(chained),
+    }
+}
+
+/// The checkpoint that a line of a ledger speaks of, where it does. That the line is sound has been found
+/// out before.
+pub fn checkpoint_of(line: &str) -> Option<Checkpoint> {
+    let members: Map<String, Value> = serde_json::from_str(line).ok()?;
+    match event::read_members(members).ok()? {
+        Event::CheckpointTaken(checkpoint) => Some(checkpoint),
+        _ => None,
+    }
+}
+
 /// The lines at the beginning of `bytes` that have a line break, without it.
 fn whole_lines(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
@@ -378,6 +424,33 @@ pub fn sha256(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_stand_behind_the_one_that_they_name() {
+        let first = Head { seq: 6, sha256: NOTHING_BEFORE.to_owned() };
+        let event = Event::RunPaused { reason: "later".to_owned() };
+        let mut lines = Vec::new();
+        let seventh = append(&mut lines, &first, Timestamp::EPOCH, &event, None);
+        let one = lines.len();
+        let eighth = append(&mut lines, &seventh, Timestamp::EPOCH, &event, None);
+
+        let heads = |before, lines| {
+            let chained = chain(before, lines);
+            chained.map(|lines| lines.into_iter().map(|(head, _)| head).collect::<Vec<_>>())
+        };
+        assert_eq!(heads(Some(&first), &lines), Ok(vec![seventh.clone(), eighth.clone()]));
+        assert_eq!(heads(Some(&seventh), &lines[one..]), Ok(vec![eighth.clone()]));
+        let why = |before, lines| heads(before, lines).unwrap_err().to_string();
+        assert_eq!(why(None, &lines), "line 1: `seq` is 7, expected 1");
+        assert_eq!(why(Some(&seventh), &lines), "line 8: `seq` is 7, expected 8");
+        let other = Head { seq: 6, ..eighth.clone() };
+        assert_eq!(
+            why(Some(&other), &lines),
+            "line 7: `prev` is not the digest of the line before it"
+        );
+        assert_eq!(why(Some(&first), &lines[..lines.len() - 1]), "line 8: it has no line break");
+        assert_eq!(why(Some(&first), b""), "there is no whole line in it");
+    }
 
     #[test]
     fn every_other_value_of_every_byte_of_a_line_is_noticed() {

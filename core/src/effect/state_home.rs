@@ -1,32 +1,39 @@
 //! Where onloop keeps what an agent must not write: outside every checkout.
 
+use std::collections::BTreeMap;
+
 use super::Start;
 
 impl Start {
-    /// The absolute folder of the state home, with `/` between its parts and none at its end:
-    /// `ONLOOP_STATE_HOME`, else `$XDG_STATE_HOME/onloop`, else `%LOCALAPPDATA%\onloop\state` on
-    /// Windows, else `~/.local/state/onloop`. `None` where none of these variables is set.
-    ///
-    /// A relative `ONLOOP_STATE_HOME` is below the current folder; a relative `XDG_STATE_HOME` is
-    /// ignored, as its specification says.
+    /// [`state_home`] of this program.
     pub fn state_home(&self) -> Option<String> {
-        let set = |name: &str| self.env.get(name).filter(|value| !value.is_empty());
-        if let Some(own) = set("ONLOOP_STATE_HOME") {
-            let own = own.replace('\\', "/");
-            let path = if is_absolute(&own) { own } else { format!("{}/{own}", self.cwd) };
-            return Some(trimmed(&path));
-        }
-        if let Some(xdg) = set("XDG_STATE_HOME").filter(|path| is_absolute(path)) {
-            return Some(format!("{}/onloop", trimmed(xdg)));
-        }
-        if has_drive(&self.cwd)
-            && let Some(local) = set("LOCALAPPDATA")
-        {
-            return Some(format!("{}/onloop/state", trimmed(&local.replace('\\', "/"))));
-        }
-        let home = set("HOME").filter(|path| is_absolute(path))?;
-        Some(format!("{}/.local/state/onloop", trimmed(home)))
+        state_home(&self.env, &self.cwd)
     }
+}
+
+/// The absolute folder of the state home, with `/` between its parts and none at its end:
+/// `ONLOOP_STATE_HOME`, else `$XDG_STATE_HOME/onloop`, else `%LOCALAPPDATA%\onloop\state` on
+/// Windows, else `~/.local/state/onloop`. `None` where none of these variables is set in `env`.
+///
+/// A relative `ONLOOP_STATE_HOME` is below the current folder `cwd`; a relative `XDG_STATE_HOME` is
+/// ignored, as its specification says.
+pub fn state_home(env: &BTreeMap<String, String>, cwd: &str) -> Option<String> {
+    let set = |name: &str| env.get(name).filter(|value| !value.is_empty());
+    if let Some(own) = set("ONLOOP_STATE_HOME") {
+        let own = own.replace('\\', "/");
+        let path = if is_absolute(&own) { own } else { format!("{cwd}/{own}") };
+        return Some(trimmed(&path));
+    }
+    if let Some(xdg) = set("XDG_STATE_HOME").filter(|path| is_absolute(path)) {
+        return Some(format!("{}/onloop", trimmed(xdg)));
+    }
+    if has_drive(cwd)
+        && let Some(local) = set("LOCALAPPDATA")
+    {
+        return Some(format!("{}/onloop/state", trimmed(&local.replace('\\', "/"))));
+    }
+    let home = set("HOME").filter(|path| is_absolute(path))?;
+    Some(format!("{}/.local/state/onloop", trimmed(home)))
 }
 
 /// The state home, and where relative paths begin. Everything in it is for its owner alone.

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::documents::fleet_run;
 use crate::effect::{Io, LockHolder, OptionalExt};
 use crate::engine::drive::is_orphaned;
 use crate::engine::foreign::{ForeignRecord, read_foreign};
 use crate::engine::instruction::instruction;
 use crate::engine::store::{Paths, StateHome, Store, StoreError};
+use crate::limits;
 use crate::run::{Run, is_run_id};
 use crate::text;
 
@@ -185,7 +187,10 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
             let is_here = |root: &str| {
                 place.execution_root == root || place.repo_root.as_deref() == Some(root)
             };
-            if root.is_some_and(|root| !is_here(root)) {
+            if let Some(root) = root
+                && !is_here(root)
+                && submitted_from(io, store.paths()).await.as_deref() != Some(root)
+            {
                 return None;
             }
             let root = place.execution_root.clone();
@@ -200,6 +205,12 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
             Some(Found { root, id, record: FoundRecord::Own(Box::new(store)), interrupted, driver })
         }
     }
+}
+
+/// The checkout of a fleet's run on this machine; `None`: there is none, or it is no fleet's.
+pub(crate) async fn submitted_from(io: &Io, paths: &Paths) -> Option<String> {
+    let (bytes, _) = io.read(&paths.fleet(), limits::RECORD_BYTES).await.ok()?;
+    fleet_run::read(&bytes)?.root
 }
 
 /// Ids of the runs that the state home knows of the folder `root`, sorted. Those that have moved

@@ -77,10 +77,36 @@ pub struct RunArgs {
     /// Show the whole run on paper; nothing is started or changed
     #[cfg_attr(feature = "cli", arg(long))]
     pub simulate: bool,
+    /// Where: `fleet` submits the run and returns at once
+    #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHERE"))]
+    pub on: Option<ConductedOn>,
+    /// The same for each repository of this list, one a line (with --on fleet)
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", requires = "on"))]
+    pub repos: Option<String>,
+    /// How many of them at once
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "N", requires = "repos", default_value_t = 4,
+            value_parser = clap::value_parser!(u32).range(1..=256))
+    )]
+    pub parallel: u32,
+}
+
+/// Where a run is conducted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum ConductedOn {
+    /// The machines of a fleet
+    Fleet,
 }
 
 /// Begins a run and conducts it, or goes on with the one that the person chooses.
 pub async fn run_workflow(io: &Io, args: &RunArgs) -> Exit {
+    if args.on == Some(ConductedOn::Fleet) {
+        // With the fleet's program beside it, the native host does not come here.
+        io.note(NO_FLEET).await;
+        return Exit::Refused;
+    }
     if args.simulate {
         return match on_paper(io, args).await {
             Ok(exit) | Err(exit) => exit,
@@ -102,6 +128,11 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Exit {
         Err(exit) => exit,
     }
 }
+
+/// Why nothing can be done about a fleet.
+pub const NO_FLEET: &str =
+    "error: the program `onloop-fleet` is neither beside this one nor on PATH
+  Install it: cargo install onloop-fleet";
 
 /// What is said when a run begins, by programs and by agents that follow our skills.
 const ANNOUNCEMENT: &str = "Starting HOTL loop execution. Looking for workflow file...";

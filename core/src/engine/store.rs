@@ -313,12 +313,25 @@ impl Store {
     /// Appends under the record's lock; when another process was faster, reads what it wrote and
     /// applies our events to that.
     async fn write_pending(&mut self, durability: Durability) -> Result<(), StoreError> {
-        if !self.is_as_known().await? {
-            if self.only_as_known {
-                return Err(Failure::new(FailureKind::Conflict, CHANGED_SINCE).into());
+        let mut is_as_known = self.is_as_known().await?;
+        for _ in 0..limits::APPEND_TRIES {
+            if !is_as_known {
+                if self.only_as_known {
+                    return Err(Failure::new(FailureKind::Conflict, CHANGED_SINCE).into());
+                }
+                self.catch_up().await?;
             }
-            self.catch_up().await?;
+            match self.append_pending(durability).await {
+                // The lock is this machine's; the ledger may have writers elsewhere.
+                Err(failure) if failure.is_conflict() => is_as_known = false,
+                written => return Ok(written?),
+            }
         }
+        let message = format!("`{}` changes all the time", self.paths.ledger());
+        Err(Failure::new(FailureKind::Conflict, message).into())
+    }
+
+    async fn append_pending(&mut self, durability: Durability) -> Result<(), Failure> {
         let mut lines = Vec::new();
         let mut head = self.head.clone();
         let mut last_line_bytes = 0;

@@ -25,7 +25,7 @@ pub(crate) struct Remote {
 /// A ledger that a remote has.
 #[derive(Debug)]
 pub(crate) struct RemoteLedger {
-    /// The commit that holds it.
+    /// The commit that holds it; empty: no commit does.
     pub(crate) commit: String,
     /// Its whole lines.
     pub(crate) bytes: Vec<u8>,
@@ -78,6 +78,16 @@ impl RemoteLedger {
                 Err(Failure::new(FailureKind::Invalid, message))
             }
         }
+    }
+
+    /// A ledger whose whole lines are here already.
+    ///
+    /// # Errors
+    ///
+    /// Why it is none of run `id`, as a clause.
+    pub(crate) fn known(id: &str, bytes: Vec<u8>) -> Result<RemoteLedger, String> {
+        let ledger = read_arrival(id, &bytes)?;
+        Ok(RemoteLedger { commit: String::new(), bytes, ledger })
     }
 
     /// The last line, for people.

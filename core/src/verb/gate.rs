@@ -167,12 +167,6 @@ async fn record(
     let Event::GateDecided { step, decision, mode } = event else {
         unreachable!("questions about a step's gate or review are answered with a decision");
     };
-    let reviewing = store.run().step(step).is_some_and(|record| {
-        matches!(
-            record.status,
-            StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected)
-        )
-    });
     let approves_itself = match store.run().next() {
         Next::Approve { step: next, reason } if next == step && mode == Mode::Auto => Some(reason),
         _ => None,
@@ -181,6 +175,9 @@ async fn record(
     if let Some(reason) = approves_itself.filter(|_| decision == GateDecision::Approved) {
         io.note(approval_line(step, reason, store.run().terms.risk)).await;
     }
+    // What another process recorded in between may have made a review of what was a gate.
+    let decided = store.run().events.iter().rfind(|entry| entry.event == "gate_decided");
+    let reviewing = decided.is_some_and(|entry| entry.text.starts_with("Human review"));
     let subject = if reviewing { "human-review" } else { "gate" };
     let line = format!("{subject} {step}: {} ({})", decision.as_str(), mode.as_str());
     say_step(io, store.run(), step, &line, as_json).await;

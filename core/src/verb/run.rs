@@ -1,8 +1,8 @@
 //! `onloop run`: begin a run of a workflow file and conduct it.
 
 use crate::effect::{Exit, Io};
-pub use crate::engine::run_workflow::RunArgs;
 use crate::engine::run_workflow::run_workflow;
+pub use crate::engine::run_workflow::{ConductedOn, NO_FLEET, RunArgs};
 
 /// `onloop run`.
 pub async fn run(io: &Io, args: &RunArgs) -> Exit {

@@ -37,7 +37,7 @@ impl Clock for OsClock {
 }
 
 /// Any time of the system; those before 1970 are negative.
-pub(crate) fn timestamp(time: SystemTime) -> Timestamp {
+pub fn timestamp(time: SystemTime) -> Timestamp {
     let millis = match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
         Err(before) => {

@@ -50,6 +50,9 @@ impl Store {
             }
         }
         if let Err(failure) = self.place_is_safe().await {
+            if self.works_elsewhere(&failure).await {
+                return self.write_head().await;
+            }
             self.warn(format!("warning: the copy of the record is not written: {failure}"));
             return self.write_head().await;
         }
@@ -90,6 +93,11 @@ impl Store {
             return Err(Failure::new(FailureKind::NotFound, message));
         }
         refuse_links(&self.io, root).await
+    }
+
+    /// Whether the place is not here because a fleet's worker has it on another machine.
+    async fn works_elsewhere(&self, failure: &Failure) -> bool {
+        failure.is_not_found() && self.io.stat(&self.paths.fleet()).await.is_ok()
     }
 
     fn warn(&mut self, line: String) {

@@ -180,6 +180,11 @@ impl Paths {
         format!("{}/head.json", self.folder)
     }
 
+    /// Says that the run is a fleet's; not there: it is this machine's.
+    pub fn fleet(&self) -> String {
+        format!("{}/fleet.json", self.folder)
+    }
+
     /// The copy of the record in the worktree.
     pub fn copy(&self) -> String {
         Paths::copy_of(&self.root, &self.id)

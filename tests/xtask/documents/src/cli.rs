@@ -42,6 +42,12 @@ const VARIABLES: &[(&str, &str)] = &[
     ("ONLOOP_RUN_ID", "the run, where a verb that needs one is given none"),
     ("HOTL_RUN_ID", "the same, under its older name"),
     (
+        "ONLOOP_FLEET_SERVER",
+        "the server of a [fleet](fleet.md), in place of the one that is known here",
+    ),
+    ("ONLOOP_FLEET_KEY_FILE", "the file with its key"),
+    ("ONLOOP_RESTATE_SERVER", "the program of the engine that `onloop fleet up` starts"),
+    (
         "ONLOOP_BROWSER_CHECKER",
         "command line, for `sh -c`, that evaluates checks of type `browser`",
     ),

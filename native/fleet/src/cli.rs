@@ -1,0 +1,172 @@
+//! The command line of `onloop fleet`: one file for each verb.
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use clap::{Parser, Subcommand};
+use onloop_core::effect::Exit;
+
+use crate::conduct::conduct;
+use crate::status::{StatusArgs, status};
+use crate::up::{UpArgs, up};
+use crate::worker::{WorkerArgs, worker};
+use crate::{leash, person, submit};
+
+/// Runs on many machines, kept by a server of yours.
+#[derive(Debug, Parser)]
+#[command(
+    name = "onloop-fleet",
+    bin_name = "onloop fleet",
+    version,
+    propagate_version = false,
+    disable_help_subcommand = true,
+    disable_help_flag = true,
+    max_term_width = 90,
+    after_help = "Examples:
+  onloop fleet up                   a server and a worker on this machine
+  onloop run FILE --on fleet        hand a run over; returns at once
+  onloop fleet status               runs, workers and what waits for you"
+)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+    /// Print help
+    #[arg(short, long, global = true, action = clap::ArgAction::HelpLong)]
+    help: Option<bool>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Start the fleet's server and a worker on this machine
+    #[command(
+        after_help = "The server's engine is Restate. Where it is not installed, the message has the one
+command that installs it; nothing of it listens anywhere but in the data folder.
+
+Examples:
+  onloop fleet up                              for this machine alone
+  onloop fleet up --listen 0.0.0.0:9400        for others, behind a proxy with TLS
+  onloop fleet up --no-worker                  the server alone
+  onloop fleet up --limit claude=2             two runs at once may have Claude
+  onloop fleet up --data /srv/onloop --repos /srv/repositories"
+    )]
+    Up(UpArgs),
+    /// Show runs, workers and what waits for a person
+    #[command(after_help = "Examples:
+  onloop fleet status
+  onloop fleet status --all      finished runs, too
+  onloop fleet status --json")]
+    Status(StatusArgs),
+    /// Take runs from the fleet and drive them on this machine
+    #[command(after_help = "Works only on repositories that are named with --allow or in the file
+`repositories` of its folder. Agents are confined as in any run.
+
+Examples:
+  onloop fleet worker --server https://fleet.example.org --repos ~/fleet \\
+    --allow 'https://github.com/example/*'
+  onloop fleet worker --repos ~/fleet --slots 4    the fleet that is known here")]
+    Worker(WorkerArgs),
+    /// Become a program that ends with whoever started this one
+    #[command(hide = true)]
+    Guard {
+        /// The process that it ends with
+        parent: u32,
+        /// The signal that ends it: `kill` or `term`
+        signal: crate::guard::Ending,
+        /// The program and its arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        line: Vec<OsString>,
+    },
+    /// Run a driver while its lease holds, as standard input says
+    #[command(hide = true)]
+    Leash {
+        /// How long it holds from now on, in milliseconds
+        lasts_ms: u64,
+        /// The program and its arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        line: Vec<OsString>,
+    },
+    /// Drive one run
+    #[command(hide = true)]
+    Conduct {
+        /// The file with the task
+        task: PathBuf,
+    },
+}
+
+/// Verbs that `onloop` has not, so that they are known without `fleet` before them.
+const OWN: [&str; 8] = ["up", "worker", "guard", "leash", "conduct", "-h", "--help", "--version"];
+
+/// The whole program: what stands behind `onloop fleet`, a run that is submitted, or any verb of `onloop`
+/// on a machine that knows a fleet.
+pub fn main() -> ExitCode {
+    let mut args: Vec<OsString> = std::env::args_os().collect();
+    let verb = args.get(1).map(|verb| verb.to_string_lossy().into_owned());
+    match verb.as_deref() {
+        Some("fleet") => {
+            args.remove(1);
+        }
+        Some(verb) if OWN.contains(&verb) => {}
+        None => {}
+        Some(_) => {
+            let words: Vec<String> =
+                args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            return match submit::is_meant(&words) {
+                true => submit::submit(&words),
+                false => person::onloop(),
+            };
+        }
+    }
+    match Cli::parse_from(args).verb {
+        Verb::Up(args) => ExitCode::from(up(&args).code()),
+        Verb::Status(args) => ExitCode::from(status(&args).code()),
+        Verb::Worker(args) => worker(&args),
+        Verb::Guard { parent, signal, line } => {
+            ExitCode::from(refuse(crate::guard::become_guarded(parent, signal, &line)).code())
+        }
+        Verb::Leash { lasts_ms, line } => follow_on_leash(lasts_ms, &line),
+        Verb::Conduct { task } => conduct(&task),
+    }
+}
+
+fn follow_on_leash(lasts_ms: u64, line: &[OsString]) -> ExitCode {
+    let (program, arguments) = line.split_first().expect("the grammar asks for a program");
+    let mut driver = Command::new(program);
+    driver.args(arguments);
+    match leash::watch(driver, lasts_ms) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => ExitCode::from(refuse(format!("{}: {error}", program.display())).code()),
+    }
+}
+
+/// Says why something is not done.
+pub(crate) fn refuse(why: impl Display) -> Exit {
+    say(format!("error: {why}"));
+    Exit::Refused
+}
+
+/// Says something to a person.
+pub(crate) fn say(text: impl Display) {
+    // Nobody there to read it is no reason to stop.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_grammar_is_sound_and_its_help_fits_a_terminal() {
+        let mut command = Cli::command().term_width(80);
+        command.clone().debug_assert();
+        let mut pages = vec![command.render_long_help().to_string()];
+        pages.extend(command.get_subcommands_mut().map(|verb| verb.render_long_help().to_string()));
+        for line in pages.iter().flat_map(|page| page.lines()) {
+            assert!(line.chars().count() <= 90, "{line}");
+        }
+    }
+}

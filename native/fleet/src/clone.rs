@@ -1,0 +1,176 @@
+//! The clones of a worker: one of each repository that only fetches, and one for each run, which borrows
+//! its objects.
+
+use std::path::{Path, PathBuf};
+
+use onloop_core::documents::ledger::sha256;
+
+use crate::engine::Submission;
+use crate::git::{GitError, git};
+
+/// The remote that a clone came from.
+pub const REMOTE: &str = "origin";
+/// Most characters of a repository's name in the name of a folder.
+const NAME_CHARS: usize = 60;
+
+/// Why there is no clone to work in.
+#[derive(Debug, thiserror::Error)]
+pub enum CloneError {
+    /// Git did not make it.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The machine did not.
+    #[error("`{path}`: {error}")]
+    Folder {
+        /// The folder.
+        path: String,
+        /// What was wrong with it.
+        error: std::io::Error,
+    },
+    /// The repository is none that git can be given.
+    #[error("`{0}` is no address of a repository")]
+    Address(String),
+}
+
+/// The clone in which a run begins, made where it is not there: at the commit at which the work begins.
+///
+/// # Errors
+///
+/// When git or the machine does not make it; what is half made is made again the next time.
+pub fn of_run(repos: &Path, run: &Submission) -> Result<PathBuf, CloneError> {
+    let name = name_of(&run.repository);
+    let folder = repos.join("runs").join(&run.run_id).join(&name);
+    if folder.join(".git").is_dir() {
+        return Ok(folder);
+    }
+    let shared = shared(repos, &run.repository)?;
+    let base = base(&shared, run)?;
+    let parent = folder.parent().unwrap_or(repos);
+    make(parent)?;
+    let half = parent.join(format!(".{name}.part"));
+    remove(&half)?;
+    let (from, to) = (text(&shared), text(&half));
+    git(parent, &["clone", "--quiet", "--shared", "--no-checkout", "--", &from, &to])?;
+    git(&half, &["remote", "set-url", REMOTE, &run.repository])?;
+    let branch = match &run.branch {
+        Some(branch) => branch.clone(),
+        None => default_branch(&shared),
+    };
+    git(&half, &["checkout", "--quiet", "-B", &branch, &base, "--"])?;
+    std::fs::rename(&half, &folder).map_err(|error| of_folder(&folder, error))?;
+    Ok(folder)
+}
+
+/// Where the remote of the checkout at `root` is, as whoever works elsewhere can take it; `None`: it has none.
+pub fn address(root: &Path) -> Option<String> {
+    let url = git(root, &["remote", "get-url", REMOTE]).ok()?;
+    // A relative one begins at the checkout.
+    let is_relative = url.starts_with("./") || url.starts_with("../");
+    let folder = is_relative.then(|| root.join(&url).canonicalize().ok()).flatten();
+    Some(folder.map_or(url, |folder| text(&folder)))
+}
+
+/// The checkout around `folder` whose remote is `repository`.
+pub fn checkout_of(folder: &Path, repository: &str) -> Option<PathBuf> {
+    let root = PathBuf::from(git(folder, &["rev-parse", "--show-toplevel"]).ok()?);
+    (address(&root)? == repository).then_some(root)
+}
+
+/// Removes what a run that is over has left behind. What it kept is in the repository's remote.
+pub fn forget(repos: &Path, run_id: &str) {
+    let _ = remove(&repos.join("runs").join(run_id));
+}
+
+/// The clone of a repository from which those of runs are made, as the remote is now.
+fn shared(repos: &Path, repository: &str) -> Result<PathBuf, CloneError> {
+    if repository.starts_with('-') || repository.contains(char::is_control) {
+        return Err(CloneError::Address(onloop_core::text::one_line(repository)));
+    }
+    let digest = &sha256(repository.as_bytes())[..12];
+    let cache = repos.join("shared");
+    make(&cache)?;
+    let folder = cache.join(format!("{}-{digest}.git", name_of(repository)));
+    if folder.is_dir() {
+        git(&folder, &["fetch", "--quiet", "--prune", REMOTE, "+refs/heads/*:refs/heads/*"])?;
+        return Ok(folder);
+    }
+    let half = cache.join(format!(".{digest}.{}.part", std::process::id()));
+    remove(&half)?;
+    git(&cache, &["clone", "--quiet", "--bare", "--", repository, &text(&half)])?;
+    match std::fs::rename(&half, &folder) {
+        // Another run of the repository was faster.
+        Err(_) if folder.is_dir() => remove(&half)?,
+        renamed => renamed.map_err(|error| of_folder(&folder, error))?,
+    }
+    Ok(folder)
+}
+
+/// The commit at which the work begins, which is then in the shared clone.
+fn base(shared: &Path, run: &Submission) -> Result<String, CloneError> {
+    let Some(base) = &run.base else { return Ok(git(shared, &["rev-parse", "HEAD^{commit}"])?) };
+    let wanted = format!("{base}^{{commit}}");
+    let is_there =
+        || git(shared, &["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);
+    if let Ok(commit) = is_there() {
+        return Ok(commit);
+    }
+    let kept = format!("+refs/onloop/{0}/base:refs/onloop/{0}/base", run.run_id);
+    git(shared, &["fetch", "--quiet", REMOTE, &kept])?;
+    Ok(is_there()?)
+}
+
+fn default_branch(shared: &Path) -> String {
+    let head = git(shared, &["symbolic-ref", "--short", "HEAD"]);
+    head.unwrap_or_else(|_| "main".to_owned())
+}
+
+/// The last part of a repository's address, as a name of a folder.
+fn name_of(repository: &str) -> String {
+    let trimmed = repository.trim_end_matches('/');
+    let last = trimmed.rsplit(['/', ':']).next().unwrap_or_default();
+    let last = last.strip_suffix(".git").unwrap_or(last);
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = last.chars().map(plain).take(NAME_CHARS).collect();
+    match name.trim_start_matches(['.', '-']) {
+        "" => "repository".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn make(folder: &Path) -> Result<(), CloneError> {
+    std::fs::create_dir_all(folder).map_err(|error| of_folder(folder, error))
+}
+
+fn remove(folder: &Path) -> Result<(), CloneError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(of_folder(folder, error)),
+        _ => Ok(()),
+    }
+}
+
+fn of_folder(path: &Path, error: std::io::Error) -> CloneError {
+    CloneError::Folder { path: text(path), error }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_is_called_by_the_last_part_of_its_address() {
+        let table = [
+            ("https://example.org/team/shop.git", "shop"),
+            ("git@example.org:shop", "shop"),
+            ("/srv/git/shop/", "shop"),
+            ("https://example.org/..", "repository"),
+            ("https://example.org/a b$(c)", "a-b--c-"),
+        ];
+        for (address, name) in table {
+            assert_eq!(name_of(address), name, "{address}");
+        }
+    }
+}

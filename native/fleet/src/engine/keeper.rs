@@ -1,0 +1,393 @@
+//! The engine over whatever keeps records durably: who is given what, and what is waited for, is the
+//! same for each of them.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+use tokio::time::{sleep_until, timeout_at};
+
+use super::board::{Board, Claimed, Limits, Now};
+use super::record::{invalid, judge_name};
+use super::{
+    Append, Appended, Assignment, Beat, Claim, Engine, EngineError, Head, Lease, Lines, Offer,
+    Overview, Release, Renewal, RunRecord, Submission,
+};
+
+/// How long anybody can wait for something to happen.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+/// After how long it is tried again to write down what could not be.
+const RETRY: Duration = Duration::from_millis(500);
+/// How long somebody else may take to be given a run.
+const SOON: Duration = Duration::from_secs(5);
+/// How often the end of leases is looked at when none is known.
+const IDLE: Duration = Duration::from_secs(60 * 60);
+/// Most leases that a worker can have.
+const LEASES_MAX: usize = 1024;
+/// Most repositories that a worker can name.
+const REPOSITORIES_MAX: usize = 1024;
+
+/// What is kept durably, and how. Each call is atomic, is durable once it has answered, and may be
+/// repeated; those about one run happen one after the other.
+pub trait Records: Send + Sync + 'static {
+    /// Takes a new run.
+    fn submit(
+        &self,
+        run: &Submission,
+        now_ms: u64,
+    ) -> impl Future<Output = Result<RunRecord, EngineError>> + Send;
+    /// Gives out the next lease of a run that nobody has.
+    fn lease(
+        &self,
+        run_id: &str,
+        holder: &str,
+    ) -> impl Future<Output = Result<(RunRecord, Submission), EngineError>> + Send;
+    /// Ends a lease whose holder has not been heard of.
+    fn expire(
+        &self,
+        run_id: &str,
+        epoch: u64,
+    ) -> impl Future<Output = Result<RunRecord, EngineError>> + Send;
+    /// Ends a lease for its holder.
+    fn release(
+        &self,
+        release: &Release,
+    ) -> impl Future<Output = Result<RunRecord, EngineError>> + Send;
+    /// Adds lines to a journal.
+    fn append(&self, append: &Append)
+    -> impl Future<Output = Result<Appended, EngineError>> + Send;
+    /// The whole lines behind line `after`.
+    fn read(
+        &self,
+        run_id: &str,
+        after: u64,
+    ) -> impl Future<Output = Result<(String, RunRecord), EngineError>> + Send;
+    /// How a run stands once everything has happened that was asked for before.
+    fn settle(&self, run_id: &str) -> impl Future<Output = Result<RunRecord, EngineError>> + Send;
+    /// How every run stands.
+    fn all(&self) -> impl Future<Output = Result<Vec<RunRecord>, EngineError>> + Send;
+}
+
+/// How leases and accounts are bounded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How long a lease holds on the server. Its holder is told two thirds of it.
+    pub lease: Duration,
+    /// How many runs may have an agent at once.
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { lease: Duration::from_secs(30), limits: Limits::new() }
+    }
+}
+
+/// An engine whose records are kept by `R`.
+pub struct Keeper<R> {
+    inner: Arc<Inner<R>>,
+    clockwork: AbortHandle,
+}
+
+struct Inner<R> {
+    records: R,
+    board: Mutex<Board>,
+    /// Runs of which it is not known what came of the last call.
+    unsettled: Mutex<BTreeSet<String>>,
+    /// Something may be there to work on, or ends at another time.
+    work: Notify,
+    /// A journal has grown.
+    lines: Notify,
+    /// A lease ends earlier than was known, or something has to be settled.
+    clock: Notify,
+}
+
+impl<R> std::fmt::Debug for Keeper<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keeper").finish_non_exhaustive()
+    }
+}
+
+impl<R> Drop for Keeper<R> {
+    fn drop(&mut self) {
+        self.clockwork.abort();
+    }
+}
+
+impl<R: Records> Keeper<R> {
+    /// The engine, once it knows how every run stands.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Records::all`].
+    pub async fn start(records: R, settings: Settings) -> Result<Keeper<R>, EngineError> {
+        let mut board = Board::new(settings.lease, settings.limits);
+        for record in records.all().await? {
+            board.put(record, now());
+        }
+        let inner = Arc::new(Inner {
+            records,
+            board: Mutex::new(board),
+            unsettled: Mutex::default(),
+            work: Notify::new(),
+            lines: Notify::new(),
+            clock: Notify::new(),
+        });
+        let clockwork = tokio::spawn(Arc::clone(&inner).keep_time()).abort_handle();
+        Ok(Keeper { inner, clockwork })
+    }
+
+    /// Goes through with `act`, whether or not somebody still waits for what comes of it.
+    async fn through<T: Send + 'static, F>(
+        &self,
+        act: impl FnOnce(Arc<Inner<R>>) -> F,
+    ) -> Result<T, EngineError>
+    where
+        F: Future<Output = Result<T, EngineError>> + Send + 'static,
+    {
+        let ended = tokio::spawn(act(Arc::clone(&self.inner))).await;
+        ended.unwrap_or_else(|error| Err(EngineError::Unreachable { why: error.to_string() }))
+    }
+}
+
+impl<R: Records> Inner<R> {
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unsettled(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.unsettled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes how a run stands, and tells whoever waits.
+    fn put(&self, record: RunRecord) {
+        self.board().put(record, now());
+        self.work.notify_waiters();
+        self.lines.notify_waiters();
+        self.clock.notify_one();
+    }
+
+    /// Looks at what came of a call about a run: what is not known has to be found out.
+    fn judge<T>(&self, run_id: &str, outcome: Result<T, EngineError>) -> Result<T, EngineError> {
+        if let Err(error) = &outcome {
+            if matches!(error, EngineError::NotFound { .. }) {
+                self.board().let_go(run_id);
+            } else {
+                self.unsettled().insert(run_id.to_owned());
+                self.clock.notify_one();
+            }
+        }
+        outcome
+    }
+
+    /// Gives a run that is reserved to `holder`.
+    async fn give(
+        self: Arc<Self>,
+        run_id: String,
+        holder: String,
+    ) -> Result<Assignment, EngineError> {
+        let leased = self.records.lease(&run_id, &holder).await;
+        let (record, submission) = self.judge(&run_id, leased)?;
+        self.put(record.clone());
+        let lease = self.board().lease(&record);
+        Ok(Assignment { lease, submission, head: record.head })
+    }
+
+    async fn expire(&self, run_id: &str, epoch: u64) -> Result<(), EngineError> {
+        let expired = self.records.expire(run_id, epoch).await;
+        self.put(self.judge(run_id, expired)?);
+        Ok(())
+    }
+
+    /// Writes down what time does, and finds out what is not known.
+    async fn keep_time(self: Arc<Self>) {
+        loop {
+            let ended = self.board().ended(now());
+            let unsettled: Vec<String> = self.unsettled().iter().cloned().collect();
+            let mut is_tried_again = false;
+            for (run_id, epoch) in ended {
+                is_tried_again |= self.expire(&run_id, epoch).await.is_err();
+            }
+            for run_id in unsettled {
+                match self.records.settle(&run_id).await {
+                    Ok(record) => {
+                        self.unsettled().remove(&run_id);
+                        self.put(record);
+                    }
+                    Err(EngineError::Unreachable { .. }) => is_tried_again = true,
+                    Err(_) => {
+                        self.unsettled().remove(&run_id);
+                    }
+                }
+            }
+            let next = match (is_tried_again, self.board().next_end()) {
+                (true, _) => Instant::now() + RETRY,
+                (false, Some(end)) => end,
+                (false, None) => Instant::now() + IDLE,
+            };
+            if is_tried_again {
+                sleep_until(next.into()).await;
+            } else {
+                // What is new comes with a permit that is kept until here.
+                let _ = timeout_at(next.into(), self.clock.notified()).await;
+            }
+        }
+    }
+}
+
+impl<R: Records> Engine for Keeper<R> {
+    async fn submit(&self, run: &Submission) -> Result<(), EngineError> {
+        let run = run.clone();
+        self.through(|inner| async move {
+            let taken = inner.records.submit(&run, now().wall_ms).await;
+            if matches!(taken, Err(EngineError::Exists { .. } | EngineError::Invalid { .. })) {
+                return taken.map(drop);
+            }
+            inner.put(inner.judge(&run.run_id, taken)?);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn take(&self, offer: &Offer, wait: Duration) -> Result<Option<Assignment>, EngineError> {
+        judge_offer(offer)?;
+        let end = Instant::now() + wait.min(WAIT_MAX);
+        self.inner.board().hear(offer, now());
+        loop {
+            let changed = self.inner.work.notified();
+            tokio::pin!(changed);
+            // From here on nothing is missed.
+            changed.as_mut().enable();
+            let chosen = self.inner.board().choose(offer, now());
+            if let Some(run_id) = chosen {
+                let holder = offer.worker.clone();
+                match self.through(|inner| inner.give(run_id, holder)).await {
+                    Ok(assignment) => return Ok(Some(assignment)),
+                    Err(error @ EngineError::Unreachable { .. }) => return Err(error),
+                    // Somebody was faster; how the run stands is being found out.
+                    Err(_) => continue,
+                }
+            }
+            let now = now();
+            let due_ms = self.inner.board().next_due_ms(now);
+            let due =
+                due_ms.map(|at| now.steady + Duration::from_millis(at.saturating_sub(now.wall_ms)));
+            let next = due.map_or(end, |due| due.min(end));
+            if timeout_at(next.into(), changed).await.is_err() && Instant::now() >= end {
+                return Ok(None);
+            }
+        }
+    }
+
+    async fn renew(&self, beat: &Beat) -> Result<Vec<Renewal>, EngineError> {
+        judge_offer(&beat.offer)?;
+        if beat.leases.len() > LEASES_MAX {
+            return Err(invalid(format!("{} leases, up to {LEASES_MAX}", beat.leases.len())));
+        }
+        Ok(self.inner.board().renew(beat, now()))
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Lease, EngineError> {
+        judge_name("the holder", &claim.holder)?;
+        let end = Instant::now() + SOON;
+        loop {
+            let changed = self.inner.work.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            let Claim { run_id, holder, recall } = claim;
+            let met = self.inner.board().claim(run_id, holder, *recall, now());
+            match met {
+                None => return Err(EngineError::NotFound { run_id: run_id.clone() }),
+                Some(Claimed::Own(lease)) => return Ok(lease),
+                Some(Claimed::Busy(holder)) => {
+                    return Err(EngineError::Busy { run_id: run_id.clone(), holder });
+                }
+                Some(Claimed::Soon) => {
+                    let _ = timeout_at((Instant::now() + RETRY).into(), changed).await;
+                    if Instant::now() > end {
+                        let why = "it is not known who has the run".to_owned();
+                        return Err(EngineError::Unreachable { why });
+                    }
+                }
+                Some(Claimed::Ended(epoch)) => {
+                    let run_id = run_id.clone();
+                    self.through(|inner| async move { inner.expire(&run_id, epoch).await }).await?;
+                }
+                Some(Claimed::Free) => {
+                    let (run_id, holder) = (run_id.clone(), holder.clone());
+                    let given = self.through(|inner| inner.give(run_id, holder)).await;
+                    return given.map(|assignment| assignment.lease);
+                }
+            }
+        }
+    }
+
+    async fn release(&self, release: &Release) -> Result<(), EngineError> {
+        let release = release.clone();
+        self.through(|inner| async move {
+            let released = inner.records.release(&release).await;
+            inner.put(inner.judge(&release.run_id, released)?);
+            Ok(())
+        })
+        .await
+    }
+
+    async fn append(&self, lines: &Append) -> Result<Head, EngineError> {
+        let append = lines.clone();
+        self.through(|inner| async move {
+            let appended = inner.records.append(&append).await;
+            if matches!(appended, Err(EngineError::Invalid { .. })) {
+                return appended.map(|appended| appended.head);
+            }
+            let Appended { head, record } = inner.judge(&append.run_id, appended)?;
+            inner.put(record);
+            Ok(head)
+        })
+        .await
+    }
+
+    async fn lines(&self, run: &str, after: u64, wait: Duration) -> Result<Lines, EngineError> {
+        let end = Instant::now() + wait.min(WAIT_MAX);
+        let mut first: Option<RunRecord> = None;
+        loop {
+            let changed = self.inner.lines.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            let known = self.inner.board().record(run).cloned();
+            let record = known.ok_or_else(|| EngineError::NotFound { run_id: run.to_owned() })?;
+            if record.head.as_ref().is_some_and(|head| head.seq > after) {
+                let (lines, record) = self.inner.records.read(run, after).await?;
+                return Ok(Lines { lines, view: record.view() });
+            }
+            // How it stands is worth an answer, too.
+            let before = first.get_or_insert_with(|| record.clone());
+            if before.view() != record.view() {
+                return Ok(Lines { lines: String::new(), view: record.view() });
+            }
+            if timeout_at(end.into(), changed).await.is_err() {
+                return Ok(Lines { lines: String::new(), view: record.view() });
+            }
+        }
+    }
+
+    async fn overview(&self) -> Result<Overview, EngineError> {
+        Ok(self.inner.board().overview(now()))
+    }
+}
+
+fn judge_offer(offer: &Offer) -> Result<(), EngineError> {
+    judge_name("the worker", &offer.worker)?;
+    if offer.repositories.len() > REPOSITORIES_MAX {
+        let found = offer.repositories.len();
+        return Err(invalid(format!("{found} repositories, expected up to {REPOSITORIES_MAX}")));
+    }
+    Ok(())
+}
+
+fn now() -> Now {
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let wall_ms = u64::try_from(wall.as_millis()).unwrap_or(u64::MAX);
+    Now { wall_ms, steady: Instant::now() }
+}

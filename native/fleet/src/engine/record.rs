@@ -1,0 +1,327 @@
+//! What an engine keeps of a run besides its lines and what was submitted, and the only ways in which it
+//! changes. Pure, so that whoever stores it has the same rules.
+
+use onloop_core::documents::ledger;
+use onloop_core::documents::ledger::Head as LedgerHead;
+use onloop_core::run::is_run_id;
+use onloop_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Append, EngineError, Head, Rest, RunView, Submission};
+
+/// Most bytes of a submission, all of its words together. A workflow can have 4 MiB.
+pub(crate) const SUBMISSION_BYTES: usize = 5 * 1024 * 1024;
+/// Most bytes of the lines of one append. The first line has the plan.
+pub(crate) const APPEND_BYTES: usize = 8 * 1024 * 1024;
+/// Longest name of a worker, an agent, a machine and the like.
+const NAME_BYTES: usize = 512;
+
+/// How a run stands, durably. Its submission and its lines are kept beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    /// Its id.
+    pub run_id: String,
+    /// Digest of what was submitted, hexadecimal: another submission has another one.
+    pub digest: String,
+    /// Its repository, as it was submitted.
+    pub repository: String,
+    /// File name of its workflow.
+    pub workflow: String,
+    /// Who submitted it.
+    pub user: Option<String>,
+    /// When, as the submitter says, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// Who acts, the first choice first.
+    pub agents: Vec<String>,
+    /// When it came here, in milliseconds since 1970: the oldest is given out first.
+    pub queued_ms: u64,
+    /// Grows with each change: the larger of two is the later.
+    pub version: u64,
+    /// Number of the last lease; 0: there was none.
+    pub epoch: u64,
+    /// Who has that lease; `None`: it has ended.
+    pub holder: Option<String>,
+    /// How it stands while nobody has it.
+    pub rest: Rest,
+    /// The last line of its journal.
+    pub head: Option<Head>,
+    /// A person has decided something that the holder of the lease may not have seen.
+    pub decided: bool,
+    /// The last agent that its journal says is not served, and until when.
+    pub unserved: Option<Unserved>,
+}
+
+/// An agent that its provider does not serve.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unserved {
+    /// The agent.
+    pub agent: String,
+    /// Until when, in milliseconds since 1970.
+    pub until_ms: u64,
+}
+
+/// What came of an append.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Appended {
+    /// The last of the lines that were to be added.
+    pub head: Head,
+    /// How the run stands now.
+    pub record: RunRecord,
+}
+
+/// Lines that chain.
+pub(crate) struct Chained<'a> {
+    lines: Vec<(LedgerHead, &'a str)>,
+}
+
+/// What is to be done with lines that chain.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Judged {
+    /// Those from this one on are new; none of them may be.
+    New(usize),
+    /// They are there already if the line with this number is their last one.
+    Compare(u64),
+}
+
+impl RunRecord {
+    /// A run that nobody has worked on.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Invalid`].
+    pub(crate) fn begin(run: &Submission, queued_ms: u64) -> Result<RunRecord, EngineError> {
+        judge(run)?;
+        Ok(RunRecord {
+            run_id: run.run_id.clone(),
+            digest: digest(run),
+            repository: run.repository.clone(),
+            workflow: run.workflow.clone(),
+            user: run.user.clone(),
+            at_ms: run.at_ms,
+            agents: run.agents.clone(),
+            queued_ms,
+            version: 1,
+            epoch: 0,
+            holder: None,
+            rest: Rest::Ready,
+            head: None,
+            decided: false,
+            unserved: None,
+        })
+    }
+
+    /// Answers a submission of a run that is there already.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Exists`] where another was submitted.
+    pub(crate) fn demand_same(&self, run: &Submission) -> Result<(), EngineError> {
+        if self.digest == digest(run) {
+            return Ok(());
+        }
+        Err(EngineError::Exists { run_id: run.run_id.clone() })
+    }
+
+    /// Gives out the next lease.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Busy`] while there is one.
+    pub(crate) fn lease(&mut self, holder: &str) -> Result<(), EngineError> {
+        if let Some(holder) = &self.holder {
+            let (run_id, holder) = (self.run_id.clone(), holder.clone());
+            return Err(EngineError::Busy { run_id, holder });
+        }
+        self.epoch += 1;
+        self.holder = Some(holder.to_owned());
+        self.decided = false;
+        self.version += 1;
+        Ok(())
+    }
+
+    /// Ends the lease `epoch`; with `rest` its holder says how the run stands, without it the holder has
+    /// not been heard of for too long. Whether anything has changed.
+    pub(crate) fn end_lease(&mut self, epoch: u64, rest: Option<Rest>) -> bool {
+        if self.holder.is_none() || self.epoch != epoch {
+            return false;
+        }
+        self.holder = None;
+        self.version += 1;
+        match rest {
+            // What it waits for may have been decided between its last look and this.
+            Some(Rest::Waits { .. }) if self.decided => self.rest = Rest::Ready,
+            Some(rest) => self.rest = rest,
+            // How far it came is in the journal; whoever takes it next finds out.
+            None if matches!(self.rest, Rest::Over { .. } | Rest::Home { .. }) => {}
+            None => self.rest = Rest::Ready,
+        }
+        true
+    }
+
+    /// What is to be done with an append.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Conflict`], [`EngineError::Fenced`].
+    pub(crate) fn judge(
+        &self,
+        append: &Append,
+        chained: &Chained<'_>,
+    ) -> Result<Judged, EngineError> {
+        let new_from = match &self.head {
+            head if *head == append.after => Some(0),
+            Some(head) => chained.lines.iter().position(|(at, _)| same(at, head)).map(|at| at + 1),
+            None => None,
+        };
+        match new_from {
+            Some(from) if from == chained.lines.len() => Ok(Judged::New(from)),
+            Some(from) => self.demand(append).map(|()| Judged::New(from)),
+            // The lines name each other by their digests: if the last one is there, all are.
+            None => match (&self.head, chained.last()) {
+                (Some(head), last) if last.seq < head.seq => Ok(Judged::Compare(last.seq)),
+                (_, _) => Err(self.conflict()),
+            },
+        }
+    }
+
+    fn demand(&self, append: &Append) -> Result<(), EngineError> {
+        match append.epoch {
+            Some(epoch) if self.holder.is_none() || self.epoch != epoch => {
+                let holder = self.holder.clone().unwrap_or_else(|| "nobody".to_owned());
+                Err(EngineError::Fenced { run_id: self.run_id.clone(), epoch, holder })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(crate) fn conflict(&self) -> EngineError {
+        EngineError::Conflict { run_id: self.run_id.clone(), head: self.head.clone() }
+    }
+
+    /// Takes lines that were judged to be new.
+    pub(crate) fn take_lines(&mut self, append: &Append, chained: &Chained<'_>, from: usize) {
+        let Some(lines) = chained.lines.get(from..).filter(|lines| !lines.is_empty()) else {
+            return;
+        };
+        self.head = Some(chained.last());
+        self.version += 1;
+        self.unserved =
+            lines.iter().rev().find_map(|(_, line)| unserved(line)).or(self.unserved.take());
+        self.decided = append.epoch.is_none();
+        if self.decided && self.holder.is_none() && matches!(self.rest, Rest::Waits { .. }) {
+            self.rest = Rest::Ready;
+        }
+    }
+
+    /// Whether nobody is to be given it any more.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.holder.is_none() && matches!(self.rest, Rest::Over { .. } | Rest::Home { .. })
+    }
+
+    /// How it stands, for others.
+    pub(crate) fn view(&self) -> RunView {
+        RunView {
+            run_id: self.run_id.clone(),
+            repository: self.repository.clone(),
+            workflow: self.workflow.clone(),
+            user: self.user.clone(),
+            at_ms: self.at_ms,
+            holder: self.holder.clone(),
+            rest: self.rest.clone(),
+            head: self.head.clone(),
+        }
+    }
+}
+
+impl<'a> Chained<'a> {
+    /// The lines of an append.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Invalid`] where they do not chain.
+    pub(crate) fn of(append: &'a Append) -> Result<Chained<'a>, EngineError> {
+        if append.lines.len() > APPEND_BYTES {
+            let found = append.lines.len();
+            return Err(invalid(format!("{found} bytes of lines, expected up to {APPEND_BYTES}")));
+        }
+        let before = append.after.as_ref();
+        let before = before.map(|head| LedgerHead { seq: head.seq, sha256: head.sha256.clone() });
+        let lines = ledger::chain(before.as_ref(), append.lines.as_bytes())
+            .map_err(|error| invalid(format!("the lines do not chain: {error}")))?;
+        Ok(Chained { lines })
+    }
+
+    /// The last of them.
+    pub(crate) fn last(&self) -> Head {
+        let (head, _) = self.lines.last().expect("lines that chain are at least one");
+        Head { seq: head.seq, sha256: head.sha256.clone() }
+    }
+
+    /// Whether the last one is this one, which has no line break.
+    pub(crate) fn ends_with(&self, line: &str) -> bool {
+        self.lines.last().is_some_and(|(_, last)| *last == line)
+    }
+
+    /// The lines from `from` on with their numbers, without line breaks.
+    pub(crate) fn from(&self, from: usize) -> impl Iterator<Item = (u64, &'a str)> {
+        self.lines.iter().skip(from).map(|(head, line)| (head.seq, *line))
+    }
+}
+
+fn same(one: &LedgerHead, other: &Head) -> bool {
+    one.seq == other.seq && one.sha256 == other.sha256
+}
+
+/// What a line says of an agent that is not served.
+fn unserved(line: &str) -> Option<Unserved> {
+    // Nearly every line is about something else, and some are long.
+    if !line.contains("\"agent_waits\"") {
+        return None;
+    }
+    let line: Value = serde_json::from_str(line).ok()?;
+    let member = |name: &str| line.get(name).and_then(Value::as_str);
+    if member("event") != Some("agent_waits") {
+        return None;
+    }
+    let until = Timestamp::parse(member("until")?)?;
+    let agent = member("agent")?.to_owned();
+    Some(Unserved { agent, until_ms: until.as_millis().try_into().ok()? })
+}
+
+fn digest(run: &Submission) -> String {
+    ledger::sha256(&serde_json::to_vec(run).expect("a submission has only string keys"))
+}
+
+pub(crate) fn invalid(why: impl Into<String>) -> EngineError {
+    EngineError::Invalid { why: why.into() }
+}
+
+fn judge(run: &Submission) -> Result<(), EngineError> {
+    if !is_run_id(&run.run_id) {
+        return Err(invalid("the run's id is none; expected letters, digits, `.`, `_` and `-`"));
+    }
+    let words = run.options.iter().chain(&run.agents).chain(&run.base).chain(&run.user);
+    let bytes: usize = words.map(String::len).sum();
+    let bytes = bytes + run.text.len() + run.repository.len() + run.workflow.len();
+    if bytes > SUBMISSION_BYTES {
+        return Err(invalid(format!("{bytes} bytes, expected up to {SUBMISSION_BYTES}")));
+    }
+    judge_name("the machine", &run.host)?;
+    if run.repository.trim().is_empty() {
+        return Err(invalid("no repository is named"));
+    }
+    Ok(())
+}
+
+/// Refuses a name that is none.
+pub(crate) fn judge_name(what: &str, name: &str) -> Result<(), EngineError> {
+    if name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
+        let expected = format!("expected 1 to {NAME_BYTES} bytes without control characters");
+        return Err(invalid(format!("the name of {what} is none; {expected}")));
+    }
+    Ok(())
+}

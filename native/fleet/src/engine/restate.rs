@@ -1,0 +1,346 @@
+//! [Restate](https://restate.dev) as the engine: a server of its own, started by us, whose durable objects
+//! keep the runs. It listens on sockets in the data folder only, and calls our handlers on the loopback
+//! interface with a signature that they check.
+
+mod find;
+mod handlers;
+mod identity;
+mod objects;
+mod server;
+mod shelves;
+mod socket;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::future::try_join_all;
+use hyper::StatusCode;
+use hyper::body::Bytes;
+use restate_sdk::endpoint::Endpoint;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use super::{
+    Append, Appended, EngineError, Keeper, Records, Release, RunRecord, Settings, Submission,
+};
+use identity::Identity;
+use objects::{Expire, FLEET, GiveLease, Latest, Read, RunObject, Submit};
+use shelves::{FleetObject, JournalObject};
+use socket::Socket;
+
+pub use find::{Missing, find};
+pub use server::{Server, ServerEvent};
+
+/// How many runs are asked after at once at the start.
+const ASKED_AT_ONCE: usize = 16;
+
+/// How long what was taken may be on its way to where it is kept; it takes milliseconds.
+const ARRIVE: Duration = Duration::from_secs(5);
+const ARRIVE_LOOK: Duration = Duration::from_millis(5);
+/// How many submissions are remembered until somebody is given them, and how large they may be.
+const REMEMBERED: usize = 1024;
+const REMEMBERED_BYTES: usize = 64 * 1024;
+
+/// How an engine is started.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The server's program.
+    pub program: PathBuf,
+    /// This program, which starts the server so that it ends with us.
+    pub guard: PathBuf,
+    /// Where everything is kept.
+    pub folder: PathBuf,
+    /// How leases and accounts are bounded.
+    pub settings: Settings,
+}
+
+/// Why an engine cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Something cannot be read, written or started.
+    #[error("{what}: {error}")]
+    Io {
+        /// What.
+        what: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The path of the data folder is longer than names of sockets may be.
+    #[error(
+        "the data folder's path has {found} bytes, expected up to {most}: choose a shorter one with `--data`"
+    )]
+    LongPath {
+        /// Its bytes.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// The file with the engine's key has something else in it.
+    #[error("{} is not a key as it was written: move it away, a new one is made", path.display())]
+    Identity {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It does not come up.
+    #[error("the engine does not start: {why}; its log is {}", log.display())]
+    Engine {
+        /// Why, as a clause.
+        why: String,
+        /// Its log.
+        log: PathBuf,
+    },
+}
+
+impl StartError {
+    fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> StartError {
+        let what = what.into();
+        move |error| StartError::Io { what, error }
+    }
+}
+
+/// Runs in Restate's durable objects.
+pub struct Restate {
+    ingress: Socket,
+    /// What was submitted of runs that nobody has been given yet.
+    submissions: Mutex<BTreeMap<String, Submission>>,
+    /// The handlers are served until it is dropped.
+    _handlers: oneshot::Sender<()>,
+}
+
+/// Starts the server and the engine on it.
+///
+/// # Errors
+///
+/// Why it does not start; nothing is left running then.
+pub async fn start(options: Options) -> Result<(Keeper<Restate>, Server), StartError> {
+    let identity = identity(&options.folder)?;
+    let listener = TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .map_err(StartError::io("cannot listen for the engine"))?;
+    let address = listener.local_addr().map_err(StartError::io("cannot listen for the engine"))?;
+    let endpoint = Endpoint::builder()
+        .bind(RunObject)
+        .bind(JournalObject)
+        .bind(FleetObject)
+        .identity_key(&identity.public())
+        .expect("a public key as the engine writes them")
+        .build();
+    let (handlers, ended) = oneshot::channel();
+    tokio::spawn(handlers::serve(endpoint, listener, ended));
+    let server = Server::start(&options).await?;
+    let started = begin(&server, &format!("http://{address}"), handlers, options.settings).await;
+    match started {
+        Ok(keeper) => Ok((keeper, server)),
+        Err(why) => {
+            let log = server.log().to_owned();
+            server.stop().await;
+            Err(StartError::Engine { why, log })
+        }
+    }
+}
+
+async fn begin(
+    server: &Server,
+    handlers_at: &str,
+    handlers: oneshot::Sender<()>,
+    settings: Settings,
+) -> Result<Keeper<Restate>, String> {
+    register(&Socket::new(server.admin()), handlers_at).await?;
+    let ingress = Socket::new(server.ingress());
+    let restate = Restate { ingress, submissions: Mutex::default(), _handlers: handlers };
+    Keeper::start(restate, settings).await.map_err(|error| error.to_string())
+}
+
+/// Tells the engine where our handlers are. What is under way is told, too: it was begun by handlers that
+/// listened elsewhere.
+async fn register(admin: &Socket, uri: &str) -> Result<(), String> {
+    let known = admin.get("/deployments").await?;
+    let known: Value = serde_json::from_slice(&known.body).map_err(|error| error.to_string())?;
+    let deployments = known["deployments"].as_array().cloned().unwrap_or_default();
+    let ids: Vec<&str> = deployments.iter().filter_map(|one| one["id"].as_str()).collect();
+    let mut answers = Vec::new();
+    for id in &ids {
+        let body = json!({ "uri": uri, "overwrite": true }).to_string();
+        answers.push(admin.patch(&format!("/deployments/{id}"), body.into()).await?);
+    }
+    if ids.is_empty() {
+        let body = json!({ "uri": uri, "force": true }).to_string();
+        answers.push(admin.post("/deployments", body.into()).await?);
+    }
+    match answers.into_iter().find(|answer| !answer.status.is_success()) {
+        None => Ok(()),
+        Some(refused) => {
+            let body = String::from_utf8_lossy(&refused.body);
+            Err(format!("it does not take our handlers: {} {body}", refused.status))
+        }
+    }
+}
+
+/// The key of the engine in `folder`, made when there is none.
+fn identity(folder: &Path) -> Result<Identity, StartError> {
+    let path = folder.join(server::IDENTITY);
+    match std::fs::read_to_string(&path) {
+        Ok(pem) => Identity::from_pem(&pem).ok_or(StartError::Identity { path }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let identity = Identity::from_seed(crate::private::random());
+            crate::private::write(&path, identity.to_pem().as_bytes())
+                .map_err(StartError::io(format!("cannot write {}", path.display())))?;
+            Ok(identity)
+        }
+        Err(error) => Err(StartError::io(format!("cannot read {}", path.display()))(error)),
+    }
+}
+
+impl Restate {
+    /// What the handler of a `Run` says.
+    async fn run<T: DeserializeOwned>(
+        &self,
+        run_id: &str,
+        handler: &str,
+        argument: &impl Serialize,
+    ) -> Result<T, EngineError> {
+        self.call(&target("Run", run_id, handler)?, bytes(argument)).await?
+    }
+
+    /// What was submitted, once it has arrived where it is kept.
+    async fn submission(&self, run_id: &str) -> Result<Submission, EngineError> {
+        let kept = self.submissions().remove(run_id);
+        if let Some(submission) = kept {
+            return Ok(submission);
+        }
+        let target = target("Journal", run_id, "submission")?;
+        let until = Instant::now() + ARRIVE;
+        loop {
+            if let Some(submission) = self.call(&target, Bytes::new()).await? {
+                return Ok(submission);
+            }
+            wait_for_arrival(until).await?;
+        }
+    }
+
+    /// The lines between two numbers, once they have arrived where they are kept.
+    async fn shelved(&self, run_id: &str, after: u64, last: u64) -> Result<String, EngineError> {
+        let target = target("Journal", run_id, "read")?;
+        let count = usize::try_from(last.saturating_sub(after)).unwrap_or(usize::MAX);
+        let until = Instant::now() + ARRIVE;
+        loop {
+            let lines: Vec<String> = self.call(&target, bytes(&Read { after })).await?;
+            if let Some(lines) = lines.get(..count) {
+                return Ok(joined(lines));
+            }
+            wait_for_arrival(until).await?;
+        }
+    }
+
+    fn submissions(&self) -> MutexGuard<'_, BTreeMap<String, Submission>> {
+        self.submissions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn call<T: DeserializeOwned>(
+        &self,
+        target: &str,
+        argument: Bytes,
+    ) -> Result<T, EngineError> {
+        let answer = self.ingress.post(target, argument).await.map_err(unreachable)?;
+        if answer.status != StatusCode::OK {
+            let body = String::from_utf8_lossy(&answer.body);
+            return Err(unreachable(format!("the engine says {}: {body}", answer.status)));
+        }
+        serde_json::from_slice(&answer.body).map_err(unreachable)
+    }
+}
+
+async fn wait_for_arrival(until: Instant) -> Result<(), EngineError> {
+    if Instant::now() > until {
+        return Err(unreachable("the engine has not yet kept what it has taken"));
+    }
+    tokio::time::sleep(ARRIVE_LOOK).await;
+    Ok(())
+}
+
+/// Where a handler is called. A run's id becomes a part of a path.
+fn target(object: &str, run_id: &str, handler: &str) -> Result<String, EngineError> {
+    match onloop_core::run::is_run_id(run_id) {
+        true => Ok(format!("/{object}/{run_id}/{handler}")),
+        false => Err(EngineError::NotFound { run_id: run_id.to_owned() }),
+    }
+}
+
+fn bytes(argument: &impl Serialize) -> Bytes {
+    serde_json::to_vec(argument).expect("arguments have only string keys").into()
+}
+
+fn joined(lines: &[String]) -> String {
+    lines.iter().flat_map(|line| [line, "\n"]).collect()
+}
+
+fn unreachable(why: impl std::fmt::Display) -> EngineError {
+    EngineError::Unreachable { why: onloop_core::text::one_line(&why.to_string()) }
+}
+
+impl Records for Restate {
+    async fn submit(&self, run: &Submission, now_ms: u64) -> Result<RunRecord, EngineError> {
+        // Refused here, it takes no room there.
+        RunRecord::begin(run, now_ms)?;
+        let submit = Submit { run: run.clone(), now_ms };
+        let record = self.run(&run.run_id, "submit", &submit).await?;
+        let mut submissions = self.submissions();
+        if submissions.len() < REMEMBERED && run.text.len() < REMEMBERED_BYTES {
+            submissions.insert(run.run_id.clone(), submit.run);
+        }
+        Ok(record)
+    }
+
+    async fn lease(
+        &self,
+        run_id: &str,
+        holder: &str,
+    ) -> Result<(RunRecord, Submission), EngineError> {
+        let record = self.run(run_id, "lease", &GiveLease { holder: holder.to_owned() }).await?;
+        Ok((record, self.submission(run_id).await?))
+    }
+
+    async fn expire(&self, run_id: &str, epoch: u64) -> Result<RunRecord, EngineError> {
+        self.run(run_id, "expire", &Expire { epoch }).await
+    }
+
+    async fn release(&self, release: &Release) -> Result<RunRecord, EngineError> {
+        self.run(&release.run_id, "release", release).await
+    }
+
+    async fn append(&self, append: &Append) -> Result<Appended, EngineError> {
+        super::record::Chained::of(append)?;
+        self.run(&append.run_id, "append", append).await
+    }
+
+    async fn read(&self, run_id: &str, after: u64) -> Result<(String, RunRecord), EngineError> {
+        let Latest { lines, shelved, record } = self.run(run_id, "read", &Read { after }).await?;
+        let mut text = match after < shelved {
+            true => self.shelved(run_id, after, shelved).await?,
+            false => String::new(),
+        };
+        text += &joined(&lines);
+        Ok((text, record))
+    }
+
+    async fn settle(&self, run_id: &str) -> Result<RunRecord, EngineError> {
+        self.call(&target("Run", run_id, "settle")?, Bytes::new()).await?
+    }
+
+    async fn all(&self) -> Result<Vec<RunRecord>, EngineError> {
+        let noted: Vec<RunRecord> = self.call(&format!("/Fleet/{FLEET}/all"), Bytes::new()).await?;
+        let (mut records, open): (Vec<_>, Vec<_>) =
+            noted.into_iter().partition(RunRecord::is_finished);
+        // Those that are not finished may have come further since they were noted.
+        for some in open.chunks(ASKED_AT_ONCE) {
+            let asked = some.iter().map(|record| self.settle(&record.run_id));
+            records.extend(try_join_all(asked).await?);
+        }
+        Ok(records)
+    }
+}

@@ -1,0 +1,92 @@
+//! Where the server's program is.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// Its name on PATH and in `node_modules/.bin`.
+const PROGRAM: &str = "restate-server";
+/// Names it in the environment.
+const VARIABLE: &str = "ONLOOP_RESTATE_SERVER";
+
+/// The program is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the fleet's engine is not installed: `restate-server` is neither on PATH nor in \
+     `node_modules/.bin` here or below {folder}\n\
+     install it with: npm install --prefix {folder} @restatedev/restate-server"
+)]
+pub struct Missing {
+    folder: String,
+}
+
+/// The program: `chosen`, else what the environment names, else on PATH, else as npm installs it in the
+/// current folder, in those above it or in `folder`.
+///
+/// # Errors
+///
+/// [`Missing`] says how to install it.
+pub fn find(chosen: Option<&Path>, folder: &Path) -> Result<PathBuf, Missing> {
+    let named = env::var_os(VARIABLE).filter(|named| !named.is_empty()).map(PathBuf::from);
+    if let Some(program) = chosen.map(Path::to_owned).or(named) {
+        return Ok(behind(&program));
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    let on_path = env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let here = env::current_dir().unwrap_or_default();
+    let by_npm = here.ancestors().chain([folder]).map(|folder| folder.join("node_modules/.bin"));
+    let found =
+        on_path.chain(by_npm).map(|folder| folder.join(PROGRAM)).find(|path| path.is_file());
+    match found {
+        Some(program) => Ok(behind(&program)),
+        None => Err(Missing { folder: folder.display().to_string() }),
+    }
+}
+
+/// What npm installs is a script that starts the program, and does not end it when the script is killed:
+/// the program itself lies beside the script's package.
+fn behind(program: &Path) -> PathBuf {
+    let system = match env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    let machine = match env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let Ok(script) = program.canonicalize() else { return program.to_owned() };
+    if script.extension().is_none_or(|extension| extension != "js") {
+        return script;
+    }
+    let package = format!("@restatedev/restate-server-{system}-{machine}/bin/{PROGRAM}");
+    let beside =
+        |folder: &Path| [folder.join("node_modules").join(&package), folder.join(&package)];
+    let found = script.ancestors().flat_map(beside).find(|path| path.is_file());
+    found.unwrap_or_else(|| program.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_behind_the_script_of_npm_is_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().canonicalize().expect("a folder");
+        let write = |path: &str| {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(&path, "").expect("a file");
+            path
+        };
+        let machine = if env::consts::ARCH == "aarch64" { "arm64" } else { "x64" };
+        let system = if env::consts::OS == "macos" { "darwin" } else { env::consts::OS };
+        let script = write("node_modules/@restatedev/restate-server/lib/index.js");
+        assert_eq!(behind(&script), script, "there is nothing else");
+        let package = format!("node_modules/@restatedev/restate-server-{system}-{machine}");
+        let program = write(&format!("{package}/bin/restate-server"));
+        assert_eq!(behind(&script), program);
+        assert_eq!(behind(&program), program);
+        assert_eq!(find(Some(&script), &folder), Ok(program));
+    }
+}

@@ -1,0 +1,267 @@
+//! What runs inside the engine: small handlers that keep a run's record and its lines. They take no time,
+//! start nothing and wait for nobody, so that it does no harm when the engine repeats them.
+//!
+//! The state of a `Run` comes with each call, so it is kept small: the record and the last lines. The
+//! lines before them, and what was submitted, move on to its `Journal`. The `Fleet` names all runs and
+//! says how the finished ones stand. Calls go one way only, from `Run` to the others, so that no two
+//! objects ever wait for each other.
+
+use restate_sdk::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::shelves::{FleetObjectClient, JournalObjectClient, Shelved};
+use crate::engine::record::{Chained, Judged};
+use crate::engine::{Append, Appended, EngineError, Release, RunRecord, Submission};
+
+/// The key of the one `Fleet`.
+pub(super) const FLEET: &str = "main";
+/// Most bytes of lines that stay with a record.
+const LATEST_BYTES: usize = 16 * 1024;
+const KEPT: &str = "kept";
+
+/// What a handler answers. A refusal is an answer: an error of a handler would be tried again.
+pub(super) type Answer<T> = Json<Result<T, EngineError>>;
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Submit {
+    pub(super) run: Submission,
+    pub(super) now_ms: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct GiveLease {
+    pub(super) holder: String,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Expire {
+    pub(super) epoch: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Read {
+    pub(super) after: u64,
+}
+
+/// The last lines of a journal.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Latest {
+    /// Without their line breaks.
+    pub(super) lines: Vec<String>,
+    /// How many lines of the journal lie elsewhere.
+    pub(super) shelved: u64,
+    pub(super) record: RunRecord,
+}
+
+/// What is kept of a run besides its last lines.
+#[derive(Clone, Serialize, Deserialize)]
+struct Kept {
+    record: RunRecord,
+    /// How many lines have moved on.
+    shelved: u64,
+    /// Bytes of the lines that have not.
+    latest_bytes: usize,
+}
+
+/// One run.
+pub(super) struct RunObject;
+
+#[restate_sdk::object(name = "Run", journal_retention = "0s", idempotency_retention = "0s")]
+impl RunObject {
+    #[handler]
+    async fn submit(
+        &self,
+        ctx: ObjectContext<'_>,
+        call: Json<Submit>,
+    ) -> HandlerResult<Answer<RunRecord>> {
+        let Submit { run, now_ms } = call.into_inner();
+        if let Some(Kept { record, .. }) = kept(&ctx).await? {
+            return Ok(Json(record.demand_same(&run).map(|()| record)));
+        }
+        let record = match RunRecord::begin(&run, now_ms) {
+            Ok(record) => record,
+            Err(error) => return Ok(Json(Err(error))),
+        };
+        let _sent = journal(&ctx).submitted(Json(run)).send();
+        ctx.set(KEPT, Json(Kept { record: record.clone(), shelved: 0, latest_bytes: 0 }));
+        note(&ctx, &record);
+        Ok(Json(Ok(record)))
+    }
+
+    #[handler]
+    async fn lease(
+        &self,
+        ctx: ObjectContext<'_>,
+        call: Json<GiveLease>,
+    ) -> HandlerResult<Answer<RunRecord>> {
+        let holder = call.into_inner().holder;
+        change(&ctx, |record| record.lease(&holder)).await
+    }
+
+    #[handler]
+    async fn expire(
+        &self,
+        ctx: ObjectContext<'_>,
+        call: Json<Expire>,
+    ) -> HandlerResult<Answer<RunRecord>> {
+        let epoch = call.into_inner().epoch;
+        change(&ctx, |record| {
+            record.end_lease(epoch, None);
+            Ok(())
+        })
+        .await
+    }
+
+    #[handler]
+    async fn release(
+        &self,
+        ctx: ObjectContext<'_>,
+        call: Json<Release>,
+    ) -> HandlerResult<Answer<RunRecord>> {
+        let Release { epoch, rest, .. } = call.into_inner();
+        change(&ctx, |record| {
+            record.end_lease(epoch, Some(rest));
+            Ok(())
+        })
+        .await
+    }
+
+    #[handler]
+    async fn append(
+        &self,
+        ctx: ObjectContext<'_>,
+        call: Json<Append>,
+    ) -> HandlerResult<Answer<Appended>> {
+        let append = call.into_inner();
+        let Some(mut kept) = kept(&ctx).await? else { return Ok(missing(&ctx)) };
+        let chained = match Chained::of(&append) {
+            Ok(chained) => chained,
+            Err(error) => return Ok(Json(Err(error))),
+        };
+        match kept.record.judge(&append, &chained) {
+            Err(error) => return Ok(Json(Err(error))),
+            Ok(Judged::New(from)) => {
+                let version = kept.record.version;
+                kept.record.take_lines(&append, &chained, from);
+                if kept.record.version != version {
+                    add(&ctx, &mut kept, chained.from(from)).await?;
+                    ctx.set(KEPT, Json(kept.clone()));
+                }
+            }
+            Ok(Judged::Compare(seq)) => {
+                let line = match seq <= kept.shelved {
+                    true => journal(&ctx).line(seq).call().await?.into_inner(),
+                    false => ctx.get::<String>(&line_key(seq)).await?,
+                };
+                if !line.is_some_and(|line| chained.ends_with(&line)) {
+                    return Ok(Json(Err(kept.record.conflict())));
+                }
+            }
+        }
+        Ok(Json(Ok(Appended { head: chained.last(), record: kept.record })))
+    }
+
+    /// One after the other with those above, so that it says how the run stands after everything that was
+    /// asked for before.
+    #[handler]
+    async fn settle(&self, ctx: ObjectContext<'_>) -> HandlerResult<Answer<RunRecord>> {
+        Ok(match kept(&ctx).await? {
+            Some(kept) => Json(Ok(kept.record)),
+            None => missing(&ctx),
+        })
+    }
+
+    /// Beside the others.
+    #[handler]
+    async fn read(
+        &self,
+        ctx: SharedObjectContext<'_>,
+        call: Json<Read>,
+    ) -> HandlerResult<Answer<Latest>> {
+        let Some(kept) = ctx.get::<Json<Kept>>(KEPT).await?.map(Json::into_inner) else {
+            return Ok(Json(Err(EngineError::NotFound { run_id: ctx.key().to_owned() })));
+        };
+        let Kept { record, shelved, .. } = kept;
+        let last = record.head.as_ref().map_or(0, |head| head.seq);
+        let mut lines = Vec::new();
+        for seq in shelved.max(call.into_inner().after) + 1..=last {
+            lines.push(ctx.get::<String>(&line_key(seq)).await?.unwrap_or_default());
+        }
+        Ok(Json(Ok(Latest { lines, shelved, record })))
+    }
+}
+
+/// Where the line `seq` lies.
+pub(super) fn line_key(seq: u64) -> String {
+    format!("line {seq}")
+}
+
+async fn kept(ctx: &ObjectContext<'_>) -> Result<Option<Kept>, TerminalError> {
+    Ok(ctx.get::<Json<Kept>>(KEPT).await?.map(Json::into_inner))
+}
+
+fn missing<T>(ctx: &ObjectContext<'_>) -> Answer<T> {
+    Json(Err(EngineError::NotFound { run_id: ctx.key().to_owned() }))
+}
+
+/// Changes a record, and keeps it if it has changed.
+async fn change(
+    ctx: &ObjectContext<'_>,
+    change: impl FnOnce(&mut RunRecord) -> Result<(), EngineError>,
+) -> HandlerResult<Answer<RunRecord>> {
+    let Some(mut kept) = kept(ctx).await? else { return Ok(missing(ctx)) };
+    let before = (kept.record.version, kept.record.is_finished());
+    if let Err(error) = change(&mut kept.record) {
+        return Ok(Json(Err(error)));
+    }
+    let record = kept.record.clone();
+    if record.version != before.0 {
+        ctx.set(KEPT, Json(kept));
+        // Of a run that is not finished the fleet only has to know that there is one.
+        if before.1 || record.is_finished() {
+            note(ctx, &record);
+        }
+    }
+    Ok(Json(Ok(record)))
+}
+
+/// Adds lines to those that stay with the record; all of them move on when they become too many.
+async fn add(
+    ctx: &ObjectContext<'_>,
+    kept: &mut Kept,
+    new: impl Iterator<Item = (u64, &str)>,
+) -> Result<(), TerminalError> {
+    let new: Vec<(u64, &str)> = new.collect();
+    let bytes: usize = new.iter().map(|(_, line)| line.len()).sum();
+    if kept.latest_bytes + bytes <= LATEST_BYTES {
+        kept.latest_bytes += bytes;
+        for (seq, line) in new {
+            ctx.set(&line_key(seq), line.to_owned());
+        }
+        return Ok(());
+    }
+    let (first, last) = match (new.first(), new.last()) {
+        (Some((first, _)), Some((last, _))) => (*first, *last),
+        (_, _) => return Ok(()),
+    };
+    let mut lines = Vec::new();
+    for seq in kept.shelved + 1..first {
+        lines.push(ctx.get::<String>(&line_key(seq)).await?.unwrap_or_default());
+        ctx.clear(&line_key(seq));
+    }
+    lines.extend(new.into_iter().map(|(_, line)| line.to_owned()));
+    let shelved = Shelved { first: kept.shelved + 1, lines };
+    let _sent = journal(ctx).put(Json(shelved)).send();
+    kept.shelved = last;
+    kept.latest_bytes = 0;
+    Ok(())
+}
+
+fn journal<'ctx>(ctx: &ObjectContext<'ctx>) -> JournalObjectClient<'ctx> {
+    ctx.object_client::<JournalObjectClient<'ctx>>(ctx.key())
+}
+
+fn note(ctx: &ObjectContext<'_>, record: &RunRecord) {
+    // That it is on its way is enough: nobody waits for it.
+    let _sent = ctx.object_client::<FleetObjectClient<'_>>(FLEET).note(Json(record.clone())).send();
+}

@@ -1,0 +1,109 @@
+//! Where what is large, and what is seldom read, lies in the engine. What is written here comes from a
+//! `Run` and is on its way when that has answered; whoever reads may be a moment too early.
+
+use restate_sdk::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::objects::{Read, line_key};
+use crate::engine::{RunRecord, Submission};
+
+const SUBMISSION: &str = "submission";
+
+/// Lines that have moved on.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Shelved {
+    /// The number of the first of them.
+    pub(super) first: u64,
+    /// Without their line breaks.
+    pub(super) lines: Vec<String>,
+}
+
+/// What was submitted, and the lines of a journal but the last ones.
+pub(super) struct JournalObject;
+
+#[restate_sdk::object(
+    name = "Journal",
+    client_visibility = "pub(super)",
+    lazy_state,
+    journal_retention = "0s",
+    idempotency_retention = "0s"
+)]
+impl JournalObject {
+    #[handler]
+    async fn submitted(&self, ctx: ObjectContext<'_>, run: Json<Submission>) -> HandlerResult<()> {
+        ctx.set(SUBMISSION, run);
+        Ok(())
+    }
+
+    #[handler]
+    async fn put(&self, ctx: ObjectContext<'_>, shelved: Json<Shelved>) -> HandlerResult<()> {
+        let Shelved { first, lines } = shelved.into_inner();
+        for (seq, line) in (first..).zip(lines) {
+            ctx.set(&line_key(seq), line);
+        }
+        Ok(())
+    }
+
+    /// After everything that has arrived before it.
+    #[handler]
+    async fn line(&self, ctx: ObjectContext<'_>, seq: u64) -> HandlerResult<Json<Option<String>>> {
+        Ok(Json(ctx.get::<String>(&line_key(seq)).await?))
+    }
+
+    #[handler]
+    async fn submission(
+        &self,
+        ctx: SharedObjectContext<'_>,
+    ) -> HandlerResult<Json<Option<Submission>>> {
+        Ok(Json(ctx.get::<Json<Submission>>(SUBMISSION).await?.map(Json::into_inner)))
+    }
+
+    /// The lines behind `after`, as far as they have arrived. The whole state comes with the call: each
+    /// line would be a question otherwise.
+    #[handler(lazy_state = false)]
+    async fn read(
+        &self,
+        ctx: SharedObjectContext<'_>,
+        call: Json<Read>,
+    ) -> HandlerResult<Json<Vec<String>>> {
+        let mut lines = Vec::new();
+        for seq in call.into_inner().after + 1.. {
+            match ctx.get::<String>(&line_key(seq)).await? {
+                Some(line) => lines.push(line),
+                None => break,
+            }
+        }
+        Ok(Json(lines))
+    }
+}
+
+/// Which runs there are.
+pub(super) struct FleetObject;
+
+#[restate_sdk::object(
+    name = "Fleet",
+    client_visibility = "pub(super)",
+    lazy_state,
+    journal_retention = "0s",
+    idempotency_retention = "0s"
+)]
+impl FleetObject {
+    #[handler]
+    async fn note(&self, ctx: ObjectContext<'_>, record: Json<RunRecord>) -> HandlerResult<()> {
+        let record = record.into_inner();
+        let known = ctx.get::<Json<RunRecord>>(&record.run_id).await?.map(Json::into_inner);
+        if known.is_none_or(|known| known.version < record.version) {
+            ctx.set(&record.run_id.clone(), Json(record));
+        }
+        Ok(())
+    }
+
+    #[handler(lazy_state = false)]
+    async fn all(&self, ctx: SharedObjectContext<'_>) -> HandlerResult<Json<Vec<RunRecord>>> {
+        let mut records = Vec::new();
+        for run_id in ctx.get_keys().await? {
+            records.extend(ctx.get::<Json<RunRecord>>(&run_id).await?.map(Json::into_inner));
+        }
+        Ok(Json(records))
+    }
+}

@@ -1,0 +1,101 @@
+//! The journal as files: a host whose ledgers are copies of what the engine keeps.
+//!
+//! Programs know a ledger as a file with one writer at a time. Here its lines go to the journal first,
+//! behind the line that the copy ends with, and into the copy when they are there. Where somebody else
+//! was faster the copy is brought up to date, and the program is told of the conflict; it takes over what
+//! was written and tries again, as it does with another process of its own machine.
+
+mod files;
+mod locks;
+mod mirror;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use onloop::host::OsHost;
+use onloop_core::effect::{Failure, FailureKind};
+
+pub use mirror::{Mirror, MirrorError};
+
+use crate::calls::Calls;
+use crate::engine::{EngineError, Lease};
+use crate::travel::Luggage;
+use files::JournalledFiles;
+use locks::JournalledLocks;
+
+/// How long somebody who decides waits for a server that cannot be reached.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Who writes to journals.
+pub enum Writer {
+    /// Whoever has the lease of one run, with the work that has to be in the repository's remote before
+    /// the journal speaks of it.
+    Driver {
+        /// The permission.
+        lease: Lease,
+        /// The work; `None`: there is none to bring.
+        luggage: Option<Luggage>,
+    },
+    /// A person, about any run; named as the holder of leases.
+    Person {
+        /// Name of the machine.
+        holder: String,
+    },
+}
+
+/// A host on which the ledgers of the fleet's runs are their journals.
+pub fn on_journal(host: OsHost, runs: &str, calls: Arc<dyn Calls>, writer: Writer) -> OsHost {
+    let OsHost { files, locks, .. } = host;
+    let holder = match &writer {
+        Writer::Driver { .. } => None,
+        Writer::Person { holder } => Some(holder.clone()),
+    };
+    let leases = locks::Leases::default();
+    let locks: Box<dyn onloop::host::Locks> = match holder {
+        // A driver has its lease already.
+        None => locks,
+        Some(holder) => Box::new(JournalledLocks::new(
+            locks,
+            runs.to_owned(),
+            Arc::clone(&calls),
+            holder,
+            leases.clone(),
+        )),
+    };
+    OsHost {
+        files: Box::new(JournalledFiles::new(files, runs.to_owned(), calls, writer, leases)),
+        locks,
+        ..host
+    }
+}
+
+/// The run whose file `name` is at `path`, below the folder of all runs.
+fn run_of<'p>(runs: &str, path: &'p str, name: &str) -> Option<&'p str> {
+    let rest = path.strip_prefix(runs)?.strip_prefix('/')?;
+    let id = rest.strip_suffix(name)?.strip_suffix('/')?;
+    (!id.is_empty() && !id.contains('/')).then_some(id)
+}
+
+/// What a program is told of an error of the engine.
+fn failure(error: &EngineError) -> Failure {
+    let kind = match error {
+        EngineError::Conflict { .. } => FailureKind::Conflict,
+        EngineError::Busy { .. } => FailureKind::Busy,
+        EngineError::Exists { .. } => FailureKind::Exists,
+        EngineError::NotFound { .. } => FailureKind::NotFound,
+        EngineError::Fenced { .. } | EngineError::Denied => FailureKind::Denied,
+        EngineError::Invalid { .. } => FailureKind::Invalid,
+        EngineError::Unreachable { .. } => FailureKind::Closed,
+    };
+    Failure::new(kind, error.to_string())
+}
+
+fn of_mirror(error: MirrorError) -> Failure {
+    match error {
+        MirrorError::Engine(error) => failure(&error),
+        MirrorError::Files(failure) => failure,
+        MirrorError::Different { .. } | MirrorError::Machine(_) => {
+            Failure::new(FailureKind::Invalid, error.to_string())
+        }
+    }
+}

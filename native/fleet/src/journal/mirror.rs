@@ -1,0 +1,182 @@
+//! The copy of a journal: a ledger in the state home that only grows.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use onloop::host::Files;
+use onloop_core::documents::ledger;
+use onloop_core::effect::{Durability, Expect, Failure, FailureKind};
+use onloop_core::limits;
+
+use crate::calls::Calls;
+use crate::engine::{EngineError, Head, Lines};
+
+/// Why a copy could not be brought up to date.
+#[derive(Debug, thiserror::Error)]
+pub enum MirrorError {
+    /// The engine did not tell.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The file stood in the way.
+    #[error("{0}")]
+    Files(Failure),
+    /// The copy says something else than the journal.
+    #[error("`{path}` is not a copy of the journal of run {run_id}: {why}")]
+    Different {
+        /// The file.
+        path: String,
+        /// The run.
+        run_id: String,
+        /// What is wrong, as a clause.
+        why: String,
+    },
+    /// The machine did not do what was asked.
+    #[error("{0}")]
+    Machine(#[from] io::Error),
+}
+
+impl From<Failure> for MirrorError {
+    fn from(failure: Failure) -> MirrorError {
+        MirrorError::Files(failure)
+    }
+}
+
+/// The copy of one run's journal.
+#[derive(Clone, Debug)]
+pub struct Mirror {
+    run_id: String,
+    path: String,
+}
+
+impl Mirror {
+    /// The copy of run `run_id` below the folder of all runs.
+    pub fn new(runs: &str, run_id: &str) -> Mirror {
+        Mirror { run_id: run_id.to_owned(), path: format!("{runs}/{run_id}/ledger.jsonl") }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        Path::new(&self.path)
+    }
+
+    /// The folder of the run.
+    pub fn folder(&self) -> PathBuf {
+        self.path().parent().map(Path::to_owned).unwrap_or_default()
+    }
+
+    /// The last line of the copy, and the size of its whole lines; what is behind them was torn.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or its last line is none of a ledger.
+    pub fn head(&self, files: &mut dyn Files) -> Result<(Option<Head>, u64), MirrorError> {
+        let bytes = match files.read(&self.path, limits::RECORD_BYTES) {
+            Ok((bytes, _)) => bytes,
+            Err(failure) if failure.is_not_found() => return Ok((None, 0)),
+            Err(failure) => return Err(failure.into()),
+        };
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        if whole == 0 {
+            return Ok((None, 0));
+        }
+        let head =
+            last_line(&bytes[..whole]).ok_or_else(|| self.different("it has no last line"))?;
+        Ok((Some(head), whole as u64))
+    }
+
+    /// Takes over what the journal has behind the copy, durably; how the run stands.
+    ///
+    /// # Errors
+    ///
+    /// [`MirrorError::Different`] where the copy has lines that the journal has not.
+    pub fn pull(
+        &self,
+        files: &mut dyn Files,
+        calls: &dyn Calls,
+        wait: Duration,
+    ) -> Result<Lines, MirrorError> {
+        let (head, size) = self.head(files)?;
+        let after = head.as_ref().map_or(0, |head| head.seq);
+        let lines = calls.lines(&self.run_id, after, wait)?;
+        self.take(files, head.as_ref(), size, &lines)?;
+        Ok(lines)
+    }
+
+    fn take(
+        &self,
+        files: &mut dyn Files,
+        head: Option<&Head>,
+        size: u64,
+        lines: &Lines,
+    ) -> Result<(), MirrorError> {
+        let there = lines.view.head.as_ref();
+        if lines.lines.is_empty() {
+            return match (head, there) {
+                (Some(here), Some(there)) if here.seq == there.seq && here != there => {
+                    Err(self.different(&format!("line {} is another", here.seq)))
+                }
+                (Some(here), there) if there.is_none_or(|there| there.seq < here.seq) => {
+                    Err(self.different(&format!("the journal has no line {}", here.seq)))
+                }
+                _ => self.cut(files, size),
+            };
+        }
+        ledger::chain(head.map(of_engine).as_ref(), lines.lines.as_bytes())
+            .map_err(|error| self.different(&error.to_string()))?;
+        self.cut(files, size)?;
+        match size {
+            0 => {
+                let bytes = lines.lines.as_bytes();
+                files.write(&self.path, bytes, &Expect::Any, Durability::Durable, true)?;
+            }
+            _ => {
+                files.append(
+                    &self.path,
+                    lines.lines.as_bytes(),
+                    size,
+                    Durability::Durable,
+                    true,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what a power cut has left of a line.
+    fn cut(&self, files: &mut dyn Files, size: u64) -> Result<(), MirrorError> {
+        match files.stat(&self.path) {
+            Ok(stat) if stat.size_bytes > size => {}
+            Ok(_) => return Ok(()),
+            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(()),
+            Err(failure) => return Err(failure.into()),
+        }
+        let (mut bytes, version) = files.read(&self.path, limits::RECORD_BYTES)?;
+        bytes.truncate(usize::try_from(size).unwrap_or(usize::MAX));
+        files.write(&self.path, &bytes, &Expect::Version(version), Durability::Durable, true)?;
+        Ok(())
+    }
+
+    fn different(&self, why: &str) -> MirrorError {
+        let (path, run_id) = (self.path.clone(), self.run_id.clone());
+        MirrorError::Different { path, run_id, why: why.to_owned() }
+    }
+}
+
+/// What the last of whole lines is known by.
+pub(super) fn last_line(lines: &[u8]) -> Option<Head> {
+    let body = lines.strip_suffix(b"\n")?;
+    let start = body.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let line = &body[start..];
+    let seq = serde_json::from_slice::<Numbered>(line).ok()?.seq;
+    Some(Head { seq, sha256: ledger::sha256(line) })
+}
+
+#[derive(serde::Deserialize)]
+struct Numbered {
+    seq: u64,
+}
+
+fn of_engine(head: &Head) -> ledger::Head {
+    ledger::Head { seq: head.seq, sha256: head.sha256.clone() }
+}

@@ -1,0 +1,220 @@
+//! Which fleet this machine belongs to: `fleet/server.json` and `fleet/fleet.key` in the state home.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use onloop_core::effect::state_home;
+use serde::{Deserialize, Serialize};
+
+use crate::client::Client;
+use crate::key::{Key, KeyError};
+
+/// Names the server instead of the file.
+pub const SERVER_VARIABLE: &str = "ONLOOP_FLEET_SERVER";
+/// Names the file with the key.
+pub const KEY_VARIABLE: &str = "ONLOOP_FLEET_KEY_FILE";
+const SERVER: &str = "server.json";
+const KEY: &str = "fleet.key";
+
+/// A fleet that this machine knows.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// Where its server is.
+    pub url: String,
+    /// Its key.
+    pub key: Key,
+    /// The file with it.
+    pub key_file: PathBuf,
+}
+
+/// Why no fleet is known; it says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum KnownError {
+    /// There is no place to look.
+    #[error(
+        "there is no state home: set ONLOOP_STATE_HOME to an absolute folder (HOME is not set)"
+    )]
+    NoHome,
+    /// Nobody has said where the server is.
+    #[error(
+        "this machine knows no fleet: `onloop fleet up` starts one here; for one elsewhere name its \
+         server with `--server` or ONLOOP_FLEET_SERVER"
+    )]
+    NoServer,
+    /// There is no key, or it is none.
+    #[error(
+        "{0}\ncopy `fleet.key` from the server's data folder, or name a copy with \
+         ONLOOP_FLEET_KEY_FILE"
+    )]
+    Key(#[from] KeyError),
+    /// The file that names the server cannot be read.
+    #[error("{}: {why}", path.display())]
+    Server {
+        /// The file.
+        path: PathBuf,
+        /// Why, as a clause.
+        why: String,
+    },
+    /// What is named is not the address of a server.
+    #[error("`{url}` is no server; expected `http://HOST:PORT` or `https://HOST`")]
+    Url {
+        /// What is named.
+        url: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct ServerDocument {
+    url: String,
+}
+
+impl Known {
+    /// The fleet of this machine; `server` is what a command line names.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub fn find(server: Option<&str>) -> Result<Known, KnownError> {
+        Known::find_in(&environment(), &current_folder(), server)
+    }
+
+    /// As [`Known::find`], with the file of a key that a command line names.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub fn with(server: Option<&str>, key_file: Option<&Path>) -> Result<Known, KnownError> {
+        let mut env = environment();
+        if let Some(path) = key_file.and_then(Path::to_str) {
+            env.insert(KEY_VARIABLE.to_owned(), path.to_owned());
+        }
+        Known::find_in(&env, &current_folder(), server)
+    }
+
+    fn find_in(
+        env: &BTreeMap<String, String>,
+        cwd: &str,
+        server: Option<&str>,
+    ) -> Result<Known, KnownError> {
+        let set = |name: &str| env.get(name).filter(|value| !value.is_empty());
+        let home = folder_in(env, cwd);
+        let named = server.map(str::to_owned).or_else(|| set(SERVER_VARIABLE).cloned());
+        let url = match (named, &home) {
+            (Some(url), _) => url,
+            (None, Some(home)) => read_server(&home.join(SERVER))?,
+            (None, None) => return Err(KnownError::NoHome),
+        };
+        let is_server = ["http://", "https://"]
+            .iter()
+            .any(|scheme| url.strip_prefix(scheme).is_some_and(|host| !host.is_empty()));
+        if !is_server || url.chars().any(|c| c.is_control() || c.is_whitespace()) {
+            return Err(KnownError::Url { url: onloop_core::text::one_line(&url) });
+        }
+        let key = match (set(KEY_VARIABLE), home) {
+            (Some(path), _) => Path::new(cwd).join(path),
+            (None, Some(home)) => home.join(KEY),
+            (None, None) => return Err(KnownError::NoHome),
+        };
+        Ok(Known { url, key: Key::read(&key)?, key_file: key })
+    }
+
+    /// The server of the fleet that this machine's commands use, where it was remembered.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub fn server() -> Result<String, KnownError> {
+        read_server(&folder()?.join(SERVER))
+    }
+
+    /// Remembers the fleet for this machine's commands.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be written.
+    pub fn remember(&self) -> Result<(), KnownError> {
+        let folder = folder()?;
+        self.key.write(&folder.join(KEY))?;
+        let path = folder.join(SERVER);
+        let document = ServerDocument { url: self.url.clone() };
+        let mut bytes = serde_json::to_vec(&document).expect("only string keys");
+        bytes.push(b'\n');
+        crate::private::write(&path, &bytes)
+            .map_err(|error| KnownError::Server { path, why: error.to_string() })
+    }
+
+    /// The way to its server.
+    pub fn client(&self) -> Client {
+        Client::new(&self.url, self.key.clone())
+    }
+}
+
+/// The folder of the fleet in the state home.
+///
+/// # Errors
+///
+/// [`KnownError::NoHome`].
+pub fn folder() -> Result<PathBuf, KnownError> {
+    folder_in(&environment(), &current_folder()).ok_or(KnownError::NoHome)
+}
+
+fn folder_in(env: &BTreeMap<String, String>, cwd: &str) -> Option<PathBuf> {
+    state_home(env, cwd).map(|home| Path::new(&home).join("fleet"))
+}
+
+fn read_server(path: &Path) -> Result<String, KnownError> {
+    let bad = |why: String| KnownError::Server { path: path.to_owned(), why };
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(KnownError::NoServer);
+        }
+        Err(error) => return Err(bad(error.to_string())),
+    };
+    let document: ServerDocument =
+        serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?;
+    Ok(document.url)
+}
+
+fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+fn current_folder() -> String {
+    let folder = std::env::current_dir().unwrap_or_default();
+    folder.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fleet_is_found_by_arguments_variables_and_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().to_str().expect("UTF-8").to_owned();
+        let mut env = BTreeMap::from([("ONLOOP_STATE_HOME".to_owned(), home)]);
+        let find = |env: &_, server| Known::find_in(env, "/work", server);
+        assert!(matches!(find(&env, None), Err(KnownError::NoServer)));
+        let missing = find(&env, Some("http://one:1")).unwrap_err();
+        assert!(matches!(missing, KnownError::Key(_)), "{missing}");
+        Key::new().write(&folder.path().join("fleet/fleet.key")).expect("written");
+        let url = |env: &_, server| find(env, server).map(|known| known.url);
+        assert_eq!(url(&env, Some("http://one:1")).expect("known"), "http://one:1");
+        std::fs::write(folder.path().join("fleet/server.json"), r#"{"url":"https://two"}"#)
+            .expect("written");
+        assert_eq!(url(&env, None).expect("known"), "https://two");
+        env.insert(SERVER_VARIABLE.to_owned(), "http://three".to_owned());
+        assert_eq!(url(&env, None).expect("known"), "http://three");
+        assert_eq!(url(&env, Some("http://one:1")).expect("known"), "http://one:1");
+        for wrong in ["one:1", "http://", "ftp://one", "http://one two"] {
+            assert!(matches!(url(&env, Some(wrong)), Err(KnownError::Url { .. })), "{wrong}");
+        }
+        env.insert(KEY_VARIABLE.to_owned(), "nowhere.key".to_owned());
+        let missing = url(&env, None).unwrap_err().to_string();
+        assert!(missing.contains("/work/nowhere.key"), "{missing}");
+        assert!(matches!(find(&BTreeMap::new(), None), Err(KnownError::NoHome)));
+    }
+}

@@ -1,0 +1,146 @@
+//! What a person does about a fleet's runs: the ordinary verbs, with journals where ledgers are.
+
+mod home;
+mod marks;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use onloop::host::{Interrupts, Locks, OsFiles, OsLocks, Root};
+use onloop_core::effect::{ProcessIdentity, Start};
+use onloop_core::{cli, limits};
+
+pub(crate) use marks::{Mark, marked};
+
+use crate::calls::Calls;
+use crate::engine::EngineError;
+use crate::journal::{Mirror, MirrorError, Writer, on_journal};
+use crate::known::Known;
+use crate::rest;
+use crate::worker::host;
+
+/// Verbs that show what has changed in the work.
+const COMPARING: [&str; 4] = ["diff", "gate", "watch", "web"];
+/// Verbs that show for as long as somebody looks.
+const LASTING: [&str; 2] = ["watch", "web"];
+/// How long the server may think about whether there is something new.
+const LOOK: Duration = Duration::from_secs(20);
+/// Pause after the server could not be reached.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// The program `onloop`, on a machine that knows a fleet.
+pub fn onloop() -> ExitCode {
+    let argv: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let Ok(known) = Known::find(None) else { return onloop::main() };
+    let calls: Arc<dyn Calls> = Arc::new(known.client());
+    if argv.get(1).is_some_and(|verb| verb == "resume")
+        && let Some(mark) = home::meant(&argv, &known.url, calls.as_ref())
+    {
+        return match home::bring(&mark, &calls) {
+            Ok(()) => home::go_on(&argv),
+            Err(exit) => ExitCode::from(exit.code()),
+        };
+    }
+    let exit = onloop::main_on(
+        |mut start| {
+            start.argv = argv;
+            cli::program(start)
+        },
+        |start, host| {
+            let Some(runs) = runs_of(start) else { return host };
+            marks::learn(&start.argv, &runs, &known.url, calls.as_ref());
+            bring_up_to_date(start, &runs, &calls);
+            let writer = Writer::Person { holder: holder() };
+            on_journal(host, &runs, Arc::clone(&calls), writer)
+        },
+    );
+    ExitCode::from(exit.code())
+}
+
+/// The folder of all runs.
+pub(crate) fn runs_of(start: &Start) -> Option<String> {
+    start.state_home().map(|home| format!("{home}/runs"))
+}
+
+/// What this machine is called where it has a run.
+fn holder() -> String {
+    let user = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
+    match user {
+        Some(user) => format!("{user}@{}", host()),
+        None => host(),
+    }
+}
+
+/// Takes over what journals have behind their copies here: of the run that the command line names, else of
+/// all that are not over. What shows for longer goes on with that.
+fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
+    let marks = marked(runs);
+    let named: Vec<_> =
+        marks.iter().filter(|mark| start.argv.contains(&mark.run_id)).cloned().collect();
+    let meant = if named.is_empty() { marks } else { named };
+    let mut told = false;
+    for mark in meant.iter().filter(|mark| !mark.is_over(runs)) {
+        match pull(runs, mark, calls.as_ref(), Duration::ZERO, &start.process) {
+            Ok(()) => {}
+            Err(MirrorError::Engine(error @ EngineError::Unreachable { .. })) => {
+                if !std::mem::replace(&mut told, true) {
+                    eprintln!(
+                        "warning: {error}\n  Runs of the fleet are shown as this machine knew them."
+                    );
+                }
+            }
+            Err(error) => eprintln!("warning: run {}: {error}", mark.run_id),
+        }
+    }
+    let is_one_of =
+        |verbs: &[&str]| start.argv.get(1).is_some_and(|verb| verbs.contains(&verb.as_str()));
+    if is_one_of(&COMPARING) {
+        meant.iter().for_each(Mark::fetch);
+    }
+    if is_one_of(&LASTING) {
+        let goes_on = |mark: &Mark| !mark.is_over(runs);
+        meant
+            .into_iter()
+            .filter(goes_on)
+            .for_each(|mark| follow(runs, mark, calls, &start.process));
+    }
+}
+
+/// Takes over what the journal has behind the copy, where there is something within `wait`.
+fn pull(
+    runs: &str,
+    mark: &Mark,
+    calls: &dyn Calls,
+    wait: Duration,
+    process: &ProcessIdentity,
+) -> Result<(), MirrorError> {
+    let mut files = OsFiles::new(Root::new("/"));
+    let mirror = Mirror::new(runs, &mark.run_id);
+    let (head, _) = mirror.head(&mut files)?;
+    let after = head.map_or(0, |head| head.seq);
+    if calls.lines(&mark.run_id, after, wait)?.lines.is_empty() {
+        return Ok(());
+    }
+    let mut locks = OsLocks::new(Root::new("/"), process, &Interrupts::new()?);
+    let lock = format!("{runs}/{}/record.lock", mark.run_id);
+    locks.lock(&lock, limits::LOCK_WAIT_MS, true, None, rest::now())?;
+    // Another process may have taken them by now.
+    let pulled = mirror.pull(&mut files, calls, Duration::ZERO);
+    locks.unlock(&lock)?;
+    pulled.map(|_| ())
+}
+
+/// Keeps the copy of one run up to date until the process ends.
+fn follow(runs: &str, mark: Mark, calls: &Arc<dyn Calls>, process: &ProcessIdentity) {
+    let (runs, calls, process) = (runs.to_owned(), Arc::clone(calls), process.clone());
+    std::thread::spawn(move || {
+        while !mark.is_over(&runs) {
+            match pull(&runs, &mark, calls.as_ref(), LOOK, &process) {
+                Ok(()) => mark.fetch(),
+                Err(_) => std::thread::sleep(PAUSE),
+            }
+        }
+    });
+}

@@ -1,0 +1,262 @@
+//! `onloop fleet status`: runs, workers and what waits for a person.
+
+mod run_line;
+
+use std::io::Write;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use onloop_core::effect::Exit;
+use onloop_core::text;
+use onloop_core::time::Timestamp;
+use serde_json::{Value, json};
+
+use crate::cli::refuse;
+use crate::client::Client;
+use crate::engine::{AccountView, EngineError, Overview, Rest, RunView, WorkerView};
+use crate::known::Known;
+use run_line::RunLine;
+
+/// Columns of what people read.
+const COLUMNS: usize = 80;
+/// How long the server may be away, such as for a restart, before that is said.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// How many journals are read at once.
+const AT_ONCE: usize = 8;
+/// A worker that was not heard of for so long is said to be silent.
+const SILENT_MS: u64 = 60 * 1000;
+
+/// Arguments of `onloop fleet status`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// The server [default: ONLOOP_FLEET_SERVER, else that of this machine]
+    #[arg(long, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// Show finished runs, too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) fn status(args: &StatusArgs) -> Exit {
+    let client = match Known::find(args.server.as_deref()) {
+        Ok(known) => known.client(),
+        Err(error) => return refuse(error),
+    };
+    let shown = look(&client, args.all).map(|(overview, runs)| match args.json {
+        true => document(client.url(), &overview, &runs),
+        false => page(client.url(), &overview, &runs, now_ms()),
+    });
+    match shown {
+        Ok(shown) => match std::io::stdout().write_all(shown.as_bytes()) {
+            Ok(()) => Exit::Done,
+            Err(error) => refuse(format!("cannot write the result: {error}")),
+        },
+        Err(error) => refuse(format!("{error}; the server is {}", client.url())),
+    }
+}
+
+fn look(client: &Client, all: bool) -> Result<(Overview, Vec<RunLine>), EngineError> {
+    let overview = client.patiently(PATIENCE, || true, Client::overview)?;
+    let is_over = |view: &RunView| {
+        view.holder.is_none() && matches!(view.rest, Rest::Over { .. } | Rest::Home { .. })
+    };
+    let shown: Vec<&RunView> = overview.runs.iter().filter(|view| all || !is_over(view)).collect();
+    let runs = std::thread::scope(|scope| {
+        let some = shown.len().div_ceil(AT_ONCE).max(1);
+        let read = |view: &RunView| {
+            let lines = client.lines(&view.run_id, 0, Duration::ZERO)?;
+            Ok(RunLine::of(lines.view, &lines.lines))
+        };
+        let readers: Vec<_> = shown
+            .chunks(some)
+            .map(|views| scope.spawn(move || views.iter().map(|view| read(view)).collect()))
+            .collect();
+        let read = readers
+            .into_iter()
+            .map(|reader| reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        read.collect::<Result<Vec<Vec<RunLine>>, EngineError>>()
+    })?;
+    Ok((overview, runs.into_iter().flatten().collect()))
+}
+
+fn document(server: &str, overview: &Overview, runs: &[RunLine]) -> String {
+    let document = json!({
+        "schema": "onloop.fleet_status/v1",
+        "server": server,
+        "runs": runs.iter().map(RunLine::document).collect::<Vec<Value>>(),
+        "workers": overview.workers,
+        "accounts": overview.accounts,
+    });
+    serde_json::to_string_pretty(&document).expect("only string keys") + "\n"
+}
+
+fn page(server: &str, overview: &Overview, runs: &[RunLine], now_ms: u64) -> String {
+    let mut page = String::new();
+    if runs.is_empty() {
+        page += "No unfinished runs. Hand one over with `onloop run FILE --on fleet`.\n";
+    }
+    for run in runs {
+        page += &run.text();
+    }
+    page += &format!("\n{}\n", heading(overview, server));
+    for worker in &overview.workers {
+        page += &worker_line(worker, now_ms);
+    }
+    for account in &overview.accounts {
+        page += &account_line(account);
+    }
+    page
+}
+
+fn heading(overview: &Overview, server: &str) -> String {
+    let slots = overview.workers.iter().map(|worker| u64::from(worker.offer.slots)).sum::<u64>();
+    let workers = overview.workers.len() as u64;
+    let server = text::one_line(server);
+    match workers {
+        0 => text::wrapped(
+            &format!(
+                "No workers: start one with `onloop fleet worker --server {server} --repos DIR`"
+            ),
+            COLUMNS,
+            2,
+        ),
+        _ => format!(
+            "{} with {} at {server}",
+            text::counted(workers, "worker"),
+            text::counted(slots, "slot")
+        ),
+    }
+}
+
+fn worker_line(worker: &WorkerView, now_ms: u64) -> String {
+    let silent_ms = now_ms.saturating_sub(worker.seen_ms);
+    let seen = match silent_ms {
+        0..SILENT_MS => String::new(),
+        _ => format!(", silent for {}", text::span(silent_ms)),
+    };
+    let offer = &worker.offer;
+    let name = text::one_line(&offer.worker);
+    let host = match offer.host == offer.worker {
+        true => String::new(),
+        false => format!(" on {}", text::one_line(&offer.host)),
+    };
+    let line = format!("  {name}{host}: {} of {} busy{seen}", offer.busy, offer.slots);
+    text::wrapped(&line, COLUMNS, 4) + "\n"
+}
+
+fn account_line(account: &AccountView) -> String {
+    let mut line = format!("  {}: {} at work", text::one_line(&account.agent), account.busy);
+    if let Some(parallel) = account.parallel {
+        line += &format!(", at most {parallel}");
+    }
+    if let Some(until) = account.until_ms {
+        line += &format!(", not served until {}", moment(until));
+    }
+    text::wrapped(&line, COLUMNS, 4) + "\n"
+}
+
+/// A time of the engine, for people.
+fn moment(ms: u64) -> String {
+    Timestamp::from_millis(i64::try_from(ms).unwrap_or(i64::MAX)).to_rfc3339()
+}
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Offer;
+
+    #[test]
+    fn a_page_says_what_there_is_in_eighty_columns() {
+        let offer = |worker: &str, host: &str, busy| Offer {
+            worker: worker.to_owned(),
+            host: host.to_owned(),
+            slots: 2,
+            busy,
+            repositories: Vec::new(),
+        };
+        let run = |run_id: &str, holder: Option<&str>, rest| {
+            let view = RunView {
+                run_id: run_id.to_owned(),
+                repository: "git@example.com:one".to_owned(),
+                workflow: "hotl-workflow-one.md".to_owned(),
+                user: None,
+                at_ms: 0,
+                holder: holder.map(str::to_owned),
+                rest,
+                head: None,
+            };
+            RunLine::of(view, "")
+        };
+        let runs = [
+            run("one", Some("desk"), Rest::Ready),
+            run("two", None, Rest::Ready),
+            run("three", None, Rest::Waits { what: "the gate of step 2".to_owned() }),
+            run("four", None, Rest::Until { at_ms: 0, agent: "claude".to_owned() }),
+            run("seven", None, Rest::Again { at_ms: 0, what: "on desk: no answer".to_owned() }),
+            run("five", None, Rest::Over { how: "completed".to_owned() }),
+            run("six", None, Rest::Home { host: "laptop".to_owned() }),
+        ];
+        let overview = Overview {
+            runs: Vec::new(),
+            workers: vec![
+                WorkerView { offer: offer("desk", "desk", 1), seen_ms: 1_000_000 },
+                WorkerView { offer: offer("night", "tower", 0), seen_ms: 700_000 },
+            ],
+            accounts: vec![AccountView {
+                agent: "claude".to_owned(),
+                parallel: Some(2),
+                busy: 1,
+                until_ms: Some(0),
+            }],
+        };
+        let expected = "\
+→ one
+    hotl-workflow-one.md in git@example.com:one
+    desk works on it
+· two
+    hotl-workflow-one.md in git@example.com:one
+    waits for a worker
+⏸ three
+    hotl-workflow-one.md in git@example.com:one
+    the gate of step 2
+    onloop resume three
+· four
+    hotl-workflow-one.md in git@example.com:one
+    claude is not served until 1970-01-01T00:00:00+00:00
+· seven
+    hotl-workflow-one.md in git@example.com:one
+    tried again at 1970-01-01T00:00:00+00:00: on desk: no answer
+✓ five
+    hotl-workflow-one.md in git@example.com:one
+    completed
+✓ six
+    hotl-workflow-one.md in git@example.com:one
+    goes on at laptop
+
+2 workers with 4 slots at http://desk:9400
+  desk: 1 of 2 busy
+  night on tower: 0 of 2 busy, silent for 5m
+  claude: 1 at work, at most 2, not served until 1970-01-01T00:00:00+00:00
+";
+        assert_eq!(page("http://desk:9400", &overview, &runs, 1_000_000), expected);
+        let nothing = page("http://desk:9400", &Overview::default(), &[], 0);
+        assert_eq!(
+            nothing,
+            "No unfinished runs. Hand one over with `onloop run FILE --on fleet`.\n\n\
+             No workers: start one with\n  \
+             `onloop fleet worker --server http://desk:9400 --repos DIR`\n"
+        );
+        let document: Value =
+            serde_json::from_str(&document("http://desk:9400", &overview, &runs)).expect("JSON");
+        assert_eq!(document["runs"][2]["rest"]["is"], "waits");
+        assert_eq!(document["workers"][1]["offer"]["host"], "tower");
+    }
+}

@@ -1,0 +1,239 @@
+//! One run, as its journal and the engine say that it stands.
+
+use onloop_core::documents::ledger;
+use onloop_core::run::{Next, Question, Run};
+use onloop_core::text;
+use serde_json::{Value, json};
+
+use super::{COLUMNS, moment};
+use crate::engine::{Rest, RunView};
+
+/// A run of the fleet.
+#[derive(Debug)]
+pub(super) struct RunLine {
+    view: RunView,
+    /// What its journal says; `None`: there is none yet.
+    run: Option<Result<Run, String>>,
+}
+
+impl RunLine {
+    /// The run with this journal.
+    pub(super) fn of(view: RunView, lines: &str) -> RunLine {
+        let run = match ledger::read(lines.as_bytes(), None) {
+            Ok(ledger) => Some(Ok(ledger.run)),
+            Err(ledger::LedgerError::Empty) => None,
+            Err(error) => Some(Err(error.to_string())),
+        };
+        RunLine { view, run }
+    }
+
+    fn run(&self) -> Option<&Run> {
+        self.run.as_ref()?.as_ref().ok()
+    }
+
+    /// For people: what it is called, where it is, what is going on, and what to do about it.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("{} {}\n", self.mark(), text::one_line(&self.view.run_id));
+        let mut say = |line: String| {
+            text += &(text::wrapped(&format!("    {line}"), COLUMNS, 6) + "\n");
+        };
+        let (workflow, repository) = (&self.view.workflow, &self.view.repository);
+        say(format!("{} in {}", text::one_line(workflow), text::one_line(repository)));
+        if let Some(Err(error)) = &self.run {
+            say(format!("its journal cannot be read: {error}"));
+        }
+        if let Some(place) = self.run().map(place) {
+            say(place);
+        }
+        say(self.now());
+        if let Some(command) = self.command() {
+            // Whole, so that it can be copied.
+            text += &format!("    {command}\n");
+        }
+        text
+    }
+
+    fn mark(&self) -> &'static str {
+        match (&self.view.holder, &self.view.rest) {
+            (Some(_), _) => "→",
+            (None, Rest::Waits { .. }) => "⏸",
+            (None, Rest::Ready | Rest::Until { .. } | Rest::Again { .. }) => "·",
+            (None, Rest::Over { .. } | Rest::Home { .. }) => "✓",
+        }
+    }
+
+    /// What is going on, on one line.
+    fn now(&self) -> String {
+        let said = self.run().map(|run| run.standing().now);
+        let now = match (&self.view.holder, &self.view.rest) {
+            (Some(holder), _) => match said {
+                Some(said) => format!("{said}, on {holder}"),
+                None => format!("{holder} works on it"),
+            },
+            (None, Rest::Ready) => "waits for a worker".to_owned(),
+            (None, Rest::Waits { what }) => said.unwrap_or_else(|| what.clone()),
+            (None, Rest::Until { at_ms, agent }) => {
+                format!("{agent} is not served until {}", moment(*at_ms))
+            }
+            (None, Rest::Again { at_ms, what }) => {
+                format!("tried again at {}: {what}", moment(*at_ms))
+            }
+            (None, Rest::Over { how }) => how.clone(),
+            (None, Rest::Home { host }) => format!("goes on at {host}"),
+        };
+        text::one_line(&now)
+    }
+
+    /// What a person does about it.
+    fn command(&self) -> Option<String> {
+        if !matches!((&self.view.holder, &self.view.rest), (None, Rest::Waits { .. })) {
+            return None;
+        }
+        let id = text::shell_word(&self.view.run_id);
+        let step = match self.run().map(|run| run.next()) {
+            Some(Next::Ask(Question::Gate { step } | Question::Review { step, .. })) => Some(step),
+            _ => None,
+        };
+        Some(match step {
+            Some(step) => format!("onloop gate {step} approved --run-id {id}"),
+            None => format!("onloop resume {id}"),
+        })
+    }
+
+    /// For programs.
+    pub(super) fn document(&self) -> Value {
+        let mut document = serde_json::to_value(&self.view).expect("only string keys");
+        document["now"] = self.now().into();
+        document["command"] = self.command().into();
+        document["problem"] = match &self.run {
+            Some(Err(error)) => error.as_str().into(),
+            Some(Ok(_)) | None => Value::Null,
+        };
+        document["progress"] = self.run().map_or(Value::Null, |run| {
+            let number = step_of(run);
+            let step = run.step(number);
+            json!({
+                "status": run.status.as_str(),
+                "step": number,
+                "steps": run.steps.len(),
+                "step_name": step.map(|step| step.step.name.as_str()),
+                "attempt": step.map(|step| step.attempts),
+                "usage": onloop_core::documents::summary::summary(run)["usage"],
+            })
+        });
+        document
+    }
+}
+
+/// The step that a person is waited for at, else the one that is worked on.
+fn step_of(run: &Run) -> u32 {
+    let attention = run.attention();
+    attention.and_then(|attention| attention.step()).unwrap_or_else(|| run.current_step())
+}
+
+/// Where a run is, and what it cost.
+fn place(run: &Run) -> String {
+    let number = step_of(run);
+    let mut place = format!("step {number}/{}", run.steps.len());
+    if let Some(step) = run.step(number) {
+        place += &format!(" {}", text::one_line(&step.step.name));
+        if step.attempts > 0 && step.limit() > 1 {
+            place += &format!(", attempt {}", step.attempt_of_limit());
+        }
+    }
+    if let Some(cost) = run.usage.cost.known().filter(|_| run.usage.agents > 0) {
+        place += &format!(", {cost} USD");
+    }
+    place
+}
+
+#[cfg(test)]
+mod tests {
+    use onloop_core::documents::ledger::Origin;
+    use onloop_core::run::{Beginning, CheckResult, CheckVerdict, Event, Place};
+    use onloop_core::time::Timestamp;
+    use onloop_core::workflow;
+
+    use super::*;
+
+    const WORKFLOW: &str = "---\nintent: Greet\nsuccess_criteria: There is a greeting\n\
+        risk_level: low\n---\n- [ ] **Step 1: Greet**\naction: Write it.\nloop: until it is there\n\
+        max_iterations: 3\nverify: test -s greeting.txt\ngate: human\n\
+        - [ ] **Step 2: Leave**\naction: Go.\nloop: false\nverify: true\n";
+
+    /// The journal of a run that these events happened to.
+    fn journal(events: &[Event]) -> String {
+        let plan = workflow::parse("hotl-workflow-greet.md", WORKFLOW.as_bytes()).plan;
+        let beginning = Beginning {
+            id: "greet-20260320T212315Z".to_owned(),
+            place: Place { execution_root: "/w".to_owned(), ..Place::default() },
+            at: Timestamp::EPOCH,
+            auto_approve: false,
+            reverify: false,
+            review_agent: None,
+        };
+        let run = Run::begin(&plan.expect("a plan"), beginning);
+        let (mut bytes, mut head) = ledger::begin(Timestamp::EPOCH, &run, &Origin::Begun, None);
+        for event in events {
+            head = ledger::append(&mut bytes, &head, Timestamp::EPOCH, event, None);
+        }
+        String::from_utf8(bytes).expect("text")
+    }
+
+    fn view(holder: Option<&str>, rest: Rest) -> RunView {
+        RunView {
+            run_id: "greet-20260320T212315Z".to_owned(),
+            repository: "git@example.com:greet".to_owned(),
+            workflow: "hotl-workflow-greet.md".to_owned(),
+            user: None,
+            at_ms: 0,
+            holder: holder.map(str::to_owned),
+            rest,
+            head: None,
+        }
+    }
+
+    #[test]
+    fn a_run_at_its_gate_names_the_command_that_decides() {
+        let passed = CheckResult {
+            check: 0,
+            verdict: CheckVerdict::Passed,
+            stdout: String::new(),
+            stderr: String::new(),
+            measured: None,
+            remarks: Vec::new(),
+        };
+        let mut events = vec![Event::StepStarted { step: 1 }];
+        let working = RunLine::of(view(Some("tower"), Rest::Ready), &journal(&events));
+        assert_eq!(
+            working.text(),
+            "→ greet-20260320T212315Z\n    \
+             hotl-workflow-greet.md in git@example.com:greet\n    \
+             step 1/2 Greet, attempt 1/3\n    \
+             step 1 is worked on, on tower\n"
+        );
+        events.extend([
+            Event::StepActed { step: 1 },
+            Event::StepVerified { step: 1, results: vec![passed] },
+        ]);
+        let rest = Rest::Waits { what: "a gate".to_owned() };
+        let waiting = RunLine::of(view(None, rest.clone()), &journal(&events));
+        assert_eq!(
+            waiting.text(),
+            "⏸ greet-20260320T212315Z\n    \
+             hotl-workflow-greet.md in git@example.com:greet\n    \
+             step 1/2 Greet, attempt 1/3\n    \
+             the gate of step 1 waits for you\n    \
+             onloop gate 1 approved --run-id greet-20260320T212315Z\n"
+        );
+        let document = waiting.document();
+        assert_eq!(document["command"], "onloop gate 1 approved --run-id greet-20260320T212315Z");
+        assert_eq!(document["progress"]["step"], 1);
+        assert_eq!(document["progress"]["steps"], 2);
+
+        let cut = journal(&events).replacen("greet", "gr\u{e9}et", 1);
+        let damaged = RunLine::of(view(None, rest), &cut);
+        assert!(damaged.text().contains("cannot be read: line 1: it is damaged"), "{damaged:?}");
+        assert_eq!(damaged.document()["progress"], Value::Null);
+    }
+}

@@ -1,0 +1,177 @@
+//! `onloop run FILE --on fleet`: the run is checked here, given to the fleet, and found again from here.
+
+mod many;
+mod options;
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use onloop_core::documents::fleet_run::FleetRun;
+use onloop_core::effect::{Exit, Program};
+use onloop_core::text;
+use onloop_core::verb::{RunArgs, Submitted, SubmittedCheckout, remember_submitted, submitted};
+use onloop_core::{cli, run};
+
+use crate::calls::{Calls, patiently};
+use crate::clone::{self, REMOTE};
+use crate::engine::{EngineError, Submission};
+use crate::git::git;
+use crate::known::Known;
+use crate::{rest, worker};
+
+/// How long the server is waited for where it cannot be reached.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Whether the command line submits a run.
+pub fn is_meant(argv: &[String]) -> bool {
+    let names_place = |word: &String| word == "--on" || word.starts_with("--on=");
+    argv.get(1).is_some_and(|verb| verb == "run") && argv.iter().any(names_place)
+}
+
+/// Submits what the command line says.
+pub fn submit(argv: &[String]) -> ExitCode {
+    // What is not understood is explained by the ordinary program.
+    let Some(args) = cli::run_args(argv).filter(|args| !args.simulate) else {
+        return onloop::main();
+    };
+    match submit_run(argv, &args) {
+        Ok(exit) | Err(exit) => ExitCode::from(exit.code()),
+    }
+}
+
+fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
+    let known = Known::find(None).map_err(|error| refuse(&error.to_string()))?;
+    let calls: Arc<dyn Calls> = Arc::new(known.client());
+    let found = look(args)?;
+    let options = options::without_place(argv, args.file.as_deref());
+    if let Some(list) = &args.repos {
+        let fleet = FleetRun { server: known.url, root: None, remote: REMOTE.to_owned() };
+        let batch = many::Batch { calls, fleet, found: &found, options: &options };
+        return many::submit(&batch, Path::new(list), args.parallel as usize);
+    }
+    let Some(checkout) = &found.checkout else {
+        return Err(refuse(
+            "a fleet works on what a repository's remote has, and the workflow lies in no checkout of \
+             one; or name repositories: --repos FILE",
+        ));
+    };
+    let repository = remote_of(checkout)?;
+    say_uncommitted(checkout);
+    let submission = submission(&found, &options, repository, Some(checkout));
+    keep_base(checkout, &submission.run_id)?;
+    give(calls.as_ref(), &submission).map_err(|error| refuse(&error.to_string()))?;
+    let run = FleetRun {
+        server: known.url,
+        root: Some(checkout.root.clone()),
+        remote: REMOTE.to_owned(),
+    };
+    remember(&submission.run_id, run)?;
+    println!("{}", submission.run_id);
+    let id = &submission.run_id;
+    eprintln!(
+        "Submitted. How it stands:\n  onloop status {id}\n  onloop watch {id}\n  onloop fleet status"
+    );
+    Ok(Exit::Done)
+}
+
+/// What is submitted, looked at by core on this machine.
+fn look(args: &RunArgs) -> Result<Submitted, Exit> {
+    let found = Rc::new(RefCell::new(None));
+    let (to, args) = (Rc::clone(&found), args.clone());
+    let exit = onloop::main_on(
+        |start| {
+            Program::new(start, async move |io| match submitted(&io, &args).await {
+                Ok(submitted) => {
+                    *to.borrow_mut() = Some(submitted);
+                    Exit::Done
+                }
+                Err(exit) => exit,
+            })
+        },
+        |_, host| host,
+    );
+    let found = found.borrow_mut().take();
+    found.ok_or(exit)
+}
+
+/// Says on this machine where the run is.
+pub(crate) fn remember(id: &str, run: FleetRun) -> Result<(), Exit> {
+    let id = id.to_owned();
+    let exit = onloop::main_on(
+        |start| {
+            Program::new(start, async move |io| {
+                remember_submitted(&io, &id, &run).await.err().unwrap_or(Exit::Done)
+            })
+        },
+        |_, host| host,
+    );
+    if exit == Exit::Done { Ok(()) } else { Err(exit) }
+}
+
+fn remote_of(checkout: &SubmittedCheckout) -> Result<String, Exit> {
+    clone::address(Path::new(&checkout.root)).ok_or_else(|| {
+        refuse(&format!(
+            "a fleet works on what the remote `{REMOTE}` has, and this repository has none; add it: git \
+             remote add {REMOTE} URL"
+        ))
+    })
+}
+
+/// Work begins at what is committed.
+fn say_uncommitted(checkout: &SubmittedCheckout) {
+    if checkout.uncommitted.is_empty() {
+        return;
+    }
+    let count = text::counted(checkout.uncommitted.len() as u64, "uncommitted file");
+    eprintln!(
+        "note: the work begins at {}; {count} stay here",
+        &checkout.head[..12.min(checkout.head.len())]
+    );
+}
+
+/// Brings the commit at which the work begins to the remote, under a name of the run.
+fn keep_base(checkout: &SubmittedCheckout, run_id: &str) -> Result<(), Exit> {
+    let name = format!("{}:refs/onloop/{run_id}/base", checkout.head);
+    let pushed = git(Path::new(&checkout.root), &["push", "--quiet", REMOTE, &name]);
+    pushed.map(|_| ()).map_err(|error| {
+        refuse(&format!("the commit at which the work begins does not reach the remote: {error}"))
+    })
+}
+
+fn submission(
+    found: &Submitted,
+    options: &[String],
+    repository: String,
+    checkout: Option<&SubmittedCheckout>,
+) -> Submission {
+    Submission {
+        run_id: found.run_id.clone(),
+        repository,
+        base: checkout.map(|checkout| checkout.head.clone()),
+        branch: checkout.and_then(|checkout| checkout.branch.clone()),
+        workflow: found.workflow.clone(),
+        text: found.text.clone(),
+        options: options.to_vec(),
+        agents: found.agents.clone(),
+        user: ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()),
+        host: worker::host(),
+        at_ms: rest::millis(rest::now()),
+    }
+}
+
+fn give(calls: &dyn Calls, submission: &Submission) -> Result<(), EngineError> {
+    if !run::is_run_id(&submission.run_id) {
+        let why = format!("`{}` is no id of a run", text::one_line(&submission.run_id));
+        return Err(EngineError::Invalid { why });
+    }
+    patiently(PATIENCE, || calls.submit(submission))
+}
+
+fn refuse(why: &str) -> Exit {
+    eprintln!("error: {why}");
+    Exit::Refused
+}

@@ -1,0 +1,157 @@
+//! The same workflow for many repositories: so many at once, one table at the end.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use onloop_core::documents::fleet_run::FleetRun;
+use onloop_core::effect::Exit;
+use onloop_core::text;
+use onloop_core::verb::Submitted;
+
+use super::{give, refuse, remember, submission};
+use crate::calls::{Calls, patiently};
+use crate::engine::{Rest, RunView, Submission};
+
+/// How long the server may think about whether there is something new.
+const LOOK: Duration = Duration::from_secs(20);
+/// How long a server is waited for that cannot be reached.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// What all repositories have in common.
+pub(super) struct Batch<'a> {
+    pub(super) calls: Arc<dyn Calls>,
+    /// Where the runs are.
+    pub(super) fleet: FleetRun,
+    /// The workflow.
+    pub(super) found: &'a Submitted,
+    /// The options of `onloop run`.
+    pub(super) options: &'a [String],
+}
+
+/// What came of one repository.
+struct Row {
+    repository: String,
+    run_id: String,
+    came: Came,
+}
+
+enum Came {
+    /// It is at rest.
+    Rest(Rest),
+    /// It was not submitted, or cannot be followed any more.
+    Failed(String),
+}
+
+impl Came {
+    fn words(&self) -> String {
+        match self {
+            Came::Rest(Rest::Over { how }) => how.clone(),
+            Came::Rest(Rest::Waits { what }) => what.clone(),
+            Came::Rest(Rest::Again { what, .. }) => format!("tried again: {what}"),
+            Came::Rest(Rest::Home { host }) => format!("went on at {host}"),
+            Came::Rest(Rest::Ready | Rest::Until { .. }) => "goes on".to_owned(),
+            Came::Failed(why) => format!("failed: {why}"),
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self {
+            Came::Rest(Rest::Over { how }) if how == "completed" => Exit::Done,
+            Came::Rest(Rest::Over { .. }) | Came::Failed(_) => Exit::Failed,
+            Came::Rest(_) => Exit::Paused,
+        }
+    }
+}
+
+/// Submits one run for each repository of the list and waits until all are at rest; the exit code is the
+/// worst of theirs.
+pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<Exit, Exit> {
+    let Batch { calls, fleet, found, options } = batch;
+    let text = std::fs::read_to_string(list)
+        .map_err(|error| refuse(&format!("`{}`: {error}", list.display())))?;
+    let lines = text.lines().map(str::trim);
+    let repositories: Vec<String> = lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(str::to_owned)
+        .collect();
+    if repositories.is_empty() {
+        eprintln!("error: `{}` names no repository; one a line", list.display());
+        return Err(Exit::Usage);
+    }
+    let next = AtomicUsize::new(0);
+    let rows = Mutex::new(Vec::new());
+    // One after the other: it takes over the process for a moment.
+    let remembering = Mutex::new(());
+    std::thread::scope(|scope| {
+        for _ in 0..parallel.clamp(1, repositories.len()) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(repository) = repositories.get(at) else { return };
+                    let mut one = submission(found, options, repository.clone(), None);
+                    one.run_id = format!("{}-r{}", one.run_id, at + 1);
+                    let remember_it = || {
+                        let _one = remembering.lock().unwrap_or_else(PoisonError::into_inner);
+                        // It said why not, and the run goes on without.
+                        let _ = remember(&one.run_id, fleet.clone());
+                    };
+                    let row = follow(calls.as_ref(), &one, remember_it);
+                    eprintln!("{}: {}", text::one_line(repository), row.came.words());
+                    rows.lock().unwrap_or_else(PoisonError::into_inner).push((at, row));
+                }
+            });
+        }
+    });
+    let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+    rows.sort_by_key(|(at, _)| *at);
+    let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
+    print!("{}", table(&rows));
+    let exits: Vec<Exit> = rows.iter().map(|row| row.came.exit()).collect();
+    let worst = [Exit::Failed, Exit::Paused].into_iter().find(|exit| exits.contains(exit));
+    Ok(worst.unwrap_or(Exit::Done))
+}
+
+/// Submits one run and waits until it is at rest.
+fn follow(calls: &dyn Calls, submission: &Submission, remember_it: impl FnOnce()) -> Row {
+    let row = |came| Row {
+        repository: submission.repository.clone(),
+        run_id: submission.run_id.clone(),
+        came,
+    };
+    if let Err(error) = give(calls, submission) {
+        return row(Came::Failed(error.to_string()));
+    }
+    remember_it();
+    let mut after = 0;
+    loop {
+        let lines = match patiently(PATIENCE, || calls.lines(&submission.run_id, after, LOOK)) {
+            Ok(lines) => lines,
+            Err(error) => return row(Came::Failed(error.to_string())),
+        };
+        let RunView { holder, rest, head, .. } = lines.view;
+        match (holder, rest) {
+            (
+                None,
+                rest @ (Rest::Waits { .. }
+                | Rest::Again { .. }
+                | Rest::Over { .. }
+                | Rest::Home { .. }),
+            ) => {
+                return row(Came::Rest(rest));
+            }
+            (_, _) => after = head.map_or(after, |head| head.seq),
+        }
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let width = rows.iter().map(|row| row.repository.chars().count()).max().unwrap_or(0).min(40);
+    let line = |row: &Row| {
+        let repository = text::one_line(&row.repository);
+        let words = text::one_line(&row.came.words());
+        format!("{repository:width$}  {}\n{:width$}  {}\n", words, "", row.run_id)
+    };
+    rows.iter().map(line).collect()
+}

@@ -1,0 +1,243 @@
+//! `onloop fleet up`: the engine, the desk in front of it and a worker, started together and ended
+//! together.
+
+mod args;
+mod lock;
+mod worker;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use onloop_core::effect::Exit;
+use onloop_core::text;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+
+pub(crate) use args::UpArgs;
+
+use crate::cli::{refuse, say};
+use crate::clone::REMOTE;
+use crate::desk::Desk;
+use crate::engine::Settings;
+use crate::engine::restate::{self, Options, Server, ServerEvent, find};
+use crate::key::Key;
+use crate::known::{self, Known, KnownError};
+use lock::DataLock;
+use worker::{Worker, WorkerEvent};
+
+/// Threads for everything: handlers and requests are short.
+const THREADS: usize = 2;
+
+pub(crate) fn up(args: &UpArgs) -> Exit {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return refuse(format!("cannot start threads: {error}")),
+    };
+    match runtime.block_on(run(args)) {
+        Ok(exit) => exit,
+        Err(why) => refuse(why),
+    }
+}
+
+async fn run(args: &UpArgs) -> Result<Exit, String> {
+    let home = known::folder().map_err(|error| error.to_string())?;
+    let here = std::env::current_dir().map_err(|error| error.to_string())?;
+    let at = |path: &Option<PathBuf>, default: &str| match path {
+        Some(path) => here.join(path),
+        None => home.join(default),
+    };
+    let (data, repos) = (at(&args.data, "data"), at(&args.repos, "repositories"));
+    let lock = DataLock::take(&data)?;
+    let program = find(args.server_program.as_deref(), &data).map_err(|error| error.to_string())?;
+    let key_file = data.join("fleet.key");
+    let key = Key::read_or_make(&key_file).map_err(|error| error.to_string())?;
+    let guard = std::env::current_exe().map_err(|error| error.to_string())?;
+    // Before anything is started: what comes too early would end us and not them.
+    let mut ends = Ends::listen().map_err(|error| format!("cannot listen to signals: {error}"))?;
+
+    let settings = Settings { lease: args.lease, limits: args.limits() };
+    let options = Options { program, guard: guard.clone(), folder: data.clone(), settings };
+    let (engine, mut server) = tokio::select! {
+        started = restate::start(options) => started.map_err(|error| error.to_string())?,
+        () = ends.next() => return Ok(Exit::Interrupted),
+    };
+    let desk = match Desk::listen(args.listen, Arc::new(engine), key.clone()).await {
+        Ok(desk) => desk,
+        Err(error) => {
+            server.stop().await;
+            return Err(format!(
+                "cannot listen at {}: {error}; choose another address with `--listen`",
+                args.listen
+            ));
+        }
+    };
+    let address = desk.address().map_err(|error| error.to_string())?;
+    let url = format!("http://{}", reachable(address));
+    let (end, ended) = watch::channel(false);
+    let serving = tokio::spawn(desk.serve(ended));
+    let remembered = remember(&Known { url: url.clone(), key, key_file: key_file.clone() })?;
+    let mut worker = (!args.no_worker).then(|| {
+        Worker::start(worker::Plan {
+            program: guard,
+            url: url.clone(),
+            key: key_file.clone(),
+            repos: repos.clone(),
+            allow: allowed(args, &here),
+            name: args.name.clone(),
+            slots: args.slots,
+            log: data.join("worker.log"),
+        })
+    });
+    say(introduction(&url, address, &data, worker.is_some().then_some(&repos), remembered));
+
+    watch_over(&mut server, &mut worker, &mut ends).await;
+
+    say("Ending: the worker hands back what it works on. Ctrl-C once more ends at once.");
+    if let Some(worker) = worker.take() {
+        tokio::select! {
+            () = worker.stop() => {}
+            () = ends.next() => say("Not waiting for the worker."),
+        }
+    }
+    end.send_replace(true);
+    tokio::select! {
+        _ = serving => {}
+        () = ends.next() => {}
+    }
+    server.stop().await;
+    drop(lock);
+    say("Ended. Everything is kept; `onloop fleet up` goes on.");
+    Ok(Exit::Done)
+}
+
+/// The repositories that the worker may work on: those that are named, else that of the checkout here.
+fn allowed(args: &UpArgs, here: &Path) -> Vec<String> {
+    match args.allow.is_empty() {
+        false => args.allow.clone(),
+        true => crate::git::git(here, &["remote", "get-url", REMOTE]).into_iter().collect(),
+    }
+}
+
+/// Says what happens until somebody wants an end.
+async fn watch_over(server: &mut Server, worker: &mut Option<Worker>, ends: &mut Ends) {
+    loop {
+        tokio::select! {
+            () = ends.next() => return,
+            event = server.event() => match event {
+                ServerEvent::Ended(why) => {
+                    let log = server.log().display().to_string();
+                    say(format!("The engine has ended ({why}) and is started again. Its log: {log}"));
+                }
+                ServerEvent::Back => say("The engine is back; nothing is lost."),
+            },
+            event = worker_event(worker) => match event {
+                WorkerEvent::Ended { why, log } => {
+                    say(format!(
+                        "The worker has ended ({why}) and is started again. Its log: {}",
+                        log.display()
+                    ));
+                }
+            },
+        }
+    }
+}
+
+async fn worker_event(worker: &mut Option<Worker>) -> WorkerEvent {
+    match worker {
+        Some(worker) => worker.event().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Where this machine reaches a server that listens at `address`.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        ip if ip.is_unspecified() => {
+            SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port())
+        }
+        _ => address,
+    }
+}
+
+/// Makes the fleet the one of this machine, unless it belongs to another one; whose server that has.
+fn remember(fleet: &Known) -> Result<Option<String>, String> {
+    match Known::server() {
+        Ok(other) if other != fleet.url && !is_here(&other) => return Ok(Some(other)),
+        // What was known was this machine, or nothing that is of any use.
+        Ok(_) | Err(KnownError::NoServer | KnownError::Server { .. }) => {}
+        Err(error) => return Err(error.to_string()),
+    }
+    fleet.remember().map_err(|error| error.to_string())?;
+    Ok(None)
+}
+
+fn is_here(url: &str) -> bool {
+    url.starts_with("http://127.0.0.1:") || url.starts_with("http://[::1]:")
+}
+
+fn introduction(
+    url: &str,
+    address: SocketAddr,
+    data: &Path,
+    repos: Option<&PathBuf>,
+    other: Option<String>,
+) -> String {
+    let mut lines = vec![
+        format!("The fleet is up at {url}."),
+        format!("  kept in       {}", data.display()),
+        format!("  its key       {}", data.join("fleet.key").display()),
+    ];
+    if let Some(repos) = repos {
+        lines.push(format!("  a worker      clones into {}", repos.display()));
+    }
+    lines.push(String::new());
+    match other {
+        None => lines.extend([
+            "Hand a run over:    onloop run FILE --on fleet".to_owned(),
+            "See how it stands:  onloop fleet status".to_owned(),
+        ]),
+        Some(other) => lines.push(format!(
+            "This machine's commands go on to use {}.\nFor this fleet set ONLOOP_FLEET_SERVER={url} \
+             and ONLOOP_FLEET_KEY_FILE={}",
+            text::one_line(&other),
+            data.join("fleet.key").display()
+        )),
+    }
+    if !address.ip().is_loopback() {
+        lines.push(
+            "Other machines can reach it without encryption: put a proxy with TLS in front of it \
+             that leads to here."
+                .to_owned(),
+        );
+    }
+    lines.push("Ctrl-C ends it.".to_owned());
+    lines.join("\n")
+}
+
+/// What asks this program to end.
+struct Ends {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Ends {
+    fn listen() -> std::io::Result<Ends> {
+        Ok(Ends {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The arguments of `onloop fleet up`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use onloop_core::workflow::duration::parse_ms;
+
+use crate::engine::Limits;
+
+/// Shortest and longest lease.
+const LEASE_MS: std::ops::RangeInclusive<u64> = 1000..=10 * 60 * 1000;
+
+/// Arguments of `onloop fleet up`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct UpArgs {
+    /// Where the server is reached
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9400")]
+    pub(crate) listen: SocketAddr,
+    /// Where everything is kept [default: in the state home]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) data: Option<PathBuf>,
+    /// The program of the engine; below is where it is looked for
+    #[arg(long, value_name = "FILE")]
+    pub(crate) server_program: Option<PathBuf>,
+    /// Where its clones are [default: in the state home]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) repos: Option<PathBuf>,
+    /// A repository that the worker may work on; a last * stands for any rest [default: the remote
+    /// `origin` of the checkout here]
+    #[arg(long, value_name = "URL")]
+    pub(crate) allow: Vec<String>,
+    /// What the worker is called [default: the machine's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// How many runs the worker works on at once
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) slots: Option<u32>,
+    /// Start the server alone
+    #[arg(long, conflicts_with_all = ["repos", "allow", "name", "slots"])]
+    pub(crate) no_worker: bool,
+    /// How many runs may have an agent at once; repeatable
+    #[arg(long, value_name = "AGENT=NUMBER", value_parser = limit)]
+    pub(crate) limit: Vec<(String, u32)>,
+    /// Silence after which a worker loses its runs
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = lease)]
+    pub(crate) lease: Duration,
+}
+
+impl UpArgs {
+    /// How many runs may have an agent at once, by agent; the last word counts.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limit.iter().cloned().collect()
+    }
+}
+
+fn limit(word: &str) -> Result<(String, u32), String> {
+    let expected = || format!("`{word}` is no limit; expected an agent and a number: `claude=2`");
+    let (agent, number) = word.split_once('=').ok_or_else(expected)?;
+    let number: u32 = number.parse().map_err(|_| expected())?;
+    if agent.is_empty() || number == 0 {
+        return Err(expected());
+    }
+    Ok((agent.to_owned(), number))
+}
+
+fn lease(word: &str) -> Result<Duration, String> {
+    let ms = parse_ms(word).filter(|ms| LEASE_MS.contains(ms));
+    let expected = || format!("`{word}` is no lease; expected `1s` to `10m`, such as `30s`");
+    ms.map(Duration::from_millis).ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_and_leases_are_read() {
+        assert_eq!(limit("claude=2"), Ok(("claude".to_owned(), 2)));
+        for word in ["", "claude", "claude=", "=2", "claude=0", "claude=x", "claude=-1"] {
+            assert!(limit(word).unwrap_err().contains(&format!("`{word}`")), "{word}");
+        }
+        assert_eq!(lease("1s"), Ok(Duration::from_secs(1)));
+        assert_eq!(lease("10m"), Ok(Duration::from_secs(600)));
+        for word in ["", "30", "999ms", "10m1s", "1h"] {
+            assert!(lease(word).unwrap_err().contains(&format!("`{word}`")), "{word}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! One server for a data folder.
+
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+
+/// Held for as long as the server runs; the system lets go of it when the process ends.
+pub(crate) struct DataLock {
+    _file: File,
+}
+
+impl DataLock {
+    /// Takes a data folder, which is made where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Who has it, or why it cannot be taken; a message.
+    pub(crate) fn take(data: &Path) -> Result<DataLock, String> {
+        let path = data.join("desk.lock");
+        let cannot = |error: std::io::Error| format!("cannot use {}: {error}", data.display());
+        crate::private::create_folder(data).map_err(cannot)?;
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&path).map_err(cannot)?;
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            let mut holder = String::new();
+            let _ = file.read_to_string(&mut holder);
+            let holder = match onloop_core::text::one_line(&holder) {
+                none if none.is_empty() => "another process".to_owned(),
+                holder => holder,
+            };
+            return Err(format!(
+                "{holder} runs the fleet of {} already: end it first, or choose another folder \
+                 with `--data`",
+                data.display()
+            ));
+        }
+        let holder = format!("process {}", std::process::id());
+        let written = file.set_len(0).and_then(|()| file.rewind());
+        written.and_then(|()| file.write_all(holder.as_bytes())).map_err(cannot)?;
+        Ok(DataLock { _file: file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_folder_has_one_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        let held = DataLock::take(&data).expect("it is free");
+        let why = DataLock::take(&data).err().expect("it is not free");
+        assert!(why.starts_with(&format!("process {} runs", std::process::id())), "{why}");
+        drop(held);
+        DataLock::take(&data).expect("it is free again");
+    }
+}

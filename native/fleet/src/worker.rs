@@ -1,0 +1,129 @@
+//! A worker: takes runs from the fleet and drives them here, each by a process of its own.
+
+mod args;
+mod beat;
+mod run;
+mod table;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use args::WorkerArgs;
+pub(crate) use args::host;
+
+use crate::calls::Calls;
+use crate::engine::{EngineError, Offer};
+use table::Table;
+
+/// How long the server may think about what there is to do.
+const TAKE_WAIT: Duration = Duration::from_secs(20);
+/// Pause after the server could not be reached.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What a worker knows of itself.
+pub(crate) struct Worker {
+    /// Its name in the fleet.
+    pub(crate) name: String,
+    /// Its machine.
+    pub(crate) host: String,
+    /// How many runs it works on at once.
+    pub(crate) slots: u32,
+    /// The repositories that it may work on.
+    pub(crate) repositories: Vec<String>,
+    /// The fleet's server.
+    pub(crate) calls: Arc<dyn Calls>,
+    /// What a driver is told besides its run.
+    pub(crate) places: run::Places,
+    /// What it works on.
+    pub(crate) table: Table,
+}
+
+impl Worker {
+    fn offer(&self) -> Offer {
+        Offer {
+            worker: self.name.clone(),
+            host: self.host.clone(),
+            slots: self.slots,
+            busy: self.table.busy(),
+            repositories: self.repositories.clone(),
+        }
+    }
+}
+
+/// `onloop fleet worker`.
+pub fn worker(args: &WorkerArgs) -> ExitCode {
+    let (worker, _alone) = match args.worker() {
+        Ok(worker) => worker,
+        Err(refusal) => {
+            eprintln!("error: {}", refusal.why);
+            return ExitCode::from(refusal.exit);
+        }
+    };
+    let worker = Arc::new(worker);
+    if let Err(error) = stop_on_signals(&worker) {
+        eprintln!("error: signals cannot be listened to: {error}");
+        return ExitCode::from(4);
+    }
+    eprintln!(
+        "Worker {} on {}: {} at once; repositories: {}",
+        worker.name,
+        worker.host,
+        worker.slots,
+        worker.repositories.join(" ")
+    );
+    beat::begin(&worker);
+    take_runs(&worker);
+    worker.table.wait_until_idle();
+    ExitCode::SUCCESS
+}
+
+fn take_runs(worker: &Arc<Worker>) {
+    let mut is_away = false;
+    while worker.table.wait_for_slot(worker.slots) {
+        match worker.calls.take(&worker.offer(), TAKE_WAIT) {
+            Ok(None) => {}
+            Ok(Some(assignment)) => run::begin(worker, assignment),
+            Err(error @ EngineError::Unreachable { .. }) => {
+                if !is_away {
+                    eprintln!("warning: {error}; trying again");
+                }
+                is_away = true;
+                worker.table.pause(PAUSE);
+                continue;
+            }
+            Err(error) => {
+                eprintln!("error: {error}");
+                worker.table.pause(PAUSE);
+                continue;
+            }
+        }
+        is_away = false;
+    }
+}
+
+/// The first signal lets what is worked on stop where it can go on elsewhere; the second ends everything
+/// at once, as the guards see that their worker is gone.
+fn stop_on_signals(worker: &Arc<Worker>) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    let worker = Arc::clone(worker);
+    std::thread::spawn(move || {
+        for (count, _) in signals.forever().enumerate() {
+            match count {
+                0 => {
+                    eprintln!("Stopping: what is worked on goes on elsewhere. Again: at once.");
+                    worker.table.stop();
+                }
+                _ => std::process::exit(130),
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Whether `path` is a folder that this program can make and write to.
+fn make_folder(path: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(path).map_err(|error| format!("`{}`: {error}", path.display()))
+}

@@ -1,0 +1,157 @@
+//! What a worker is told on the command line.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::table::Table;
+use super::{Worker, run};
+use crate::calls::Calls;
+use crate::known::Known;
+
+/// Arguments of `onloop fleet worker`.
+#[derive(Clone, Debug, Args)]
+pub struct WorkerArgs {
+    /// Address of the fleet's server [default: the one that this machine knows]
+    #[arg(long, value_name = "URL")]
+    pub server: Option<String>,
+    /// File with the fleet's key [default: the one that this machine knows]
+    #[arg(long, value_name = "FILE")]
+    pub key_file: Option<PathBuf>,
+    /// Folder for clones; `repositories` in it has the allowed ones, one a line
+    #[arg(long, value_name = "DIR")]
+    pub repos: PathBuf,
+    /// A repository that may be worked on; a last * stands for any rest
+    #[arg(long, value_name = "URL")]
+    pub allow: Vec<String>,
+    /// Name of this worker in the fleet [default: the machine's]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// How many runs it works on at once
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub slots: u32,
+}
+
+/// Why a worker does not begin.
+pub(super) struct Refusal {
+    /// Why, and what to do.
+    pub(super) why: String,
+    /// The exit code.
+    pub(super) exit: u8,
+}
+
+impl Refusal {
+    fn usage(why: impl Into<String>) -> Refusal {
+        Refusal { why: why.into(), exit: 2 }
+    }
+
+    fn refused(why: impl Into<String>) -> Refusal {
+        Refusal { why: why.into(), exit: 4 }
+    }
+}
+
+impl WorkerArgs {
+    /// The worker, and what keeps a second one out of its folders.
+    pub(super) fn worker(&self) -> Result<(Worker, File), Refusal> {
+        let host = host();
+        let name = self.name.clone().unwrap_or_else(|| host.clone());
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        if name.is_empty()
+            || name.len() > 80
+            || name.starts_with('.')
+            || !name.chars().all(is_plain)
+        {
+            return Err(Refusal::usage(format!(
+                "--name is `{}`, expected letters, digits, `.`, `_` and `-`, 80 at most",
+                onloop_core::text::one_line(&name)
+            )));
+        }
+        let known = Known::with(self.server.as_deref(), self.key_file.as_deref())
+            .map_err(|error| Refusal::refused(error.to_string()))?;
+        super::make_folder(&self.repos).map_err(Refusal::refused)?;
+        let repos = self
+            .repos
+            .canonicalize()
+            .map_err(|error| Refusal::refused(format!("`{}`: {error}", self.repos.display())))?;
+        let repositories = self.repositories(&repos)?;
+        let alone = alone(&repos)?;
+        let program = std::env::current_exe()
+            .map_err(|error| Refusal::refused(format!("this program cannot be found: {error}")))?;
+        let state_home = repos.join("state");
+        super::make_folder(&state_home).map_err(Refusal::refused)?;
+        let calls: Arc<dyn Calls> = Arc::new(known.client());
+        let onloop = beside(&program);
+        let places = run::Places {
+            server: known.url,
+            key_file: known.key_file,
+            state_home,
+            repos,
+            program,
+            onloop: vec![onloop.to_string_lossy().into_owned()],
+        };
+        let slots = self.slots;
+        let worker =
+            Worker { name, host, slots, repositories, calls, places, table: Table::default() };
+        Ok((worker, alone))
+    }
+
+    /// The repositories that may be worked on.
+    fn repositories(&self, repos: &Path) -> Result<Vec<String>, Refusal> {
+        let mut allowed = self.allow.clone();
+        let file = repos.join("repositories");
+        match std::fs::read_to_string(&file) {
+            Ok(text) => {
+                let lines = text.lines().map(str::trim);
+                let meant = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+                allowed.extend(meant.map(str::to_owned));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Refusal::refused(format!("`{}`: {error}", file.display()))),
+        }
+        if allowed.is_empty() {
+            return Err(Refusal::usage(format!(
+                "no repository may be worked on here; name them with --allow URL, or one a line in \
+                 `{}`",
+                file.display()
+            )));
+        }
+        Ok(allowed)
+    }
+}
+
+/// The program `onloop` that lies beside this one; where none does, this one answers for it.
+fn beside(program: &Path) -> PathBuf {
+    let name = if cfg!(windows) { "onloop.exe" } else { "onloop" };
+    let onloop = program.with_file_name(name);
+    if onloop.is_file() { onloop } else { program.to_owned() }
+}
+
+/// Two workers in the same folders would take each other's clones away.
+fn alone(repos: &Path) -> Result<File, Refusal> {
+    let path = repos.join("worker.lock");
+    let file = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = file.map_err(|error| Refusal::refused(format!("`{}`: {error}", path.display())))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(Refusal::refused(format!(
+            "another worker has `{}`; give this one a folder of its own with --repos",
+            repos.display()
+        ))),
+        Err(std::fs::TryLockError::Error(error)) => {
+            Err(Refusal::refused(format!("`{}`: {error}", path.display())))
+        }
+    }
+}
+
+/// The name of this machine.
+pub(crate) fn host() -> String {
+    let uname = rustix::system::uname();
+    let name = uname.nodename().to_string_lossy().into_owned();
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    match name.chars().map(plain).collect::<String>() {
+        name if name.is_empty() => "machine".to_owned(),
+        name => name,
+    }
+}

@@ -1,0 +1,171 @@
+//! One run: a guard, and below it a driver.
+
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use onloop::host::{Files, OsFiles, Root};
+use onloop_core::effect::{Durability, Expect};
+use onloop_core::text;
+
+use super::Worker;
+use super::table::Asked;
+use crate::calls::patiently;
+use crate::clone;
+use crate::conduct::{LATER, Task};
+use crate::engine::{Assignment, Lease, Release, Rest};
+use crate::rest;
+
+/// How long the server is told that a run is at rest.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Most bytes of the end of a driver's log that its last words are looked for in.
+const LOG_TAIL_BYTES: u64 = 4096;
+
+/// What a driver is told besides its run.
+pub(crate) struct Places {
+    /// Address of the fleet's server.
+    pub(crate) server: String,
+    /// The file with the fleet's key.
+    pub(crate) key_file: PathBuf,
+    /// The state home of this worker.
+    pub(crate) state_home: PathBuf,
+    /// The folder of its clones.
+    pub(crate) repos: PathBuf,
+    /// This program.
+    pub(crate) program: PathBuf,
+    /// The words that start `onloop`.
+    pub(crate) onloop: Vec<String>,
+}
+
+impl Places {
+    fn runs(&self) -> PathBuf {
+        self.state_home.join("runs")
+    }
+}
+
+/// Begins to work on a run.
+pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
+    if !worker.table.enter(&assignment.lease) {
+        return;
+    }
+    let worker = Arc::clone(worker);
+    std::thread::spawn(move || {
+        let lease = assignment.lease.clone();
+        let ended = start(&worker, assignment);
+        let (exit, log) = match ended {
+            Ok((child, log)) => (follow(child), Some(log)),
+            Err(why) => {
+                eprintln!("error: run {}: {why}", lease.run_id);
+                (None, None)
+            }
+        };
+        let asked = worker.table.leave(&lease.run_id);
+        say_rest(&worker, &lease, exit, asked, log.as_deref());
+    });
+}
+
+fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), String> {
+    let Places { server, key_file, state_home, repos, program, onloop } = &worker.places;
+    let lease = assignment.lease.clone();
+    let folder = worker.places.runs().join(&lease.run_id);
+    super::make_folder(&folder)?;
+    let task = Task {
+        assignment,
+        server: server.clone(),
+        key_file: key_file.clone(),
+        runs: worker.places.runs().to_string_lossy().into_owned(),
+        repos: repos.clone(),
+        program: onloop.clone(),
+    };
+    let file = folder.join("task.json");
+    let bytes = serde_json::to_vec(&task).expect("a task has only string keys");
+    let path = file.to_string_lossy().into_owned();
+    OsFiles::new(Root::new("/"))
+        .write(&path, &bytes, &Expect::Any, Durability::Relaxed, true)
+        .map_err(|failure| failure.message)?;
+    let log = folder.join("driver.log");
+    // What the driver before has said is worth one look back.
+    let _ = std::fs::rename(&log, folder.join("driver.1.log"));
+    let output = File::create(&log).map_err(|error| format!("`{}`: {error}", log.display()))?;
+    let errors = output.try_clone().map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    command.args(["leash", &lease.lasts_ms.to_string()]);
+    command.arg(program).arg("conduct").arg(&file);
+    command.env("ONLOOP_STATE_HOME", state_home);
+    command.stdin(Stdio::piped()).stdout(output).stderr(errors).process_group(0);
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    if let Some(stdin) = child.stdin.take() {
+        worker.table.guarded(&lease.run_id, stdin);
+    }
+    Ok((child, log))
+}
+
+/// The exit code of a driver; `None`: it was ended.
+fn follow(mut child: Child) -> Option<i32> {
+    child.wait().ok().and_then(|status| status.code()).filter(|code| *code != 137)
+}
+
+/// Says how a run stands where its driver has not.
+fn say_rest(worker: &Worker, lease: &Lease, exit: Option<i32>, asked: Asked, log: Option<&Path>) {
+    let rest = match (exit, asked) {
+        // The driver has said it.
+        (Some(0 | 1 | 3), _) => {
+            worker.table.went_well(&lease.run_id);
+            clean(worker, lease);
+            return;
+        }
+        (Some(code), _) if code == i32::from(LATER) => {
+            let what = format!("on {}: {}", worker.name, said(code, log));
+            let pause = worker.table.pause_of(&lease.run_id);
+            eprintln!(
+                "warning: run {}: {what}; tried again in {} s",
+                lease.run_id,
+                pause.as_secs()
+            );
+            let at_ms =
+                rest::millis(rest::now()) + u64::try_from(pause.as_millis()).unwrap_or_default();
+            Rest::Again { at_ms, what }
+        }
+        (Some(130), Asked::Recalled) => Rest::Waits { what: "somebody has taken it".to_owned() },
+        (Some(130), Asked::Stopping | Asked::No) => Rest::Ready,
+        // Whatever it was, it may work after a while, or elsewhere: when the lease has ended.
+        (None, _) => return,
+        (Some(code), _) => {
+            let said = said(code, log);
+            eprintln!("error: run {}: {said}", lease.run_id);
+            Rest::Waits { what: format!("on {}: {said}", worker.name) }
+        }
+    };
+    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
+    if let Err(error) = patiently(PATIENCE, || worker.calls.release(&release)) {
+        eprintln!("warning: the fleet was not told how run {} stands: {error}", lease.run_id);
+    }
+}
+
+/// What a driver said last.
+fn said(code: i32, log: Option<&Path>) -> String {
+    log.and_then(last_words).unwrap_or_else(|| format!("exit {code}"))
+}
+
+/// Removes the clone of a run that is over.
+fn clean(worker: &Worker, lease: &Lease) {
+    let runs = worker.places.runs();
+    let rest = rest::of_copy(&runs.to_string_lossy(), &lease.run_id);
+    if matches!(rest, Rest::Over { .. }) {
+        clone::forget(&worker.places.repos, &lease.run_id);
+    }
+}
+
+/// The last line of an error that a driver has said.
+fn last_words(log: &Path) -> Option<String> {
+    let path = log.to_string_lossy().into_owned();
+    let (bytes, _) = OsFiles::new(Root::new("/")).read_tail(&path, LOG_TAIL_BYTES).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let is_error = |line: &&str| line.to_lowercase().starts_with("error:");
+    let line =
+        text.lines().rfind(is_error).or_else(|| text.lines().rfind(|line| !line.is_empty()))?;
+    Some(text::ellipsis(&text::one_line(line), 200))
+}

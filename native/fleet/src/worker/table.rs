@@ -1,0 +1,194 @@
+//! What a worker works on at the moment.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ChildStdin;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::engine::Lease;
+use crate::leash::Word;
+
+/// The runs that are worked on, and whether there will be more.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    inner: Mutex<Inner>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    runs: BTreeMap<String, Entry>,
+    /// There will be no more.
+    stops: bool,
+    /// How often work on a run has begun, and how often that was seen.
+    entered: u64,
+    seen: u64,
+    /// How often in a row a run could not go on here.
+    hitches: BTreeMap<String, u32>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    lease: Lease,
+    guard: Option<ChildStdin>,
+    recalled: bool,
+}
+
+/// Pause before a run is tried again that could not go on; each further one doubles.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// Longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+
+/// Why a driver was asked to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// It was not.
+    No,
+    /// Somebody wants the run.
+    Recalled,
+    /// The worker ends.
+    Stopping,
+}
+
+impl Table {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many runs are worked on.
+    pub(crate) fn busy(&self) -> u32 {
+        u32::try_from(self.lock().runs.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The leases of what is worked on.
+    pub(crate) fn leases(&self) -> Vec<Lease> {
+        self.lock().runs.values().map(|entry| entry.lease.clone()).collect()
+    }
+
+    /// Waits until fewer than `slots` are worked on. `false`: there will be no more.
+    pub(crate) fn wait_for_slot(&self, slots: u32) -> bool {
+        let has_none = |inner: &mut Inner| !inner.stops && inner.runs.len() >= slots as usize;
+        let inner = self.changed.wait_while(self.lock(), has_none);
+        !inner.unwrap_or_else(PoisonError::into_inner).stops
+    }
+
+    /// Waits for this long, or until the worker stops.
+    pub(crate) fn pause(&self, length: Duration) {
+        let goes_on = |inner: &mut Inner| !inner.stops;
+        let _ = self.changed.wait_timeout_while(self.lock(), length, goes_on);
+    }
+
+    /// Waits until nothing is worked on any more.
+    pub(crate) fn wait_until_idle(&self) {
+        let is_busy = |inner: &mut Inner| !inner.runs.is_empty();
+        drop(self.changed.wait_while(self.lock(), is_busy));
+    }
+
+    /// Work on a run begins. `false`: the worker stops, or has an earlier lease of this run at work.
+    pub(crate) fn enter(&self, lease: &Lease) -> bool {
+        let mut inner = self.lock();
+        if inner.stops || inner.runs.contains_key(&lease.run_id) {
+            return false;
+        }
+        let entry = Entry { lease: lease.clone(), guard: None, recalled: false };
+        inner.runs.insert(lease.run_id.clone(), entry);
+        inner.entered += 1;
+        self.changed.notify_all();
+        true
+    }
+
+    /// Waits for this long, or until work on another run has begun since the last call.
+    pub(crate) fn wait_for_more(&self, length: Duration) {
+        let has_none = |inner: &mut Inner| inner.entered == inner.seen;
+        let waited = self.changed.wait_timeout_while(self.lock(), length, has_none);
+        let (mut inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        inner.seen = inner.entered;
+    }
+
+    /// The guard of a run has begun, and hears what is said here.
+    pub(crate) fn guarded(&self, run_id: &str, guard: ChildStdin) {
+        let mut inner = self.lock();
+        let stops = inner.stops;
+        if let Some(entry) = inner.runs.get_mut(run_id) {
+            entry.guard = Some(guard);
+            if stops {
+                entry.tell(Word::Recalled);
+            }
+        }
+    }
+
+    /// Tells the guard of a run something.
+    pub(crate) fn tell(&self, run_id: &str, epoch: u64, word: Word) {
+        let mut inner = self.lock();
+        if let Some(entry) = inner.runs.get_mut(run_id).filter(|entry| entry.lease.epoch == epoch) {
+            // Ctrl-C once: a second one would end the driver before it has said how the run stands.
+            if word != Word::Recalled || !std::mem::replace(&mut entry.recalled, true) {
+                entry.tell(word);
+            }
+        }
+    }
+
+    /// Work on a run has ended; why it was asked to.
+    pub(crate) fn leave(&self, run_id: &str) -> Asked {
+        let mut inner = self.lock();
+        let entry = inner.runs.remove(run_id);
+        self.changed.notify_all();
+        match (entry.is_some_and(|entry| entry.recalled), inner.stops) {
+            (true, _) => Asked::Recalled,
+            (false, true) => Asked::Stopping,
+            (false, false) => Asked::No,
+        }
+    }
+
+    /// How long it is until a run is tried again that could not go on here.
+    pub(crate) fn pause_of(&self, run_id: &str) -> Duration {
+        let mut inner = self.lock();
+        let hitches = inner.hitches.entry(run_id.to_owned()).or_default();
+        *hitches += 1;
+        // A shift that is too long is longer than the longest pause.
+        let factor = 1_u32.checked_shl(*hitches - 1).unwrap_or(u32::MAX);
+        FIRST_PAUSE.saturating_mul(factor).min(LONGEST_PAUSE)
+    }
+
+    /// A run has gone on here.
+    pub(crate) fn went_well(&self, run_id: &str) {
+        self.lock().hitches.remove(run_id);
+    }
+
+    /// No more runs, and what is worked on stops.
+    pub(crate) fn stop(&self) {
+        let mut inner = self.lock();
+        inner.stops = true;
+        for entry in inner.runs.values_mut().filter(|entry| !entry.recalled) {
+            entry.tell(Word::Recalled);
+        }
+        self.changed.notify_all();
+    }
+}
+
+impl Entry {
+    fn tell(&mut self, word: Word) {
+        if let Some(guard) = &mut self.guard {
+            // One that is gone has nothing to hear.
+            let _ = guard.write_all(word.line().as_bytes()).and_then(|()| guard.flush());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_go_on_is_tried_less_and_less_often() {
+        let table = Table::default();
+        let pauses = || (0..40).map(|_| table.pause_of("run").as_secs()).collect::<Vec<u64>>();
+        let first = pauses();
+        assert_eq!(first[..4], [1, 2, 4, 8]);
+        assert_eq!(first[39], 300);
+        assert_eq!(table.pause_of("other").as_secs(), 1);
+        table.went_well("run");
+        assert_eq!(table.pause_of("run").as_secs(), 1);
+    }
+}

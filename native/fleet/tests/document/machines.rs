@@ -1,0 +1,217 @@
+//! Two machines on one: homes of their own, and stand-ins for what leads from one to the other.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::Read;
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use onloop_fleet::engine::restate::find;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::words::Words;
+
+/// The machine with the server, and the other one.
+pub(super) const DESK: &str = "desk";
+pub(super) const TOWER: &str = "tower";
+/// Long enough for whatever should happen on a busy machine.
+const LONG: Duration = Duration::from_secs(120);
+/// How long outputs are waited for that nobody knows yet.
+const SETTLED: Duration = Duration::from_secs(15);
+
+/// Where readers start a fleet they are asked for nothing; here its port may be taken, and both machines have
+/// one name.
+const SHELL: &str = r#"
+exec 2>&1
+onloop() {
+  case "$1 $2" in
+    "fleet up") shift 2; exec "$BIN/onloop" fleet up --listen "127.0.0.1:$PORT" --name desk "$@" ;;
+    "fleet worker") shift 2; exec "$BIN/onloop" fleet worker --name tower "$@" ;;
+  esac
+  command onloop "$@"
+}
+trap 'pwd > "$WHERE"' EXIT
+"#;
+/// Installs the engine that this machine has.
+const NPM: &str = r#"#!/bin/sh
+[ "$1 $2 $3 $5" = "install --silent --prefix @restatedev/restate-server" ] || exit 1
+mkdir -p "$4/node_modules/.bin" && ln -s "$ENGINE" "$4/node_modules/.bin/restate-server"
+"#;
+/// Copies a file of the desk.
+const SCP: &str = r#"#!/bin/sh
+[ "$1" = -q ] || exit 1
+cp "$DESK_HOME/${2#desk:}" "$3"
+"#;
+/// The port is here already.
+const SSH: &str = r#"#!/bin/sh
+[ "$*" = "-f -N -L $PORT:127.0.0.1:$PORT desk" ]
+"#;
+
+pub(super) struct Machines {
+    folder: tempfile::TempDir,
+    port: String,
+    engine: PathBuf,
+    words: RefCell<Words>,
+    started: Vec<Child>,
+}
+
+impl Machines {
+    pub(super) fn new() -> Machines {
+        let folder = tempfile::tempdir().expect("a folder");
+        let engine = find(None, folder.path()).unwrap_or_else(|missing| panic!("{missing}"));
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let port = listener.local_addr().expect("an address").port().to_string();
+        let machines =
+            Machines { folder, port, engine, words: RefCell::default(), started: Vec::new() };
+        machines.furnish();
+        machines
+    }
+
+    fn furnish(&self) {
+        for folder in [DESK, TOWER, "git", "bin"] {
+            fs::create_dir_all(self.path(folder)).expect("a folder");
+        }
+        for home in [DESK, TOWER] {
+            let identity =
+                "[user]\nname = You\nemail = you@example.org\n[init]\ndefaultBranch = main\n";
+            fs::write(self.path(home).join(".gitconfig"), identity).expect("a file");
+        }
+        for (name, text) in [("npm", NPM), ("scp", SCP), ("ssh", SSH)] {
+            let path = self.path("bin").join(name);
+            fs::write(&path, text).expect("a program");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+        }
+        let fleet = Path::new(env!("CARGO_BIN_EXE_onloop-fleet"));
+        let onloop = fleet.with_file_name("onloop");
+        assert!(onloop.is_file(), "`onloop` is missing; make it: cargo build -p onloop");
+        symlink(onloop, self.path("bin/onloop")).expect("a link");
+        let at = |name: &str| self.path(name).to_string_lossy().into_owned();
+        let host = rustix::system::uname();
+        let host = host.nodename().to_string_lossy();
+        let places = [
+            (at("git"), "/srv/git"),
+            (at(DESK), "/home/you"),
+            (at(TOWER), "/home/you"),
+            (format!("127.0.0.1:{}", self.port), "127.0.0.1:9400"),
+            (format!("Worker tower on {host}:"), "Worker tower on tower:"),
+            (format!("desk on {host}:"), "desk:"),
+            (format!("tower on {host}:"), "tower:"),
+            (format!("you@{host}"), "you@desk"),
+        ];
+        let places = places.into_iter().map(|(here, there)| (here, there.to_owned()));
+        self.words.borrow_mut().places = places.collect();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The file in which a machine's shells say where they are.
+    fn place(&self, on: &str) -> PathBuf {
+        self.path(&format!("{on}.where"))
+    }
+
+    /// The current folder of a machine.
+    fn folder(&self, on: &str) -> PathBuf {
+        match fs::read_to_string(self.place(on)) {
+            Ok(place) => PathBuf::from(place.trim_end()),
+            Err(_) => self.path(on),
+        }
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder(DESK).join(name), text).expect("a file");
+    }
+
+    fn shell(&self, on: &str, text: &str) -> Command {
+        let git = self.path("git");
+        let text = text.replace("/srv/git", &git.to_string_lossy()).replace("9400", &self.port);
+        let text = self.words.borrow().typed(&text);
+        let mut shell = Command::new("bash");
+        shell.arg("-c").arg(format!("{SHELL}\n{text}")).current_dir(self.folder(on)).env_clear();
+        let bin = self.path("bin");
+        // What is installed elsewhere must not show.
+        shell.env("PATH", format!("{}:/usr/bin:/bin", bin.display())).env("BIN", bin);
+        shell.env("HOME", self.path(on)).env("USER", "you").env("GIT_CONFIG_NOSYSTEM", "1");
+        shell.env("PORT", &self.port).env("ENGINE", &self.engine).env("WHERE", self.place(on));
+        shell.env("DESK_HOME", self.path(DESK));
+        shell.stdin(Stdio::null());
+        shell
+    }
+
+    /// The exit code of a command, and all that it said.
+    pub(super) fn run(&self, on: &str, text: &str) -> (Option<i32>, String) {
+        let output = self.shell(on, text).output().expect("bash");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), self.words.borrow_mut().said(&said))
+    }
+
+    /// The same, repeated until it says what is expected, or for too long.
+    pub(super) fn run_until(&self, on: &str, text: &str, expected: &str) -> (Option<i32>, String) {
+        let began = Instant::now();
+        loop {
+            let (exit, said) = self.run(on, text);
+            if said.trim_matches('\n') == expected || began.elapsed() > patience() {
+                return (exit, said);
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Starts something that goes on; what it has said once that is what is expected, or for too long.
+    pub(super) fn start(&mut self, on: &str, text: &str, expected: Option<&str>) -> String {
+        let log = self.path(&format!("started-{}.log", self.started.len()));
+        let output = fs::File::create(&log).expect("a log");
+        let child = self.shell(on, text).stdout(output).spawn().expect("bash");
+        self.started.push(child);
+        let began = Instant::now();
+        loop {
+            let said = self.words.borrow_mut().said(&read(&log));
+            let is_expected = expected.is_none_or(|expected| said.trim_matches('\n') == expected);
+            if is_expected || began.elapsed() > patience() {
+                return said;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// What everything that goes on has said.
+    pub(super) fn logs(&self) -> String {
+        let data = self.path(DESK).join(".local/state/onloop/fleet");
+        let mut logs = vec![data.join("data/worker.log")];
+        for repos in [data.join("repositories"), self.path(TOWER).join("fleet")] {
+            let runs = fs::read_dir(repos.join("state/runs")).into_iter().flatten().flatten();
+            logs.extend(runs.map(|run| run.path().join("driver.log")));
+        }
+        logs.extend((0..self.started.len()).map(|at| self.path(&format!("started-{at}.log"))));
+        logs.iter().map(|log| format!("--- {}\n{}\n", log.display(), read(log))).collect()
+    }
+}
+
+impl Drop for Machines {
+    fn drop(&mut self) {
+        // The last one first: a worker hands back what it has while there is a server.
+        for child in self.started.iter_mut().rev() {
+            let _ = kill_process(Pid::from_child(child), Signal::TERM);
+            let began = Instant::now();
+            while began.elapsed() < LONG && matches!(child.try_wait(), Ok(None)) {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn patience() -> Duration {
+    if super::is_written() { SETTLED } else { LONG }
+}
+
+fn read(log: &Path) -> String {
+    let mut text = Vec::new();
+    let _ = fs::File::open(log).and_then(|mut file| file.read_to_end(&mut text));
+    String::from_utf8_lossy(&text).into_owned()
+}

@@ -1,0 +1,76 @@
+//! What a document says, and what is said: the same but for ids, times and places.
+
+use std::collections::BTreeMap;
+
+/// The moment at which every run of the document begins, in ids.
+const MOMENT: &str = "20260320T212315Z";
+/// The same as a time.
+const TIME: &str = "2026-03-20T21:23:15";
+
+/// What stands for what.
+#[derive(Default)]
+pub(super) struct Words {
+    /// Text of this machine, and what the document says in its place; the longest first.
+    pub(super) places: Vec<(String, String)>,
+    /// The moment in the id of each workflow's run.
+    runs: BTreeMap<String, String>,
+}
+
+impl Words {
+    /// A command of the document as it is typed here.
+    pub(super) fn typed(&self, command: &str) -> String {
+        let mut text = command.to_owned();
+        for (slug, moment) in &self.runs {
+            text = text.replace(&format!("{slug}-{MOMENT}"), &format!("{slug}-{moment}"));
+        }
+        text
+    }
+
+    /// What was said here as the document says it.
+    pub(super) fn said(&mut self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (here, there) in &self.places {
+            text = text.replace(here, there);
+        }
+        for (slug, moment) in runs_in(&text) {
+            text = text.replace(&moment, MOMENT);
+            self.runs.insert(slug, moment);
+        }
+        times_in(&text).iter().fold(text, |text, time| text.replace(time, TIME))
+    }
+}
+
+/// Name of the workflow and moment of each id of a run.
+fn runs_in(text: &str) -> Vec<(String, String)> {
+    let is_of_id = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let words = text.split(|c| !is_of_id(c));
+    let run = |word: &str| {
+        let (slug, moment) = word.split("-r").next()?.rsplit_once('-')?;
+        is_like(moment, MOMENT).then(|| (slug.to_owned(), moment.to_owned()))
+    };
+    words.filter_map(run).collect()
+}
+
+fn times_in(text: &str) -> Vec<String> {
+    let starts = text.char_indices().map(|(at, _)| at);
+    let time = |at: usize| text.get(at..at + TIME.len()).filter(|found| is_like(found, TIME));
+    starts.filter_map(time).map(str::to_owned).collect()
+}
+
+/// Whether `text` differs from `sample` in digits alone.
+fn is_like(text: &str, sample: &str) -> bool {
+    let same = |(a, b): (char, char)| a == b || (a.is_ascii_digit() && b.is_ascii_digit());
+    text.len() == sample.len() && text.chars().zip(sample.chars()).all(same)
+}
+
+#[test]
+fn ids_and_times_are_those_of_the_document() {
+    let mut words = Words::default();
+    words.places.push(("/tmp/x/desk".to_owned(), "/home/you".to_owned()));
+    let said =
+        words.said("in /tmp/x/desk: add-it-20261125T142938Z since 2026-11-25T14:29:40+00:00");
+    assert_eq!(said, "in /home/you: add-it-20260320T212315Z since 2026-03-20T21:23:15+00:00");
+    let typed = words.typed("onloop resume add-it-20260320T212315Z other-20260320T212315Z");
+    assert_eq!(typed, "onloop resume add-it-20261125T142938Z other-20260320T212315Z");
+    assert_eq!(words.said("licence-20261125T142938Z-r1"), "licence-20260320T212315Z-r1");
+}

@@ -1,0 +1,14 @@
+//! The engine in memory does what every engine does.
+
+#[path = "engine/samples.rs"]
+mod samples;
+#[path = "engine/scenarios.rs"]
+mod scenarios;
+
+use onloop_fleet::engine::{Keeper, Memory};
+
+#[tokio::test]
+async fn the_engine_in_memory_keeps_the_contract() {
+    let engine = Keeper::start(Memory::new(), scenarios::settings()).await.expect("it starts");
+    scenarios::all(&engine).await;
+}

@@ -1,0 +1,68 @@
+//! Runs, workers and journals to try an engine with.
+
+use onloop_core::documents::ledger;
+use onloop_core::run::Event;
+use onloop_core::time::Timestamp;
+use onloop_fleet::engine::{Append, Head, Offer, Release, Rest, Submission};
+
+/// A run of the repository that is called as it is.
+pub(crate) fn submission(name: &str, agent: &str) -> Submission {
+    Submission {
+        run_id: name.to_owned(),
+        repository: format!("git@example.com:{name}"),
+        base: None,
+        branch: None,
+        workflow: "hotl-workflow-test.md".to_owned(),
+        text: "the workflow".to_owned(),
+        options: vec!["--auto-approve".to_owned()],
+        agents: vec![agent.to_owned()],
+        user: Some("somebody".to_owned()),
+        host: "laptop".to_owned(),
+        at_ms: 1_774_041_795_000,
+    }
+}
+
+/// A worker with room.
+pub(crate) fn offer(worker: &str, repositories: &[&str]) -> Offer {
+    Offer {
+        worker: worker.to_owned(),
+        host: "machine".to_owned(),
+        slots: 8,
+        busy: 0,
+        repositories: repositories.iter().map(|&one| one.to_owned()).collect(),
+    }
+}
+
+/// The end of a lease.
+pub(crate) fn release(run_id: &str, epoch: u64, rest: Rest) -> Release {
+    Release { run_id: run_id.to_owned(), epoch, rest }
+}
+
+/// An append.
+pub(crate) fn append(
+    run_id: &str,
+    epoch: Option<u64>,
+    after: Option<&Head>,
+    lines: &str,
+) -> Append {
+    Append { run_id: run_id.to_owned(), epoch, after: after.cloned(), lines: lines.to_owned() }
+}
+
+/// Lines that chain behind `before`, and the last of them.
+pub(crate) fn lines(before: Option<&Head>, count: usize) -> (Head, String) {
+    chained(before, count, &Event::RunPaused { reason: "a line".to_owned() })
+}
+
+/// Lines of one event that chain behind `before`, and the last of them.
+pub(crate) fn chained(before: Option<&Head>, count: usize, event: &Event) -> (Head, String) {
+    let mut bytes = Vec::new();
+    let mut head = match before {
+        Some(head) => ledger::Head { seq: head.seq, sha256: head.sha256.clone() },
+        None => ledger::Head { seq: 0, sha256: "0".repeat(64) },
+    };
+    for _ in 0..count {
+        head = ledger::append(&mut bytes, &head, Timestamp::EPOCH, event, None);
+    }
+    let head = Head { seq: head.seq, sha256: head.sha256 };
+    (head, String::from_utf8(bytes).expect("lines are text"))
+}

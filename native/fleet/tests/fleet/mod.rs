@@ -1,0 +1,217 @@
+//! A whole fleet for a test: a server that keeps runs in memory, workers that are processes, a bare
+//! repository that everybody pushes to, and the checkout of a person.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use onloop_core::documents::ledger;
+use onloop_core::run::Run;
+use onloop_fleet::client::Client;
+use onloop_fleet::desk::Desk;
+use onloop_fleet::engine::{Keeper, Memory, RunView, Settings};
+use onloop_fleet::key::Key;
+use rustix::process::{Pid, Signal};
+
+/// Long enough for whatever should happen on a busy machine.
+pub(crate) const LONG: Duration = Duration::from_secs(90);
+
+pub(crate) struct Fleet {
+    folder: tempfile::TempDir,
+    runtime: Option<tokio::runtime::Runtime>,
+    url: String,
+    key: Key,
+    workers: Vec<Child>,
+}
+
+impl Fleet {
+    /// A server whose leases last for `lease`, and a repository with one commit.
+    pub(crate) fn new(lease: Duration) -> Fleet {
+        let folder = tempfile::tempdir().expect("a folder");
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let key = Key::new();
+        let address: SocketAddr = "127.0.0.1:0".parse().expect("an address");
+        let desk = runtime.block_on(async {
+            let settings = Settings { lease, ..Settings::default() };
+            let keeper = Keeper::start(Memory::new(), settings).await.expect("an engine");
+            Desk::listen(address, Arc::new(keeper), key.clone()).await.expect("a server")
+        });
+        let url = format!("http://{}", desk.address().expect("an address"));
+        let (end, ended) = tokio::sync::watch::channel(false);
+        // It ends with its runtime.
+        std::mem::forget(end);
+        runtime.spawn(desk.serve(ended));
+        let fleet = Fleet { folder, runtime: Some(runtime), url, key, workers: Vec::new() };
+        fleet.key.write(&fleet.path("fleet.key")).expect("a key");
+        fleet.make_repository();
+        fleet
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client::new(&self.url, self.key.clone())
+    }
+
+    fn make_repository(&self) {
+        fs::create_dir_all(self.path("home")).expect("a folder");
+        fs::create_dir_all(self.path("shop")).expect("a folder");
+        let git = |words: &[&str]| self.git("shop", words);
+        self.git("", &["init", "--quiet", "--bare", "--initial-branch=main", "shop.git"]);
+        git(&["init", "--quiet", "--initial-branch=main"]);
+        fs::write(self.path("shop/README"), "a shop\n").expect("a file");
+        git(&["add", "README"]);
+        git(&["commit", "--quiet", "-m", "Begin"]);
+        let remote = self.path("shop.git");
+        git(&["remote", "add", "origin", &remote.to_string_lossy()]);
+        git(&["push", "--quiet", "--set-upstream", "origin", "main"]);
+    }
+
+    pub(crate) fn git(&self, folder: &str, words: &[&str]) -> String {
+        let output = self
+            .environment(Command::new("git"))
+            .args(words)
+            .current_dir(self.path(folder))
+            .output();
+        let output = output.expect("git");
+        assert!(
+            output.status.success(),
+            "git {words:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+
+    fn environment(&self, mut command: Command) -> Command {
+        command.env_clear();
+        for name in ["PATH", "TMPDIR", "LLVM_PROFILE_FILE"] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
+        command
+            .env("HOME", self.path("home"))
+            .env("USER", "ada")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .envs([("GIT_AUTHOR_NAME", "Ada"), ("GIT_AUTHOR_EMAIL", "ada@example.org")])
+            .envs([("GIT_COMMITTER_NAME", "Ada"), ("GIT_COMMITTER_EMAIL", "ada@example.org")])
+            .env("ONLOOP_FLEET_SERVER", &self.url)
+            .env("ONLOOP_FLEET_KEY_FILE", self.path("fleet.key"))
+            .env("ONLOOP_STATE_HOME", self.path("state"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Starts a worker; a test ends it by its place in the list.
+    pub(crate) fn start_worker(&mut self, name: &str) -> usize {
+        let log = fs::File::create(self.path(&format!("{name}.log"))).expect("a log");
+        let mut command = self.environment(Command::new(env!("CARGO_BIN_EXE_onloop-fleet")));
+        command.env_remove("ONLOOP_STATE_HOME");
+        command.args(["worker", "--name", name, "--slots", "4", "--allow", "*", "--repos"]);
+        command.arg(self.path(name)).stdout(Stdio::null()).stderr(log);
+        self.workers.push(command.spawn().expect("a worker"));
+        self.workers.len() - 1
+    }
+
+    /// Sends a signal to a worker, and to nothing below it.
+    pub(crate) fn signal(&self, at: usize, signal: Signal) {
+        rustix::process::kill_process(Pid::from_child(&self.workers[at]), signal)
+            .expect("a worker");
+    }
+
+    /// The run as its journal has it.
+    pub(crate) fn run(&self, id: &str) -> Run {
+        let lines = self.client().lines(id, 0, Duration::ZERO).expect("lines").lines;
+        ledger::read(lines.as_bytes(), None).expect("a sound ledger").run
+    }
+
+    /// What a person types in the checkout.
+    pub(crate) fn onloop(&self, words: &[&str]) -> Output {
+        let mut command = self.environment(Command::new(env!("CARGO_BIN_EXE_onloop-fleet")));
+        command.args(words).current_dir(self.path("shop")).output().expect("onloop")
+    }
+
+    /// Submits a workflow; its run.
+    pub(crate) fn submit(&self, steps: &str, agent: &str) -> String {
+        self.submit_with(steps, agent, &[])
+    }
+
+    /// The same, with more options.
+    pub(crate) fn submit_with(&self, steps: &str, agent: &str, more: &[&str]) -> String {
+        self.write_workflow(steps);
+        let words = ["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", agent];
+        let output = self.onloop(&[&words, more].concat());
+        assert!(output.status.success(), "{}", self.all(&output));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    pub(crate) fn folder(&self) -> String {
+        self.folder.path().to_string_lossy().into_owned()
+    }
+
+    pub(crate) fn write_workflow(&self, steps: &str) {
+        let text = format!(
+            "---\nintent: Sell\nsuccess_criteria: sold\nrisk_level: low\n---\n\n## Steps\n\n{steps}"
+        );
+        fs::write(self.path("shop/hotl-workflow-sell.md"), text).expect("a workflow");
+    }
+
+    /// Waits until the run is as `wanted`.
+    pub(crate) fn wait(&self, run: &str, wanted: impl Fn(&RunView) -> bool) -> RunView {
+        let began = Instant::now();
+        loop {
+            let lines = self.client().lines(run, 0, Duration::ZERO).expect("the run");
+            if wanted(&lines.view) {
+                return lines.view;
+            }
+            assert!(began.elapsed() < LONG, "{:?}\n{}\n{}", lines.view, lines.lines, self.logs());
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+
+    /// What everybody has written.
+    pub(crate) fn logs(&self) -> String {
+        let mut text = String::new();
+        let mut read = |path: &Path| {
+            let content = fs::read_to_string(path).unwrap_or_default();
+            text += &format!("--- {}\n{content}\n", path.display());
+        };
+        for entry in fs::read_dir(self.folder.path()).expect("a folder").flatten() {
+            if entry.path().extension().is_some_and(|ending| ending == "log") {
+                read(&entry.path());
+            }
+            let runs = entry.path().join("state/runs");
+            for run in fs::read_dir(runs).into_iter().flatten().flatten() {
+                read(&run.path().join("driver.1.log"));
+                read(&run.path().join("driver.log"));
+            }
+        }
+        text
+    }
+
+    pub(crate) fn all(&self, output: &Output) -> String {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        format!(
+            "{}\n{}{}\n{}",
+            output.status,
+            text(&output.stdout),
+            text(&output.stderr),
+            self.logs()
+        )
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        for worker in &mut self.workers {
+            let _ = worker.kill();
+            let _ = worker.wait();
+        }
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! How long what a step needs takes, from a client through the desk to Restate and back. Needs the
+//! server's program; prints figures.
+#![cfg(unix)]
+
+#[path = "engine/program.rs"]
+mod program;
+#[path = "engine/samples.rs"]
+mod samples;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use onloop_fleet::client::Client;
+use onloop_fleet::desk::Desk;
+use onloop_fleet::engine::restate::{Options, start};
+use onloop_fleet::engine::{Offer, Rest, Settings};
+use onloop_fleet::key::Key;
+use tokio::sync::watch;
+
+/// What is measured how often.
+const ROUNDS: usize = 200;
+/// The goal for a step is 20 ms, and it has about five appends.
+const APPEND_MEDIAN: Duration = Duration::from_millis(20);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_is_recorded_in_milliseconds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = program::program();
+    let guard = env!("CARGO_BIN_EXE_onloop-fleet").into();
+    let folder = folder.path().to_owned();
+    let options = Options { program, guard, folder, settings: Settings::default() };
+    let (engine, server) = start(options).await.unwrap_or_else(|error| panic!("{error}"));
+    let pid = server.pid().expect("a server");
+    let key = Key::new();
+    let address = "127.0.0.1:0".parse().expect("an address");
+    let desk = Desk::listen(address, Arc::new(engine), key.clone()).await.expect("it listens");
+    let url = format!("http://{}", desk.address().expect("an address"));
+    let (end, ended) = watch::channel(false);
+    let serving = tokio::spawn(desk.serve(ended));
+
+    let measured = tokio::task::spawn_blocking(move || measure(&Client::new(&url, key)));
+    let appends = measured.await.expect("measured");
+    println!("memory of the server: {}", memory(pid));
+    end.send_replace(true);
+    serving.await.expect("it ends");
+    server.stop().await;
+    assert!(appends < APPEND_MEDIAN, "{appends:?}");
+}
+
+fn measure(client: &Client) -> Duration {
+    let offer = samples::offer("worker", &["*"]);
+    let mut times: [Vec<Duration>; 4] = Default::default();
+    let mut timed = |which: usize, begun: Instant| times[which].push(begun.elapsed());
+    for round in 0..ROUNDS {
+        let run_id = format!("run-{round}");
+        let begun = Instant::now();
+        client.submit(&samples::submission(&run_id, "claude")).expect("a new run");
+        timed(0, begun);
+        let begun = Instant::now();
+        let lease = take(client, &offer);
+        timed(1, begun);
+        let mut head = None;
+        for _ in 0..5 {
+            let (next, line) = samples::lines(head.as_ref(), 1);
+            let append = samples::append(&run_id, Some(lease), head.as_ref(), &line);
+            let begun = Instant::now();
+            head = Some(client.append(&append).expect("added"));
+            timed(2, begun);
+            assert_eq!(head, Some(next));
+        }
+        let over = Rest::Over { how: "completed".to_owned() };
+        let begun = Instant::now();
+        client.release(&samples::release(&run_id, lease, over)).expect("released");
+        timed(3, begun);
+    }
+    for (name, times) in ["submit", "take", "append", "release"].iter().zip(&mut times) {
+        times.sort_unstable();
+        let at = |part: usize| times[(times.len() - 1) * part / 100];
+        println!("{name}: median {:?}, 90 % {:?}, most {:?}", at(50), at(90), at(100));
+    }
+    times[2][times[2].len() / 2]
+}
+
+fn take(client: &Client, offer: &Offer) -> u64 {
+    client.take(offer, Duration::from_secs(5)).expect("taken").expect("a run").lease.epoch
+}
+
+fn memory(pid: u32) -> String {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.map_or_else(|| "unknown".to_owned(), |size| size.trim().to_owned())
+}

@@ -1,0 +1,90 @@
+//! Restate does what the engine in memory does, and has it again after its server was killed. Needs the
+//! server's program; a stage of its own runs this.
+#![cfg(unix)]
+
+#[path = "engine/program.rs"]
+mod program;
+#[path = "engine/samples.rs"]
+mod samples;
+#[path = "engine/scenarios.rs"]
+mod scenarios;
+
+use std::path::Path;
+use std::time::Duration;
+
+use onloop_fleet::engine::restate::{self, Options, Restate, Server, ServerEvent, start};
+use onloop_fleet::engine::{Engine, EngineError, Keeper, Rest};
+
+async fn engine(folder: &Path) -> (Keeper<Restate>, Server) {
+    let program = program::program();
+    let options = Options {
+        program,
+        guard: env!("CARGO_BIN_EXE_onloop-fleet").into(),
+        folder: folder.to_owned(),
+        settings: scenarios::settings(),
+    };
+    start(options).await.unwrap_or_else(|error: restate::StartError| panic!("{error}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn restate_keeps_the_contract() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (engine, server) = engine(folder.path()).await;
+    scenarios::all(&engine).await;
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_restate_has_answered_is_there_after_kills() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (keeper, mut server) = engine(folder.path()).await;
+    let run = samples::submission("killed", "claude");
+    keeper.submit(&run).await.expect("a new run");
+    let offer = samples::offer("worker", &["*"]);
+    let lease = keeper.take(&offer, Duration::ZERO).await.expect("taken").expect("a run").lease;
+    let (first, one) = samples::lines(None, 1);
+    let append = samples::append("killed", Some(lease.epoch), None, &one);
+    keeper.append(&append).await.expect("added");
+
+    // The server dies, and is started again.
+    kill(server.pid().expect("a server"));
+    assert!(matches!(server.event().await, ServerEvent::Ended(_)));
+    let (second, two) = samples::lines(Some(&first), 1);
+    let append = samples::append("killed", None, Some(&first), &two);
+    let away = keeper.append(&append).await;
+    assert!(matches!(away, Err(EngineError::Unreachable { .. })), "{away:?}");
+    assert_eq!(server.event().await, ServerEvent::Back);
+    assert_eq!(keeper.append(&append).await, Ok(second.clone()));
+
+    // Everything ends, and is started again: what was worked on is given out again when the lease has
+    // ended, and what is over stays over.
+    let over = samples::submission("over", "claude");
+    keeper.submit(&over).await.expect("a new run");
+    let other = keeper.take(&offer, Duration::from_secs(5)).await.expect("taken").expect("a run");
+    let how = Rest::Over { how: "completed".to_owned() };
+    keeper
+        .release(&samples::release(&other.lease.run_id, other.lease.epoch, how))
+        .await
+        .expect("over");
+    kill(server.pid().expect("a server"));
+    drop((keeper, server));
+    let (keeper, server) = engine(folder.path()).await;
+    let overview = keeper.overview().await.expect("an overview");
+    let rests: Vec<_> = overview.runs.iter().map(|run| (run.run_id.as_str(), &run.rest)).collect();
+    let over = Rest::Over { how: "completed".to_owned() };
+    let expected = if other.lease.run_id == "over" {
+        [("over", &over), ("killed", &Rest::Ready)]
+    } else {
+        [("over", &Rest::Ready), ("killed", &over)]
+    };
+    assert_eq!(rests, expected);
+    let again = keeper.take(&offer, Duration::from_secs(20)).await.expect("taken").expect("a run");
+    assert_ne!(again.lease.run_id, other.lease.run_id);
+    assert_eq!(keeper.lines("killed", 0, Duration::ZERO).await.expect("lines").lines, one + &two);
+    server.stop().await;
+}
+
+fn kill(pid: u32) {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw).expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is killed");
+}

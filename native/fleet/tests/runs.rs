@@ -1,0 +1,294 @@
+//! Runs on a fleet, by real workers in real repositories.
+#![cfg(unix)]
+
+mod fleet;
+
+use std::fs;
+use std::time::Duration;
+
+use fleet::{Fleet, LONG};
+use onloop_core::run::Run;
+use onloop_fleet::engine::{Rest, RunView};
+use rustix::process::Signal;
+
+/// Ends soon after its holder is gone, and no sooner than a busy machine lets a worker beat.
+const LEASE: Duration = Duration::from_secs(6);
+
+const DOOR: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\n";
+const TILL: &str =
+    "\n- [ ] **Step 2: Count**\naction: Write till.txt\nloop: false\nverify: test -f till.txt\n";
+
+fn is_over(view: &RunView) -> bool {
+    matches!(view.rest, Rest::Over { .. }) && view.holder.is_none()
+}
+
+fn waits(view: &RunView) -> bool {
+    matches!(view.rest, Rest::Waits { .. }) && view.holder.is_none()
+}
+
+/// The words of the events of a run, without what tells nothing here.
+fn events(run: &Run) -> Vec<String> {
+    run.events.iter().map(|entry| entry.text.clone()).collect()
+}
+
+#[test]
+fn a_run_is_completed_and_its_work_is_in_the_remote() {
+    let mut fleet = Fleet::new(LEASE);
+    let run = fleet.submit(DOOR, "echo open > door.txt");
+    fleet.start_worker("one");
+    fleet.wait(&run, is_over);
+    assert_eq!(fleet.run(&run).status.as_str(), "completed");
+    let shown = fleet.git("shop.git", &["show", &format!("refs/onloop/{run}/1-1:door.txt")]);
+    assert_eq!(shown, "open");
+    let status = fleet.onloop(&["status", &run]);
+    assert!(status.status.success(), "{}", fleet.all(&status));
+    let said = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(said.contains("completed"), "{said}");
+}
+
+#[test]
+fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
+    let mut fleet = Fleet::new(LEASE);
+    let steps = format!("{DOOR}gate: human\n{TILL}");
+    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
+    let run = fleet.submit(&steps, agent);
+    let first = fleet.start_worker("one");
+    let view = fleet.wait(&run, waits);
+    let what = "the gate of step 1 waits for you".to_owned();
+    assert_eq!(view.rest, Rest::Waits { what });
+    // Whoever worked on it may go away meanwhile.
+    fleet.signal(first, Signal::KILL);
+    fleet.start_worker("two");
+    let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
+    assert!(gate.status.success(), "{}", fleet.all(&gate));
+    fleet.wait(&run, is_over);
+    let done = fleet.run(&run);
+    assert_eq!(done.status.as_str(), "completed", "{:#?}", events(&done));
+    let lines = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines").lines;
+    let decided = lines.lines().find(|line| line.contains("\"gate_decided\"")).expect("a decision");
+    assert!(decided.contains(r#""by":{"user":"ada","door":"command"}"#), "{decided}");
+    assert!(done.place.execution_root.contains("/two/"), "{}", done.place.execution_root);
+    // The clones are gone; what has changed is shown here all the same.
+    let diff = fleet.onloop(&["diff", &run, "--stat"]);
+    assert!(String::from_utf8_lossy(&diff.stdout).contains("till.txt"), "{}", fleet.all(&diff));
+    let shown =
+        fleet.git("shop.git", &["ls-tree", "--name-only", &format!("refs/onloop/{run}/2-1")]);
+    assert_eq!(shown, "README\ndoor.txt\nhotl-workflow-sell.md\ntill.txt");
+}
+
+/// An agent that says when it is there; the first one needs a minute.
+fn slow_agent(fleet: &Fleet) -> String {
+    let log = fleet.path("agents");
+    format!(
+        "echo begin $$ >> {0}; n=$(grep -c begin {0}); [ $n -gt 1 ] || sleep 60; touch door.txt; echo \
+         end $$ >> {0}",
+        log.display()
+    )
+}
+
+fn agents(fleet: &Fleet) -> Vec<String> {
+    let text = fs::read_to_string(fleet.path("agents")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Whether the process that an agent's line names is there.
+fn lives(line: &str) -> bool {
+    let pid = line.rsplit(' ').next().unwrap_or_default();
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
+}
+
+fn wait_for_agents(fleet: &Fleet, count: usize) {
+    let began = std::time::Instant::now();
+    while agents(fleet).len() < count {
+        assert!(began.elapsed() < LONG, "{:?}\n{}", agents(fleet), fleet.logs());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn the_run_of_a_killed_worker_goes_on_elsewhere_and_its_agent_has_ended() {
+    let mut fleet = Fleet::new(LEASE);
+    let run = fleet.submit_with(DOOR, &slow_agent(&fleet), &["--confine", "off"]);
+    let first = fleet.start_worker("one");
+    wait_for_agents(&fleet, 1);
+    fleet.signal(first, Signal::KILL);
+    fleet.start_worker("two");
+    fleet.wait(&run, is_over);
+    let agents = agents(&fleet);
+    assert_eq!(agents.len(), 3, "{agents:?}");
+    assert!(!lives(&agents[0]), "{agents:?}");
+    let done = fleet.run(&run);
+    assert_eq!(done.status.as_str(), "completed", "{:#?}", events(&done));
+}
+
+#[test]
+fn a_frozen_worker_loses_its_agent_before_another_one_begins() {
+    let mut fleet = Fleet::new(LEASE);
+    let run = fleet.submit_with(DOOR, &slow_agent(&fleet), &["--confine", "off"]);
+    let first = fleet.start_worker("one");
+    wait_for_agents(&fleet, 1);
+    fleet.signal(first, Signal::STOP);
+    fleet.start_worker("two");
+    wait_for_agents(&fleet, 2);
+    assert!(!lives(&agents(&fleet)[0]), "two agents at once: {}", fleet.logs());
+    fleet.wait(&run, is_over);
+    // It comes back, and changes nothing.
+    let before = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines");
+    fleet.signal(first, Signal::CONT);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(fleet.client().lines(&run, 0, Duration::ZERO).expect("lines"), before);
+    assert_eq!(agents(&fleet).len(), 3, "{:?}", agents(&fleet));
+}
+
+#[test]
+fn a_run_that_is_worked_on_is_given_up_from_the_checkout() {
+    let mut fleet = Fleet::new(LEASE);
+    let run = fleet.submit_with(DOOR, &slow_agent(&fleet), &["--confine", "off"]);
+    fleet.start_worker("one");
+    wait_for_agents(&fleet, 1);
+    let abandon = fleet.onloop(&["abandon", &run, "--reason", "the shop is closed"]);
+    assert!(abandon.status.success(), "{}", fleet.all(&abandon));
+    let view = fleet.wait(&run, is_over);
+    assert_eq!(view.rest, Rest::Over { how: "abandoned".to_owned() });
+    assert!(!lives(&agents(&fleet)[0]));
+}
+
+#[test]
+fn a_run_comes_home_and_goes_on_there() {
+    let mut fleet = Fleet::new(LEASE);
+    let steps = format!("{DOOR}gate: human\n{TILL}");
+    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
+    let run = fleet.submit(&steps, agent);
+    fleet.start_worker("one");
+    fleet.wait(&run, waits);
+    let gate = fleet.onloop(&["resume", &run, "--agent-command", agent]);
+    // The gate waits for a person here as there.
+    assert_eq!(gate.status.code(), Some(3), "{}", fleet.all(&gate));
+    let view = fleet.wait(&run, |view| view.holder.is_none() && !waits(view));
+    assert!(matches!(view.rest, Rest::Home { .. }), "{view:?}");
+    let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
+    assert!(gate.status.success(), "{}", fleet.all(&gate));
+    let resume = fleet.onloop(&["resume", &run, "--agent-command", agent]);
+    assert!(resume.status.success(), "{}", fleet.all(&resume));
+    let here = fleet.path(".hotl-worktrees/shop");
+    let worktree = fs::read_dir(here).expect("worktrees").flatten().next().expect("one").path();
+    assert!(worktree.join("door.txt").exists() && worktree.join("till.txt").exists());
+}
+
+#[test]
+fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
+    let mut fleet = Fleet::new(LEASE);
+    let steps = format!("{DOOR}gate: human\n{TILL}");
+    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
+    let run = fleet.submit(&steps, agent);
+    fleet.start_worker("one");
+    fleet.wait(&run, waits);
+    fs::rename(fleet.path("shop.git"), fleet.path("away.git")).expect("moved");
+    let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
+    assert!(gate.status.success(), "{}", fleet.all(&gate));
+    let view = fleet.wait(
+        &run,
+        |view| matches!(&view.rest, Rest::Again { what, .. } if what.starts_with("on one: ")),
+    );
+    let Rest::Again { what, .. } = view.rest else { unreachable!("it is tried again") };
+    assert!(what.contains("shop.git"), "{what}");
+    fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
+    // Nobody has to say so.
+    fleet.wait(&run, is_over);
+    assert_eq!(fleet.run(&run).status.as_str(), "completed");
+}
+
+#[test]
+fn one_failing_repository_does_not_stop_the_others() {
+    let mut fleet = Fleet::new(LEASE);
+    fleet.git("", &["clone", "--quiet", "--bare", "shop.git", "mill.git"]);
+    let list = fleet.path("list");
+    let (shop, mill) = (fleet.path("shop.git"), fleet.path("mill.git"));
+    let text =
+        format!("# ours\n{}\n{}/none.git\n{}\n", shop.display(), list.display(), mill.display());
+    fs::write(&list, text).expect("a list");
+    fleet.write_workflow(DOOR);
+    fleet.start_worker("one");
+    let list = list.to_string_lossy().into_owned();
+    let all =
+        ["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", "touch door.txt"];
+    let many = fleet.onloop(&[&all[..], &["--repos", &list, "--parallel", "2"]].concat());
+    assert_eq!(many.status.code(), Some(3), "{}", fleet.all(&many));
+    let said = String::from_utf8_lossy(&many.stdout).into_owned();
+    let rows: Vec<String> =
+        said.lines().map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert!(rows[0].ends_with("shop.git completed"), "{said}");
+    assert!(rows[2].contains("none.git tried again: on one: error: git clone: "), "{said}");
+    assert!(rows[4].ends_with("mill.git completed"), "{said}");
+}
+
+/// A ledger without what depends on place, time and machine.
+fn told(lines: &str) -> Vec<String> {
+    let place = [
+        "at",
+        "prev",
+        "sha256",
+        "commit",
+        "tree",
+        "programs",
+        "pid",
+        "started",
+        "boot",
+        "host",
+        "took_ms",
+        "duration_ms",
+    ];
+    let strip = |line: &str| {
+        let mut value: serde_json::Value = serde_json::from_str(line).expect("a line");
+        strip_members(&mut value, &place);
+        value.to_string()
+    };
+    lines.lines().map(strip).collect()
+}
+
+fn strip_members(value: &mut serde_json::Value, names: &[&str]) {
+    match value {
+        serde_json::Value::Object(members) => {
+            members.retain(|name, _| !names.contains(&name.as_str()));
+            members.values_mut().for_each(|value| strip_members(value, names));
+        }
+        serde_json::Value::Array(values) => {
+            values.iter_mut().for_each(|value| strip_members(value, names));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_ledger_of_a_run_is_the_same_here_and_on_a_fleet() {
+    let mut fleet = Fleet::new(LEASE);
+    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
+    let run = fleet.submit(&format!("{DOOR}{TILL}"), agent);
+    fleet.start_worker("one");
+    fleet.wait(&run, is_over);
+    let there = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines").lines;
+    let words = ["run", "hotl-workflow-sell.md", "--run-id", "here", "--agent-command", agent];
+    let here = fleet.onloop(&words);
+    assert!(here.status.success(), "{}", fleet.all(&here));
+    let here = fs::read_to_string(fleet.path("state/runs/here/ledger.jsonl")).expect("a ledger");
+    let there_root = format!("{}/one/runs/{run}", fleet.folder());
+    let same = |text: &str| {
+        let text = text.replace(&format!("{there_root}/.hotl-worktrees"), "WORKTREES");
+        let text = text.replace(&format!("{}/.hotl-worktrees", fleet.folder()), "WORKTREES");
+        let text = text.replace(&format!("{there_root}/shop"), "SHOP").replace(&run, "here");
+        text.replace(&format!("{}/shop", fleet.folder()), "SHOP")
+    };
+    let (here, there) = (told(&same(&here)), told(&same(&there)));
+    let times = |line: &String| {
+        let mut line = line.clone();
+        while let Some(at) = line.find("2026-") {
+            let end = line[at..].find('"').map_or(line.len(), |end| at + end);
+            line.replace_range(at..end, "TIME");
+        }
+        line
+    };
+    let (here, there): (Vec<_>, Vec<_>) =
+        (here.iter().map(times).collect(), there.iter().map(times).collect());
+    assert_eq!(here, there);
+}
