@@ -60,15 +60,13 @@ Examples:
   onloop fleet status --json")]
     Status(StatusArgs),
     /// Take runs from the fleet and drive them on this machine
-    #[command(
-        after_help = "Works only on repositories that are named with --allow or in the file
+    #[command(after_help = "Works only on repositories that are named with --allow or in the file
 `repositories` of its folder. Agents are confined as in any run.
 
 Examples:
   onloop fleet worker --server https://fleet.example.org --repos ~/fleet \\
     --allow 'https://github.com/example/*'
-  onloop fleet worker --repos ~/fleet --slots 4    the fleet that is known here"
-    )]
+  onloop fleet worker --repos ~/fleet --slots 4    the fleet that is known here")]
     Worker(WorkerArgs),
     /// Become a program that ends with whoever started this one
     #[command(hide = true)]
@@ -99,8 +97,7 @@ Examples:
 }
 
 /// Verbs that `onloop` has not, so that they are known without `fleet` before them.
-const OWN: [&str; 8] =
-    ["up", "worker", "guard", "leash", "conduct", "-h", "--help", "--version"];
+const OWN: [&str; 8] = ["up", "worker", "guard", "leash", "conduct", "-h", "--help", "--version"];
 
 /// The whole program: what stands behind `onloop fleet`, a run that is submitted, or any verb of `onloop`
 /// on a machine that knows a fleet.

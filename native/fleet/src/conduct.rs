@@ -25,8 +25,8 @@ use crate::engine::{Release, Rest};
 use crate::journal::{Mirror, Writer, on_journal};
 use crate::patient::{PatientGit, Trouble};
 use crate::travel::Luggage;
-use place::Hitch;
 use crate::{leash, rest};
+use place::Hitch;
 
 /// How long a driver tries to say how a run stands. What it cannot say is found out when its lease ends.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(10);

@@ -83,7 +83,9 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
             Ok(_) => {}
             Err(MirrorError::Engine(error @ EngineError::Unreachable { .. })) => {
                 if !std::mem::replace(&mut told, true) {
-                    eprintln!("warning: {error}\n  Runs of the fleet are shown as this machine knew them.");
+                    eprintln!(
+                        "warning: {error}\n  Runs of the fleet are shown as this machine knew them."
+                    );
                 }
             }
             Err(error) => eprintln!("warning: run {}: {error}", mark.run_id),
@@ -91,7 +93,10 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
     }
     if start.argv.get(1).is_some_and(|verb| LASTING.contains(&verb.as_str())) {
         let goes_on = |mark: &Mark| !mark.is_over(runs);
-        meant.into_iter().filter(goes_on).for_each(|mark| follow(runs, mark, calls, &start.process));
+        meant
+            .into_iter()
+            .filter(goes_on)
+            .for_each(|mark| follow(runs, mark, calls, &start.process));
     }
 }
 

@@ -62,15 +62,14 @@ fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
     let submission = submission(&found, &options, repository, Some(checkout));
     keep_base(checkout, &submission.run_id)?;
     give(calls.as_ref(), &submission).map_err(|error| refuse(&error.to_string()))?;
-    let run = FleetRun {
-        server: known.url,
-        root: checkout.root.clone(),
-        remote: REMOTE.to_owned(),
-    };
+    let run =
+        FleetRun { server: known.url, root: checkout.root.clone(), remote: REMOTE.to_owned() };
     remember(&submission.run_id, run)?;
     println!("{}", submission.run_id);
     let id = &submission.run_id;
-    eprintln!("Submitted. How it stands:\n  onloop status {id}\n  onloop watch {id}\n  onloop fleet status");
+    eprintln!(
+        "Submitted. How it stands:\n  onloop status {id}\n  onloop watch {id}\n  onloop fleet status"
+    );
     Ok(Exit::Done)
 }
 
@@ -131,7 +130,10 @@ fn say_uncommitted(checkout: &SubmittedCheckout) {
         return;
     }
     let count = text::counted(checkout.uncommitted.len() as u64, "uncommitted file");
-    eprintln!("note: the work begins at {}; {count} stay here", &checkout.head[..12.min(checkout.head.len())]);
+    eprintln!(
+        "note: the work begins at {}; {count} stay here",
+        &checkout.head[..12.min(checkout.head.len())]
+    );
 }
 
 /// Brings the commit at which the work begins to the remote, under a name of the run.

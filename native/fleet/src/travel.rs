@@ -54,7 +54,12 @@ impl Luggage {
     /// # Errors
     ///
     /// `Denied` where a later lease is there; those of git.
-    pub fn take(git: Box<dyn Git>, cwd: &str, remote: &str, lease: Lease) -> Result<Luggage, Failure> {
+    pub fn take(
+        git: Box<dyn Git>,
+        cwd: &str,
+        remote: &str,
+        lease: Lease,
+    ) -> Result<Luggage, Failure> {
         let mut luggage = Luggage {
             git,
             cwd: cwd.to_owned(),
@@ -216,6 +221,7 @@ struct FirstRecord {
 /// Name and commit of the checkpoint that a line of a ledger speaks of.
 fn checkpoint_of(line: &str) -> Option<(String, String)> {
     // Most lines are about something else, and few are worth reading twice.
-    let checkpoint = line.contains("\"checkpoint_taken\"").then(|| ledger::checkpoint_of(line))??;
+    let checkpoint =
+        line.contains("\"checkpoint_taken\"").then(|| ledger::checkpoint_of(line))??;
     Some((checkpoint.moment.name(), checkpoint.commit))
 }

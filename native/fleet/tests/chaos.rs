@@ -77,7 +77,9 @@ const ROUNDS_IN_SEASON: u64 = 10;
 #[test]
 fn every_run_ends_as_it_ends_on_one_machine() {
     let number = |name: &str| {
-        std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number of rounds or a seed"))
+        std::env::var(name)
+            .ok()
+            .map(|text| text.parse::<u64>().expect("a number of rounds or a seed"))
     };
     let rounds = number("ONLOOP_CHAOS_ROUNDS").unwrap_or(ROUNDS);
     let first = number("ONLOOP_SEED").unwrap_or(1);

@@ -123,7 +123,8 @@ fn many_short_runs_take_as_long_as_they_are_many() {
         }
         let submitted = began.elapsed();
         wait_until_over(&world, (part - before) as usize, |run| {
-            run.strip_prefix("short-").is_some_and(|at| at.parse().is_ok_and(|at: u32| at >= before))
+            run.strip_prefix("short-")
+                .is_some_and(|at| at.parse().is_ok_and(|at: u32| at >= before))
         });
         let took = began.elapsed().as_secs_f64();
         let count = f64::from(part - before);
@@ -183,12 +184,7 @@ fn wait_until_over(world: &World, count: usize, which: impl Fn(&str) -> bool) {
     wait(world, count, which, |rest| matches!(rest, Rest::Over { how } if how == "completed"));
 }
 
-fn wait(
-    world: &World,
-    count: usize,
-    which: impl Fn(&str) -> bool,
-    wanted: impl Fn(&Rest) -> bool,
-) {
+fn wait(world: &World, count: usize, which: impl Fn(&str) -> bool, wanted: impl Fn(&Rest) -> bool) {
     let mut last = (0, Instant::now());
     loop {
         let overview = world.ask(|client| client.overview());

@@ -15,7 +15,8 @@ use rustix::process::Signal;
 const LEASE: Duration = Duration::from_secs(6);
 
 const DOOR: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\n";
-const TILL: &str = "\n- [ ] **Step 2: Count**\naction: Write till.txt\nloop: false\nverify: test -f till.txt\n";
+const TILL: &str =
+    "\n- [ ] **Step 2: Count**\naction: Write till.txt\nloop: false\nverify: test -f till.txt\n";
 
 fn is_over(view: &RunView) -> bool {
     matches!(view.rest, Rest::Over { .. }) && view.holder.is_none()
@@ -67,7 +68,8 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     let decided = lines.lines().find(|line| line.contains("\"gate_decided\"")).expect("a decision");
     assert!(decided.contains(r#""by":{"user":"ada","door":"command"}"#), "{decided}");
     assert!(done.place.execution_root.contains("/two/"), "{}", done.place.execution_root);
-    let shown = fleet.git("shop.git", &["ls-tree", "--name-only", &format!("refs/onloop/{run}/2-1")]);
+    let shown =
+        fleet.git("shop.git", &["ls-tree", "--name-only", &format!("refs/onloop/{run}/2-1")]);
     assert_eq!(shown, "README\ndoor.txt\nhotl-workflow-sell.md\ntill.txt");
 }
 
@@ -182,9 +184,10 @@ fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
     fs::rename(fleet.path("shop.git"), fleet.path("away.git")).expect("moved");
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
-    let view = fleet.wait(&run, |view| {
-        matches!(&view.rest, Rest::Again { what, .. } if what.starts_with("on one: "))
-    });
+    let view = fleet.wait(
+        &run,
+        |view| matches!(&view.rest, Rest::Again { what, .. } if what.starts_with("on one: ")),
+    );
     let Rest::Again { what, .. } = view.rest else { unreachable!("it is tried again") };
     assert!(what.contains("shop.git"), "{what}");
     fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");

@@ -20,7 +20,8 @@ pub(crate) fn test() -> Result<Tally, Stop> {
     let mut tests = Tally::default();
     for name in NEED_ENGINE {
         let program = engine.join("node_modules/.bin/restate-server").display().to_string();
-        let line = Cargo::new("test --locked -p onloop-fleet --test").arg(name).args("-- --nocapture");
+        let line =
+            Cargo::new("test --locked -p onloop-fleet --test").arg(name).args("-- --nocapture");
         tests = tests + line.env(VARIABLE, &program).test()?;
     }
     Ok(tests)

@@ -45,9 +45,8 @@ pub(crate) fn install(folder: &Path, place: &Path, what: &str) -> Result<(), Sto
 fn is_installed(folder: &Path, place: &Path) -> bool {
     let is_same = |name: &&str| {
         let wanted = std::fs::read(folder.join(name));
-        wanted.is_ok_and(|wanted| {
-            std::fs::read(place.join(name)).is_ok_and(|found| found == wanted)
-        })
+        wanted
+            .is_ok_and(|wanted| std::fs::read(place.join(name)).is_ok_and(|found| found == wanted))
     };
     place.join(COMPLETE).exists() && NAMED_BY.iter().all(is_same)
 }

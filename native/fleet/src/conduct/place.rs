@@ -67,7 +67,7 @@ impl Place {
 /// Brings record and repository of the run here.
 pub(super) fn prepare(task: &Task, calls: &dyn Calls) -> Result<Place, Hitch> {
     let submission = &task.assignment.submission;
-    let clone = clone::of_run(&task.repos, submission)?;
+    let clone = clone::of_run(&task.repos, submission, task.assignment.lease.epoch)?;
     let mut files = OsFiles::new(Root::new("/"));
     mark(task, &clone, &mut files).map_err(Hitch::Refused)?;
     let mirror = Mirror::new(&task.runs, &submission.run_id);
@@ -146,7 +146,10 @@ fn demand_no_link(clone: &Path, relative: &Path) -> Result<(), String> {
     for part in relative.components() {
         path.push(part);
         if std::fs::symlink_metadata(&path).is_ok_and(|there| there.file_type().is_symlink()) {
-            return Err(format!("`{}` is a link; the workflow is not written through it", path.display()));
+            return Err(format!(
+                "`{}` is a link; the workflow is not written through it",
+                path.display()
+            ));
         }
     }
     Ok(())

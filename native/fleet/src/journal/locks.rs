@@ -63,8 +63,7 @@ impl JournalledLocks {
 
     /// Asks whoever works on a run to stop, and gets its lease.
     fn claim(&self, run: &str) -> Result<Lease, Failure> {
-        let claim =
-            Claim { run_id: run.to_owned(), holder: self.holder.clone(), recall: true };
+        let claim = Claim { run_id: run.to_owned(), holder: self.holder.clone(), recall: true };
         let began = Instant::now();
         loop {
             match patiently(PATIENCE, || self.calls.claim(&claim)) {

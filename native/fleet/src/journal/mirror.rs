@@ -80,7 +80,8 @@ impl Mirror {
         if whole == 0 {
             return Ok((None, 0));
         }
-        let head = last_line(&bytes[..whole]).ok_or_else(|| self.different("it has no last line"))?;
+        let head =
+            last_line(&bytes[..whole]).ok_or_else(|| self.different("it has no last line"))?;
         Ok((Some(head), whole as u64))
     }
 
@@ -130,7 +131,13 @@ impl Mirror {
                 files.write(&self.path, bytes, &Expect::Any, Durability::Durable, true)?;
             }
             _ => {
-                files.append(&self.path, lines.lines.as_bytes(), size, Durability::Durable, true)?;
+                files.append(
+                    &self.path,
+                    lines.lines.as_bytes(),
+                    size,
+                    Durability::Durable,
+                    true,
+                )?;
             }
         }
         Ok(())

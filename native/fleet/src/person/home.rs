@@ -67,7 +67,8 @@ pub(super) fn go_on(argv: &[String]) -> ExitCode {
 /// The folder of all runs of this machine.
 fn runs_here() -> Option<String> {
     let env = std::env::vars_os();
-    let env = env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let env =
+        env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let cwd = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
     runs_of(&Start { env: env.collect(), cwd, ..Start::example(["onloop"]) })
 }

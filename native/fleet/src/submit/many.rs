@@ -38,7 +38,9 @@ impl Came {
             Came::Rest(Rest::Over { how }) => how.clone(),
             Came::Rest(Rest::Waits { what }) => what.clone(),
             Came::Rest(Rest::Home { host }) => format!("went on at {host}"),
-            Came::Rest(Rest::Ready | Rest::Until { .. } | Rest::Again { .. }) => "goes on".to_owned(),
+            Came::Rest(Rest::Ready | Rest::Until { .. } | Rest::Again { .. }) => {
+                "goes on".to_owned()
+            }
             Came::Failed(why) => format!("failed: {why}"),
         }
     }

@@ -58,7 +58,11 @@ impl WorkerArgs {
         let host = host();
         let name = self.name.clone().unwrap_or_else(|| host.clone());
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        if name.is_empty() || name.len() > 80 || name.starts_with('.') || !name.chars().all(is_plain) {
+        if name.is_empty()
+            || name.len() > 80
+            || name.starts_with('.')
+            || !name.chars().all(is_plain)
+        {
             return Err(Refusal::usage(format!(
                 "--name is `{}`, expected letters, digits, `.`, `_` and `-`, 80 at most",
                 onloop_core::text::one_line(&name)
@@ -67,9 +71,10 @@ impl WorkerArgs {
         let known = Known::with(self.server.as_deref(), self.key_file.as_deref())
             .map_err(|error| Refusal::refused(error.to_string()))?;
         super::make_folder(&self.repos).map_err(Refusal::refused)?;
-        let repos = self.repos.canonicalize().map_err(|error| {
-            Refusal::refused(format!("`{}`: {error}", self.repos.display()))
-        })?;
+        let repos = self
+            .repos
+            .canonicalize()
+            .map_err(|error| Refusal::refused(format!("`{}`: {error}", self.repos.display())))?;
         let repositories = self.repositories(&repos)?;
         let alone = alone(&repos)?;
         let program = std::env::current_exe()

@@ -53,5 +53,6 @@ fn beat(worker: &Worker) -> Duration {
             }
         }
     }
-    shortest.map_or(IDLE_PAUSE, |lasts_ms| Duration::from_millis((lasts_ms / BEATS_PER_LEASE).max(50)))
+    shortest
+        .map_or(IDLE_PAUSE, |lasts_ms| Duration::from_millis((lasts_ms / BEATS_PER_LEASE).max(50)))
 }

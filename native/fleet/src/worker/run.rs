@@ -120,8 +120,13 @@ fn say_rest(worker: &Worker, lease: &Lease, exit: Option<i32>, asked: Asked, log
         (Some(code), _) if code == i32::from(LATER) => {
             let what = format!("on {}: {}", worker.name, said(code, log));
             let pause = worker.table.pause_of(&lease.run_id);
-            eprintln!("warning: run {}: {what}; tried again in {} s", lease.run_id, pause.as_secs());
-            let at_ms = rest::millis(rest::now()) + u64::try_from(pause.as_millis()).unwrap_or_default();
+            eprintln!(
+                "warning: run {}: {what}; tried again in {} s",
+                lease.run_id,
+                pause.as_secs()
+            );
+            let at_ms =
+                rest::millis(rest::now()) + u64::try_from(pause.as_millis()).unwrap_or_default();
             Rest::Again { at_ms, what }
         }
         (Some(130), Asked::Recalled) => Rest::Waits { what: "somebody has taken it".to_owned() },
@@ -160,6 +165,7 @@ fn last_words(log: &Path) -> Option<String> {
     let (bytes, _) = OsFiles::new(Root::new("/")).read_tail(&path, LOG_TAIL_BYTES).ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let is_error = |line: &&str| line.to_lowercase().starts_with("error:");
-    let line = text.lines().rfind(is_error).or_else(|| text.lines().rfind(|line| !line.is_empty()))?;
+    let line =
+        text.lines().rfind(is_error).or_else(|| text.lines().rfind(|line| !line.is_empty()))?;
     Some(text::ellipsis(&text::one_line(line), 200))
 }

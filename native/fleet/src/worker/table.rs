@@ -68,8 +68,7 @@ impl Table {
 
     /// Waits until fewer than `slots` are worked on. `false`: there will be no more.
     pub(crate) fn wait_for_slot(&self, slots: u32) -> bool {
-        let has_none =
-            |inner: &mut Inner| !inner.stops && inner.runs.len() >= slots as usize;
+        let has_none = |inner: &mut Inner| !inner.stops && inner.runs.len() >= slots as usize;
         let inner = self.changed.wait_while(self.lock(), has_none);
         !inner.unwrap_or_else(PoisonError::into_inner).stops
     }

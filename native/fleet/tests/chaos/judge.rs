@@ -68,7 +68,12 @@ impl Checkpoint {
 }
 
 /// What is wrong with a run; `is_given_up`: somebody was told that it is abandoned.
-pub(crate) fn faults(world: &World, alone: &Alone, view: &RunView, is_given_up: bool) -> Vec<String> {
+pub(crate) fn faults(
+    world: &World,
+    alone: &Alone,
+    view: &RunView,
+    is_given_up: bool,
+) -> Vec<String> {
     let text = world.ask(|client| client.lines(&view.run_id, 0, Duration::ZERO)).lines;
     if text.is_empty() {
         // Given up before anybody began.
@@ -100,7 +105,11 @@ pub(crate) fn faults(world: &World, alone: &Alone, view: &RunView, is_given_up: 
     agents(&mut faults, world, &view.run_id);
     let mut faults = faults.0;
     if !faults.is_empty() {
-        let told: Vec<String> = run.events.iter().map(|entry| format!("{} {}", entry.at, entry.text)).collect();
+        let told: Vec<String> = run
+            .events
+            .iter()
+            .map(|entry| format!("{} {}", entry.at.to_rfc3339(), entry.text))
+            .collect();
         faults.push(told.join("\n"));
         faults.push(world.logs(&[view.run_id.clone()]));
     }
@@ -124,7 +133,9 @@ fn once(faults: &mut Faults, lines: &[Value], is_given_up: bool) {
     let ends = (count("run_finalized"), count("run_abandoned"));
     faults.unless(ends == wanted, || format!("it was finalized and abandoned {ends:?} times"));
     let gates = count("gate_decided");
-    faults.unless(gates <= 1 && (gates == 1 || is_given_up), || format!("{gates} decisions of one gate"));
+    faults.unless(gates <= 1 && (gates == 1 || is_given_up), || {
+        format!("{gates} decisions of one gate")
+    });
     let begun = lines.iter().filter(|line| !line["schema"].is_null()).count();
     faults.unless(begun == 1, || format!("it begins {begun} times"));
 }
@@ -149,7 +160,8 @@ fn attempts(faults: &mut Faults, lines: &[Value], run: &Run) {
             "checkpoint_taken" => {
                 let now = attempt.get(&step).copied().unwrap_or_default();
                 let kept = line["attempt"].as_u64().unwrap_or_default();
-                faults.unless(kept == now, || format!("attempt {step}-{kept} is kept during {now}"));
+                faults
+                    .unless(kept == now, || format!("attempt {step}-{kept} is kept during {now}"));
                 let kind = line["kind"].as_str().unwrap_or_default();
                 let is_new = seen.insert((step, now, format!("kept {kind}")));
                 faults.unless(is_new || is_repeated, || {
@@ -194,7 +206,9 @@ fn work(
         Some(_) if is_given_up => {}
         Some(Checkpoint { commit, .. }) => {
             let files = files(world, "shop.git", &commit);
-            faults.unless(files == alone.files, || format!("the work is {files}, not {}", alone.files));
+            faults.unless(files == alone.files, || {
+                format!("the work is {files}, not {}", alone.files)
+            });
         }
     }
 }

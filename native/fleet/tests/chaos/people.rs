@@ -93,12 +93,14 @@ impl People {
                     Some(_) => {}
                 }
             }
-            let is_over = |view: &&RunView| view.run_id == *run && matches!(view.rest, Rest::Over { .. });
+            let is_over =
+                |view: &&RunView| view.run_id == *run && matches!(view.rest, Rest::Over { .. });
             if overview.runs.iter().any(|view| is_over(&view)) {
                 return false;
             }
             know(world, PERSONS[0], run);
-            *child = Some(world.types(PERSONS[0], &["abandon", run, "--reason", "the shop is closed"]));
+            *child =
+                Some(world.types(PERSONS[0], &["abandon", run, "--reason", "the shop is closed"]));
             true
         });
     }
@@ -106,7 +108,8 @@ impl People {
 
 /// Makes a run known to a person who has not submitted it, or was not told that it was taken.
 fn know(world: &World, person: &str, run: &str) {
-    let mark = |person: &str, run: &str| world.path(&format!("state-{person}/runs/{run}/fleet.json"));
+    let mark =
+        |person: &str, run: &str| world.path(&format!("state-{person}/runs/{run}/fleet.json"));
     let there = mark(person, run);
     if there.exists() {
         return;

@@ -31,6 +31,7 @@ pub(crate) enum Kind {
 pub(crate) struct Process {
     pub(crate) pid: Pid,
     pub(crate) kind: Kind,
+    #[allow(dead_code, reason = "shown of what is left behind")]
     pub(crate) line: String,
 }
 
@@ -47,8 +48,11 @@ pub(crate) fn of_world(mark: &str) -> Vec<Process> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").expect("Linux").flatten() {
         let folder = entry.path();
-        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
-        let (Some(pid), Ok(environment)) = (pid, fs::read(folder.join("environ"))) else { continue };
+        let pid =
+            entry.file_name().to_str().and_then(|name| name.parse().ok()).and_then(Pid::from_raw);
+        let (Some(pid), Ok(environment)) = (pid, fs::read(folder.join("environ"))) else {
+            continue;
+        };
         if !environment.split(|byte| *byte == 0).any(|one| one == wanted.as_bytes()) {
             continue;
         }

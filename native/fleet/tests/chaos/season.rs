@@ -108,7 +108,8 @@ impl<'w> Season<'w> {
     fn tick(&mut self) {
         std::thread::sleep(TICK);
         let now = Instant::now();
-        let (due, later): (Vec<_>, Vec<_>) = self.remedies.drain(..).partition(|(at, _)| *at <= now);
+        let (due, later): (Vec<_>, Vec<_>) =
+            self.remedies.drain(..).partition(|(at, _)| *at <= now);
         self.remedies = later;
         due.into_iter().for_each(|(_, remedy)| remedy.apply(self.world));
         if self.random.below(8) == 0 {
@@ -135,7 +136,11 @@ impl<'w> Season<'w> {
         loop {
             self.tick();
             let is_held = self.overview.runs.iter().any(|run| run.holder.is_some());
-            if self.remedies.is_empty() && self.people.is_idle() && !is_held && self.open().is_empty() {
+            if self.remedies.is_empty()
+                && self.people.is_idle()
+                && !is_held
+                && self.open().is_empty()
+            {
                 break;
             }
             assert!(began.elapsed() < LONG, "{}: no end\n{}", self.about, self.story());
@@ -175,7 +180,10 @@ impl<'w> Season<'w> {
         }
         for run in named.clone() {
             let lines = self.world.client().lines(&run, 0, Duration::ZERO);
-            story += &format!("--- journal of {run}\n{}\n", lines.map_or_else(|e| e.to_string(), |l| l.lines));
+            story += &format!(
+                "--- journal of {run}\n{}\n",
+                lines.map_or_else(|e| e.to_string(), |l| l.lines)
+            );
         }
         named.truncate(3);
         story + &self.world.logs(&named)

@@ -32,7 +32,8 @@ impl World {
     /// A fleet whose leases hold for `lease`, with a workflow and an agent.
     pub(crate) fn new(lease: &str, workflow: &str, agent: &str) -> World {
         let folder = tempfile::Builder::new().prefix("chaos").tempdir().expect("a folder");
-        let server_program = find(None, folder.path()).unwrap_or_else(|missing| panic!("{missing}"));
+        let server_program =
+            find(None, folder.path()).unwrap_or_else(|missing| panic!("{missing}"));
         // Nobody else is given a number that was just free.
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("a port").port();
@@ -94,8 +95,8 @@ impl World {
     }
 
     pub(crate) fn git(&self, folder: &str, words: &[&str]) -> String {
-        let output = self.environment(Command::new("git"), "one").args(words);
-        let output = output.current_dir(self.path(folder)).output().expect("git");
+        let mut command = self.environment(Command::new("git"), "one");
+        let output = command.args(words).current_dir(self.path(folder)).output().expect("git");
         assert!(output.status.success(), "git {words:?}: {}", text(&output));
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
@@ -194,7 +195,9 @@ impl World {
         let lines: [Vec<String>; 3] = [
             run.into_iter().chain(id).collect(),
             ["gate", "1", "approved", "--run-id", "alone"].map(str::to_owned).to_vec(),
-            ["resume", "alone", "--confine", "off", "--agent-command", &agent].map(str::to_owned).to_vec(),
+            ["resume", "alone", "--confine", "off", "--agent-command", &agent]
+                .map(str::to_owned)
+                .to_vec(),
         ];
         for (line, code) in lines.into_iter().zip([3, 0, 0]) {
             let output = self.fleet("alone").args(&line).current_dir(self.path("shop")).output();
@@ -290,6 +293,7 @@ impl Drop for World {
 }
 
 fn text(output: &Output) -> String {
-    let [said, errors] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    let [said, errors] =
+        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     format!("{}\n{said}{errors}", output.status)
 }

@@ -73,9 +73,17 @@ impl Fleet {
     }
 
     pub(crate) fn git(&self, folder: &str, words: &[&str]) -> String {
-        let output = self.environment(Command::new("git")).args(words).current_dir(self.path(folder)).output();
+        let output = self
+            .environment(Command::new("git"))
+            .args(words)
+            .current_dir(self.path(folder))
+            .output();
         let output = output.expect("git");
-        assert!(output.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "git {words:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
@@ -110,7 +118,8 @@ impl Fleet {
 
     /// Sends a signal to a worker, and to nothing below it.
     pub(crate) fn signal(&self, at: usize, signal: Signal) {
-        rustix::process::kill_process(Pid::from_child(&self.workers[at]), signal).expect("a worker");
+        rustix::process::kill_process(Pid::from_child(&self.workers[at]), signal)
+            .expect("a worker");
     }
 
     /// The run as its journal has it.
@@ -132,7 +141,9 @@ impl Fleet {
 
     /// The same, with more options.
     pub(crate) fn submit_with(&self, steps: &str, agent: &str, more: &[&str]) -> String {
-        let text = format!("---\nintent: Sell\nsuccess_criteria: sold\nrisk_level: low\n---\n\n## Steps\n\n{steps}");
+        let text = format!(
+            "---\nintent: Sell\nsuccess_criteria: sold\nrisk_level: low\n---\n\n## Steps\n\n{steps}"
+        );
         fs::write(self.path("shop/hotl-workflow-sell.md"), text).expect("a workflow");
         let words = ["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", agent];
         let output = self.onloop(&[&words, more].concat());
@@ -175,7 +186,13 @@ impl Fleet {
 
     pub(crate) fn all(&self, output: &Output) -> String {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        format!("{}\n{}{}\n{}", output.status, text(&output.stdout), text(&output.stderr), self.logs())
+        format!(
+            "{}\n{}{}\n{}",
+            output.status,
+            text(&output.stdout),
+            text(&output.stderr),
+            self.logs()
+        )
     }
 }
 
