@@ -1,3 +1,4 @@
+import type { Bytes } from "./vocabulary.js";
 export type GitRequest = {
     git: "survey";
     cwd: string;
@@ -106,7 +107,39 @@ export type GitRequest = {
     cwd: string;
     name: string;
     commit: string;
+} | {
+    git: "keep_files";
+    cwd: string;
+    files: KeptFile[];
+    parent: string | null;
+    message: string;
+    at_ms: number;
+} | {
+    git: "read_kept";
+    cwd: string;
+    commit: string;
+    name: string;
+    limit_bytes: number;
+} | {
+    git: "push_refs";
+    cwd: string;
+    remote: string;
+    updates: RefUpdate[];
+} | {
+    git: "fetch_refs";
+    cwd: string;
+    remote: string;
+    prefix: string;
 };
+export interface KeptFile {
+    name: string;
+    bytes: Bytes;
+}
+export interface RefUpdate {
+    name: string;
+    expected: string | null;
+    commit: string | null;
+}
 export interface GitSurvey {
     repository: Repository | null;
 }

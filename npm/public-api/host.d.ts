@@ -142,6 +142,24 @@ export interface Git {
     checkpoints?(cwd: string): Promise<NamedCheckpoint[]>;
     forgetCheckpoint?(cwd: string, name: string, commit: string): Promise<void>;
     note?(cwd: string, commit: string, text: string, atMs: number): Promise<void>;
+    keepFiles?(cwd: string, made: NewFiles): Promise<string>;
+    readKept?(cwd: string, commit: string, name: string, limitBytes: number): Promise<Uint8Array>;
+    pushRefs?(cwd: string, remote: string, updates: RefUpdate[]): Promise<void>;
+    fetchRefs?(cwd: string, remote: string, prefix: string): Promise<NamedCheckpoint[]>;
+}
+export interface NewFiles {
+    files: {
+        name: string;
+        bytes: Uint8Array;
+    }[];
+    parent?: string;
+    message: string;
+    atMs: number;
+}
+export interface RefUpdate {
+    name: string;
+    expected?: string;
+    commit?: string;
 }
 export interface HttpSpec {
     method: HttpMethod;

@@ -197,6 +197,9 @@ export type Outcome = {
 } | {
     is: "diff";
     bytes: Bytes;
+} | {
+    is: "kept_file";
+    bytes: Bytes;
 } | ({
     is: "http";
 } & HttpAnswer) | {

@@ -23,7 +23,12 @@ function versions() {
     "npm/plugin/.claude-plugin/plugin.json",
     "npm/plugin/.codex-plugin/plugin.json",
   ];
-  return [["Cargo.toml", ofWorkspace(text("Cargo.toml"))], ...manifests.map((path) => [path, JSON.parse(text(path)).version])];
+  const ofAction = /^ {4}default: "([0-9][^"]*)"$/m.exec(text("action.yml"))?.[1];
+  const others = [
+    ["Cargo.toml", ofWorkspace(text("Cargo.toml"))],
+    ["action.yml", ofAction],
+  ];
+  return [...others, ...manifests.map((path) => [path, JSON.parse(text(path)).version])];
 }
 
 const [tag] = argv.slice(2);

@@ -4,7 +4,7 @@
 use crate::effect::{BranchName, Exit, Failure, FailureKind, GitRequest, Io, Repository};
 use crate::engine::decide::decider;
 use crate::engine::exit::refused_by;
-use crate::engine::store::{Store, StoreError};
+use crate::engine::store::{Paths, StateHome, Store};
 use crate::engine::travel::{BRANCH, Remote, RemoteLedger};
 use crate::limits;
 use crate::preflight::worktree_path;
@@ -34,6 +34,18 @@ const ARRIVED: &str = "arrived";
 /// The exit of the program; why has been said.
 pub(crate) async fn arrive(io: &Io, arrival: &Arrival<'_>) -> Result<Store, Exit> {
     let run = &arrival.ledger.ledger.run;
+    let home = or_refuse(io, run, StateHome::of(io)).await?;
+    let paths = Paths::new(&home, "", arrival.id);
+    // Whoever drives it here would go on behind what comes.
+    let driver = paths.driver_lock();
+    or_refuse(io, run, io.lock(&driver, 0).await).await?;
+    let arrived = arrive_alone(io, arrival, &paths).await;
+    let _ = io.unlock(&driver).await;
+    arrived
+}
+
+async fn arrive_alone(io: &Io, arrival: &Arrival<'_>, paths: &Paths) -> Result<Store, Exit> {
+    let run = &arrival.ledger.ledger.run;
     let main = &arrival.repository.main_root;
     // Otherwise nothing is left to do in a checkout.
     let has_work = run.finish.is_none() && run.status != RunStatus::Abandoned;
@@ -41,13 +53,14 @@ pub(crate) async fn arrive(io: &Io, arrival: &Arrival<'_>) -> Result<Store, Exit
         false => main.clone(),
         true => or_refuse(io, run, check_out(io, arrival, run).await).await?,
     };
+    if has_work {
+        or_refuse(io, run, restore(io, run, &root, paths.index()).await).await?;
+    }
+    // Last: a run that is known here has its files.
     let store = match Store::receive(io, arrival.id, &arrival.ledger.bytes).await {
         Ok(store) => store,
-        Err(error) => return Err(said(io, &error).await),
+        Err(error) => return Err(refused_by(io, &error).await),
     };
-    if has_work {
-        or_refuse(io, run, restore(io, &store, &root).await).await?;
-    }
     match store.arrive(&root, main, decider(io, Door::Command)).await {
         Ok(mut store) => {
             // The boxes came as they were when the files were kept.
@@ -56,12 +69,8 @@ pub(crate) async fn arrive(io: &Io, arrival: &Arrival<'_>) -> Result<Store, Exit
             }
             Ok(store)
         }
-        Err(error) => Err(said(io, &error).await),
+        Err(error) => Err(refused_by(io, &error).await),
     }
-}
-
-async fn said(io: &Io, error: &StoreError) -> Exit {
-    refused_by(io, error).await
 }
 
 /// The checkout in which the run works here, on its branch as the remote has it.
@@ -106,10 +115,9 @@ async fn check_out(io: &Io, arrival: &Arrival<'_>, run: &Run) -> Result<String, 
 
 /// Makes the files in `root` those of the last checkpoint, unless somebody has changed them since
 /// one of the run's.
-async fn restore(io: &Io, store: &Store, root: &str) -> Result<(), Failure> {
-    let run = store.run();
+async fn restore(io: &Io, run: &Run, root: &str, index: String) -> Result<(), Failure> {
     let Some(last) = run.last_checkpoint() else { return Ok(()) };
-    let (name, index) = (format!("{}/{ARRIVED}", run.id), store.paths().index());
+    let name = format!("{}/{ARRIVED}", run.id);
     let programs = run.trusted_programs().map(str::to_owned);
     let request = GitRequest::Checkpoint {
         cwd: root.to_owned(),

@@ -7,7 +7,7 @@ use crate::text;
 use crate::workflow::Check;
 
 /// What a person is asked about a run that is not ours yet.
-pub(crate) struct Question {
+pub(crate) struct ConsentQuestion {
     /// The question, without the choices.
     pub(crate) words: &'static str,
     /// What happens on yes, as a participle.
@@ -21,11 +21,11 @@ pub(crate) struct Question {
 /// # Errors
 ///
 /// The exit of a program that has no consent; it has been explained.
-pub(crate) async fn consent(io: &Io, yes: bool, question: &Question) -> Result<(), Exit> {
+pub(crate) async fn consent(io: &Io, yes: bool, question: &ConsentQuestion) -> Result<(), Exit> {
     if yes {
         return Ok(());
     }
-    let Question { words, done, command } = question;
+    let ConsentQuestion { words, done, command } = question;
     if !is_attended(io) {
         io.note(format!("Nothing was changed. Without a terminal it is {done} with:\n  {command}"))
             .await;

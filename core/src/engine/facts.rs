@@ -1,6 +1,8 @@
 //! What a person is told before they decide about a step, with what git knows of it.
 
 use crate::effect::{DiffShown, Failure, Io};
+use crate::engine::find_run::submitted_from;
+use crate::engine::store::{Paths, StateHome};
 use crate::limits;
 use crate::preflight::foreign_paths;
 use crate::run::{ChangedWork, Checkpoint, Facts, Run};
@@ -108,8 +110,13 @@ async fn changed(
 /// Where git finds the commits of a run: its worktree, or the repository when that is removed.
 pub(crate) async fn checkout(io: &Io, run: &Run) -> String {
     let root = &run.place.execution_root;
-    match io.stat(root).await {
-        Ok(_) => root.clone(),
-        Err(_) => run.place.repo_root.as_ref().unwrap_or(root).clone(),
+    if io.stat(root).await.is_ok() {
+        return root.clone();
     }
+    // A fleet's run works on another machine; its commits come to where it was submitted.
+    let submitted = match StateHome::of(io) {
+        Ok(home) => submitted_from(io, &Paths::new(&home, root, &run.id)).await,
+        Err(_) => None,
+    };
+    submitted.or_else(|| run.place.repo_root.clone()).unwrap_or_else(|| root.clone())
 }

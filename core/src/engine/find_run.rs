@@ -208,7 +208,7 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
 }
 
 /// The checkout from which a fleet's run was submitted; `None`: it is this machine's.
-async fn submitted_from(io: &Io, paths: &Paths) -> Option<String> {
+pub(crate) async fn submitted_from(io: &Io, paths: &Paths) -> Option<String> {
     let (bytes, _) = io.read(&paths.fleet(), limits::RECORD_BYTES).await.ok()?;
     fleet_run::read(&bytes).map(|run| run.root)
 }

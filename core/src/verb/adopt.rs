@@ -4,7 +4,7 @@ use crate::documents::ledger::{self, Origin};
 use crate::effect::{Exit, Io, OptionalExt};
 use crate::engine::advice::go_on;
 use crate::engine::checkout;
-use crate::engine::consent::{Question, consent, would_run};
+use crate::engine::consent::{ConsentQuestion, consent, would_run};
 use crate::engine::decide::{decider, demand_person};
 use crate::engine::exit::refused_by;
 use crate::engine::find_run::{foreign_copy, is_own};
@@ -55,7 +55,7 @@ async fn take(io: &Io, args: &AdoptArgs) -> Result<(), Exit> {
         false => foreign(io, &args.run).await?,
     };
     io.result(description(&candidate, io)).await;
-    let question = Question {
+    let question = ConsentQuestion {
         words: "Adopt it, so that onloop may run this?",
         done: "adopted",
         command: format!("onloop adopt {} --yes", text::shell_word(&args.run)),

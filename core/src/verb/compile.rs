@@ -8,7 +8,7 @@ use crate::effect::{Durability, Exit, Expect, Io};
 use crate::engine::begin::read_plan;
 use crate::engine::find_workflow::find_workflow;
 use crate::text;
-use github::Wanted;
+use github::Compilation;
 
 /// Arguments of `onloop compile`.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ async fn write(io: &Io, args: &CompileArgs) -> Result<(), Exit> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
     let below = below_top(io, &file).await?;
-    let wanted = Wanted {
+    let wanted = Compilation {
         plan: &plan,
         file: &below,
         agent: args.agent.as_deref(),

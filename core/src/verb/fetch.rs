@@ -3,10 +3,10 @@
 use crate::effect::{Exit, Failure, Io, Repository};
 use crate::engine::advice::go_on;
 use crate::engine::arrive::{Arrival, arrive};
-use crate::engine::consent::{Question, consent, would_run};
+use crate::engine::consent::{ConsentQuestion, consent, would_run};
 use crate::engine::decide::demand_person;
 use crate::engine::exit::refused_by;
-use crate::engine::store::{Known, Store};
+use crate::engine::store::{Known, Paths, Store};
 use crate::engine::travel::{LEDGER_FILE, Remote, RemoteLedger, demand_home};
 use crate::run::is_run_id;
 use crate::text;
@@ -72,7 +72,7 @@ async fn bring(io: &Io, args: &FetchArgs) -> Result<(), Exit> {
         return Ok(());
     }
     io.result(description(&remote, ledger)).await;
-    let question = Question {
+    let question = ConsentQuestion {
         words: "Fetch it, so that onloop may run this here?",
         done: "fetched",
         command: format!("onloop fetch {id} --remote {} --yes", text::shell_word(&remote)),
@@ -121,10 +121,10 @@ async fn is_here(
     let (id, remote) = (&args.run_id, text::one_line(&args.remote));
     match known {
         Known::Nothing | Known::Beginning => Ok(false),
-        // Its checkout may never have been made.
+        // It may never have begun to work here.
         Known::Same => {
-            let root = &theirs.ledger.run.place.execution_root;
-            let works = io.stat(root).await.is_ok();
+            let copy = Paths::copy_of(&theirs.ledger.run.place.execution_root, id);
+            let works = io.stat(&copy).await.is_ok();
             if works {
                 io.note(format!("Run {id} is here already, as {remote} has it.")).await;
             }

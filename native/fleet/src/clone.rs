@@ -35,20 +35,26 @@ pub enum CloneError {
 }
 
 /// The clone in which a run is worked on by whoever has the lease `epoch` of it. The one that is there is
-/// used where the lease before was had here, too. Otherwise it is made: somebody else may have gone on with
-/// the run meanwhile, what lies here then is a turn that nobody waits for, and the same path may be the
-/// place of the run on another machine. It is at the commit at which the work begins.
+/// used where the lease before was had here, too, and the run has a journal since. Otherwise it is made:
+/// somebody else may have gone on with the run meanwhile, what lies here then is a turn that nobody waits
+/// for, or a beginning that was never recorded, and the same path may be the place of the run on another
+/// machine. It is at the commit at which the work begins.
 ///
 /// # Errors
 ///
 /// When git or the machine does not make it; what is half made is made again the next time.
-pub fn of_run(repos: &Path, run: &Submission, epoch: u64) -> Result<PathBuf, CloneError> {
+pub fn of_run(
+    repos: &Path,
+    run: &Submission,
+    epoch: u64,
+    is_begun: bool,
+) -> Result<PathBuf, CloneError> {
     let name = name_of(&run.repository);
     let place = repos.join("runs").join(&run.run_id);
     let folder = place.join(&name);
     let last = place.join(LAST_LEASE);
     let here = std::fs::read_to_string(&last).ok().and_then(|text| text.parse::<u64>().ok());
-    let is_ours = here.is_some_and(|here| here.checked_add(1) == Some(epoch));
+    let is_ours = is_begun && here.is_some_and(|here| here.checked_add(1) == Some(epoch));
     if !is_ours {
         remove(&place)?;
         make(&place)?;
@@ -160,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clone_is_made_anew_where_somebody_else_had_the_run_meanwhile() {
+    fn a_clone_is_made_anew_where_its_content_is_nobodys_work() {
         let folder = tempfile::tempdir().expect("a folder");
         let shop = folder.path().join("shop");
         make(&shop).expect("a folder");
@@ -182,12 +188,15 @@ mod tests {
             at_ms: 0,
         };
         let repos = folder.path().join("repos");
-        let clone = of_run(&repos, &run, 1).expect("a clone");
+        let clone = of_run(&repos, &run, 1, false).expect("a clone");
         std::fs::write(clone.join("half.txt"), "half a turn").expect("a file");
-        assert_eq!(of_run(&repos, &run, 2).expect("the clone"), clone);
+        assert_eq!(of_run(&repos, &run, 2, true).expect("the clone"), clone);
         assert!(clone.join("half.txt").exists(), "the run goes on where it was");
-        assert_eq!(of_run(&repos, &run, 4).expect("a clone"), clone);
+        assert_eq!(of_run(&repos, &run, 4, true).expect("a clone"), clone);
         assert!(!clone.join("half.txt").exists(), "lease 3 was another one's");
+        std::fs::write(clone.join("half.txt"), "half a turn").expect("a file");
+        assert_eq!(of_run(&repos, &run, 5, false).expect("a clone"), clone);
+        assert!(!clone.join("half.txt").exists(), "what was begun was never recorded");
         assert!(clone.join(".git").is_dir());
     }
 

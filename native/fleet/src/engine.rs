@@ -63,7 +63,8 @@ pub trait Engine: Send + Sync + 'static {
     /// lease is not the present one.
     fn append(&self, lines: &Append) -> impl Future<Output = Result<Head, EngineError>> + Send;
 
-    /// The journal behind line `after`; waits up to `wait` until there is something.
+    /// The journal behind line `after`; waits up to `wait` until there is something, or the run stands
+    /// otherwise.
     fn lines(
         &self,
         run: &str,

@@ -2,6 +2,7 @@
 
 mod home;
 mod marks;
+mod unbegun;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ use crate::known::Known;
 use crate::rest;
 use crate::worker::host;
 
+/// Verbs that show what has changed in the work.
+const COMPARING: [&str; 4] = ["diff", "gate", "watch", "web"];
 /// Verbs that show for as long as somebody looks.
 const LASTING: [&str; 2] = ["watch", "web"];
 /// How long the server may think about whether there is something new.
@@ -40,6 +43,11 @@ pub fn onloop() -> ExitCode {
             Ok(()) => home::go_on(&argv),
             Err(exit) => ExitCode::from(exit.code()),
         };
+    }
+    if argv.get(1).is_some_and(|verb| verb == "abandon")
+        && let Some(exit) = unbegun::give_up(&argv, &calls)
+    {
+        return ExitCode::from(exit.code());
     }
     let exit = onloop::main_on(
         |mut start| {
@@ -80,7 +88,7 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
     let mut told = false;
     for mark in meant.iter().filter(|mark| !mark.is_over(runs)) {
         match pull(runs, mark, calls.as_ref(), Duration::ZERO, &start.process) {
-            Ok(_) => {}
+            Ok(()) => {}
             Err(MirrorError::Engine(error @ EngineError::Unreachable { .. })) => {
                 if !std::mem::replace(&mut told, true) {
                     eprintln!(
@@ -91,7 +99,12 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
             Err(error) => eprintln!("warning: run {}: {error}", mark.run_id),
         }
     }
-    if start.argv.get(1).is_some_and(|verb| LASTING.contains(&verb.as_str())) {
+    let is_one_of =
+        |verbs: &[&str]| start.argv.get(1).is_some_and(|verb| verbs.contains(&verb.as_str()));
+    if is_one_of(&COMPARING) {
+        meant.iter().for_each(Mark::fetch);
+    }
+    if is_one_of(&LASTING) {
         let goes_on = |mark: &Mark| !mark.is_over(runs);
         meant
             .into_iter()
@@ -129,8 +142,9 @@ fn follow(runs: &str, mark: Mark, calls: &Arc<dyn Calls>, process: &ProcessIdent
     let (runs, calls, process) = (runs.to_owned(), Arc::clone(calls), process.clone());
     std::thread::spawn(move || {
         while !mark.is_over(&runs) {
-            if pull(&runs, &mark, calls.as_ref(), LOOK, &process).is_err() {
-                std::thread::sleep(PAUSE);
+            match pull(&runs, &mark, calls.as_ref(), LOOK, &process) {
+                Ok(()) => mark.fetch(),
+                Err(_) => std::thread::sleep(PAUSE),
             }
         }
     });

@@ -68,6 +68,9 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     let decided = lines.lines().find(|line| line.contains("\"gate_decided\"")).expect("a decision");
     assert!(decided.contains(r#""by":{"user":"ada","door":"command"}"#), "{decided}");
     assert!(done.place.execution_root.contains("/two/"), "{}", done.place.execution_root);
+    // The clones are gone; what has changed is shown here all the same.
+    let diff = fleet.onloop(&["diff", &run, "--stat"]);
+    assert!(String::from_utf8_lossy(&diff.stdout).contains("till.txt"), "{}", fleet.all(&diff));
     let shown =
         fleet.git("shop.git", &["ls-tree", "--name-only", &format!("refs/onloop/{run}/2-1")]);
     assert_eq!(shown, "README\ndoor.txt\nhotl-workflow-sell.md\ntill.txt");
@@ -194,4 +197,87 @@ fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
     // Nobody has to say so.
     fleet.wait(&run, is_over);
     assert_eq!(fleet.run(&run).status.as_str(), "completed");
+}
+
+#[test]
+fn one_failing_repository_does_not_stop_the_others() {
+    let mut fleet = Fleet::new(LEASE);
+    fleet.git("", &["clone", "--quiet", "--bare", "shop.git", "mill.git"]);
+    let list = fleet.path("list");
+    let (shop, mill) = (fleet.path("shop.git"), fleet.path("mill.git"));
+    let text =
+        format!("# ours\n{}\n{}/none.git\n{}\n", shop.display(), list.display(), mill.display());
+    fs::write(&list, text).expect("a list");
+    fleet.write_workflow(DOOR);
+    fleet.start_worker("one");
+    let list = list.to_string_lossy().into_owned();
+    let all =
+        ["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", "touch door.txt"];
+    let many = fleet.onloop(&[&all[..], &["--repos", &list, "--parallel", "2"]].concat());
+    assert_eq!(many.status.code(), Some(3), "{}", fleet.all(&many));
+    let said = String::from_utf8_lossy(&many.stdout).into_owned();
+    let rows: Vec<&str> = said.lines().map(str::trim).collect();
+    assert!(rows[0].ends_with("shop.git  completed"), "{said}");
+    assert!(rows[2].contains("none.git") && rows[2].contains("on one: "), "{said}");
+    assert!(rows[4].ends_with("mill.git  completed"), "{said}");
+}
+
+/// A ledger without what depends on place, time and machine.
+fn told(lines: &str) -> Vec<String> {
+    let place = [
+        "at", "prev", "sha256", "commit", "tree", "programs", "pid", "started", "boot", "host",
+        "took_ms",
+    ];
+    let strip = |line: &str| {
+        let mut value: serde_json::Value = serde_json::from_str(line).expect("a line");
+        strip_members(&mut value, &place);
+        value.to_string()
+    };
+    lines.lines().map(strip).collect()
+}
+
+fn strip_members(value: &mut serde_json::Value, names: &[&str]) {
+    match value {
+        serde_json::Value::Object(members) => {
+            members.retain(|name, _| !names.contains(&name.as_str()));
+            members.values_mut().for_each(|value| strip_members(value, names));
+        }
+        serde_json::Value::Array(values) => {
+            values.iter_mut().for_each(|value| strip_members(value, names));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_ledger_of_a_run_is_the_same_here_and_on_a_fleet() {
+    let mut fleet = Fleet::new(LEASE);
+    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
+    let run = fleet.submit(&format!("{DOOR}{TILL}"), agent);
+    fleet.start_worker("one");
+    fleet.wait(&run, is_over);
+    let there = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines").lines;
+    let words = ["run", "hotl-workflow-sell.md", "--run-id", "here", "--agent-command", agent];
+    let here = fleet.onloop(&words);
+    assert!(here.status.success(), "{}", fleet.all(&here));
+    let here = fs::read_to_string(fleet.path("state/runs/here/ledger.jsonl")).expect("a ledger");
+    let there_root = format!("{}/one/runs/{run}", fleet.folder());
+    let same = |text: &str| {
+        let text = text.replace(&format!("{there_root}/.hotl-worktrees"), "WORKTREES");
+        let text = text.replace(&format!("{}/.hotl-worktrees", fleet.folder()), "WORKTREES");
+        let text = text.replace(&format!("{there_root}/shop"), "SHOP").replace(&run, "here");
+        text.replace(&format!("{}/shop", fleet.folder()), "SHOP")
+    };
+    let (here, there) = (told(&same(&here)), told(&same(&there)));
+    let times = |line: &String| {
+        let mut line = line.clone();
+        while let Some(at) = line.find("2026-") {
+            let end = line[at..].find('"').map_or(line.len(), |end| at + end);
+            line.replace_range(at..end, "TIME");
+        }
+        line
+    };
+    let (here, there): (Vec<_>, Vec<_>) =
+        (here.iter().map(times).collect(), there.iter().map(times).collect());
+    assert_eq!(here, there);
 }

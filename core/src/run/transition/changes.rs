@@ -54,6 +54,8 @@ impl Run {
         self.move_to(root);
         if let Some(started_in) = started_in {
             self.arrive(started_in);
+            // What git ignores did not come along.
+            self.0.set_up = None;
         }
         self.log(at, "run_moved", None, format!("Moved to {root}"), "");
     }

@@ -3,7 +3,7 @@
 //! Each job is a machine of its own that begins with a clone: it fetches the run, takes it further and
 //! pushes it, so that the next one goes on where it was, and a job that is run again does, too.
 
-use super::jobs::{Job, jobs};
+use super::jobs::{CompiledJob, jobs};
 use super::yaml::{block, comment, shown, word};
 use crate::text;
 use crate::workflow::{Plan, Step};
@@ -15,7 +15,7 @@ const CHECKOUT: &str = "actions/checkout@08eba0b27e820071cde6df949e0beb9ba490695
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What is to become a workflow of GitHub Actions.
-pub(super) struct Wanted<'a> {
+pub(super) struct Compilation<'a> {
     pub(super) plan: &'a Plan,
     /// The workflow file, from the top of the repository.
     pub(super) file: &'a str,
@@ -47,23 +47,23 @@ onloop report "$RUN" | head -c 900000 >> "$GITHUB_STEP_SUMMARY"
 "#;
 
 /// The whole document.
-pub(super) fn workflow(wanted: &Wanted<'_>) -> String {
+pub(super) fn workflow(wanted: &Compilation<'_>) -> String {
     let jobs = jobs(wanted.plan);
     let mut out = head(wanted);
-    let mut before: Option<Job> = None;
+    let mut before: Option<CompiledJob> = None;
     for (at, job) in jobs.iter().enumerate() {
         if at > 0 {
             out.push('\n');
         }
         // What it stops at is the decision that the next job is about.
         let gate = match jobs.get(at + 1) {
-            Some(Job::Gate { step }) => Some(*step),
-            Some(Job::Steps { .. } | Job::End) | None => None,
+            Some(CompiledJob::Gate { step }) => Some(*step),
+            Some(CompiledJob::Steps { .. } | CompiledJob::End) | None => None,
         };
         out += &job_head(wanted, *job, before);
         out += &match job {
-            Job::Gate { step } => gate_steps(*step, &environment(wanted.plan, *step)),
-            Job::Steps { .. } | Job::End => {
+            CompiledJob::Gate { step } => gate_steps(*step, &environment(wanted.plan, *step)),
+            CompiledJob::Steps { .. } | CompiledJob::End => {
                 let place = Place { is_first: at == 0, gate, is_last: at + 1 == jobs.len() };
                 work_steps(wanted, place)
             }
@@ -74,7 +74,7 @@ pub(super) fn workflow(wanted: &Wanted<'_>) -> String {
 }
 
 /// What is left to do in the settings of the repository.
-pub(super) fn advice(wanted: &Wanted<'_>, out: Option<&str>) -> String {
+pub(super) fn advice(wanted: &Compilation<'_>, out: Option<&str>) -> String {
     let count = jobs(wanted.plan).len() as u64;
     let mut lines = match out {
         Some(out) => format!("Wrote {} ({}).", text::one_line(out), text::counted(count, "job")),
@@ -83,8 +83,8 @@ pub(super) fn advice(wanted: &Wanted<'_>, out: Option<&str>) -> String {
     let gates: Vec<String> = jobs(wanted.plan)
         .into_iter()
         .filter_map(|job| match job {
-            Job::Gate { step } => Some(environment(wanted.plan, step)),
-            Job::Steps { .. } | Job::End => None,
+            CompiledJob::Gate { step } => Some(environment(wanted.plan, step)),
+            CompiledJob::Steps { .. } | CompiledJob::End => None,
         })
         .collect();
     if !gates.is_empty() {
@@ -95,7 +95,7 @@ pub(super) fn advice(wanted: &Wanted<'_>, out: Option<&str>) -> String {
     lines
 }
 
-fn head(wanted: &Wanted<'_>) -> String {
+fn head(wanted: &Compilation<'_>) -> String {
     let (name, file) = (plain(&wanted.plan.slug), comment(wanted.file));
     let title = shown(&format!("onloop: {}", wanted.plan.slug));
     format!(
@@ -129,7 +129,7 @@ jobs:
     )
 }
 
-fn job_head(wanted: &Wanted<'_>, job: Job, before: Option<Job>) -> String {
+fn job_head(wanted: &Compilation<'_>, job: CompiledJob, before: Option<CompiledJob>) -> String {
     let (key, name) = (job.key(), shown(&title(wanted.plan, job)));
     let mut out = format!("  {key}:\n    name: {name}\n");
     if let Some(before) = before {
@@ -137,7 +137,7 @@ fn job_head(wanted: &Wanted<'_>, job: Job, before: Option<Job>) -> String {
     }
     out += &format!("    runs-on: {}\n", shown(wanted.runs_on));
     out += "    permissions:\n      contents: write\n";
-    if let Job::Gate { step } = job {
+    if let CompiledJob::Gate { step } = job {
         // Who approved is in the history of the workflow run.
         out += "      actions: read\n";
         out += &format!("    environment: {}\n", environment(wanted.plan, step));
@@ -145,16 +145,16 @@ fn job_head(wanted: &Wanted<'_>, job: Job, before: Option<Job>) -> String {
     out + "    steps:\n" + &checkout() + &install(VERSION)
 }
 
-fn title(plan: &Plan, job: Job) -> String {
+fn title(plan: &Plan, job: CompiledJob) -> String {
     let name = |step: u32| {
         let found: Option<&Step> = plan.steps.iter().find(|found| found.number == step);
         found.map_or("", |step| step.name.as_str())
     };
     match job {
-        Job::Steps { from, to } if from == to => format!("Step {from}: {}", name(from)),
-        Job::Steps { from, to } => format!("Steps {from} to {to}: {} …", name(from)),
-        Job::Gate { step } => format!("Gate of step {step}: {}", name(step)),
-        Job::End => "End of the run".to_owned(),
+        CompiledJob::Steps { from, to } if from == to => format!("Step {from}: {}", name(from)),
+        CompiledJob::Steps { from, to } => format!("Steps {from} to {to}: {} …", name(from)),
+        CompiledJob::Gate { step } => format!("Gate of step {step}: {}", name(step)),
+        CompiledJob::End => "End of the run".to_owned(),
     }
 }
 
@@ -198,7 +198,7 @@ struct Place {
     is_last: bool,
 }
 
-fn work_steps(wanted: &Wanted<'_>, place: Place) -> String {
+fn work_steps(wanted: &Compilation<'_>, place: Place) -> String {
     let mut out = String::new();
     if let Some(line) = wanted.install {
         out += &step("Install the agent", &[], &format!("sh -e -c {}\n", word(line)));
@@ -233,7 +233,7 @@ onloop status "$RUN" --json | grep -q '"disposition": "published"' ||
   onloop finish "$RUN" publish --remote origin
 "#;
 
-fn run_script(wanted: &Wanted<'_>, gate: Option<u32>) -> String {
+fn run_script(wanted: &Compilation<'_>, gate: Option<u32>) -> String {
     let mut line = format!(
         "onloop run --run-id=\"$RUN\" --plan-digest {} --mode worktree --branch \"hotl/$RUN\"",
         wanted.plan.digest

@@ -7,7 +7,7 @@ use crate::workflow::{Check, Plan};
 
 /// A job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Job {
+pub(super) enum CompiledJob {
     /// Steps, up to the decision about the last of them.
     Steps {
         /// Number of the first.
@@ -24,20 +24,20 @@ pub(super) enum Job {
     End,
 }
 
-impl Job {
+impl CompiledJob {
     /// What other jobs call it.
     pub(super) fn key(self) -> String {
         match self {
-            Job::Steps { from, to } if from == to => format!("step-{from}"),
-            Job::Steps { from, to } => format!("steps-{from}-{to}"),
-            Job::Gate { step } => format!("gate-{step}"),
-            Job::End => "end".to_owned(),
+            CompiledJob::Steps { from, to } if from == to => format!("step-{from}"),
+            CompiledJob::Steps { from, to } => format!("steps-{from}-{to}"),
+            CompiledJob::Gate { step } => format!("gate-{step}"),
+            CompiledJob::End => "end".to_owned(),
         }
     }
 }
 
 /// The jobs of `plan`, in order; the last of them ends the run.
-pub(super) fn jobs(plan: &Plan) -> Vec<Job> {
+pub(super) fn jobs(plan: &Plan) -> Vec<CompiledJob> {
     let beginning = Beginning {
         id: "compiled".to_owned(),
         place: Place::default(),
@@ -53,12 +53,12 @@ pub(super) fn jobs(plan: &Plan) -> Vec<Job> {
         let looks =
             record.step.checks.iter().any(|check| matches!(check, Check::HumanReview { .. }));
         if looks || matches!(gate_rule(&run, record), GateRule::Human(_)) {
-            jobs.extend([Job::Steps { from, to }, Job::Gate { step: to }]);
+            jobs.extend([CompiledJob::Steps { from, to }, CompiledJob::Gate { step: to }]);
             from = to + 1;
         }
     }
     let to = run.steps.len() as u32;
-    jobs.push(if from > to { Job::End } else { Job::Steps { from, to } });
+    jobs.push(if from > to { CompiledJob::End } else { CompiledJob::Steps { from, to } });
     jobs
 }
 
@@ -74,7 +74,7 @@ mod tests {
         }
         let parsed = workflow::parse("hotl-workflow-a.md", file.as_bytes());
         let plan = parsed.plan.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
-        jobs(&plan).into_iter().map(Job::key).collect::<Vec<_>>().join(" ")
+        jobs(&plan).into_iter().map(CompiledJob::key).collect::<Vec<_>>().join(" ")
     }
 
     #[test]

@@ -44,7 +44,7 @@ mod tests {
             ("Say it's done", "'Say it''s done'"),
             ("${{ secrets.KEY }}", "'$ {{ secrets.KEY }}'"),
             ("a: b # c", "'a: b # c'"),
-            ("x\n  run: rm -rf /", "'x run: rm -rf /'"),
+            ("x\n  run: rm -rf /", "'x   run: rm -rf /'"),
             ("", "''"),
         ] {
             assert_eq!(shown(foreign), expected, "{foreign:?}");

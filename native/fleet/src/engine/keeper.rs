@@ -350,6 +350,7 @@ impl<R: Records> Engine for Keeper<R> {
 
     async fn lines(&self, run: &str, after: u64, wait: Duration) -> Result<Lines, EngineError> {
         let end = Instant::now() + wait.min(WAIT_MAX);
+        let mut first: Option<RunRecord> = None;
         loop {
             let changed = self.inner.lines.notified();
             tokio::pin!(changed);
@@ -359,6 +360,11 @@ impl<R: Records> Engine for Keeper<R> {
             if record.head.as_ref().is_some_and(|head| head.seq > after) {
                 let (lines, record) = self.inner.records.read(run, after).await?;
                 return Ok(Lines { lines, view: record.view() });
+            }
+            // How it stands is worth an answer, too.
+            let before = first.get_or_insert_with(|| record.clone());
+            if before.view() != record.view() {
+                return Ok(Lines { lines: String::new(), view: record.view() });
             }
             if timeout_at(end.into(), changed).await.is_err() {
                 return Ok(Lines { lines: String::new(), view: record.view() });

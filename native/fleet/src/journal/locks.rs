@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use onloop::host::{Locks, OsFiles, Root};
-use onloop_core::effect::{Failure, LockHolder, ProcessRole};
+use onloop_core::effect::{Failure, LockHolder, ProcessIdentity, ProcessRole};
 use onloop_core::limits;
 use onloop_core::time::Timestamp;
 
@@ -134,6 +134,19 @@ impl Locks for JournalledLocks {
     }
 
     fn holder(&mut self, path: &str) -> Result<Option<LockHolder>, Failure> {
-        self.inner.holder(path)
+        let here = self.inner.holder(path)?;
+        let Some(run) = self.driven(path).filter(|_| here.is_none()) else { return Ok(here) };
+        // Where it is not known who has it, nobody here does.
+        let lines = self.calls.lines(&run, u64::MAX, Duration::ZERO).ok();
+        let holder = lines.and_then(|lines| lines.view.holder);
+        Ok(holder.map(|holder| LockHolder {
+            process: ProcessIdentity {
+                pid: 0,
+                host: format!("{holder} (fleet)"),
+                started: String::new(),
+            },
+            live: false,
+            role: None,
+        }))
     }
 }

@@ -5,6 +5,8 @@ use std::path::Path;
 use onloop_core::documents::fleet_run::{self, FleetRun};
 use onloop_core::documents::ledger;
 
+use crate::git::git;
+
 /// A run of a fleet.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
@@ -15,6 +17,14 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
+    /// Brings the commits of its checkpoints to the checkout that it was submitted from, where that works:
+    /// they are for comparing.
+    pub(crate) fn fetch(&self) {
+        let Mark { run_id, run: FleetRun { root, remote, .. } } = self;
+        let names = format!("+refs/onloop/{run_id}/*:refs/onloop/{run_id}/fetched/{remote}/*");
+        let _ = git(Path::new(root), &["fetch", "--quiet", "--no-tags", remote, &names]);
+    }
+
     /// Whether its copy here says that it is over, so that nothing comes any more.
     pub(crate) fn is_over(&self, runs: &str) -> bool {
         let path = Path::new(runs).join(&self.run_id).join("ledger.jsonl");

@@ -36,11 +36,9 @@ impl Came {
     fn words(&self) -> String {
         match self {
             Came::Rest(Rest::Over { how }) => how.clone(),
-            Came::Rest(Rest::Waits { what }) => what.clone(),
+            Came::Rest(Rest::Waits { what } | Rest::Again { what, .. }) => what.clone(),
             Came::Rest(Rest::Home { host }) => format!("went on at {host}"),
-            Came::Rest(Rest::Ready | Rest::Until { .. } | Rest::Again { .. }) => {
-                "goes on".to_owned()
-            }
+            Came::Rest(Rest::Ready | Rest::Until { .. }) => "goes on".to_owned(),
             Came::Failed(why) => format!("failed: {why}"),
         }
     }
@@ -121,7 +119,14 @@ fn follow(calls: &dyn Calls, submission: &Submission) -> Row {
         };
         let RunView { holder, rest, head, .. } = lines.view;
         match (holder, rest) {
-            (None, rest @ (Rest::Waits { .. } | Rest::Over { .. } | Rest::Home { .. })) => {
+            // What is tried again may never work; the fleet goes on with it, the table does not.
+            (
+                None,
+                rest @ (Rest::Waits { .. }
+                | Rest::Again { .. }
+                | Rest::Over { .. }
+                | Rest::Home { .. }),
+            ) => {
                 return row(Came::Rest(rest));
             }
             (_, _) => after = head.map_or(after, |head| head.seq),

@@ -141,14 +141,22 @@ impl Fleet {
 
     /// The same, with more options.
     pub(crate) fn submit_with(&self, steps: &str, agent: &str, more: &[&str]) -> String {
-        let text = format!(
-            "---\nintent: Sell\nsuccess_criteria: sold\nrisk_level: low\n---\n\n## Steps\n\n{steps}"
-        );
-        fs::write(self.path("shop/hotl-workflow-sell.md"), text).expect("a workflow");
+        self.write_workflow(steps);
         let words = ["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", agent];
         let output = self.onloop(&[&words, more].concat());
         assert!(output.status.success(), "{}", self.all(&output));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    pub(crate) fn folder(&self) -> String {
+        self.folder.path().to_string_lossy().into_owned()
+    }
+
+    pub(crate) fn write_workflow(&self, steps: &str) {
+        let text = format!(
+            "---\nintent: Sell\nsuccess_criteria: sold\nrisk_level: low\n---\n\n## Steps\n\n{steps}"
+        );
+        fs::write(self.path("shop/hotl-workflow-sell.md"), text).expect("a workflow");
     }
 
     /// Waits until the run is as `wanted`.

@@ -6,6 +6,7 @@ mod hanging;
 mod keeping;
 mod merging;
 mod programs;
+mod shared;
 pub(super) mod surroundings;
 
 use std::fs;
