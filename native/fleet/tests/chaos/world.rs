@@ -101,6 +101,14 @@ impl World {
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
+    /// Whether a commit is `there`, or what that was made from.
+    pub(crate) fn is_in(&self, folder: &str, commit: &str, there: &str) -> bool {
+        let mut command = self.environment(Command::new("git"), "one");
+        command.args(["merge-base", "--is-ancestor", commit, there]);
+        let status = command.current_dir(self.path(folder)).stderr(Stdio::null()).status();
+        status.expect("git").success()
+    }
+
     /// What a person has around them; each has a state home.
     fn environment(&self, mut command: Command, person: &str) -> Command {
         command.env_clear();
