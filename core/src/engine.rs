@@ -67,6 +67,7 @@ pub(crate) mod setup;
 pub(crate) mod simulate;
 pub(crate) mod stall;
 pub mod store;
+pub(crate) mod submitted;
 pub mod supervisor;
 pub(crate) mod surroundings;
 pub(crate) mod travel;

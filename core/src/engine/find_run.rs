@@ -3,13 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::documents::fleet_run;
 use crate::effect::{Io, LockHolder, OptionalExt};
 use crate::engine::drive::is_orphaned;
 use crate::engine::foreign::{ForeignRecord, read_foreign};
 use crate::engine::instruction::instruction;
 use crate::engine::store::{Paths, StateHome, Store, StoreError};
-use crate::limits;
+use crate::engine::submitted::submitted_from;
 use crate::run::{Run, is_run_id};
 use crate::text;
 
@@ -205,12 +204,6 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
             Some(Found { root, id, record: FoundRecord::Own(Box::new(store)), interrupted, driver })
         }
     }
-}
-
-/// The checkout of a fleet's run on this machine; `None`: there is none, or it is no fleet's.
-pub(crate) async fn submitted_from(io: &Io, paths: &Paths) -> Option<String> {
-    let (bytes, _) = io.read(&paths.fleet(), limits::RECORD_BYTES).await.ok()?;
-    fleet_run::read(&bytes)?.root
 }
 
 /// Ids of the runs that the state home knows of the folder `root`, sorted. Those that have moved

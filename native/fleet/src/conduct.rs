@@ -12,7 +12,7 @@ use std::time::Duration;
 use onloop::host::git::OsGit;
 use onloop::host::{Git, OsHost};
 use onloop_core::documents::ledger;
-use onloop_core::effect::{Exit, FailureKind, Program};
+use onloop_core::effect::{Exit, Program};
 use onloop_core::verb::settle;
 use onloop_core::workflow::duration;
 use onloop_core::{cli, limits};
@@ -69,7 +69,7 @@ fn work(task: &Task) -> Exit {
     let git = patient(Box::new(OsGit::new()));
     let mut luggage = match Luggage::take(git, &place.cwd_text(), REMOTE, lease.clone()) {
         Ok(luggage) => luggage,
-        Err(failure) if failure.kind == FailureKind::Closed => return later(&failure.message),
+        Err(failure) if trouble.is_met() => return later(&failure.message),
         Err(failure) => return refuse(&failure.message),
     };
     let goes_on = place.begun.is_some();

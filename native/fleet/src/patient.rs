@@ -57,10 +57,25 @@ impl Git for PatientGit {
                     std::thread::sleep(pause);
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
+                // Full, in the middle of being moved, or with rules of its own: whatever it is, it is
+                // over there, and may be put right there.
+                Err(failure) if is_remote(request) && is_refusal(&failure) => {
+                    self.trouble.meet(&failure.message);
+                    return Err(failure);
+                }
                 answer => return answer,
             }
         }
     }
+}
+
+fn is_remote(request: &GitRequest) -> bool {
+    matches!(request, GitRequest::PushRefs { .. } | GitRequest::FetchRefs { .. })
+}
+
+fn is_refusal(failure: &Failure) -> bool {
+    use FailureKind::{Denied, Full, Other, Unknown};
+    matches!(failure.kind, Denied | Full | Other | Unknown)
 }
 
 #[cfg(test)]
@@ -100,5 +115,7 @@ mod tests {
         // What it says is an answer.
         let conflict = Err(FailureKind::Conflict);
         assert_eq!(asked(&[FailureKind::Conflict], long), (conflict, false));
+        let denied = Err(FailureKind::Denied);
+        assert_eq!(asked(&[FailureKind::Denied], long), (denied, true));
     }
 }

@@ -138,26 +138,10 @@ impl Luggage {
             });
         }
         let (cwd, remote) = (self.cwd.clone(), self.remote.clone());
-        match self.git.git(&GitRequest::PushRefs { cwd, remote, updates }) {
-            // The answer to an earlier try may have been lost on the way.
-            Err(failure) if failure.is_conflict() && self.is_at(&moved) => {}
-            pushed => pushed.map(drop)?,
-        }
+        self.git.git(&GitRequest::PushRefs { cwd, remote, updates })?;
         self.there.extend(commits);
         self.at = Some(moved);
         Ok(())
-    }
-
-    /// Whether the lease in the remote is at this commit of ours; it only ever moves with what it came with.
-    fn is_at(&mut self, moved: &str) -> bool {
-        let (cwd, remote) = (self.cwd.clone(), self.remote.clone());
-        let prefix = self.lease.run_id.clone();
-        match self.git.git(&GitRequest::FetchRefs { cwd, remote, prefix }) {
-            Ok(Outcome::Checkpoints { checkpoints }) => {
-                checkpoints.iter().any(|there| there.name == LEASE && there.commit == moved)
-            }
-            Ok(_) | Err(_) => false,
-        }
     }
 
     fn fetch(&mut self) -> Result<(), Failure> {

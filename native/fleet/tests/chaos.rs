@@ -21,6 +21,7 @@ mod random;
 #[path = "chaos/season.rs"]
 mod season;
 #[path = "chaos/world.rs"]
+#[allow(dead_code, reason = "what is measured needs more")]
 mod world;
 
 use std::time::Instant;

@@ -67,7 +67,8 @@ impl Place {
 /// Brings record and repository of the run here.
 pub(super) fn prepare(task: &Task, calls: &dyn Calls) -> Result<Place, Hitch> {
     let submission = &task.assignment.submission;
-    let clone = clone::of_run(&task.repos, submission)?;
+    let (lease, is_begun) = (&task.assignment.lease, task.assignment.head.is_some());
+    let clone = clone::of_run(&task.repos, submission, lease.epoch, is_begun)?;
     let mut files = OsFiles::new(Root::new("/"));
     mark(task, &clone, &mut files).map_err(Hitch::Refused)?;
     let mirror = Mirror::new(&task.runs, &submission.run_id);

@@ -132,6 +132,7 @@ fn follow(calls: &dyn Calls, submission: &Submission, remember_it: impl FnOnce()
         };
         let RunView { holder, rest, head, .. } = lines.view;
         match (holder, rest) {
+            // What is tried again may never work; the fleet goes on with it, the table does not.
             (
                 None,
                 rest @ (Rest::Waits { .. }

@@ -49,6 +49,9 @@ impl Places {
 /// Begins to work on a run.
 pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
     if !worker.table.enter(&assignment.lease) {
+        if worker.table.stops() {
+            give_back(worker, &assignment.lease, Rest::Ready);
+        }
         return;
     }
     let worker = Arc::clone(worker);
@@ -64,6 +67,7 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
         };
         let asked = worker.table.leave(&lease.run_id);
         say_rest(&worker, &lease, exit, asked, log.as_deref());
+        worker.table.told();
     });
 }
 
@@ -139,6 +143,10 @@ fn say_rest(worker: &Worker, lease: &Lease, exit: Option<i32>, asked: Asked, log
             Rest::Waits { what: format!("on {}: {said}", worker.name) }
         }
     };
+    give_back(worker, lease, rest);
+}
+
+fn give_back(worker: &Worker, lease: &Lease, rest: Rest) {
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
     if let Err(error) = patiently(PATIENCE, || worker.calls.release(&release)) {
         eprintln!("warning: the fleet was not told how run {} stands: {error}", lease.run_id);

@@ -24,6 +24,8 @@ struct Inner {
     /// How often work on a run has begun, and how often that was seen.
     entered: u64,
     seen: u64,
+    /// Runs that are not worked on any more, of which the server has not been told yet.
+    untold: u32,
     /// How often in a row a run could not go on here.
     hitches: BTreeMap<String, u32>,
 }
@@ -79,10 +81,16 @@ impl Table {
         let _ = self.changed.wait_timeout_while(self.lock(), length, goes_on);
     }
 
-    /// Waits until nothing is worked on any more.
-    pub(crate) fn wait_until_idle(&self) {
-        let is_busy = |inner: &mut Inner| !inner.runs.is_empty();
-        drop(self.changed.wait_while(self.lock(), is_busy));
+    /// Waits until there will be no more runs, nothing is worked on and the server knows it.
+    pub(crate) fn wait_until_stopped(&self) {
+        let goes_on =
+            |inner: &mut Inner| !inner.stops || !inner.runs.is_empty() || inner.untold > 0;
+        drop(self.changed.wait_while(self.lock(), goes_on));
+    }
+
+    /// Whether there will be no more.
+    pub(crate) fn stops(&self) -> bool {
+        self.lock().stops
     }
 
     /// Work on a run begins. `false`: the worker stops, or has an earlier lease of this run at work.
@@ -129,16 +137,24 @@ impl Table {
         }
     }
 
-    /// Work on a run has ended; why it was asked to.
+    /// Work on a run has ended; why it was asked to. Call [`Table::told`] once the server knows.
     pub(crate) fn leave(&self, run_id: &str) -> Asked {
         let mut inner = self.lock();
         let entry = inner.runs.remove(run_id);
+        inner.untold += 1;
         self.changed.notify_all();
         match (entry.is_some_and(|entry| entry.recalled), inner.stops) {
             (true, _) => Asked::Recalled,
             (false, true) => Asked::Stopping,
             (false, false) => Asked::No,
         }
+    }
+
+    /// The server was told how a run stands that was left, or will find out by itself.
+    pub(crate) fn told(&self) {
+        let mut inner = self.lock();
+        inner.untold = inner.untold.saturating_sub(1);
+        self.changed.notify_all();
     }
 
     /// How long it is until a run is tried again that could not go on here.

@@ -31,6 +31,7 @@ pub(crate) enum Kind {
 pub(crate) struct Process {
     pub(crate) pid: Pid,
     pub(crate) kind: Kind,
+    #[allow(dead_code, reason = "shown of what is left behind")]
     pub(crate) line: String,
 }
 

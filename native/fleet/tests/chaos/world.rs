@@ -95,10 +95,18 @@ impl World {
     }
 
     pub(crate) fn git(&self, folder: &str, words: &[&str]) -> String {
-        let output = self.environment(Command::new("git"), "one").args(words);
-        let output = output.current_dir(self.path(folder)).output().expect("git");
+        let mut command = self.environment(Command::new("git"), "one");
+        let output = command.args(words).current_dir(self.path(folder)).output().expect("git");
         assert!(output.status.success(), "git {words:?}: {}", text(&output));
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+    }
+
+    /// Whether a commit is `there`, or what that was made from.
+    pub(crate) fn is_in(&self, folder: &str, commit: &str, there: &str) -> bool {
+        let mut command = self.environment(Command::new("git"), "one");
+        command.args(["merge-base", "--is-ancestor", commit, there]);
+        let status = command.current_dir(self.path(folder)).stderr(Stdio::null()).status();
+        status.expect("git").success()
     }
 
     /// What a person has around them; each has a state home.

@@ -1,0 +1,12 @@
+//! Where a fleet's run was submitted.
+
+use crate::documents::fleet_run;
+use crate::effect::Io;
+use crate::engine::store::Paths;
+use crate::limits;
+
+/// The checkout of a fleet's run on this machine; `None`: there is none, or it is no fleet's.
+pub(crate) async fn submitted_from(io: &Io, paths: &Paths) -> Option<String> {
+    let (bytes, _) = io.read(&paths.fleet(), limits::RECORD_BYTES).await.ok()?;
+    fleet_run::read(&bytes)?.root
+}
