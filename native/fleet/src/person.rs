@@ -45,7 +45,7 @@ pub fn onloop() -> ExitCode {
         };
     }
     if argv.get(1).is_some_and(|verb| verb == "abandon")
-        && let Some(exit) = unbegun::give_up(&argv, unbegun::give_up(&argv, &calls)known.url, &calls)
+        && let Some(exit) = unbegun::give_up(&argv, &known.url, &calls)
     {
         return ExitCode::from(exit.code());
     }
