@@ -12,6 +12,7 @@ pub mod desk;
 pub mod engine;
 pub mod git;
 pub mod guard;
+mod hidden;
 pub mod journal;
 pub mod key;
 pub mod known;

@@ -200,6 +200,24 @@ fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
 }
 
 #[test]
+fn an_agent_of_a_worker_does_not_see_the_key_of_the_fleet() {
+    let mut fleet = Fleet::new(LEASE);
+    let (key, state) = (fleet.path("fleet.key"), fleet.path("state"));
+    let agent = format!(
+        "(cat {}; ls {}; echo seen) > door.txt 2>&1; true",
+        key.display(),
+        state.join("runs").display()
+    );
+    let run = fleet.submit_with(DOOR, &agent, &["--confine", "on"]);
+    fleet.start_worker("one");
+    fleet.wait(&run, is_over);
+    let seen = fleet.git("shop.git", &["show", &format!("refs/onloop/{run}/1-1:door.txt")]);
+    let secret = fs::read_to_string(&key).expect("a key");
+    assert!(seen.contains("seen") && !seen.contains(secret.trim()), "{seen}");
+    assert!(!seen.contains(&run), "{seen}");
+}
+
+#[test]
 fn one_failing_repository_does_not_stop_the_others() {
     let mut fleet = Fleet::new(LEASE);
     fleet.git("", &["clone", "--quiet", "--bare", "shop.git", "mill.git"]);

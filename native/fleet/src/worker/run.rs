@@ -1,5 +1,6 @@
 //! One run: a guard, and below it a driver.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use onloop::host::{Files, OsFiles, Root};
+use onloop_core::confine::HIDDEN_VARIABLE;
 use onloop_core::effect::{Durability, Expect};
 use onloop_core::text;
 
@@ -32,6 +34,8 @@ pub(crate) struct Places {
     pub(crate) key_file: PathBuf,
     /// The state home of this worker.
     pub(crate) state_home: PathBuf,
+    /// What no agent may see besides that.
+    pub(crate) hidden: OsString,
     /// The folder of its clones.
     pub(crate) repos: PathBuf,
     /// This program.
@@ -72,7 +76,7 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
 }
 
 fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), String> {
-    let Places { server, key_file, state_home, repos, program, onloop } = &worker.places;
+    let Places { server, key_file, state_home, hidden, repos, program, onloop } = &worker.places;
     let lease = assignment.lease.clone();
     let folder = worker.places.runs().join(&lease.run_id);
     super::make_folder(&folder)?;
@@ -98,7 +102,7 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), St
     let mut command = Command::new(program);
     command.args(["leash", &lease.lasts_ms.to_string()]);
     command.arg(program).arg("conduct").arg(&file);
-    command.env("ONLOOP_STATE_HOME", state_home);
+    command.env("ONLOOP_STATE_HOME", state_home).env(HIDDEN_VARIABLE, hidden);
     command.stdin(Stdio::piped()).stdout(output).stderr(errors).process_group(0);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     if let Some(stdin) = child.stdin.take() {

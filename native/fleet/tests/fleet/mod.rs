@@ -109,7 +109,7 @@ impl Fleet {
     pub(crate) fn start_worker(&mut self, name: &str) -> usize {
         let log = fs::File::create(self.path(&format!("{name}.log"))).expect("a log");
         let mut command = self.environment(Command::new(env!("CARGO_BIN_EXE_onloop-fleet")));
-        command.env_remove("ONLOOP_STATE_HOME");
+
         command.args(["worker", "--name", name, "--slots", "4", "--allow", "*", "--repos"]);
         command.arg(self.path(name)).stdout(Stdio::null()).stderr(log);
         self.workers.push(command.spawn().expect("a worker"));
