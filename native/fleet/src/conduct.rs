@@ -67,7 +67,11 @@ fn work(task: &Task) -> Exit {
     let trouble = Trouble::default();
     let patient = |git| -> Box<dyn Git> { Box::new(PatientGit::new(git, trouble.clone())) };
     let git = patient(Box::new(OsGit::new()));
-    let mut luggage = match Luggage::take(git, &place.cwd_text(), REMOTE, lease.clone()) {
+    let base = match &place.begun {
+        Some(_) => None,
+        None => crate::git::git(&place.cwd, &["rev-parse", "HEAD^{commit}"]).ok(),
+    };
+    let mut luggage = match Luggage::take(git, &place.cwd_text(), REMOTE, lease.clone(), base) {
         Ok(luggage) => luggage,
         Err(failure) if trouble.is_met() => return later(&failure.message),
         Err(failure) => return refuse(&failure.message),

@@ -172,6 +172,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_driver_is_gone_before_others_are_given_its_run() {
+        for on_server_ms in [1000, 2000, 5000, 30_000, 600_000] {
+            let told_ms = on_server_ms * 2 / 3;
+            // The rest is for a machine that is busy.
+            let gone_ms = told_ms + grace_ms(told_ms);
+            assert!(gone_ms <= on_server_ms * 5 / 6, "{gone_ms} of {on_server_ms}");
+        }
+        assert_eq!(grace_ms(20_000), GRACE_MS);
+    }
+
+    #[test]
     fn what_is_said_is_what_is_understood() {
         for word in [Word::Holds(0), Word::Holds(20_000), Word::Recalled, Word::Lost] {
             assert_eq!(Word::read(word.line().trim_end()), Some(word));

@@ -13,7 +13,7 @@ use crate::random::Random;
 use crate::world::{LONG, World};
 
 /// How many runs are under way.
-const OPEN: usize = 5;
+const OPEN: usize = 7;
 /// Between two looks at everything.
 const TICK: Duration = Duration::from_millis(40);
 

@@ -122,6 +122,11 @@ impl Fleet {
             .expect("a worker");
     }
 
+    /// Waits until a worker has ended.
+    pub(crate) fn ended(&mut self, at: usize) -> std::process::ExitStatus {
+        self.workers[at].wait().expect("a child")
+    }
+
     /// The run as its journal has it.
     pub(crate) fn run(&self, id: &str) -> Run {
         let lines = self.client().lines(id, 0, Duration::ZERO).expect("lines").lines;
