@@ -49,6 +49,9 @@ const OF_AGENTS: [&str; 20] = [
 /// What of a repository everybody who commits in one of its worktrees writes.
 const TO_COMMIT: [&str; 3] = ["objects", "refs", "logs"];
 
+/// Names more paths that nothing confined may read, absolute and with `:` between them.
+pub const HIDDEN_VARIABLE: &str = "ONLOOP_CONFINE_HIDDEN";
+
 /// What is known of the machine. Paths are absolute and without links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
@@ -60,6 +63,8 @@ pub struct Surroundings {
     pub homes: Vec<String>,
     /// Where onloop keeps its records.
     pub state_home: Option<String>,
+    /// More that is private, as whoever started this says.
+    pub private: Vec<String>,
     /// The folder for temporary files, which is there.
     pub temporary: String,
     /// Folders that programs are looked for in.
@@ -148,7 +153,8 @@ pub fn decide(
     only: Option<Mechanism>,
 ) -> Result<Confinement, Unsuitable> {
     let mut confinement = Confinement { network, only, ..Confinement::default() };
-    let private = private_paths(&scene.homes, scene.state_home.as_deref());
+    let mut private = private_paths(&scene.homes, scene.state_home.as_deref());
+    private.extend(scene.private.iter().cloned());
     demand_suitable(&scene.folder, &private)?;
     confinement.hidden = SHARED.map(str::to_owned).to_vec();
     confinement.hidden.extend(private);
@@ -229,6 +235,7 @@ mod tests {
             }),
             homes: list(&["/home/u", "/home/admin"]),
             state_home: Some("/home/u/.local/state/onloop".to_owned()),
+            private: list(&["/srv/fleet/fleet.key"]),
             temporary: "/tmp/onloop-1".to_owned(),
             programs: list(&["/usr/bin", "/tmp/bin", "/tmp"]),
             needed: list(&["/run/systemd/resolve/stub-resolv.conf"]),
@@ -266,6 +273,8 @@ mod tests {
             ("/home/admin/.ssh/id_ed25519", Reach::Hidden),
             ("/home/u/.bashrc", Reach::Read),
             ("/home/u/.local/state/onloop/runs/a", Reach::Hidden),
+            ("/srv/fleet/fleet.key", Reach::Hidden),
+            ("/srv/fleet/other", Reach::Read),
             ("/tmp/x", Reach::Hidden),
             ("/tmp/bin/tool", Reach::Read),
             ("/tmp/onloop-1/x", Reach::Write),

@@ -25,6 +25,10 @@ const ARCHIVES: [(&str, &str); 4] = [
 /// Without these, starting another program copies the whole process first.
 const WANTED: [&str; 2] = ["gnu_get_libc_version", "posix_spawn_file_actions_addchdir_np"];
 
+/// The first version 2.x of glibc whose start-up code reads a packed table of relocations. An earlier
+/// one passes over it, and the program would not come as far as `main`.
+const FIRST_WITH_PACKED_TABLE: u32 = 36;
+
 /// Nothing where the program is better linked as usual: on another system, for another
 /// machine, and where the archives are not installed.
 ///
@@ -67,7 +71,23 @@ fn linked_in() -> Option<Vec<String>> {
         "-Wl,--start-group,-lgcc_s,-lgcc,-lc,--end-group".to_owned(),
     ];
     arguments.extend(WANTED.iter().map(|name| format!("-Wl,--undefined={name}")));
+    if minor_version().is_some_and(|minor| minor >= FIRST_WITH_PACKED_TABLE) {
+        // Half a megabyte less to read at each start. Linkers that do not know the word pass over it.
+        arguments.push("-Wl,-z,pack-relative-relocs".to_owned());
+    }
     Some(arguments)
+}
+
+/// 36 where the archives are those of glibc 2.36.
+fn minor_version() -> Option<u32> {
+    let arguments = ["-E", "-dM", "-include", "features.h", "-x", "c", "/dev/null"];
+    let asked = Command::new(linker()).args(arguments).output().ok()?;
+    let text = String::from_utf8(asked.stdout).ok()?;
+    let value = |name: &str| {
+        let define = format!("#define {name} ");
+        text.lines().find_map(|line| line.strip_prefix(&define)?.trim().parse::<u32>().ok())
+    };
+    value("__GLIBC_MINOR__").filter(|_| value("__GLIBC__") == Some(2))
 }
 
 /// A folder in which only archives are found by the names that the compiler uses.
@@ -84,9 +104,12 @@ fn folder_of_archives(out: &Path) -> Option<PathBuf> {
 
 /// Where the C compiler has `archive`.
 fn installed(archive: &str) -> Option<PathBuf> {
-    let linker = env::var("RUSTC_LINKER").unwrap_or_else(|_| "cc".to_owned());
-    let asked = Command::new(linker).arg(format!("-print-file-name={archive}")).output().ok()?;
+    let asked = Command::new(linker()).arg(format!("-print-file-name={archive}")).output().ok()?;
     let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
     // What it does not have it gives back as it was asked.
     path.is_absolute().then_some(path).filter(|path| path.is_file())
+}
+
+fn linker() -> String {
+    env::var("RUSTC_LINKER").unwrap_or_else(|_| "cc".to_owned())
 }

@@ -95,6 +95,7 @@ const EXITS = {
   "work that is merged": [0, 0, 1, 1, 0, 0, 0, 0, 0],
   "work that does not go together": [0, 0, 0, 1, 0, 0],
   "work that is published": [0, 1, 0, 0, 0, 0, 0, 0],
+  "a run that travels": [0, 0, 0, 2, 0, 0, 0, 0, 0],
   "work that is discarded": [1, 1, 0, 1, 0, 0],
   "a prepared place": [0, 1, 0, 4],
 };

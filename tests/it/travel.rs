@@ -226,6 +226,28 @@ fn work_of_a_person_is_not_overwritten() {
 }
 
 #[test]
+fn a_fetch_that_was_refused_halfway_is_done_again() {
+    let one = first();
+    run(&one).expect_exit(3);
+    one.onloop(&["push", ID]).expect_exit(0);
+    let two = another(&one);
+    // Git would run it when files are brought back.
+    two.git_says(&["config", "filter.x.clean", "cat"]);
+    let said = two.onloop(&["fetch", ID, "--yes"]).expect_exit(4).stderr;
+    assert!(said.contains("run x-1 was not fetched") && said.contains("filter.x.clean"), "{said}");
+    assert!(two.kept_ids().is_empty(), "a run that is known has its files");
+    two.git_says(&["config", "--unset", "filter.x.clean"]);
+    two.onloop(&["fetch", ID, "--yes"]).expect_exit(0);
+    let n = two.worktree("hotl/x").join("n");
+    assert_eq!(fs::read_to_string(n).unwrap(), "2\n");
+    let again = two.onloop(&["fetch", ID, "--yes"]).expect_exit(0).stderr;
+    assert!(again.contains("with more than origin has of it"), "{again}");
+    two.onloop(&["push", ID]).expect_exit(0);
+    let again = two.onloop(&["fetch", ID, "--yes"]).expect_exit(0).stderr;
+    assert!(again.contains("is here already, as origin has it"), "{again}");
+}
+
+#[test]
 fn a_named_run_begins_once_and_goes_on() {
     let one = first();
     run(&one).expect_exit(3);

@@ -30,8 +30,8 @@ pub struct Redaction {
     /// By their first byte. Of those that begin alike the longest is first, because one may be a
     /// part of another.
     secrets: Vec<Secret>,
-    /// Where those are that begin with a byte.
-    begins: [Range<usize>; 256],
+    /// Where those are that begin with a byte; empty where there are none at all.
+    begins: Vec<Range<usize>>,
 }
 
 /// One way to write a secret.
@@ -85,11 +85,14 @@ impl Redaction {
             order.then_with(|| a.form.cmp(&b.form))
         });
         secrets.dedup_by(|later, earlier| later.form == earlier.form);
-        let begins = std::array::from_fn(|byte| {
+        if secrets.is_empty() {
+            return Redaction { secrets, begins: Vec::new() };
+        }
+        let begins = (0..256).map(|byte| {
             let begin = secrets.partition_point(|secret| secret.first() < byte);
             begin..secrets.partition_point(|secret| secret.first() <= byte)
         });
-        Redaction { secrets, begins }
+        Redaction { begins: begins.collect(), secrets }
     }
 
     /// Each way to write a secret with what stands for it, for hosts in another language. Of those
@@ -109,7 +112,7 @@ impl Redaction {
 
     /// The same for bytes, which may be anything.
     pub fn bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
-        if !bytes.iter().any(|&byte| !self.begins[usize::from(byte)].is_empty()) {
+        if !bytes.iter().any(|&byte| !self.beginning_with(byte).is_empty()) {
             return Cow::Borrowed(bytes);
         }
         let mut clean = Vec::new();
@@ -201,9 +204,13 @@ impl Redaction {
         at
     }
 
+    fn beginning_with(&self, byte: u8) -> &[Secret] {
+        self.begins.get(usize::from(byte)).map_or(&[], |range| &self.secrets[range.clone()])
+    }
+
     /// What stands at the beginning of these bytes.
     fn look(&self, bytes: &[u8], rest: Rest) -> Look<'_> {
-        for secret in &self.secrets[self.begins[usize::from(bytes[0])].clone()] {
+        for secret in self.beginning_with(bytes[0]) {
             let form = secret.form.as_bytes();
             if bytes.starts_with(form) {
                 return Look::Secret(secret);
@@ -284,7 +291,8 @@ impl RedactedStream {
 /// Whether the value of a variable is hidden. Unlike a word of a shell command, a variable of the
 /// environment that is called `KEY` or `KEY_…` holds one.
 pub(super) fn is_secret(name: &str) -> bool {
-    says_secret(name) || name.split('_').any(|part| part.eq_ignore_ascii_case("KEY"))
+    let mut parts = name.as_bytes().split(|&byte| byte == b'_');
+    parts.any(|part| part.eq_ignore_ascii_case(b"KEY")) || says_secret(name)
 }
 
 /// Whether a variable tells where a secret is: that is shown, because messages name files.
@@ -302,7 +310,8 @@ fn placeholder(name: &str) -> String {
 
 /// The password in `scheme://name:password@host`.
 fn password(value: &str) -> Option<&str> {
-    let (_, rest) = value.split_once("://")?;
+    // Most values have none, which one letter tells.
+    let (_, rest) = value.contains('@').then(|| value.split_once("://"))??;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let (user, _) = authority.rsplit_once('@')?;
     user.split_once(':').map(|(_, password)| password)

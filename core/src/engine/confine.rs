@@ -1,7 +1,8 @@
 //! What is known of the machine before something is confined, and what it is confined to then.
 
 use crate::confine::{
-    self, Caches, GitPlace, Surroundings, ToolFolder, Unsuitable, is_environment_file, tool_folders,
+    self, Caches, GitPlace, HIDDEN_VARIABLE, Surroundings, ToolFolder, Unsuitable,
+    is_environment_file, tool_folders,
 };
 use crate::documents::ledger::sha256;
 use crate::effect::{
@@ -149,12 +150,18 @@ async fn scene(
     if let Some(real) = &state_home {
         state_home = Some(real_path(io, real).await);
     }
+    let mut private = Vec::new();
+    let listed = io.env(HIDDEN_VARIABLE).unwrap_or_default();
+    for path in listed.split(':').filter(|path| path.starts_with('/')) {
+        private.push(real_path(io, path.trim_end_matches('/')).await);
+    }
     let environment_files = environment_files(io, &folder, git.as_ref()).await;
     let needed: Vec<String> = io.canonical("/etc/resolv.conf").await.into_iter().collect();
     let scene = Surroundings {
         git,
         homes,
         state_home,
+        private,
         programs,
         needed,
         environment_files,

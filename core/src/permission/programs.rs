@@ -14,6 +14,7 @@ mod class;
 mod files;
 mod forge;
 mod git;
+mod index;
 mod network;
 mod packages;
 mod repository;
@@ -21,9 +22,6 @@ mod services;
 mod shell;
 mod system;
 mod text;
-
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 pub(super) use check::ArgCheck;
 pub use class::Class;
@@ -316,14 +314,7 @@ pub(super) fn find(name: &str) -> Option<&'static ProgramEntry> {
 
 /// The table that knows a program, and its entry.
 pub(super) fn find_row(name: &str) -> Option<(&'static Table, &'static ProgramEntry)> {
-    type Row = (&'static Table, &'static ProgramEntry);
-    static INDEX: OnceLock<BTreeMap<&'static str, Row>> = OnceLock::new();
-    const ROWS: &[Table] = &TABLES;
-    let index = INDEX.get_or_init(|| {
-        let rows = ROWS.iter().flat_map(|table| table.entries.iter().map(move |e| (table, e)));
-        rows.flat_map(|row| words(row.1.names).map(move |name| (name, row))).collect()
-    });
-    index.get(name).copied()
+    index::row(name)
 }
 
 /// Names of programs that the file name pattern `pattern` may stand for, if they are ones

@@ -69,17 +69,38 @@ const SECRET_PARTS: [&str; 4] = ["APIKEY", "PAT", "PWD", "COOKIE"];
 /// `AWS_SECRET_ACCESS_KEY`, `OPENAI_API_KEY`. `KEY` alone does not, since scripts call what they
 /// loop over so.
 pub(crate) fn says_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
+    let name = name.as_bytes();
     // The shell's own.
-    if matches!(name.as_str(), "PWD" | "OLDPWD") {
+    if is_one_of(name, &["PWD", "OLDPWD"]) {
         return false;
     }
-    let parts: Vec<&str> = name.split('_').collect();
-    let is_key = matches!(parts.as_slice(), [_, .., "KEY" | "KEYS"]);
-    (is_key && !name.ends_with("PUBLIC_KEY"))
-        || name.ends_with("_AUTH")
-        || SECRET_WORDS.iter().any(|word| name.contains(word))
-        || parts.iter().any(|part| SECRET_PARTS.contains(part))
+    let parts = || name.rsplit(|&byte| byte == b'_');
+    let is_key = parts().next().is_some_and(|last| is_one_of(last, &["KEY", "KEYS"]))
+        && parts().nth(1).is_some();
+    (is_key && !ends_with(name, "PUBLIC_KEY"))
+        || ends_with(name, "_AUTH")
+        || has_secret_word(name)
+        || parts().any(|part| is_one_of(part, &SECRET_PARTS))
+}
+
+fn is_one_of(name: &[u8], words: &[&str]) -> bool {
+    words.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+fn ends_with(name: &[u8], end: &str) -> bool {
+    let begin = name.len().checked_sub(end.len());
+    begin.is_some_and(|begin| name[begin..].eq_ignore_ascii_case(end.as_bytes()))
+}
+
+/// Looks at each letter once and copies nothing: every process asks about its whole environment.
+fn has_secret_word(name: &[u8]) -> bool {
+    (0..name.len()).any(|at| {
+        let begins = name[at].to_ascii_uppercase();
+        SECRET_WORDS.iter().map(|word| word.as_bytes()).any(|word| {
+            word[0] == begins
+                && name.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word))
+        })
+    })
 }
 
 #[cfg(test)]
@@ -99,12 +120,32 @@ mod tests {
             "NPM_CONFIG__AUTH",
             "SESSION_COOKIE",
             "ENCRYPTION_KEYS",
+            "secrets",
+            "MyPassphrase",
+            "xTOKENx",
+            "éTOKEN",
+            "_KEY",
+            "APIKEY",
+            "_auth",
         ] {
             assert!(says_secret(name), "{name}");
         }
-        for name in
-            ["PWD", "OLDPWD", "KEY", "key", "PATH", "PUBLIC_KEY", "SSH_PUBLIC_KEY", "PATTERN"]
-        {
+        for name in [
+            "PWD",
+            "OLDPWD",
+            "KEY",
+            "key",
+            "PATH",
+            "PUBLIC_KEY",
+            "SSH_PUBLIC_KEY",
+            "PATTERN",
+            "",
+            "AUTH",
+            "TOKE",
+            "éKEY",
+            "KEY_ID",
+            "oldpwd",
+        ] {
             assert!(!says_secret(name), "{name}");
         }
     }

@@ -10,6 +10,8 @@ use crate::git::{GitError, git};
 
 /// The remote that a clone came from.
 pub const REMOTE: &str = "origin";
+/// Beside a clone: the number of the last lease that it was worked on with.
+const LAST_LEASE: &str = "lease";
 /// Most characters of a repository's name in the name of a folder.
 const NAME_CHARS: usize = 60;
 
@@ -32,14 +34,32 @@ pub enum CloneError {
     Address(String),
 }
 
-/// The clone in which a run begins, made where it is not there: at the commit at which the work begins.
+/// The clone in which a run is worked on by whoever has the lease `epoch` of it. The one that is there is
+/// used where the lease before was had here, too, and the run has a journal since. Otherwise it is made:
+/// somebody else may have gone on with the run meanwhile, what lies here then is a turn that nobody waits
+/// for, or a beginning that was never recorded, and the same path may be the place of the run on another
+/// machine. It is at the commit at which the work begins.
 ///
 /// # Errors
 ///
 /// When git or the machine does not make it; what is half made is made again the next time.
-pub fn of_run(repos: &Path, run: &Submission) -> Result<PathBuf, CloneError> {
+pub fn of_run(
+    repos: &Path,
+    run: &Submission,
+    epoch: u64,
+    is_begun: bool,
+) -> Result<PathBuf, CloneError> {
     let name = name_of(&run.repository);
-    let folder = repos.join("runs").join(&run.run_id).join(&name);
+    let place = repos.join("runs").join(&run.run_id);
+    let folder = place.join(&name);
+    let last = place.join(LAST_LEASE);
+    let here = std::fs::read_to_string(&last).ok().and_then(|text| text.parse::<u64>().ok());
+    let is_ours = is_begun && here.is_some_and(|here| here.checked_add(1) == Some(epoch));
+    if !is_ours {
+        remove(&place)?;
+        make(&place)?;
+    }
+    std::fs::write(&last, epoch.to_string()).map_err(|error| of_folder(&last, error))?;
     if folder.join(".git").is_dir() {
         return Ok(folder);
     }
@@ -159,6 +179,41 @@ fn text(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clone_is_made_anew_where_its_content_is_nobodys_work() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let shop = folder.path().join("shop");
+        make(&shop).expect("a folder");
+        let git = |words: &[&str]| git(&shop, words).expect("git");
+        git(&["init", "--quiet", "--initial-branch=main"]);
+        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+        git(&[&who[..], &["commit", "--quiet", "--allow-empty", "--message", "Begin"]].concat());
+        let run = Submission {
+            run_id: "run".to_owned(),
+            repository: text(&shop),
+            base: None,
+            branch: None,
+            workflow: "hotl-workflow-sell.md".to_owned(),
+            text: String::new(),
+            options: Vec::new(),
+            agents: Vec::new(),
+            user: None,
+            host: "desk".to_owned(),
+            at_ms: 0,
+        };
+        let repos = folder.path().join("repos");
+        let clone = of_run(&repos, &run, 1, false).expect("a clone");
+        std::fs::write(clone.join("half.txt"), "half a turn").expect("a file");
+        assert_eq!(of_run(&repos, &run, 2, true).expect("the clone"), clone);
+        assert!(clone.join("half.txt").exists(), "the run goes on where it was");
+        assert_eq!(of_run(&repos, &run, 4, true).expect("a clone"), clone);
+        assert!(!clone.join("half.txt").exists(), "lease 3 was another one's");
+        std::fs::write(clone.join("half.txt"), "half a turn").expect("a file");
+        assert_eq!(of_run(&repos, &run, 5, false).expect("a clone"), clone);
+        assert!(!clone.join("half.txt").exists(), "what was begun was never recorded");
+        assert!(clone.join(".git").is_dir());
+    }
 
     #[test]
     fn a_repository_is_called_by_the_last_part_of_its_address() {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use onloop::host::git::OsGit;
+use onloop::host::{Git, OsHost};
 use onloop_core::documents::ledger;
 use onloop_core::effect::{Exit, Program};
 use onloop_core::verb::settle;
@@ -22,18 +23,25 @@ use crate::calls::{Calls, patiently};
 use crate::clone::REMOTE;
 use crate::engine::{Release, Rest};
 use crate::journal::{Mirror, Writer, on_journal};
+use crate::patient::{PatientGit, Trouble};
 use crate::travel::Luggage;
 use crate::{leash, rest};
+use place::Hitch;
 
 /// How long a driver tries to say how a run stands. What it cannot say is found out when its lease ends.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How a driver ends that could not go on for what is nobody's decision: the run is tried again later.
+pub(crate) const LATER: u8 = 75;
+
 /// Works on the run of the task in this file until it is at rest, and says how it stands; the exit code is
 /// that of `onloop run`.
 pub fn conduct(file: &Path) -> ExitCode {
-    leash::end_with_guard();
     let exit = match Task::read(file) {
-        Ok(task) => work(&task),
+        Ok(task) => {
+            leash::end_with_guard(task.assignment.lease.lasts_ms);
+            work(&task)
+        }
         Err(why) => {
             eprintln!("error: {}: {why}", file.display());
             Exit::Refused
@@ -49,15 +57,23 @@ fn work(task: &Task) -> Exit {
     };
     let place = match place::prepare(task, calls.as_ref()) {
         Ok(place) => place,
-        Err(why) => return refuse(&why),
+        Err(Hitch::Refused(why)) => return refuse(&why),
+        Err(Hitch::Later(why)) => return later(&why),
     };
     if let Err(error) = std::env::set_current_dir(&place.cwd) {
         return refuse(&format!("`{}`: {error}", place.cwd.display()));
     }
     let lease = task.assignment.lease.clone();
-    let taken = Luggage::take(OsGit::new(), &place.cwd_text(), REMOTE, lease.clone());
-    let mut luggage = match taken {
+    let trouble = Trouble::default();
+    let patient = |git| -> Box<dyn Git> { Box::new(PatientGit::new(git, trouble.clone())) };
+    let git = patient(Box::new(OsGit::new()));
+    let base = match &place.begun {
+        Some(_) => None,
+        None => crate::git::git(&place.cwd, &["rev-parse", "HEAD^{commit}"]).ok(),
+    };
+    let mut luggage = match Luggage::take(git, &place.cwd_text(), REMOTE, lease.clone(), base) {
         Ok(luggage) => luggage,
+        Err(failure) if trouble.is_met() => return later(&failure.message),
         Err(failure) => return refuse(&failure.message),
     };
     let goes_on = place.begun.is_some();
@@ -65,7 +81,7 @@ fn work(task: &Task) -> Exit {
         luggage.bring_branch(branch);
     }
     let id = lease.run_id.clone();
-    let writer = Writer::Driver { lease, luggage };
+    let writer = Writer::Driver { lease, luggage: Some(Box::new(luggage)) };
     let (runs, argv, program) = (task.runs.clone(), place.argv, task.program.clone());
     let for_host = Arc::clone(&calls);
     let exit = onloop::main_on(
@@ -82,13 +98,20 @@ fn work(task: &Task) -> Exit {
                 cli::main(io).await
             })
         },
-        |_, host| on_journal(host, &runs, for_host, writer),
+        |_, host| {
+            let host = OsHost { git: patient(host.git), ..host };
+            on_journal(host, &runs, for_host, writer)
+        },
     );
     // What ended in another way is looked at by the worker, which knows what it asked for.
     if matches!(exit, Exit::Done | Exit::Failed | Exit::Paused) {
         release(task, calls.as_ref());
+        return exit;
     }
-    exit
+    match exit {
+        Exit::Refused if trouble.is_met() => Exit::Custom(LATER),
+        exit => exit,
+    }
 }
 
 fn release(task: &Task, calls: &dyn Calls) {
@@ -109,6 +132,11 @@ fn release(task: &Task, calls: &dyn Calls) {
 fn max_wait_ms(task: &Task) -> u64 {
     let wish = words::value_of(&task.assignment.submission.options, "--max-wait");
     wish.and_then(|wish| duration::parse_ms(&wish)).unwrap_or(limits::MAX_WAIT_MS)
+}
+
+fn later(why: &str) -> Exit {
+    eprintln!("error: {why}");
+    Exit::Custom(LATER)
 }
 
 fn refuse(why: &str) -> Exit {

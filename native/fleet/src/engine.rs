@@ -225,6 +225,13 @@ pub enum Rest {
         /// The agent, as submissions name it: no run of it is begun before that moment.
         agent: String,
     },
+    /// Something around it failed, such as a remote that did not answer; it is tried again then.
+    Again {
+        /// The moment, in milliseconds since 1970.
+        at_ms: u64,
+        /// What failed and where, on one line.
+        what: String,
+    },
     /// It is over: `completed` or `abandoned`.
     Over {
         /// How.

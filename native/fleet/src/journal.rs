@@ -28,13 +28,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Who writes to journals.
 pub enum Writer {
-    /// Whoever drives one run, with the work that has to be in the repository's remote before the journal
-    /// speaks of it.
+    /// Whoever has the lease of one run, with the work that has to be in the repository's remote before
+    /// the journal speaks of it.
     Driver {
         /// The permission.
         lease: Lease,
-        /// The work.
-        luggage: Luggage,
+        /// The work; `None`: there is none to bring.
+        luggage: Option<Box<Luggage>>,
     },
     /// A person, about any run; named as the holder of leases.
     Person {

@@ -158,6 +158,16 @@ pub fn folder() -> Result<PathBuf, KnownError> {
     folder_in(&environment(), &current_folder()).ok_or(KnownError::NoHome)
 }
 
+/// The folder for what workers of this machine keep and agents may see: `onloop/fleet` in
+/// `$XDG_DATA_HOME`, else in `~/.local/share`. `None`: neither variable is set.
+pub fn data_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute())
+    };
+    let home = || absolute("HOME").map(|home| home.join(".local/share"));
+    absolute("XDG_DATA_HOME").or_else(home).map(|folder| folder.join("onloop/fleet"))
+}
+
 fn folder_in(env: &BTreeMap<String, String>, cwd: &str) -> Option<PathBuf> {
     state_home(env, cwd).map(|home| Path::new(&home).join("fleet"))
 }

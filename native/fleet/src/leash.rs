@@ -15,8 +15,11 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// How often the clock is looked at that goes on while the machine sleeps.
 const LOOK: Duration = Duration::from_millis(500);
-/// Time between asking a driver to end and killing it.
+/// Most time between asking a driver to end and killing it.
 const GRACE_MS: u64 = 2000;
+/// A driver gets a part of its lease for ending, so that it is gone before others are given its run: they
+/// are when half of what its holder was told has passed once more.
+const GRACE_PARTS: u64 = 4;
 
 /// What a guard is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +58,11 @@ enum Happened {
     Ended(std::io::Result<ExitStatus>),
 }
 
+/// Time between asking a driver to end and killing it, where its lease is so long.
+fn grace_ms(lease_ms: u64) -> u64 {
+    GRACE_MS.min(lease_ms / GRACE_PARTS)
+}
+
 /// Runs `driver` below this process, while the lease holds for at least `lease_ms` from now and as long as
 /// standard input says. How the driver ended; 137: it was ended here.
 ///
@@ -69,15 +77,18 @@ pub fn watch(mut driver: Command, lease_ms: u64) -> std::io::Result<u8> {
     let (tell, happened) = channel();
     listen(tell.clone());
     wait(child, tell);
-    let exit = follow(pid, &happened, now_ms().saturating_add(lease_ms));
+    let until_ms = now_ms().saturating_add(lease_ms);
+    let exit = follow(pid, &happened, until_ms, grace_ms(lease_ms));
     drop(leash);
     Ok(exit)
 }
 
-fn follow(pid: Pid, happened: &Receiver<Happened>, mut until_ms: u64) -> u8 {
-    let mut asked_at = None;
+fn follow(pid: Pid, happened: &Receiver<Happened>, mut until_ms: u64, grace_ms: u64) -> u8 {
+    let mut asked_at: Option<u64> = None;
     loop {
-        match happened.recv_timeout(LOOK) {
+        let next_ms = asked_at.map_or(until_ms, |asked| asked.saturating_add(grace_ms));
+        let left = Duration::from_millis(next_ms.saturating_sub(now_ms()).max(1));
+        match happened.recv_timeout(left.min(LOOK)) {
             Ok(Happened::Ended(status)) => {
                 let code = status.ok().and_then(|status| status.code());
                 return code.and_then(|code| u8::try_from(code).ok()).unwrap_or(KILLED);
@@ -99,7 +110,7 @@ fn follow(pid: Pid, happened: &Receiver<Happened>, mut until_ms: u64) -> u8 {
                 asked_at = Some(now);
                 let _ = kill_process(pid, Signal::TERM);
             }
-            Some(asked) if now.saturating_sub(asked) >= GRACE_MS => {
+            Some(asked) if now.saturating_sub(asked) >= grace_ms => {
                 let _ = kill_process(pid, Signal::KILL);
             }
             Some(_) => {}
@@ -131,15 +142,16 @@ fn wait(mut child: Child, tell: Sender<Happened>) {
     });
 }
 
-/// In a driver: ends this process when its guard is gone.
-pub fn end_with_guard() {
-    std::thread::spawn(|| {
+/// In a driver: ends this process when its guard is gone, whoever told that the lease holds for
+/// `lease_ms`.
+pub fn end_with_guard(lease_ms: u64) {
+    std::thread::spawn(move || {
         let mut byte = [0];
         // Nothing is ever written; what is read is the end.
         while let Ok(1..) = std::io::stdin().read(&mut byte) {}
         let own = rustix::process::getpid();
         let _ = kill_process(own, Signal::TERM);
-        std::thread::sleep(Duration::from_millis(GRACE_MS));
+        std::thread::sleep(Duration::from_millis(grace_ms(lease_ms)));
         let _ = kill_process(own, Signal::KILL);
     });
 }
@@ -158,6 +170,17 @@ fn now_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_driver_is_gone_before_others_are_given_its_run() {
+        for on_server_ms in [1000, 2000, 5000, 30_000, 600_000] {
+            let told_ms = on_server_ms * 2 / 3;
+            // The rest is for a machine that is busy.
+            let gone_ms = told_ms + grace_ms(told_ms);
+            assert!(gone_ms <= on_server_ms * 5 / 6, "{gone_ms} of {on_server_ms}");
+        }
+        assert_eq!(grace_ms(20_000), GRACE_MS);
+    }
 
     #[test]
     fn what_is_said_is_what_is_understood() {

@@ -2,6 +2,7 @@
 
 mod home;
 mod marks;
+mod unbegun;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -42,6 +43,11 @@ pub fn onloop() -> ExitCode {
             Ok(()) => home::go_on(&argv),
             Err(exit) => ExitCode::from(exit.code()),
         };
+    }
+    if argv.get(1).is_some_and(|verb| verb == "abandon")
+        && let Some(exit) = unbegun::give_up(&argv, &known.url, &calls)
+    {
+        return ExitCode::from(exit.code());
     }
     let exit = onloop::main_on(
         |mut start| {

@@ -200,6 +200,7 @@ mod tests {
             run("two", None, Rest::Ready),
             run("three", None, Rest::Waits { what: "the gate of step 2".to_owned() }),
             run("four", None, Rest::Until { at_ms: 0, agent: "claude".to_owned() }),
+            run("seven", None, Rest::Again { at_ms: 0, what: "on desk: no answer".to_owned() }),
             run("five", None, Rest::Over { how: "completed".to_owned() }),
             run("six", None, Rest::Home { host: "laptop".to_owned() }),
         ];
@@ -230,6 +231,9 @@ mod tests {
 · four
     hotl-workflow-one.md in git@example.com:one
     claude is not served until 1970-01-01T00:00:00+00:00
+· seven
+    hotl-workflow-one.md in git@example.com:one
+    tried again at 1970-01-01T00:00:00+00:00: on desk: no answer
 ✓ five
     hotl-workflow-one.md in git@example.com:one
     completed

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use onloop::host::Git as _;
-use onloop::host::git::OsGit;
+use onloop::host::Git;
 use onloop_core::documents::ledger;
 use onloop_core::effect::{
     Bytes, Failure, FailureKind, GitRequest, KeptFile, NamedCheckpoint, Outcome, RefUpdate,
@@ -24,6 +23,8 @@ const BRANCH: &str = "branch";
 const LEASE_FILE: &str = "lease.json";
 /// Largest such file that is read.
 const LEASE_BYTES: u64 = 16 * 1024;
+/// Whose commits they are.
+const AS_ONLOOP: [&str; 4] = ["-c", "user.name=onloop", "-c", "user.email=onloop@localhost"];
 /// How often the lease is taken anew where somebody moves it at the same time.
 const TRIES: u32 = 4;
 
@@ -36,13 +37,15 @@ struct LeaseFile {
 
 /// The work of one run on its way to the remote.
 pub struct Luggage {
-    git: OsGit,
+    git: Box<dyn Git>,
     /// A checkout of the repository.
     cwd: String,
     remote: String,
     lease: Lease,
     /// The commit that the lease is at in the remote.
     at: Option<String>,
+    /// What the commits of this lease hold, once there is one.
+    tree: Option<String>,
     /// What the remote has of the run, by its name below the run's.
     there: BTreeMap<String, String>,
     /// The branch of the run, once it has one.
@@ -50,24 +53,34 @@ pub struct Luggage {
 }
 
 impl Luggage {
-    /// Fetches what the remote has of the run and puts `lease` there in the place of an earlier one.
+    /// Fetches what the remote has of the run and puts `lease` there in the place of an earlier one. With it
+    /// goes where the branch of a run that has not begun will begin, `base`: whoever goes on with the run
+    /// finds that there, even if its first line is all that was ever recorded.
     ///
     /// # Errors
     ///
     /// `Denied` where a later lease is there; those of git.
-    pub fn take(git: OsGit, cwd: &str, remote: &str, lease: Lease) -> Result<Luggage, Failure> {
+    pub fn take(
+        git: Box<dyn Git>,
+        cwd: &str,
+        remote: &str,
+        lease: Lease,
+        base: Option<String>,
+    ) -> Result<Luggage, Failure> {
         let mut luggage = Luggage {
             git,
             cwd: cwd.to_owned(),
             remote: remote.to_owned(),
             lease,
             at: None,
+            tree: None,
             there: BTreeMap::new(),
             branch: None,
         };
         for _ in 0..TRIES {
             luggage.fetch()?;
-            match luggage.push(Vec::new()) {
+            let branch = base.iter().map(|commit| (BRANCH.to_owned(), commit.clone()));
+            match luggage.push(branch.collect()) {
                 Err(failure) if failure.is_conflict() => {}
                 pushed => return pushed.map(|()| luggage),
             }
@@ -94,9 +107,7 @@ impl Luggage {
             return Ok(());
         }
         if let Some(branch) = &self.branch {
-            let name = format!("refs/heads/{branch}");
-            let tip = git(Path::new(&self.cwd), &["rev-parse", "--verify", "--quiet", &name]);
-            taken.extend(tip.ok().map(|commit| (BRANCH.to_owned(), commit)));
+            taken.extend(self.tip(branch).map(|commit| (BRANCH.to_owned(), commit)));
         }
         match self.push(taken) {
             Err(failure) if failure.is_conflict() => Err(self.lost()),
@@ -106,19 +117,8 @@ impl Luggage {
 
     /// Pushes commits under their names, and moves the lease, all or nothing.
     fn push(&mut self, commits: Vec<(String, String)>) -> Result<(), Failure> {
-        let Lease { run_id, epoch, holder, lasts_ms: _ } = &self.lease;
-        let file = LeaseFile { epoch: *epoch, holder: holder.clone() };
-        let bytes = serde_json::to_vec(&file).expect("a lease has only string keys");
-        let keep = GitRequest::KeepFiles {
-            cwd: self.cwd.clone(),
-            files: vec![KeptFile { name: LEASE_FILE.to_owned(), bytes: Bytes::from(bytes) }],
-            parent: self.at.clone(),
-            message: format!("Lease {epoch} of run {run_id}"),
-            at: now(),
-        };
-        let Outcome::Commit { commit: Some(moved) } = self.git.git(&keep)? else {
-            return Err(Failure::new(FailureKind::Other, "git made no commit of the lease"));
-        };
+        let moved = self.make_mark()?;
+        let run_id = &self.lease.run_id;
         let name = |name: &str| format!("{run_id}/{name}");
         let mut updates = vec![RefUpdate {
             name: name(LEASE),
@@ -138,6 +138,46 @@ impl Luggage {
         self.there.extend(commits);
         self.at = Some(moved);
         Ok(())
+    }
+
+    /// The commit that the lease moves to; each is made from the one before, since there are servers that
+    /// take nothing else.
+    fn make_mark(&mut self) -> Result<String, Failure> {
+        let Lease { run_id, epoch, holder, lasts_ms: _ } = &self.lease;
+        let message = format!("Lease {epoch} of run {run_id}");
+        if let (Some(tree), Some(at)) = (&self.tree, &self.at) {
+            let words = ["commit-tree", "--no-gpg-sign", "-p", at, "-m", &message, tree];
+            let made = git(Path::new(&self.cwd), &[&AS_ONLOOP[..], &words].concat());
+            return made.map_err(|error| Failure::new(FailureKind::Other, error.to_string()));
+        }
+        let file = LeaseFile { epoch: *epoch, holder: holder.clone() };
+        let bytes = serde_json::to_vec(&file).expect("a lease has only string keys");
+        let keep = GitRequest::KeepFiles {
+            cwd: self.cwd.clone(),
+            files: vec![KeptFile { name: LEASE_FILE.to_owned(), bytes: Bytes::from(bytes) }],
+            parent: self.at.clone(),
+            message,
+            at: now(),
+        };
+        let Outcome::Commit { commit: Some(commit) } = self.git.git(&keep)? else {
+            return Err(Failure::new(FailureKind::Other, "git made no commit of the lease"));
+        };
+        // All of them say the same.
+        let tree = format!("{commit}^{{tree}}");
+        self.tree = git(Path::new(&self.cwd), &["rev-parse", "--verify", "--quiet", &tree]).ok();
+        Ok(commit)
+    }
+
+    /// The commit that a branch is at.
+    fn tip(&self, branch: &str) -> Option<String> {
+        let name = format!("refs/heads/{branch}");
+        // Nearly always it lies there, and starting git takes longer than everything else here.
+        let loose = std::fs::read_to_string(Path::new(&self.cwd).join(".git").join(&name));
+        let is_id =
+            |text: &str| text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let loose = loose.ok().map(|text| text.trim_end().to_owned()).filter(|text| is_id(text));
+        let ask = || git(Path::new(&self.cwd), &["rev-parse", "--verify", "--quiet", &name]).ok();
+        loose.or_else(ask)
     }
 
     fn fetch(&mut self) -> Result<(), Failure> {
@@ -204,4 +244,36 @@ fn checkpoint_of(line: &str) -> Option<(String, String)> {
     let checkpoint =
         line.contains("\"checkpoint_taken\"").then(|| ledger::checkpoint_of(line))??;
     Some((checkpoint.moment.name(), checkpoint.commit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use onloop::host::git::OsGit;
+
+    #[test]
+    fn a_lease_brings_where_the_branch_begins() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        let here = path("here");
+        std::fs::create_dir_all(&here).expect("a folder");
+        git(folder.path(), &["init", "--quiet", "--bare", "shop.git"]).expect("git");
+        let run = |words: &[&str]| git(&here, words).expect("git");
+        run(&["init", "--quiet"]);
+        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+        run(&[&who[..], &["commit", "--quiet", "--allow-empty", "--message", "Begin"]].concat());
+        run(&["remote", "add", "origin", &path("shop.git").to_string_lossy()]);
+        let base = run(&["rev-parse", "HEAD"]);
+        let take = |epoch: u64, base: Option<String>| {
+            let (run_id, holder) = ("run".to_owned(), "desk".to_owned());
+            let lease = Lease { run_id, epoch, holder, lasts_ms: 1000 };
+            let cwd = here.to_string_lossy().into_owned();
+            Luggage::take(Box::new(OsGit::new()), &cwd, "origin", lease, base)
+        };
+        take(2, Some(base.clone())).expect("the lease");
+        let there = git(&path("shop.git"), &["rev-parse", "refs/onloop/run/branch"]);
+        assert_eq!(there.expect("a branch"), base);
+        let late = take(1, None).map(drop).expect_err("a later lease is there");
+        assert_eq!(late.kind, FailureKind::Denied);
+    }
 }

@@ -49,7 +49,13 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
         Some(path) => here.join(path),
         None => home.join(default),
     };
-    let (data, repos) = (at(&args.data, "data"), at(&args.repos, "repositories"));
+    let data = at(&args.data, "data");
+    // Not in the state home, which agents do not see.
+    let repos = match (&args.repos, known::data_folder()) {
+        (Some(repos), _) => here.join(repos),
+        (None, Some(folder)) => folder,
+        (None, None) => return Err("HOME is not set; name a folder for clones: --repos".to_owned()),
+    };
     let lock = DataLock::take(&data)?;
     let program = find(args.server_program.as_deref(), &data).map_err(|error| error.to_string())?;
     let key_file = data.join("fleet.key");
@@ -85,6 +91,7 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
             url: url.clone(),
             key: key_file.clone(),
             repos: repos.clone(),
+            data: data.clone(),
             allow: allowed(args, &here),
             name: args.name.clone(),
             slots: args.slots,

@@ -74,8 +74,10 @@ pub fn worker(args: &WorkerArgs) -> ExitCode {
         worker.repositories.join(" ")
     );
     beat::begin(&worker);
-    take_runs(&worker);
-    worker.table.wait_until_idle();
+    let takes = Arc::clone(&worker);
+    // The server may think about what there is to do for longer than anybody waits for our end.
+    std::thread::spawn(move || take_runs(&takes));
+    worker.table.wait_until_stopped();
     ExitCode::SUCCESS
 }
 

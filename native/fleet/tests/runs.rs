@@ -177,7 +177,7 @@ fn a_run_comes_home_and_goes_on_there() {
 }
 
 #[test]
-fn a_remote_that_cannot_be_reached_is_said_and_loses_nothing() {
+fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
     let mut fleet = Fleet::new(LEASE);
     let steps = format!("{DOOR}gate: human\n{TILL}");
     let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
@@ -189,11 +189,32 @@ fn a_remote_that_cannot_be_reached_is_said_and_loses_nothing() {
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     let view = fleet.wait(
         &run,
-        |view| matches!(&view.rest, Rest::Waits { what } if what.starts_with("on one: ")),
+        |view| matches!(&view.rest, Rest::Again { what, .. } if what.starts_with("on one: ")),
     );
-    fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
-    let Rest::Waits { what } = view.rest else { unreachable!("it waits") };
+    let Rest::Again { what, .. } = view.rest else { unreachable!("it is tried again") };
     assert!(what.contains("shop.git"), "{what}");
+    fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
+    // Nobody has to say so.
+    fleet.wait(&run, is_over);
+    assert_eq!(fleet.run(&run).status.as_str(), "completed");
+}
+
+#[test]
+fn an_agent_of_a_worker_does_not_see_the_key_of_the_fleet() {
+    let mut fleet = Fleet::new(LEASE);
+    let (key, state) = (fleet.path("fleet.key"), fleet.path("state"));
+    let agent = format!(
+        "(cat {}; ls {}; echo seen) > door.txt 2>&1; true",
+        key.display(),
+        state.join("runs").display()
+    );
+    let run = fleet.submit_with(DOOR, &agent, &["--confine", "on"]);
+    fleet.start_worker("one");
+    fleet.wait(&run, is_over);
+    let seen = fleet.git("shop.git", &["show", &format!("refs/onloop/{run}/1-1:door.txt")]);
+    let secret = fs::read_to_string(&key).expect("a key");
+    assert!(seen.contains("seen") && !seen.contains(secret.trim()), "{seen}");
+    assert!(!seen.contains(&run), "{seen}");
 }
 
 #[test]
@@ -213,10 +234,11 @@ fn one_failing_repository_does_not_stop_the_others() {
     let many = fleet.onloop(&[&all[..], &["--repos", &list, "--parallel", "2"]].concat());
     assert_eq!(many.status.code(), Some(3), "{}", fleet.all(&many));
     let said = String::from_utf8_lossy(&many.stdout).into_owned();
-    let rows: Vec<&str> = said.lines().map(str::trim).collect();
-    assert!(rows[0].ends_with("shop.git  completed"), "{said}");
-    assert!(rows[2].contains("none.git") && rows[2].contains("on one: "), "{said}");
-    assert!(rows[4].ends_with("mill.git  completed"), "{said}");
+    let rows: Vec<String> =
+        said.lines().map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert!(rows[0].ends_with("shop.git completed"), "{said}");
+    assert!(rows[2].contains("none.git tried again: on one: error: git clone: "), "{said}");
+    assert!(rows[4].ends_with("mill.git completed"), "{said}");
 }
 
 /// A ledger without what depends on place, time and machine.
@@ -353,4 +375,29 @@ fn the_same_workflow_goes_to_many_repositories_and_is_known_here() {
         "{}",
         fleet.all(&everywhere)
     );
+}
+
+#[test]
+fn a_run_that_nobody_has_begun_is_given_up() {
+    let fleet = Fleet::new(LEASE);
+    let run = fleet.submit(DOOR, "touch door.txt");
+    for _ in 0..2 {
+        let abandon = fleet.onloop(&["abandon", &run, "--reason", "the shop is closed"]);
+        assert!(abandon.status.success(), "{}", fleet.all(&abandon));
+    }
+    let view = fleet.wait(&run, is_over);
+    assert_eq!((view.rest, view.head), (Rest::Over { how: "abandoned".to_owned() }, None));
+}
+
+#[test]
+fn a_worker_that_has_nothing_to_do_ends_when_it_is_asked_to() {
+    let mut fleet = Fleet::new(LEASE);
+    let worker = fleet.start_worker("one");
+    let run = fleet.submit(DOOR, "touch door.txt");
+    fleet.wait(&run, is_over);
+    let began = std::time::Instant::now();
+    fleet.signal(worker, Signal::TERM);
+    assert!(fleet.ended(worker).success(), "{}", fleet.logs());
+    // It asks for runs for twenty seconds at a time.
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
 }

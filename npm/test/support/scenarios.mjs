@@ -271,6 +271,18 @@ export const IN_GIT = {
     { run: ["git", "-C", "../origin.git", "branch", "--list"] },
     { run: ["git", "rev-parse", "--abbrev-ref", "hotl/two@{upstream}"] },
   ],
+  "a run that travels": [
+    { [WF]: STEPS, ...IGNORED },
+    ["compile", "--to", "github", "--agent", "script", "--secret", "KEY", "--install", "make 'it'"],
+    { run: ["git", "init", "--quiet", "--bare", "../origin.git"] },
+    { run: ["git", "remote", "add", "origin", "../origin.git"] },
+    ["fetch", "nothing-1"],
+    ["run"],
+    ["push", "ID"],
+    ["push", "ID"],
+    ["fetch", "ID"],
+    { run: ["git", "-C", "../origin.git", "for-each-ref", "refs/onloop"] },
+  ],
   "work that is discarded": [
     { [WF]: FAILING, ...IGNORED },
     ["run"],

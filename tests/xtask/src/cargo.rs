@@ -11,7 +11,7 @@ use crate::tally::Tally;
 #[derive(Debug)]
 pub(crate) struct Cargo {
     arguments: Vec<String>,
-    environment: Vec<(&'static str, &'static str)>,
+    environment: Vec<(&'static str, String)>,
 }
 
 impl Cargo {
@@ -33,8 +33,8 @@ impl Cargo {
     }
 
     /// Sets an environment variable.
-    pub(crate) fn env(mut self, name: &'static str, value: &'static str) -> Cargo {
-        self.environment.push((name, value));
+    pub(crate) fn env(mut self, name: &'static str, value: &str) -> Cargo {
+        self.environment.push((name, value.to_owned()));
         self
     }
 
@@ -76,7 +76,7 @@ impl Cargo {
         // Set by the cargo that runs us, so that both are the same version.
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
         command.args(&self.arguments).current_dir(sources::workspace_root());
-        command.envs(self.environment.iter().copied());
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         println!("$ {}", self.shown());
         command
     }

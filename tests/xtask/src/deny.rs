@@ -12,8 +12,8 @@ use crate::tally::Tally;
 /// digests.
 const VERSION: &str = "0.20.2";
 
-/// Lock files of what is published or builds it. The clients in `tests/hosts` are other people's
-/// products, under terms of their own.
+/// Lock files of what is published or builds it. The clients in `tests/hosts` and the engine in
+/// `tests/fleet` are other people's products, under terms of their own.
 const NPM_LOCKS: [&str; 5] = [
     "npm/package-lock.json",
     "npm/test/browser/bundler/package-lock.json",

@@ -6,7 +6,7 @@ use crate::cargo::Cargo;
 use crate::command::target_folder;
 use crate::sources::Sources;
 use crate::tally::Tally;
-use crate::{apt, browser, deny, hosts, links, npm, purity, release, site, sizes, vscode};
+use crate::{apt, browser, deny, fleet, hosts, links, npm, purity, release, site, sizes, vscode};
 
 /// One thing that the build checks.
 #[derive(Debug)]
@@ -84,6 +84,11 @@ pub(crate) const CI: &[Stage] = &[
         name: "test",
         about: "every test of the workspace passes; `core-alone` runs those of core",
         run: test,
+    },
+    Stage {
+        name: "fleet",
+        about: "runs on a fleet of real processes end well, whatever is broken meanwhile",
+        run: fleet::test,
     },
     Stage { name: "hosts", about: "real clients of agent hosts obey our hooks", run: hosts::test },
     Stage {

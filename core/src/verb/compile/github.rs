@@ -55,16 +55,17 @@ pub(super) fn workflow(wanted: &Compilation<'_>) -> String {
         if at > 0 {
             out.push('\n');
         }
-        // What it stops at is the decision that the next job is about.
-        let gate = match jobs.get(at + 1) {
-            Some(CompiledJob::Gate { step }) => Some(*step),
-            Some(CompiledJob::Steps { .. } | CompiledJob::End) | None => None,
-        };
+        // It stops at the next decision, or at a later one where it goes on with a run that is further.
+        let later = jobs[at..].iter().filter_map(|job| match job {
+            CompiledJob::Gate { step } => Some(*step),
+            CompiledJob::Steps { .. } | CompiledJob::End => None,
+        });
+        let gates: Vec<u32> = later.collect();
         out += &job_head(wanted, *job, before);
         out += &match job {
             CompiledJob::Gate { step } => gate_steps(*step, &environment(wanted.plan, *step)),
             CompiledJob::Steps { .. } | CompiledJob::End => {
-                let place = Place { is_first: at == 0, gate, is_last: at + 1 == jobs.len() };
+                let place = Place { is_first: at == 0, gates, is_last: at + 1 == jobs.len() };
                 work_steps(wanted, place)
             }
         };
@@ -193,8 +194,8 @@ fn signed_in(name: &str, lines: &[&str], script: &str) -> String {
 /// Where a job stands among the others.
 struct Place {
     is_first: bool,
-    /// The step whose gate it stops at.
-    gate: Option<u32>,
+    /// The steps at whose gates it may stop.
+    gates: Vec<u32>,
     is_last: bool,
 }
 
@@ -216,7 +217,7 @@ fn work_steps(wanted: &Compilation<'_>, place: Place) -> String {
         lines.push("env:");
         lines.extend(secrets.iter().map(String::as_str));
     }
-    out += &step("Run", &lines, &run_script(wanted, place.gate));
+    out += &step("Run", &lines, &run_script(wanted, &place.gates));
     if place.is_last {
         out += &signed_in("Publish the branch", &[], PUBLISH);
     }
@@ -233,7 +234,7 @@ onloop status "$RUN" --json | grep -q '"disposition": "published"' ||
   onloop finish "$RUN" publish --remote origin
 "#;
 
-fn run_script(wanted: &Compilation<'_>, gate: Option<u32>) -> String {
+fn run_script(wanted: &Compilation<'_>, gates: &[u32]) -> String {
     let mut line = format!(
         "onloop run --run-id=\"$RUN\" --plan-digest {} --mode worktree --branch \"hotl/$RUN\"",
         wanted.plan.digest
@@ -245,19 +246,28 @@ fn run_script(wanted: &Compilation<'_>, gate: Option<u32>) -> String {
         line += &format!(" --agent-command {}", word(command));
     }
     line += &format!(" -- {}", word(wanted.file));
-    let Some(step) = gate else { return format!("{line}\n") };
+    if gates.is_empty() {
+        return format!("{line}\n");
+    }
+    let waiting: Vec<String> = gates.iter().map(|step| asks(*step)).collect();
     format!(
         "code=0
 {line} || code=$?
-# It waits: for the gate that the next job is about, or for something else.
+# It waits: for a gate that a later job is about, or for something else.
 if [ \"$code\" = 3 ]; then
   case $(onloop next --run-id=\"$RUN\" | head -n 1) in
-    'ask-gate (step {step})' | 'ask-review (step {step})') code=0 ;;
+    {}) code=0 ;;
   esac
 fi
 exit \"$code\"
-"
+",
+        waiting.join(" | ")
     )
+}
+
+/// What `onloop next` says where a person decides about a step, as patterns of a shell.
+fn asks(step: u32) -> String {
+    format!("'ask-gate (step {step})' | 'ask-review (step {step})'")
 }
 
 /// The environment has been approved when a job of it starts, and GitHub knows by whom.
@@ -277,12 +287,13 @@ export USER
 # Twice: a review and a gate of one step are two decisions. None: it was run again.
 for _ in 1 2; do
   case $(onloop next --run-id=\"$RUN\" | head -n 1) in
-    'ask-gate (step {step_number})' | 'ask-review (step {step_number})')
+    {})
       onloop gate {step_number} approved --run-id=\"$RUN\" ;;
   esac
 done
 ",
-        word(&query)
+        word(&query),
+        asks(step_number)
     );
     let token = format!("  {TOKEN}");
     signed_in("Fetch the run", &[], FETCH)

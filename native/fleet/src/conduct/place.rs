@@ -10,13 +10,43 @@ use onloop_core::effect::{Durability, Expect};
 
 use super::task::Task;
 use super::words;
-use crate::calls::Calls;
-use crate::clone::{self, REMOTE};
-use crate::engine::Submission;
-use crate::journal::Mirror;
+use crate::calls::{Calls, patiently};
+use crate::clone::{self, CloneError, REMOTE};
+use crate::engine::{EngineError, Submission};
+use crate::journal::{Mirror, MirrorError};
 
 /// How long a driver waits for a provider by itself. Longer, and the fleet waits, at no cost.
 const MAX_WAIT: &str = "1s";
+
+/// How long the server is asked again that does not answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Why a run does not begin here now.
+pub(super) enum Hitch {
+    /// A person has to see to it.
+    Refused(String),
+    /// It may work after a while: a machine did not answer.
+    Later(String),
+}
+
+impl From<CloneError> for Hitch {
+    fn from(error: CloneError) -> Hitch {
+        match error {
+            // Git does not say whether a repository is away or was never there.
+            CloneError::Git(_) => Hitch::Later(error.to_string()),
+            CloneError::Folder { .. } | CloneError::Address(_) => Hitch::Refused(error.to_string()),
+        }
+    }
+}
+
+impl From<MirrorError> for Hitch {
+    fn from(error: MirrorError) -> Hitch {
+        match error {
+            MirrorError::Engine(EngineError::Unreachable { .. }) => Hitch::Later(error.to_string()),
+            error => Hitch::Refused(error.to_string()),
+        }
+    }
+}
 
 /// Where and how the program begins.
 pub(super) struct Place {
@@ -35,18 +65,23 @@ impl Place {
 }
 
 /// Brings record and repository of the run here.
-pub(super) fn prepare(task: &Task, calls: &dyn Calls) -> Result<Place, String> {
+pub(super) fn prepare(task: &Task, calls: &dyn Calls) -> Result<Place, Hitch> {
     let submission = &task.assignment.submission;
-    let clone = clone::of_run(&task.repos, submission).map_err(|error| error.to_string())?;
+    let (lease, is_begun) = (&task.assignment.lease, task.assignment.head.is_some());
+    let clone = clone::of_run(&task.repos, submission, lease.epoch, is_begun)?;
     let mut files = OsFiles::new(Root::new("/"));
-    mark(task, &clone, &mut files)?;
+    mark(task, &clone, &mut files).map_err(Hitch::Refused)?;
     let mirror = Mirror::new(&task.runs, &submission.run_id);
     if task.assignment.head.is_some() {
-        mirror.pull(&mut files, calls, Duration::ZERO).map_err(|error| error.to_string())?;
+        pull(&mirror, &mut files, calls)?;
     }
-    let fails = |error: &dyn std::fmt::Display| format!("`{}`: {error}", mirror.path().display());
+    let fails = |error: &dyn std::fmt::Display| {
+        Hitch::Refused(format!("`{}`: {error}", mirror.path().display()))
+    };
     match std::fs::read(mirror.path()) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => begin(submission, clone),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            begin(submission, clone).map_err(Hitch::Refused)
+        }
         Err(error) => Err(fails(&error)),
         Ok(bytes) => {
             let ledger = ledger::read(&bytes, None).map_err(|error| fails(&error))?;
@@ -54,6 +89,20 @@ pub(super) fn prepare(task: &Task, calls: &dyn Calls) -> Result<Place, String> {
             Ok(Place { cwd: clone, argv: go_on(submission), begun: Some(branch) })
         }
     }
+}
+
+fn pull(mirror: &Mirror, files: &mut dyn Files, calls: &dyn Calls) -> Result<(), MirrorError> {
+    let mut other = None;
+    let pulled = patiently(PATIENCE, || match mirror.pull(files, calls, Duration::ZERO) {
+        Ok(_) => Ok(()),
+        Err(MirrorError::Engine(error)) => Err(error),
+        Err(error) => {
+            other = Some(error);
+            Ok(())
+        }
+    });
+    pulled?;
+    other.map_or(Ok(()), Err)
 }
 
 /// Says that the ledger of the run is a copy.

@@ -130,7 +130,7 @@ impl Board {
     fn fits(&self, entry: &Entry, offer: &Offer, now: Now) -> bool {
         let is_due = match &entry.record.rest {
             Rest::Ready => true,
-            Rest::Until { at_ms, .. } => *at_ms <= now.wall_ms,
+            Rest::Until { at_ms, .. } | Rest::Again { at_ms, .. } => *at_ms <= now.wall_ms,
             Rest::Waits { .. } | Rest::Over { .. } | Rest::Home { .. } => false,
         };
         is_due
@@ -166,7 +166,7 @@ impl Board {
     pub(super) fn next_due_ms(&self, now: Now) -> Option<u64> {
         let rests = self.open.iter().filter_map(|(_, run_id)| {
             match self.entries.get(run_id).map(|entry| &entry.record.rest) {
-                Some(Rest::Until { at_ms, .. }) => Some(*at_ms),
+                Some(Rest::Until { at_ms, .. } | Rest::Again { at_ms, .. }) => Some(*at_ms),
                 _ => None,
             }
         });

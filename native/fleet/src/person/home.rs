@@ -25,7 +25,7 @@ const STOP_PATIENCE: Duration = Duration::from_secs(90);
 /// Between two looks at whether it has.
 const STOP_PAUSE: Duration = Duration::from_millis(250);
 /// How long a server is waited for that cannot be reached.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The fleet's run that the command line means.
 pub(super) fn meant(argv: &[String], server: &str, calls: &dyn Calls) -> Option<Mark> {
@@ -101,7 +101,8 @@ fn root_of(mark: &Mark, calls: &dyn Calls) -> Result<String, Exit> {
     Ok(root)
 }
 
-fn claim(mark: &Mark, calls: &dyn Calls) -> Result<Lease, EngineError> {
+/// Gets the lease of the run; whoever has it is asked to stop.
+pub(super) fn claim(mark: &Mark, calls: &dyn Calls) -> Result<Lease, EngineError> {
     let claim = Claim { run_id: mark.run_id.clone(), holder: holder(), recall: true };
     let began = Instant::now();
     let mut told = false;
@@ -131,13 +132,13 @@ fn settle_here(mark: &Mark, calls: &Arc<dyn Calls>, lease: &Lease) -> Exit {
             if let Err(error) = mirror.pull(&mut files, for_host.as_ref(), Duration::ZERO) {
                 eprintln!("warning: run {}: {error}", mark.run_id);
             }
-            let writer = Writer::Person { holder: lease.holder.clone() };
+            let writer = Writer::Driver { lease, luggage: None };
             on_journal(host, &runs, for_host, writer)
         },
     )
 }
 
-fn refuse(why: &str) -> Exit {
+pub(super) fn refuse(why: &str) -> Exit {
     eprintln!("error: {why}");
     Exit::Refused
 }

@@ -57,7 +57,7 @@ impl RunLine {
         match (&self.view.holder, &self.view.rest) {
             (Some(_), _) => "→",
             (None, Rest::Waits { .. }) => "⏸",
-            (None, Rest::Ready | Rest::Until { .. }) => "·",
+            (None, Rest::Ready | Rest::Until { .. } | Rest::Again { .. }) => "·",
             (None, Rest::Over { .. } | Rest::Home { .. }) => "✓",
         }
     }
@@ -74,6 +74,9 @@ impl RunLine {
             (None, Rest::Waits { what }) => said.unwrap_or_else(|| what.clone()),
             (None, Rest::Until { at_ms, agent }) => {
                 format!("{agent} is not served until {}", moment(*at_ms))
+            }
+            (None, Rest::Again { at_ms, what }) => {
+                format!("tried again at {}: {what}", moment(*at_ms))
             }
             (None, Rest::Over { how }) => how.clone(),
             (None, Rest::Home { host }) => format!("goes on at {host}"),

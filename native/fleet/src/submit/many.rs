@@ -49,6 +49,7 @@ impl Came {
         match self {
             Came::Rest(Rest::Over { how }) => how.clone(),
             Came::Rest(Rest::Waits { what }) => what.clone(),
+            Came::Rest(Rest::Again { what, .. }) => format!("tried again: {what}"),
             Came::Rest(Rest::Home { host }) => format!("went on at {host}"),
             Came::Rest(Rest::Ready | Rest::Until { .. }) => "goes on".to_owned(),
             Came::Failed(why) => format!("failed: {why}"),
@@ -131,7 +132,14 @@ fn follow(calls: &dyn Calls, submission: &Submission, remember_it: impl FnOnce()
         };
         let RunView { holder, rest, head, .. } = lines.view;
         match (holder, rest) {
-            (None, rest @ (Rest::Waits { .. } | Rest::Over { .. } | Rest::Home { .. })) => {
+            // What is tried again may never work; the fleet goes on with it, the table does not.
+            (
+                None,
+                rest @ (Rest::Waits { .. }
+                | Rest::Again { .. }
+                | Rest::Over { .. }
+                | Rest::Home { .. }),
+            ) => {
                 return row(Came::Rest(rest));
             }
             (_, _) => after = head.map_or(after, |head| head.seq),

@@ -24,7 +24,7 @@ pub(crate) struct UpArgs {
     /// The program of the engine; below is where it is looked for
     #[arg(long, value_name = "FILE")]
     pub(crate) server_program: Option<PathBuf>,
-    /// Where its clones are [default: in the state home]
+    /// Where its clones are [default: ~/.local/share/onloop/fleet]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) repos: Option<PathBuf>,
     /// A repository that the worker may work on; a last * stands for any rest [default: the remote

@@ -5,12 +5,14 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use onloop_core::confine::HIDDEN_VARIABLE;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::guard::Ending;
+use crate::hidden;
 use crate::log::Log;
 
 /// After how long it is started again; doubled each time up to the most.
@@ -28,6 +30,8 @@ pub(crate) struct Plan {
     /// The file with the fleet's key.
     pub(crate) key: PathBuf,
     pub(crate) repos: PathBuf,
+    /// What the engine keeps: no agent may see it.
+    pub(crate) data: PathBuf,
     pub(crate) allow: Vec<String>,
     pub(crate) name: Option<String>,
     pub(crate) slots: Option<u32>,
@@ -101,6 +105,7 @@ impl Plan {
             command.args(["--slots", &slots.to_string()]);
         }
         command.env(crate::known::KEY_VARIABLE, &self.key);
+        command.env(HIDDEN_VARIABLE, hidden::with([self.data.as_path()]));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C is for us, who end it in order.
         command.process_group(0).kill_on_drop(true);

@@ -9,7 +9,8 @@ use clap::Args;
 use super::table::Table;
 use super::{Worker, run};
 use crate::calls::Calls;
-use crate::known::Known;
+use crate::hidden;
+use crate::known::{self, Known};
 
 /// Arguments of `onloop fleet worker`.
 #[derive(Clone, Debug, Args)]
@@ -76,6 +77,17 @@ impl WorkerArgs {
             .canonicalize()
             .map_err(|error| Refusal::refused(format!("`{}`: {error}", self.repos.display())))?;
         let repositories = self.repositories(&repos)?;
+        let mut private = vec![known.key_file.clone()];
+        private.extend(known::folder().ok().and_then(|folder| folder.parent().map(Path::to_owned)));
+        let hidden = hidden::with(private.iter().map(PathBuf::as_path));
+        if let Some(other) = hidden::in_the_way(&repos, &hidden) {
+            return Err(Refusal::refused(format!(
+                "agents would not see the clones in `{}`: `{}` is hidden from them; choose another folder \
+                 with --repos",
+                repos.display(),
+                other.display()
+            )));
+        }
         let alone = alone(&repos)?;
         let program = std::env::current_exe()
             .map_err(|error| Refusal::refused(format!("this program cannot be found: {error}")))?;
@@ -87,6 +99,7 @@ impl WorkerArgs {
             server: known.url,
             key_file: known.key_file,
             state_home,
+            hidden,
             repos,
             program,
             onloop: vec![onloop.to_string_lossy().into_owned()],

@@ -1,5 +1,6 @@
 //! One run: a guard, and below it a driver.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use onloop::host::{Files, OsFiles, Root};
+use onloop_core::confine::HIDDEN_VARIABLE;
 use onloop_core::effect::{Durability, Expect};
 use onloop_core::text;
 
@@ -15,8 +17,9 @@ use super::Worker;
 use super::table::Asked;
 use crate::calls::patiently;
 use crate::clone;
-use crate::conduct::Task;
+use crate::conduct::{LATER, Task};
 use crate::engine::{Assignment, Lease, Release, Rest};
+use crate::rest;
 
 /// How long the server is told that a run is at rest.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -31,6 +34,8 @@ pub(crate) struct Places {
     pub(crate) key_file: PathBuf,
     /// The state home of this worker.
     pub(crate) state_home: PathBuf,
+    /// What no agent may see besides that.
+    pub(crate) hidden: OsString,
     /// The folder of its clones.
     pub(crate) repos: PathBuf,
     /// This program.
@@ -48,6 +53,9 @@ impl Places {
 /// Begins to work on a run.
 pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
     if !worker.table.enter(&assignment.lease) {
+        if worker.table.stops() {
+            give_back(worker, &assignment.lease, Rest::Ready);
+        }
         return;
     }
     let worker = Arc::clone(worker);
@@ -63,11 +71,12 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
         };
         let asked = worker.table.leave(&lease.run_id);
         say_rest(&worker, &lease, exit, asked, log.as_deref());
+        worker.table.told();
     });
 }
 
 fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), String> {
-    let Places { server, key_file, state_home, repos, program, onloop } = &worker.places;
+    let Places { server, key_file, state_home, hidden, repos, program, onloop } = &worker.places;
     let lease = assignment.lease.clone();
     let folder = worker.places.runs().join(&lease.run_id);
     super::make_folder(&folder)?;
@@ -93,7 +102,7 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), St
     let mut command = Command::new(program);
     command.args(["leash", &lease.lasts_ms.to_string()]);
     command.arg(program).arg("conduct").arg(&file);
-    command.env("ONLOOP_STATE_HOME", state_home);
+    command.env("ONLOOP_STATE_HOME", state_home).env(HIDDEN_VARIABLE, hidden);
     command.stdin(Stdio::piped()).stdout(output).stderr(errors).process_group(0);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     if let Some(stdin) = child.stdin.take() {
@@ -112,29 +121,51 @@ fn say_rest(worker: &Worker, lease: &Lease, exit: Option<i32>, asked: Asked, log
     let rest = match (exit, asked) {
         // The driver has said it.
         (Some(0 | 1 | 3), _) => {
+            worker.table.went_well(&lease.run_id);
             clean(worker, lease);
             return;
+        }
+        (Some(code), _) if code == i32::from(LATER) => {
+            let what = format!("on {}: {}", worker.name, said(code, log));
+            let pause = worker.table.pause_of(&lease.run_id);
+            eprintln!(
+                "warning: run {}: {what}; tried again in {} s",
+                lease.run_id,
+                pause.as_secs()
+            );
+            let at_ms =
+                rest::millis(rest::now()) + u64::try_from(pause.as_millis()).unwrap_or_default();
+            Rest::Again { at_ms, what }
         }
         (Some(130), Asked::Recalled) => Rest::Waits { what: "somebody has taken it".to_owned() },
         (Some(130), Asked::Stopping | Asked::No) => Rest::Ready,
         // Whatever it was, it may work after a while, or elsewhere: when the lease has ended.
         (None, _) => return,
         (Some(code), _) => {
-            let said = log.and_then(last_words).unwrap_or_else(|| format!("exit {code}"));
+            let said = said(code, log);
             eprintln!("error: run {}: {said}", lease.run_id);
             Rest::Waits { what: format!("on {}: {said}", worker.name) }
         }
     };
+    give_back(worker, lease, rest);
+}
+
+fn give_back(worker: &Worker, lease: &Lease, rest: Rest) {
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
     if let Err(error) = patiently(PATIENCE, || worker.calls.release(&release)) {
         eprintln!("warning: the fleet was not told how run {} stands: {error}", lease.run_id);
     }
 }
 
+/// What a driver said last.
+fn said(code: i32, log: Option<&Path>) -> String {
+    log.and_then(last_words).unwrap_or_else(|| format!("exit {code}"))
+}
+
 /// Removes the clone of a run that is over.
 fn clean(worker: &Worker, lease: &Lease) {
     let runs = worker.places.runs();
-    let rest = crate::rest::of_copy(&runs.to_string_lossy(), &lease.run_id);
+    let rest = rest::of_copy(&runs.to_string_lossy(), &lease.run_id);
     if matches!(rest, Rest::Over { .. }) {
         clone::forget(&worker.places.repos, &lease.run_id);
     }

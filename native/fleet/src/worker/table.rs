@@ -24,6 +24,10 @@ struct Inner {
     /// How often work on a run has begun, and how often that was seen.
     entered: u64,
     seen: u64,
+    /// Runs that are not worked on any more, of which the server has not been told yet.
+    untold: u32,
+    /// How often in a row a run could not go on here.
+    hitches: BTreeMap<String, u32>,
 }
 
 #[derive(Debug)]
@@ -32,6 +36,11 @@ struct Entry {
     guard: Option<ChildStdin>,
     recalled: bool,
 }
+
+/// Pause before a run is tried again that could not go on; each further one doubles.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// Longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 /// Why a driver was asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,10 +81,16 @@ impl Table {
         let _ = self.changed.wait_timeout_while(self.lock(), length, goes_on);
     }
 
-    /// Waits until nothing is worked on any more.
-    pub(crate) fn wait_until_idle(&self) {
-        let is_busy = |inner: &mut Inner| !inner.runs.is_empty();
-        drop(self.changed.wait_while(self.lock(), is_busy));
+    /// Waits until there will be no more runs, nothing is worked on and the server knows it.
+    pub(crate) fn wait_until_stopped(&self) {
+        let goes_on =
+            |inner: &mut Inner| !inner.stops || !inner.runs.is_empty() || inner.untold > 0;
+        drop(self.changed.wait_while(self.lock(), goes_on));
+    }
+
+    /// Whether there will be no more.
+    pub(crate) fn stops(&self) -> bool {
+        self.lock().stops
     }
 
     /// Work on a run begins. `false`: the worker stops, or has an earlier lease of this run at work.
@@ -122,16 +137,39 @@ impl Table {
         }
     }
 
-    /// Work on a run has ended; why it was asked to.
+    /// Work on a run has ended; why it was asked to. Call [`Table::told`] once the server knows.
     pub(crate) fn leave(&self, run_id: &str) -> Asked {
         let mut inner = self.lock();
         let entry = inner.runs.remove(run_id);
+        inner.untold += 1;
         self.changed.notify_all();
         match (entry.is_some_and(|entry| entry.recalled), inner.stops) {
             (true, _) => Asked::Recalled,
             (false, true) => Asked::Stopping,
             (false, false) => Asked::No,
         }
+    }
+
+    /// The server was told how a run stands that was left, or will find out by itself.
+    pub(crate) fn told(&self) {
+        let mut inner = self.lock();
+        inner.untold = inner.untold.saturating_sub(1);
+        self.changed.notify_all();
+    }
+
+    /// How long it is until a run is tried again that could not go on here.
+    pub(crate) fn pause_of(&self, run_id: &str) -> Duration {
+        let mut inner = self.lock();
+        let hitches = inner.hitches.entry(run_id.to_owned()).or_default();
+        *hitches += 1;
+        // A shift that is too long is longer than the longest pause.
+        let factor = 1_u32.checked_shl(*hitches - 1).unwrap_or(u32::MAX);
+        FIRST_PAUSE.saturating_mul(factor).min(LONGEST_PAUSE)
+    }
+
+    /// A run has gone on here.
+    pub(crate) fn went_well(&self, run_id: &str) {
+        self.lock().hitches.remove(run_id);
     }
 
     /// No more runs, and what is worked on stops.
@@ -151,5 +189,22 @@ impl Entry {
             // One that is gone has nothing to hear.
             let _ = guard.write_all(word.line().as_bytes()).and_then(|()| guard.flush());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_go_on_is_tried_less_and_less_often() {
+        let table = Table::default();
+        let pauses = || (0..40).map(|_| table.pause_of("run").as_secs()).collect::<Vec<u64>>();
+        let first = pauses();
+        assert_eq!(first[..4], [1, 2, 4, 8]);
+        assert_eq!(first[39], 300);
+        assert_eq!(table.pause_of("other").as_secs(), 1);
+        table.went_well("run");
+        assert_eq!(table.pause_of("run").as_secs(), 1);
     }
 }

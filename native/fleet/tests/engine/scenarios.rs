@@ -40,6 +40,7 @@ pub(crate) async fn all(engine: &impl Engine) {
     decisions_before_a_rest(engine).await;
     bounds(engine).await;
     agents_that_are_not_served(engine).await;
+    what_is_tried_again(engine).await;
     ends(engine).await;
     refusals(engine).await;
 }
@@ -332,6 +333,21 @@ async fn agents_that_are_not_served(engine: &impl Engine) {
         engine.take(&offer, LONG).await.expect("taken").expect("a run");
         assert!(now_ms() >= until_ms + 300, "no run of it is begun before that moment");
     }
+}
+
+async fn what_is_tried_again(engine: &impl Engine) {
+    let lease = begin_with(engine, "again-a", "away").await;
+    engine.submit(&submission("again-b", "away")).await.expect("a new run");
+    let at_ms = now_ms() + 700;
+    let rest = Rest::Again { at_ms, what: "the remote does not answer".to_owned() };
+    engine.release(&release("again-a", lease.epoch, rest.clone())).await.expect("released");
+    assert_eq!(view(engine, "again-a").await.rest, rest);
+    let offer = offer("worker-again", &["git@example.com:again-*"]);
+    let other = engine.take(&offer, NOW).await.expect("taken").expect("a run");
+    assert_eq!(other.lease.run_id, "again-b", "it holds up nobody else");
+    let again = engine.take(&offer, LONG).await.expect("taken").expect("a run");
+    assert_eq!(again.lease.run_id, "again-a");
+    assert!(now_ms() >= at_ms, "it is not tried before that moment");
 }
 
 async fn ends(engine: &impl Engine) {

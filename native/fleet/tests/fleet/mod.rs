@@ -109,7 +109,7 @@ impl Fleet {
     pub(crate) fn start_worker(&mut self, name: &str) -> usize {
         let log = fs::File::create(self.path(&format!("{name}.log"))).expect("a log");
         let mut command = self.environment(Command::new(env!("CARGO_BIN_EXE_onloop-fleet")));
-        command.env_remove("ONLOOP_STATE_HOME");
+
         command.args(["worker", "--name", name, "--slots", "4", "--allow", "*", "--repos"]);
         command.arg(self.path(name)).stdout(Stdio::null()).stderr(log);
         self.workers.push(command.spawn().expect("a worker"));
@@ -120,6 +120,11 @@ impl Fleet {
     pub(crate) fn signal(&self, at: usize, signal: Signal) {
         rustix::process::kill_process(Pid::from_child(&self.workers[at]), signal)
             .expect("a worker");
+    }
+
+    /// Waits until a worker has ended.
+    pub(crate) fn ended(&mut self, at: usize) -> std::process::ExitStatus {
+        self.workers[at].wait().expect("a child")
     }
 
     /// The run as its journal has it.

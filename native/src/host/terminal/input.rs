@@ -1,6 +1,8 @@
 //! Lines from a person, with Ctrl-C noticed while waiting for one.
 
-use std::io::{self, IsTerminal, Read};
+#[cfg(not(unix))]
+use std::io::Read;
+use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use onloop_core::effect::{Failure, FailureKind};
@@ -38,18 +40,17 @@ impl Lines {
     ///
     /// `Closed` at the end of input, `Interrupted`.
     pub(super) fn next(&mut self, interrupts: &Interrupts) -> Result<String, Failure> {
-        let mut stdin = Unbuffered;
-        let mut chunk = [0; 4096];
+        let mut chunk = Vec::with_capacity(4096);
         loop {
             if let Some(line) = self.take_line() {
                 return Ok(line);
             }
             wait(interrupts, None)?;
-            let read = stdin.read(&mut chunk);
+            let read = read(&mut chunk);
             match read.map_err(|error| failure::of(&error, "cannot read the answer"))? {
                 0 if self.rest.is_empty() => return Err(nobody()),
                 0 => return Ok(text(std::mem::take(&mut self.rest))),
-                len => self.rest.extend_from_slice(&chunk[..len]),
+                _ => self.rest.extend_from_slice(&chunk),
             }
         }
     }
@@ -70,7 +71,7 @@ impl Lines {
     ) -> Result<Option<Vec<u8>>, Failure> {
         let limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
         let deadline = deadline_after(wait_ms);
-        let mut chunk = vec![0; CHUNK_BYTES];
+        let mut chunk = Vec::with_capacity(CHUNK_BYTES);
         // A line break is looked for only in what is new: long lines stay linear.
         let mut searched = 0;
         loop {
@@ -93,11 +94,11 @@ impl Lines {
             if !wait(interrupts, deadline)? {
                 return Ok(None);
             }
-            let read = Unbuffered.read(&mut chunk);
+            let read = read(&mut chunk);
             match read.map_err(|error| failure::of(&error, "cannot read standard input"))? {
                 0 if std::mem::take(&mut self.skipping) => return Err(line_too_long(limit_bytes)),
                 0 => return Ok(Some(std::mem::take(&mut self.rest))),
-                len => self.rest.extend_from_slice(&chunk[..len]),
+                _ => self.rest.extend_from_slice(&chunk),
             }
         }
     }
@@ -119,10 +120,11 @@ impl Lines {
             if !wait(interrupts, deadline_after(wait_ms))? {
                 return Ok(None);
             }
-            let mut chunk = vec![0; most.min(CHUNK_BYTES)];
-            let read = Unbuffered.read(&mut chunk);
-            let len = read.map_err(|error| failure::of(&error, "cannot read standard input"))?;
-            chunk.truncate(len);
+            let mut chunk = Vec::with_capacity(most.min(CHUNK_BYTES));
+            let read = read(&mut chunk);
+            read.map_err(|error| failure::of(&error, "cannot read standard input"))?;
+            // A vector may have room for more than it was asked to have.
+            self.rest = chunk.split_off(most.min(chunk.len()));
             return Ok(Some(chunk));
         }
         let rest = self.rest.split_off(most.min(self.rest.len()));
@@ -170,21 +172,23 @@ fn line_too_long(limit_bytes: u64) -> Failure {
     Failure::new(FailureKind::TooLarge, message)
 }
 
-/// Standard input, bypassing the buffer of the standard library.
-struct Unbuffered;
-
+/// Reads from standard input, bypassing the buffer of the standard library, what fits into the room
+/// of `chunk`, in place of what was in it. Room that nothing arrives for is not touched: filling 64 KiB
+/// takes longer than judging what a hook reads into them.
 #[cfg(unix)]
-impl Read for Unbuffered {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        Ok(rustix::io::retry_on_intr(|| rustix::io::read(io::stdin(), &mut *buffer))?)
-    }
+fn read(chunk: &mut Vec<u8>) -> io::Result<usize> {
+    use rustix::buffer::spare_capacity;
+
+    chunk.clear();
+    Ok(rustix::io::retry_on_intr(|| rustix::io::read(io::stdin(), spare_capacity(chunk)))?)
 }
 
 #[cfg(not(unix))]
-impl Read for Unbuffered {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        io::stdin().lock().read(buffer)
-    }
+fn read(chunk: &mut Vec<u8>) -> io::Result<usize> {
+    chunk.resize(chunk.capacity(), 0);
+    let read = io::stdin().lock().read(chunk);
+    chunk.truncate(*read.as_ref().unwrap_or(&0));
+    read
 }
 
 /// Waits for input or an interrupt; `false`: the deadline has passed.

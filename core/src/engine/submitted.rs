@@ -1,4 +1,4 @@
-//! Runs that a fleet conducts, as this machine knows them.
+//! Where a fleet's run was submitted.
 
 use crate::documents::fleet_run;
 use crate::effect::Io;

@@ -1,0 +1,121 @@
+//! A remote that does not answer is asked again for a while, and what did not work then is remembered: it is
+//! nobody's decision, and the run is tried again later.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use onloop::host::Git;
+use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
+
+/// How long a remote is asked again that does not answer. Somebody may wait for the run meanwhile.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// First pause between two tries; each further one doubles.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// Longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+
+/// What kept a run from going on, although nothing is wrong with it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trouble(Arc<Mutex<Option<String>>>);
+
+impl Trouble {
+    /// Remembers it.
+    pub(crate) fn meet(&self, what: &str) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.to_owned());
+    }
+
+    /// Whether there was any.
+    pub(crate) fn is_met(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}
+
+/// Git with patience for remotes.
+pub(crate) struct PatientGit {
+    inner: Box<dyn Git>,
+    trouble: Trouble,
+    patience: Duration,
+}
+
+impl PatientGit {
+    pub(crate) fn new(inner: Box<dyn Git>, trouble: Trouble) -> PatientGit {
+        PatientGit { inner, trouble, patience: PATIENCE }
+    }
+}
+
+impl Git for PatientGit {
+    fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
+        let began = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.inner.git(request) {
+                Err(failure) if failure.kind == FailureKind::Closed => {
+                    if began.elapsed() + pause > self.patience {
+                        self.trouble.meet(&failure.message);
+                        return Err(failure);
+                    }
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+                // Full, in the middle of being moved, or with rules of its own: whatever it is, it is
+                // over there, and may be put right there.
+                Err(failure) if is_remote(request) && is_refusal(&failure) => {
+                    self.trouble.meet(&failure.message);
+                    return Err(failure);
+                }
+                answer => return answer,
+            }
+        }
+    }
+}
+
+fn is_remote(request: &GitRequest) -> bool {
+    matches!(request, GitRequest::PushRefs { .. } | GitRequest::FetchRefs { .. })
+}
+
+fn is_refusal(failure: &Failure) -> bool {
+    use FailureKind::{Denied, Full, Other, Unknown};
+    matches!(failure.kind, Denied | Full | Other | Unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers with these kinds of failure one after the other, then does what it is asked.
+    struct Away(Vec<FailureKind>);
+
+    impl Git for Away {
+        fn git(&mut self, _: &GitRequest) -> Result<Outcome, Failure> {
+            match self.0.pop() {
+                Some(kind) => Err(Failure::new(kind, "no")),
+                None => Ok(Outcome::Done),
+            }
+        }
+    }
+
+    fn asked(failures: &[FailureKind], patience: Duration) -> (Result<Outcome, FailureKind>, bool) {
+        let trouble = Trouble::default();
+        let inner = Box::new(Away(failures.to_vec()));
+        let mut git = PatientGit { inner, trouble: trouble.clone(), patience };
+        let request = GitRequest::FetchRefs {
+            cwd: "/shop".to_owned(),
+            remote: "origin".to_owned(),
+            prefix: "run".to_owned(),
+        };
+        (git.git(&request).map_err(|failure| failure.kind), trouble.is_met())
+    }
+
+    #[test]
+    fn a_remote_that_is_back_soon_was_never_away() {
+        let long = Duration::from_secs(60);
+        assert_eq!(asked(&[FailureKind::Closed], long), (Ok(Outcome::Done), false));
+        let closed = Err(FailureKind::Closed);
+        assert_eq!(asked(&[FailureKind::Closed], Duration::ZERO), (closed, true));
+        // What it says is an answer.
+        let conflict = Err(FailureKind::Conflict);
+        assert_eq!(asked(&[FailureKind::Conflict], long), (conflict, false));
+        let denied = Err(FailureKind::Denied);
+        assert_eq!(asked(&[FailureKind::Denied], long), (denied, true));
+    }
+}

@@ -1,0 +1,102 @@
+//! A fleet that is broken on purpose: a real server, two workers and a repository, while processes are
+//! killed and frozen, the remote goes away and persons contradict each other. Whatever happens, every run
+//! ends as it ends on one machine, and nothing happens twice. Needs the server's program; a stage of its
+//! own runs this.
+//!
+//! A *round* is one harm at a random moment. After some rounds there is a *peace*: nothing more is broken
+//! until every run is over, and then each of them is judged. `ONLOOP_CHAOS_ROUNDS` is the number of rounds,
+//! `ONLOOP_SEED` what the moments and the harms are drawn from.
+#![cfg(unix)]
+
+#[path = "chaos/harm.rs"]
+mod harm;
+#[path = "chaos/judge.rs"]
+mod judge;
+#[path = "chaos/people.rs"]
+mod people;
+#[path = "chaos/processes.rs"]
+mod processes;
+#[path = "chaos/random.rs"]
+mod random;
+#[path = "chaos/season.rs"]
+mod season;
+#[path = "chaos/world.rs"]
+#[allow(dead_code, reason = "what is measured needs more")]
+mod world;
+
+use std::time::Instant;
+
+use random::Random;
+use season::Season;
+use world::World;
+
+/// How long a lease holds: a run goes on elsewhere soon.
+const LEASE: &str = "2s";
+/// Every step may be interrupted more often than anybody interrupts it. Step 2 is a loop that fails once.
+const WORKFLOW: &str = "---
+intent: Sell
+success_criteria: sold
+risk_level: low
+---
+
+## Steps
+
+- [ ] **Step 1: Open**
+action: Open the shop
+loop: until it is open
+max_iterations: 40
+verify: test -f open.txt
+gate: human
+
+- [ ] **Step 2: Count**
+action: Count twice
+loop: until it is counted
+max_iterations: 40
+verify: test $(wc -l < till.txt) -ge 2
+";
+/// Whoever acts is alone in its run for as long as it or a child of it lives, or says so. What it did is
+/// known by the number of its attempt. Now and then it takes long.
+const AGENT: &str = r#"log=$1
+exec 9> "$log/$ONLOOP_RUN_ID.lock"
+flock -n 9 || echo "TWICE $$ $ONLOOP_STEP.$ONLOOP_ATTEMPT" >> "$log/$ONLOOP_RUN_ID"
+echo "begin $$ $ONLOOP_STEP.$ONLOOP_ATTEMPT" >> "$log/$ONLOOP_RUN_ID"
+case $(($$ % 8)) in
+  0) sleep 1.5;;
+  *) sleep 0.$(($$ % 3 + 1));;
+esac
+case $ONLOOP_STEP in
+  1) echo open > open.txt;;
+  2) echo $ONLOOP_ATTEMPT >> till.txt;;
+esac
+echo "end $$ $ONLOOP_STEP.$ONLOOP_ATTEMPT" >> "$log/$ONLOOP_RUN_ID"
+"#;
+/// Rounds in each build.
+const ROUNDS: u64 = 100;
+/// Rounds before everything has to come to rest.
+const ROUNDS_IN_SEASON: u64 = 10;
+
+#[test]
+fn every_run_ends_as_it_ends_on_one_machine() {
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .map(|text| text.parse::<u64>().expect("a number of rounds or a seed"))
+    };
+    let rounds = number("ONLOOP_CHAOS_ROUNDS").unwrap_or(ROUNDS);
+    let first = number("ONLOOP_SEED").unwrap_or(1);
+    let mut world = World::new(LEASE, WORKFLOW, AGENT);
+    let alone = judge::Alone::of(&world);
+    let began = Instant::now();
+    let (mut done, mut runs) = (0, 0);
+    for seed in first.. {
+        let count = ROUNDS_IN_SEASON.min(rounds - done);
+        if count == 0 {
+            break;
+        }
+        let season = Season::new(&mut world, Random::new(seed), format!("ONLOOP_SEED={seed}"));
+        runs += season.rage(count).come_to_rest(&alone);
+        done += count;
+        println!("{done} rounds, {runs} runs, {:.0} s", began.elapsed().as_secs_f32());
+    }
+    world.end();
+}

@@ -1,0 +1,234 @@
+//! What has to be true of a run that is over.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::Duration;
+
+use onloop_core::documents::ledger;
+use onloop_core::run::Run;
+use onloop_fleet::engine::{Rest, RunView};
+use serde_json::Value;
+
+use crate::world::World;
+
+/// The same workflow as it ends where nobody disturbs it and no fleet is.
+pub(crate) struct Alone {
+    essence: String,
+    /// What the last checkpoint has in it.
+    files: String,
+}
+
+impl Alone {
+    pub(crate) fn of(world: &World) -> Alone {
+        let bytes = world.alone();
+        let run = ledger::read(&bytes, None).expect("a sound ledger").run;
+        let lines = values(&bytes);
+        let last = lines.iter().filter_map(Checkpoint::of).next_back().expect("a checkpoint");
+        Alone { essence: essence(&run), files: files(world, "shop", &last.commit) }
+    }
+}
+
+/// How it stands, its steps and their gates; not how often something was tried.
+fn essence(run: &Run) -> String {
+    let mut essence = run.status.as_str().to_owned();
+    for step in &run.steps {
+        let gate = step.gate.as_ref().map(|gate| gate.decision);
+        essence += &format!("\n{} {:?} {gate:?}", step.step.number, step.status);
+    }
+    essence
+}
+
+fn files(world: &World, folder: &str, commit: &str) -> String {
+    world.git(folder, &["ls-tree", "-r", "--name-only", commit])
+}
+
+fn values(bytes: &[u8]) -> Vec<Value> {
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).expect("a line is JSON")).collect()
+}
+
+struct Checkpoint {
+    name: String,
+    commit: String,
+    is_verified: bool,
+}
+
+impl Checkpoint {
+    fn of(line: &Value) -> Option<Checkpoint> {
+        if line["event"] != "checkpoint_taken" {
+            return None;
+        }
+        let name = match (&line["step"], &line["attempt"]) {
+            (Value::Number(step), Value::Number(attempt)) => format!("{step}-{attempt}"),
+            _ => "0".to_owned(),
+        };
+        let is_verified = line["kind"] == "verified";
+        Some(Checkpoint { name, commit: line["commit"].as_str()?.to_owned(), is_verified })
+    }
+}
+
+/// What is wrong with a run; `is_given_up`: somebody was told that it is abandoned.
+pub(crate) fn faults(
+    world: &World,
+    alone: &Alone,
+    view: &RunView,
+    is_given_up: bool,
+) -> Vec<String> {
+    let text = world.ask(|client| client.lines(&view.run_id, 0, Duration::ZERO)).lines;
+    if text.is_empty() {
+        // Given up before anybody began.
+        return match is_given_up {
+            true => Vec::new(),
+            false => vec!["it has no journal".to_owned()],
+        };
+    }
+    let run = match ledger::read(text.as_bytes(), None) {
+        Ok(ledger) => ledger.run,
+        Err(error) => return vec![format!("its journal is no ledger: {error}")],
+    };
+    let lines = values(text.as_bytes());
+    let mut faults = Faults(Vec::new());
+    let said = Rest::Over { how: run.status.as_str().to_owned() };
+    faults.unless(view.rest == said, || format!("{said:?} is said to be {:?}", view.rest));
+    let is_abandoned = run.status.as_str() == "abandoned";
+    faults.unless(is_abandoned == is_given_up, || {
+        format!("it ended as {}, given up: {is_given_up}", run.status.as_str())
+    });
+    if !is_given_up {
+        faults.unless(essence(&run) == alone.essence, || {
+            format!("it ended otherwise than alone:\n{}\n{}", essence(&run), alone.essence)
+        });
+    }
+    once(&mut faults, &lines, is_given_up);
+    attempts(&mut faults, &lines, &run);
+    work(&mut faults, world, alone, &lines, &view.run_id, is_given_up);
+    agents(&mut faults, world, &view.run_id);
+    let mut faults = faults.0;
+    if !faults.is_empty() {
+        let told: Vec<String> = run
+            .events
+            .iter()
+            .map(|entry| format!("{} {}", entry.at.to_rfc3339(), entry.text))
+            .collect();
+        faults.push(told.join("\n"));
+        faults.push(world.logs(&[view.run_id.clone()]));
+    }
+    faults
+}
+
+struct Faults(Vec<String>);
+
+impl Faults {
+    fn unless(&mut self, holds: bool, fault: impl FnOnce() -> String) {
+        if !holds {
+            self.0.push(fault());
+        }
+    }
+}
+
+/// What happens once in a run happened once.
+fn once(faults: &mut Faults, lines: &[Value], is_given_up: bool) {
+    let count = |name: &str| lines.iter().filter(|line| line["event"] == name).count();
+    let wanted = if is_given_up { (0, 1) } else { (1, 0) };
+    let ends = (count("run_finalized"), count("run_abandoned"));
+    faults.unless(ends == wanted, || format!("it was finalized and abandoned {ends:?} times"));
+    let deciders: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["event"] == "gate_decided")
+        .map(|line| &line["by"]["user"])
+        .collect();
+    // Two persons can say the same; nobody is heard twice.
+    let is_heard_twice = (1..deciders.len()).any(|at| deciders[..at].contains(&deciders[at]));
+    faults.unless(!is_heard_twice && (!deciders.is_empty() || is_given_up), || {
+        format!("the gate was decided by {deciders:?}")
+    });
+    let begun = lines.iter().filter(|line| !line["schema"].is_null()).count();
+    faults.unless(begun == 1, || format!("it begins {begun} times"));
+}
+
+/// Each attempt is acted and verified once, and its work is kept once for each.
+fn attempts(faults: &mut Faults, lines: &[Value], run: &Run) {
+    let mut attempt: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut seen: BTreeSet<(u64, u64, String)> = BTreeSet::new();
+    let mut is_repeated = false;
+    for line in lines {
+        let event = line["event"].as_str().unwrap_or_default();
+        let step = line["step"].as_u64().unwrap_or_default();
+        match event {
+            "step_started" => *attempt.entry(step).or_default() += 1,
+            // Who looks at everything again keeps what they looked at again.
+            "checks_repeated" => is_repeated = true,
+            "step_acted" | "step_verified" => {
+                let now = attempt.get(&step).copied().unwrap_or_default();
+                let is_new = seen.insert((step, now, event.to_owned()));
+                faults.unless(is_new, || format!("{event} twice for attempt {step}-{now}"));
+            }
+            "checkpoint_taken" => {
+                let now = attempt.get(&step).copied().unwrap_or_default();
+                let kept = line["attempt"].as_u64().unwrap_or_default();
+                faults
+                    .unless(kept == now, || format!("attempt {step}-{kept} is kept during {now}"));
+                let kind = line["kind"].as_str().unwrap_or_default();
+                let is_new = seen.insert((step, now, format!("kept {kind}")));
+                faults.unless(is_new || is_repeated, || {
+                    format!("attempt {step}-{now} is kept twice as {kind}")
+                });
+            }
+            _ => {}
+        }
+    }
+    for step in &run.steps {
+        let number = u64::from(step.step.number);
+        let counted = attempt.get(&number).copied().unwrap_or_default();
+        faults.unless(counted == u64::from(step.attempts), || {
+            format!("step {number} has {} attempts and was started {counted} times", step.attempts)
+        });
+    }
+}
+
+/// The work of the last checkpoint of each attempt is in the repository.
+fn work(
+    faults: &mut Faults,
+    world: &World,
+    alone: &Alone,
+    lines: &[Value],
+    run: &str,
+    is_given_up: bool,
+) {
+    let kept: BTreeMap<String, Checkpoint> =
+        lines.iter().filter_map(Checkpoint::of).map(|kept| (kept.name.clone(), kept)).collect();
+    let prefix = format!("refs/onloop/{run}/");
+    let refs = world.git("shop.git", &["for-each-ref", "--format=%(refname)", &prefix]);
+    for Checkpoint { name, commit, .. } in kept.values() {
+        let there = format!("{prefix}{name}");
+        // Whoever died before it was recorded may have brought a later one.
+        let is_there =
+            refs.lines().any(|line| line == there) && world.is_in("shop.git", commit, &there);
+        faults.unless(is_there, || format!("{commit} is not in `{there}` of the remote: {refs}"));
+    }
+    let last = lines.iter().filter_map(Checkpoint::of).rfind(|kept| kept.is_verified);
+    match last {
+        None => faults.unless(is_given_up, || "nothing of it was verified and kept".to_owned()),
+        Some(_) if is_given_up => {}
+        Some(Checkpoint { commit, .. }) => {
+            let files = files(world, "shop.git", &commit);
+            faults.unless(files == alone.files, || {
+                format!("the work is {files}, not {}", alone.files)
+            });
+        }
+    }
+}
+
+/// No two of them lived at once, and no attempt was acted by two.
+fn agents(faults: &mut Faults, world: &World, run: &str) {
+    let log = fs::read_to_string(world.path(&format!("agents/{run}"))).unwrap_or_default();
+    let mut begun = BTreeSet::new();
+    for line in log.lines() {
+        faults.unless(!line.starts_with("TWICE"), || format!("two agents at once:\n{log}"));
+        if let Some(attempt) = line.strip_prefix("begin ").and_then(|rest| rest.split(' ').nth(1)) {
+            faults.unless(begun.insert(attempt.to_owned()), || {
+                format!("attempt {attempt} was acted by two:\n{log}")
+            });
+        }
+    }
+}
