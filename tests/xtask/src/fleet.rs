@@ -7,7 +7,7 @@ use crate::tally::Tally;
 use crate::{pinned, sources};
 
 /// Test programs of the fleet that need the engine. `latency` measures, and is for a quiet machine.
-const NEED_ENGINE: [&str; 3] = ["restate", "up", "chaos"];
+const NEED_ENGINE: [&str; 4] = ["restate", "up", "document", "chaos"];
 /// Names the engine's program, in the environment.
 const VARIABLE: &str = "ONLOOP_RESTATE_SERVER";
 

@@ -37,8 +37,8 @@ trap 'pwd > "$WHERE"' EXIT
 "#;
 /// Installs the engine that this machine has.
 const NPM: &str = r#"#!/bin/sh
-[ "$1 $2 $3 $5" = "install --silent --prefix @restatedev/restate-server" ] || exit 1
-mkdir -p "$4/node_modules/.bin" && ln -s "$ENGINE" "$4/node_modules/.bin/restate-server"
+[ "$1 $2 $3 $4 $6" = "install --silent --ignore-scripts --prefix @restatedev/restate-server" ] || exit 1
+mkdir -p "$5/node_modules/.bin" && ln -s "$ENGINE" "$5/node_modules/.bin/restate-server"
 "#;
 /// Copies a file of the desk.
 const SCP: &str = r#"#!/bin/sh
@@ -184,9 +184,9 @@ impl Machines {
 
     /// What everything that goes on has said.
     pub(super) fn logs(&self) -> String {
-        let data = self.path(DESK).join(".local/state/onloop/fleet");
-        let mut logs = vec![data.join("data/worker.log")];
-        for repos in [data.join("repositories"), self.path(TOWER).join("fleet")] {
+        let home = self.path(DESK);
+        let mut logs = vec![home.join(".local/state/onloop/fleet/data/worker.log")];
+        for repos in [home.join(".local/share/onloop/fleet"), self.path(TOWER).join("fleet")] {
             let runs = fs::read_dir(repos.join("state/runs")).into_iter().flatten().flatten();
             logs.extend(runs.map(|run| run.path().join("driver.log")));
         }
