@@ -335,3 +335,69 @@ fn a_worker_that_has_nothing_to_do_ends_when_it_is_asked_to() {
     // It asks for runs for twenty seconds at a time.
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
 }
+
+#[test]
+fn a_run_is_found_by_its_id_wherever_the_fleet_is_known() {
+    let mut fleet = Fleet::new(LEASE);
+    let steps = format!("{DOOR}gate: human\n{TILL}");
+    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
+    let run = fleet.submit(&steps, agent);
+    fleet.start_worker("one");
+    fleet.wait(&run, waits);
+    let elsewhere = |folder: &str, words: &[&str]| fleet.onloop_as("elsewhere", folder, words);
+    let unknown = elsewhere("home", &["status", "sell-nothing"]);
+    assert_eq!(unknown.status.code(), Some(4), "{}", fleet.all(&unknown));
+    let gate = elsewhere("home", &["gate", "1", "approved", "--run-id", &run]);
+    assert!(gate.status.success(), "{}", fleet.all(&gate));
+    fleet.wait(&run, is_over);
+    let status = elsewhere("home", &["status", &run]);
+    assert!(
+        String::from_utf8_lossy(&status.stdout).contains("completed"),
+        "{}",
+        fleet.all(&status)
+    );
+    // Home is a checkout of its repository.
+    let refused = elsewhere("home", &["resume", &run]);
+    assert_eq!(refused.status.code(), Some(4), "{}", fleet.all(&refused));
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("shop.git"),
+        "{}",
+        fleet.all(&refused)
+    );
+    fleet.git("", &["clone", "--quiet", "shop.git", "other"]);
+    let resume = elsewhere("other", &["resume", &run]);
+    assert!(resume.status.success(), "{}", fleet.all(&resume));
+    let worktree = fleet.path(".hotl-worktrees/other/hotl-sell");
+    assert!(worktree.join("till.txt").exists(), "{}", fleet.all(&resume));
+}
+
+#[test]
+fn the_same_workflow_goes_to_many_repositories_and_is_known_here() {
+    let mut fleet = Fleet::new(LEASE);
+    fleet.write_workflow(&format!("{DOOR}gate: human\n"));
+    fleet.git("", &["clone", "--quiet", "--bare", "shop.git", "twin.git"]);
+    let [shop, twin, none] = ["shop.git", "twin.git", "none.git"]
+        .map(|name| fleet.path(name).to_string_lossy().into_owned());
+    fs::write(fleet.path("list"), format!("# ours\n{shop}\n{twin}\n{none}\n")).expect("a list");
+    fleet.start_worker("one");
+    let many = ["run", "hotl-workflow-sell.md", "--on", "fleet", "--repos", "../list"];
+    let many = fleet.onloop(&[&many[..], &["--agent-command", "touch door.txt"]].concat());
+    assert_eq!(many.status.code(), Some(3), "{}", fleet.all(&many));
+    let table = String::from_utf8_lossy(&many.stdout).into_owned();
+    let lines: Vec<&str> = table.lines().map(str::trim).collect();
+    assert_eq!(lines.len(), 6, "{table}");
+    assert!(lines[0].starts_with(&shop) && lines[0].ends_with("waits for you"), "{table}");
+    assert!(lines[4].starts_with(&none) && lines[4].contains("on one: "), "{table}");
+    // None of them has a checkout here; a gate is decided all the same.
+    for run in [lines[1], lines[3]] {
+        let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", run]);
+        assert!(gate.status.success(), "{}", fleet.all(&gate));
+        fleet.wait(run, is_over);
+    }
+    let everywhere = fleet.onloop(&["list", "--everywhere"]);
+    assert!(
+        String::from_utf8_lossy(&everywhere.stdout).contains(lines[3]),
+        "{}",
+        fleet.all(&everywhere)
+    );
+}

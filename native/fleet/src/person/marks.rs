@@ -9,7 +9,7 @@ use onloop_core::run::is_run_id;
 
 use crate::calls::Calls;
 use crate::clone::{self, REMOTE};
-use crate::engine::Rest;
+use crate::engine::{EngineError, Rest};
 use crate::submit;
 
 use crate::git::git;
@@ -46,7 +46,12 @@ impl Mark {
 pub(super) fn learn(argv: &[String], runs: &str, server: &str, calls: &dyn Calls) {
     let words = argv.iter().skip(2).map(|word| word.split_once('=').map_or(&**word, |(_, id)| id));
     for id in words.filter(|word| is_run_id(word) && !Path::new(runs).join(word).exists()) {
-        let Ok(found) = calls.lines(id, 0, Duration::ZERO) else { continue };
+        let found = match calls.lines(id, 0, Duration::ZERO) {
+            Ok(found) => found,
+            // Whoever needs it says so.
+            Err(EngineError::Unreachable { .. }) => return,
+            Err(_) => continue,
+        };
         if matches!(found.view.rest, Rest::Home { .. }) {
             continue;
         }

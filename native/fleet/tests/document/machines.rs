@@ -28,10 +28,10 @@ const SHELL: &str = r#"
 exec 2>&1
 onloop() {
   case "$1 $2" in
-    "fleet up") shift 2; exec "$BIN/onloop" fleet up --listen "127.0.0.1:$PORT" --name desk "$@" ;;
-    "fleet worker") shift 2; exec "$BIN/onloop" fleet worker --name tower "$@" ;;
+    "fleet up") shift 2; $EXEC "$BIN/onloop" fleet up --listen "127.0.0.1:$PORT" --name desk "$@" ;;
+    "fleet worker") shift 2; $EXEC "$BIN/onloop" fleet worker --name tower "$@" ;;
+    *) command onloop "$@" ;;
   esac
-  command onloop "$@"
 }
 trap 'pwd > "$WHERE"' EXIT
 "#;
@@ -123,13 +123,17 @@ impl Machines {
     }
 
     pub(super) fn write(&self, name: &str, text: &str) {
-        fs::write(self.folder(DESK).join(name), text).expect("a file");
+        fs::write(self.folder(DESK).join(name), self.placed(text)).expect("a file");
+    }
+
+    /// The places of the document as they are here.
+    fn placed(&self, text: &str) -> String {
+        let git = self.path("git");
+        text.replace("/srv/git", &git.to_string_lossy()).replace("9400", &self.port)
     }
 
     fn shell(&self, on: &str, text: &str) -> Command {
-        let git = self.path("git");
-        let text = text.replace("/srv/git", &git.to_string_lossy()).replace("9400", &self.port);
-        let text = self.words.borrow().typed(&text);
+        let text = self.words.borrow().typed(&self.placed(text));
         let mut shell = Command::new("bash");
         shell.arg("-c").arg(format!("{SHELL}\n{text}")).current_dir(self.folder(on)).env_clear();
         let bin = self.path("bin");
@@ -154,7 +158,7 @@ impl Machines {
         let began = Instant::now();
         loop {
             let (exit, said) = self.run(on, text);
-            if said.trim_matches('\n') == expected || began.elapsed() > patience() {
+            if is_enough(&said, Some(expected), began) {
                 return (exit, said);
             }
             std::thread::sleep(Duration::from_millis(100));
@@ -165,13 +169,13 @@ impl Machines {
     pub(super) fn start(&mut self, on: &str, text: &str, expected: Option<&str>) -> String {
         let log = self.path(&format!("started-{}.log", self.started.len()));
         let output = fs::File::create(&log).expect("a log");
-        let child = self.shell(on, text).stdout(output).spawn().expect("bash");
+        // Without a shell in between, which would not hand on what ends it.
+        let child = self.shell(on, text).env("EXEC", "exec").stdout(output).spawn().expect("bash");
         self.started.push(child);
         let began = Instant::now();
         loop {
             let said = self.words.borrow_mut().said(&read(&log));
-            let is_expected = expected.is_none_or(|expected| said.trim_matches('\n') == expected);
-            if is_expected || began.elapsed() > patience() {
+            if is_enough(&said, expected, began) {
                 return said;
             }
             std::thread::sleep(Duration::from_millis(50));
@@ -206,8 +210,13 @@ impl Drop for Machines {
     }
 }
 
-fn patience() -> Duration {
-    if super::is_written() { SETTLED } else { LONG }
+/// Whether what was said is what is expected, or cannot be expected any more.
+fn is_enough(said: &str, expected: Option<&str>, began: Instant) -> bool {
+    match (super::is_written(), expected) {
+        (true, _) => began.elapsed() > SETTLED,
+        (false, None) => !said.is_empty(),
+        (false, Some(expected)) => said.trim_matches('\n') == expected || began.elapsed() > LONG,
+    }
 }
 
 fn read(log: &Path) -> String {

@@ -36,7 +36,19 @@ impl Words {
             text = text.replace(&moment, MOMENT);
             self.runs.insert(slug, moment);
         }
-        times_in(&text).iter().fold(text, |text, time| text.replace(time, TIME))
+        let text = times_in(&text).iter().fold(text, |text, time| text.replace(time, TIME));
+        text.lines().map(|line| format!("{}\n", narrow(line))).collect()
+    }
+}
+
+/// Columns of a table are as wide as the places of this machine.
+fn narrow(line: &str) -> String {
+    if let (Some(id), true) = (line.strip_prefix("     "), !runs_in(line).is_empty()) {
+        return format!("    {}", id.trim_start());
+    }
+    match line.split_once("  ") {
+        Some((place, rest)) if place.starts_with('/') => format!("{place}  {}", rest.trim_start()),
+        _ => line.to_owned(),
     }
 }
 
@@ -69,8 +81,10 @@ fn ids_and_times_are_those_of_the_document() {
     words.places.push(("/tmp/x/desk".to_owned(), "/home/you".to_owned()));
     let said =
         words.said("in /tmp/x/desk: add-it-20261125T142938Z since 2026-11-25T14:29:40+00:00");
-    assert_eq!(said, "in /home/you: add-it-20260320T212315Z since 2026-03-20T21:23:15+00:00");
+    assert_eq!(said, "in /home/you: add-it-20260320T212315Z since 2026-03-20T21:23:15+00:00\n");
     let typed = words.typed("onloop resume add-it-20260320T212315Z other-20260320T212315Z");
     assert_eq!(typed, "onloop resume add-it-20261125T142938Z other-20260320T212315Z");
-    assert_eq!(words.said("licence-20261125T142938Z-r1"), "licence-20260320T212315Z-r1");
+    let table = "/srv/git/one      completed\n                  licence-20261125T142938Z-r1";
+    let narrow = "/srv/git/one  completed\n    licence-20260320T212315Z-r1\n";
+    assert_eq!(words.said(table), narrow);
 }

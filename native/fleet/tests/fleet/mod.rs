@@ -135,8 +135,14 @@ impl Fleet {
 
     /// What a person types in the checkout.
     pub(crate) fn onloop(&self, words: &[&str]) -> Output {
+        self.onloop_as("state", "shop", words)
+    }
+
+    /// What somebody types in a folder, on a machine with a state home of its own.
+    pub(crate) fn onloop_as(&self, state: &str, folder: &str, words: &[&str]) -> Output {
         let mut command = self.environment(Command::new(env!("CARGO_BIN_EXE_onloop-fleet")));
-        command.args(words).current_dir(self.path("shop")).output().expect("onloop")
+        command.env("ONLOOP_STATE_HOME", self.path(state));
+        command.args(words).current_dir(self.path(folder)).output().expect("onloop")
     }
 
     /// Submits a workflow; its run.
