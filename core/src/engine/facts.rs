@@ -1,8 +1,8 @@
 //! What a person is told before they decide about a step, with what git knows of it.
 
 use crate::effect::{DiffShown, Failure, Io};
+use crate::engine::elsewhere::submitted_from;
 use crate::engine::store::{Paths, StateHome};
-use crate::engine::submitted::submitted_from;
 use crate::limits;
 use crate::preflight::foreign_paths;
 use crate::run::{ChangedWork, Checkpoint, Facts, Run};

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use crate::effect::{Io, LockHolder, OptionalExt};
 use crate::engine::drive::is_orphaned;
+use crate::engine::elsewhere::submitted_from;
 use crate::engine::foreign::{ForeignRecord, read_foreign};
 use crate::engine::instruction::instruction;
 use crate::engine::store::{Paths, StateHome, Store, StoreError};
-use crate::engine::submitted::submitted_from;
 use crate::run::{Run, is_run_id};
 use crate::text;
 

@@ -312,6 +312,31 @@ fn the_ledger_of_a_run_is_the_same_here_and_on_a_fleet() {
 }
 
 #[test]
+fn a_run_that_nobody_has_begun_is_given_up() {
+    let fleet = Fleet::new(LEASE);
+    let run = fleet.submit(DOOR, "touch door.txt");
+    for _ in 0..2 {
+        let abandon = fleet.onloop(&["abandon", &run, "--reason", "the shop is closed"]);
+        assert!(abandon.status.success(), "{}", fleet.all(&abandon));
+    }
+    let view = fleet.wait(&run, is_over);
+    assert_eq!((view.rest, view.head), (Rest::Over { how: "abandoned".to_owned() }, None));
+}
+
+#[test]
+fn a_worker_that_has_nothing_to_do_ends_when_it_is_asked_to() {
+    let mut fleet = Fleet::new(LEASE);
+    let worker = fleet.start_worker("one");
+    let run = fleet.submit(DOOR, "touch door.txt");
+    fleet.wait(&run, is_over);
+    let began = std::time::Instant::now();
+    fleet.signal(worker, Signal::TERM);
+    assert!(fleet.ended(worker).success(), "{}", fleet.logs());
+    // It asks for runs for twenty seconds at a time.
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+}
+
+#[test]
 fn a_run_is_found_by_its_id_wherever_the_fleet_is_known() {
     let mut fleet = Fleet::new(LEASE);
     let steps = format!("{DOOR}gate: human\n{TILL}");
@@ -375,29 +400,4 @@ fn the_same_workflow_goes_to_many_repositories_and_is_known_here() {
         "{}",
         fleet.all(&everywhere)
     );
-}
-
-#[test]
-fn a_run_that_nobody_has_begun_is_given_up() {
-    let fleet = Fleet::new(LEASE);
-    let run = fleet.submit(DOOR, "touch door.txt");
-    for _ in 0..2 {
-        let abandon = fleet.onloop(&["abandon", &run, "--reason", "the shop is closed"]);
-        assert!(abandon.status.success(), "{}", fleet.all(&abandon));
-    }
-    let view = fleet.wait(&run, is_over);
-    assert_eq!((view.rest, view.head), (Rest::Over { how: "abandoned".to_owned() }, None));
-}
-
-#[test]
-fn a_worker_that_has_nothing_to_do_ends_when_it_is_asked_to() {
-    let mut fleet = Fleet::new(LEASE);
-    let worker = fleet.start_worker("one");
-    let run = fleet.submit(DOOR, "touch door.txt");
-    fleet.wait(&run, is_over);
-    let began = std::time::Instant::now();
-    fleet.signal(worker, Signal::TERM);
-    assert!(fleet.ended(worker).success(), "{}", fleet.logs());
-    // It asks for runs for twenty seconds at a time.
-    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
 }

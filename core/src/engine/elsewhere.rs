@@ -1,4 +1,4 @@
-//! Where a fleet's run was submitted.
+//! Runs that a fleet conducts, as this machine knows them.
 
 use crate::documents::fleet_run;
 use crate::effect::Io;
