@@ -221,10 +221,10 @@ mod tests {
     onloop resume three
 · four
     hotl-workflow-one.md in git@example.com:one
-    claude is not served until 1970-01-01T00:00:00Z
+    claude is not served until 1970-01-01T00:00:00+00:00
 · seven
     hotl-workflow-one.md in git@example.com:one
-    tried again at 1970-01-01T00:00:00Z: on desk: no answer
+    tried again at 1970-01-01T00:00:00+00:00: on desk: no answer
 ✓ five
     hotl-workflow-one.md in git@example.com:one
     completed
@@ -235,7 +235,7 @@ mod tests {
 2 workers with 4 slots at http://desk:9400
   desk: 1 of 2 busy
   night on tower: 0 of 2 busy, silent for 5m
-  claude: 1 at work, at most 2, not served until 1970-01-01T00:00:00Z
+  claude: 1 at work, at most 2, not served until 1970-01-01T00:00:00+00:00
 ";
         assert_eq!(page("http://desk:9400", &overview, &runs, 1_000_000), expected);
         let nothing = page("http://desk:9400", &Overview::default(), &[], 0);

@@ -173,7 +173,8 @@ impl Luggage {
         let name = format!("refs/heads/{branch}");
         // Nearly always it lies there, and starting git takes longer than everything else here.
         let loose = std::fs::read_to_string(Path::new(&self.cwd).join(".git").join(&name));
-        let is_id = |text: &str| text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_id =
+            |text: &str| text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let loose = loose.ok().map(|text| text.trim_end().to_owned()).filter(|text| is_id(text));
         let ask = || git(Path::new(&self.cwd), &["rev-parse", "--verify", "--quiet", &name]).ok();
         loose.or_else(ask)
