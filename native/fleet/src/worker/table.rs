@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn what_could_not_go_on_is_tried_less_and_less_often() {
         let table = Table::default();
-        let mut pauses = || (0..40).map(|_| table.pause_of("run").as_secs()).collect::<Vec<u64>>();
+        let pauses = || (0..40).map(|_| table.pause_of("run").as_secs()).collect::<Vec<u64>>();
         let first = pauses();
         assert_eq!(first[..4], [1, 2, 4, 8]);
         assert_eq!(first[39], 300);
