@@ -188,7 +188,7 @@ impl World {
     /// The same workflow on this machine alone, without gates; its ledger.
     pub(crate) fn run_alone(&self, id: &str) -> Vec<u8> {
         let mut words = self.words_of_run();
-        words.extend(["--run-id", id].map(str::to_owned));
+        words.extend(["--on-existing", "recreate", "--run-id", id].map(str::to_owned));
         let output = self.fleet("alone").args(&words).current_dir(self.path("shop")).output();
         let output = output.expect("onloop");
         assert!(output.status.success(), "{words:?}: {}", text(&output));
