@@ -18,6 +18,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use board::Limits;
+pub(crate) use board::covers;
 pub use keeper::{Keeper, Records, Settings};
 pub use memory::Memory;
 pub use record::{Appended, RunRecord};

@@ -54,6 +54,8 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
     let repos = match (&args.repos, known::data_folder()) {
         (Some(repos), _) => here.join(repos),
         (None, Some(folder)) => folder,
+        // Nobody clones anything.
+        (None, None) if args.no_worker => data.clone(),
         (None, None) => return Err("HOME is not set; name a folder for clones: --repos".to_owned()),
     };
     let lock = DataLock::take(&data)?;

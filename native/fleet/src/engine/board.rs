@@ -287,7 +287,7 @@ fn lease_of(record: &RunRecord, lease: Duration) -> Lease {
 }
 
 /// Whether a repository is among those that `wanted` stands for.
-fn covers(wanted: &str, repository: &str) -> bool {
+pub(crate) fn covers(wanted: &str, repository: &str) -> bool {
     match wanted.strip_suffix('*') {
         Some(beginning) => repository.starts_with(beginning),
         None => wanted == repository,

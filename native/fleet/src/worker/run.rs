@@ -18,7 +18,7 @@ use super::table::Asked;
 use crate::calls::patiently;
 use crate::clone;
 use crate::conduct::{LATER, Task};
-use crate::engine::{Assignment, Lease, Release, Rest};
+use crate::engine::{Assignment, Lease, Release, Rest, covers};
 use crate::rest;
 
 /// How long the server is told that a run is at rest.
@@ -61,6 +61,16 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
     let worker = Arc::clone(worker);
     std::thread::spawn(move || {
         let lease = assignment.lease.clone();
+        // The server goes by the same list; what runs here is not for it to say.
+        let repository = &assignment.submission.repository;
+        if !worker.repositories.iter().any(|allowed| covers(allowed, repository)) {
+            let repository = text::one_line(repository);
+            eprintln!("error: run {}: `{repository}` is not allowed here", lease.run_id);
+            worker.table.leave(&lease.run_id);
+            let what = format!("on {}: `{repository}` is not allowed there", worker.name);
+            give_back(&worker, &lease, Rest::Waits { what });
+            return;
+        }
         let ended = start(&worker, assignment);
         let (exit, log) = match ended {
             Ok((child, log)) => (follow(child), Some(log)),
