@@ -80,7 +80,7 @@ pub struct RunArgs {
     /// Where: `fleet` submits the run and returns at once
     #[cfg_attr(feature = "cli", arg(long, value_enum, value_name = "WHERE"))]
     pub on: Option<ConductedOn>,
-    /// The same for each repository of this list, one a line (with --on fleet)
+    /// For each repository of this list, one a line (with --on fleet)
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", requires = "on"))]
     pub repos: Option<String>,
     /// How many of them at once

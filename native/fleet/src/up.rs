@@ -50,6 +50,8 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
         None => home.join(default),
     };
     let data = at(&args.data, "data");
+    let lock = DataLock::take(&data)?;
+    let program = find(args.server_program.as_deref(), &data).map_err(|error| error.to_string())?;
     // Not in the state home, which agents do not see.
     let repos = match (&args.repos, known::data_folder()) {
         (Some(repos), _) => here.join(repos),
@@ -58,8 +60,6 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
         (None, None) if args.no_worker => data.clone(),
         (None, None) => return Err("HOME is not set; name a folder for clones: --repos".to_owned()),
     };
-    let lock = DataLock::take(&data)?;
-    let program = find(args.server_program.as_deref(), &data).map_err(|error| error.to_string())?;
     let key_file = data.join("fleet.key");
     let key = Key::read_or_make(&key_file).map_err(|error| error.to_string())?;
     let guard = std::env::current_exe().map_err(|error| error.to_string())?;

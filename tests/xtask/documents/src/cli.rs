@@ -64,6 +64,10 @@ const VARIABLES: &[(&str, &str)] = &[
         "ONLOOP_TELEGRAM_API",
         "another base URL for Telegram's API: `https://…`, or a server on this machine",
     ),
+    (
+        "ONLOOP_CONFINE_HIDDEN",
+        "more paths that nothing confined may read, absolute and with `:` between them",
+    ),
     ("HTTPS_PROXY, ALL_PROXY, NO_PROXY", "the proxy, and the servers to reach without one"),
     ("ONLOOP_NOW", "freezes the clock: RFC 3339, or milliseconds since 1970"),
     ("ONLOOP_TRACE", "a file that records every request and reply, for `onloop replay`"),
