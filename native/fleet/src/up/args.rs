@@ -27,8 +27,7 @@ pub(crate) struct UpArgs {
     /// Where its clones are [default: ~/.local/share/onloop/fleet]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) repos: Option<PathBuf>,
-    /// A repository that the worker may work on; a last * stands for any rest [default: the remote
-    /// `origin` of the checkout here]
+    /// A repository it may work on, a last * for any rest [default: `origin` here]
     #[arg(long, value_name = "URL")]
     pub(crate) allow: Vec<String>,
     /// What the worker is called [default: the machine's name]

@@ -3,8 +3,12 @@
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
+
+/// How long a lock is waited for whose holder may just have ended.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Held for as long as the server runs; the system lets go of it when the process ends.
 pub(crate) struct DataLock {
@@ -25,7 +29,7 @@ impl DataLock {
         options.read(true).write(true).create(true).truncate(false);
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&path).map_err(cannot)?;
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if !is_taken(&file) {
             let mut holder = String::new();
             let _ = file.read_to_string(&mut holder);
             let holder = match onloop_core::text::one_line(&holder) {
@@ -42,6 +46,21 @@ impl DataLock {
         let written = file.set_len(0).and_then(|()| file.rewind());
         written.and_then(|()| file.write_all(holder.as_bytes())).map_err(cannot)?;
         Ok(DataLock { _file: file })
+    }
+}
+
+/// Takes the kernel's lock. What a process that has ended was just starting holds a copy of its files until
+/// it becomes another program, which is worth a moment.
+fn is_taken(file: &File) -> bool {
+    let began = Instant::now();
+    loop {
+        if flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            return true;
+        }
+        if began.elapsed() > PATIENCE {
+            return false;
+        }
+        std::thread::sleep(PATIENCE / 20);
     }
 }
 
