@@ -105,7 +105,7 @@ refs/onloop/ of the repository.
 Examples:
   onloop compile wf.md --to github --out .github/workflows/onloop-wf.yml
   onloop compile wf.md --to github --agent claude --secret ANTHROPIC_API_KEY
-  onloop compile wf.md --to github --install 'npm i -g @anthropic-ai/claude-code'"
+  onloop compile wf.md --to github --agent codex --install ./ci/codex.sh"
     )]
     Compile(CompileArgs),
     /// Show unfinished runs here and in worktrees, or one run
