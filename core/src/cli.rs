@@ -364,8 +364,7 @@ Examples:
 Examples:
   onloop fleet up                                  a server and one worker here
   onloop fleet worker --server URL --repos DIR     one more machine
-  onloop fleet status                              runs, workers, what waits
-  onloop run wf.md --on fleet                      submit a run"
+  onloop fleet status                              runs, workers, what waits"
     )]
     Fleet(FleetArgs),
     /// Repeat a recorded call and compare its requests
