@@ -224,7 +224,7 @@ mod tests {
         }
         env.insert(KEY_VARIABLE.to_owned(), "nowhere.key".to_owned());
         let missing = url(&env, None).unwrap_err().to_string();
-        assert!(missing.contains("/work/nowhere.key"), "{missing}");
+        assert!(missing.contains("/srv/desk/nowhere.key"), "{missing}");
         assert!(matches!(find(&BTreeMap::new(), None), Err(KnownError::NoHome)));
     }
 }
