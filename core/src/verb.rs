@@ -73,6 +73,6 @@ pub use session::{
 pub use settle::settle;
 pub use status::{ListArgs, NextArgs, StatusArgs, SummaryArgs, list, next, status, summary};
 pub use step::{StepAction, StepArgs, step};
-pub use submit::{Submitted, SubmittedCheckout, remember_submitted, submitted};
+pub use submit::{Submitted, SubmittedCheckout, only_for_a_person, remember_submitted, submitted};
 pub use transcript::{TranscriptArgs, transcript};
 pub use undo::{UndoArgs, undo};

@@ -5,6 +5,7 @@ use crate::documents::fleet_run::{self, FleetRun};
 use crate::effect::{Durability, Expect};
 use crate::effect::{Exit, Failure, Io, OptionalExt};
 use crate::engine::begin::read_plan;
+use crate::engine::decide::demand_person;
 use crate::engine::exit::refused_by;
 use crate::engine::find_workflow::find_workflow;
 use crate::engine::run_workflow::RunArgs;
@@ -47,6 +48,7 @@ pub struct SubmittedCheckout {
 ///
 /// The exit of the program; why has been said.
 pub async fn submitted(io: &Io, args: &RunArgs) -> Result<Submitted, Exit> {
+    demand_person(io, "handing a run over to a fleet").await?;
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
     let path = or_refuse(io, io.canonical(&file).await).await?;
@@ -105,6 +107,15 @@ pub async fn remember_submitted(io: &Io, id: &str, run: &FleetRun) -> Result<(),
         or_refuse(io, written).await?;
     }
     Ok(())
+}
+
+/// Refuses what only a person may do about a fleet's run where an agent is at work.
+///
+/// # Errors
+///
+/// The exit of the program; why has been said.
+pub async fn only_for_a_person(io: &Io, what: &str) -> Result<(), Exit> {
+    demand_person(io, what).await
 }
 
 async fn or_refuse<T>(io: &Io, result: Result<T, Failure>) -> Result<T, Exit> {

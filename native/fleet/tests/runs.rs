@@ -18,6 +18,14 @@ const DOOR: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloo
 const TILL: &str =
     "\n- [ ] **Step 2: Count**\naction: Write till.txt\nloop: false\nverify: test -f till.txt\n";
 
+/// An agent that does both steps.
+const BOTH: &str = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
+
+/// Both steps, with a gate between them.
+fn gated() -> String {
+    format!("{DOOR}gate: human\n{TILL}")
+}
+
 fn is_over(view: &RunView) -> bool {
     matches!(view.rest, Rest::Over { .. }) && view.holder.is_none()
 }
@@ -49,9 +57,7 @@ fn a_run_is_completed_and_its_work_is_in_the_remote() {
 #[test]
 fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     let mut fleet = Fleet::new(LEASE);
-    let steps = format!("{DOOR}gate: human\n{TILL}");
-    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
-    let run = fleet.submit(&steps, agent);
+    let run = fleet.submit(&gated(), BOTH);
     let first = fleet.start_worker("one");
     let view = fleet.wait(&run, waits);
     let what = "the gate of step 1 waits for you".to_owned();
@@ -157,19 +163,17 @@ fn a_run_that_is_worked_on_is_given_up_from_the_checkout() {
 #[test]
 fn a_run_comes_home_and_goes_on_there() {
     let mut fleet = Fleet::new(LEASE);
-    let steps = format!("{DOOR}gate: human\n{TILL}");
-    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
-    let run = fleet.submit(&steps, agent);
+    let run = fleet.submit(&gated(), BOTH);
     fleet.start_worker("one");
     fleet.wait(&run, waits);
-    let gate = fleet.onloop(&["resume", &run, "--agent-command", agent]);
+    let gate = fleet.onloop(&["resume", &run, "--agent-command", BOTH]);
     // The gate waits for a person here as there.
     assert_eq!(gate.status.code(), Some(3), "{}", fleet.all(&gate));
     let view = fleet.wait(&run, |view| view.holder.is_none() && !waits(view));
     assert!(matches!(view.rest, Rest::Home { .. }), "{view:?}");
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
-    let resume = fleet.onloop(&["resume", &run, "--agent-command", agent]);
+    let resume = fleet.onloop(&["resume", &run, "--agent-command", BOTH]);
     assert!(resume.status.success(), "{}", fleet.all(&resume));
     let here = fleet.path(".hotl-worktrees/shop");
     let worktree = fs::read_dir(here).expect("worktrees").flatten().next().expect("one").path();
@@ -179,9 +183,7 @@ fn a_run_comes_home_and_goes_on_there() {
 #[test]
 fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
     let mut fleet = Fleet::new(LEASE);
-    let steps = format!("{DOOR}gate: human\n{TILL}");
-    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
-    let run = fleet.submit(&steps, agent);
+    let run = fleet.submit(&gated(), BOTH);
     fleet.start_worker("one");
     fleet.wait(&run, waits);
     fs::rename(fleet.path("shop.git"), fleet.path("away.git")).expect("moved");
@@ -281,12 +283,11 @@ fn strip_members(value: &mut serde_json::Value, names: &[&str]) {
 #[test]
 fn the_ledger_of_a_run_is_the_same_here_and_on_a_fleet() {
     let mut fleet = Fleet::new(LEASE);
-    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
-    let run = fleet.submit(&format!("{DOOR}{TILL}"), agent);
+    let run = fleet.submit(&format!("{DOOR}{TILL}"), BOTH);
     fleet.start_worker("one");
     fleet.wait(&run, is_over);
     let there = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines").lines;
-    let words = ["run", "hotl-workflow-sell.md", "--run-id", "here", "--agent-command", agent];
+    let words = ["run", "hotl-workflow-sell.md", "--run-id", "here", "--agent-command", BOTH];
     let here = fleet.onloop(&words);
     assert!(here.status.success(), "{}", fleet.all(&here));
     let here = fs::read_to_string(fleet.path("state/runs/here/ledger.jsonl")).expect("a ledger");
@@ -309,6 +310,25 @@ fn the_ledger_of_a_run_is_the_same_here_and_on_a_fleet() {
     let (here, there): (Vec<_>, Vec<_>) =
         (here.iter().map(times).collect(), there.iter().map(times).collect());
     assert_eq!(here, there);
+}
+
+#[test]
+fn an_agent_in_its_turn_neither_hands_runs_over_nor_takes_them_away() {
+    let mut fleet = Fleet::new(LEASE);
+    let run = fleet.submit(&gated(), BOTH);
+    for words in [
+        &["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", "true"][..],
+        &["abandon", &run, "--reason", "mine"],
+        &["resume", &run],
+    ] {
+        let refused = fleet.onloop_in_turn(words);
+        assert_eq!(refused.status.code(), Some(4), "{words:?} {}", fleet.all(&refused));
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(said.contains("is for a person to decide"), "{words:?} {said}");
+    }
+    assert_eq!(fleet.client().overview().expect("an overview").runs.len(), 1);
+    fleet.start_worker("one");
+    fleet.wait(&run, waits);
 }
 
 #[test]
@@ -339,9 +359,7 @@ fn a_worker_that_has_nothing_to_do_ends_when_it_is_asked_to() {
 #[test]
 fn a_run_is_found_by_its_id_wherever_the_fleet_is_known() {
     let mut fleet = Fleet::new(LEASE);
-    let steps = format!("{DOOR}gate: human\n{TILL}");
-    let agent = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
-    let run = fleet.submit(&steps, agent);
+    let run = fleet.submit(&gated(), BOTH);
     fleet.start_worker("one");
     fleet.wait(&run, waits);
     let elsewhere = |folder: &str, words: &[&str]| fleet.onloop_as("elsewhere", folder, words);

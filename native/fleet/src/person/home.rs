@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use onloop::host::{OsFiles, Root};
 use onloop_core::documents::fleet_run::FleetRun;
-use onloop_core::effect::{Exit, Program, Start};
+use onloop_core::effect::{Exit, Io, Program, Start};
 use onloop_core::text;
-use onloop_core::verb::settle;
+use onloop_core::verb::{only_for_a_person, settle};
 
 use super::{Mark, holder, marked, marks, runs_of};
 use crate::calls::{Calls, patiently};
@@ -37,6 +37,7 @@ pub(super) fn meant(argv: &[String], server: &str, calls: &dyn Calls) -> Option<
 
 /// Brings the run here; afterwards it is a run of this machine alone.
 pub(super) fn bring(mark: &Mark, calls: &Arc<dyn Calls>) -> Result<(), Exit> {
+    demand_person("bringing a run home")?;
     let root = root_of(mark, calls.as_ref())?;
     eprintln!("Bringing run {} home to {root}", mark.run_id);
     let lease = match claim(mark, calls.as_ref()) {
@@ -136,6 +137,15 @@ fn settle_here(mark: &Mark, calls: &Arc<dyn Calls>, lease: &Lease) -> Exit {
             on_journal(host, &runs, for_host, writer)
         },
     )
+}
+
+/// Refuses an agent in its turn, before anything is asked of the server.
+pub(super) fn demand_person(what: &'static str) -> Result<(), Exit> {
+    let demand = async move |io: Io| only_for_a_person(&io, what).await.err().unwrap_or(Exit::Done);
+    match onloop::main_on(|start| Program::new(start, demand), |_, host| host) {
+        Exit::Done => Ok(()),
+        exit => Err(exit),
+    }
 }
 
 pub(super) fn refuse(why: &str) -> Exit {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use onloop_core::effect::Exit;
 
-use super::home::{PATIENCE, claim, meant, refuse};
+use super::home::{PATIENCE, claim, demand_person, meant, refuse};
 use crate::calls::{Calls, patiently};
 use crate::engine::{EngineError, Release, Rest};
 
@@ -28,6 +28,9 @@ pub(super) fn give_up(argv: &[String], server: &str, calls: &Arc<dyn Calls>) -> 
     if let Rest::Over { how } = view.rest {
         eprintln!("Run {} is {how} already.", mark.run_id);
         return Some(if how == ABANDONED { Exit::Done } else { Exit::Failed });
+    }
+    if let Err(exit) = demand_person("abandoning a run") {
+        return Some(exit);
     }
     let lease = match claim(&mark, calls.as_ref()) {
         Ok(lease) => lease,

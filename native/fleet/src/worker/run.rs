@@ -11,6 +11,7 @@ use std::time::Duration;
 use onloop::host::{Files, OsFiles, Root};
 use onloop_core::confine::HIDDEN_VARIABLE;
 use onloop_core::effect::{Durability, Expect};
+use onloop_core::run::is_run_id;
 use onloop_core::text;
 
 use super::Worker;
@@ -61,28 +62,42 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
     let worker = Arc::clone(worker);
     std::thread::spawn(move || {
         let lease = assignment.lease.clone();
-        // The server goes by the same list; what runs here is not for it to say.
-        let repository = &assignment.submission.repository;
-        if !worker.repositories.iter().any(|allowed| covers(allowed, repository)) {
-            let repository = text::one_line(repository);
-            eprintln!("error: run {}: `{repository}` is not allowed here", lease.run_id);
-            worker.table.leave(&lease.run_id);
-            let what = format!("on {}: `{repository}` is not allowed there", worker.name);
-            give_back(&worker, &lease, Rest::Waits { what });
-            return;
-        }
-        let ended = start(&worker, assignment);
-        let (exit, log) = match ended {
-            Ok((child, log)) => (follow(child), Some(log)),
-            Err(why) => {
-                eprintln!("error: run {}: {why}", lease.run_id);
-                (None, None)
+        match refusal(&worker, &assignment) {
+            Some(why) => {
+                eprintln!("error: run {}: {why}", text::one_line(&lease.run_id));
+                worker.table.leave(&lease.run_id);
+                let what = format!("on {}: {why}", worker.name);
+                give_back(&worker, &lease, Rest::Waits { what });
             }
-        };
-        let asked = worker.table.leave(&lease.run_id);
-        say_rest(&worker, &lease, exit, asked, log.as_deref());
+            None => work(&worker, assignment),
+        }
         worker.table.told();
     });
+}
+
+/// Why a run is not worked on here, whatever the server gives out: what runs on this machine is not for
+/// it to say, nor which folders are made and removed.
+fn refusal(worker: &Worker, assignment: &Assignment) -> Option<String> {
+    let Assignment { lease, submission, .. } = assignment;
+    if !is_run_id(&lease.run_id) || lease.run_id != submission.run_id {
+        return Some(format!("`{}` is no id of a run", text::one_line(&lease.run_id)));
+    }
+    let repository = &submission.repository;
+    let is_allowed = worker.repositories.iter().any(|allowed| covers(allowed, repository));
+    (!is_allowed).then(|| format!("`{}` is not allowed there", text::one_line(repository)))
+}
+
+fn work(worker: &Worker, assignment: Assignment) {
+    let lease = assignment.lease.clone();
+    let (exit, log) = match start(worker, assignment) {
+        Ok((child, log)) => (follow(child), Some(log)),
+        Err(why) => {
+            eprintln!("error: run {}: {why}", lease.run_id);
+            (None, None)
+        }
+    };
+    let asked = worker.table.leave(&lease.run_id);
+    say_rest(worker, &lease, exit, asked, log.as_deref());
 }
 
 fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), String> {

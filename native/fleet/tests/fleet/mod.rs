@@ -140,9 +140,19 @@ impl Fleet {
 
     /// What somebody types in a folder, on a machine with a state home of its own.
     pub(crate) fn onloop_as(&self, state: &str, folder: &str, words: &[&str]) -> Output {
+        self.command(state, folder, words).output().expect("onloop")
+    }
+
+    /// What an agent types in its turn.
+    pub(crate) fn onloop_in_turn(&self, words: &[&str]) -> Output {
+        self.command("state", "shop", words).env("ONLOOP_STEP", "1").output().expect("onloop")
+    }
+
+    fn command(&self, state: &str, folder: &str, words: &[&str]) -> Command {
         let mut command = self.environment(Command::new(env!("CARGO_BIN_EXE_onloop-fleet")));
         command.env("ONLOOP_STATE_HOME", self.path(state));
-        command.args(words).current_dir(self.path(folder)).output().expect("onloop")
+        command.args(words).current_dir(self.path(folder));
+        command
     }
 
     /// Submits a workflow; its run.
