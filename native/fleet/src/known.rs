@@ -206,7 +206,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let home = folder.path().to_str().expect("UTF-8").to_owned();
         let mut env = BTreeMap::from([("ONLOOP_STATE_HOME".to_owned(), home)]);
-        let find = |env: &_, server| Known::find_in(env, "/work", server);
+        let find = |env: &_, server| Known::find_in(env, "/srv/desk", server);
         assert!(matches!(find(&env, None), Err(KnownError::NoServer)));
         let missing = find(&env, Some("http://one:1")).unwrap_err();
         assert!(matches!(missing, KnownError::Key(_)), "{missing}");

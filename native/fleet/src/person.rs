@@ -23,6 +23,9 @@ use crate::worker::host;
 
 /// Verbs that show what has changed in the work.
 const COMPARING: [&str; 4] = ["diff", "gate", "watch", "web"];
+/// Verbs that an agent calls again and again for a run of this machine: the server is asked only about a
+/// run that they name.
+const NAMING: [&str; 6] = ["step", "finalize", "finish", "undo", "relocate", "adopt"];
 /// Verbs that show for as long as somebody looks.
 const LASTING: [&str; 2] = ["watch", "web"];
 /// How long the server may think about whether there is something new.
@@ -85,7 +88,12 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
     let marks = marked(runs);
     let named: Vec<_> =
         marks.iter().filter(|mark| start.argv.contains(&mark.run_id)).cloned().collect();
-    let meant = if named.is_empty() { marks } else { named };
+    let is_one_of =
+        |verbs: &[&str]| start.argv.get(1).is_some_and(|verb| verbs.contains(&verb.as_str()));
+    let meant = match named.is_empty() && !is_one_of(&NAMING) {
+        true => marks,
+        false => named,
+    };
     let mut told = false;
     for mark in meant.iter().filter(|mark| !mark.is_over(runs)) {
         match pull(runs, mark, calls.as_ref(), Duration::ZERO, &start.process) {
@@ -100,8 +108,6 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
             Err(error) => eprintln!("warning: run {}: {error}", mark.run_id),
         }
     }
-    let is_one_of =
-        |verbs: &[&str]| start.argv.get(1).is_some_and(|verb| verbs.contains(&verb.as_str()));
     if is_one_of(&COMPARING) {
         meant.iter().for_each(Mark::fetch);
     }

@@ -10,9 +10,8 @@ use onloop_core::run::is_run_id;
 use crate::calls::Calls;
 use crate::clone::{self, REMOTE};
 use crate::engine::{EngineError, Rest};
-use crate::submit;
-
 use crate::git::git;
+use crate::submit;
 
 /// A run of a fleet.
 #[derive(Clone, Debug)]
@@ -44,8 +43,8 @@ impl Mark {
 /// Learns of the runs of the fleet that a command line names and this machine has not heard of: they were
 /// handed over elsewhere.
 pub(super) fn learn(argv: &[String], runs: &str, server: &str, calls: &dyn Calls) {
-    let words = argv.iter().skip(2).map(|word| word.split_once('=').map_or(&**word, |(_, id)| id));
-    for id in words.filter(|word| is_run_id(word) && !Path::new(runs).join(word).exists()) {
+    let is_unknown = |id: &&str| is_run_id(id) && !Path::new(runs).join(id).exists();
+    for id in named(argv).into_iter().filter(is_unknown) {
         let found = match calls.lines(id, 0, Duration::ZERO) {
             Ok(found) => found,
             // Whoever needs it says so.
@@ -67,6 +66,23 @@ pub(super) fn learn(argv: &[String], runs: &str, server: &str, calls: &dyn Calls
     }
 }
 
+/// The words of a command line that may be the id of a run.
+fn named(argv: &[String]) -> Vec<&str> {
+    // What stands first behind these is the number of a step, and then a word of their own.
+    let has_other_words = argv.get(1).is_some_and(|verb| verb == "step" || verb == "gate");
+    let words: Vec<&str> = argv.iter().skip(2).map(String::as_str).collect();
+    let mut named = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let is_value = at > 0 && words[at - 1] == "--run-id";
+        match word.strip_prefix("--run-id=") {
+            Some(id) => named.push(id),
+            None if is_value || !(has_other_words || word.starts_with('-')) => named.push(word),
+            None => {}
+        }
+    }
+    named
+}
+
 /// Every one of them.
 pub(crate) fn marked(runs: &str) -> Vec<Mark> {
     let Ok(entries) = std::fs::read_dir(runs) else { return Vec::new() };
@@ -76,4 +92,24 @@ pub(crate) fn marked(runs: &str) -> Vec<Mark> {
         Some(Mark { run_id: entry.file_name().into_string().ok()?, run })
     };
     entries.flatten().filter_map(mark).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_be_the_id_of_a_run_is_asked_about() {
+        let table = [
+            ("onloop step 1 start", ""),
+            ("onloop step 1 verify --run-id a-1", "a-1"),
+            ("onloop gate 1 approved --run-id=a-1", "a-1"),
+            ("onloop status a-1 --json", "a-1"),
+            ("onloop status", ""),
+        ];
+        for (line, ids) in table {
+            let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(named(&argv).join(" "), ids, "{line}");
+        }
+    }
 }
