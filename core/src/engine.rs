@@ -37,6 +37,7 @@ pub(crate) mod facts;
 pub(crate) mod find_run;
 pub(crate) mod find_workflow;
 pub(crate) mod foreign;
+pub(crate) mod further;
 pub(crate) mod gate_in_chat;
 pub(crate) mod git_index;
 pub(crate) mod host_files;

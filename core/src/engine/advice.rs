@@ -30,15 +30,15 @@ pub(crate) fn go_on(run: &Run, again: &str) -> String {
     let id = &run.id;
     let resume = resume_command(run, again);
     match run.next() {
-        Next::Ask(Question::Gate { step }) => gate_commands(id, step, &resume),
+        Next::Ask(Question::Gate { step }) => gate_commands(id, step, Some(&resume)),
         Next::Ask(Question::Review { step, prompt }) if prompt.is_empty() => {
-            gate_commands(id, step, &resume)
+            gate_commands(id, step, Some(&resume))
         }
         Next::Ask(Question::Review { step, prompt }) => {
             format!(
                 "To review: {prompt}
 {}",
-                gate_commands(id, step, &resume)
+                gate_commands(id, step, Some(&resume))
             )
         }
         Next::Ask(Question::Verdict { .. }) => format!(
@@ -94,9 +94,35 @@ pub(crate) fn resume_command(run: &Run, again: &str) -> String {
     format!("onloop resume {}{again}", run.id)
 }
 
-fn gate_commands(id: &str, step: u32, resume: &str) -> String {
+/// The same for a run that a fleet conducts: it goes on by itself once it is decided what it waits for.
+pub(crate) fn go_on_in_fleet(run: &Run) -> String {
+    let id = &run.id;
+    match run.next() {
+        Next::Ask(Question::Gate { step } | Question::Review { step, .. }) => {
+            gate_commands(id, step, None)
+        }
+        Next::Blocked(blocker) if blocker.rejected => gate_commands(id, blocker.step, None),
+        Next::Blocked(blocker) => format!(
+            "Have it tried again, and tell its agent something:\n  \
+             onloop step {} reopen --reason TEXT --run-id {id}\n\
+             Give it up:\n  onloop abandon {id} --reason TEXT\n\
+             Bring it home:\n  {}",
+            blocker.step,
+            resume_command(run, "")
+        ),
+        _ => format!("Bring it home:\n  {}", resume_command(run, "")),
+    }
+}
+
+/// With `resume` the run goes on by that command, else by itself.
+fn gate_commands(id: &str, step: u32, resume: Option<&str>) -> String {
+    let approve = format!("onloop gate {step} approved --run-id {id}");
+    let approve = match resume {
+        Some(resume) => format!("Approve and continue:\n  {approve} && {resume}"),
+        None => format!("Approve; it goes on by itself:\n  {approve}"),
+    };
     format!(
-        "Approve and continue:\n  onloop gate {step} approved --run-id {id} && {resume}\n\
+        "{approve}\n\
          Reject:\n  onloop gate {step} rejected --run-id {id}\n\
          Have it done otherwise:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}"
     )

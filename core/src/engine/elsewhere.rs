@@ -5,6 +5,11 @@ use crate::effect::Io;
 use crate::engine::store::Paths;
 use crate::limits;
 
+/// Whether a fleet conducts the run.
+pub(crate) async fn is_fleets(io: &Io, paths: &Paths) -> bool {
+    io.stat(&paths.fleet()).await.is_ok()
+}
+
 /// The checkout of a fleet's run on this machine; `None`: there is none, or it is no fleet's.
 pub(crate) async fn submitted_from(io: &Io, paths: &Paths) -> Option<String> {
     let (bytes, _) = io.read(&paths.fleet(), limits::RECORD_BYTES).await.ok()?;

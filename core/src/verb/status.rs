@@ -3,11 +3,11 @@
 use crate::documents;
 use crate::documents::board;
 use crate::effect::{Exit, Io, LockHolder};
-use crate::engine::advice::go_on;
 use crate::engine::conduct_args::remembered_options;
 use crate::engine::drive::is_interrupted;
 use crate::engine::facts::facts;
 use crate::engine::find_run::{Found, find_all, find_everywhere};
+use crate::engine::further::what_takes_further;
 use crate::engine::instruction::{Instruction, instruction};
 use crate::engine::select::open;
 use crate::engine::store::Store;
@@ -134,8 +134,7 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
         ))
         .await;
     } else if !run.is_over() {
-        let options = remembered_options(io, store.paths()).await;
-        io.note(format!("\n{}", go_on(run, &options))).await;
+        io.note(format!("\n{}", what_takes_further(io, store.paths(), run).await)).await;
     }
     Exit::Done
 }

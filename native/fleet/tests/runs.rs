@@ -62,6 +62,11 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     let view = fleet.wait(&run, waits);
     let what = "the gate of step 1 waits for you".to_owned();
     assert_eq!(view.rest, Rest::Waits { what });
+    let status = fleet.onloop(&["status", &run]);
+    let said = String::from_utf8_lossy(&status.stderr).into_owned();
+    let approve =
+        format!("Approve; it goes on by itself:\n  onloop gate 1 approved --run-id {run}\n");
+    assert!(said.contains(&approve) && !said.contains("onloop resume"), "{said}");
     // Whoever worked on it may go away meanwhile.
     fleet.signal(first, Signal::KILL);
     fleet.start_worker("two");

@@ -7,9 +7,8 @@ use serde::Serialize;
 use super::*;
 use crate::documents::board::{Board, RunView};
 use crate::documents::ledger::sha256;
-use crate::engine::advice::go_on;
-use crate::engine::conduct_args::remembered_options;
 use crate::engine::facts::{Change, Form as DiffForm, patch};
+use crate::engine::further::what_takes_further;
 use crate::engine::store::{Paths, StateHome};
 use crate::page::web::{RunPage, Shown, board_page, diff_page, run_page};
 use crate::run::Run;
@@ -81,7 +80,7 @@ impl Server {
         }
         let home = StateHome::of(&self.io).ok()?;
         let paths = Paths::new(&home, &run.place.execution_root, &run.id);
-        Some(go_on(run, &remembered_options(&self.io, &paths).await))
+        Some(what_takes_further(&self.io, &paths, run).await)
     }
 
     fn page(&self, status: u16, page: &str) -> CallAnswer {
