@@ -226,6 +226,49 @@ fn work_of_a_person_is_not_overwritten() {
 }
 
 #[test]
+fn work_that_was_left_behind_is_verified_again() {
+    let one = first();
+    // Its driver dies with the work done, and what goes on finds it good before it is kept.
+    let died = one.path("../died");
+    let die = format!("test -e {0} || {{ touch {0}; kill -9 $PPID; sleep 60; }}", died.display());
+    let text = WORKFLOW.replace("echo $((n + 1)) > n\n", &format!("echo 2 > n\n{die}\n"));
+    one.write("hotl-workflow-x.md", text);
+    one.commit("Die");
+    one.git_says(&["push", "--quiet", "origin", "main"]);
+    let two = another(&one);
+    run(&one);
+    one.onloop(&["resume", ID, "--agent", "script"]).expect_exit(3);
+    one.onloop(&["push", ID]).expect_exit(0);
+    let whole = ledger(&one);
+    let verified = whole.lines().position(|line| line.contains("\"step_verified\"")).unwrap();
+    let known: Vec<&str> = whole.split_inclusive('\n').take(verified + 1).collect();
+    assert!(!known.iter().any(|line| line.contains("\"acted\"")), "{known:?}");
+    plant(&one, ID, &known.concat());
+    one.git_says(&["--git-dir", "../hub.git", "update-ref", "-d", "refs/onloop/x-1/1-1"]);
+
+    let said = two.onloop(&["fetch", ID, "--yes"]).expect_exit(0).stderr;
+    assert!(said.contains("onloop resume"), "nobody is asked about a gate: {said}");
+    assert!(!two.worktree("hotl/x").join("n").exists());
+    two.onloop(&["resume", ID, "--agent", "script"]).expect_exit(3);
+    let n = fs::read_to_string(two.worktree("hotl/x").join("n")).unwrap();
+    assert_eq!(n, "2\n", "it is there when the gate is asked about");
+}
+
+#[test]
+fn what_was_undone_stays_undone_elsewhere() {
+    let one = first();
+    run(&one).expect_exit(3);
+    one.onloop(&["undo", ID, "1-1"]).expect_exit(0);
+    one.onloop(&["push", ID]).expect_exit(0);
+    let two = another(&one);
+    two.onloop(&["fetch", ID, "--yes"]).expect_exit(0);
+    for machine in [&one, &two] {
+        let n = fs::read_to_string(machine.worktree("hotl/x").join("n")).unwrap();
+        assert_eq!(n, "1\n");
+    }
+}
+
+#[test]
 fn a_fetch_that_was_refused_halfway_is_done_again() {
     let one = first();
     run(&one).expect_exit(3);

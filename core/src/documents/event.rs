@@ -151,6 +151,8 @@ enum EventDocument {
         checkout: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         started_in: Option<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        lost_checkpoints: Vec<String>,
     },
     CopyChanged {
         path: String,

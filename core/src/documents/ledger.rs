@@ -322,6 +322,26 @@ pub fn checkpoint_of(line: &str) -> Option<Checkpoint> {
     }
 }
 
+/// Name of the checkpoint that the files of the run were last made those of, where nothing has been kept
+/// since. That the lines are sound has been found out before.
+pub(crate) fn restored_to(lines: &[u8]) -> Option<String> {
+    let mut restored = None;
+    for line in whole_lines(lines) {
+        // Most lines are about something else, and few are worth reading twice.
+        let speaks_of = |name: &str| memchr::memmem::find(line, name.as_bytes()).is_some();
+        if !speaks_of("checkpoint_taken") && !speaks_of("work_restored") {
+            continue;
+        }
+        let members = serde_json::from_slice(line).ok();
+        match members.map(event::read_members) {
+            Some(Ok(Event::CheckpointTaken(_))) => restored = None,
+            Some(Ok(Event::WorkRestored { to })) => restored = Some(to),
+            Some(Ok(_) | Err(_)) | None => {}
+        }
+    }
+    restored
+}
+
 /// The lines at the beginning of `bytes` that have a line break, without it.
 fn whole_lines(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {

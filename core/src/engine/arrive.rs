@@ -1,6 +1,7 @@
 //! Putting a run that came from elsewhere to work here: its ledger, a checkout on its branch, and
 //! in it the files of its last checkpoint.
 
+use crate::documents::ledger::restored_to;
 use crate::effect::{BranchName, Exit, Failure, FailureKind, GitRequest, Io, Repository};
 use crate::engine::decide::decider;
 use crate::engine::exit::refused_by;
@@ -8,7 +9,7 @@ use crate::engine::store::{Paths, StateHome, Store};
 use crate::engine::travel::{BRANCH, Remote, RemoteLedger};
 use crate::limits;
 use crate::preflight::worktree_path;
-use crate::run::{Door, Run, RunStatus};
+use crate::run::{Checkpoint, Door, Run, RunStatus};
 use crate::text;
 
 /// A run that is to arrive.
@@ -49,19 +50,19 @@ async fn arrive_alone(io: &Io, arrival: &Arrival<'_>, paths: &Paths) -> Result<S
     let main = &arrival.repository.main_root;
     // Otherwise nothing is left to do in a checkout.
     let has_work = run.finish.is_none() && run.status != RunStatus::Abandoned;
-    let root = match has_work {
-        false => main.clone(),
-        true => or_refuse(io, run, check_out(io, arrival, run).await).await?,
-    };
+    let (mut root, mut lost) = (main.clone(), Vec::new());
     if has_work {
-        or_refuse(io, run, restore(io, run, &root, paths.index()).await).await?;
+        root = or_refuse(io, run, check_out(io, arrival, run).await).await?;
+        lost = left_behind(io, arrival, run, &root).await;
+        let last = last_work(&arrival.ledger.bytes, run, &lost);
+        or_refuse(io, run, restore(io, run, last, &root, paths.index()).await).await?;
     }
     // Last: a run that is known here has its files.
     let store = match Store::receive(io, arrival.id, &arrival.ledger.bytes).await {
         Ok(store) => store,
         Err(error) => return Err(refused_by(io, &error).await),
     };
-    match store.arrive(&root, main, decider(io, Door::Command)).await {
+    match store.arrive(&root, main, lost, decider(io, Door::Command)).await {
         Ok(mut store) => {
             // The boxes came as they were when the files were kept.
             if let Some(warning) = store.repair_boxes().await.warning {
@@ -113,10 +114,46 @@ async fn check_out(io: &Io, arrival: &Arrival<'_>, run: &Run) -> Result<String, 
     io.canonical(&path).await
 }
 
-/// Makes the files in `root` those of the last checkpoint, unless somebody has changed them since
-/// one of the run's.
-async fn restore(io: &Io, run: &Run, root: &str, index: String) -> Result<(), Failure> {
-    let Some(last) = run.last_checkpoint() else { return Ok(()) };
+/// Names of the checkpoints that the record speaks of and the remote does not have: whoever took them was
+/// gone before they were there.
+async fn left_behind(io: &Io, arrival: &Arrival<'_>, run: &Run, root: &str) -> Vec<String> {
+    let mut left = Vec::new();
+    for checkpoint in &run.checkpoints {
+        let name = checkpoint.moment.name();
+        let is_there = match arrival.there.commit(&name) {
+            None => false,
+            Some(commit) if commit == checkpoint.commit => true,
+            // A later one of the same attempt, which was never recorded, comes from it.
+            Some(later) => {
+                let (from, to) = (checkpoint.commit.clone(), later.to_owned());
+                let asked = GitRequest::ChangedPaths { cwd: root.to_owned(), from, to };
+                io.git(asked).await.is_ok()
+            }
+        };
+        if !is_there {
+            left.push(name);
+        }
+    }
+    left
+}
+
+/// The checkpoint whose files the run works on, of those that are not `lost`.
+fn last_work<'r>(ledger: &[u8], run: &'r Run, lost: &[String]) -> Option<&'r Checkpoint> {
+    let here = |checkpoint: &&Checkpoint| !lost.contains(&checkpoint.moment.name());
+    let restored = restored_to(ledger).and_then(|to| run.checkpoint_named(&to)).filter(here);
+    restored.or_else(|| run.checkpoints.iter().rev().find(here))
+}
+
+/// Makes the files in `root` those of `last`, unless somebody has changed them since a checkpoint of the
+/// run.
+async fn restore(
+    io: &Io,
+    run: &Run,
+    last: Option<&Checkpoint>,
+    root: &str,
+    index: String,
+) -> Result<(), Failure> {
+    let Some(last) = last else { return Ok(()) };
     let name = format!("{}/{ARRIVED}", run.id);
     let programs = run.trusted_programs().map(str::to_owned);
     let request = GitRequest::Checkpoint {

@@ -166,7 +166,12 @@ impl Store {
         self.home.demand_outside(&self.io, root).await?;
         prepare_folder(&self.io, root).await?;
         let execution_root = root.trim_end_matches('/').to_owned();
-        let event = Event::RunMoved { execution_root, checkout, started_in: None };
+        let event = Event::RunMoved {
+            execution_root,
+            checkout,
+            started_in: None,
+            lost_checkpoints: Vec::new(),
+        };
         self.apply_by(event, by).map_err(StoreError::Overtaken)?;
         self.paths = Paths::new(&self.home, root, &self.run.id);
         (self.copy, self.copy_sha256) = (Copy::Unseen, None);

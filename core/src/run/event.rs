@@ -139,8 +139,11 @@ pub enum Event {
         execution_root: String,
         /// The whole checkout was moved, with the workflow file.
         checkout: bool,
-        /// The checkout around which it works from now on, where it came to another repository.
+        /// The checkout around which it works from now on, where it came to another repository: its files
+        /// are those of the last checkpoint, and nothing else came along.
         started_in: Option<String>,
+        /// Names of the checkpoints that did not come along.
+        lost_checkpoints: Vec<String>,
     },
     /// The copy of the record in the worktree was not as onloop had written it, and was put
     /// right.

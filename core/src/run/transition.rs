@@ -5,6 +5,7 @@ mod endings;
 mod finish;
 mod gates;
 mod judgement;
+mod moves;
 mod steps;
 
 use super::event::*;
@@ -243,8 +244,11 @@ impl Run {
             Event::BudgetsChanged(budgets) => self.change_budgets(at, budgets)?,
             Event::RunFinalized => self.finalize(at)?,
             Event::RunAbandoned { reason } => self.abandon(at, reason)?,
-            Event::RunMoved { execution_root, checkout, started_in } => {
+            Event::RunMoved { execution_root, checkout, started_in, lost_checkpoints } => {
                 self.relocate(at, execution_root, *checkout, started_in.as_deref());
+                if started_in.is_some() {
+                    self.leave_behind(at, lost_checkpoints);
+                }
             }
             Event::CopyChanged { path, what } => {
                 self.log(at, "copy_changed", None, format!("Copy put right: {path} {what}"), "");

@@ -99,8 +99,8 @@ pub(super) fn to_document(event: &Event) -> EventDocument {
         },
         Event::RunFinalized => EventDocument::RunFinalized {},
         Event::RunAbandoned { reason } => EventDocument::RunAbandoned { reason },
-        Event::RunMoved { execution_root, checkout, started_in } => {
-            EventDocument::RunMoved { execution_root, checkout, started_in }
+        Event::RunMoved { execution_root, checkout, started_in, lost_checkpoints } => {
+            EventDocument::RunMoved { execution_root, checkout, started_in, lost_checkpoints }
         }
         Event::CopyChanged { path, what } => EventDocument::CopyChanged { path, what },
         Event::CheckpointTaken(checkpoint) => {
@@ -186,8 +186,8 @@ pub(super) fn from_document(document: EventDocument) -> Result<Event, DocumentEr
         }
         EventDocument::RunFinalized {} => Event::RunFinalized,
         EventDocument::RunAbandoned { reason } => Event::RunAbandoned { reason },
-        EventDocument::RunMoved { execution_root, checkout, started_in } => {
-            Event::RunMoved { execution_root, checkout, started_in }
+        EventDocument::RunMoved { execution_root, checkout, started_in, lost_checkpoints } => {
+            Event::RunMoved { execution_root, checkout, started_in, lost_checkpoints }
         }
         EventDocument::CopyChanged { path, what } => Event::CopyChanged { path, what },
         EventDocument::CheckpointTaken(document) => {

@@ -93,7 +93,7 @@ impl Store {
     }
 
     /// The run goes on in the folder `root` of the repository around `started_in`, to which `by`
-    /// brought it, durably.
+    /// brought it without the checkpoints `lost`, durably.
     ///
     /// # Errors
     ///
@@ -102,6 +102,7 @@ impl Store {
         mut self,
         root: &str,
         started_in: &str,
+        lost: Vec<String>,
         by: Decider,
     ) -> Result<Store, StoreError> {
         for folder in [root, started_in] {
@@ -112,6 +113,7 @@ impl Store {
             execution_root: root.to_owned(),
             checkout: true,
             started_in: Some(started_in.to_owned()),
+            lost_checkpoints: lost,
         };
         self.apply_by(event, Some(by)).map_err(StoreError::Overtaken)?;
         self.paths = Paths::new(&self.home, root, &self.run.id);

@@ -210,8 +210,12 @@ fn keeps_its_outcome(before: &Run, event: &Event, after: &Run) {
     } else {
         // What was done can be verified again before it is handed on.
         let again = matches!(event, Event::ChecksRepeated { .. }) && before.may_be_handed_on();
-        assert!(!before.is_over() || again, "a finished run accepted {event:?}");
-        assert!(before.finish_intent.is_none(), "{event:?} while work is disposed of");
+        let moved = matches!(event, Event::RunMoved { .. });
+        assert!(!before.is_over() || again || moved, "a finished run accepted {event:?}");
+        assert!(before.finish_intent.is_none() || moved, "{event:?} while work is disposed of");
+        if moved && before.status.is_finished() {
+            assert_eq!((&before.steps, before.status), (&after.steps, after.status));
+        }
     }
     assert!(!before.is_discarded() || after.is_discarded(), "{event:?} brought the work back");
 }
@@ -272,6 +276,21 @@ fn reviews_and_repeated_checks() {
     run.0.terms.reverify = true;
     run.0.terms.review_agent = Some("claude".to_owned());
     assert!(explore(run) > 50);
+}
+
+#[test]
+fn work_that_is_left_behind_anywhere() {
+    let moved = Event::RunMoved {
+        execution_root: "/x".to_owned(),
+        checkout: true,
+        started_in: Some("/x".to_owned()),
+        lost_checkpoints: Vec::new(),
+    };
+    let review = Check::HumanReview { prompt: "look".to_owned() };
+    let gated = Step { gate: Some(Gate::Human), repeat: until(2), ..step(1) };
+    let mut run = begin(vec![gated, Step { checks: vec![review], ..step(2) }]);
+    run.0.terms.reverify = true;
+    assert!(explore_with(run, &[moved]) > 100);
 }
 
 #[test]

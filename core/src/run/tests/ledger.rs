@@ -222,11 +222,17 @@ fn every_event_has_a_line() {
         Event::PlanAdopted(Box::new(adoption)),
         Event::RecordRebuilt { ticked: vec![1] },
         Event::BudgetsChanged(budgets),
-        Event::RunMoved { execution_root: "/x".to_owned(), checkout: true, started_in: None },
+        Event::RunMoved {
+            execution_root: "/x".to_owned(),
+            checkout: true,
+            started_in: None,
+            lost_checkpoints: Vec::new(),
+        },
         Event::RunMoved {
             execution_root: "/y/w".to_owned(),
             checkout: true,
             started_in: Some("/y".to_owned()),
+            lost_checkpoints: vec!["1-1".to_owned()],
         },
         Event::CopyChanged { path: "/w/.hotl/state/a.json".to_owned(), what: "gone".to_owned() },
         Event::CheckpointTaken(checkpoint(CheckpointMoment::Begun, Vec::new())),

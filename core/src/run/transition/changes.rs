@@ -24,57 +24,6 @@ impl Run {
         Ok(())
     }
 
-    /// A finished run can be moved, too: the worktree that its record speaks of is removed.
-    pub(super) fn relocate(
-        &mut self,
-        at: Timestamp,
-        root: &str,
-        checkout: bool,
-        started_in: Option<&str>,
-    ) {
-        if checkout {
-            let place = &mut self.0.place;
-            let before = std::mem::take(&mut place.execution_root);
-            let inside = |path: &str| {
-                let rest = path.strip_prefix(&before)?;
-                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{root}{rest}"))
-            };
-            let paths = [
-                Some(&mut place.workflow_path),
-                place.source_workflow_path.as_mut(),
-                place.repo_root.as_mut(),
-                place.worktree_path.as_mut(),
-            ];
-            for path in paths.into_iter().flatten() {
-                if let Some(moved) = inside(path) {
-                    *path = moved;
-                }
-            }
-        }
-        self.move_to(root);
-        if let Some(started_in) = started_in {
-            self.arrive(started_in);
-            // What git ignores did not come along.
-            self.0.set_up = None;
-        }
-        self.log(at, "run_moved", None, format!("Moved to {root}"), "");
-    }
-
-    /// The run came to the repository around `started_in`, where nothing has been made ready for it.
-    fn arrive(&mut self, started_in: &str) {
-        self.0.set_up = None;
-        let place = &mut self.0.place;
-        let before = place.repo_root.replace(started_in.to_owned());
-        let source = place.source_workflow_path.as_deref().zip(before);
-        let rest = source.and_then(|(source, before)| source.strip_prefix(before.as_str()));
-        if let Some(rest) = rest.filter(|rest| rest.starts_with('/')) {
-            place.source_workflow_path = Some(format!("{started_in}{rest}"));
-        }
-        let in_worktree = place.execution_root != started_in;
-        place.worktree_path = in_worktree.then(|| place.execution_root.clone());
-        place.executor_mode = if in_worktree { "worktree" } else { "branch" }.to_owned();
-    }
-
     /// The checks of an attempt are looked at after its agent has ended: of two checkpoints of one
     /// attempt git keeps the name of the later one.
     pub(super) fn checkpoint_taken(
