@@ -255,6 +255,23 @@ fn work_that_was_left_behind_is_verified_again() {
 }
 
 #[test]
+fn work_that_came_further_than_its_record_is_not_left_behind() {
+    let one = first();
+    run(&one).expect_exit(3);
+    one.onloop(&["push", ID]).expect_exit(0);
+    let whole = ledger(&one);
+    let verified = whole.lines().enumerate().filter(|(_, line)| line.contains("\"step_verified\""));
+    let last = verified.last().unwrap().0;
+    let known: String = whole.split_inclusive('\n').take(last + 1).collect();
+    plant(&one, ID, &known);
+    let two = another(&one);
+    let said = two.onloop(&["fetch", ID, "--yes"]).expect_exit(0).stderr;
+    assert!(said.contains("onloop gate 1 approved"), "{said}");
+    assert!(!ledger(&two).contains("lost_checkpoints"));
+    assert_eq!(fs::read_to_string(two.worktree("hotl/x").join("n")).unwrap(), "2\n");
+}
+
+#[test]
 fn what_was_undone_stays_undone_elsewhere() {
     let one = first();
     run(&one).expect_exit(3);

@@ -124,11 +124,7 @@ async fn left_behind(io: &Io, arrival: &Arrival<'_>, run: &Run, root: &str) -> V
             None => false,
             Some(commit) if commit == checkpoint.commit => true,
             // A later one of the same attempt, which was never recorded, comes from it.
-            Some(later) => {
-                let (from, to) = (checkpoint.commit.clone(), later.to_owned());
-                let asked = GitRequest::ChangedPaths { cwd: root.to_owned(), from, to };
-                io.git(asked).await.is_ok()
-            }
+            Some(later) => io.git_changed_paths(root, &checkpoint.commit, later).await.is_ok(),
         };
         if !is_there {
             left.push(name);

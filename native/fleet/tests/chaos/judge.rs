@@ -132,7 +132,10 @@ fn once(faults: &mut Faults, lines: &[Value], is_given_up: bool) {
     let wanted = if is_given_up { (0, 1) } else { (1, 0) };
     let ends = (count("run_finalized"), count("run_abandoned"));
     faults.unless(ends == wanted, || format!("it was finalized and abandoned {ends:?} times"));
-    let deciders: Vec<&Value> = lines
+    // What was said of work that was left behind is no longer said.
+    let is_verified = |line: &Value| line["event"] == "step_verified" && line["step"] == 1;
+    let from = lines.iter().rposition(is_verified).unwrap_or_default();
+    let deciders: Vec<&Value> = lines[from..]
         .iter()
         .filter(|line| line["event"] == "gate_decided")
         .map(|line| &line["by"]["user"])
@@ -146,7 +149,8 @@ fn once(faults: &mut Faults, lines: &[Value], is_given_up: bool) {
     faults.unless(begun == 1, || format!("it begins {begun} times"));
 }
 
-/// Each attempt is acted and verified once, and its work is kept once for each.
+/// Each attempt is acted and verified once, and its work is kept once for each. What was verified and left
+/// behind is verified again.
 fn attempts(faults: &mut Faults, lines: &[Value], run: &Run) {
     let mut attempt: BTreeMap<u64, u64> = BTreeMap::new();
     let mut seen: BTreeSet<(u64, u64, String)> = BTreeSet::new();
@@ -156,6 +160,22 @@ fn attempts(faults: &mut Faults, lines: &[Value], run: &Run) {
         let step = line["step"].as_u64().unwrap_or_default();
         match event {
             "step_started" => *attempt.entry(step).or_default() += 1,
+            "run_moved" => {
+                let lost: Vec<&str> = line["lost_checkpoints"]
+                    .as_array()
+                    .map(|names| names.iter().filter_map(Value::as_str).collect())
+                    .unwrap_or_default();
+                for (step, now) in &attempt {
+                    let kept = |kind: &str| (*step, *now, format!("kept {kind}"));
+                    if lost.contains(&format!("{step}-{now}").as_str()) {
+                        seen.remove(&kept("acted"));
+                        seen.remove(&kept("verified"));
+                    }
+                    if !seen.contains(&kept("acted")) && !seen.contains(&kept("verified")) {
+                        seen.remove(&(*step, *now, "step_verified".to_owned()));
+                    }
+                }
+            }
             // Who looks at everything again keeps what they looked at again.
             "checks_repeated" => is_repeated = true,
             "step_acted" | "step_verified" => {
