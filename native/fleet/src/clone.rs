@@ -96,9 +96,14 @@ pub fn checkout_of(folder: &Path, repository: &str) -> Option<PathBuf> {
     (address(&root)? == repository).then_some(root)
 }
 
-/// Removes what a run that is over has left behind. What it kept is in the repository's remote.
+/// Removes what a run that is over has left behind. What it kept is in the repository's remote. Whoever looks
+/// finds all of it or nothing.
 pub fn forget(repos: &Path, run_id: &str) {
-    let _ = remove(&repos.join("runs").join(run_id));
+    let runs = repos.join("runs");
+    let gone = runs.join(format!(".{run_id}.gone"));
+    let _ = remove(&gone);
+    let _ = std::fs::rename(runs.join(run_id), &gone);
+    let _ = remove(&gone);
 }
 
 /// The clone of a repository from which those of runs are made, as the remote is now.
@@ -213,6 +218,11 @@ mod tests {
         assert_eq!(of_run(&repos, &run, 5, false).expect("a clone"), clone);
         assert!(!clone.join("half.txt").exists(), "what was begun was never recorded");
         assert!(clone.join(".git").is_dir());
+        // Somebody ended in the middle of it.
+        make(&repos.join("runs/.run.gone/shop")).expect("a folder");
+        forget(&repos, "run");
+        let left = std::fs::read_dir(repos.join("runs")).expect("a folder").count();
+        assert_eq!(left, 0);
     }
 
     #[test]

@@ -9,10 +9,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use onloop::host::OsHost;
 use onloop::host::git::OsGit;
-use onloop::host::{Git, OsHost};
 use onloop_core::documents::ledger;
-use onloop_core::effect::{Exit, Program};
+use onloop_core::effect::{Exit, Failure, Program};
+use onloop_core::run::Run;
 use onloop_core::verb::settle;
 use onloop_core::workflow::duration;
 use onloop_core::{cli, limits};
@@ -21,10 +22,10 @@ pub use task::Task;
 
 use crate::calls::{Calls, patiently};
 use crate::clone::REMOTE;
-use crate::engine::{Release, Rest};
+use crate::engine::{Lease, Release, Rest};
 use crate::journal::{Mirror, Writer, on_journal};
 use crate::patient::{PatientGit, Trouble};
-use crate::travel::Luggage;
+use crate::travel::{Courier, Luggage};
 use crate::{leash, rest};
 use place::Hitch;
 
@@ -65,23 +66,13 @@ fn work(task: &Task) -> Exit {
     }
     let lease = task.assignment.lease.clone();
     let trouble = Trouble::default();
-    let patient = |git| -> Box<dyn Git> { Box::new(PatientGit::new(git, trouble.clone())) };
-    let git = patient(Box::new(OsGit::new()));
-    let base = match &place.begun {
-        Some(_) => None,
-        None => crate::git::git(&place.cwd, &["rev-parse", "HEAD^{commit}"]).ok(),
-    };
-    let mut luggage = match Luggage::take(git, &place.cwd_text(), REMOTE, lease.clone(), base) {
-        Ok(luggage) => luggage,
-        Err(failure) if trouble.is_met() => return later(&failure.message),
-        Err(failure) => return refuse(&failure.message),
-    };
     let goes_on = place.begun.is_some();
-    if let Some(Some(branch)) = place.begun {
-        luggage.bring_branch(branch);
-    }
+    let courier = match courier(&lease, place.cwd_text(), place.begun, &trouble) {
+        Ok(courier) => courier,
+        Err(failure) => return refuse_or_later(&failure, &trouble),
+    };
     let id = lease.run_id.clone();
-    let writer = Writer::Driver { lease, luggage: Some(Box::new(luggage)) };
+    let writer = Writer::Driver { lease, courier: Some(courier.clone()) };
     let (runs, argv, program) = (task.runs.clone(), place.argv, task.program.clone());
     let for_host = Arc::clone(&calls);
     let exit = onloop::main_on(
@@ -99,12 +90,17 @@ fn work(task: &Task) -> Exit {
             })
         },
         |_, host| {
-            let host = OsHost { git: patient(host.git), ..host };
+            let git = Box::new(PatientGit::new(host.git, trouble.clone()));
+            let host = OsHost { git, ..host };
             on_journal(host, &runs, for_host, writer)
         },
     );
+    let settled = courier.settle();
     // What ended in another way is looked at by the worker, which knows what it asked for.
     if matches!(exit, Exit::Done | Exit::Failed | Exit::Paused) {
+        if let Err(failure) = settled {
+            return refuse_or_later(&failure, &trouble);
+        }
         release(task, calls.as_ref());
         return exit;
     }
@@ -112,6 +108,35 @@ fn work(task: &Task) -> Exit {
         Exit::Refused if trouble.is_met() => Exit::Custom(LATER),
         exit => exit,
     }
+}
+
+/// Whoever brings the work of the run from the clone at `cwd`.
+fn courier(
+    lease: &Lease,
+    cwd: String,
+    begun: Option<Box<Run>>,
+    trouble: &Trouble,
+) -> Result<Courier, Failure> {
+    let (lease, trouble) = (lease.clone(), trouble.clone());
+    Courier::hire(move || {
+        let git = Box::new(PatientGit::new(Box::new(OsGit::new()), trouble));
+        let base = match &begun {
+            Some(_) => None,
+            None => crate::git::git(Path::new(&cwd), &["rev-parse", "HEAD^{commit}"]).ok(),
+        };
+        let mut luggage = Luggage::take(git, &cwd, REMOTE, lease, base)?;
+        if let Some(run) = begun {
+            luggage.recall(&run.checkpoints);
+            if let Some(branch) = run.place.branch.clone() {
+                luggage.bring_branch(branch);
+            }
+        }
+        Ok(luggage)
+    })
+}
+
+fn refuse_or_later(failure: &Failure, trouble: &Trouble) -> Exit {
+    if trouble.is_met() { later(&failure.message) } else { refuse(&failure.message) }
 }
 
 fn release(task: &Task, calls: &dyn Calls) {

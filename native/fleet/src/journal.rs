@@ -19,7 +19,7 @@ pub use mirror::{Mirror, MirrorError};
 
 use crate::calls::Calls;
 use crate::engine::{EngineError, Lease};
-use crate::travel::Luggage;
+use crate::travel::Courier;
 use files::JournalledFiles;
 use locks::JournalledLocks;
 
@@ -33,8 +33,8 @@ pub enum Writer {
     Driver {
         /// The permission.
         lease: Lease,
-        /// The work; `None`: there is none to bring.
-        luggage: Option<Box<Luggage>>,
+        /// Whoever brings the work; `None`: there is none to bring.
+        courier: Option<Courier>,
     },
     /// A person, about any run; named as the holder of leases.
     Person {

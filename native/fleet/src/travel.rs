@@ -1,6 +1,10 @@
 //! The work travels as commits under `refs/onloop/` of the repository's remote, and the lease of whoever
 //! works is there, too: every push moves it, so that git itself refuses one that comes too late.
 
+mod courier;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -9,7 +13,10 @@ use onloop_core::documents::ledger;
 use onloop_core::effect::{
     Bytes, Failure, FailureKind, GitRequest, KeptFile, NamedCheckpoint, Outcome, RefUpdate,
 };
+use onloop_core::run::{Checkpoint, CheckpointKind};
 use serde::{Deserialize, Serialize};
+
+pub use courier::Courier;
 
 use crate::engine::Lease;
 use crate::git::git;
@@ -46,6 +53,10 @@ pub struct Luggage {
     at: Option<String>,
     /// What the commits of this lease hold, once there is one.
     tree: Option<String>,
+    /// The commit that the lease moves to next, where it is made already.
+    next: Option<String>,
+    /// What is recorded and not there yet, by its name below the run's.
+    later: BTreeMap<String, String>,
     /// What the remote has of the run, by its name below the run's.
     there: BTreeMap<String, String>,
     /// The branch of the run, once it has one.
@@ -74,6 +85,8 @@ impl Luggage {
             lease,
             at: None,
             tree: None,
+            next: None,
+            later: BTreeMap::new(),
             there: BTreeMap::new(),
             branch: None,
         };
@@ -93,7 +106,26 @@ impl Luggage {
         self.branch = Some(branch);
     }
 
-    /// Brings the checkpoints that these lines of a ledger speak of to the remote.
+    /// Remembers those of the recorded checkpoints that are here and not there: whoever had the lease before
+    /// on this machine was gone before they were brought.
+    pub fn recall(&mut self, recorded: &[Checkpoint]) {
+        for Checkpoint { moment, commit, .. } in recorded {
+            let has = |words: &[&str]| git(Path::new(&self.cwd), words).is_ok();
+            let is_there = match self.there.get(&moment.name()) {
+                None => false,
+                // It can have come further than the record.
+                Some(later) => {
+                    later == commit || has(&["merge-base", "--is-ancestor", commit, later])
+                }
+            };
+            if !is_there && has(&["cat-file", "-e", &format!("{commit}^{{commit}}")]) {
+                self.later.insert(moment.name(), commit.clone());
+            }
+        }
+    }
+
+    /// Brings the checkpoints that these lines of a ledger speak of to the remote. Those of attempts that
+    /// nobody has judged yet wait for the next ones, or until somebody settles.
     ///
     /// # Errors
     ///
@@ -102,22 +134,55 @@ impl Luggage {
         if self.branch.is_none() {
             self.branch = lines.lines().next().and_then(branch_of);
         }
-        let mut taken: Vec<_> = lines.lines().filter_map(checkpoint_of).collect();
-        if taken.is_empty() {
+        let taken: Vec<Checkpoint> = lines.lines().filter_map(checkpoint_of).collect();
+        let is_due = taken.iter().any(|taken| !is_of_no_verdict(taken));
+        let named = taken.into_iter().map(|taken| (taken.moment.name(), taken.commit));
+        self.later.extend(named);
+        if is_due { self.settle() } else { Ok(()) }
+    }
+
+    /// Whether something waits to be brought.
+    pub fn owes(&self) -> bool {
+        !self.later.is_empty()
+    }
+
+    /// Brings what waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`Luggage::deliver`]; what was not brought waits on.
+    pub fn settle(&mut self) -> Result<(), Failure> {
+        if self.later.is_empty() {
             return Ok(());
         }
+        let mut commits: Vec<_> = self.later.clone().into_iter().collect();
         if let Some(branch) = &self.branch {
-            taken.extend(self.tip(branch).map(|commit| (BRANCH.to_owned(), commit)));
+            commits.extend(self.tip(branch).map(|commit| (BRANCH.to_owned(), commit)));
         }
-        match self.push(taken) {
+        match self.push(commits) {
+            Ok(()) => {
+                self.later.clear();
+                Ok(())
+            }
             Err(failure) if failure.is_conflict() => Err(self.lost()),
-            pushed => pushed,
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Makes ready what the next push needs besides what it brings.
+    pub fn prepare(&mut self) {
+        if self.next.is_none() {
+            // Whoever pushes tries again, and says why it did not work.
+            self.next = self.make_mark().ok();
         }
     }
 
     /// Pushes commits under their names, and moves the lease, all or nothing.
     fn push(&mut self, commits: Vec<(String, String)>) -> Result<(), Failure> {
-        let moved = self.make_mark()?;
+        let moved = match self.next.take() {
+            Some(made) => made,
+            None => self.make_mark()?,
+        };
         let run_id = &self.lease.run_id;
         let name = |name: &str| format!("{run_id}/{name}");
         let mut updates = vec![RefUpdate {
@@ -238,42 +303,21 @@ struct FirstRecord {
     branch: Option<String>,
 }
 
-/// Name and commit of the checkpoint that a line of a ledger speaks of.
-fn checkpoint_of(line: &str) -> Option<(String, String)> {
+/// The checkpoint that a line of a ledger speaks of.
+fn checkpoint_of(line: &str) -> Option<Checkpoint> {
     // Most lines are about something else, and few are worth reading twice.
-    let checkpoint =
-        line.contains("\"checkpoint_taken\"").then(|| ledger::checkpoint_of(line))??;
-    Some((checkpoint.moment.name(), checkpoint.commit))
+    line.contains("\"checkpoint_taken\"").then(|| ledger::checkpoint_of(line))?
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use onloop::host::git::OsGit;
+/// Whether lines of a ledger may speak of work, or of the branch that it is on.
+fn is_about_work(lines: &str) -> bool {
+    lines.contains("\"checkpoint_taken\"") || lines.contains("\"record\"")
+}
 
-    #[test]
-    fn a_lease_brings_where_the_branch_begins() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = |name: &str| folder.path().join(name);
-        let here = path("here");
-        std::fs::create_dir_all(&here).expect("a folder");
-        git(folder.path(), &["init", "--quiet", "--bare", "shop.git"]).expect("git");
-        let run = |words: &[&str]| git(&here, words).expect("git");
-        run(&["init", "--quiet"]);
-        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
-        run(&[&who[..], &["commit", "--quiet", "--allow-empty", "--message", "Begin"]].concat());
-        run(&["remote", "add", "origin", &path("shop.git").to_string_lossy()]);
-        let base = run(&["rev-parse", "HEAD"]);
-        let take = |epoch: u64, base: Option<String>| {
-            let (run_id, holder) = ("run".to_owned(), "desk".to_owned());
-            let lease = Lease { run_id, epoch, holder, lasts_ms: 1000 };
-            let cwd = here.to_string_lossy().into_owned();
-            Luggage::take(Box::new(OsGit::new()), &cwd, "origin", lease, base)
-        };
-        take(2, Some(base.clone())).expect("the lease");
-        let there = git(&path("shop.git"), &["rev-parse", "refs/onloop/run/branch"]);
-        assert_eq!(there.expect("a branch"), base);
-        let late = take(1, None).map(drop).expect_err("a later lease is there");
-        assert_eq!(late.kind, FailureKind::Denied);
+/// Whether it keeps what nobody has judged yet: if it is lost, so is a turn that was not over.
+fn is_of_no_verdict(checkpoint: &Checkpoint) -> bool {
+    match checkpoint.moment.kind() {
+        CheckpointKind::Started | CheckpointKind::Acted => true,
+        CheckpointKind::Begun | CheckpointKind::Verified | CheckpointKind::Undone => false,
     }
 }

@@ -7,6 +7,7 @@ use onloop::host::{Files, OsFiles, Root};
 use onloop_core::documents::fleet_run::{self, FleetRun};
 use onloop_core::documents::ledger;
 use onloop_core::effect::{Durability, Expect};
+use onloop_core::run::Run;
 
 use super::task::Task;
 use super::words;
@@ -54,8 +55,8 @@ pub(super) struct Place {
     pub(super) cwd: PathBuf,
     /// The command line.
     pub(super) argv: Vec<String>,
-    /// The branch of a run that goes on; `None`: it begins.
-    pub(super) begun: Option<Option<String>>,
+    /// The run as its record has it; `None`: it begins.
+    pub(super) begun: Option<Box<Run>>,
 }
 
 impl Place {
@@ -85,8 +86,8 @@ pub(super) fn prepare(task: &Task, calls: &dyn Calls) -> Result<Place, Hitch> {
         Err(error) => Err(fails(&error)),
         Ok(bytes) => {
             let ledger = ledger::read(&bytes, None).map_err(|error| fails(&error))?;
-            let branch = ledger.run.place.branch.clone();
-            Ok(Place { cwd: clone, argv: go_on(submission), begun: Some(branch) })
+            let begun = Some(Box::new(ledger.run));
+            Ok(Place { cwd: clone, argv: go_on(submission), begun })
         }
     }
 }

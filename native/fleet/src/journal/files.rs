@@ -48,10 +48,10 @@ impl JournalledFiles {
     fn journal(&mut self, id: &str, after: Option<Head>, lines: &[u8]) -> Result<Head, Failure> {
         let text = String::from_utf8(lines.to_vec())
             .map_err(|_| Failure::new(FailureKind::Invalid, "a line of the ledger is not UTF-8"))?;
-        let (epoch, patience) = match &mut self.writer {
-            Writer::Driver { lease, luggage } if lease.run_id == id => {
-                if let Some(luggage) = luggage {
-                    luggage.deliver(&text)?;
+        let (epoch, patience) = match &self.writer {
+            Writer::Driver { lease, courier } if lease.run_id == id => {
+                if let Some(courier) = courier {
+                    courier.deliver(&text)?;
                 }
                 (Some(lease.epoch), DRIVER_PATIENCE)
             }

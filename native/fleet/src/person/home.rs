@@ -133,7 +133,7 @@ fn settle_here(mark: &Mark, calls: &Arc<dyn Calls>, lease: &Lease) -> Exit {
             if let Err(error) = mirror.pull(&mut files, for_host.as_ref(), Duration::ZERO) {
                 eprintln!("warning: run {}: {error}", mark.run_id);
             }
-            let writer = Writer::Driver { lease, luggage: None };
+            let writer = Writer::Driver { lease, courier: None };
             on_journal(host, &runs, for_host, writer)
         },
     )

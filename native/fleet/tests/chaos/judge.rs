@@ -161,10 +161,7 @@ fn attempts(faults: &mut Faults, lines: &[Value], run: &Run) {
         match event {
             "step_started" => *attempt.entry(step).or_default() += 1,
             "run_moved" => {
-                let lost: Vec<&str> = line["lost_checkpoints"]
-                    .as_array()
-                    .map(|names| names.iter().filter_map(Value::as_str).collect())
-                    .unwrap_or_default();
+                let lost: Vec<&str> = lost(line).collect();
                 for (step, now) in &attempt {
                     let kept = |kind: &str| (*step, *now, format!("kept {kind}"));
                     if lost.contains(&format!("{step}-{now}").as_str()) {
@@ -206,6 +203,11 @@ fn attempts(faults: &mut Faults, lines: &[Value], run: &Run) {
     }
 }
 
+/// Names of the checkpoints that did not come along with a run.
+fn lost(line: &Value) -> impl Iterator<Item = &str> {
+    line["lost_checkpoints"].as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
 /// The work of the last checkpoint of each attempt is in the repository.
 fn work(
     faults: &mut Faults,
@@ -215,8 +217,13 @@ fn work(
     run: &str,
     is_given_up: bool,
 ) {
-    let kept: BTreeMap<String, Checkpoint> =
-        lines.iter().filter_map(Checkpoint::of).map(|kept| (kept.name.clone(), kept)).collect();
+    let mut kept: BTreeMap<String, Checkpoint> = BTreeMap::new();
+    for line in lines {
+        kept.extend(Checkpoint::of(line).map(|checkpoint| (checkpoint.name.clone(), checkpoint)));
+        lost(line).for_each(|name| drop(kept.remove(name)));
+    }
+    // Of a run that was given up nobody brings any more what was not judged.
+    kept.retain(|_, checkpoint| checkpoint.is_verified || !is_given_up);
     let prefix = format!("refs/onloop/{run}/");
     let refs = world.git("shop.git", &["for-each-ref", "--format=%(refname)", &prefix]);
     for Checkpoint { name, commit, .. } in kept.values() {

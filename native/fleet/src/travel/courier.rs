@@ -1,0 +1,104 @@
+//! Whoever brings the work to the remote, beside the program. What a turn has left goes while its checks run;
+//! where they are over sooner, it goes with what they have found to be good.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use onloop_core::effect::{Failure, FailureKind};
+
+use super::{Luggage, is_about_work};
+
+/// How long work waits that nobody has judged yet. Checks that are over sooner spare it its own way.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// The work of one run, with somebody who brings it.
+#[derive(Clone)]
+pub struct Courier {
+    errands: Sender<Errand>,
+}
+
+/// Lines whose checkpoints are to be brought; none: everything that waits.
+struct Errand {
+    lines: Option<String>,
+    done: Sender<Result<(), Failure>>,
+}
+
+impl Courier {
+    /// Takes the luggage that `pack` makes, and brings it from then on.
+    ///
+    /// # Errors
+    ///
+    /// Those of `pack`.
+    pub fn hire(
+        pack: impl FnOnce() -> Result<Luggage, Failure> + Send + 'static,
+    ) -> Result<Courier, Failure> {
+        let (errands, orders) = channel();
+        let (packed, is_packed) = channel();
+        thread::spawn(move || match pack() {
+            Ok(luggage) => {
+                let _ = packed.send(Ok(()));
+                attend(luggage, &orders);
+            }
+            Err(failure) => {
+                let _ = packed.send(Err(failure));
+            }
+        });
+        is_packed.recv().unwrap_or_else(|_| Err(gone()))?;
+        Ok(Courier { errands })
+    }
+
+    /// As [`Luggage::deliver`].
+    ///
+    /// # Errors
+    ///
+    /// Those of it, also for what was to be brought before.
+    pub fn deliver(&self, lines: &str) -> Result<(), Failure> {
+        // Whoever has nothing to bring does not wait for what is on its way.
+        if is_about_work(lines) { self.send(Some(lines.to_owned())) } else { Ok(()) }
+    }
+
+    /// As [`Luggage::settle`].
+    ///
+    /// # Errors
+    ///
+    /// Those of it.
+    pub fn settle(&self) -> Result<(), Failure> {
+        self.send(None)
+    }
+
+    fn send(&self, lines: Option<String>) -> Result<(), Failure> {
+        let (done, is_done) = channel();
+        self.errands.send(Errand { lines, done }).map_err(|_| gone())?;
+        is_done.recv().unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+fn attend(mut luggage: Luggage, orders: &Receiver<Errand>) {
+    // What did not work is tried again when somebody waits for it, and is told why.
+    let mut has_failed = false;
+    loop {
+        luggage.prepare();
+        let waits = luggage.owes() && !has_failed;
+        let order = match waits {
+            true => orders.recv_timeout(GRACE),
+            false => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match order {
+            Ok(Errand { lines, done }) => {
+                let brought = match lines {
+                    Some(lines) => luggage.deliver(&lines),
+                    None => luggage.settle(),
+                };
+                has_failed = brought.is_err();
+                let _ = done.send(brought);
+            }
+            Err(RecvTimeoutError::Timeout) => has_failed = luggage.settle().is_err(),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+fn gone() -> Failure {
+    Failure::new(FailureKind::Closed, "nobody brings the work to the remote any more")
+}
