@@ -21,6 +21,7 @@ use crate::effect::{Io, LockHolder, Stat};
 use crate::engine::approval::pending;
 use crate::engine::conduct_args::remembered_options;
 use crate::engine::drive::is_orphaned;
+use crate::engine::elsewhere::is_fleets;
 use crate::engine::facts::facts;
 use crate::engine::instruction::instruction;
 use crate::engine::store::{Paths, StateHome, read_ledger_of};
@@ -46,6 +47,8 @@ struct Known {
     log: KnownLog,
     /// The agent that the run was started with; read once.
     agent: Option<Option<String>>,
+    /// Whether a fleet conducts it; asked once for each change of its ledger.
+    in_fleet: Option<bool>,
     /// What there is to know about the step that waits, as of the line of the ledger with this
     /// digest.
     facts: Option<(String, board::FactsView)>,
@@ -200,6 +203,10 @@ impl Known {
             Some(_) => Driving::Elsewhere,
         };
         let mut card = board::card(run, driving);
+        card.in_fleet = match self.in_fleet {
+            Some(known) => known,
+            None => *self.in_fleet.insert(is_fleets(io, &paths).await),
+        };
         if card.state == RunState::Running {
             card.last = self.log.last(io, &paths, run).await;
         }
@@ -253,7 +260,7 @@ async fn reread(
         Ok(ledger) => board::card(&ledger.run, Driving::Nobody),
         Err(why) => board::unreadable(id, why),
     };
-    Known { seen: stamp, read, log, agent, facts: None, card }
+    Known { seen: stamp, read, log, agent, in_fleet: None, facts: None, card }
 }
 
 /// The ledger with what was added to it since it was read; `None`: it has to be read anew.

@@ -7,8 +7,9 @@ use crate::engine::{
     Append, Assignment, Beat, Claim, EngineError, Head, Lease, Lines, Offer, Overview, Release,
     Renewal, Submission,
 };
+use crate::wire::{Heard, Words};
 
-/// The operations of [`Engine`](crate::engine::Engine), as somebody calls them who waits for the answer.
+/// The operations of [`Engine`](crate::engine::Engine) and what agents say, as somebody calls them who waits for the answer.
 /// Each may be repeated.
 pub trait Calls: Send + Sync {
     /// [`Engine::submit`](crate::engine::Engine::submit).
@@ -27,6 +28,12 @@ pub trait Calls: Send + Sync {
     fn lines(&self, run: &str, after: u64, wait: Duration) -> Result<Lines, EngineError>;
     /// [`Engine::overview`](crate::engine::Engine::overview).
     fn overview(&self) -> Result<Overview, EngineError>;
+    /// [`Client::say`].
+    fn say(&self, words: &Words) -> Result<(), EngineError>;
+    /// [`Client::hear`].
+    fn hear(&self, run: &str, heard: u64, wait: Duration) -> Result<Option<Heard>, EngineError>;
+    /// [`Client::wanted`].
+    fn wanted(&self, runs: &[String], wait: Duration) -> Result<Vec<String>, EngineError>;
 }
 
 impl Calls for Client {
@@ -60,6 +67,18 @@ impl Calls for Client {
 
     fn overview(&self) -> Result<Overview, EngineError> {
         Client::overview(self)
+    }
+
+    fn say(&self, words: &Words) -> Result<(), EngineError> {
+        Client::say(self, words)
+    }
+
+    fn hear(&self, run: &str, heard: u64, wait: Duration) -> Result<Option<Heard>, EngineError> {
+        Client::hear(self, run, heard, wait)
+    }
+
+    fn wanted(&self, runs: &[String], wait: Duration) -> Result<Vec<String>, EngineError> {
+        Client::wanted(self, runs, wait)
     }
 }
 

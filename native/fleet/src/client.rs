@@ -13,7 +13,9 @@ use crate::engine::{
     Renewal, Submission,
 };
 use crate::key::{Key, Stamp};
-use crate::wire::{self, LinesRequest, Nothing, Operation, TakeRequest};
+use crate::wire::{
+    self, HearRequest, Heard, LinesRequest, Nothing, Operation, TakeRequest, WantedRequest, Words,
+};
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -127,6 +129,41 @@ impl Client {
     /// Those of the engine.
     pub fn overview(&self) -> Result<Overview, EngineError> {
         self.ask(Operation::Overview, &Nothing {}, Duration::ZERO)
+    }
+
+    /// Tells whoever wants to hear it what was said last in a run.
+    ///
+    /// # Errors
+    ///
+    /// When the server does not take it.
+    pub fn say(&self, words: &Words) -> Result<(), EngineError> {
+        self.ask(Operation::Say, words, Duration::ZERO)
+    }
+
+    /// What was said last in a run, where that is not what was `heard`; `None`: nothing else within `wait`.
+    ///
+    /// # Errors
+    ///
+    /// When the server cannot be asked.
+    pub fn hear(
+        &self,
+        run: &str,
+        heard: u64,
+        wait: Duration,
+    ) -> Result<Option<Heard>, EngineError> {
+        let wait_ms = wire::millis(wait);
+        let request = HearRequest { run_id: run.to_owned(), heard, wait_ms };
+        self.ask(Operation::Hear, &request, wait)
+    }
+
+    /// Those of these runs that somebody wants to hear, as soon as there is one; none within `wait`.
+    ///
+    /// # Errors
+    ///
+    /// When the server cannot be asked.
+    pub fn wanted(&self, runs: &[String], wait: Duration) -> Result<Vec<String>, EngineError> {
+        let request = WantedRequest { run_ids: runs.to_vec(), wait_ms: wire::millis(wait) };
+        self.ask(Operation::Wanted, &request, wait)
     }
 
     /// Asks again while the server cannot be reached, for as long as `patience`: every operation may be

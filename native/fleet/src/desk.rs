@@ -1,9 +1,11 @@
-//! The fleet's server: the engine for other machines. HTTP/1, one operation for each of the engine's.
+//! The fleet's server: the engine for other machines, and what agents say. HTTP/1, one operation for each of
+//! the engine's.
 //!
 //! Who has the fleet's key is known by the code of each request; nobody else learns more than that there is
 //! a server. What is too long, too slow or too many is cut off.
 
 mod patience;
+mod words;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -28,6 +30,7 @@ use crate::engine::{Engine, EngineError};
 use crate::key::{Key, Nonces, NoncesError, Stamp};
 use crate::wire::{self, LinesRequest, Nothing, Operation, REQUEST_BYTES, TakeRequest};
 use patience::Patient;
+use words::Relay;
 
 /// Most connections at once: each worker has a handful.
 const CONNECTIONS: usize = 1024;
@@ -46,6 +49,7 @@ struct Shared<E> {
     engine: Arc<E>,
     key: Key,
     nonces: Mutex<Nonces>,
+    words: Relay,
 }
 
 impl<E: Engine> Desk<E> {
@@ -56,8 +60,8 @@ impl<E: Engine> Desk<E> {
     /// Why it cannot.
     pub async fn listen(address: SocketAddr, engine: Arc<E>, key: Key) -> std::io::Result<Desk<E>> {
         let listener = TcpListener::bind(address).await?;
-        let nonces = Mutex::default();
-        Ok(Desk { listener, shared: Arc::new(Shared { engine, key, nonces }) })
+        let (nonces, words) = (Mutex::default(), Relay::default());
+        Ok(Desk { listener, shared: Arc::new(Shared { engine, key, nonces, words }) })
     }
 
     /// Where it listens.
@@ -206,6 +210,9 @@ impl<E: Engine> Shared<E> {
                 let Nothing {} = read(body)?;
                 engine.overview().await.map(|overview| json(&overview))
             }
+            Operation::Say => self.words.say(read(body)?).map(|()| json(&())),
+            Operation::Hear => Ok(json(&self.words.hear(&read(body)?).await)),
+            Operation::Wanted => Ok(json(&self.words.wanted(&read(body)?).await)),
         }
     }
 }

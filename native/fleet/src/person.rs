@@ -3,6 +3,7 @@
 mod home;
 mod marks;
 mod unbegun;
+mod words;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -113,10 +114,10 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
     }
     if is_one_of(&LASTING) {
         let goes_on = |mark: &Mark| !mark.is_over(runs);
-        meant
-            .into_iter()
-            .filter(goes_on)
-            .for_each(|mark| follow(runs, mark, calls, &start.process));
+        for mark in meant.into_iter().filter(goes_on) {
+            words::listen(runs, mark.clone(), calls);
+            follow(runs, mark, calls, &start.process);
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! What travels between machines and the fleet's server: one operation for each of the engine's, JSON in
-//! and out.
+//! What travels between machines and the fleet's server: one operation for each of the engine's, and what
+//! agents say; JSON in and out.
 
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ pub const NONCE: &str = "onloop-nonce";
 pub const CODE: &str = "onloop-code";
 /// Most bytes of a request.
 pub const REQUEST_BYTES: usize = 24 * 1024 * 1024;
+/// Most bytes of what an agent has said that travel.
+pub const WORDS_BYTES: usize = 32 * 1024;
 /// Most bytes of an answer.
 pub const ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -30,11 +32,14 @@ pub enum Operation {
     Append,
     Lines,
     Overview,
+    Say,
+    Hear,
+    Wanted,
 }
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Operation; 8] = [
+    pub const ALL: [Operation; 11] = [
         Operation::Submit,
         Operation::Take,
         Operation::Renew,
@@ -43,6 +48,9 @@ impl Operation {
         Operation::Append,
         Operation::Lines,
         Operation::Overview,
+        Operation::Say,
+        Operation::Hear,
+        Operation::Wanted,
     ];
 
     /// Where it is asked for.
@@ -56,6 +64,9 @@ impl Operation {
             Operation::Append => "/v1/append",
             Operation::Lines => "/v1/lines",
             Operation::Overview => "/v1/overview",
+            Operation::Say => "/v1/say",
+            Operation::Hear => "/v1/hear",
+            Operation::Wanted => "/v1/wanted",
         }
     }
 
@@ -84,6 +95,50 @@ pub struct LinesRequest {
     /// The last line that is known.
     pub after: u64,
     /// How long it is waited for more.
+    pub wait_ms: u64,
+}
+
+/// What [`Operation::Say`] brings: what was said last in an attempt of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Words {
+    /// The run.
+    pub run_id: String,
+    /// The attempt, as its log is called: `1-2`.
+    pub attempt: String,
+    /// The end of its log, at most [`WORDS_BYTES`].
+    pub text: String,
+}
+
+/// What [`Operation::Hear`] is asked with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HearRequest {
+    /// The run.
+    pub run_id: String,
+    /// What was heard last; 0: nothing.
+    pub heard: u64,
+    /// How long something else is waited for.
+    pub wait_ms: u64,
+}
+
+/// What somebody who wants to hear is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heard {
+    /// What it is known by.
+    pub number: u64,
+    /// The words.
+    pub words: Words,
+}
+
+/// What [`Operation::Wanted`] is asked with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WantedRequest {
+    /// The runs that a worker works on.
+    pub run_ids: Vec<String>,
+    /// How long it is waited until somebody wants to hear one of them.
     pub wait_ms: u64,
 }
 

@@ -4,6 +4,7 @@ mod args;
 mod beat;
 mod run;
 mod table;
+mod words;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 pub use args::WorkerArgs;
 pub(crate) use args::host;
+pub(crate) use words::is_attempt;
 
 use crate::calls::Calls;
 use crate::engine::{EngineError, Offer};
@@ -74,6 +76,7 @@ pub fn worker(args: &WorkerArgs) -> ExitCode {
         worker.repositories.join(" ")
     );
     beat::begin(&worker);
+    words::begin(&worker);
     let takes = Arc::clone(&worker);
     // The server may think about what there is to do for longer than anybody waits for our end.
     std::thread::spawn(move || take_runs(&takes));

@@ -79,8 +79,13 @@ impl Watching {
                     decide_on_screen(&io, seen, &decision).await
                 });
                 let (exit, said) = quietly(host, program);
+                let is_in_fleet = model.view.as_ref().is_some_and(|view| view.card.in_fleet);
+                let further = match is_in_fleet {
+                    true => "The fleet goes on with it.",
+                    false => "If nobody drives the run, r lets it go on.",
+                };
                 model.message = Some(match exit {
-                    Exit::Done => format!("{said}. If nobody drives the run, r lets it go on."),
+                    Exit::Done => format!("{said}. {further}"),
                     _ => said,
                 });
             }

@@ -422,6 +422,7 @@ impl Model {
             RunState::Completed | RunState::Abandoned => Some("It is over."),
             RunState::Unreadable => Some("Its record cannot be read."),
             RunState::Waits => Some("It waits for a decision: a approves, x rejects."),
+            _ if card.in_fleet => Some("A fleet works on it; `onloop resume` brings it home."),
             RunState::Blocked
             | RunState::Interrupted
             | RunState::Running

@@ -57,6 +57,7 @@ fn card(id: &str, state: RunState, now: &str) -> RunCard {
         used: Some("18000 tokens, $0.42".to_owned()),
         worker: None,
         driver: None,
+        in_fleet: false,
         last: None,
     }
 }

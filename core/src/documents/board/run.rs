@@ -190,6 +190,7 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
             Driving::Here { process } => Some(process),
             Driving::Elsewhere | Driving::Nobody | Driving::Killed => None,
         },
+        in_fleet: false,
         last: None,
     }
 }
@@ -244,6 +245,7 @@ pub(crate) fn unreadable(id: &str, why: &str) -> RunCard {
         used: None,
         worker: None,
         driver: None,
+        in_fleet: false,
         last: None,
     }
 }

@@ -14,8 +14,8 @@ use onloop_core::effect::{Durability, Expect};
 use onloop_core::run::is_run_id;
 use onloop_core::text;
 
-use super::Worker;
 use super::table::Asked;
+use super::{Worker, words};
 use crate::calls::patiently;
 use crate::clone;
 use crate::conduct::{LATER, Task};
@@ -46,7 +46,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    fn runs(&self) -> PathBuf {
+    pub(super) fn runs(&self) -> PathBuf {
         self.state_home.join("runs")
     }
 }
@@ -90,7 +90,11 @@ fn refusal(worker: &Worker, assignment: &Assignment) -> Option<String> {
 fn work(worker: &Worker, assignment: Assignment) {
     let lease = assignment.lease.clone();
     let (exit, log) = match start(worker, assignment) {
-        Ok((child, log)) => (follow(child), Some(log)),
+        Ok((child, log)) => {
+            let exit = follow(child);
+            words::say_last(worker, &lease.run_id);
+            (exit, Some(log))
+        }
         Err(why) => {
             eprintln!("error: run {}: {why}", lease.run_id);
             (None, None)

@@ -148,7 +148,7 @@ impl Fleet {
         self.command("state", "shop", words).env("ONLOOP_STEP", "1").output().expect("onloop")
     }
 
-    fn command(&self, state: &str, folder: &str, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, state: &str, folder: &str, words: &[&str]) -> Command {
         let mut command = self.environment(Command::new(env!("CARGO_BIN_EXE_onloop-fleet")));
         command.env("ONLOOP_STATE_HOME", self.path(state));
         command.args(words).current_dir(self.path(folder));

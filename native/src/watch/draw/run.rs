@@ -123,6 +123,9 @@ fn lines<'a>(view: &'a RunView, look: Look<'_>, pane: Pane) -> Vec<Line<'a>> {
             }
         },
         Pane::Steps => view.steps.iter().flat_map(|step| step_lines(step, look)).collect(),
+        Pane::Log if view.log.is_empty() && view.card.in_fleet => {
+            plain(" Nothing has come from the machine that works on it yet.")
+        }
         Pane::Log if view.log.is_empty() => plain(" Nothing was said in this attempt yet."),
         Pane::Log => view.log.iter().map(|line| marked(line, look)).collect(),
         Pane::Events => view

@@ -1,0 +1,73 @@
+//! Whoever watches a run of a fleet hears its agent.
+#![cfg(unix)]
+
+#[allow(dead_code, reason = "other programs need more")]
+mod fleet;
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use fleet::{Fleet, LONG};
+use onloop_fleet::engine::Rest;
+
+const STEPS: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\ngate: human\n";
+
+/// Somebody who watches all runs.
+struct Watching(Child);
+
+impl Watching {
+    fn begin(fleet: &Fleet) -> Watching {
+        let mut web = fleet.command("state", "shop", &["web"]);
+        Watching(web.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("onloop web"))
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits until there is something.
+fn until<T>(fleet: &Fleet, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < LONG, "no {what}\n{}", fleet.logs());
+        std::thread::sleep(Duration::from_millis(30));
+    }
+}
+
+#[test]
+fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
+    let mut fleet = Fleet::new(Duration::from_secs(6));
+    // It goes on when it has been heard.
+    let heard = fleet.path("heard");
+    let agent = format!(
+        "echo I look at the door; until test -e {}; do sleep 0.1; done; echo open > door.txt; echo It \
+         is open",
+        heard.display()
+    );
+    let run = fleet.submit_with(STEPS, &agent, &["--confine", "off"]);
+    fleet.start_worker("one");
+    let watching = Watching::begin(&fleet);
+    let log = fleet.path(&format!("state/runs/{run}/logs/1-1.log"));
+    let says = |words: &str| {
+        let text = fs::read_to_string(&log).unwrap_or_default();
+        text.contains(words).then_some(text)
+    };
+    let text = until(&fleet, "words", || says("I look at the door"));
+    assert!(!text.contains("It is open"), "{text}");
+    fs::write(&heard, "").expect("a file");
+    until(&fleet, "last words", || says("It is open"));
+    drop(watching);
+    fleet.wait(&run, |view| matches!(view.rest, Rest::Waits { .. }) && view.holder.is_none());
+    // Whoever comes later hears what was said last, from nobody who works any more.
+    let last = fleet.client().hear(&run, 0, Duration::ZERO).expect("an answer").expect("words");
+    assert_eq!((last.words.attempt.as_str(), last.words.run_id.as_str()), ("1-1", run.as_str()));
+    assert!(last.words.text.contains("It is open"), "{:?}", last.words);
+}
