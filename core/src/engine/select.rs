@@ -1,10 +1,11 @@
 //! Which run is meant, and its record.
 
 use crate::effect::{Exit, Io};
+use crate::engine::elsewhere::is_fleets;
 use crate::engine::find_run::{FoundRecord, find_all, foreign_copy, is_of, is_own};
 use crate::engine::foreign::{read_foreign, refuse_foreign};
 use crate::engine::rebuild;
-use crate::engine::store::{Store, StoreError};
+use crate::engine::store::{Paths, StateHome, Store, StoreError};
 use crate::run::{Run, is_run_id};
 use crate::text;
 
@@ -26,6 +27,12 @@ pub(crate) struct Selected {
     pub(crate) id: String,
     /// Its record, where that had to be read in order to tell.
     pub(crate) store: Option<Box<Store>>,
+}
+
+/// Whether this machine has handed a run of this name over to a fleet.
+async fn is_handed_over(io: &Io, name: &str) -> bool {
+    let Some(home) = StateHome::of(io).ok().filter(|_| is_run_id(name)) else { return false };
+    is_fleets(io, &Paths::new(&home, "", name)).await
 }
 
 /// The one run that is meant: by id, by workflow file, or the only unfinished one. Never
@@ -52,6 +59,14 @@ pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Ex
     let file = match wanted {
         Some(name) if io.stat(name).await.is_ok() => {
             Some(io.canonical(name).await.unwrap_or_else(|_| name.to_owned()))
+        }
+        Some(name) if is_handed_over(io, name).await => {
+            io.note(format!(
+                "error: run {name} was handed over to a fleet, and no worker has begun it yet\n  \
+                 How it stands:\n    onloop fleet status"
+            ))
+            .await;
+            return Err(Exit::Refused);
         }
         Some(name) => {
             let name = text::one_line(name);

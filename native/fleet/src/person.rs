@@ -53,6 +53,9 @@ pub fn onloop() -> ExitCode {
     {
         return ExitCode::from(exit.code());
     }
+    if let Some(exit) = unbegun::show(&argv, &known.url, &calls) {
+        return ExitCode::from(exit.code());
+    }
     let exit = onloop::main_on(
         |mut start| {
             start.argv = argv;

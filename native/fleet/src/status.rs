@@ -82,6 +82,11 @@ fn look(client: &Client, all: bool) -> Result<(Overview, Vec<RunLine>), EngineEr
     Ok((overview, runs.into_iter().flatten().collect()))
 }
 
+/// How one run stands that has no journal yet, for people.
+pub(crate) fn described(view: RunView) -> String {
+    RunLine::of(view, "").text()
+}
+
 fn document(server: &str, overview: &Overview, runs: &[RunLine]) -> String {
     let document = json!({
         "schema": "onloop.fleet_status/v1",

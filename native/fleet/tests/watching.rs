@@ -43,6 +43,25 @@ fn until<T>(fleet: &Fleet, what: &str, mut look: impl FnMut() -> Option<T>) -> T
 }
 
 #[test]
+fn a_run_that_nobody_has_begun_is_shown_as_that() {
+    let fleet = Fleet::new(Duration::from_secs(6));
+    let run = fleet.submit(STEPS, "true");
+    let status = fleet.onloop(&["status", &run]);
+    assert!(status.status.success(), "{}", fleet.all(&status));
+    let said = String::from_utf8_lossy(&status.stdout).into_owned();
+    let shop = fleet.path("shop.git");
+    let expected = format!(
+        "· {run}\n    hotl-workflow-sell.md in {}\n    waits for a worker\n",
+        shop.display()
+    );
+    assert_eq!(said, expected);
+    let report = fleet.onloop(&["report", &run]);
+    assert_eq!(report.status.code(), Some(4), "{}", fleet.all(&report));
+    let said = String::from_utf8_lossy(&report.stderr).into_owned();
+    assert!(said.contains("no worker has begun it yet"), "{said}");
+}
+
+#[test]
 fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
     let mut fleet = Fleet::new(Duration::from_secs(6));
     // It goes on when it has been heard.

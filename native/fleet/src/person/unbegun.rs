@@ -1,4 +1,5 @@
-//! Giving up a run that nobody has begun to work on: it has no journal yet, in which that could be written.
+//! Runs that nobody has begun to work on: they have no journal yet, which could be shown, or in which it could
+//! be written that they are given up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,8 +7,44 @@ use std::time::Duration;
 use onloop_core::effect::Exit;
 
 use super::home::{PATIENCE, claim, demand_person, meant, refuse};
+use super::{LOOK, PAUSE};
 use crate::calls::{Calls, patiently};
 use crate::engine::{EngineError, Release, Rest};
+use crate::status::described;
+
+/// Says of the run that the command line names how it stands, where it has no journal; whoever watches
+/// waits until it has one. `None`: there is something for the ordinary verb to show.
+pub(super) fn show(argv: &[String], server: &str, calls: &Arc<dyn Calls>) -> Option<Exit> {
+    let watches = match argv.get(1..)? {
+        [verb, _] if verb == "status" => false,
+        [verb, _] if verb == "watch" => true,
+        _ => return None,
+    };
+    let mark = meant(argv, server, calls.as_ref())?;
+    let mut wait = Duration::ZERO;
+    loop {
+        let view = match calls.lines(&mark.run_id, 0, wait) {
+            Ok(lines) if lines.view.head.is_some() => return None,
+            Ok(lines) => lines.view,
+            Err(EngineError::Unreachable { .. }) if !wait.is_zero() => {
+                std::thread::sleep(PAUSE);
+                continue;
+            }
+            Err(_) => return None,
+        };
+        let is_over = matches!(view.rest, Rest::Over { .. } | Rest::Home { .. });
+        if wait.is_zero() || is_over {
+            print!("{}", described(view));
+        }
+        if !watches || is_over {
+            return Some(Exit::Done);
+        }
+        if wait.is_zero() {
+            eprintln!("It is shown as soon as a worker begins it; Ctrl-C ends the waiting.");
+        }
+        wait = LOOK;
+    }
+}
 
 /// How a run stands that was given up.
 const ABANDONED: &str = "abandoned";
