@@ -152,7 +152,11 @@ impl Lookout {
             choice,
             log: log::lines(io, &paths, run).await,
             events: run.events[skipped..].iter().map(event).collect(),
-            commands: instruction(run, &remembered_options(io, &paths).await).commands,
+            commands: match known.card.state {
+                // Whoever works on it does what comes next.
+                RunState::Running => Vec::new(),
+                _ => instruction(run, &remembered_options(io, &paths).await).commands,
+            },
             workflow: text::one_line(&run.place.workflow_path),
             report: text::one_line(&paths.report()),
             seen: ledger.head.sha256.clone(),
