@@ -67,12 +67,13 @@ impl Checkpoint {
     }
 }
 
-/// What is wrong with a run; `is_given_up`: somebody was told that it is abandoned.
+/// What is wrong with a run; `is_given_up`: somebody was told that it is abandoned; `typed`: how often who
+/// has typed a decision.
 pub(crate) fn faults(
     world: &World,
     alone: &Alone,
     view: &RunView,
-    is_given_up: bool,
+    (is_given_up, typed): (bool, BTreeMap<&str, usize>),
 ) -> Vec<String> {
     let text = world.ask(|client| client.lines(&view.run_id, 0, Duration::ZERO)).lines;
     if text.is_empty() {
@@ -99,7 +100,7 @@ pub(crate) fn faults(
             format!("it ended otherwise than alone:\n{}\n{}", essence(&run), alone.essence)
         });
     }
-    once(&mut faults, &lines, is_given_up);
+    once(&mut faults, &lines, is_given_up, &typed);
     attempts(&mut faults, &lines, &run);
     work(&mut faults, world, alone, &lines, &view.run_id, is_given_up);
     agents(&mut faults, world, &view.run_id);
@@ -126,24 +127,26 @@ impl Faults {
     }
 }
 
-/// What happens once in a run happened once.
-fn once(faults: &mut Faults, lines: &[Value], is_given_up: bool) {
+/// What happens once in a run happened once, and nobody is heard more often than they spoke.
+fn once(faults: &mut Faults, lines: &[Value], is_given_up: bool, typed: &BTreeMap<&str, usize>) {
     let count = |name: &str| lines.iter().filter(|line| line["event"] == name).count();
     let wanted = if is_given_up { (0, 1) } else { (1, 0) };
     let ends = (count("run_finalized"), count("run_abandoned"));
     faults.unless(ends == wanted, || format!("it was finalized and abandoned {ends:?} times"));
+    // Whoever does not see what came of it, because the server is away, says it again.
+    let decided = |line: &&Value| line["event"] == "gate_decided";
+    let mut heard: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in lines.iter().filter(decided) {
+        *heard.entry(line["by"]["user"].as_str().unwrap_or_default()).or_default() += 1;
+    }
+    let spoke = |person: &str| typed.get(person).copied().unwrap_or_default();
+    let is_heard_twice = heard.iter().any(|(person, count)| *count > spoke(person));
     // What was said of work that was left behind is no longer said.
     let is_verified = |line: &Value| line["event"] == "step_verified" && line["step"] == 1;
     let from = lines.iter().rposition(is_verified).unwrap_or_default();
-    let deciders: Vec<&Value> = lines[from..]
-        .iter()
-        .filter(|line| line["event"] == "gate_decided")
-        .map(|line| &line["by"]["user"])
-        .collect();
-    // Two persons can say the same; nobody is heard twice.
-    let is_heard_twice = (1..deciders.len()).any(|at| deciders[..at].contains(&deciders[at]));
-    faults.unless(!is_heard_twice && (!deciders.is_empty() || is_given_up), || {
-        format!("the gate was decided by {deciders:?}")
+    let is_decided = lines[from..].iter().any(|line| decided(&line));
+    faults.unless(!is_heard_twice && (is_decided || is_given_up), || {
+        format!("the gate was decided by {heard:?}; who spoke: {typed:?}")
     });
     let begun = lines.iter().filter(|line| !line["schema"].is_null()).count();
     faults.unless(begun == 1, || format!("it begins {begun} times"));

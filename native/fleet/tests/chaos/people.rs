@@ -17,6 +17,8 @@ pub(crate) struct People {
     submitting: BTreeMap<String, Child>,
     deciding: BTreeMap<String, Vec<Child>>,
     giving_up: BTreeMap<String, Option<Child>>,
+    /// How often each of them has typed a decision about each run.
+    typed: BTreeMap<(String, &'static str), usize>,
     /// What was given up, as whoever did it was told.
     pub(crate) given_up: BTreeSet<String>,
     /// Both decide at once.
@@ -67,13 +69,21 @@ impl People {
         strange
     }
 
+    /// How often somebody has typed a decision about a run.
+    pub(crate) fn typed(&self, run: &str) -> BTreeMap<&'static str, usize> {
+        let about = self.typed.iter().filter(|((about, _), _)| about == run);
+        about.map(|((_, person), count)| (*person, *count)).collect()
+    }
+
     fn decide(&mut self, world: &World, run: &str) {
         if self.submitting.contains_key(run) || self.deciding.contains_key(run) {
             return;
         }
         let persons = if self.both { &PERSONS[..] } else { &PERSONS[..1] };
         let words = ["gate", "1", "approved", "--run-id", run];
+        let typed = &mut self.typed;
         let children = persons.iter().map(|person| {
+            *typed.entry((run.to_owned(), *person)).or_default() += 1;
             know(world, person, run);
             world.types(person, &words)
         });

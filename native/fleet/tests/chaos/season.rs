@@ -157,7 +157,8 @@ impl<'w> Season<'w> {
             }
             runs += 1;
             let is_given_up = self.people.given_up.contains(&run.run_id);
-            let found = judge::faults(self.world, alone, run, is_given_up);
+            let typed = self.people.typed(&run.run_id);
+            let found = judge::faults(self.world, alone, run, (is_given_up, typed));
             if !found.is_empty() {
                 faults.insert(run.run_id.clone(), found);
             }
