@@ -12,7 +12,7 @@ use crate::tally::Tally;
 
 /// Most bytes that the package may have. What it has at present and a little more: whoever needs more
 /// room says for what.
-const PACKAGE_BYTES: u64 = 2400 * 1024;
+const PACKAGE_BYTES: u64 = 2440 * 1024;
 
 /// Makes the package, tests the modules that do not know the editor, installs a pinned VS Code server
 /// once, some hundred megabytes, and opens the package in it with a headless Chromium.
