@@ -32,7 +32,7 @@ const LEASE_FILE: &str = "lease.json";
 const LEASE_BYTES: u64 = 16 * 1024;
 /// Whose commits they are.
 const AS_ONLOOP: [&str; 4] = ["-c", "user.name=onloop", "-c", "user.email=onloop@localhost"];
-/// How often the lease is taken anew where somebody moves it at the same time.
+/// How often something is pushed where somebody moves the lease at the same time.
 const TRIES: u32 = 4;
 
 /// What the lease in the remote says.
@@ -90,15 +90,10 @@ impl Luggage {
             there: BTreeMap::new(),
             branch: None,
         };
-        for _ in 0..TRIES {
-            luggage.fetch()?;
-            let branch = base.iter().map(|commit| (BRANCH.to_owned(), commit.clone()));
-            match luggage.push(branch.collect()) {
-                Err(failure) if failure.is_conflict() => {}
-                pushed => return pushed.map(|()| luggage),
-            }
-        }
-        Err(luggage.lost())
+        luggage.fetch()?;
+        let branch = base.iter().map(|commit| (BRANCH.to_owned(), commit.clone()));
+        luggage.push_until_told(&branch.collect::<Vec<_>>())?;
+        Ok(luggage)
     }
 
     /// Brings the run's branch along from now on, too.
@@ -159,14 +154,9 @@ impl Luggage {
         if let Some(branch) = &self.branch {
             commits.extend(self.tip(branch).map(|commit| (BRANCH.to_owned(), commit)));
         }
-        match self.push(commits) {
-            Ok(()) => {
-                self.later.clear();
-                Ok(())
-            }
-            Err(failure) if failure.is_conflict() => Err(self.lost()),
-            Err(failure) => Err(failure),
-        }
+        self.push_until_told(&commits)?;
+        self.later.clear();
+        Ok(())
     }
 
     /// Makes ready what the next push needs besides what it brings.
@@ -177,8 +167,20 @@ impl Luggage {
         }
     }
 
+    /// Pushes commits where the lease is still ours: what is not as it was known may be what an earlier push of
+    /// ours has done whose answer never came.
+    fn push_until_told(&mut self, commits: &[(String, String)]) -> Result<(), Failure> {
+        for _ in 0..TRIES {
+            match self.push(commits) {
+                Err(failure) if failure.is_conflict() => self.fetch()?,
+                pushed => return pushed,
+            }
+        }
+        Err(self.lost())
+    }
+
     /// Pushes commits under their names, and moves the lease, all or nothing.
-    fn push(&mut self, commits: Vec<(String, String)>) -> Result<(), Failure> {
+    fn push(&mut self, commits: &[(String, String)]) -> Result<(), Failure> {
         let moved = match self.next.take() {
             Some(made) => made,
             None => self.make_mark()?,
@@ -200,7 +202,7 @@ impl Luggage {
         }
         let (cwd, remote) = (self.cwd.clone(), self.remote.clone());
         self.git.git(&GitRequest::PushRefs { cwd, remote, updates })?;
-        self.there.extend(commits);
+        self.there.extend(commits.iter().cloned());
         self.at = Some(moved);
         Ok(())
     }

@@ -93,6 +93,20 @@ fn work_that_nobody_has_judged_waits_for_what_is_found_good() {
 }
 
 #[test]
+fn a_push_whose_answer_never_came_is_known_as_our_own() {
+    let shop = Shop::new();
+    let mut luggage = shop.take(1, None).expect("the lease");
+    let (acted, verified) = (shop.commit("Acted"), shop.commit("Verified"));
+    // It came there, and whoever pushed it was not told.
+    let before = (luggage.at.clone(), luggage.there.clone());
+    luggage.deliver(&line("acted", &acted)).expect("it waits");
+    luggage.settle().expect("it is brought");
+    (luggage.at, luggage.there) = before;
+    luggage.deliver(&line("verified", &verified)).expect("it is brought");
+    assert_eq!(shop.there("1-1"), Some(verified));
+}
+
+#[test]
 fn checks_that_take_long_are_not_waited_for() {
     let shop = Shop::new();
     let here = shop.path("here");
