@@ -3,8 +3,10 @@
 mod home;
 mod marks;
 mod unbegun;
+mod watching;
 mod words;
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +23,7 @@ use crate::journal::{Mirror, MirrorError, Writer, on_journal};
 use crate::known::Known;
 use crate::rest;
 use crate::worker::host;
+use watching::Watching;
 
 /// Verbs that show what has changed in the work.
 const COMPARING: [&str; 4] = ["diff", "gate", "watch", "web"];
@@ -92,6 +95,7 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
     let marks = marked(runs);
     let named: Vec<_> =
         marks.iter().filter(|mark| start.argv.contains(&mark.run_id)).cloned().collect();
+    let is_about_all = named.is_empty();
     let is_one_of =
         |verbs: &[&str]| start.argv.get(1).is_some_and(|verb| verbs.contains(&verb.as_str()));
     let meant = match named.is_empty() && !is_one_of(&NAMING) {
@@ -116,10 +120,15 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
         meant.iter().for_each(Mark::fetch);
     }
     if is_one_of(&LASTING) {
-        let goes_on = |mark: &Mark| !mark.is_over(runs);
-        for mark in meant.into_iter().filter(goes_on) {
-            words::listen(runs, mark.clone(), calls);
-            follow(runs, mark, calls, &start.process);
+        let watching = Watching {
+            runs: runs.to_owned(),
+            calls: Arc::clone(calls),
+            process: start.process.clone(),
+        };
+        let known: BTreeSet<String> = meant.iter().map(|mark| mark.run_id.clone()).collect();
+        meant.into_iter().for_each(|mark| watching.begin(mark));
+        if is_about_all {
+            watching.notice(known);
         }
     }
 }
@@ -146,17 +155,4 @@ fn pull(
     let pulled = mirror.pull(&mut files, calls, Duration::ZERO);
     locks.unlock(&lock)?;
     pulled.map(|_| ())
-}
-
-/// Keeps the copy of one run up to date until the process ends.
-fn follow(runs: &str, mark: Mark, calls: &Arc<dyn Calls>, process: &ProcessIdentity) {
-    let (runs, calls, process) = (runs.to_owned(), Arc::clone(calls), process.clone());
-    std::thread::spawn(move || {
-        while !mark.is_over(&runs) {
-            match pull(&runs, &mark, calls.as_ref(), LOOK, &process) {
-                Ok(()) => mark.fetch(),
-                Err(_) => std::thread::sleep(PAUSE),
-            }
-        }
-    });
 }

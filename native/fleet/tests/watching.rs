@@ -71,18 +71,23 @@ fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
          is open",
         heard.display()
     );
-    let run = fleet.submit_with(STEPS, &agent, &["--confine", "off"]);
+    // Whoever watches does not have to begin again for what is handed over later.
+    let early = Watching::begin(&fleet);
+    let first = fleet.submit(STEPS, "touch door.txt; echo at once");
     fleet.start_worker("one");
-    let watching = Watching::begin(&fleet);
-    let log = fleet.path(&format!("state/runs/{run}/logs/1-1.log"));
-    let says = |words: &str| {
-        let text = fs::read_to_string(&log).unwrap_or_default();
+    let log_of = |run: &str| fleet.path(&format!("state/runs/{run}/logs/1-1.log"));
+    let contains = |run: &str, words: &str| {
+        let text = fs::read_to_string(log_of(run)).unwrap_or_default();
         text.contains(words).then_some(text)
     };
-    let text = until(&fleet, "words", || says("I look at the door"));
+    until(&fleet, "words of a run that came later", || contains(&first, "at once"));
+    drop(early);
+    let run = fleet.submit_with(STEPS, &agent, &["--confine", "off"]);
+    let watching = Watching::begin(&fleet);
+    let text = until(&fleet, "words", || contains(&run, "I look at the door"));
     assert!(!text.contains("It is open"), "{text}");
     fs::write(&heard, "").expect("a file");
-    until(&fleet, "last words", || says("It is open"));
+    until(&fleet, "last words", || contains(&run, "It is open"));
     drop(watching);
     fleet.wait(&run, |view| matches!(view.rest, Rest::Waits { .. }) && view.holder.is_none());
     // Whoever comes later hears what was said last, from nobody who works any more.

@@ -1,0 +1,78 @@
+//! Runs of the fleet that somebody watches: their copies here are kept up to date until the process ends.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use onloop::host::{Changes, Interrupts, OsChanges, Root};
+use onloop_core::effect::ProcessIdentity;
+
+use super::marks::{Mark, marked};
+use super::{LOOK, PAUSE, pull, words};
+use crate::calls::Calls;
+
+/// Longest time without a look at which runs there are; the system tells of new ones.
+const NOTICE_MS: u64 = 60_000;
+
+/// Somebody who watches.
+#[derive(Clone)]
+pub(super) struct Watching {
+    /// The folder of all runs.
+    pub(super) runs: String,
+    /// The fleet's server.
+    pub(super) calls: Arc<dyn Calls>,
+    /// This process, for the locks of copies.
+    pub(super) process: ProcessIdentity,
+}
+
+impl Watching {
+    /// Keeps the copy of one run up to date, and hears its agent.
+    pub(super) fn begin(&self, mark: Mark) {
+        if mark.is_over(&self.runs) {
+            return;
+        }
+        words::listen(&self.runs, mark.clone(), &self.calls);
+        let watching = self.clone();
+        std::thread::spawn(move || {
+            let Watching { runs, calls, process } = watching;
+            while !mark.is_over(&runs) {
+                match pull(&runs, &mark, calls.as_ref(), LOOK, &process) {
+                    Ok(()) => mark.fetch(),
+                    Err(_) => std::thread::sleep(PAUSE),
+                }
+            }
+        });
+    }
+
+    /// Does the same for runs that are handed over from now on, besides those that are `known`.
+    pub(super) fn notice(&self, mut known: BTreeSet<String>) {
+        let watching = self.clone();
+        std::thread::spawn(move || {
+            let Ok(interrupts) = Interrupts::new() else { return };
+            let mut changes = OsChanges::new(Root::new("/"), &interrupts);
+            // Nobody can go on to be told where the first question is refused.
+            while changes.changes(&watching.folders(), NOTICE_MS).is_ok() {
+                for mark in marked(&watching.runs) {
+                    if known.insert(mark.run_id.clone()) {
+                        watching.begin(mark);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Where something new shows: among the runs, or where their folder will be, and in a folder of one that
+    /// has no record yet, which may be about to be marked.
+    fn folders(&self) -> Vec<String> {
+        let above = Path::new(&self.runs).ancestors().find(|folder| folder.is_dir());
+        let mut folders = Vec::from_iter(above.map(|folder| folder.to_string_lossy().into_owned()));
+        let entries = std::fs::read_dir(&self.runs).into_iter().flatten().flatten();
+        let is_bare = |path: &Path| {
+            let has = |name: &str| path.join(name).exists();
+            path.is_dir() && !has("ledger.jsonl") && !has("fleet.json")
+        };
+        let bare = entries.map(|entry| entry.path()).filter(|path| is_bare(path));
+        folders.extend(bare.map(|path| path.to_string_lossy().into_owned()));
+        folders
+    }
+}
