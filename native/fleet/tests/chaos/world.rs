@@ -15,6 +15,8 @@ use crate::processes::{self, Kind, MARK, Process};
 
 /// Long enough for whatever should happen on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(90);
+/// A lock of git that is older belongs to nobody, even if whoever pushed was frozen for as long as anybody is.
+const STALE: Duration = Duration::from_secs(15);
 /// The workflow file.
 pub(crate) const WORKFLOW: &str = "hotl-workflow-sell.md";
 pub(crate) struct World {
@@ -219,8 +221,10 @@ impl World {
         processes::of_world(&self.folder.path().to_string_lossy())
     }
 
-    /// Starts again what of the server and the workers has ended.
+    /// Starts again what of the server and the workers has ended, and takes away what killed programs have
+    /// left in the remote: git there belongs to another machine, which is not killed with a worker.
     pub(crate) fn revive(&mut self) {
+        remove_stale_locks(&self.path("shop.git"));
         if self.up.try_wait().expect("a child").is_some() {
             self.up = self.start_up();
         }
@@ -304,4 +308,20 @@ fn text(output: &Output) -> String {
     let [said, errors] =
         [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     format!("{}\n{said}{errors}", output.status)
+}
+
+/// Removes locks of git that are older than any push takes.
+fn remove_stale_locks(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let Ok(metadata) = entry.metadata() else { continue };
+        if metadata.is_dir() {
+            remove_stale_locks(&path);
+        } else if path.extension().is_some_and(|ending| ending == "lock") {
+            let age = metadata.modified().ok().and_then(|at| at.elapsed().ok());
+            if age.is_some_and(|age| age > STALE) {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
 }
