@@ -32,7 +32,7 @@ const LEASE_FILE: &str = "lease.json";
 const LEASE_BYTES: u64 = 16 * 1024;
 /// Whose commits they are.
 const AS_ONLOOP: [&str; 4] = ["-c", "user.name=onloop", "-c", "user.email=onloop@localhost"];
-/// How often something is pushed where somebody moves the lease at the same time.
+/// How often the lease is taken anew where somebody moves it at the same time.
 const TRIES: u32 = 4;
 
 /// What the lease in the remote says.
@@ -90,10 +90,15 @@ impl Luggage {
             there: BTreeMap::new(),
             branch: None,
         };
-        luggage.fetch()?;
-        let branch = base.iter().map(|commit| (BRANCH.to_owned(), commit.clone()));
-        luggage.push_until_told(&branch.collect::<Vec<_>>())?;
-        Ok(luggage)
+        let branch = base.map(|commit| (BRANCH.to_owned(), commit));
+        for _ in 0..TRIES {
+            luggage.fetch()?;
+            match luggage.push(branch.as_slice()) {
+                Err(failure) if failure.is_conflict() => {}
+                pushed => return pushed.map(|()| luggage),
+            }
+        }
+        Err(luggage.lost())
     }
 
     /// Brings the run's branch along from now on, too.
@@ -154,7 +159,17 @@ impl Luggage {
         if let Some(branch) = &self.branch {
             commits.extend(self.tip(branch).map(|commit| (BRANCH.to_owned(), commit)));
         }
-        self.push_until_told(&commits)?;
+        let mut pushed = self.push(&commits);
+        let is_conflict =
+            |pushed: &Result<(), Failure>| pushed.as_ref().is_err_and(Failure::is_conflict);
+        // What is not as it was known may be what an earlier push of ours has done whose answer never came.
+        if is_conflict(&pushed) && self.fetch()? == Some(self.lease.epoch) {
+            pushed = self.push(&commits);
+        }
+        if is_conflict(&pushed) {
+            return Err(self.lost());
+        }
+        pushed?;
         self.later.clear();
         Ok(())
     }
@@ -165,18 +180,6 @@ impl Luggage {
             // Whoever pushes tries again, and says why it did not work.
             self.next = self.make_mark().ok();
         }
-    }
-
-    /// Pushes commits where the lease is still ours: what is not as it was known may be what an earlier push of
-    /// ours has done whose answer never came.
-    fn push_until_told(&mut self, commits: &[(String, String)]) -> Result<(), Failure> {
-        for _ in 0..TRIES {
-            match self.push(commits) {
-                Err(failure) if failure.is_conflict() => self.fetch()?,
-                pushed => return pushed,
-            }
-        }
-        Err(self.lost())
     }
 
     /// Pushes commits under their names, and moves the lease, all or nothing.
@@ -247,7 +250,8 @@ impl Luggage {
         loose.or_else(ask)
     }
 
-    fn fetch(&mut self) -> Result<(), Failure> {
+    /// Learns what the remote has of the run; the lease that is there, where it can be read.
+    fn fetch(&mut self) -> Result<Option<u64>, Failure> {
         let (cwd, remote) = (self.cwd.clone(), self.remote.clone());
         let prefix = self.lease.run_id.clone();
         let Outcome::Checkpoints { checkpoints } =
@@ -258,10 +262,10 @@ impl Luggage {
         let named = |NamedCheckpoint { name, commit, at: _ }: NamedCheckpoint| (name, commit);
         self.there = checkpoints.into_iter().map(named).collect();
         self.at = self.there.remove(LEASE);
-        let Some(at) = self.at.clone() else { return Ok(()) };
-        match self.read(&at) {
-            Some(LeaseFile { epoch, .. }) if epoch > self.lease.epoch => Err(self.lost()),
-            Some(_) | None => Ok(()),
+        let Some(at) = self.at.clone() else { return Ok(None) };
+        match self.read(&at).map(|LeaseFile { epoch, .. }| epoch) {
+            Some(epoch) if epoch > self.lease.epoch => Err(self.lost()),
+            found => Ok(found),
         }
     }
 

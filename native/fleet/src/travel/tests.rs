@@ -104,6 +104,11 @@ fn a_push_whose_answer_never_came_is_known_as_our_own() {
     (luggage.at, luggage.there) = before;
     luggage.deliver(&line("verified", &verified)).expect("it is brought");
     assert_eq!(shop.there("1-1"), Some(verified));
+    // A lease that is not there any more is nobody's.
+    let shared = shop.path("shop.git");
+    git(&shared, &["update-ref", "-d", "refs/onloop/run/lease"]).expect("git");
+    let gone = luggage.deliver(&line("verified", &acted)).expect_err("it is not ours");
+    assert_eq!((gone.kind, shop.there("lease")), (FailureKind::Denied, None));
 }
 
 #[test]
