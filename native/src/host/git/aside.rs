@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use onloop_core::effect::{BranchName, Failure, FailureKind, GitRequest, Outcome};
 
 use super::program::{CHECKPOINTS, NewCheckpoint, NewCommit, Wanted};
-use super::{Access, OsGit, absolute, branch_name, commit_id, done, needed, no_repository};
+use super::{Access, OsGit, absolute, branch_name, commit_id, done, libgit, needed, no_repository};
 
 impl OsGit {
     /// Performs one of the requests about checkpoints, for which only the git program will do:
@@ -20,9 +20,19 @@ impl OsGit {
                 Ok(Outcome::Diff { bytes: needed(bytes, KEEPING)?.into() })
             }
             GitRequest::ChangedPaths { cwd, from, to } => {
-                let cwd = self.demand_repository(cwd)?;
-                let names = program.changed_paths(&cwd, commit_id(from)?, commit_id(to)?);
-                needed(names, KEEPING).map(|names| Outcome::Names { names })
+                let cwd = absolute(cwd)?;
+                let (from, to) = (commit_id(from)?, commit_id(to)?);
+                let library = match self.access(&cwd)? {
+                    Access::Nothing => return Err(no_repository(&cwd)),
+                    // What it cannot read, the program may know how to get.
+                    Access::Library(repository) => libgit::changed_paths(&repository, from, to),
+                    Access::Program(_) => None,
+                };
+                let names = match library {
+                    Some(names) => names,
+                    None => needed(program.changed_paths(&cwd, from, to), KEEPING)?,
+                };
+                Ok(Outcome::Names { names })
             }
             GitRequest::Checkpoints { cwd } => {
                 let cwd = absolute(cwd)?;

@@ -241,6 +241,27 @@ pub(super) fn merge_base(
 }
 
 /// An error of libgit2 as a failure that names the repository.
+/// Paths of the files that differ between two commits, as git's own list has them; `None`: it cannot read
+/// all that is needed for that.
+pub(super) fn changed_paths(repository: &Repository, from: &str, to: &str) -> Option<Vec<String>> {
+    let tree =
+        |id: &str| repository.find_object(id.parse().ok()?, None).ok()?.peel_to_tree().ok();
+    let (from, to) = (tree(from)?, tree(to)?);
+    let diff = repository.diff_tree_to_tree(Some(&from), Some(&to), None).ok()?;
+    let path = |delta: git2::DiffDelta<'_>| {
+        delta.new_file().path_bytes().map(|path| String::from_utf8_lossy(path).into_owned())
+    };
+    let mut paths: Vec<String> = diff.deltas().filter_map(path).collect();
+    paths.sort();
+    paths.dedup();
+    Some(paths)
+}
+
+/// Whether a remote has this name.
+pub(super) fn knows_remote(repository: &Repository, name: &str) -> bool {
+    repository.find_remote(name).is_ok()
+}
+
 fn failure(repository: &Repository, error: &git2::Error) -> Failure {
     let folder = repository.workdir().unwrap_or(repository.path());
     if let Some(named) = trouble::named(error.message(), folder) {

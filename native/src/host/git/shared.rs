@@ -1,10 +1,12 @@
 //! What several machines share through a remote repository.
 
+use std::path::Path;
+
 use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome, RefUpdate};
 
 use super::aside::{KEEPING, checkpoint_name};
 use super::program::NewFiles;
-use super::{OsGit, commit_id, done, needed, remote_name};
+use super::{Access, OsGit, commit_id, done, libgit, needed, remote_name};
 
 impl OsGit {
     /// Performs one of the requests about what is shared, for which only the git program will do:
@@ -35,18 +37,33 @@ impl OsGit {
                     expected.as_deref().map(commit_id).transpose()?;
                     commit.as_deref().map(commit_id).transpose()?;
                 }
-                let pushed = program.push_refs(&cwd, remote_name(remote)?, updates);
+                let remote = self.known_remote(&cwd, remote)?;
+                let pushed = program.push_refs(&cwd, remote, updates);
                 needed(pushed, "a remote is asked").map(done)
             }
             GitRequest::FetchRefs { cwd, remote, prefix } => {
                 let cwd = self.demand_repository(cwd)?;
                 checkpoint_name(prefix)?;
-                let fetched = program.fetch_refs(&cwd, remote_name(remote)?, prefix);
+                let remote = self.known_remote(&cwd, remote)?;
+                let fetched = program.fetch_refs(&cwd, remote, prefix);
                 let checkpoints = needed(fetched, "a remote is asked")?;
                 Ok(Outcome::Checkpoints { checkpoints })
             }
             _ => unreachable!("performed by the callers"),
         }
+    }
+
+    /// The name of a remote that is configured: git would take another one for a folder.
+    fn known_remote<'n>(&self, cwd: &Path, remote: &'n str) -> Result<&'n str, Failure> {
+        let remote = remote_name(remote)?;
+        // Every step of a fleet's run asks, and starting git takes longer.
+        if let Access::Library(repository) = self.access(cwd)?
+            && libgit::knows_remote(&repository, remote)
+        {
+            return Ok(remote);
+        }
+        needed(self.program.demand_remote(cwd, remote), "a remote is asked")?;
+        Ok(remote)
     }
 }
 

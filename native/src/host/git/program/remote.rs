@@ -76,7 +76,7 @@ impl GitProgram {
     }
 
     /// Git would take the name of a remote that is not there for a folder.
-    pub(super) fn demand_remote(&self, cwd: &Path, remote: &str) -> Result<(), Failure> {
+    pub(crate) fn demand_remote(&self, cwd: &Path, remote: &str) -> Result<(), Failure> {
         if self.answer(cwd, &["remote", "get-url", "--", remote])?.exit == 0 {
             return Ok(());
         }

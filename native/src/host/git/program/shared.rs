@@ -70,7 +70,6 @@ impl GitProgram {
         remote: &str,
         updates: &[RefUpdate],
     ) -> Result<(), Failure> {
-        self.demand_remote(cwd, remote)?;
         let mut args: Vec<String> = [
             "push",
             "--porcelain",
@@ -133,7 +132,6 @@ impl GitProgram {
         remote: &str,
         prefix: &str,
     ) -> Result<Vec<NamedCheckpoint>, Failure> {
-        self.demand_remote(cwd, remote)?;
         let into = format!("{CHECKPOINTS}{prefix}/fetched/{remote}/");
         let refspec = format!("+{CHECKPOINTS}{prefix}/*:{into}*");
         let args = [
