@@ -255,6 +255,36 @@ fn work_that_was_left_behind_is_verified_again() {
 }
 
 #[test]
+fn what_an_agent_left_is_verified_again_where_its_verdict_did_not_come() {
+    let one = first();
+    run(&one).expect_exit(3);
+    let whole = ledger(&one);
+    let acted = whole.lines().rfind(|line| line.contains("\"kind\":\"acted\"")).unwrap();
+    let acted: serde_json::Value = serde_json::from_str(acted).unwrap();
+    let acted = acted["commit"].as_str().unwrap();
+    one.onloop(&["push", ID]).expect_exit(0);
+    let hub = |words: &[&str]| one.git_says(&[&["--git-dir", "../hub.git"], words].concat());
+    hub(&["update-ref", "refs/onloop/x-1/1-2", acted]);
+    // Otherwise it comes along with what comes from it.
+    hub(&["reflog", "expire", "--expire=now", "--all"]);
+    hub(&["gc", "--quiet", "--prune=now"]);
+    let two = another(&one);
+
+    let said = two.onloop(&["fetch", ID, "--yes"]).expect_exit(0).stderr;
+    assert!(said.contains("onloop resume"), "nobody is asked about a gate: {said}");
+    assert!(ledger(&two).contains("\"lost_checkpoints\":[\"1-2\"]"), "{}", ledger(&two));
+    let worktree = two.worktree("hotl/x");
+    assert_eq!(fs::read_to_string(worktree.join("n")).unwrap(), "2\n", "nothing is done again");
+    two.onloop(&["resume", ID, "--agent", "script"]).expect_exit(3);
+    assert_eq!(fs::read_to_string(worktree.join("n")).unwrap(), "2\n");
+    let verified = ledger(&two).matches("\"event\":\"step_verified\"").count();
+    assert_eq!(verified, ledger(&one).matches("\"event\":\"step_verified\"").count() + 1);
+    two.onloop(&["gate", "1", "approved", "--run-id", ID]).expect_exit(0);
+    two.onloop(&["resume", ID, "--agent", "script"]).expect_exit(0);
+    assert_eq!(fs::read_to_string(worktree.join("more.txt")).unwrap(), "2\n");
+}
+
+#[test]
 fn work_that_came_further_than_its_record_is_not_left_behind() {
     let one = first();
     run(&one).expect_exit(3);

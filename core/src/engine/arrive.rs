@@ -1,7 +1,7 @@
 //! Putting a run that came from elsewhere to work here: its ledger, a checkout on its branch, and
 //! in it the files of its last checkpoint.
 
-use crate::documents::ledger::restored_to;
+use crate::documents::ledger::{checkpoint_at, restored_to};
 use crate::effect::{BranchName, Exit, Failure, FailureKind, GitRequest, Io, Repository};
 use crate::engine::decide::decider;
 use crate::engine::exit::refused_by;
@@ -54,7 +54,7 @@ async fn arrive_alone(io: &Io, arrival: &Arrival<'_>, paths: &Paths) -> Result<S
     if has_work {
         root = or_refuse(io, run, check_out(io, arrival, run).await).await?;
         lost = left_behind(io, arrival, run, &root).await;
-        let last = last_work(&arrival.ledger.bytes, run, &lost);
+        let last = last_work(arrival, run, &lost);
         or_refuse(io, run, restore(io, run, last, &root, paths.index()).await).await?;
     }
     // Last: a run that is known here has its files.
@@ -133,11 +133,21 @@ async fn left_behind(io: &Io, arrival: &Arrival<'_>, run: &Run, root: &str) -> V
     left
 }
 
-/// The checkpoint whose files the run works on, of those that are not `lost`.
-fn last_work<'r>(ledger: &[u8], run: &'r Run, lost: &[String]) -> Option<&'r Checkpoint> {
-    let here = |checkpoint: &&Checkpoint| !lost.contains(&checkpoint.moment.name());
-    let restored = restored_to(ledger).and_then(|to| run.checkpoint_named(&to)).filter(here);
-    restored.or_else(|| run.checkpoints.iter().rev().find(here))
+/// The checkpoint whose files the run works on, of those that are not `lost`. Of one that is, the remote can
+/// have what the agent had left before it was found good.
+fn last_work(arrival: &Arrival<'_>, run: &Run, lost: &[String]) -> Option<Checkpoint> {
+    let ledger = &arrival.ledger.bytes;
+    let is_here = |checkpoint: &Checkpoint| !lost.contains(&checkpoint.moment.name());
+    let or_before = |checkpoint: &Checkpoint| {
+        if is_here(checkpoint) {
+            return Some(checkpoint.clone());
+        }
+        let name = checkpoint.moment.name();
+        checkpoint_at(ledger, &name, arrival.there.commit(&name)?)
+    };
+    let restored = restored_to(ledger).and_then(|to| run.checkpoint_named(&to).cloned());
+    let restored = restored.filter(is_here);
+    restored.or_else(|| run.checkpoints.iter().rev().find_map(or_before))
 }
 
 /// Makes the files in `root` those of `last`, unless somebody has changed them since a checkpoint of the
@@ -145,7 +155,7 @@ fn last_work<'r>(ledger: &[u8], run: &'r Run, lost: &[String]) -> Option<&'r Che
 async fn restore(
     io: &Io,
     run: &Run,
-    last: Option<&Checkpoint>,
+    last: Option<Checkpoint>,
     root: &str,
     index: String,
 ) -> Result<(), Failure> {
@@ -165,7 +175,7 @@ async fn restore(
     let seen = io.git_checkpoint(request).await?;
     let known = run.checkpoints.iter().any(|checkpoint| checkpoint.tree == seen.tree);
     let dirty = io.git_survey(root, "").await?.repository.is_some_and(|r| !r.dirty.is_empty());
-    if dirty && !known {
+    if dirty && !known && seen.tree != last.tree {
         return Err(Failure::new(
             FailureKind::Conflict,
             format!(
@@ -175,7 +185,7 @@ async fn restore(
         ));
     }
     if seen.tree != last.tree {
-        let (cwd, commit) = (root.to_owned(), last.commit.clone());
+        let (cwd, commit) = (root.to_owned(), last.commit);
         io.git(GitRequest::Restore { cwd, index, commit, paths: Vec::new(), programs }).await?;
     }
     // What cannot be taken away is only in nobody's way.
