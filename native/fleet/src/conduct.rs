@@ -25,7 +25,7 @@ use crate::clone::REMOTE;
 use crate::engine::{Lease, Release, Rest};
 use crate::journal::{Mirror, Writer, on_journal};
 use crate::patient::{PatientGit, Trouble};
-use crate::travel::{Courier, Luggage};
+use crate::travel::{Courier, Luggage, Traveller};
 use crate::{leash, rest};
 use place::Hitch;
 
@@ -67,7 +67,8 @@ fn work(task: &Task) -> Exit {
     let lease = task.assignment.lease.clone();
     let trouble = Trouble::default();
     let goes_on = place.begun.is_some();
-    let courier = match courier(&lease, place.cwd_text(), place.begun, &trouble) {
+    let workflow = task.assignment.submission.workflow.clone();
+    let courier = match courier(&lease, place.cwd_text(), workflow, place.begun, &trouble) {
         Ok(courier) => courier,
         Err(failure) => return refuse_or_later(&failure, &trouble),
     };
@@ -114,6 +115,7 @@ fn work(task: &Task) -> Exit {
 fn courier(
     lease: &Lease,
     cwd: String,
+    workflow: String,
     begun: Option<Box<Run>>,
     trouble: &Trouble,
 ) -> Result<Courier, Failure> {
@@ -124,7 +126,9 @@ fn courier(
             Some(_) => None,
             None => crate::git::git(Path::new(&cwd), &["rev-parse", "HEAD^{commit}"]).ok(),
         };
-        let mut luggage = Luggage::take(git, &cwd, REMOTE, lease, base)?;
+        let (cwd, workflow) = (cwd.as_str(), workflow.as_str());
+        let traveller = Traveller { cwd, remote: REMOTE, lease, workflow, base };
+        let mut luggage = Luggage::take(git, traveller)?;
         if let Some(run) = begun {
             luggage.recall(&run.checkpoints);
             if let Some(branch) = run.place.branch.clone() {

@@ -32,6 +32,10 @@ const LEASE_FILE: &str = "lease.json";
 const LEASE_BYTES: u64 = 16 * 1024;
 /// Whose commits they are.
 const AS_ONLOOP: [&str; 4] = ["-c", "user.name=onloop", "-c", "user.email=onloop@localhost"];
+/// In the line of a ledger that speaks of a checkpoint.
+const TAKEN: &str = "\"checkpoint_taken\"";
+/// In the line of a ledger that ends a run.
+const OVER: &str = "\"run_finalized\"";
 /// How often the lease is taken anew where somebody moves it at the same time.
 const TRIES: u32 = 4;
 
@@ -61,23 +65,43 @@ pub struct Luggage {
     there: BTreeMap<String, String>,
     /// The branch of the run, once it has one.
     branch: Option<String>,
+    /// The workflow below the checkout, whose boxes are ticked when work has been found good.
+    workflow: String,
+    /// The commit of the checkpoint that was recorded last.
+    last: Option<String>,
+    /// The one of the last checkpoint that was brought.
+    brought: Option<String>,
+    /// What a turn has left is to be brought while its checks run.
+    hurries: bool,
+    /// Somebody else was found to have the lease: it is not taken back.
+    is_lost: bool,
+}
+
+/// The run that [`Luggage`] is of, where it works and as far as it has come.
+#[derive(Debug)]
+pub struct Traveller<'t> {
+    /// A checkout of the repository.
+    pub cwd: &'t str,
+    /// Name of the repository's remote.
+    pub remote: &'t str,
+    /// The permission to work on it.
+    pub lease: Lease,
+    /// The workflow, below the checkout.
+    pub workflow: &'t str,
+    /// Where the branch of a run that has not begun will begin.
+    pub base: Option<String>,
 }
 
 impl Luggage {
-    /// Fetches what the remote has of the run and puts `lease` there in the place of an earlier one. With it
-    /// goes where the branch of a run that has not begun will begin, `base`: whoever goes on with the run
+    /// Fetches what the remote has of the run and puts its lease there in the place of an earlier one. With it
+    /// goes where the branch of a run that has not begun will begin: whoever goes on with the run
     /// finds that there, even if its first line is all that was ever recorded.
     ///
     /// # Errors
     ///
     /// `Denied` where a later lease is there; those of git.
-    pub fn take(
-        git: Box<dyn Git>,
-        cwd: &str,
-        remote: &str,
-        lease: Lease,
-        base: Option<String>,
-    ) -> Result<Luggage, Failure> {
+    pub fn take(git: Box<dyn Git>, traveller: Traveller<'_>) -> Result<Luggage, Failure> {
+        let Traveller { cwd, remote, lease, workflow, base } = traveller;
         let mut luggage = Luggage {
             git,
             cwd: cwd.to_owned(),
@@ -89,6 +113,11 @@ impl Luggage {
             later: BTreeMap::new(),
             there: BTreeMap::new(),
             branch: None,
+            workflow: workflow.to_owned(),
+            last: None,
+            brought: None,
+            hurries: false,
+            is_lost: false,
         };
         let branch = base.map(|commit| (BRANCH.to_owned(), commit));
         for _ in 0..TRIES {
@@ -124,8 +153,9 @@ impl Luggage {
         }
     }
 
-    /// Brings the checkpoints that these lines of a ledger speak of to the remote. Those of attempts that
-    /// nobody has judged yet wait for the next ones, or until somebody settles.
+    /// Brings the checkpoints that these lines of a ledger speak of to the remote. Some wait for the next
+    /// ones, or until somebody settles: those that nobody has judged yet, and what was found good and is
+    /// there as the turn left it.
     ///
     /// # Errors
     ///
@@ -135,10 +165,44 @@ impl Luggage {
             self.branch = lines.lines().next().and_then(branch_of);
         }
         let taken: Vec<Checkpoint> = lines.lines().filter_map(checkpoint_of).collect();
-        let is_due = taken.iter().any(|taken| !is_of_no_verdict(taken));
-        let named = taken.into_iter().map(|taken| (taken.moment.name(), taken.commit));
-        self.later.extend(named);
+        // Nobody goes on with a run that is over, so that nobody would miss anything.
+        let mut is_due = lines.contains(OVER);
+        for Checkpoint { moment, commit, .. } in taken {
+            is_due |= match moment.kind() {
+                // If it is lost, so is a turn that was not over.
+                CheckpointKind::Started => false,
+                CheckpointKind::Acted => {
+                    self.hurries = true;
+                    false
+                }
+                CheckpointKind::Verified => !self.is_there_but_for_boxes(&commit),
+                CheckpointKind::Begun | CheckpointKind::Undone => true,
+            };
+            self.last = Some(commit.clone());
+            self.later.insert(moment.name(), commit);
+        }
         if is_due { self.settle() } else { Ok(()) }
+    }
+
+    /// Whether the remote has these files already, but for the boxes that say that they were found good, and
+    /// the branch as it is.
+    fn is_there_but_for_boxes(&mut self, commit: &str) -> bool {
+        let is_moved = |branch: &String| self.tip(branch) != self.there.get(BRANCH).cloned();
+        if self.branch.as_ref().is_some_and(is_moved) {
+            return false;
+        }
+        let Some(brought) = self.brought.clone() else { return false };
+        let (cwd, to) = (self.cwd.clone(), commit.to_owned());
+        match self.git.git(&GitRequest::ChangedPaths { cwd, from: brought, to }) {
+            Ok(Outcome::Names { names }) => names.iter().all(|name| *name == self.workflow),
+            // Then it is brought.
+            Ok(_) | Err(_) => false,
+        }
+    }
+
+    /// Whether what waits is best brought at once, since nobody waits for it.
+    pub fn hurries(&self) -> bool {
+        self.hurries
     }
 
     /// Whether something waits to be brought.
@@ -152,6 +216,7 @@ impl Luggage {
     ///
     /// As [`Luggage::deliver`]; what was not brought waits on.
     pub fn settle(&mut self) -> Result<(), Failure> {
+        self.hurries = false;
         if self.later.is_empty() {
             return Ok(());
         }
@@ -170,6 +235,7 @@ impl Luggage {
             return Err(self.lost());
         }
         pushed?;
+        self.brought = self.last.clone();
         self.later.clear();
         Ok(())
     }
@@ -184,6 +250,9 @@ impl Luggage {
 
     /// Pushes commits under their names, and moves the lease, all or nothing.
     fn push(&mut self, commits: &[(String, String)]) -> Result<(), Failure> {
+        if self.is_lost {
+            return Err(self.lost());
+        }
         let moved = match self.next.take() {
             Some(made) => made,
             None => self.make_mark()?,
@@ -282,7 +351,8 @@ impl Luggage {
         }
     }
 
-    fn lost(&self) -> Failure {
+    fn lost(&mut self) -> Failure {
+        self.is_lost = true;
         let Lease { run_id, epoch, .. } = &self.lease;
         let message = format!(
             "the lease {epoch} of run {run_id} is not the last one in `{}` any more; somebody else \
@@ -312,18 +382,10 @@ struct FirstRecord {
 /// The checkpoint that a line of a ledger speaks of.
 fn checkpoint_of(line: &str) -> Option<Checkpoint> {
     // Most lines are about something else, and few are worth reading twice.
-    line.contains("\"checkpoint_taken\"").then(|| ledger::checkpoint_of(line))?
+    line.contains(TAKEN).then(|| ledger::checkpoint_of(line))?
 }
 
-/// Whether lines of a ledger may speak of work, or of the branch that it is on.
+/// Whether lines of a ledger may speak of work, of the branch that it is on, or of its end.
 fn is_about_work(lines: &str) -> bool {
-    lines.contains("\"checkpoint_taken\"") || lines.contains("\"record\"")
-}
-
-/// Whether it keeps what nobody has judged yet: if it is lost, so is a turn that was not over.
-fn is_of_no_verdict(checkpoint: &Checkpoint) -> bool {
-    match checkpoint.moment.kind() {
-        CheckpointKind::Started | CheckpointKind::Acted => true,
-        CheckpointKind::Begun | CheckpointKind::Verified | CheckpointKind::Undone => false,
-    }
+    [TAKEN, "\"record\"", OVER].iter().any(|word| lines.contains(word))
 }

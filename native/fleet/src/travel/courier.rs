@@ -1,5 +1,6 @@
-//! Whoever brings the work to the remote, beside the program. What a turn has left goes while its checks run;
-//! where they are over sooner, it goes with what they have found to be good.
+//! Whoever brings the work to the remote, beside the program. What a turn has left goes while its checks run.
+//! What they have found to be good differs from it in no more than ticked boxes as a rule; then it is not
+//! waited for, and goes with what the next turn leaves, or after a moment in which nothing else was to go.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -9,7 +10,7 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::{Luggage, is_about_work};
 
-/// How long work waits that nobody has judged yet. Checks that are over sooner spare it its own way.
+/// How long work waits that is there but for its boxes. A turn that is over sooner spares it its own way.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// The work of one run, with somebody who brings it.
@@ -79,8 +80,8 @@ fn attend(mut luggage: Luggage, orders: &Receiver<Errand>) {
     let mut has_failed = false;
     loop {
         luggage.prepare();
-        let waits = luggage.owes() && !has_failed;
-        let order = match waits {
+        let order = match luggage.owes() && !has_failed {
+            true if luggage.hurries() => Err(RecvTimeoutError::Timeout),
             true => orders.recv_timeout(GRACE),
             false => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };

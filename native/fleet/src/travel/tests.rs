@@ -15,7 +15,7 @@ impl Shop {
         std::fs::create_dir_all(folder.path().join("here")).expect("a folder");
         git(folder.path(), &["init", "--quiet", "--bare", "shop.git"]).expect("git");
         let mut shop = Shop { folder, base: String::new() };
-        shop.run(&["init", "--quiet"]);
+        shop.run(&["init", "--quiet", "--initial-branch=main"]);
         shop.base = shop.commit("Begin");
         let there = shop.path("shop.git");
         shop.run(&["remote", "add", "origin", &there.to_string_lossy()]);
@@ -41,6 +41,15 @@ impl Shop {
         take(&self.path("here"), epoch, base)
     }
 
+    /// A commit in which a file is changed.
+    fn change(&self, name: &str) -> String {
+        let file = self.path("here").join(name);
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        std::fs::write(file, text + "More\n").expect("a file");
+        self.run(&["add", name]);
+        self.commit("Change")
+    }
+
     /// What the remote has under a name of the run.
     fn there(&self, name: &str) -> Option<String> {
         let name = format!("refs/onloop/run/{name}");
@@ -51,7 +60,9 @@ impl Shop {
 fn take(here: &Path, epoch: u64, base: Option<String>) -> Result<Luggage, Failure> {
     let (run_id, holder) = ("run".to_owned(), "desk".to_owned());
     let lease = Lease { run_id, epoch, holder, lasts_ms: 1000 };
-    Luggage::take(Box::new(OsGit::new()), &here.to_string_lossy(), "origin", lease, base)
+    let (cwd, workflow) = (&*here.to_string_lossy(), "plan.md");
+    let traveller = Traveller { cwd, remote: "origin", lease, workflow, base };
+    Luggage::take(Box::new(OsGit::new()), traveller)
 }
 
 fn line(kind: &str, commit: &str) -> String {
@@ -70,10 +81,10 @@ fn a_lease_brings_where_the_branch_begins() {
 }
 
 #[test]
-fn work_that_nobody_has_judged_waits_for_what_is_found_good() {
+fn work_that_nobody_has_brought_comes_with_what_is_found_good() {
     let shop = Shop::new();
     let mut luggage = shop.take(1, None).expect("the lease");
-    let (acted, verified) = (shop.commit("Acted"), shop.commit("Verified"));
+    let (acted, verified) = (shop.change("till.txt"), shop.change("till.txt"));
     luggage.deliver(&line("acted", &acted)).expect("it waits");
     assert_eq!((luggage.owes(), shop.there("1-1")), (true, None));
     luggage.deliver(&line("verified", &verified)).expect("it is brought");
@@ -84,7 +95,7 @@ fn work_that_nobody_has_judged_waits_for_what_is_found_good() {
     let unknown = checkpoint("verified", &"0".repeat(40));
     next.recall(&[checkpoint("acted", &acted), checkpoint("verified", &verified), unknown]);
     assert!(!next.owes(), "what is there has come further, and what is not here cannot come");
-    let later = shop.commit("Later");
+    let later = shop.change("till.txt");
     next.recall(&[checkpoint("acted", &later)]);
     next.settle().expect("it is brought");
     assert_eq!(shop.there("1-1"), Some(later));
@@ -96,7 +107,7 @@ fn work_that_nobody_has_judged_waits_for_what_is_found_good() {
 fn a_push_whose_answer_never_came_is_known_as_our_own() {
     let shop = Shop::new();
     let mut luggage = shop.take(1, None).expect("the lease");
-    let (acted, verified) = (shop.commit("Acted"), shop.commit("Verified"));
+    let (acted, verified) = (shop.change("till.txt"), shop.change("till.txt"));
     // It came there, and whoever pushed it was not told.
     let before = (luggage.at.clone(), luggage.there.clone());
     luggage.deliver(&line("acted", &acted)).expect("it waits");
@@ -112,11 +123,38 @@ fn a_push_whose_answer_never_came_is_known_as_our_own() {
 }
 
 #[test]
+fn what_is_there_but_for_its_boxes_is_not_waited_for() {
+    let shop = Shop::new();
+    let mut luggage = shop.take(1, None).expect("the lease");
+    luggage.bring_branch("main".to_owned());
+    let acted = shop.change("till.txt");
+    luggage.deliver(&line("acted", &acted)).expect("it waits");
+    assert!(luggage.hurries(), "its checks run now");
+    luggage.settle().expect("it is brought");
+    // Boxes are ticked in the checkout, on no branch.
+    shop.run(&["checkout", "--quiet", "--detach"]);
+    let ticked = shop.change("plan.md");
+    luggage.deliver(&line("verified", &ticked)).expect("it waits");
+    assert_eq!((luggage.owes(), luggage.hurries()), (true, false));
+    assert_eq!(shop.there("1-1"), Some(acted));
+    luggage.deliver(r#"{"event":"run_finalized"}"#).expect("it is brought");
+    assert_eq!((luggage.owes(), shop.there("1-1")), (false, Some(ticked)));
+    // What a check has made is not there yet.
+    let made = shop.change("built.txt");
+    luggage.deliver(&line("verified", &made)).expect("it is brought");
+    assert_eq!(shop.there("1-1"), Some(made.clone()));
+    // Neither is what somebody has done to the branch.
+    shop.run(&["branch", "--force", "main", &made]);
+    luggage.deliver(&line("verified", &shop.change("plan.md"))).expect("it is brought");
+    assert_eq!((luggage.owes(), shop.there("branch")), (false, Some(made)));
+}
+
+#[test]
 fn checks_that_take_long_are_not_waited_for() {
     let shop = Shop::new();
     let here = shop.path("here");
     let courier = Courier::hire(move || take(&here, 1, None)).expect("the lease");
-    let acted = shop.commit("Acted");
+    let acted = shop.change("till.txt");
     courier.deliver(&line("acted", &acted)).expect("it is taken");
     let asked = std::time::Instant::now();
     while shop.there("1-1").as_ref() != Some(&acted) {
