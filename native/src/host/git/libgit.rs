@@ -244,8 +244,7 @@ pub(super) fn merge_base(
 /// Paths of the files that differ between two commits, as git's own list has them; `None`: it cannot read
 /// all that is needed for that.
 pub(super) fn changed_paths(repository: &Repository, from: &str, to: &str) -> Option<Vec<String>> {
-    let tree =
-        |id: &str| repository.find_object(id.parse().ok()?, None).ok()?.peel_to_tree().ok();
+    let tree = |id: &str| repository.find_object(id.parse().ok()?, None).ok()?.peel_to_tree().ok();
     let (from, to) = (tree(from)?, tree(to)?);
     let diff = repository.diff_tree_to_tree(Some(&from), Some(&to), None).ok()?;
     let path = |delta: git2::DiffDelta<'_>| {

@@ -108,6 +108,24 @@ fn what_is_in_the_checkout_is_kept_and_nothing_is_touched() {
             "onloop onloop@localhost 1774000000 kept",
             "{kind}"
         );
+        // The library and the program find the same changes.
+        let request = GitRequest::ChangedPaths {
+            cwd: place.text("repo"),
+            from: git(&["rev-parse", "HEAD"]),
+            to: kept.commit.clone(),
+        };
+        let names = [
+            ".gitignore",
+            "file.txt",
+            "gone.txt",
+            "link",
+            "run.sh",
+            "staged.txt",
+            "sub/new file.txt",
+        ];
+        let expected = Ok(Outcome::Names { names: names.map(str::to_owned).to_vec() });
+        assert_eq!(OsGit::new().perform(&request), expected, "{kind}");
+        assert_eq!(OsGit::new().without_library().perform(&request), expected, "{kind}");
         // The next one follows it; the same files have the same tree.
         let again = place.keep("repo", "r/1-1", Some(&kept.commit)).unwrap();
         assert_eq!((&again.tree, &again.programs), (&kept.tree, &kept.programs), "{kind}");

@@ -82,6 +82,23 @@ fn all_names_change_or_none() {
     assert_eq!(there(&place), before);
 }
 
+#[test]
+fn a_lock_that_somebody_has_left_there_is_named() {
+    let place = with_hub(&[]);
+    let one = keep(&place, "1\n");
+    place.write("hub.git/refs/onloop/r/a.lock", "");
+    let failure = push(&place, vec![update("r/a", None, &one)]).unwrap_err();
+    let lock = format!("{}/./refs/onloop/r/a.lock", place.text("hub.git"));
+    let first = format!(
+        "`origin` did not take it: `{lock}` is there; if no git works in that repository, one was \
+         killed: rm {lock}"
+    );
+    assert_eq!(failure.message.lines().next(), Some(first.as_str()));
+    assert_eq!(failure.kind, FailureKind::Denied);
+    fs::remove_file(place.path("hub.git/refs/onloop/r/a.lock")).unwrap();
+    push(&place, vec![update("r/a", None, &one)]).unwrap();
+}
+
 #[cfg(unix)]
 #[test]
 fn a_connection_that_ends_after_the_deed_is_a_deed() {
