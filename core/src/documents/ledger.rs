@@ -346,7 +346,8 @@ pub(crate) fn restored_to(lines: &[u8]) -> Option<String> {
 /// its name. That they are sound has been found out before.
 pub(crate) fn checkpoint_at(lines: &[u8], name: &str, commit: &str) -> Option<Checkpoint> {
     let speaks_of_it = |line: &&[u8]| memchr::memmem::find(line, commit.as_bytes()).is_some();
-    let texts = whole_lines(lines).filter(speaks_of_it).filter_map(|line| str::from_utf8(line).ok());
+    let texts =
+        whole_lines(lines).filter(speaks_of_it).filter_map(|line| str::from_utf8(line).ok());
     let is_it = |taken: &Checkpoint| taken.moment.name() == name && taken.commit == commit;
     texts.filter_map(checkpoint_of).find(is_it)
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod beat;
+mod leftovers;
 mod run;
 mod table;
 mod words;
@@ -17,6 +18,7 @@ pub(crate) use words::is_attempt;
 
 use crate::calls::Calls;
 use crate::engine::{EngineError, Offer};
+use leftovers::Leftovers;
 use table::Table;
 
 /// How long the server may think about what there is to do.
@@ -40,6 +42,8 @@ pub(crate) struct Worker {
     pub(crate) places: run::Places,
     /// What it works on.
     pub(crate) table: Table,
+    /// What it has finished.
+    pub(crate) leftovers: Leftovers,
 }
 
 impl Worker {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use super::leftovers::Leftovers;
 use super::table::Table;
 use super::{Worker, run};
 use crate::calls::Calls;
@@ -105,8 +106,8 @@ impl WorkerArgs {
             onloop: vec![onloop.to_string_lossy().into_owned()],
         };
         let slots = self.slots;
-        let worker =
-            Worker { name, host, slots, repositories, calls, places, table: Table::default() };
+        let (table, leftovers) = (Table::default(), Leftovers::default());
+        let worker = Worker { name, host, slots, repositories, calls, places, table, leftovers };
         Ok((worker, alone))
     }
 

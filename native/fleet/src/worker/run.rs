@@ -88,7 +88,7 @@ fn refusal(worker: &Worker, assignment: &Assignment) -> Option<String> {
 }
 
 fn work(worker: &Worker, assignment: Assignment) {
-    let lease = assignment.lease.clone();
+    let (lease, repository) = (assignment.lease.clone(), assignment.submission.repository.clone());
     let (exit, log) = match start(worker, assignment) {
         Ok((child, log)) => {
             let exit = follow(child);
@@ -101,7 +101,7 @@ fn work(worker: &Worker, assignment: Assignment) {
         }
     };
     let asked = worker.table.leave(&lease.run_id);
-    say_rest(worker, &lease, exit, asked, log.as_deref());
+    say_rest(worker, (&lease, &repository), exit, asked, log.as_deref());
 }
 
 fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), String> {
@@ -146,12 +146,18 @@ fn follow(mut child: Child) -> Option<i32> {
 }
 
 /// Says how a run stands where its driver has not.
-fn say_rest(worker: &Worker, lease: &Lease, exit: Option<i32>, asked: Asked, log: Option<&Path>) {
+fn say_rest(
+    worker: &Worker,
+    (lease, repository): (&Lease, &str),
+    exit: Option<i32>,
+    asked: Asked,
+    log: Option<&Path>,
+) {
     let rest = match (exit, asked) {
         // The driver has said it.
         (Some(0 | 1 | 3), _) => {
             worker.table.went_well(&lease.run_id);
-            clean(worker, lease);
+            clean(worker, lease, repository);
             return;
         }
         (Some(code), _) if code == i32::from(LATER) => {
@@ -191,12 +197,13 @@ fn said(code: i32, log: Option<&Path>) -> String {
     log.and_then(last_words).unwrap_or_else(|| format!("exit {code}"))
 }
 
-/// Removes the clone of a run that is over.
-fn clean(worker: &Worker, lease: &Lease) {
+/// Removes the clone of a run that is over, and tidies up behind many of them.
+fn clean(worker: &Worker, lease: &Lease, repository: &str) {
     let runs = worker.places.runs();
     let rest = rest::of_copy(&runs.to_string_lossy(), &lease.run_id);
     if matches!(rest, Rest::Over { .. }) {
         clone::forget(&worker.places.repos, &lease.run_id);
+        worker.leftovers.add(repository, &lease.run_id);
     }
 }
 
