@@ -30,8 +30,6 @@ const BRANCH: &str = "branch";
 const LEASE_FILE: &str = "lease.json";
 /// Largest such file that is read.
 const LEASE_BYTES: u64 = 16 * 1024;
-/// Whose commits they are.
-const AS_ONLOOP: [&str; 4] = ["-c", "user.name=onloop", "-c", "user.email=onloop@localhost"];
 /// In the line of a ledger that speaks of a checkpoint.
 const TAKEN: &str = "\"checkpoint_taken\"";
 /// In the line of a ledger that ends a run.
@@ -55,8 +53,6 @@ pub struct Luggage {
     lease: Lease,
     /// The commit that the lease is at in the remote.
     at: Option<String>,
-    /// What the commits of this lease hold, once there is one.
-    tree: Option<String>,
     /// The commit that the lease moves to next, where it is made already.
     next: Option<String>,
     /// What is recorded and not there yet, by its name below the run's.
@@ -108,7 +104,6 @@ impl Luggage {
             remote: remote.to_owned(),
             lease,
             at: None,
-            tree: None,
             next: None,
             later: BTreeMap::new(),
             there: BTreeMap::new(),
@@ -283,28 +278,19 @@ impl Luggage {
     /// take nothing else.
     fn make_mark(&mut self) -> Result<String, Failure> {
         let Lease { run_id, epoch, holder, lasts_ms: _ } = &self.lease;
-        let message = format!("Lease {epoch} of run {run_id}");
-        if let (Some(tree), Some(at)) = (&self.tree, &self.at) {
-            let words = ["commit-tree", "--no-gpg-sign", "-p", at, "-m", &message, tree];
-            let made = git(Path::new(&self.cwd), &[&AS_ONLOOP[..], &words].concat());
-            return made.map_err(|error| Failure::new(FailureKind::Other, error.to_string()));
-        }
         let file = LeaseFile { epoch: *epoch, holder: holder.clone() };
         let bytes = serde_json::to_vec(&file).expect("a lease has only string keys");
         let keep = GitRequest::KeepFiles {
             cwd: self.cwd.clone(),
             files: vec![KeptFile { name: LEASE_FILE.to_owned(), bytes: Bytes::from(bytes) }],
             parent: self.at.clone(),
-            message,
+            message: format!("Lease {epoch} of run {run_id}\n"),
             at: now(),
         };
-        let Outcome::Commit { commit: Some(commit) } = self.git.git(&keep)? else {
-            return Err(Failure::new(FailureKind::Other, "git made no commit of the lease"));
-        };
-        // All of them say the same.
-        let tree = format!("{commit}^{{tree}}");
-        self.tree = git(Path::new(&self.cwd), &["rev-parse", "--verify", "--quiet", &tree]).ok();
-        Ok(commit)
+        match self.git.git(&keep)? {
+            Outcome::Commit { commit: Some(commit) } => Ok(commit),
+            _ => Err(Failure::new(FailureKind::Other, "git made no commit of the lease")),
+        }
     }
 
     /// The commit that a branch is at.

@@ -10,11 +10,11 @@ use git2::{
     Signature, StatusOptions, build::TreeUpdateBuilder,
 };
 use onloop_core::effect;
-use onloop_core::effect::BranchName;
-use onloop_core::effect::{Failure, FailureKind};
+use onloop_core::effect::{BranchName, Failure, FailureKind, KeptFile};
+use onloop_core::time::Timestamp;
 
 use super::discovery::Bounds;
-use super::program::NewCheckpoint;
+use super::program::{NewCheckpoint, NewFiles};
 use super::{Registered, resolved, trouble, utf8};
 
 pub(super) use attributes::{checkout_needs_program, needs_program};
@@ -173,15 +173,38 @@ pub(super) fn commit_beside(
         Some(parent) => Some(parent.to_owned()),
         None => head(repository)?,
     };
-    let made = (|| {
-        let time = git2::Time::new(new.at.as_millis().div_euclid(1000), 0);
-        let ours = Signature::new("onloop", "onloop@localhost", &time)?;
-        let tree = repository.find_tree(Oid::from_str(tree)?)?;
-        let parent = parent.map(|id| repository.find_commit(Oid::from_str(&id)?)).transpose()?;
-        let parents: Vec<&git2::Commit<'_>> = parent.iter().collect();
-        repository.commit(None, &ours, &ours, new.message, &tree, &parents)
-    })();
+    let made = Oid::from_str(tree)
+        .and_then(|tree| commit(repository, tree, parent.as_deref(), new.message, new.at));
     made.map(|id| id.to_string()).map_err(|error| failure(repository, &error))
+}
+
+/// A commit of ours that no name names.
+fn commit(
+    repository: &Repository,
+    tree: Oid,
+    parent: Option<&str>,
+    message: &str,
+    at: Timestamp,
+) -> Result<Oid, git2::Error> {
+    let time = git2::Time::new(at.as_millis().div_euclid(1000), 0);
+    let ours = Signature::new("onloop", "onloop@localhost", &time)?;
+    let tree = repository.find_tree(tree)?;
+    let parent = parent.map(|id| repository.find_commit(Oid::from_str(id)?)).transpose()?;
+    let parents: Vec<&git2::Commit<'_>> = parent.iter().collect();
+    repository.commit(None, &ours, &ours, message, &tree, &parents)
+}
+
+/// Makes a commit that holds these files, byte for byte as the git program does; `None`: git itself has to
+/// make it.
+pub(super) fn keep_files(repository: &Repository, new: &NewFiles<'_>) -> Option<String> {
+    let made = || {
+        let mut tree = repository.treebuilder(None)?;
+        for KeptFile { name, bytes } in new.files {
+            tree.insert(name, repository.blob(bytes)?, FileMode::Blob.into())?;
+        }
+        commit(repository, tree.write()?, new.parent, new.message, new.at)
+    };
+    made().ok().map(|id: Oid| id.to_string())
 }
 
 /// Creates `branch` at HEAD and checks it out; no file changes.

@@ -6,23 +6,31 @@ use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome, RefUpdate};
 
 use super::aside::{KEEPING, checkpoint_name};
 use super::program::NewFiles;
-use super::{Access, OsGit, commit_id, done, libgit, needed, remote_name};
+use super::{Access, OsGit, absolute, commit_id, done, libgit, needed, no_repository, remote_name};
 
 impl OsGit {
-    /// Performs one of the requests about what is shared, for which only the git program will do:
-    /// it alone knows every way to reach a server.
+    /// Performs one of the requests about what is shared. Only the git program knows every way to reach a
+    /// server.
     pub(super) fn perform_shared(&self, request: &GitRequest) -> Result<Outcome, Failure> {
         let program = &self.program;
         match request {
             GitRequest::KeepFiles { cwd, files, parent, message, at } => {
-                let cwd = self.demand_repository(cwd)?;
+                let cwd = absolute(cwd)?;
                 for file in files {
                     demand_plain(&file.name)?;
                 }
                 let parent = parent.as_deref().map(commit_id).transpose()?;
                 let new = NewFiles { files, parent, message, at: *at };
-                let commit = Some(needed(program.keep_files(&cwd, &new), KEEPING)?);
-                Ok(Outcome::Commit { commit })
+                let kept = match self.access(&cwd)? {
+                    Access::Nothing => return Err(no_repository(&cwd)),
+                    Access::Library(repository) => libgit::keep_files(&repository, &new),
+                    Access::Program(_) => None,
+                };
+                let commit = match kept {
+                    Some(commit) => commit,
+                    None => needed(program.keep_files(&cwd, &new), KEEPING)?,
+                };
+                Ok(Outcome::Commit { commit: Some(commit) })
             }
             GitRequest::ReadKept { cwd, commit, name, limit_bytes } => {
                 let cwd = self.demand_repository(cwd)?;

@@ -46,6 +46,26 @@ fn there(place: &Place) -> String {
 }
 
 #[test]
+fn the_library_and_the_program_make_the_same_commit() {
+    for (kind, init) in KINDS {
+        let place = with_hub(init);
+        let file = |name: &str, text: &str| KeptFile { name: name.to_owned(), bytes: text.into() };
+        let request = GitRequest::KeepFiles {
+            cwd: place.text("repo"),
+            files: vec![file("lease.json", "{}"), file("a", ""), file("ledger.jsonl", "1\r\n")],
+            parent: Some(place.git("repo", &["rev-parse", "HEAD"])),
+            message: "Lease\n".to_owned(),
+            at: Timestamp::from_millis(1_774_000_000_999),
+        };
+        let made = OsGit::new().perform(&request).unwrap();
+        assert_eq!(OsGit::new().without_library().perform(&request), Ok(made.clone()), "{kind}");
+        let Outcome::Commit { commit: Some(commit) } = made else { panic!("{made:?}") };
+        let listed = place.git("repo", &["ls-tree", "--format=%(objectmode) %(path)", &commit]);
+        assert_eq!(listed, "100644 a\n100644 lease.json\n100644 ledger.jsonl", "{kind}");
+    }
+}
+
+#[test]
 fn of_many_who_expect_the_same_one_wins() {
     for (kind, init) in KINDS {
         let place = with_hub(init);
