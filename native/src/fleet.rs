@@ -52,8 +52,7 @@ fn knows_fleet() -> bool {
     if std::env::var_os(SERVER).is_some_and(|server| !server.is_empty()) {
         return true;
     }
-    let home = start::gather().ok().and_then(|(start, _)| start.state_home());
-    home.is_some_and(|home| Path::new(&home).join("fleet/server.json").exists())
+    start::state_home().is_some_and(|home| Path::new(&home).join("fleet/server.json").exists())
 }
 
 fn program() -> Option<PathBuf> {

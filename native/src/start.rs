@@ -86,6 +86,12 @@ pub(crate) fn gather() -> Result<(Start, Option<Timestamp>), StartError> {
     Ok((start, frozen))
 }
 
+/// The state home, for whoever needs nothing else of the start.
+pub(crate) fn state_home() -> Option<String> {
+    let cwd = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
+    onloop_core::effect::state_home(&environment(), &cwd)
+}
+
 /// The path by which this program was called, where that leads to it: what package managers
 /// put on PATH stays the same when a new version comes, the file behind it often does not.
 fn program(name: &str, env: &BTreeMap<String, String>, cwd: &Path) -> Option<String> {

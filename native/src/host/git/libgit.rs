@@ -14,7 +14,7 @@ use onloop_core::effect::{BranchName, Failure, FailureKind, KeptFile};
 use onloop_core::time::Timestamp;
 
 use super::discovery::Bounds;
-use super::program::{NewCheckpoint, NewFiles};
+use super::program::{KnownRemote, NewCheckpoint, NewFiles};
 use super::{Registered, resolved, trouble, utf8};
 
 pub(super) use attributes::{checkout_needs_program, needs_program};
@@ -279,9 +279,14 @@ pub(super) fn changed_paths(repository: &Repository, from: &str, to: &str) -> Op
     Some(paths)
 }
 
-/// Whether a remote has this name.
-pub(super) fn knows_remote(repository: &Repository, name: &str) -> bool {
-    repository.find_remote(name).is_ok()
+/// The remote with this name; `None`: there is none, or git itself has to look.
+pub(super) fn known_remote<'n>(repository: &Repository, name: &'n str) -> Option<KnownRemote<'n>> {
+    let remote = repository.find_remote(name).ok()?;
+    let address = match remote.pushurl() {
+        Ok(Some(address)) => address,
+        _ => remote.url().unwrap_or_default(),
+    };
+    Some(KnownRemote { name, is_folder: Path::new(address).is_absolute() })
 }
 
 fn failure(repository: &Repository, error: &git2::Error) -> Failure {

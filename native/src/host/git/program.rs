@@ -34,7 +34,7 @@ pub(super) use command::GitProgram;
 use command::{Answer, lines_until_nul, text};
 pub(super) use commit::NewCommit;
 pub(super) use references::CHECKPOINTS;
-pub(super) use shared::NewFiles;
+pub(super) use shared::{KnownRemote, NewFiles};
 
 /// Where the parts of a checkout are.
 struct Layout {

@@ -5,7 +5,7 @@ use std::path::Path;
 use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome, RefUpdate};
 
 use super::aside::{KEEPING, checkpoint_name};
-use super::program::NewFiles;
+use super::program::{KnownRemote, NewFiles};
 use super::{Access, OsGit, absolute, commit_id, done, libgit, needed, no_repository, remote_name};
 
 impl OsGit {
@@ -53,7 +53,7 @@ impl OsGit {
                 let cwd = self.demand_repository(cwd)?;
                 checkpoint_name(prefix)?;
                 let remote = self.known_remote(&cwd, remote)?;
-                let fetched = program.fetch_refs(&cwd, remote, prefix);
+                let fetched = program.fetch_refs(&cwd, remote.name, prefix);
                 let checkpoints = needed(fetched, "a remote is asked")?;
                 Ok(Outcome::Checkpoints { checkpoints })
             }
@@ -61,17 +61,17 @@ impl OsGit {
         }
     }
 
-    /// The name of a remote that is configured: git would take another one for a folder.
-    fn known_remote<'n>(&self, cwd: &Path, remote: &'n str) -> Result<&'n str, Failure> {
-        let remote = remote_name(remote)?;
+    /// A remote that is configured: git would take another one's name for a folder.
+    fn known_remote<'n>(&self, cwd: &Path, name: &'n str) -> Result<KnownRemote<'n>, Failure> {
+        let name = remote_name(name)?;
         // Every step of a fleet's run asks, and starting git takes longer.
         if let Access::Library(repository) = self.access(cwd)?
-            && libgit::knows_remote(&repository, remote)
+            && let Some(known) = libgit::known_remote(&repository, name)
         {
-            return Ok(remote);
+            return Ok(known);
         }
-        needed(self.program.demand_remote(cwd, remote), "a remote is asked")?;
-        Ok(remote)
+        needed(self.program.demand_remote(cwd, name), "a remote is asked")?;
+        Ok(KnownRemote { name, is_folder: false })
     }
 }
 

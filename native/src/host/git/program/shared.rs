@@ -18,6 +18,13 @@ pub(crate) struct NewFiles<'a> {
     pub(crate) at: Timestamp,
 }
 
+/// A remote that is configured.
+pub(crate) struct KnownRemote<'n> {
+    pub(crate) name: &'n str,
+    /// It is a folder of this machine, as far as is known.
+    pub(crate) is_folder: bool,
+}
+
 impl GitProgram {
     /// Makes a commit that holds these files.
     pub(crate) fn keep_files(&self, cwd: &Path, new: &NewFiles<'_>) -> Result<String, Failure> {
@@ -67,7 +74,7 @@ impl GitProgram {
     pub(crate) fn push_refs(
         &self,
         cwd: &Path,
-        remote: &str,
+        KnownRemote { name: remote, is_folder }: KnownRemote<'_>,
         updates: &[RefUpdate],
     ) -> Result<(), Failure> {
         let mut args: Vec<String> = [
@@ -80,6 +87,7 @@ impl GitProgram {
         ]
         .map(str::to_owned)
         .into();
+        args.extend(only_below(updates).filter(|_| is_folder));
         for RefUpdate { name, expected, .. } in updates {
             let expected = expected.as_deref().unwrap_or_default();
             args.push(format!("--force-with-lease={CHECKPOINTS}{name}:{expected}"));
@@ -153,6 +161,25 @@ impl GitProgram {
         }
         self.named_below(cwd, &into)
     }
+}
+
+/// The option by which the git of the other side looks at no names below ours but those of the run that is
+/// pushed: it reads each of them and the commit that it names, and there may be thousands. Only where that
+/// git is started by the one here does it take options.
+fn only_below(updates: &[RefUpdate]) -> Option<String> {
+    let (run, _) = updates.first()?.name.split_once('/')?;
+    let is_of_run = |update: &RefUpdate| {
+        update.name.strip_prefix(run).is_some_and(|rest| rest.starts_with('/'))
+    };
+    // A shell reads it.
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    if !run.bytes().all(plain) || !updates.iter().all(is_of_run) {
+        return None;
+    }
+    let all = CHECKPOINTS.trim_end_matches('/');
+    Some(format!(
+        "--receive-pack=git -c receive.hideRefs={all} -c 'receive.hideRefs=!{all}/{run}' receive-pack"
+    ))
 }
 
 /// Whether a push that failed did what it should all the same, or why it did not.

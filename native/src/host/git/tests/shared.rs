@@ -102,6 +102,29 @@ fn all_names_change_or_none() {
     assert_eq!(there(&place), before);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_repository_on_this_machine_is_not_asked_about_other_runs() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = with_hub(&[]);
+    let one = keep(&place, "1\n");
+    push(&place, vec![update("r/a", None, &one)]).unwrap();
+    let seen = place.path("seen");
+    place.write(
+        "hub.git/hooks/update",
+        &format!("#!/bin/sh\ngit config --get-all receive.hideRefs > '{}' || true\n", seen.display()),
+    );
+    let hook = place.path("hub.git/hooks/update");
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let two = keep(&place, "2\n");
+    push(&place, vec![update("r/a", Some(&one), &two), update("r/b", None, &one)]).unwrap();
+    assert_eq!(place.read("seen"), "refs/onloop\n!refs/onloop/r\n");
+    // What a shell would read as something else goes without.
+    push(&place, vec![update("r$(x)/a", None, &one)]).unwrap();
+    assert_eq!(place.read("seen"), "");
+    assert!(there(&place).contains("refs/onloop/r$(x)/a"));
+}
+
 #[test]
 fn a_lock_that_somebody_has_left_there_is_named() {
     let place = with_hub(&[]);
