@@ -84,6 +84,20 @@ fn each_turn_and_each_verified_step_is_kept_and_can_be_shown() {
         said,
         format!("error: run {id} has no checkpoint `7`; there are: 0, 1-1, 1-2, 2-1\n")
     );
+    // Somebody has removed the work.
+    let commit = last["commit"].as_str().unwrap();
+    let (folder, file) = commit.split_at(2);
+    fs::remove_file(workspace.path(".git/objects").join(folder).join(file)).unwrap();
+    let said = workspace.onloop(&["diff", &id]).expect_exit(4).stderr;
+    let at = workspace.worktree("hotl/x").canonicalize().unwrap();
+    assert_eq!(
+        said,
+        format!(
+            "error: commit {commit} is not in the repository around `{}`\n  It was removed there, or \
+             where another machine works on the run it has not come yet: try again in a moment.\n",
+            at.display()
+        )
+    );
 }
 
 #[test]

@@ -49,6 +49,10 @@ async fn show(io: &Io, args: &DiffArgs) -> Result<(), Exit> {
         Err(failure) => {
             let advice = match (failure.kind, args.stat) {
                 (FailureKind::TooLarge, false) => "\n  `--stat` shows which files it is about.",
+                (FailureKind::NotFound, _) => {
+                    "\n  It was removed there, or where another machine works on the run it has not come \
+                     yet: try again in a moment."
+                }
                 _ => "",
             };
             io.note(format!("error: {}{advice}", text::printable(&failure.message))).await;

@@ -15,7 +15,7 @@ const STALE: &str = "is there: another git is at work, or one that was killed ha
 /// in the C locale, or from libgit2, at work in `cwd`.
 pub(super) fn named(said: &str, cwd: &Path) -> Option<Failure> {
     if let Some(path) = lock_in(said) {
-        return Some(locked(&format!("`{path}`")));
+        return Some(Failure::new(FailureKind::Busy, stale(path)));
     }
     let around = cwd.display();
     if let Some((_, rest)) = said.split_once("could not lock config file ")
@@ -49,6 +49,11 @@ pub(super) fn locked(lock: &str) -> Failure {
     Failure::new(FailureKind::Busy, format!("{lock} {STALE}"))
 }
 
+/// What is said of the lock at `path`.
+pub(super) fn stale(path: &str) -> String {
+    format!("`{path}` {STALE}")
+}
+
 /// What was to be undone after `failure` could not be undone, because of `left`.
 pub(super) fn left(failure: &Failure, root: &Path, left: &Failure) -> Failure {
     let message = format!("{failure}; and `{}` was left as it is: {left}", root.display());
@@ -65,7 +70,8 @@ fn of_another_user(top: &Path) -> Failure {
     Failure::new(FailureKind::Denied, message)
 }
 
-fn lock_in(said: &str) -> Option<&str> {
+/// The lock that `said` is about.
+pub(super) fn lock_in(said: &str) -> Option<&str> {
     LOCKS.iter().find_map(|words| {
         let (_, rest) = said.split_once(words)?;
         // The name may contain a quote; a lock's name ends like this.

@@ -39,7 +39,18 @@ impl GitProgram {
             "--",
         ];
         args.extend(paths.iter().map(String::as_str));
-        self.answer_aside(cwd, &args, &[], Aside { limit_bytes, ..Aside::default() })?.success()
+        let aside = Aside { limit_bytes, ..Aside::default() };
+        let answer = self.answer_aside(cwd, &args, &[], aside)?;
+        let said = answer.said();
+        let is_missing = |commit: &&str| said.ends_with(&format!("bad object {commit}"));
+        match [from, to].into_iter().find(is_missing) {
+            Some(commit) => {
+                let message =
+                    format!("commit {commit} is not in the repository around `{}`", cwd.display());
+                Err(Failure::new(FailureKind::NotFound, message))
+            }
+            None => answer.success(),
+        }
     }
 
     /// Paths that differ between two commits.

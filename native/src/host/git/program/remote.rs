@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
 
+use super::super::trouble;
 use super::command::text;
 use super::{Answer, GitProgram};
 
@@ -137,25 +138,15 @@ pub(super) fn unpushed_refs(remote: &str, answer: Answer) -> Failure {
     let Some(verdict) = summaries.find(why) else { return unanswered(remote, answer) };
     let summary = verdict.rsplit('\t').next().unwrap_or_default();
     let said = answer.said();
-    let mut message = match said.lines().find_map(lock_in_the_way) {
-        None => format!("`{remote}` did not take it: {summary}"),
-        Some(lock) => format!(
-            "`{remote}` did not take it: `{lock}` is there; if no git works in that repository, one was \
-             killed: rm {lock}"
-        ),
-    };
+    // It is in the way of every later push.
+    let reason = trouble::lock_in(&said).map_or(summary.to_owned(), trouble::stale);
+    let mut message = format!("`{remote}` did not take it: {reason}");
     let theirs = said.lines().filter_map(|line| line.strip_prefix("remote: "));
     let theirs = theirs.map(str::trim_end).filter(|line| !line.is_empty());
     for line in theirs.take(REMARKS) {
         message += &format!("\n{remote}: {line}");
     }
     Failure::new(FailureKind::Denied, message)
-}
-
-/// The file that keeps others out of what it stands beside, where a line of git's says so.
-fn lock_in_the_way(line: &str) -> Option<&str> {
-    let (_, rest) = line.split_once("Unable to create '")?;
-    rest.split_once("': File exists").map(|(lock, _)| lock)
 }
 
 /// Why another repository did not do what it was asked.

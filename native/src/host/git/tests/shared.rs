@@ -112,7 +112,10 @@ fn a_repository_on_this_machine_is_not_asked_about_other_runs() {
     let seen = place.path("seen");
     place.write(
         "hub.git/hooks/update",
-        &format!("#!/bin/sh\ngit config --get-all receive.hideRefs > '{}' || true\n", seen.display()),
+        &format!(
+            "#!/bin/sh\ngit config --get-all receive.hideRefs > '{}' || true\n",
+            seen.display()
+        ),
     );
     let hook = place.path("hub.git/hooks/update");
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
@@ -133,8 +136,8 @@ fn a_lock_that_somebody_has_left_there_is_named() {
     let failure = push(&place, vec![update("r/a", None, &one)]).unwrap_err();
     let lock = format!("{}/./refs/onloop/r/a.lock", place.text("hub.git"));
     let first = format!(
-        "`origin` did not take it: `{lock}` is there; if no git works in that repository, one was \
-         killed: rm {lock}"
+        "`origin` did not take it: `{lock}` is there: another git is at work, or one that was killed \
+         has left it; when no git runs in this repository, remove that file"
     );
     assert_eq!(failure.message.lines().next(), Some(first.as_str()));
     assert_eq!(failure.kind, FailureKind::Denied);
