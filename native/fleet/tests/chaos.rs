@@ -26,6 +26,8 @@ mod world;
 
 use std::time::Instant;
 
+use onloop_fleet::engine::restate::LOST_LINES;
+
 use random::Random;
 use season::Season;
 use world::World;
@@ -98,5 +100,7 @@ fn every_run_ends_as_it_ends_on_one_machine() {
         done += count;
         println!("{done} rounds, {runs} runs, {:.0} s", began.elapsed().as_secs_f32());
     }
+    let said = std::fs::read_to_string(world.path("up.log")).expect("what the server said");
+    assert!(!said.contains(LOST_LINES), "{said}");
     world.end();
 }

@@ -255,6 +255,11 @@ impl<'a> Chained<'a> {
         Ok(Chained { lines })
     }
 
+    /// How many they are.
+    pub(crate) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
     /// The last of them.
     pub(crate) fn last(&self) -> Head {
         let (head, _) = self.lines.last().expect("lines that chain are at least one");

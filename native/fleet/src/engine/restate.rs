@@ -9,6 +9,7 @@ mod objects;
 mod server;
 mod shelves;
 mod socket;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use super::record::{Chained, Judged};
 use super::{
     Append, Appended, EngineError, Keeper, Records, Release, RunRecord, Settings, Submission,
 };
@@ -32,6 +34,7 @@ use identity::Identity;
 use objects::{Expire, FLEET, GiveLease, Latest, Read, RunObject, Submit};
 use shelves::{FleetObject, JournalObject};
 use socket::Socket;
+use turns::Turns;
 
 pub use find::{Missing, find};
 pub use server::{Server, ServerEvent};
@@ -42,6 +45,8 @@ const ASKED_AT_ONCE: usize = 16;
 /// How long what was taken may be on its way to where it is kept; it takes milliseconds.
 const ARRIVE: Duration = Duration::from_secs(5);
 const ARRIVE_LOOK: Duration = Duration::from_millis(5);
+/// What is said of an engine that has not kept what it had taken.
+pub const LOST_LINES: &str = "the engine has lost lines that it had taken";
 /// How many submissions are remembered until somebody is given them, and how large they may be.
 const REMEMBERED: usize = 1024;
 const REMEMBERED_BYTES: usize = 64 * 1024;
@@ -108,6 +113,7 @@ pub struct Restate {
     ingress: Socket,
     /// What was submitted of runs that nobody has been given yet.
     submissions: Mutex<BTreeMap<String, Submission>>,
+    turns: Turns,
     /// The handlers are served until it is dropped.
     _handlers: oneshot::Sender<()>,
 }
@@ -152,7 +158,8 @@ async fn begin(
 ) -> Result<Keeper<Restate>, String> {
     register(&Socket::new(server.admin()), handlers_at).await?;
     let ingress = Socket::new(server.ingress());
-    let restate = Restate { ingress, submissions: Mutex::default(), _handlers: handlers };
+    let (submissions, turns) = (Mutex::default(), Turns::default());
+    let restate = Restate { ingress, submissions, turns, _handlers: handlers };
     Keeper::start(restate, settings).await.map_err(|error| error.to_string())
 }
 
@@ -207,6 +214,25 @@ impl Restate {
         self.call(&target("Run", run_id, handler)?, bytes(argument)).await?
     }
 
+    /// Has a run changed in its turn; how it stands then.
+    async fn change(
+        &self,
+        run_id: &str,
+        handler: &str,
+        argument: Bytes,
+    ) -> Result<RunRecord, EngineError> {
+        let mut turn = self.turns.of(run_id).await;
+        let before = turn.take();
+        let target = target("Run", run_id, handler)?;
+        let record: RunRecord = self.call::<Result<_, EngineError>>(&target, argument).await??;
+        if before.is_some_and(|before| before.head != record.head) {
+            // Whoever has them finds out. It must not go unseen that the engine does not do what it says.
+            eprintln!("error: run {run_id}: {LOST_LINES}");
+        }
+        *turn = (!record.is_finished()).then(|| record.clone());
+        Ok(record)
+    }
+
     /// What was submitted, once it has arrived where it is kept.
     async fn submission(&self, run_id: &str) -> Result<Submission, EngineError> {
         let kept = self.submissions().remove(run_id);
@@ -246,12 +272,27 @@ impl Restate {
         target: &str,
         argument: Bytes,
     ) -> Result<T, EngineError> {
+        let body = self.post(target, argument, StatusCode::OK).await?;
+        serde_json::from_slice(&body).map_err(unreachable)
+    }
+
+    /// Has a handler called, once that is durable.
+    async fn send(&self, target: &str, argument: Bytes) -> Result<(), EngineError> {
+        self.post(&format!("{target}/send"), argument, StatusCode::ACCEPTED).await.map(drop)
+    }
+
+    async fn post(
+        &self,
+        target: &str,
+        argument: Bytes,
+        expected: StatusCode,
+    ) -> Result<Bytes, EngineError> {
         let answer = self.ingress.post(target, argument).await.map_err(unreachable)?;
-        if answer.status != StatusCode::OK {
-            let body = String::from_utf8_lossy(&answer.body);
-            return Err(unreachable(format!("the engine says {}: {body}", answer.status)));
+        if answer.status == expected {
+            return Ok(answer.body);
         }
-        serde_json::from_slice(&answer.body).map_err(unreachable)
+        let body = String::from_utf8_lossy(&answer.body);
+        Err(unreachable(format!("the engine says {}: {body}", answer.status)))
     }
 }
 
@@ -288,7 +329,7 @@ impl Records for Restate {
         // Refused here, it takes no room there.
         RunRecord::begin(run, now_ms)?;
         let submit = Submit { run: run.clone(), now_ms };
-        let record = self.run(&run.run_id, "submit", &submit).await?;
+        let record = self.change(&run.run_id, "submit", bytes(&submit)).await?;
         let mut submissions = self.submissions();
         if submissions.len() < REMEMBERED && run.text.len() < REMEMBERED_BYTES {
             submissions.insert(run.run_id.clone(), submit.run);
@@ -301,25 +342,48 @@ impl Records for Restate {
         run_id: &str,
         holder: &str,
     ) -> Result<(RunRecord, Submission), EngineError> {
-        let record = self.run(run_id, "lease", &GiveLease { holder: holder.to_owned() }).await?;
+        let lease = GiveLease { holder: holder.to_owned() };
+        let record = self.change(run_id, "lease", bytes(&lease)).await?;
         Ok((record, self.submission(run_id).await?))
     }
 
     async fn expire(&self, run_id: &str, epoch: u64) -> Result<RunRecord, EngineError> {
-        self.run(run_id, "expire", &Expire { epoch }).await
+        self.change(run_id, "expire", bytes(&Expire { epoch })).await
     }
 
     async fn release(&self, release: &Release) -> Result<RunRecord, EngineError> {
-        self.run(&release.run_id, "release", release).await
+        self.change(&release.run_id, "release", bytes(release)).await
     }
 
     async fn append(&self, append: &Append) -> Result<Appended, EngineError> {
-        super::record::Chained::of(append)?;
-        self.run(&append.run_id, "append", append).await
+        let chained = Chained::of(append)?;
+        let mut turn = self.turns.of(&append.run_id).await;
+        // Not known until it is answered, whatever comes in between.
+        if let Some(mut record) = turn.take()
+            && let Ok(Judged::New(from)) = record.judge(append, &chained)
+        {
+            if from < chained.len() {
+                record.take_lines(append, &chained, from);
+                self.send(&target("Run", &append.run_id, "append")?, bytes(append)).await?;
+                self.turns.tell(&append.run_id, chained.last().seq);
+            }
+            *turn = Some(record.clone());
+            return Ok(Appended { head: chained.last(), record });
+        }
+        let appended: Appended = self.run(&append.run_id, "append", append).await?;
+        *turn = (!appended.record.is_finished()).then(|| appended.record.clone());
+        Ok(appended)
     }
 
     async fn read(&self, run_id: &str, after: u64) -> Result<(String, RunRecord), EngineError> {
-        let Latest { lines, shelved, record } = self.run(run_id, "read", &Read { after }).await?;
+        let mut latest: Latest = self.run(run_id, "read", &Read { after }).await?;
+        let told = self.turns.told(run_id);
+        if latest.record.head.as_ref().map_or(0, |head| head.seq) < told {
+            // What it has taken and not looked at yet is there afterwards.
+            self.settle(run_id).await?;
+            latest = self.run(run_id, "read", &Read { after }).await?;
+        }
+        let Latest { lines, shelved, record } = latest;
         let mut text = match after < shelved {
             true => self.shelved(run_id, after, shelved).await?,
             false => String::new(),
@@ -329,7 +393,7 @@ impl Records for Restate {
     }
 
     async fn settle(&self, run_id: &str) -> Result<RunRecord, EngineError> {
-        self.call(&target("Run", run_id, "settle")?, Bytes::new()).await?
+        self.change(run_id, "settle", Bytes::new()).await
     }
 
     async fn all(&self) -> Result<Vec<RunRecord>, EngineError> {
