@@ -210,6 +210,11 @@ for (const [kind, init] of Object.entries(KINDS)) {
     assert.match(Buffer.from(patch).toString(), /-one\n\+two\n/);
     const short = here.host.diff(here.cwd, [head, kept.commit], true, [], 10);
     await assert.rejects(short, { kind: "too_large" });
+    const missing = "1".repeat(head.length);
+    await assert.rejects(here.host.diff(here.cwd, [head, missing], false, [], 10_000), {
+      kind: "not_found",
+      message: `commit ${missing} is not in the repository around \`${here.cwd}\``,
+    });
     const changed = [".gitignore", "file.txt", "gone.txt", "link", "run.sh", "目录/new\nfile.txt"];
     assert.deepEqual(await here.host.changedPaths(here.cwd, head, kept.commit), changed);
     const other = here.host.forgetCheckpoint(here.cwd, "r/0", head);

@@ -275,6 +275,9 @@ fn what_an_agent_left_is_verified_again_where_its_verdict_did_not_come() {
     assert!(ledger(&two).contains("\"lost_checkpoints\":[\"1-2\"]"), "{}", ledger(&two));
     let worktree = two.worktree("hotl/x");
     assert_eq!(fs::read_to_string(worktree.join("n")).unwrap(), "2\n", "nothing is done again");
+    // Whoever was gone before that was recorded finds its files and goes on.
+    fs::remove_dir_all(two.kept(ID, "")).unwrap();
+    two.onloop(&["fetch", ID, "--yes"]).expect_exit(0);
     two.onloop(&["resume", ID, "--agent", "script"]).expect_exit(3);
     assert_eq!(fs::read_to_string(worktree.join("n")).unwrap(), "2\n");
     let verified = ledger(&two).matches("\"event\":\"step_verified\"").count();

@@ -49,7 +49,7 @@ async fn show(io: &Io, args: &DiffArgs) -> Result<(), Exit> {
         Err(failure) => {
             let advice = match (failure.kind, args.stat) {
                 (FailureKind::TooLarge, false) => "\n  `--stat` shows which files it is about.",
-                (FailureKind::NotFound, _) => {
+                (FailureKind::NotFound, _) if is_about_commit(&failure.message, ends) => {
                     "\n  It was removed there, or where another machine works on the run it has not come \
                      yet: try again in a moment."
                 }
@@ -59,4 +59,9 @@ async fn show(io: &Io, args: &DiffArgs) -> Result<(), Exit> {
             Err(Exit::Refused)
         }
     }
+}
+
+/// Whether one of the commits is what was not found.
+fn is_about_commit(message: &str, (from, to): (&str, &str)) -> bool {
+    message.contains(from) || message.contains(to)
 }

@@ -123,7 +123,13 @@ export async function diff(
   const form = isStat ? "--stat=76" : "--patch";
   const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"];
   const words = ["diff-tree", "-r", form, ...plain, "--find-renames", from, to, "--", ...paths];
-  return git.succeedAside(cwd, words, { limitBytes });
+  const answer = await git.askAside(cwd, words, { limitBytes });
+  const said = answer.stderr.trimEnd();
+  const missing = [from, to].find((id) => said.endsWith(`bad object ${id}`));
+  if (missing !== undefined) {
+    throw new Failure("not_found", `commit ${missing} is not in the repository around \`${cwd}\``);
+  }
+  return succeeded(answer);
 }
 
 /** Paths that differ between two commits, sorted by their bytes. */

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { Failure } from "../failure.js";
 import { type Answer, type GitProgram, complaint, line } from "./git_program.js";
+import { lockIn } from "./git_trouble.js";
 
 /** The commit that a branch is at in a remote repository. */
 export async function remoteBranch(
@@ -105,8 +106,9 @@ export function unpushedRefs(remote: string, answer: Answer): Failure {
   const verdict = verdicts.find(says);
   if (verdict === undefined) return unanswered(remote, answer);
   const remarks = theirRemarks(remote, answer);
-  const summary = verdict.split("\t").at(-1) ?? "";
-  return new Failure("denied", `\`${remote}\` did not take it: ${summary}${remarks}`);
+  // A lock is in the way of every later push.
+  const reason = lockIn(answer.stderr)?.message ?? verdict.split("\t").at(-1) ?? "";
+  return new Failure("denied", `\`${remote}\` did not take it: ${reason}${remarks}`);
 }
 
 /** What the other side has to say. */

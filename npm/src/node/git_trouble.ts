@@ -12,9 +12,8 @@ const STALE =
  * in the C locale, at work in `cwd`.
  */
 export function named(said: string, cwd: string): Failure | undefined {
-  // The name may contain a quote; a lock's name ends like this.
-  const lock = /Unable to create '(.+?\.lock)': File exists/s.exec(said)?.[1];
-  if (lock !== undefined) return locked(`\`${lock}\``);
+  const lock = lockIn(said);
+  if (lock !== undefined) return lock;
   const config = /could not lock config file (.+?): File exists/s.exec(said)?.[1];
   if (config !== undefined) return locked(`\`${config}.lock\` in \`${cwd}\``);
   if (said.includes("cannot lock references")) {
@@ -29,6 +28,13 @@ export function named(said: string, cwd: string): Failure | undefined {
   }
   if (!said.includes("detected dubious ownership")) return undefined;
   return ofAnotherUser(/detected dubious ownership[^\n]* at '(.*)'\n/.exec(said)?.[1] ?? cwd);
+}
+
+/** The failure about a lock that git found in its way, where `said` is about one. */
+export function lockIn(said: string): Failure | undefined {
+  // The name may contain a quote; a lock's name ends like this.
+  const lock = /Unable to create '(.+?\.lock)': File exists/s.exec(said)?.[1];
+  return lock === undefined ? undefined : locked(`\`${lock}\``);
 }
 
 /** What was to be undone after `failure` could not be undone, because of `why`. */

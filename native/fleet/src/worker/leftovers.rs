@@ -41,7 +41,7 @@ impl Leftovers {
 }
 
 /// Whether it worked. Those of runs that go on stay where they are: whoever pushes them would find them
-/// locked. A git older than 2.43 does not know how, and one that packs at the same time is in the way.
+/// locked. A git older than 2.42 does not know how, and one that packs at the same time is in the way.
 fn pack(repository: &str, runs: &[String]) -> bool {
     let patterns: Vec<String> = runs
         .iter()
@@ -59,28 +59,66 @@ fn pack(repository: &str, runs: &[String]) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_of_finished_runs_are_packed_and_others_are_not() {
+    /// A bare repository with a commit.
+    fn repository() -> (tempfile::TempDir, String) {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().to_string_lossy().into_owned();
         let run = |words: &[&str]| git(folder.path(), words).expect("git");
         run(&["init", "--quiet", "--bare"]);
         let tree = run(&["hash-object", "-t", "tree", "-w", "/dev/null"]);
         let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
         let commit = run(&[&who[..], &["commit-tree", "-m", "Begin", &tree]].concat());
-        let name = |run_id: &str| format!("refs/onloop/{run_id}/1-1");
-        let leftovers = Leftovers::default();
-        run(&["update-ref", &name("open"), &commit]);
-        for over in 0..RUNS {
+        (folder, commit)
+    }
+
+    /// Runs with these numbers are over.
+    fn add(leftovers: &Leftovers, (folder, commit): &(tempfile::TempDir, String), runs: &[usize]) {
+        let path = folder.path().to_string_lossy();
+        for over in runs {
             let id = format!("over-{over}");
-            run(&["update-ref", &name(&id), &commit]);
+            let name = format!("refs/onloop/{id}/1-1");
+            git(folder.path(), &["update-ref", &name, commit]).expect("git");
             leftovers.add(&path, &id);
-            leftovers.add("git@example.org:shop", &id);
-            assert_eq!(folder.path().join(name(&id)).exists(), over + 1 < RUNS);
         }
-        assert!(folder.path().join(name("open")).exists());
-        let named = run(&["for-each-ref", "--format=%(objectname)", "refs/onloop"]);
-        assert_eq!(named.lines().count(), RUNS + 1);
-        assert!(named.lines().all(|there| there == commit));
+    }
+
+    /// How many runs have names in files of their own.
+    fn loose(folder: &Path) -> usize {
+        let runs = std::fs::read_dir(folder.join("refs/onloop")).expect("names");
+        runs.filter(|run| run.as_ref().expect("a run").path().join("1-1").exists()).count()
+    }
+
+    #[test]
+    fn names_of_finished_runs_are_packed_and_others_are_not() {
+        let shop = repository();
+        let (folder, commit) = (shop.0.path(), &shop.1);
+        git(folder, &["update-ref", "refs/onloop/open/1-1", commit]).expect("git");
+        let leftovers = Leftovers::default();
+        let runs: Vec<usize> = (0..RUNS).collect();
+        add(&leftovers, &shop, &runs[1..]);
+        assert_eq!(loose(folder), RUNS, "with the open one");
+        add(&leftovers, &shop, &runs[..1]);
+        assert_eq!(loose(folder), 1, "the open one");
+        let named = git(folder, &["for-each-ref", "--format=%(objectname)", "refs/onloop"]);
+        let named = named.expect("git");
+        assert_eq!(named.lines().filter(|there| there == commit).count(), RUNS + 1);
+    }
+
+    #[test]
+    fn what_could_not_be_packed_is_packed_with_the_next() {
+        let shop = repository();
+        let folder = shop.0.path();
+        let leftovers = Leftovers::default();
+        let lock = folder.join("packed-refs.lock");
+        std::fs::write(&lock, "").expect("a file");
+        add(&leftovers, &shop, &(0..RUNS).collect::<Vec<_>>());
+        assert_eq!(loose(folder), RUNS, "somebody else packs");
+        std::fs::remove_file(&lock).expect("it is there");
+        add(&leftovers, &shop, &(RUNS..2 * RUNS).collect::<Vec<_>>());
+        assert_eq!(loose(folder), 0);
+        // Elsewhere it is for others to see to.
+        leftovers.add("git@example.org:shop", "over-0");
+        assert!(
+            !leftovers.0.lock().expect("nobody has failed").contains_key("git@example.org:shop")
+        );
     }
 }

@@ -263,7 +263,6 @@ pub(super) fn merge_base(
     }
 }
 
-/// An error of libgit2 as a failure that names the repository.
 /// Paths of the files that differ between two commits, as git's own list has them; `None`: it cannot read
 /// all that is needed for that.
 pub(super) fn changed_paths(repository: &Repository, from: &str, to: &str) -> Option<Vec<String>> {
@@ -286,9 +285,24 @@ pub(super) fn known_remote<'n>(repository: &Repository, name: &'n str) -> Option
         Ok(Some(address)) => address,
         _ => remote.url().unwrap_or_default(),
     };
-    Some(KnownRemote { name, is_folder: Path::new(address).is_absolute() })
+    // One of several can be elsewhere, and somebody can have said what serves it.
+    let is_plain = Path::new(address).is_absolute() && !has_more_to_it(repository, name)?;
+    Some(KnownRemote { name, is_folder: is_plain })
 }
 
+/// Whether a remote has several addresses, or a program of its own for what is pushed.
+fn has_more_to_it(repository: &Repository, name: &str) -> Option<bool> {
+    let config = repository.config().ok()?.snapshot().ok()?;
+    let count = |what: &str| {
+        let mut count = 0_usize;
+        let values = config.multivar(&format!("remote.{name}.{what}"), None).ok()?;
+        values.for_each(|_| count += 1).ok()?;
+        Some(count)
+    };
+    Some(count("url")? > 1 || count("pushurl")? > 1 || count("receivepack")? > 0)
+}
+
+/// An error of libgit2 as a failure that names the repository.
 fn failure(repository: &Repository, error: &git2::Error) -> Failure {
     let folder = repository.workdir().unwrap_or(repository.path());
     if let Some(named) = trouble::named(error.message(), folder) {

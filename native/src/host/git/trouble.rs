@@ -15,7 +15,7 @@ const STALE: &str = "is there: another git is at work, or one that was killed ha
 /// in the C locale, or from libgit2, at work in `cwd`.
 pub(super) fn named(said: &str, cwd: &Path) -> Option<Failure> {
     if let Some(path) = lock_in(said) {
-        return Some(Failure::new(FailureKind::Busy, stale(path)));
+        return Some(locked(&format!("`{path}`")));
     }
     let around = cwd.display();
     if let Some((_, rest)) = said.split_once("could not lock config file ")
@@ -47,11 +47,6 @@ pub(super) fn named(said: &str, cwd: &Path) -> Option<Failure> {
 /// Whoever wants to change what `lock` protects has to wait for somebody who may be dead.
 pub(super) fn locked(lock: &str) -> Failure {
     Failure::new(FailureKind::Busy, format!("{lock} {STALE}"))
-}
-
-/// What is said of the lock at `path`.
-pub(super) fn stale(path: &str) -> String {
-    format!("`{path}` {STALE}")
 }
 
 /// What was to be undone after `failure` could not be undone, because of `left`.

@@ -139,7 +139,8 @@ pub(super) fn unpushed_refs(remote: &str, answer: Answer) -> Failure {
     let summary = verdict.rsplit('\t').next().unwrap_or_default();
     let said = answer.said();
     // It is in the way of every later push.
-    let reason = trouble::lock_in(&said).map_or(summary.to_owned(), trouble::stale);
+    let lock = trouble::lock_in(&said).map(|path| trouble::locked(&format!("`{path}`")).message);
+    let reason = lock.as_deref().unwrap_or(summary);
     let mut message = format!("`{remote}` did not take it: {reason}");
     let theirs = said.lines().filter_map(|line| line.strip_prefix("remote: "));
     let theirs = theirs.map(str::trim_end).filter(|line| !line.is_empty());

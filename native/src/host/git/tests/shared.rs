@@ -126,6 +126,23 @@ fn a_repository_on_this_machine_is_not_asked_about_other_runs() {
     push(&place, vec![update("r$(x)/a", None, &one)]).unwrap();
     assert_eq!(place.read("seen"), "");
     assert!(there(&place).contains("refs/onloop/r$(x)/a"));
+    // Neither is a git told anything that somebody has chosen, or that may be elsewhere.
+    let more = place.text("more.git");
+    place.git(".", &["init", "--quiet", "--bare", &more]);
+    let hub = place.text("hub.git");
+    for (count, (words, is_told)) in [
+        (&["config", "remote.origin.receivepack", "git receive-pack"][..], false),
+        (&["config", "--unset", "remote.origin.receivepack"], true),
+        (&["remote", "set-url", "--add", "--push", "origin", &hub], true),
+        (&["remote", "set-url", "--add", "--push", "origin", &more], false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        place.git("repo", words);
+        push(&place, vec![update(&format!("r/{count}"), None, &one)]).unwrap();
+        assert_eq!(!place.read("seen").is_empty(), is_told, "{words:?}");
+    }
 }
 
 #[test]
