@@ -224,6 +224,26 @@ for (const [kind, init] of Object.entries(KINDS)) {
   });
 }
 
+test("a lock that somebody has left in a remote is named", async (t) => {
+  const here = place(t);
+  const hub = join(here.top, "hub.git");
+  here.git("init", "--quiet", "--bare", hub);
+  here.git("remote", "add", "origin", hub);
+  workspace.write(hub, { "refs/onloop/r/a.lock": "" });
+  const updates = [{ name: "r/a", commit: here.git("rev-parse", "HEAD") }];
+  const first =
+    `\`origin\` did not take it: \`${hub}/./refs/onloop/r/a.lock\` is there: another git is at ` +
+    "work, or one that was killed has left it; when no git runs in this repository, remove that file\n";
+  await assert.rejects(here.host.pushRefs(here.cwd, "origin", updates), ({ kind, message }) => {
+    assert.equal(kind, "denied");
+    assert.equal(message.slice(0, first.length), first);
+    return true;
+  });
+  rmSync(join(hub, "refs/onloop/r/a.lock"));
+  await here.host.pushRefs(here.cwd, "origin", updates);
+  assert.equal(here.git("ls-remote", "origin"), `${updates[0].commit}\trefs/onloop/r/a`);
+});
+
 test("what was kept becomes the next commit of its branch", async (t) => {
   const here = place(t);
   const head = here.git("rev-parse", "HEAD");
