@@ -6,8 +6,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::http::Request;
+use ureq::tls::TlsConfig;
 use ureq::{Agent, Error, Proxy};
 
+use crate::authority::Authority;
 use crate::engine::{
     Append, Assignment, Beat, Claim, EngineError, Head, Lease, Lines, Offer, Overview, Release,
     Renewal, Submission,
@@ -17,6 +19,9 @@ use crate::wire::{
     self, HearRequest, Heard, LinesRequest, Nothing, Operation, TakeRequest, WantedRequest, Words,
 };
 
+/// What is said where nobody that is trusted has signed the server's certificate.
+const UNTRUSTED: &str = "no authority that is trusted here has signed its certificate (ONLOOP_FLEET_CA_FILE \
+    names one)";
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
 /// How long an answer may take besides what was to be waited for.
@@ -37,6 +42,12 @@ pub struct Client {
 impl Client {
     /// The server at `url`, `http://` or `https://` with host and port.
     pub fn new(url: &str, key: Key) -> Client {
+        Client::trusting(url, key, None)
+    }
+
+    /// As [`Client::new`], for a server that `authority` vouches for and nobody else; `None`: somebody whom
+    /// browsers trust.
+    pub fn trusting(url: &str, key: Key, authority: Option<&Authority>) -> Client {
         // A server on this machine is never meant to be reached through a proxy.
         let proxy = if is_loopback(url) { None } else { Proxy::try_from_env() };
         let agent = Agent::config_builder()
@@ -45,6 +56,7 @@ impl Client {
             .max_redirects_will_error(false)
             .timeout_connect(Some(CONNECT))
             .proxy(proxy)
+            .tls_config(authority.map_or_else(TlsConfig::default, Authority::tls))
             .user_agent(concat!("onloop-fleet/", env!("CARGO_PKG_VERSION")))
             .build()
             .new_agent();
@@ -257,8 +269,16 @@ fn why(error: &Error) -> String {
         Error::Timeout(_) => "no answer in time".to_owned(),
         Error::HostNotFound => "its host is unknown".to_owned(),
         Error::ConnectionFailed => "no connection".to_owned(),
-        Error::Io(error) => error.to_string(),
-        other => other.to_string(),
+        other => {
+            let said = match other {
+                Error::Io(error) => error.to_string(),
+                other => other.to_string(),
+            };
+            match said.contains("UnknownIssuer") {
+                true => UNTRUSTED.to_owned(),
+                false => said,
+            }
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use onloop_core::effect::state_home;
 use serde::{Deserialize, Serialize};
 
+use crate::authority::{Authority, AuthorityError};
 use crate::client::Client;
 use crate::key::{Key, KeyError};
 
@@ -13,8 +14,11 @@ use crate::key::{Key, KeyError};
 pub const SERVER_VARIABLE: &str = "ONLOOP_FLEET_SERVER";
 /// Names the file with the key.
 pub const KEY_VARIABLE: &str = "ONLOOP_FLEET_KEY_FILE";
+/// Names the file with the authority that vouches for the server.
+pub const AUTHORITY_VARIABLE: &str = "ONLOOP_FLEET_CA_FILE";
 const SERVER: &str = "server.json";
 const KEY: &str = "fleet.key";
+const AUTHORITY: &str = "ca.pem";
 
 /// A fleet that this machine knows.
 #[derive(Clone, Debug)]
@@ -25,6 +29,8 @@ pub struct Known {
     pub key: Key,
     /// The file with it.
     pub key_file: PathBuf,
+    /// Who vouches for the server; `None`: whom browsers trust.
+    pub authority: Option<Authority>,
 }
 
 /// Why no fleet is known; it says what to do.
@@ -47,6 +53,11 @@ pub enum KnownError {
          ONLOOP_FLEET_KEY_FILE"
     )]
     Key(#[from] KeyError),
+    /// There is no authority where one is named.
+    #[error(
+        "{0}\nname a file with the certificate of whoever signed the server's, with ONLOOP_FLEET_CA_FILE"
+    )]
+    Authority(#[from] AuthorityError),
     /// The file that names the server cannot be read.
     #[error("{}: {why}", path.display())]
     Server {
@@ -78,15 +89,22 @@ impl Known {
         Known::find_in(&environment(), &current_folder(), server)
     }
 
-    /// As [`Known::find`], with the file of a key that a command line names.
+    /// As [`Known::find`], with the files of a key and of an authority that a command line names.
     ///
     /// # Errors
     ///
     /// Why there is none.
-    pub fn with(server: Option<&str>, key_file: Option<&Path>) -> Result<Known, KnownError> {
+    pub fn with(
+        server: Option<&str>,
+        key_file: Option<&Path>,
+        authority_file: Option<&Path>,
+    ) -> Result<Known, KnownError> {
         let mut env = environment();
-        if let Some(path) = key_file.and_then(Path::to_str) {
-            env.insert(KEY_VARIABLE.to_owned(), path.to_owned());
+        let named = [(KEY_VARIABLE, key_file), (AUTHORITY_VARIABLE, authority_file)];
+        for (variable, file) in named {
+            if let Some(path) = file.and_then(Path::to_str) {
+                env.insert(variable.to_owned(), path.to_owned());
+            }
         }
         Known::find_in(&env, &current_folder(), server)
     }
@@ -110,12 +128,19 @@ impl Known {
         if !is_server || url.chars().any(|c| c.is_control() || c.is_whitespace()) {
             return Err(KnownError::Url { url: onloop_core::text::one_line(&url) });
         }
-        let key = match (set(KEY_VARIABLE), home) {
+        let key = match (set(KEY_VARIABLE), &home) {
             (Some(path), _) => Path::new(cwd).join(path),
             (None, Some(home)) => home.join(KEY),
             (None, None) => return Err(KnownError::NoHome),
         };
-        Ok(Known { url, key: Key::read(&key)?, key_file: key })
+        let authority = match (set(AUTHORITY_VARIABLE), home.map(|home| home.join(AUTHORITY))) {
+            // Nobody vouches for a server without TLS.
+            _ if !url.starts_with("https://") => None,
+            (Some(path), _) => Some(Authority::read(&Path::new(cwd).join(path))?),
+            (None, Some(file)) if file.exists() => Some(Authority::read(&file)?),
+            (None, _) => None,
+        };
+        Ok(Known { url, key: Key::read(&key)?, key_file: key, authority })
     }
 
     /// The server of the fleet that this machine's commands use, where it was remembered.
@@ -145,7 +170,7 @@ impl Known {
 
     /// The way to its server.
     pub fn client(&self) -> Client {
-        Client::new(&self.url, self.key.clone())
+        Client::trusting(&self.url, self.key.clone(), self.authority.as_ref())
     }
 }
 
@@ -222,6 +247,10 @@ mod tests {
         for wrong in ["one:1", "http://", "ftp://one", "http://one two"] {
             assert!(matches!(url(&env, Some(wrong)), Err(KnownError::Url { .. })), "{wrong}");
         }
+        env.insert(AUTHORITY_VARIABLE.to_owned(), "nowhere.pem".to_owned());
+        assert_eq!(url(&env, None).expect("known"), "http://three");
+        let missing = url(&env, Some("https://three")).unwrap_err().to_string();
+        assert!(missing.contains("/srv/desk/nowhere.pem"), "{missing}");
         env.insert(KEY_VARIABLE.to_owned(), "nowhere.key".to_owned());
         let missing = url(&env, None).unwrap_err().to_string();
         assert!(missing.contains("/srv/desk/nowhere.key"), "{missing}");

@@ -3,6 +3,7 @@
 
 #![cfg(unix)]
 
+pub mod authority;
 pub mod calls;
 pub mod cli;
 pub mod client;

@@ -86,7 +86,8 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
     let url = format!("http://{}", reachable(address));
     let (end, ended) = watch::channel(false);
     let serving = tokio::spawn(desk.serve(ended));
-    let remembered = remember(&Known { url: url.clone(), key, key_file: key_file.clone() })?;
+    let remembered =
+        remember(&Known { url: url.clone(), key, key_file: key_file.clone(), authority: None })?;
     let mut worker = (!args.no_worker).then(|| {
         Worker::start(worker::Plan {
             program: guard,
@@ -104,8 +105,8 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
 
     watch_over(&mut server, &mut worker, &mut ends).await;
 
-    say("Ending: the worker hands back what it works on. Ctrl-C once more ends at once.");
     if let Some(worker) = worker.take() {
+        say("Ending: the worker hands back what it works on. Ctrl-C once more ends at once.");
         tokio::select! {
             () = worker.stop() => {}
             () = ends.next() => say("Not waiting for the worker."),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::authority::Authority;
 use crate::calls::Calls;
 use crate::client::Client;
 use crate::engine::Assignment;
@@ -20,6 +21,8 @@ pub struct Task {
     pub server: String,
     /// The file with the fleet's key.
     pub key_file: PathBuf,
+    /// The file with the authority that vouches for the server; `None`: whom browsers trust.
+    pub authority_file: Option<PathBuf>,
     /// The folder of all runs, in the worker's state home.
     pub runs: String,
     /// The folder of the worker's clones.
@@ -43,9 +46,11 @@ impl Task {
     ///
     /// # Errors
     ///
-    /// When the key cannot be read, or the address is none, as a clause.
+    /// When the key or the authority cannot be read, as a clause.
     pub fn calls(&self) -> Result<Arc<dyn Calls>, String> {
         let key = Key::read(&self.key_file).map_err(|error| error.to_string())?;
-        Ok(Arc::new(Client::new(&self.server, key)))
+        let authority = self.authority_file.as_deref().map(Authority::read).transpose();
+        let authority = authority.map_err(|error| error.to_string())?;
+        Ok(Arc::new(Client::trusting(&self.server, key, authority.as_ref())))
     }
 }

@@ -270,9 +270,16 @@ impl Board {
         let is_worth_a_line = |account: &AccountView| {
             account.parallel.is_some() || account.busy > 0 || account.until_ms.is_some()
         };
+        // What a worker says of itself is some seconds old.
+        let at_work = |worker: &WorkerView| {
+            let is_its_own =
+                |record: &&&RunRecord| record.holder.as_ref() == Some(&worker.offer.worker);
+            let busy = u32::try_from(records.iter().filter(is_its_own).count()).unwrap_or(u32::MAX);
+            WorkerView { offer: Offer { busy, ..worker.offer.clone() }, ..worker.clone() }
+        };
         Overview {
             runs: records.iter().map(|record| record.view()).collect(),
-            workers: self.workers.values().cloned().collect(),
+            workers: self.workers.values().map(at_work).collect(),
             accounts: accounts.filter(is_worth_a_line).collect(),
         }
     }

@@ -22,6 +22,9 @@ pub struct WorkerArgs {
     /// File with the fleet's key [default: the one that this machine knows]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
+    /// File with the certificate of the authority that signed the server's
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
     /// Folder for clones; `repositories` in it has the allowed ones, one a line
     #[arg(long, value_name = "DIR")]
     pub repos: PathBuf,
@@ -70,7 +73,8 @@ impl WorkerArgs {
                 onloop_core::text::one_line(&name)
             )));
         }
-        let known = Known::with(self.server.as_deref(), self.key_file.as_deref())
+        let (key_file, ca_file) = (self.key_file.as_deref(), self.ca_file.as_deref());
+        let known = Known::with(self.server.as_deref(), key_file, ca_file)
             .map_err(|error| Refusal::refused(error.to_string()))?;
         super::make_folder(&self.repos).map_err(Refusal::refused)?;
         let repos = self
@@ -99,6 +103,7 @@ impl WorkerArgs {
         let places = run::Places {
             server: known.url,
             key_file: known.key_file,
+            authority_file: known.authority.map(|authority| authority.file().to_owned()),
             state_home,
             hidden,
             repos,

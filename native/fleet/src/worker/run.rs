@@ -33,6 +33,8 @@ pub(crate) struct Places {
     pub(crate) server: String,
     /// The file with the fleet's key.
     pub(crate) key_file: PathBuf,
+    /// The file with the authority that vouches for the server.
+    pub(crate) authority_file: Option<PathBuf>,
     /// The state home of this worker.
     pub(crate) state_home: PathBuf,
     /// What no agent may see besides that.
@@ -105,7 +107,8 @@ fn work(worker: &Worker, assignment: Assignment) {
 }
 
 fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), String> {
-    let Places { server, key_file, state_home, hidden, repos, program, onloop } = &worker.places;
+    let places = &worker.places;
+    let Places { server, key_file, authority_file, repos, .. } = places;
     let lease = assignment.lease.clone();
     let folder = worker.places.runs().join(&lease.run_id);
     super::make_folder(&folder)?;
@@ -113,9 +116,10 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), St
         assignment,
         server: server.clone(),
         key_file: key_file.clone(),
+        authority_file: authority_file.clone(),
         runs: worker.places.runs().to_string_lossy().into_owned(),
         repos: repos.clone(),
-        program: onloop.clone(),
+        program: places.onloop.clone(),
     };
     let file = folder.join("task.json");
     let bytes = serde_json::to_vec(&task).expect("a task has only string keys");
@@ -128,10 +132,10 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), St
     let _ = std::fs::rename(&log, folder.join("driver.1.log"));
     let output = File::create(&log).map_err(|error| format!("`{}`: {error}", log.display()))?;
     let errors = output.try_clone().map_err(|error| error.to_string())?;
-    let mut command = Command::new(program);
+    let mut command = Command::new(&places.program);
     command.args(["leash", &lease.lasts_ms.to_string()]);
-    command.arg(program).arg("conduct").arg(&file);
-    command.env("ONLOOP_STATE_HOME", state_home).env(HIDDEN_VARIABLE, hidden);
+    command.arg(&places.program).arg("conduct").arg(&file);
+    command.env("ONLOOP_STATE_HOME", &places.state_home).env(HIDDEN_VARIABLE, &places.hidden);
     command.stdin(Stdio::piped()).stdout(output).stderr(errors).process_group(0);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     if let Some(stdin) = child.stdin.take() {

@@ -75,6 +75,9 @@ async fn order_of_runs(engine: &impl Engine) {
     let ids = overview.runs.iter().map(|view| view.run_id.as_str());
     let ids: Vec<&str> = ids.filter(|id| id.starts_with("order-")).collect();
     assert_eq!(ids, ["order-c", "order-a", "order-b"], "the newest first");
+    let worker = overview.workers.iter().find(|view| view.offer.worker == "worker-order");
+    let offer = &worker.expect("it was heard").offer;
+    assert_eq!(offer.busy, 1, "what it was given since it said how busy it was counts");
 }
 
 async fn waiting_for_a_run(engine: &impl Engine) {
