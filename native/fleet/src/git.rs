@@ -29,11 +29,24 @@ const SAID_CHARS: usize = 300;
 ///
 /// When it cannot be started or ends with anything but 0.
 pub fn git(folder: &Path, args: &[&str]) -> Result<String, GitError> {
+    run(folder, &["-c", "gc.auto=0", "-c", "maintenance.auto=false"], args)
+}
+
+/// Lets git tidy up in the repository whose own folder is `folder`, if it finds that worth while. It goes on with that by
+/// itself, unless its configuration says otherwise.
+///
+/// # Errors
+///
+/// As [`git`].
+pub fn tidy(folder: &Path) -> Result<(), GitError> {
+    run(folder, &[], &["--git-dir=.", "gc", "--auto", "--quiet"]).map(drop)
+}
+
+fn run(folder: &Path, settings: &[&str], args: &[&str]) -> Result<String, GitError> {
     let mut command = Command::new("git");
     // Nothing of a repository runs by itself, and nothing around us points git elsewhere.
     command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"]);
-    command.args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"]);
-    command.args(args).current_dir(folder);
+    command.args(settings).args(args).current_dir(folder);
     for (name, _) in std::env::vars_os() {
         let is_of_git = name.to_str().is_some_and(|name| name.starts_with("GIT_"));
         if is_of_git && !KEPT.iter().any(|kept| name == *kept) {

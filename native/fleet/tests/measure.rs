@@ -22,6 +22,9 @@ use world::{WORKFLOW, World};
 
 const LEASE: &str = "30s";
 const AGENT: &str = "exit 0";
+/// Pause between two looks at how all runs stand: with a thousand of them a look is half a megabyte, which
+/// takes the processors' time away from them.
+const LOOK: Duration = Duration::from_millis(500);
 /// Steps of the run whose steps are measured.
 const STEPS: u32 = 20;
 /// How often it is run, here and there in turns.
@@ -197,6 +200,6 @@ fn wait(world: &World, count: usize, which: impl Fn(&str) -> bool, wanted: impl 
             last = (there, Instant::now());
         }
         assert!(last.1.elapsed() < world::LONG, "{there} of {count}\n{}", world.logs(&[]));
-        std::thread::sleep(Duration::from_millis(50));
+        std::thread::sleep(LOOK);
     }
 }

@@ -70,8 +70,8 @@ pub enum Orphans {
     /// They stay. For embedders: other threads of the process may have children too, and
     /// nothing tells theirs from ours.
     Leave,
-    /// They are ended with their program. Only for a process whose every child is started
-    /// here, one after the other. Linux only; elsewhere the same as `Leave`.
+    /// They are ended with their program. Only for a process whose first thread starts nothing
+    /// but these, one after the other. Linux only; elsewhere the same as `Leave`.
     End,
 }
 

@@ -1,11 +1,11 @@
-//! The names that finished runs leave in a repository on this machine. Git keeps each in a file of its own,
-//! which every later push reads; servers of repositories see to that themselves.
+//! The names and objects that finished runs leave in a repository on this machine. Git keeps each in a file of
+//! its own, and pushes find many of them slower to read; servers of repositories see to that themselves.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use crate::git::git;
+use crate::git::{git, tidy};
 
 /// How many finished runs of a repository are packed together.
 const RUNS: usize = 32;
@@ -52,7 +52,10 @@ fn pack(repository: &str, runs: &[String]) -> bool {
     // It may be a checkout.
     let folder = Path::new(repository).join(".git");
     let folder = if folder.is_dir() { folder } else { Path::new(repository).to_owned() };
-    git(&folder, &words).is_ok()
+    let packed = git(&folder, &words).is_ok();
+    // What a push would do at its end, while somebody waits for it. It is not missed where it does not work.
+    let _ = tidy(&folder);
+    packed
 }
 
 #[cfg(test)]
@@ -68,6 +71,27 @@ mod tests {
         let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
         let commit = run(&[&who[..], &["commit-tree", "-m", "Begin", &tree]].concat());
         (folder, commit)
+    }
+
+    #[test]
+    fn objects_are_packed_once_there_are_as_many_as_the_repository_says() {
+        let shop = repository();
+        let folder = shop.0.path();
+        for setting in [["gc.auto", "1"], ["gc.autoDetach", "false"]] {
+            git(folder, &["config", setting[0], setting[1]]).expect("git");
+        }
+        // Git estimates how many there are by those whose id begins with 17.
+        let files: Vec<String> = (0..1500).map(|number| format!("hooks/{number}")).collect();
+        for file in &files {
+            std::fs::write(folder.join(file), file).expect("a file");
+        }
+        let mut words = vec!["hash-object", "-w", "--"];
+        words.extend(files.iter().map(String::as_str));
+        git(folder, &words).expect("git");
+        let packs = || std::fs::read_dir(folder.join("objects/pack")).expect("packs").count();
+        assert_eq!(packs(), 0);
+        add(&Leftovers::default(), &shop, &(0..RUNS).collect::<Vec<_>>());
+        assert!(packs() > 0);
     }
 
     /// Runs with these numbers are over.

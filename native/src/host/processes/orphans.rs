@@ -1,7 +1,9 @@
 //! Descendants that outlived their program.
 //!
 //! On Linux a process can ask to become the parent of its orphaned descendants, wherever they
-//! moved. Then "all our children" is everything that a program left behind.
+//! moved. The kernel gives them to its first thread. So what a program left behind is among the
+//! children of that thread and of the one that started it; those of other threads, such as a
+//! `git push` beside a check, are somebody's who waits for them.
 
 use std::time::{Duration, Instant};
 
@@ -103,17 +105,57 @@ fn wait_for_one(pids: &[Pid], longest: Duration) {
     let _ = poll(&mut fds, timeout.as_ref());
 }
 
-/// Our children other than `leader`, ended ones included. Children belong to the thread that
-/// started or adopted them, so every thread is asked.
+/// The children of this thread and of the first one other than `leader`, ended ones included.
 fn children_except(leader: Pid) -> Vec<Pid> {
+    let first = format!("/proc/self/task/{}/children", std::process::id());
     let mut children = Vec::new();
-    let Ok(threads) = std::fs::read_dir("/proc/self/task") else {
-        return children;
-    };
-    for thread in threads.flatten() {
-        let list = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+    for list in [first.as_str(), "/proc/thread-self/children"] {
+        let list = std::fs::read_to_string(list).unwrap_or_default();
         let pids = list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
-        children.extend(pids.filter_map(Pid::from_raw).filter(|&pid| pid != leader));
+        for pid in pids.filter_map(Pid::from_raw) {
+            // Both lists are one where this is the first thread.
+            if pid != leader && !children.contains(&pid) {
+                children.push(pid);
+            }
+        }
     }
     children
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    use super::*;
+
+    /// Runs until its standard input is closed.
+    fn start() -> Child {
+        Command::new("cat").stdin(Stdio::piped()).spawn().expect("it starts")
+    }
+
+    #[test]
+    fn what_another_thread_has_started_was_not_left_behind() {
+        let (leader, left) = (start(), start());
+        let (started, starts) = channel();
+        let (done, is_done) = channel::<()>();
+        let thread = thread::spawn(move || {
+            started.send(start()).expect("somebody waits");
+            // What a thread has started belongs to others when it ends.
+            let _ = is_done.recv();
+        });
+        let other = starts.recv().expect("it starts");
+        let found = children_except(Pid::from_child(&leader));
+        assert!(found.contains(&Pid::from_child(&left)), "{found:?}");
+        for child in [&leader, &other] {
+            assert!(!found.contains(&Pid::from_child(child)), "{found:?}");
+        }
+        drop(done);
+        thread.join().expect("it has ended");
+        for mut child in [leader, left, other] {
+            drop(child.stdin.take());
+            child.wait().expect("it ends");
+        }
+    }
 }

@@ -164,8 +164,10 @@ impl GitProgram {
 }
 
 /// The option by which the git of the other side looks at no names below ours but those of the run that is
-/// pushed: it reads each of them and the commit that it names, and there may be thousands. Only where that
-/// git is started by the one here does it take options.
+/// pushed: it reads each of them and the commit that it names, and there may be thousands. What arrives is
+/// first kept apart, beside a repository of which it would list every name once more. And it does not
+/// begin to tidy up while somebody waits. Only where that git is started by the one here does it take
+/// options.
 fn only_below(updates: &[RefUpdate]) -> Option<String> {
     let (run, _) = updates.first()?.name.split_once('/')?;
     let is_of_run = |update: &RefUpdate| {
@@ -178,7 +180,8 @@ fn only_below(updates: &[RefUpdate]) -> Option<String> {
     }
     let all = CHECKPOINTS.trim_end_matches('/');
     Some(format!(
-        "--receive-pack=git -c receive.hideRefs={all} -c 'receive.hideRefs=!{all}/{run}' receive-pack"
+        "--receive-pack=git -c receive.hideRefs={all} -c 'receive.hideRefs=!{all}/{run}' \
+         -c core.alternateRefsCommand=true -c receive.autoGC=false receive-pack"
     ))
 }
 

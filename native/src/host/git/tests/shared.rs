@@ -113,7 +113,8 @@ fn a_repository_on_this_machine_is_not_asked_about_other_runs() {
     place.write(
         "hub.git/hooks/update",
         &format!(
-            "#!/bin/sh\ngit config --get-all receive.hideRefs > '{}' || true\n",
+            "#!/bin/sh\nfor name in receive.hideRefs core.alternateRefsCommand receive.autoGC; do git config \
+             --get-all $name; done > '{}' || true\n",
             seen.display()
         ),
     );
@@ -121,7 +122,10 @@ fn a_repository_on_this_machine_is_not_asked_about_other_runs() {
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     let two = keep(&place, "2\n");
     push(&place, vec![update("r/a", Some(&one), &two), update("r/b", None, &one)]).unwrap();
-    assert_eq!(place.read("seen"), "refs/onloop\n!refs/onloop/r\n");
+    assert_eq!(
+        place.read("seen"),
+        "refs/onloop\n!refs/onloop/r\ntrue\nfalse\n"
+    );
     // What a shell would read as something else goes without.
     push(&place, vec![update("r$(x)/a", None, &one)]).unwrap();
     assert_eq!(place.read("seen"), "");
