@@ -32,8 +32,8 @@ pub fn git(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     run(folder, &["-c", "gc.auto=0", "-c", "maintenance.auto=false"], args)
 }
 
-/// Lets git tidy up in the repository whose own folder is `folder`, if it finds that worth while. It goes on with that by
-/// itself, unless its configuration says otherwise.
+/// Lets git tidy up in the repository whose own folder is `folder`, if it finds that worth while. It goes
+/// on with that by itself, unless its configuration says otherwise.
 ///
 /// # Errors
 ///
