@@ -122,10 +122,7 @@ fn a_repository_on_this_machine_is_not_asked_about_other_runs() {
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     let two = keep(&place, "2\n");
     push(&place, vec![update("r/a", Some(&one), &two), update("r/b", None, &one)]).unwrap();
-    assert_eq!(
-        place.read("seen"),
-        "refs/onloop\n!refs/onloop/r\ntrue\nfalse\n"
-    );
+    assert_eq!(place.read("seen"), "refs/onloop\n!refs/onloop/r\ntrue\nfalse\n");
     // What a shell would read as something else goes without.
     push(&place, vec![update("r$(x)/a", None, &one)]).unwrap();
     assert_eq!(place.read("seen"), "");
