@@ -46,6 +46,11 @@ const VARIABLES: &[(&str, &str)] = &[
         "the server of a [fleet](fleet.md), in place of the one that is known here",
     ),
     ("ONLOOP_FLEET_KEY_FILE", "the file with its key"),
+    (
+        "ONLOOP_FLEET_CA_FILE",
+        "the file with the authority that signed the certificate of the fleet's server; those that \
+         browsers trust otherwise",
+    ),
     ("ONLOOP_RESTATE_SERVER", "the program of the engine that `onloop fleet up` starts"),
     (
         "ONLOOP_BROWSER_CHECKER",
