@@ -7,8 +7,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use onloop_core::run::{Event, Wait, WaitReason};
 use onloop_core::time::Timestamp;
 use onloop_fleet::engine::{
-    Append, Assignment, Beat, Claim, Engine, EngineError, Head, Lease, Rest, Settings, Standing,
-    Submission,
+    Append, Assignment, Beat, Claim, Engine, EngineError, Head, Lease, Offer, Rest, Settings,
+    Standing, Submission,
 };
 
 use crate::samples::{append, chained, lines, offer, release, submission};
@@ -221,7 +221,8 @@ async fn leases_that_end(engine: &impl Engine) {
     assert!(renewed.elapsed() >= LEASE, "not before it has ended");
     assert_eq!(standing(beat(old.epoch)).await, Standing::Lost);
     let overview = engine.overview().await.expect("an overview");
-    assert!(overview.workers.iter().any(|worker| worker.offer == offer));
+    let shown = Offer { busy: 1, ..offer };
+    assert!(overview.workers.iter().any(|worker| worker.offer == shown));
 }
 
 async fn recalls(engine: &impl Engine) {
