@@ -34,7 +34,7 @@ struct Cli {
     #[command(subcommand)]
     verb: Verb,
     /// Print help
-    #[arg(short, long, global = true, action = clap::ArgAction::HelpLong)]
+    #[arg(short, long, global = true, action = clap::ArgAction::HelpLong, display_order = 100)]
     help: Option<bool>,
 }
 
