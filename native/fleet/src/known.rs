@@ -247,6 +247,11 @@ mod tests {
         for wrong in ["one:1", "http://", "ftp://one", "http://one two"] {
             assert!(matches!(url(&env, Some(wrong)), Err(KnownError::Url { .. })), "{wrong}");
         }
+        let authority = folder.path().join("fleet/ca.pem");
+        std::fs::write(&authority, "not yet").expect("written");
+        assert_eq!(url(&env, None).expect("known"), "http://three", "nobody vouches for it");
+        let wrong = url(&env, Some("https://three"));
+        assert!(matches!(wrong, Err(KnownError::Authority(AuthorityError::Form { .. }))));
         env.insert(AUTHORITY_VARIABLE.to_owned(), "nowhere.pem".to_owned());
         assert_eq!(url(&env, None).expect("known"), "http://three");
         let missing = url(&env, Some("https://three")).unwrap_err().to_string();

@@ -110,14 +110,14 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), St
     let places = &worker.places;
     let Places { server, key_file, authority_file, repos, .. } = places;
     let lease = assignment.lease.clone();
-    let folder = worker.places.runs().join(&lease.run_id);
+    let folder = places.runs().join(&lease.run_id);
     super::make_folder(&folder)?;
     let task = Task {
         assignment,
         server: server.clone(),
         key_file: key_file.clone(),
         authority_file: authority_file.clone(),
-        runs: worker.places.runs().to_string_lossy().into_owned(),
+        runs: places.runs().to_string_lossy().into_owned(),
         repos: repos.clone(),
         program: places.onloop.clone(),
     };
