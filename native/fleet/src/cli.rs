@@ -56,7 +56,7 @@ Examples:
     /// Show runs, workers and what waits for a person
     #[command(after_help = "Examples:
   onloop fleet status
-  onloop fleet status --all      finished runs, too
+  onloop fleet status --all      finished runs, too, but for archived ones
   onloop fleet status --json")]
     Status(StatusArgs),
     /// Take runs from the fleet and drive them on this machine

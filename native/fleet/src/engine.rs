@@ -6,10 +6,12 @@
 //! drive it now. It never runs an agent and never waits for one: an act that is repeated by an engine
 //! after a time-out would be an agent that works twice.
 
+mod archive;
 mod board;
 mod keeper;
 mod memory;
 mod record;
+mod records;
 
 pub mod restate;
 
@@ -17,11 +19,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use archive::{Archive, ArchivedRun};
 pub use board::Limits;
 pub(crate) use board::covers;
-pub use keeper::{Keeper, Records, Settings};
+pub use keeper::{Keeper, Settings};
 pub use memory::Memory;
 pub use record::{Appended, RunRecord};
+pub use records::Records;
 
 /// A durable engine. Each call is atomic and durable once it has answered, and may be repeated by
 /// whoever did not get the answer: a repetition answers as the first did.

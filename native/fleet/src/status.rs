@@ -47,7 +47,7 @@ pub(crate) fn status(args: &StatusArgs) -> Exit {
     };
     let shown = look(&client, args.all).map(|(overview, runs)| match args.json {
         true => document(client.url(), &overview, &runs),
-        false => page(client.url(), &overview, &runs, now_ms()),
+        false => page(client.url(), &overview, &runs, args.all, now_ms()),
     });
     match shown {
         Ok(shown) => match std::io::stdout().write_all(shown.as_bytes()) {
@@ -98,10 +98,15 @@ fn document(server: &str, overview: &Overview, runs: &[RunLine]) -> String {
     serde_json::to_string_pretty(&document).expect("only string keys") + "\n"
 }
 
-fn page(server: &str, overview: &Overview, runs: &[RunLine], now_ms: u64) -> String {
+fn page(server: &str, overview: &Overview, runs: &[RunLine], all: bool, now_ms: u64) -> String {
     let mut page = String::new();
     if runs.is_empty() {
-        page += "No unfinished runs. Hand one over with `onloop run FILE --on fleet`.\n";
+        page += match all {
+            true => {
+                "No runs. What ended long ago is in the archive: `onloop status RUN` shows it.\n"
+            }
+            false => "No unfinished runs. Hand one over with `onloop run FILE --on fleet`.\n",
+        };
     }
     for run in runs {
         page += &run.text();
@@ -251,8 +256,8 @@ mod tests {
   night on tower: 0 of 2 busy, silent for 5m
   claude: 1 at work, at most 2, not served until 1970-01-01T00:00:00+00:00
 ";
-        assert_eq!(page("http://desk:9400", &overview, &runs, 1_000_000), expected);
-        let nothing = page("http://desk:9400", &Overview::default(), &[], 0);
+        assert_eq!(page("http://desk:9400", &overview, &runs, true, 1_000_000), expected);
+        let nothing = page("http://desk:9400", &Overview::default(), &[], false, 0);
         assert_eq!(
             nothing,
             "No unfinished runs. Hand one over with `onloop run FILE --on fleet`.\n\n\

@@ -19,8 +19,8 @@ pub(crate) use args::UpArgs;
 use crate::cli::{refuse, say};
 use crate::clone::REMOTE;
 use crate::desk::Desk;
-use crate::engine::Settings;
 use crate::engine::restate::{self, Options, Server, ServerEvent, find};
+use crate::engine::{Archive, Settings};
 use crate::key::Key;
 use crate::known::{self, Known, KnownError};
 use lock::DataLock;
@@ -66,7 +66,8 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
     // Before anything is started: what comes too early would end us and not them.
     let mut ends = Ends::listen().map_err(|error| format!("cannot listen to signals: {error}"))?;
 
-    let settings = Settings { lease: args.lease, limits: args.limits() };
+    let archive = Archive { folder: data.join("archive"), after: args.kept() };
+    let settings = Settings { lease: args.lease, limits: args.limits(), archive: Some(archive) };
     let options = Options { program, guard: guard.clone(), folder: data.clone(), settings };
     let (engine, mut server) = tokio::select! {
         started = restate::start(options) => started.map_err(|error| error.to_string())?,

@@ -1,5 +1,7 @@
 //! The engine in memory does what every engine does.
 
+#[path = "engine/archive.rs"]
+mod archive;
 #[path = "engine/samples.rs"]
 mod samples;
 #[path = "engine/scenarios.rs"]
@@ -11,4 +13,12 @@ use onloop_fleet::engine::{Keeper, Memory};
 async fn the_engine_in_memory_keeps_the_contract() {
     let engine = Keeper::start(Memory::new(), scenarios::settings()).await.expect("it starts");
     scenarios::all(&engine).await;
+}
+
+#[tokio::test]
+async fn the_engine_in_memory_archives_what_is_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let settings = archive::settings(folder.path());
+    let engine = Keeper::start(Memory::new(), settings).await.expect("it starts");
+    archive::all(&engine, folder.path()).await;
 }

@@ -2,6 +2,8 @@
 //! server's program; a stage of its own runs this.
 #![cfg(unix)]
 
+#[path = "engine/archive.rs"]
+mod archive;
 #[path = "engine/program.rs"]
 mod program;
 #[path = "engine/samples.rs"]
@@ -13,15 +15,19 @@ use std::path::Path;
 use std::time::Duration;
 
 use onloop_fleet::engine::restate::{self, Options, Restate, Server, ServerEvent, start};
-use onloop_fleet::engine::{Engine, EngineError, Keeper, Rest};
+use onloop_fleet::engine::{Engine, EngineError, Keeper, Rest, Settings};
 
 async fn engine(folder: &Path) -> (Keeper<Restate>, Server) {
+    engine_with(folder, scenarios::settings()).await
+}
+
+async fn engine_with(folder: &Path, settings: Settings) -> (Keeper<Restate>, Server) {
     let program = program::program();
     let options = Options {
         program,
         guard: env!("CARGO_BIN_EXE_onloop-fleet").into(),
         folder: folder.to_owned(),
-        settings: scenarios::settings(),
+        settings,
     };
     start(options).await.unwrap_or_else(|error: restate::StartError| panic!("{error}"))
 }
@@ -81,6 +87,61 @@ async fn what_restate_has_answered_is_there_after_kills() {
     let again = keeper.take(&offer, Duration::from_secs(20)).await.expect("taken").expect("a run");
     assert_ne!(again.lease.run_id, other.lease.run_id);
     assert_eq!(keeper.lines("killed", 0, Duration::ZERO).await.expect("lines").lines, one + &two);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn restate_archives_what_is_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = folder.path().join("archive");
+    let (engine, server) = engine_with(folder.path(), archive::settings(&files)).await;
+    archive::all(&engine, &files).await;
+    server.stop().await;
+}
+
+/// Power cuts while runs move: each is in one place or the other, as it was.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_moves_to_the_archive_is_not_lost_by_kills() {
+    const RUNS: usize = 24;
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = folder.path().join("archive");
+    let (keeper, server) = engine(folder.path()).await;
+    let names: Vec<String> = (0..RUNS).map(|run| format!("run-{run}")).collect();
+    let count = |run: usize| if run % 3 == 0 { 150 } else { run + 1 };
+    for (run, name) in names.iter().enumerate() {
+        let over = Rest::Over { how: "completed".to_owned() };
+        archive::run(&keeper, name, &[1, count(run) - 1][..count(run).min(2)], over).await;
+    }
+    drop(keeper);
+    server.stop().await;
+    let mut moved = 0;
+    let mut rounds = 0;
+    while moved < RUNS {
+        let (keeper, server) = engine_with(folder.path(), archive::settings(&files)).await;
+        rounds += 1;
+        tokio::time::sleep(Duration::from_millis(40 + 13 * (rounds % 7))).await;
+        // Only the engine's process at times, then everything.
+        kill(server.pid().expect("a server"));
+        for (run, name) in names.iter().enumerate() {
+            let read = loop {
+                match keeper.lines(name, 0, Duration::ZERO).await {
+                    Err(EngineError::Unreachable { .. }) => {
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                    }
+                    read => break read.unwrap_or_else(|error| panic!("{name}: {error}")),
+                }
+            };
+            assert_eq!(read.lines, samples::lines(None, count(run)).1, "{name}");
+        }
+        moved = RUNS - keeper.overview().await.expect("an overview").runs.len();
+        server.pid().into_iter().for_each(kill);
+        drop((keeper, server));
+        assert!(rounds < 200, "{moved} of {RUNS} have moved");
+    }
+    assert!(rounds > 1, "nothing was killed while they moved");
+    println!("{rounds} rounds");
+    let (keeper, server) = engine(folder.path()).await;
+    assert_eq!(keeper.overview().await.expect("an overview").runs, [], "the engine keeps nothing");
     server.stop().await;
 }
 

@@ -187,6 +187,33 @@ fn a_run_comes_home_and_goes_on_there() {
 }
 
 #[test]
+fn a_run_in_the_archive_is_shown_and_comes_home() {
+    let mut fleet = Fleet::keeping(LEASE, Some(Duration::from_millis(500)));
+    let run = fleet.submit(DOOR, "echo open > door.txt");
+    fleet.start_worker("one");
+    fleet.wait(&run, is_over);
+    let file = fleet.path("archive").join(format!("{run}.jsonl"));
+    fleet.wait(&run, |_| {
+        file.exists() && fleet.client().overview().is_ok_and(|o| o.runs.is_empty())
+    });
+    let all = fleet.onloop(&["fleet", "status", "--all"]);
+    let said = String::from_utf8_lossy(&all.stdout).into_owned();
+    assert!(said.starts_with("No runs. What ended long ago is in the archive"), "{said}");
+    // Somebody who has never seen the run, with a state home of their own.
+    for words in [&["status", &run][..], &["report", &run], &["diff", &run, "--stat"]] {
+        let shown = fleet.onloop_as("other", "shop", words);
+        assert!(shown.status.success(), "{words:?}: {}", fleet.all(&shown));
+    }
+    assert_eq!(fleet.client().overview().expect("an overview").runs, [], "only looked at");
+    let home = fleet.onloop_as("other", "shop", &["resume", &run]);
+    assert!(home.status.success(), "{}", fleet.all(&home));
+    let said = String::from_utf8_lossy(&home.stderr).into_owned();
+    assert!(said.contains(&format!("Run {run} is completed")), "{said}");
+    let view = fleet.client().lines(&run, 0, Duration::ZERO).expect("the run").view;
+    assert!(matches!(view.rest, Rest::Home { .. }), "{view:?}");
+}
+
+#[test]
 fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
     let mut fleet = Fleet::new(LEASE);
     let run = fleet.submit(&gated(), BOTH);

@@ -162,6 +162,33 @@ impl Board {
         }
     }
 
+    /// Runs that are over and were handed over before a moment, by id.
+    pub(super) fn finished_before(&self, queued_ms: u64) -> Vec<String> {
+        let old = self.entries.values().map(|entry| &entry.record);
+        let old = old.filter(|record| record.is_finished() && record.queued_ms < queued_ms);
+        old.map(|record| record.run_id.clone()).collect()
+    }
+
+    /// Reserves a run that is over, until it is [put](Board::put), [let go](Board::let_go) or
+    /// [removed](Board::remove); whether it could be.
+    pub(super) fn reserve_finished(&mut self, run_id: &str) -> bool {
+        let is_free = |entry: &&mut Entry| entry.record.is_finished() && !entry.is_reserved;
+        match self.entries.get_mut(run_id).filter(is_free) {
+            Some(entry) => {
+                entry.is_reserved = true;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Forgets a run that is kept no more.
+    pub(super) fn remove(&mut self, run_id: &str) {
+        if let Some(Entry { record, .. }) = self.entries.remove(run_id) {
+            self.open.remove(&(record.queued_ms, record.run_id));
+        }
+    }
+
     /// The next moment at which time alone makes a run ready.
     pub(super) fn next_due_ms(&self, now: Now) -> Option<u64> {
         let rests = self.open.iter().filter_map(|(_, run_id)| {

@@ -1,19 +1,22 @@
 //! The engine over whatever keeps records durably: who is given what, and what is waited for, is the
 //! same for each of them.
 
+mod archiving;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, RwLock};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep_until, timeout_at};
 
+use super::archive::Archive;
 use super::board::{Board, Claimed, Limits, Now};
 use super::record::{invalid, judge_name};
 use super::{
     Append, Appended, Assignment, Beat, Claim, Engine, EngineError, Head, Lease, Lines, Offer,
-    Overview, Release, Renewal, RunRecord, Submission,
+    Overview, Records, Release, Renewal, RunRecord, Submission,
 };
 
 /// How long anybody can wait for something to happen.
@@ -29,59 +32,20 @@ const LEASES_MAX: usize = 1024;
 /// Most repositories that a worker can name.
 const REPOSITORIES_MAX: usize = 1024;
 
-/// What is kept durably, and how. Each call is atomic, is durable once it has answered, and may be
-/// repeated; those about one run happen one after the other.
-pub trait Records: Send + Sync + 'static {
-    /// Takes a new run.
-    fn submit(
-        &self,
-        run: &Submission,
-        now_ms: u64,
-    ) -> impl Future<Output = Result<RunRecord, EngineError>> + Send;
-    /// Gives out the next lease of a run that nobody has.
-    fn lease(
-        &self,
-        run_id: &str,
-        holder: &str,
-    ) -> impl Future<Output = Result<(RunRecord, Submission), EngineError>> + Send;
-    /// Ends a lease whose holder has not been heard of.
-    fn expire(
-        &self,
-        run_id: &str,
-        epoch: u64,
-    ) -> impl Future<Output = Result<RunRecord, EngineError>> + Send;
-    /// Ends a lease for its holder.
-    fn release(
-        &self,
-        release: &Release,
-    ) -> impl Future<Output = Result<RunRecord, EngineError>> + Send;
-    /// Adds lines to a journal.
-    fn append(&self, append: &Append)
-    -> impl Future<Output = Result<Appended, EngineError>> + Send;
-    /// The whole lines behind line `after`.
-    fn read(
-        &self,
-        run_id: &str,
-        after: u64,
-    ) -> impl Future<Output = Result<(String, RunRecord), EngineError>> + Send;
-    /// How a run stands once everything has happened that was asked for before.
-    fn settle(&self, run_id: &str) -> impl Future<Output = Result<RunRecord, EngineError>> + Send;
-    /// How every run stands.
-    fn all(&self) -> impl Future<Output = Result<Vec<RunRecord>, EngineError>> + Send;
-}
-
-/// How leases and accounts are bounded.
+/// How leases and accounts are bounded, and how long runs are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// How long a lease holds on the server. Its holder is told two thirds of it.
     pub lease: Duration,
     /// How many runs may have an agent at once.
     pub limits: Limits,
+    /// Where runs go that have been over for long; `None`: they stay.
+    pub archive: Option<Archive>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { lease: Duration::from_secs(30), limits: Limits::new() }
+        Settings { lease: Duration::from_secs(30), limits: Limits::new(), archive: None }
     }
 }
 
@@ -89,11 +53,16 @@ impl Default for Settings {
 pub struct Keeper<R> {
     inner: Arc<Inner<R>>,
     clockwork: AbortHandle,
+    archiving: Option<AbortHandle>,
 }
 
 struct Inner<R> {
     records: R,
     board: Mutex<Board>,
+    archive: Option<Archive>,
+    /// Held as its writer while a run moves to the archive or back, as a reader by whoever must find it in
+    /// one of both places.
+    moving: RwLock<()>,
     /// Runs of which it is not known what came of the last call.
     unsettled: Mutex<BTreeSet<String>>,
     /// Something may be there to work on, or ends at another time.
@@ -113,6 +82,9 @@ impl<R> std::fmt::Debug for Keeper<R> {
 impl<R> Drop for Keeper<R> {
     fn drop(&mut self) {
         self.clockwork.abort();
+        if let Some(archiving) = &self.archiving {
+            archiving.abort();
+        }
     }
 }
 
@@ -130,13 +102,18 @@ impl<R: Records> Keeper<R> {
         let inner = Arc::new(Inner {
             records,
             board: Mutex::new(board),
+            archive: settings.archive,
+            moving: RwLock::default(),
             unsettled: Mutex::default(),
             work: Notify::new(),
             lines: Notify::new(),
             clock: Notify::new(),
         });
         let clockwork = tokio::spawn(Arc::clone(&inner).keep_time()).abort_handle();
-        Ok(Keeper { inner, clockwork })
+        let archiving = inner.archive.clone().map(|archive| {
+            tokio::spawn(Arc::clone(&inner).archive_what_is_old(archive)).abort_handle()
+        });
+        Ok(Keeper { inner, clockwork, archiving })
     }
 
     /// Goes through with `act`, whether or not somebody still waits for what comes of it.
@@ -173,13 +150,22 @@ impl<R: Records> Inner<R> {
     fn judge<T>(&self, run_id: &str, outcome: Result<T, EngineError>) -> Result<T, EngineError> {
         if let Err(error) = &outcome {
             if matches!(error, EngineError::NotFound { .. }) {
-                self.board().let_go(run_id);
+                self.board().remove(run_id);
             } else {
                 self.unsettled().insert(run_id.to_owned());
                 self.clock.notify_one();
             }
         }
         outcome
+    }
+
+    async fn append(&self, append: &Append) -> Result<Appended, EngineError> {
+        let appended = self.records.append(append).await;
+        match appended {
+            // Nothing was asked of whoever keeps it.
+            Err(EngineError::Invalid { .. }) => appended,
+            _ => self.judge(&append.run_id, appended),
+        }
     }
 
     /// Gives a run that is reserved to `holder`.
@@ -217,8 +203,11 @@ impl<R: Records> Inner<R> {
                         self.put(record);
                     }
                     Err(EngineError::Unreachable { .. }) => is_tried_again = true,
-                    Err(_) => {
+                    Err(error) => {
                         self.unsettled().remove(&run_id);
+                        if matches!(error, EngineError::NotFound { .. }) {
+                            self.board().remove(&run_id);
+                        }
                     }
                 }
             }
@@ -241,6 +230,10 @@ impl<R: Records> Engine for Keeper<R> {
     async fn submit(&self, run: &Submission) -> Result<(), EngineError> {
         let run = run.clone();
         self.through(|inner| async move {
+            let _stays = inner.moving.read().await;
+            if let Some(archived) = inner.archived(&run.run_id).await? {
+                return archived.record.demand_same(&run);
+            }
             let taken = inner.records.submit(&run, now().wall_ms).await;
             if matches!(taken, Err(EngineError::Exists { .. } | EngineError::Invalid { .. })) {
                 return taken.map(drop);
@@ -299,7 +292,13 @@ impl<R: Records> Engine for Keeper<R> {
             let Claim { run_id, holder, recall } = claim;
             let met = self.inner.board().claim(run_id, holder, *recall, now());
             match met {
-                None => return Err(EngineError::NotFound { run_id: run_id.clone() }),
+                None => {
+                    let missing = run_id.clone();
+                    let found = self.through(|inner| async move { inner.restore(&missing).await });
+                    if !found.await? {
+                        return Err(EngineError::NotFound { run_id: run_id.clone() });
+                    }
+                }
                 Some(Claimed::Own(lease)) => return Ok(lease),
                 Some(Claimed::Busy(holder)) => {
                     return Err(EngineError::Busy { run_id: run_id.clone(), holder });
@@ -317,8 +316,11 @@ impl<R: Records> Engine for Keeper<R> {
                 }
                 Some(Claimed::Free) => {
                     let (run_id, holder) = (run_id.clone(), holder.clone());
-                    let given = self.through(|inner| inner.give(run_id, holder)).await;
-                    return given.map(|assignment| assignment.lease);
+                    match self.through(|inner| inner.give(run_id, holder)).await {
+                        // It has moved away in this moment.
+                        Err(EngineError::NotFound { .. }) => {}
+                        given => return given.map(|assignment| assignment.lease),
+                    }
                 }
             }
         }
@@ -328,6 +330,12 @@ impl<R: Records> Engine for Keeper<R> {
         let release = release.clone();
         self.through(|inner| async move {
             let released = inner.records.release(&release).await;
+            if matches!(released, Err(EngineError::NotFound { .. }))
+                && inner.archived(&release.run_id).await?.is_some()
+            {
+                // What lies there is over: the lease ended long ago.
+                return Ok(());
+            }
             inner.put(inner.judge(&release.run_id, released)?);
             Ok(())
         })
@@ -337,11 +345,13 @@ impl<R: Records> Engine for Keeper<R> {
     async fn append(&self, lines: &Append) -> Result<Head, EngineError> {
         let append = lines.clone();
         self.through(|inner| async move {
-            let appended = inner.records.append(&append).await;
-            if matches!(appended, Err(EngineError::Invalid { .. })) {
-                return appended.map(|appended| appended.head);
+            let mut appended = inner.append(&append).await;
+            if matches!(appended, Err(EngineError::NotFound { .. }))
+                && inner.restore(&append.run_id).await?
+            {
+                appended = inner.append(&append).await;
             }
-            let Appended { head, record } = inner.judge(&append.run_id, appended)?;
+            let Appended { head, record } = appended?;
             inner.put(record);
             Ok(head)
         })
@@ -356,9 +366,19 @@ impl<R: Records> Engine for Keeper<R> {
             tokio::pin!(changed);
             changed.as_mut().enable();
             let known = self.inner.board().record(run).cloned();
-            let record = known.ok_or_else(|| EngineError::NotFound { run_id: run.to_owned() })?;
+            let Some(record) = known else {
+                return self.inner.archived_lines(run, after, end).await;
+            };
             if record.head.as_ref().is_some_and(|head| head.seq > after) {
-                let (lines, record) = self.inner.records.read(run, after).await?;
+                let (lines, record) = match self.inner.records.read(run, after).await {
+                    Ok(read) => read,
+                    // It has moved away in this moment.
+                    Err(EngineError::NotFound { .. }) => {
+                        self.inner.board().remove(run);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
                 return Ok(Lines { lines, view: record.view() });
             }
             // How it stands is worth an answer, too.

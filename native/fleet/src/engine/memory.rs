@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::record::{Chained, Judged};
-use super::{Append, Appended, EngineError, Records, Release, RunRecord, Submission};
+use super::{Append, Appended, ArchivedRun, EngineError, Records, Release, RunRecord, Submission};
 
 /// Runs in memory.
 #[derive(Debug, Default)]
@@ -112,5 +112,29 @@ impl Records for Memory {
 
     async fn all(&self) -> Result<Vec<RunRecord>, EngineError> {
         Ok(self.runs().values().map(|kept| kept.record.clone()).collect())
+    }
+
+    async fn submission(&self, run_id: &str) -> Result<Submission, EngineError> {
+        self.with(run_id, |kept| Ok(kept.submission.clone()))
+    }
+
+    async fn forget(&self, run_id: &str, version: u64) -> Result<bool, EngineError> {
+        let mut runs = self.runs();
+        let stands = |kept: &Kept| kept.record.version == version && kept.record.is_finished();
+        let is_forgotten = runs.get(run_id).is_some_and(stands);
+        if is_forgotten {
+            runs.remove(run_id);
+        }
+        Ok(is_forgotten)
+    }
+
+    async fn restore(&self, run: &ArchivedRun) -> Result<RunRecord, EngineError> {
+        let mut runs = self.runs();
+        let kept = runs.entry(run.record.run_id.clone()).or_insert_with(|| Kept {
+            record: run.record.again(),
+            submission: run.submission.clone(),
+            lines: run.lines.lines().map(str::to_owned).collect(),
+        });
+        Ok(kept.record.clone())
     }
 }

@@ -217,6 +217,11 @@ impl RunRecord {
         }
     }
 
+    /// The same run where it was forgotten: a change that is later than all before.
+    pub(crate) fn again(&self) -> RunRecord {
+        RunRecord { version: self.version + 1, ..self.clone() }
+    }
+
     /// Whether nobody is to be given it any more.
     pub(crate) fn is_finished(&self) -> bool {
         self.holder.is_none() && matches!(self.rest, Rest::Over { .. } | Rest::Home { .. })

@@ -6,6 +6,7 @@ mod find;
 mod handlers;
 mod identity;
 mod objects;
+mod records;
 mod server;
 mod shelves;
 mod socket;
@@ -16,7 +17,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::future::try_join_all;
 use hyper::StatusCode;
 use hyper::body::Bytes;
 use restate_sdk::endpoint::Endpoint;
@@ -26,12 +26,9 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::record::{Chained, Judged};
-use super::{
-    Append, Appended, EngineError, Keeper, Records, Release, RunRecord, Settings, Submission,
-};
+use super::{EngineError, Keeper, RunRecord, Settings, Submission};
 use identity::Identity;
-use objects::{Expire, FLEET, GiveLease, Latest, Read, RunObject, Submit};
+use objects::{Read, RunObject};
 use shelves::{FleetObject, JournalObject};
 use socket::Socket;
 use turns::Turns;
@@ -234,7 +231,7 @@ impl Restate {
     }
 
     /// What was submitted, once it has arrived where it is kept.
-    async fn submission(&self, run_id: &str) -> Result<Submission, EngineError> {
+    async fn submitted(&self, run_id: &str) -> Result<Submission, EngineError> {
         let kept = self.submissions().remove(run_id);
         if let Some(submission) = kept {
             return Ok(submission);
@@ -322,89 +319,4 @@ fn joined(lines: &[String]) -> String {
 
 fn unreachable(why: impl std::fmt::Display) -> EngineError {
     EngineError::Unreachable { why: onloop_core::text::one_line(&why.to_string()) }
-}
-
-impl Records for Restate {
-    async fn submit(&self, run: &Submission, now_ms: u64) -> Result<RunRecord, EngineError> {
-        // Refused here, it takes no room there.
-        RunRecord::begin(run, now_ms)?;
-        let submit = Submit { run: run.clone(), now_ms };
-        let record = self.change(&run.run_id, "submit", bytes(&submit)).await?;
-        let mut submissions = self.submissions();
-        if submissions.len() < REMEMBERED && run.text.len() < REMEMBERED_BYTES {
-            submissions.insert(run.run_id.clone(), submit.run);
-        }
-        Ok(record)
-    }
-
-    async fn lease(
-        &self,
-        run_id: &str,
-        holder: &str,
-    ) -> Result<(RunRecord, Submission), EngineError> {
-        let lease = GiveLease { holder: holder.to_owned() };
-        let record = self.change(run_id, "lease", bytes(&lease)).await?;
-        Ok((record, self.submission(run_id).await?))
-    }
-
-    async fn expire(&self, run_id: &str, epoch: u64) -> Result<RunRecord, EngineError> {
-        self.change(run_id, "expire", bytes(&Expire { epoch })).await
-    }
-
-    async fn release(&self, release: &Release) -> Result<RunRecord, EngineError> {
-        self.change(&release.run_id, "release", bytes(release)).await
-    }
-
-    async fn append(&self, append: &Append) -> Result<Appended, EngineError> {
-        let chained = Chained::of(append)?;
-        let mut turn = self.turns.of(&append.run_id).await;
-        // Not known until it is answered, whatever comes in between.
-        if let Some(mut record) = turn.take()
-            && let Ok(Judged::New(from)) = record.judge(append, &chained)
-        {
-            if from < chained.len() {
-                record.take_lines(append, &chained, from);
-                self.send(&target("Run", &append.run_id, "append")?, bytes(append)).await?;
-                self.turns.tell(&append.run_id, chained.last().seq);
-            }
-            *turn = Some(record.clone());
-            return Ok(Appended { head: chained.last(), record });
-        }
-        let appended: Appended = self.run(&append.run_id, "append", append).await?;
-        *turn = (!appended.record.is_finished()).then(|| appended.record.clone());
-        Ok(appended)
-    }
-
-    async fn read(&self, run_id: &str, after: u64) -> Result<(String, RunRecord), EngineError> {
-        let mut latest: Latest = self.run(run_id, "read", &Read { after }).await?;
-        let told = self.turns.told(run_id);
-        if latest.record.head.as_ref().map_or(0, |head| head.seq) < told {
-            // What it has taken and not looked at yet is there afterwards.
-            self.settle(run_id).await?;
-            latest = self.run(run_id, "read", &Read { after }).await?;
-        }
-        let Latest { lines, shelved, record } = latest;
-        let mut text = match after < shelved {
-            true => self.shelved(run_id, after, shelved).await?,
-            false => String::new(),
-        };
-        text += &joined(&lines);
-        Ok((text, record))
-    }
-
-    async fn settle(&self, run_id: &str) -> Result<RunRecord, EngineError> {
-        self.change(run_id, "settle", Bytes::new()).await
-    }
-
-    async fn all(&self) -> Result<Vec<RunRecord>, EngineError> {
-        let noted: Vec<RunRecord> = self.call(&format!("/Fleet/{FLEET}/all"), Bytes::new()).await?;
-        let (mut records, open): (Vec<_>, Vec<_>) =
-            noted.into_iter().partition(RunRecord::is_finished);
-        // Those that are not finished may have come further since they were noted.
-        for some in open.chunks(ASKED_AT_ONCE) {
-            let asked = some.iter().map(|record| self.settle(&record.run_id));
-            records.extend(try_join_all(asked).await?);
-        }
-        Ok(records)
-    }
 }

@@ -45,12 +45,20 @@ pub(crate) struct UpArgs {
     /// Silence after which a worker loses its runs
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = lease)]
     pub(crate) lease: Duration,
+    /// How long finished runs stay listed
+    #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3650))]
+    pub(crate) keep_days: u32,
 }
 
 impl UpArgs {
     /// How many runs may have an agent at once, by agent; the last word counts.
     pub(crate) fn limits(&self) -> Limits {
         self.limit.iter().cloned().collect()
+    }
+
+    /// How long a finished run stays where the others are.
+    pub(crate) fn kept(&self) -> Duration {
+        Duration::from_secs(u64::from(self.keep_days) * 24 * 60 * 60)
     }
 }
 
@@ -73,6 +81,26 @@ fn lease(word: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        up: UpArgs,
+    }
+
+    #[test]
+    fn finished_runs_stay_for_days() {
+        let kept = |words: &[&str]| {
+            let line = <Line as clap::Parser>::try_parse_from([&["up"], words].concat());
+            line.map(|line| line.up.kept().as_secs()).map_err(|error| error.to_string())
+        };
+        assert_eq!(kept(&[]), Ok(30 * 86_400));
+        assert_eq!(kept(&["--keep-days", "1"]), Ok(86_400));
+        for days in ["0", "3651", "-1", "30d"] {
+            let refused = kept(&[&format!("--keep-days={days}")]).unwrap_err();
+            assert!(refused.contains(&format!("invalid value '{days}'")), "{refused}");
+        }
+    }
 
     #[test]
     fn limits_and_leases_are_read() {

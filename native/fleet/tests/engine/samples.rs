@@ -55,13 +55,23 @@ pub(crate) fn lines(before: Option<&Head>, count: usize) -> (Head, String) {
 
 /// Lines of one event that chain behind `before`, and the last of them.
 pub(crate) fn chained(before: Option<&Head>, count: usize, event: &Event) -> (Head, String) {
+    chained_at(before, count, event, Timestamp::EPOCH)
+}
+
+/// The same, written at a time.
+pub(crate) fn chained_at(
+    before: Option<&Head>,
+    count: usize,
+    event: &Event,
+    at: Timestamp,
+) -> (Head, String) {
     let mut bytes = Vec::new();
     let mut head = match before {
         Some(head) => ledger::Head { seq: head.seq, sha256: head.sha256.clone() },
         None => ledger::Head { seq: 0, sha256: "0".repeat(64) },
     };
     for _ in 0..count {
-        head = ledger::append(&mut bytes, &head, Timestamp::EPOCH, event, None);
+        head = ledger::append(&mut bytes, &head, at, event, None);
     }
     let head = Head { seq: head.seq, sha256: head.sha256 };
     (head, String::from_utf8(bytes).expect("lines are text"))

@@ -22,7 +22,7 @@ const NOW: Duration = Duration::ZERO;
 /// What the engine under test is set to.
 pub(crate) fn settings() -> Settings {
     let limits = BTreeMap::from([("bounded".to_owned(), 1)]);
-    Settings { lease: LEASE, limits }
+    Settings { lease: LEASE, limits, archive: None }
 }
 
 /// All of them.

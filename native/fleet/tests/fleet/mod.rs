@@ -12,7 +12,7 @@ use onloop_core::documents::ledger;
 use onloop_core::run::Run;
 use onloop_fleet::client::Client;
 use onloop_fleet::desk::Desk;
-use onloop_fleet::engine::{Keeper, Memory, RunView, Settings};
+use onloop_fleet::engine::{Archive, Keeper, Memory, RunView, Settings};
 use onloop_fleet::key::Key;
 use rustix::process::{Pid, Signal};
 
@@ -30,12 +30,18 @@ pub(crate) struct Fleet {
 impl Fleet {
     /// A server whose leases last for `lease`, and a repository with one commit.
     pub(crate) fn new(lease: Duration) -> Fleet {
+        Fleet::keeping(lease, None)
+    }
+
+    /// The same, whose finished runs move to the folder `archive` after a while.
+    pub(crate) fn keeping(lease: Duration, kept: Option<Duration>) -> Fleet {
         let folder = tempfile::tempdir().expect("a folder");
+        let archive = kept.map(|after| Archive { folder: folder.path().join("archive"), after });
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let key = Key::new();
         let address: SocketAddr = "127.0.0.1:0".parse().expect("an address");
         let desk = runtime.block_on(async {
-            let settings = Settings { lease, ..Settings::default() };
+            let settings = Settings { lease, archive, ..Settings::default() };
             let keeper = Keeper::start(Memory::new(), settings).await.expect("an engine");
             Desk::listen(address, Arc::new(keeper), key.clone()).await.expect("a server")
         });

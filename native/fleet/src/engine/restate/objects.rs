@@ -43,6 +43,21 @@ pub(super) struct Read {
     pub(super) after: u64,
 }
 
+/// What is to be forgotten: a run that has not changed since.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Forget {
+    pub(super) run_id: String,
+    pub(super) version: u64,
+}
+
+/// A part of a run that was forgotten. With the record, which comes last, it is there again.
+#[derive(Serialize, Deserialize)]
+pub(super) enum Restore {
+    Submission(Submission),
+    Lines(Shelved),
+    Record(RunRecord),
+}
+
 /// The last lines of a journal.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Latest {
@@ -171,6 +186,53 @@ impl RunObject {
         })
     }
 
+    /// Lets go of everything that is kept of a run, if it stands as the caller knows. Itself comes last: what
+    /// is half done is done again.
+    #[handler]
+    async fn forget(
+        &self,
+        ctx: ObjectContext<'_>,
+        call: Json<Forget>,
+    ) -> HandlerResult<Answer<bool>> {
+        let Some(Kept { record, .. }) = kept(&ctx).await? else { return Ok(missing(&ctx)) };
+        let forget = call.into_inner();
+        let is_forgotten = record.version == forget.version && record.is_finished();
+        if is_forgotten {
+            fleet(&ctx).forget(Json(forget)).call().await?;
+            journal(&ctx).forget().call().await?;
+            ctx.clear_all();
+        }
+        Ok(Json(Ok(is_forgotten)))
+    }
+
+    /// Takes a part of a run that was forgotten. They come through here and not to the `Journal` itself, so
+    /// that they come after a `forget` that is still at work.
+    #[handler]
+    async fn restore(
+        &self,
+        ctx: ObjectContext<'_>,
+        call: Json<Restore>,
+    ) -> HandlerResult<Answer<Option<RunRecord>>> {
+        if let Some(Kept { record, .. }) = kept(&ctx).await? {
+            return Ok(Json(Ok(Some(record))));
+        }
+        let record = match call.into_inner() {
+            Restore::Submission(run) => {
+                journal(&ctx).submitted(Json(run)).call().await?;
+                return Ok(Json(Ok(None)));
+            }
+            Restore::Lines(lines) => {
+                journal(&ctx).put(Json(lines)).call().await?;
+                return Ok(Json(Ok(None)));
+            }
+            Restore::Record(record) => record,
+        };
+        let shelved = record.head.as_ref().map_or(0, |head| head.seq);
+        ctx.set(KEPT, Json(Kept { record: record.clone(), shelved, latest_bytes: 0 }));
+        note(&ctx, &record);
+        Ok(Json(Ok(Some(record))))
+    }
+
     /// Beside the others.
     #[handler]
     async fn read(
@@ -261,7 +323,11 @@ fn journal<'ctx>(ctx: &ObjectContext<'ctx>) -> JournalObjectClient<'ctx> {
     ctx.object_client::<JournalObjectClient<'ctx>>(ctx.key())
 }
 
+fn fleet<'ctx>(ctx: &ObjectContext<'ctx>) -> FleetObjectClient<'ctx> {
+    ctx.object_client::<FleetObjectClient<'ctx>>(FLEET)
+}
+
 fn note(ctx: &ObjectContext<'_>, record: &RunRecord) {
     // That it is on its way is enough: nobody waits for it.
-    let _sent = ctx.object_client::<FleetObjectClient<'_>>(FLEET).note(Json(record.clone())).send();
+    let _sent = fleet(ctx).note(Json(record.clone())).send();
 }

@@ -4,7 +4,7 @@
 use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::objects::{Read, line_key};
+use super::objects::{Forget, Read, line_key};
 use crate::engine::{RunRecord, Submission};
 
 const SUBMISSION: &str = "submission";
@@ -41,6 +41,13 @@ impl JournalObject {
         for (seq, line) in (first..).zip(lines) {
             ctx.set(&line_key(seq), line);
         }
+        Ok(())
+    }
+
+    /// The run has gone elsewhere.
+    #[handler]
+    async fn forget(&self, ctx: ObjectContext<'_>) -> HandlerResult<()> {
+        ctx.clear_all();
         Ok(())
     }
 
@@ -94,6 +101,17 @@ impl FleetObject {
         let known = ctx.get::<Json<RunRecord>>(&record.run_id).await?.map(Json::into_inner);
         if known.is_none_or(|known| known.version < record.version) {
             ctx.set(&record.run_id.clone(), Json(record));
+        }
+        Ok(())
+    }
+
+    #[handler]
+    async fn forget(&self, ctx: ObjectContext<'_>, forget: Json<Forget>) -> HandlerResult<()> {
+        let Forget { run_id, version } = forget.into_inner();
+        let known = ctx.get::<Json<RunRecord>>(&run_id).await?.map(Json::into_inner);
+        // One that came back meanwhile has a later version.
+        if known.is_some_and(|known| known.version <= version) {
+            ctx.clear(&run_id);
         }
         Ok(())
     }
