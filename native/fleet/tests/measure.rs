@@ -21,7 +21,9 @@ use serde_json::Value;
 use world::{WORKFLOW, World};
 
 const LEASE: &str = "30s";
+/// What the agent does, and the check of each step: nothing, so that only what is between them counts.
 const AGENT: &str = "exit 0";
+const CHECK: &str = "true";
 /// Pause between two looks at how all runs stand: with a thousand of them a look is half a megabyte, which
 /// takes the processors' time away from them.
 const LOOK: Duration = Duration::from_millis(500);
@@ -34,13 +36,22 @@ fn number(name: &str, otherwise: u32) -> u32 {
     std::env::var(name).map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
+fn agent() -> String {
+    std::env::var("ONLOOP_MEASURE_AGENT").unwrap_or_else(|_| AGENT.to_owned())
+}
+
+fn check() -> String {
+    std::env::var("ONLOOP_MEASURE_CHECK").unwrap_or_else(|_| CHECK.to_owned())
+}
+
 fn workflow(steps: u32, gate: bool) -> String {
     let mut text =
         "---\nintent: Sell\nsuccess_criteria: sold\nrisk_level: low\n---\n\n## Steps\n".to_owned();
+    let check = check();
     for step in 1..=steps {
         let gate = if gate { "gate: human\n" } else { "" };
         text += &format!(
-            "\n- [ ] **Step {step}: Look**\naction: Look\nloop: false\nverify: \"true\"\n{gate}"
+            "\n- [ ] **Step {step}: Look**\naction: Look\nloop: false\nverify: {check}\n{gate}"
         );
     }
     text
@@ -48,7 +59,7 @@ fn workflow(steps: u32, gate: bool) -> String {
 
 #[test]
 fn a_step_beyond_the_same_step_on_one_machine() {
-    let mut world = World::new(LEASE, &workflow(STEPS, false), AGENT);
+    let mut world = World::new(LEASE, &workflow(STEPS, false), &agent());
     let (mut here, mut there) = (Vec::new(), Vec::new());
     for time in 0..number("ONLOOP_MEASURE_TIMES", TIMES) {
         here.push(Steps::of(&world.run_alone(&format!("alone-{time}"))));
@@ -116,7 +127,7 @@ impl Steps {
 
 #[test]
 fn many_short_runs_take_as_long_as_they_are_many() {
-    let world = World::new(LEASE, &workflow(1, false), AGENT);
+    let world = World::new(LEASE, &workflow(1, false), &agent());
     let all = number("ONLOOP_MEASURE_RUNS", 1000);
     let mut before = 0;
     for part in [all / 10, all] {
@@ -144,7 +155,7 @@ fn many_short_runs_take_as_long_as_they_are_many() {
 
 #[test]
 fn runs_that_wait_have_no_process() {
-    let world = World::new(LEASE, &workflow(1, true), AGENT);
+    let world = World::new(LEASE, &workflow(1, true), &agent());
     let count = number("ONLOOP_MEASURE_GATES", 100);
     for run in 0..count {
         submit(&world, &format!("gate-{run}"));
@@ -174,7 +185,7 @@ fn submit(world: &World, id: &str) {
         branch: None,
         workflow: WORKFLOW.to_owned(),
         text: std::fs::read_to_string(world.path("shop").join(WORKFLOW)).expect("the workflow"),
-        options: ["--confine", "off", "--agent-command", AGENT].map(str::to_owned).to_vec(),
+        options: ["--confine", "off", "--agent-command", &agent()].map(str::to_owned).to_vec(),
         agents: vec!["command".to_owned()],
         user: Some("ada".to_owned()),
         host: "desk".to_owned(),

@@ -194,6 +194,11 @@ impl World {
         let output = self.fleet("alone").args(&words).current_dir(self.path("shop")).output();
         let output = output.expect("onloop");
         assert!(output.status.success(), "{words:?}: {}", text(&output));
+        // Nothing of it is in the way of the next one.
+        let listed = self.git("shop", &["worktree", "list", "--porcelain"]);
+        for worktree in listed.lines().filter_map(|line| line.strip_prefix("worktree ")).skip(1) {
+            self.git("shop", &["worktree", "remove", "--force", worktree]);
+        }
         fs::read(self.path(&format!("state-alone/runs/{id}/ledger.jsonl"))).expect("a ledger")
     }
 

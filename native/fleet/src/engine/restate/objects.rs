@@ -1,7 +1,8 @@
 //! What runs inside the engine: small handlers that keep a run's record and its lines. They take no time,
 //! start nothing and wait for nobody, so that it does no harm when the engine repeats them.
 //!
-//! The state of a `Run` comes with each call, so it is kept small: the record and the last lines. The
+//! The state of a `Run` comes with each call, so it is kept small: the record and the last lines. Each value
+//! that is set is written down by the engine for itself, so lines that came together are one. The
 //! lines before them, and what was submitted, move on to its `Journal`. The `Fleet` names all runs and
 //! says how the finished ones stand. Calls go one way only, from `Run` to the others, so that no two
 //! objects ever wait for each other.
@@ -166,7 +167,7 @@ impl RunObject {
             Ok(Judged::Compare(seq)) => {
                 let line = match seq <= kept.shelved {
                     true => journal(&ctx).line(seq).call().await?.into_inner(),
-                    false => ctx.get::<String>(&line_key(seq)).await?,
+                    false => line(&ctx, kept.shelved + 1, seq).await?,
                 };
                 if !line.is_some_and(|line| chained.ends_with(&line)) {
                     return Ok(Json(Err(kept.record.conflict())));
@@ -240,22 +241,44 @@ impl RunObject {
         ctx: SharedObjectContext<'_>,
         call: Json<Read>,
     ) -> HandlerResult<Answer<Latest>> {
+        let call = call.into_inner();
         let Some(kept) = ctx.get::<Json<Kept>>(KEPT).await?.map(Json::into_inner) else {
             return Ok(Json(Err(EngineError::NotFound { run_id: ctx.key().to_owned() })));
         };
         let Kept { record, shelved, .. } = kept;
-        let last = record.head.as_ref().map_or(0, |head| head.seq);
-        let mut lines = Vec::new();
-        for seq in shelved.max(call.into_inner().after) + 1..=last {
-            lines.push(ctx.get::<String>(&line_key(seq)).await?.unwrap_or_default());
+        let (mut lines, mut next) = (Vec::new(), shelved + 1);
+        while let Some(some) = ctx.get::<String>(&lines_key(next)).await? {
+            next += append_behind(&mut lines, &some, next, call.after);
         }
         Ok(Json(Ok(Latest { lines, shelved, record })))
     }
 }
 
-/// Where the line `seq` lies.
-pub(super) fn line_key(seq: u64) -> String {
-    format!("line {seq}")
+/// Where lines lie that came together, the first of which has the number `first`.
+pub(super) fn lines_key(first: u64) -> String {
+    format!("line {first}")
+}
+
+/// Adds those of `some` lines behind the line `after` to `lines`, of which the first has the number `first`;
+/// how many they are in all.
+pub(super) fn append_behind(lines: &mut Vec<String>, some: &str, first: u64, after: u64) -> u64 {
+    let numbered = (first..).zip(some.split('\n'));
+    lines.extend(numbered.filter(|(seq, _)| *seq > after).map(|(_, line)| line.to_owned()));
+    some.split('\n').count() as u64
+}
+
+/// The line `seq` of those that lie from the line `first` on.
+pub(super) async fn line(
+    ctx: &ObjectContext<'_>,
+    first: u64,
+    seq: u64,
+) -> Result<Option<String>, TerminalError> {
+    let (mut lines, mut next) = (Vec::new(), first);
+    while next <= seq {
+        let Some(some) = ctx.get::<String>(&lines_key(next)).await? else { return Ok(None) };
+        next += append_behind(&mut lines, &some, next, seq - 1);
+    }
+    Ok(lines.into_iter().next())
 }
 
 async fn kept(ctx: &ObjectContext<'_>) -> Result<Option<Kept>, TerminalError> {
@@ -294,26 +317,25 @@ async fn add(
     new: impl Iterator<Item = (u64, &str)>,
 ) -> Result<(), TerminalError> {
     let new: Vec<(u64, &str)> = new.collect();
-    let bytes: usize = new.iter().map(|(_, line)| line.len()).sum();
-    if kept.latest_bytes + bytes <= LATEST_BYTES {
-        kept.latest_bytes += bytes;
-        for (seq, line) in new {
-            ctx.set(&line_key(seq), line.to_owned());
-        }
-        return Ok(());
-    }
     let (first, last) = match (new.first(), new.last()) {
         (Some((first, _)), Some((last, _))) => (*first, *last),
         (_, _) => return Ok(()),
     };
-    let mut lines = Vec::new();
-    for seq in kept.shelved + 1..first {
-        lines.push(ctx.get::<String>(&line_key(seq)).await?.unwrap_or_default());
-        ctx.clear(&line_key(seq));
+    let joined = new.iter().map(|(_, line)| *line).collect::<Vec<&str>>().join("\n");
+    kept.latest_bytes += joined.len();
+    if kept.latest_bytes <= LATEST_BYTES {
+        ctx.set(&lines_key(first), joined);
+        return Ok(());
     }
-    lines.extend(new.into_iter().map(|(_, line)| line.to_owned()));
-    let shelved = Shelved { first: kept.shelved + 1, lines };
-    let _sent = journal(ctx).put(Json(shelved)).send();
+    let (mut lines, mut next) = (Vec::new(), kept.shelved + 1);
+    while next < first {
+        let some = ctx.get::<String>(&lines_key(next)).await?.unwrap_or_default();
+        next += append_behind(&mut lines, &some, next, 0);
+    }
+    append_behind(&mut lines, &joined, first, 0);
+    // With the record, which is set anew by whoever has called this.
+    ctx.clear_all();
+    let _sent = journal(ctx).put(Json(Shelved { first: kept.shelved + 1, lines })).send();
     kept.shelved = last;
     kept.latest_bytes = 0;
     Ok(())

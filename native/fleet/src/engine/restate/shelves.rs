@@ -4,7 +4,7 @@
 use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::objects::{Forget, Read, line_key};
+use super::objects::{Forget, Read, append_behind, line, lines_key};
 use crate::engine::{RunRecord, Submission};
 
 const SUBMISSION: &str = "submission";
@@ -38,9 +38,7 @@ impl JournalObject {
     #[handler]
     async fn put(&self, ctx: ObjectContext<'_>, shelved: Json<Shelved>) -> HandlerResult<()> {
         let Shelved { first, lines } = shelved.into_inner();
-        for (seq, line) in (first..).zip(lines) {
-            ctx.set(&line_key(seq), line);
-        }
+        ctx.set(&lines_key(first), lines.join("\n"));
         Ok(())
     }
 
@@ -52,9 +50,9 @@ impl JournalObject {
     }
 
     /// After everything that has arrived before it.
-    #[handler]
+    #[handler(lazy_state = false)]
     async fn line(&self, ctx: ObjectContext<'_>, seq: u64) -> HandlerResult<Json<Option<String>>> {
-        Ok(Json(ctx.get::<String>(&line_key(seq)).await?))
+        Ok(Json(line(&ctx, 1, seq).await?))
     }
 
     #[handler]
@@ -66,19 +64,17 @@ impl JournalObject {
     }
 
     /// The lines behind `after`, as far as they have arrived. The whole state comes with the call: each
-    /// line would be a question otherwise.
+    /// value would be a question otherwise.
     #[handler(lazy_state = false)]
     async fn read(
         &self,
         ctx: SharedObjectContext<'_>,
         call: Json<Read>,
     ) -> HandlerResult<Json<Vec<String>>> {
-        let mut lines = Vec::new();
-        for seq in call.into_inner().after + 1.. {
-            match ctx.get::<String>(&line_key(seq)).await? {
-                Some(line) => lines.push(line),
-                None => break,
-            }
+        let after = call.into_inner().after;
+        let (mut lines, mut next) = (Vec::new(), 1);
+        while let Some(some) = ctx.get::<String>(&lines_key(next)).await? {
+            next += append_behind(&mut lines, &some, next, after);
         }
         Ok(Json(lines))
     }
