@@ -34,6 +34,8 @@ const LEASE_BYTES: u64 = 16 * 1024;
 const TAKEN: &str = "\"checkpoint_taken\"";
 /// In the line of a ledger that ends a run.
 const OVER: &str = "\"run_finalized\"";
+/// How many names are brought at once sooner or later.
+const MANY: usize = 32;
 /// How often the lease is taken anew where somebody moves it at the same time.
 const TRIES: u32 = 4;
 
@@ -195,8 +197,15 @@ impl Luggage {
         }
     }
 
-    /// Whether what waits is best brought at once, since nobody waits for it.
-    pub fn hurries(&self) -> bool {
+    /// Whether what waits is best brought at once, since nobody waits for it. What is there but for its boxes
+    /// has time, unless it has become many names.
+    pub fn hurries(&mut self) -> bool {
+        if self.hurries
+            && self.later.len() < MANY
+            && let Some(last) = self.last.clone()
+        {
+            self.hurries = !self.is_there_but_for_boxes(&last);
+        }
         self.hurries
     }
 

@@ -1,4 +1,4 @@
-//! Whoever brings the work to the remote, beside the program. What a turn has left goes while its checks run.
+//! Whoever brings the work to the remote, beside the program. What a turn has changed goes while its checks run.
 //! What they have found to be good differs from it in no more than ticked boxes as a rule; then it is not
 //! waited for, and goes with what the next turn leaves, or after a moment in which nothing else was to go.
 

@@ -150,6 +150,29 @@ fn what_is_there_but_for_its_boxes_is_not_waited_for() {
 }
 
 #[test]
+fn a_turn_that_changes_nothing_is_brought_in_time() {
+    let shop = Shop::new();
+    let mut luggage = shop.take(1, None).expect("the lease");
+    let acted = |step: usize, commit: &str| {
+        line("acted", commit).replace(r#""step":1"#, &format!(r#""step":{step}"#))
+    };
+    // Nothing of the run is there to compare with.
+    luggage.deliver(&acted(1, &shop.change("till.txt"))).expect("it waits");
+    assert!(luggage.hurries());
+    luggage.settle().expect("it is brought");
+    for step in 2..=MANY {
+        luggage.deliver(&acted(step, &shop.change("plan.md"))).expect("it waits");
+        assert_eq!((luggage.owes(), luggage.hurries()), (true, false), "step {step}");
+    }
+    luggage.deliver(&acted(MANY + 1, &shop.change("plan.md"))).expect("it waits");
+    assert!(luggage.hurries(), "so many names");
+    luggage.settle().expect("it is brought");
+    assert!(!luggage.owes() && shop.there("2-1").is_some());
+    luggage.deliver(&acted(MANY + 2, &shop.change("till.txt"))).expect("it waits");
+    assert!(luggage.hurries(), "this one has changed something");
+}
+
+#[test]
 fn checks_that_take_long_are_not_waited_for() {
     let shop = Shop::new();
     let here = shop.path("here");
