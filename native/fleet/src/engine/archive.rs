@@ -5,10 +5,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use onloop_core::documents::ledger;
 use onloop_core::run::is_run_id;
 use serde::{Deserialize, Serialize};
 
-use super::{EngineError, RunRecord, Submission};
+use super::{EngineError, Head, RunRecord, Submission};
 
 /// What the first line says that it is.
 const SCHEMA: &str = "onloop.fleet_archive/v1";
@@ -42,15 +43,17 @@ struct FirstLine {
 }
 
 impl Archive {
-    /// Writes a run as a whole and durably, in the place of an earlier file of it.
+    /// Writes a run as a whole and durably, in the place of an earlier file of it. What is not whole is not
+    /// written: whoever has it keeps it.
     pub(super) fn write(&self, run: &ArchivedRun) -> Result<(), EngineError> {
         let path = self.path(&run.record.run_id)?;
+        run.demand_whole().map_err(|why| broken(&path, "is not written", &why))?;
         let ArchivedRun { record, submission, lines } = run;
         let (record, submission) = (record.clone(), submission.clone());
         let first = FirstLine { schema: SCHEMA.to_owned(), record, submission };
         let first = serde_json::to_string(&first).expect("a run has only string keys");
         crate::private::write(&path, format!("{first}\n{lines}").as_bytes())
-            .map_err(|error| broken(&path, "cannot be written", error))
+            .map_err(|error| broken(&path, "cannot be written", &error))
     }
 
     /// A run that lies there.
@@ -75,13 +78,9 @@ impl Archive {
         if record.run_id != run_id || !record.is_finished() {
             return Err(unreadable(&"its first line is not that of a finished run of this name"));
         }
-        let (found, expected) =
-            (lines.lines().count(), record.head.as_ref().map_or(0, |head| head.seq));
-        if found as u64 != expected {
-            let why = format!("it has {found} lines of the journal, expected {expected}");
-            return Err(unreadable(&why));
-        }
-        Ok(Some(ArchivedRun { record, submission, lines: lines.to_owned() }))
+        let run = ArchivedRun { record, submission, lines: lines.to_owned() };
+        run.demand_whole().map_err(|why| unreadable(&why))?;
+        Ok(Some(run))
     }
 
     fn path(&self, run_id: &str) -> Result<PathBuf, EngineError> {
@@ -93,6 +92,29 @@ impl Archive {
 }
 
 impl ArchivedRun {
+    /// Whether the lines are those that the record speaks of; otherwise why not, as a clause.
+    fn demand_whole(&self) -> Result<(), String> {
+        let found = match self.lines.is_empty() {
+            true => None,
+            false => {
+                let lines = ledger::chain(None, self.lines.as_bytes());
+                let mut lines = lines.map_err(|error| format!("its journal is none: {error}"))?;
+                lines.pop().map(|(last, _)| Head { seq: last.seq, sha256: last.sha256 })
+            }
+        };
+        if found == self.record.head {
+            return Ok(());
+        }
+        let last = |head: &Option<Head>| match head {
+            Some(head) => {
+                format!("line {} ({}…)", head.seq, head.sha256.get(..8).unwrap_or_default())
+            }
+            None => "no line".to_owned(),
+        };
+        let (found, expected) = (last(&found), last(&self.record.head));
+        Err(format!("its journal ends with {found}, expected {expected}"))
+    }
+
     /// The journal behind line `after`.
     pub(super) fn lines_after(&self, after: u64) -> String {
         let after = usize::try_from(after).unwrap_or(usize::MAX);
@@ -103,4 +125,47 @@ impl ArchivedRun {
 fn broken(path: &Path, what: &str, why: impl std::fmt::Display) -> EngineError {
     let path = path.display();
     EngineError::Invalid { why: format!("{path} on the server {what}: {why}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Rest;
+
+    #[test]
+    fn a_journal_that_is_not_whole_is_not_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let archive = Archive { folder: folder.path().join("archive"), after: Duration::ZERO };
+        let submission = Submission {
+            run_id: "run".to_owned(),
+            repository: "shop".to_owned(),
+            base: None,
+            branch: None,
+            workflow: "hotl-workflow-sell.md".to_owned(),
+            text: String::new(),
+            options: Vec::new(),
+            agents: Vec::new(),
+            user: None,
+            host: "desk".to_owned(),
+            at_ms: 0,
+        };
+        let begun = RunRecord::begin(&submission, 0).expect("a run");
+        let head = Some(Head { seq: 2, sha256: "0123456789".to_owned() });
+        let rest = Rest::Over { how: "completed".to_owned() };
+        let record = RunRecord { head, rest, ..begun };
+        let run = ArchivedRun { record, submission, lines: String::new() };
+        let path = folder.path().join("archive/run.jsonl");
+        let why = format!(
+            "{} on the server is not written: its journal ends with no line, expected line 2 (01234567…)",
+            path.display()
+        );
+        assert_eq!(archive.write(&run), Err(EngineError::Invalid { why }));
+        assert!(!path.exists());
+        let record = RunRecord { head: None, ..run.record.clone() };
+        let whole = ArchivedRun { record, ..run };
+        archive.write(&whole).expect("written");
+        assert_eq!(archive.read("run"), Ok(Some(whole)));
+        assert_eq!(archive.read("other"), Ok(None));
+        assert_eq!(archive.read("../archive/run"), Ok(None));
+    }
 }

@@ -137,9 +137,17 @@ async fn files_that_are_damaged(engine: &impl Engine, folder: &Path) {
     let sound = std::fs::read_to_string(&path).expect("a file");
     let other = std::fs::read_to_string(folder.join("over.jsonl")).expect("a file");
     let (first, _) = sound.split_once('\n').expect("a first line");
-    let damaged = [
+    let head = engine.lines("long", 0, NOW).await.expect("lines").view.head;
+    let digest = head.expect("a line").sha256;
+    let (cut, changed) = (sound.trim_end().to_owned(), sound.replacen("xxx", "yyy", 1));
+    let damaged: [(&str, &str); 6] = [
         ("", "EOF while parsing a value at line 1 column 0"),
-        (first, "it has 0 lines of the journal, expected 1"),
+        (first, &format!("its journal ends with no line, expected line 1 ({}…)", &digest[..8])),
+        (&cut, "its journal is none: there is no whole line in it"),
+        (
+            &changed,
+            "its journal is none: line 1: it is damaged: its checksum is not that of its content",
+        ),
         (&other, "its first line is not that of a finished run of this name"),
         (
             &sound.replacen("archive/v1", "archive/v2", 1),

@@ -17,13 +17,15 @@ use crate::engine::{EngineError, Lines, Records};
 /// How often it is looked for runs that have been over for long enough.
 const LOOK: Duration = Duration::from_secs(60 * 60);
 
+/// After how many milliseconds it is tried again with a run that cannot be moved, which is said each time.
+const AGAIN_MS: u64 = 24 * 60 * 60 * 1000;
+
 /// What came of archiving a run.
 enum Archived {
     /// It is there, or was no matter of ours any more.
     Done,
-    /// It has not been over for long enough, but for the time that is left until this moment, in
-    /// milliseconds since 1970.
-    NotBefore(u64),
+    /// That is too early: it was over at this moment, in milliseconds since 1970.
+    TooEarly(u64),
 }
 
 impl<R: Records> Inner<R> {
@@ -76,15 +78,14 @@ impl<R: Records> Inner<R> {
             for run_id in old {
                 match self.archive(&archive, &run_id, before_ms).await {
                     Ok(Archived::Done) => {}
-                    Ok(Archived::NotBefore(last_ms)) => {
-                        not_before.insert(run_id, last_ms.saturating_add(after_ms));
+                    Ok(Archived::TooEarly(over_ms)) => {
+                        not_before.insert(run_id, over_ms.saturating_add(after_ms));
                     }
+                    // Whoever watches over the engine says that it is away.
+                    Err(EngineError::Unreachable { .. }) => break,
                     Err(error) => {
-                        // That the engine is away is said by whoever watches over it.
-                        if !matches!(error, EngineError::Unreachable { .. }) {
-                            eprintln!("error: run {run_id} stays in the engine: {error}");
-                        }
-                        break;
+                        eprintln!("error: run {run_id} stays in the engine: {error}");
+                        not_before.insert(run_id, now_ms.saturating_add(AGAIN_MS));
                     }
                 }
             }
@@ -112,7 +113,7 @@ impl<R: Records> Inner<R> {
             Ok(Some(_)) | Err(_) => {
                 self.board().let_go(run_id);
                 self.work.notify_waiters();
-                moved.map(|last_ms| last_ms.map_or(Archived::Done, Archived::NotBefore))
+                moved.map(|over_ms| over_ms.map_or(Archived::Done, Archived::TooEarly))
             }
         }
     }
