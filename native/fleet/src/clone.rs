@@ -10,7 +10,7 @@ use crate::git::{GitError, git};
 
 /// The remote that a clone came from.
 pub const REMOTE: &str = "origin";
-/// Beside a clone: the number of the last lease that it was worked on with.
+/// Beside a clone: the number of the last lease with which it had the work of the run.
 const LAST_LEASE: &str = "lease";
 /// Most characters of a repository's name in the name of a folder.
 const NAME_CHARS: usize = 60;
@@ -38,7 +38,10 @@ pub enum CloneError {
 /// used where the lease before was had here, too, and the run has a journal since. Otherwise it is made:
 /// somebody else may have gone on with the run meanwhile, what lies here then is a turn that nobody waits
 /// for, or a beginning that was never recorded, and the same path may be the place of the run on another
-/// machine. It is at the commit at which the work begins.
+/// machine. It is at the commit at which the work begins, and is to be [settled] once the work of a run that
+/// has begun is in it: whoever ends before that has left half of it, which looks like all of it.
+///
+/// [settled]: settled
 ///
 /// # Errors
 ///
@@ -52,14 +55,17 @@ pub fn of_run(
     let name = name_of(&run.repository);
     let place = repos.join("runs").join(&run.run_id);
     let folder = place.join(&name);
-    let last = place.join(LAST_LEASE);
-    let here = std::fs::read_to_string(&last).ok().and_then(|text| text.parse::<u64>().ok());
+    let here = std::fs::read_to_string(place.join(LAST_LEASE))
+        .ok()
+        .and_then(|text| text.parse::<u64>().ok());
     let is_ours = is_begun && here.is_some_and(|here| here.checked_add(1) == Some(epoch));
     if !is_ours {
         remove(&place)?;
         make(&place)?;
     }
-    std::fs::write(&last, epoch.to_string()).map_err(|error| of_folder(&last, error))?;
+    if !is_begun {
+        settled(repos, &run.run_id, epoch)?;
+    }
     if folder.join(".git").is_dir() {
         return Ok(folder);
     }
@@ -79,6 +85,16 @@ pub fn of_run(
     git(&half, &["checkout", "--quiet", "-B", &branch, &base, "--"])?;
     std::fs::rename(&half, &folder).map_err(|error| of_folder(&folder, error))?;
     Ok(folder)
+}
+
+/// Remembers that the work of a run is in its clone, as whoever has the lease `epoch` found or made it.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn settled(repos: &Path, run_id: &str, epoch: u64) -> Result<(), CloneError> {
+    let last = repos.join("runs").join(run_id).join(LAST_LEASE);
+    std::fs::write(&last, epoch.to_string()).map_err(|error| of_folder(&last, error))
 }
 
 /// Where the remote of the checkout at `root` is, as whoever works elsewhere can take it; `None`: it has none.
@@ -212,10 +228,17 @@ mod tests {
         std::fs::write(clone.join("half.txt"), "half a turn").expect("a file");
         assert_eq!(of_run(&repos, &run, 2, true).expect("the clone"), clone);
         assert!(clone.join("half.txt").exists(), "the run goes on where it was");
+        settled(&repos, "run", 2).expect("remembered");
         assert_eq!(of_run(&repos, &run, 4, true).expect("a clone"), clone);
         assert!(!clone.join("half.txt").exists(), "lease 3 was another one's");
+        std::fs::write(clone.join("half.txt"), "half of the work").expect("a file");
+        assert_eq!(of_run(&repos, &run, 5, true).expect("a clone"), clone);
+        assert!(!clone.join("half.txt").exists(), "with lease 4 the work was never all there");
+        settled(&repos, "run", 5).expect("remembered");
         std::fs::write(clone.join("half.txt"), "half a turn").expect("a file");
-        assert_eq!(of_run(&repos, &run, 5, false).expect("a clone"), clone);
+        assert_eq!(of_run(&repos, &run, 6, true).expect("a clone"), clone);
+        assert!(clone.join("half.txt").exists(), "the run goes on where it was");
+        assert_eq!(of_run(&repos, &run, 7, false).expect("a clone"), clone);
         assert!(!clone.join("half.txt").exists(), "what was begun was never recorded");
         assert!(clone.join(".git").is_dir());
         // Somebody ended in the middle of it.

@@ -21,7 +21,7 @@ use onloop_core::{cli, limits};
 pub use task::Task;
 
 use crate::calls::{Calls, patiently};
-use crate::clone::REMOTE;
+use crate::clone::{self, REMOTE};
 use crate::engine::{Lease, Release, Rest};
 use crate::journal::{Mirror, Writer, on_journal};
 use crate::patient::{PatientGit, Trouble};
@@ -72,7 +72,7 @@ fn work(task: &Task) -> Exit {
         Ok(courier) => courier,
         Err(failure) => return refuse_or_later(&failure, &trouble),
     };
-    let id = lease.run_id.clone();
+    let (id, epoch, repos) = (lease.run_id.clone(), lease.epoch, task.repos.clone());
     let writer = Writer::Driver { lease, courier: Some(courier.clone()) };
     let (runs, argv, program) = (task.runs.clone(), place.argv, task.program.clone());
     let for_host = Arc::clone(&calls);
@@ -85,6 +85,9 @@ fn work(task: &Task) -> Exit {
                     match settle(&io, &id, REMOTE).await {
                         Exit::Done => {}
                         exit => return exit,
+                    }
+                    if let Err(error) = clone::settled(&repos, &id, epoch) {
+                        return refuse(&error.to_string());
                     }
                 }
                 cli::main(io).await

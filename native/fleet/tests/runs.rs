@@ -5,11 +5,12 @@
 mod fleet;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use fleet::{Fleet, LONG};
 use onloop_core::run::Run;
-use onloop_fleet::engine::{Rest, RunView};
+use onloop_fleet::engine::{Claim, Release, Rest, RunView};
 use rustix::process::Signal;
 
 /// Ends soon after its holder is gone, and no sooner than a busy machine lets a worker beat.
@@ -130,6 +131,37 @@ fn the_run_of_a_killed_worker_goes_on_elsewhere_and_its_agent_has_ended() {
     let agents = agents(&fleet);
     assert_eq!(agents.len(), 3, "{agents:?}");
     assert!(!lives(&agents[0]), "{agents:?}");
+    let done = fleet.run(&run);
+    assert_eq!(done.status.as_str(), "completed", "{:#?}", events(&done));
+}
+
+#[test]
+fn half_of_the_work_is_not_taken_for_all_of_it() {
+    let mut fleet = Fleet::new(LEASE);
+    let run = fleet.submit(&gated(), BOTH);
+    // Whoever has made a checkout that has no work in it yet dies once `armed` is there.
+    let (bin, armed) = (fleet.path("bin"), fleet.path("armed"));
+    fs::create_dir_all(&bin).expect("a folder");
+    let script = format!(
+        "#!/bin/sh\nPATH=${{PATH#*:}}\ncase \"$*\" in *\"worktree add\"*) if rm '{}' 2> /dev/null; then\n  git \
+         \"$@\"; kill -9 $PPID\nfi ;; esac\nexec git \"$@\"\n",
+        armed.display()
+    );
+    fs::write(bin.join("git"), script).expect("a program");
+    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).expect("a program");
+    let programs = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
+    fleet.start_worker_with("one", &programs);
+    fleet.wait(&run, waits);
+    // Somebody else has the lease in between, so that the worker makes its clone anew.
+    let claim = Claim { run_id: run.clone(), holder: "somebody".to_owned(), recall: false };
+    let lease = fleet.client().claim(&claim).expect("a lease");
+    let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
+    assert!(gate.status.success(), "{}", fleet.all(&gate));
+    fs::write(&armed, "").expect("a file");
+    let ready = Release { run_id: run.clone(), epoch: lease.epoch, rest: Rest::Ready };
+    fleet.client().release(&ready).expect("released");
+    fleet.wait(&run, is_over);
+    assert!(!armed.exists(), "nobody has died");
     let done = fleet.run(&run);
     assert_eq!(done.status.as_str(), "completed", "{:#?}", events(&done));
 }

@@ -113,9 +113,14 @@ impl Fleet {
 
     /// Starts a worker; a test ends it by its place in the list.
     pub(crate) fn start_worker(&mut self, name: &str) -> usize {
+        self.start_worker_with(name, &std::env::var("PATH").unwrap_or_default())
+    }
+
+    /// The same, who finds programs elsewhere.
+    pub(crate) fn start_worker_with(&mut self, name: &str, programs: &str) -> usize {
         let log = fs::File::create(self.path(&format!("{name}.log"))).expect("a log");
         let mut command = self.environment(Command::new(env!("CARGO_BIN_EXE_onloop-fleet")));
-
+        command.env("PATH", programs);
         command.args(["worker", "--name", name, "--slots", "4", "--allow", "*", "--repos"]);
         command.arg(self.path(name)).stdout(Stdio::null()).stderr(log);
         self.workers.push(command.spawn().expect("a worker"));
