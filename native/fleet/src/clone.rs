@@ -210,19 +210,7 @@ mod tests {
         git(&["init", "--quiet", "--initial-branch=main"]);
         let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
         git(&[&who[..], &["commit", "--quiet", "--allow-empty", "--message", "Begin"]].concat());
-        let run = Submission {
-            run_id: "run".to_owned(),
-            repository: text(&shop),
-            base: None,
-            branch: None,
-            workflow: "hotl-workflow-sell.md".to_owned(),
-            text: String::new(),
-            options: Vec::new(),
-            agents: Vec::new(),
-            user: None,
-            host: "desk".to_owned(),
-            at_ms: 0,
-        };
+        let run = Submission::sample(&text(&shop));
         let repos = folder.path().join("repos");
         let clone = of_run(&repos, &run, 1, false).expect("a clone");
         std::fs::write(clone.join("half.txt"), "half a turn").expect("a file");

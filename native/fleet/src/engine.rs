@@ -111,6 +111,26 @@ pub struct Submission {
     pub at_ms: u64,
 }
 
+#[cfg(test)]
+impl Submission {
+    /// The run `run` of a repository, with nothing else said.
+    pub(crate) fn sample(repository: &str) -> Submission {
+        Submission {
+            run_id: "run".to_owned(),
+            repository: repository.to_owned(),
+            base: None,
+            branch: None,
+            workflow: "hotl-workflow-sell.md".to_owned(),
+            text: String::new(),
+            options: Vec::new(),
+            agents: Vec::new(),
+            user: None,
+            host: "desk".to_owned(),
+            at_ms: 0,
+        }
+    }
+}
+
 /// What a worker can take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

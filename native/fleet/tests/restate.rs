@@ -139,7 +139,6 @@ async fn what_moves_to_the_archive_is_not_lost_by_kills() {
         assert!(rounds < 200, "{moved} of {RUNS} have moved");
     }
     assert!(rounds > 1, "nothing was killed while they moved");
-    println!("{rounds} rounds");
     let (keeper, server) = engine(folder.path()).await;
     assert_eq!(keeper.overview().await.expect("an overview").runs, [], "the engine keeps nothing");
     server.stop().await;

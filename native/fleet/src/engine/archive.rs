@@ -136,19 +136,7 @@ mod tests {
     fn a_journal_that_is_not_whole_is_not_written() {
         let folder = tempfile::tempdir().expect("a folder");
         let archive = Archive { folder: folder.path().join("archive"), after: Duration::ZERO };
-        let submission = Submission {
-            run_id: "run".to_owned(),
-            repository: "shop".to_owned(),
-            base: None,
-            branch: None,
-            workflow: "hotl-workflow-sell.md".to_owned(),
-            text: String::new(),
-            options: Vec::new(),
-            agents: Vec::new(),
-            user: None,
-            host: "desk".to_owned(),
-            at_ms: 0,
-        };
+        let submission = Submission::sample("shop");
         let begun = RunRecord::begin(&submission, 0).expect("a run");
         let head = Some(Head { seq: 2, sha256: "0123456789".to_owned() });
         let rest = Rest::Over { how: "completed".to_owned() };

@@ -1,6 +1,7 @@
 //! Whoever brings the work to the remote, beside the program. What a turn has changed goes while its checks run.
-//! What they have found to be good differs from it in no more than ticked boxes as a rule; then it is not
-//! waited for, and goes with what the next turn leaves, or after a moment in which nothing else was to go.
+//! What is there already but for ticked boxes is not waited for: what checks have found good, as a rule, and what a
+//! turn leaves that has changed nothing. It goes with what the next turn changes, or after a moment in which nothing
+//! else was to go.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
