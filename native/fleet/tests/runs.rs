@@ -237,6 +237,17 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
         assert!(shown.status.success(), "{words:?}: {}", fleet.all(&shown));
     }
     assert_eq!(fleet.client().overview().expect("an overview").runs, [], "only looked at");
+    // A file that somebody has changed is not shown as if the run were none.
+    let sound = fs::read_to_string(&file).expect("a file");
+    fs::write(&file, sound.replacen("step_verified", "step_verifieX", 1)).expect("written");
+    let changed = fleet.onloop_as("third", "shop", &["status", &run]);
+    let said = String::from_utf8_lossy(&changed.stderr).into_owned();
+    let why = format!(
+        "warning: run {run}: the fleet refuses this: {} on the server cannot be read: its journal is none: ",
+        file.display()
+    );
+    assert!(said.starts_with(&why) && changed.status.code() == Some(4), "{said}");
+    fs::write(&file, sound).expect("written");
     let home = fleet.onloop_as("other", "shop", &["resume", &run]);
     assert!(home.status.success(), "{}", fleet.all(&home));
     let said = String::from_utf8_lossy(&home.stderr).into_owned();

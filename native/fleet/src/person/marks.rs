@@ -49,7 +49,13 @@ pub(super) fn learn(argv: &[String], runs: &str, server: &str, calls: &dyn Calls
             Ok(found) => found,
             // Whoever needs it says so.
             Err(EngineError::Unreachable { .. }) => return,
-            Err(_) => continue,
+            // It may be none, and why a run that is there cannot be shown is not that.
+            Err(error) => {
+                if matches!(error, EngineError::Invalid { .. }) {
+                    eprintln!("warning: run {id}: {error}");
+                }
+                continue;
+            }
         };
         if matches!(found.view.rest, Rest::Home { .. }) {
             continue;
