@@ -81,6 +81,7 @@ pub(crate) fn gather() -> Result<(Start, Option<Timestamp>), StartError> {
         terminal: terminal(),
         process: host::identity(),
         role: None,
+        quick_ms: 0,
         random: random(),
     };
     Ok((start, frozen))

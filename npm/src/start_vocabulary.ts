@@ -31,6 +31,12 @@ export interface Start {
    */
   role?: ProcessRole | null;
   /**
+   * How long what works for a run may take before the record says that it does, in milliseconds;
+   * what is over sooner is recorded with what it has done. For hosts whose records are far away. 0:
+   * the record says so at once, and whoever finds this program killed knows what else to end.
+   */
+  quick_ms?: number;
+  /**
    * Unpredictable bytes; the only source of randomness that a program has. Thirty-two hexadecimal
    * digits.
    */

@@ -3,6 +3,7 @@
 mod crashes;
 mod failures;
 mod interleaving;
+mod quick;
 mod tools;
 
 use onloop_core::documents::{self, ledger};
@@ -223,8 +224,7 @@ fn assert_nothing_said_was_lost(machine: &SimHost, about: &str) {
 }
 
 /// The number of requests of a whole undisturbed run.
-fn length_of_a_run() -> usize {
-    let mut machine = machine();
+fn length_of_a_run(mut machine: SimHost) -> usize {
     carry_on(&mut machine);
     assert_finished_well(&machine, "undisturbed");
     assert_eq!(machine.disk.text("/demo/built"), "xx");

@@ -41,6 +41,8 @@ pub struct SimHost {
     pub ancestors: Vec<ProcessIdentity>,
     /// When all of these have exited.
     pub client_leaves_at: Option<Timestamp>,
+    /// What is over so soon is recorded with what it has done.
+    pub quick_ms: u64,
     /// What programs find in their environment.
     pub env: BTreeMap<String, String>,
     cwd: String,
@@ -144,6 +146,7 @@ impl SimHost {
             requests: Vec::new(),
             keeps_requests: true,
             request_count: 0,
+            quick_ms: 0,
             terminal: Terminal { columns: 80, ..Terminal::default() },
             ancestors: Vec::new(),
             client_leaves_at: None,
@@ -276,6 +279,7 @@ impl SimHost {
         start.program = vec!["/opt/onloop".to_owned()];
         start.now = self.now;
         start.terminal = self.terminal;
+        start.quick_ms = self.quick_ms;
         start.process.pid = self.pid;
         let seed = u128::from(self.pid) << 64 | self.request_count as u128;
         start.random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_be_bytes();

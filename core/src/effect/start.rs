@@ -33,9 +33,19 @@ pub struct Start {
     /// which does what this program does and nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<ProcessRole>,
+    /// How long what works for a run may take before the record says that it does, in milliseconds; what
+    /// is over sooner is recorded with what it has done. For hosts whose records are far away. 0: the
+    /// record says so at once, and whoever finds this program killed knows what else to end.
+    #[serde(default, skip_serializing_if = "is_at_once")]
+    pub quick_ms: u64,
     /// Unpredictable bytes; the only source of randomness that a program has.
     #[serde(with = "hex")]
     pub random: [u8; 16],
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_at_once(quick_ms: &u64) -> bool {
+    *quick_ms == 0
 }
 
 /// What the standard streams are connected to.
@@ -98,6 +108,7 @@ impl Start {
             terminal: Terminal { columns: 80, ..Terminal::default() },
             process: ProcessIdentity { pid: 1, host: "example".to_owned(), started: String::new() },
             role: None,
+            quick_ms: 0,
             random: [0; 16],
         }
     }

@@ -1,5 +1,6 @@
 //! Processes that work for a run. Which ones they are is in the ledger before anybody waits for
-//! them, so that a later process can end what a killed one has left.
+//! them, so that a later process can end what a killed one has left. Only where the host says that its
+//! ledger is far away, what is over soon is there with what it has done.
 
 use crate::confine::{Needs, client_needs, client_used};
 use crate::documents::ledger::sha256;
@@ -79,8 +80,12 @@ pub(crate) async fn run_recorded(
     spec: ProcessSpec,
 ) -> Result<ProcessEnd, WorkError> {
     let (spec, acting) = made_ready(io, store, &work, spec).await?;
-    let on_start = async |group| record(store, acting(group)).await;
-    io.process_announced(spec, on_start).await
+    let on_start = async |group, runs| match runs {
+        true => record(store, acting(group)).await,
+        // Whatever comes of it takes it along.
+        false => apply(store, acting(group)),
+    };
+    io.process_told(spec, io.start().quick_ms, on_start).await
 }
 
 /// As [`run_recorded`]; `on_lines` is handed what it writes to standard
@@ -113,11 +118,13 @@ async fn made_ready(
 }
 
 async fn record(store: &mut Store, acting: Acting) -> Result<(), WorkError> {
-    let recorded = match store.apply(Event::WorkStarted(acting)) {
-        Ok(()) => store.write_down().await,
-        Err(refusal) => Err(StoreError::Overtaken(refusal)),
-    };
-    recorded.map_err(WorkError::Record)
+    apply(store, acting)?;
+    store.write_down().await.map_err(WorkError::Record)
+}
+
+fn apply(store: &mut Store, acting: Acting) -> Result<(), WorkError> {
+    let applied = store.apply(Event::WorkStarted(acting)).map_err(StoreError::Overtaken);
+    applied.map_err(WorkError::Record)
 }
 
 /// Ends what is left of the work of an onloop that was killed: two would work in one place.

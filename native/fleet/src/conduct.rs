@@ -32,6 +32,10 @@ use place::Hitch;
 /// How long a driver tries to say how a run stands. What it cannot say is found out when its lease ends.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long what works for a run may take before the engine is told that it does, which takes about as long as a
+/// quick check. Where this driver is killed sooner, Linux ends what it has started.
+const QUICK_MS: u64 = 15;
+
 /// How a driver ends that could not go on for what is nobody's decision: the run is tried again later.
 pub(crate) const LATER: u8 = 75;
 
@@ -80,6 +84,7 @@ fn work(task: &Task) -> Exit {
         |mut start| {
             start.argv = argv;
             start.program = program;
+            start.quick_ms = QUICK_MS;
             Program::new(start, async move |io| {
                 if goes_on {
                     match settle(&io, &id, REMOTE).await {

@@ -3,6 +3,7 @@
 use onloop_core::effect::{Exit, Request};
 use onloop_tests::{Ended, Moment, PowerLoss, SimHost, SimProcess};
 
+use super::quick::quick_machine;
 use super::{
     assert_finished_well, assert_nothing_said_was_lost, carry_on, completed, length_of_a_run,
     machine, records, unfinished, waiting_for,
@@ -10,9 +11,8 @@ use super::{
 use crate::run::workflow;
 
 /// Lives through a whole run in which the power goes during request `at_request`.
-fn with_a_power_cut(loss: PowerLoss) {
-    let about = format!("{loss:?}");
-    let mut machine = machine();
+fn with_a_power_cut(loss: PowerLoss, mut machine: SimHost) {
+    let about = format!("{loss:?}, {} ms", machine.quick_ms);
     machine.lose_power(loss);
     for program in 0.. {
         assert!(program < 12, "{about}: the power never went");
@@ -48,12 +48,15 @@ fn with_a_power_cut(loss: PowerLoss) {
 
 #[test]
 fn a_run_survives_a_power_cut_at_every_moment() {
-    let length = length_of_a_run();
-    assert!(length > 100, "the run is long enough to be interesting: {length}");
-    for at_request in 0..length {
-        // Before a request is after the one before it.
-        for lose_relaxed in [false, true] {
-            with_a_power_cut(PowerLoss { at_request, moment: Moment::After, lose_relaxed });
+    for machine in [machine, quick_machine] {
+        let length = length_of_a_run(machine());
+        assert!(length > 100, "the run is long enough to be interesting: {length}");
+        for at_request in 0..length {
+            // Before a request is after the one before it.
+            for lose_relaxed in [false, true] {
+                let loss = PowerLoss { at_request, moment: Moment::After, lose_relaxed };
+                with_a_power_cut(loss, machine());
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ fn is_write(request: &Request) -> bool {
 #[test]
 fn a_disk_that_is_full_at_any_write_loses_nothing() {
     for kind in [FailureKind::Full, FailureKind::Denied] {
-        for refused in 0..length_of_a_run() {
+        for refused in 0..length_of_a_run(machine()) {
             let mut machine = machine();
             let mut reached = false;
             machine.refuse(move |number, request| {
@@ -144,7 +144,7 @@ fn broken_git_is_refused_in_words_and_not_needed_without_it() {
 
 #[test]
 fn an_interrupt_at_any_moment_is_saved_or_finished() {
-    for at in 0..length_of_a_run() {
+    for at in 0..length_of_a_run(machine()) {
         let mut machine = machine();
         machine.interrupt_at(at);
         let about = format!("interrupted at {at}");

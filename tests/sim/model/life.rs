@@ -29,6 +29,9 @@ pub struct Trace {
     pub large: bool,
 }
 
+/// What works for a run takes less, unless it hangs.
+const QUICK_MS: u64 = 15;
+
 struct Life {
     host: SimHost,
     world: Rc<RefCell<World>>,
@@ -66,6 +69,8 @@ pub fn history(seed: u64) -> Result<String, String> {
 }
 
 fn lived(seed: u64, mut host: SimHost) -> Result<Life, String> {
+    // As on a fleet, whose records are far away.
+    host.quick_ms = if seed.is_multiple_of(3) { QUICK_MS } else { 0 };
     let mut random = Random::new(seed);
     let plan = Plan::random(&mut random);
     host.disk.put(FILE, plan.text());

@@ -38,8 +38,19 @@ impl Io {
         spec: ProcessSpec,
         on_start: impl AsyncFnOnce(ProcessGroup) -> Result<(), E>,
     ) -> Result<ProcessEnd, E> {
+        self.process_told(spec, 0, async |group, _| on_start(group).await).await
+    }
+
+    /// As [`Io::process_announced`], where a program that is over within `quick_ms` is told of only then;
+    /// 0: none is. `on_start` gets whether it still runs.
+    pub(crate) async fn process_told<E: From<Failure>>(
+        &self,
+        spec: ProcessSpec,
+        quick_ms: u64,
+        on_start: impl AsyncFnOnce(ProcessGroup, bool) -> Result<(), E>,
+    ) -> Result<ProcessEnd, E> {
         let own_secrets = Redaction::new(&spec.env_set);
-        match self.started(spec, on_start).await? {
+        match self.started(spec, quick_ms, on_start).await? {
             Some(end) => Ok(self.ended(end, &own_secrets)),
             None => {
                 let wait = self.wait(None, self.pulse_ms());
@@ -65,7 +76,8 @@ impl Io {
     ) -> Result<Option<ProcessEnd>, E> {
         let own_secrets = Redaction::new(&spec.env_set);
         let spec = ProcessSpec { wake_on_lines: true, ..spec };
-        if let Some(end) = self.started(spec, on_start).await? {
+        let on_start = async |group, _| on_start(group).await;
+        if let Some(end) = self.started(spec, 0, on_start).await? {
             return Ok(Some(self.ended(end, &own_secrets)));
         }
         let (mut activity, mut beaten) = (None, self.now());
@@ -94,26 +106,43 @@ impl Io {
         }
     }
 
-    /// Starts a program and tells `on_start` which group it is. Where the host only runs programs
-    /// to their end, that end.
+    /// Starts a program and tells `on_start` which group it is, and whether it still runs. Its end, where
+    /// it is over within `quick_ms`, or the host only runs programs to their end.
     async fn started<E: From<Failure>>(
         &self,
         spec: ProcessSpec,
-        on_start: impl AsyncFnOnce(ProcessGroup) -> Result<(), E>,
+        quick_ms: u64,
+        on_start: impl AsyncFnOnce(ProcessGroup, bool) -> Result<(), E>,
     ) -> Result<Option<ProcessEnd>, E> {
         let spec = self.placed(spec);
         let spec = ProcessSpec { announce: true, wake_after_ms: self.pulse_ms(), ..spec };
         match self.request(Request::Process(spec)).await? {
-            Outcome::Started { group } => match on_start(group).await {
-                Ok(()) => Ok(None),
-                Err(error) => {
-                    self.done(Request::End).await?;
-                    Err(error)
+            Outcome::Started { group } => {
+                let end = self.ended_within(quick_ms).await?;
+                match on_start(group, end.is_none()).await {
+                    Ok(()) => Ok(end),
+                    Err(error) if end.is_some() => Err(error),
+                    Err(error) => {
+                        self.done(Request::End).await?;
+                        Err(error)
+                    }
                 }
-            },
+            }
             // A host that runs every program to its end has nobody to name.
             Outcome::Process(end) => Ok(Some(end)),
             other => Err(unexpected(&other).into()),
+        }
+    }
+
+    /// How the program that was started last has ended, where it does so within this time.
+    async fn ended_within(&self, quick_ms: u64) -> Result<Option<ProcessEnd>, Failure> {
+        if quick_ms == 0 {
+            return Ok(None);
+        }
+        match self.request(self.wait(None, Some(quick_ms))).await? {
+            Outcome::Process(end) => Ok(Some(end)),
+            Outcome::Running => Ok(None),
+            other => Err(unexpected(&other)),
         }
     }
 

@@ -73,6 +73,32 @@ fn a_group_is_known_before_its_program_is_waited_for() {
 }
 
 #[test]
+fn a_quick_program_is_told_of_when_it_is_over() {
+    let wait =
+        |wake_after_ms| Request::Wait { wake_after_ms, wake_on_input: false, activity: None };
+    let announced = Request::Process(ProcessSpec { announce: true, ..agent() });
+    let told = |outcomes: Vec<Outcome>, expected: bool| {
+        let asked = conversation(
+            async move |io| {
+                let known = async |_, runs| {
+                    assert_eq!(runs, expected);
+                    io.sleep(1).await
+                };
+                assert_eq!(io.process_told(agent(), 15, known).await, Ok(end()));
+                Exit::Done
+            },
+            [vec![Outcome::Started { group: group() }], outcomes].concat(),
+        );
+        assert_eq!(asked[..2], [announced.clone(), wait(Some(15))]);
+        asked[2..].to_vec()
+    };
+    let quick = told(vec![Outcome::Process(end()), Outcome::Done], false);
+    assert_eq!(quick, [Request::Sleep { duration_ms: 1 }]);
+    let long = told(vec![Outcome::Running, Outcome::Done, Outcome::Process(end())], true);
+    assert_eq!(long, [Request::Sleep { duration_ms: 1 }, wait(None)]);
+}
+
+#[test]
 fn what_nobody_knows_of_does_not_act() {
     let asked = conversation(
         async |io| {

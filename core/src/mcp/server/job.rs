@@ -160,6 +160,7 @@ impl Job {
             terminal: Terminal { stdin: attended, stdout: false, stderr: attended, columns: 80 },
             process: outer.process.clone(),
             role: Some(ProcessRole::Server),
+            quick_ms: outer.quick_ms,
             random: [0; 16],
         };
         start.random.copy_from_slice(&random.finalize()[..16]);

@@ -1,6 +1,7 @@
 //! What libgit2 can do on its own.
 
 mod attributes;
+mod parcel;
 mod worktree;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use super::program::{KnownRemote, NewCheckpoint, NewFiles};
 use super::{Registered, resolved, trouble, utf8};
 
 pub(super) use attributes::{checkout_needs_program, needs_program};
+pub(super) use parcel::{configured, parcel};
 pub(super) use worktree::{create_worktree, registered, remove_worktree};
 
 /// The repository around `cwd`. The search ends where git's own does.

@@ -13,6 +13,7 @@ mod folders;
 mod folders;
 mod merge;
 mod programs;
+mod receive;
 mod references;
 #[cfg(unix)]
 mod remembered;

@@ -5,6 +5,8 @@ mod environment;
 mod hanging;
 mod keeping;
 mod merging;
+#[cfg(unix)]
+mod nearby;
 mod programs;
 mod shared;
 pub(super) mod surroundings;

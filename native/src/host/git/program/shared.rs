@@ -74,7 +74,7 @@ impl GitProgram {
     pub(crate) fn push_refs(
         &self,
         cwd: &Path,
-        KnownRemote { name: remote, is_folder }: KnownRemote<'_>,
+        &KnownRemote { name: remote, is_folder }: &KnownRemote<'_>,
         updates: &[RefUpdate],
     ) -> Result<(), Failure> {
         let mut args: Vec<String> = [
@@ -87,7 +87,7 @@ impl GitProgram {
         ]
         .map(str::to_owned)
         .into();
-        args.extend(only_below(updates).filter(|_| is_folder));
+        args.extend(only_below(updates).filter(|_| is_folder).as_ref().map(receive_pack));
         for RefUpdate { name, expected, .. } in updates {
             let expected = expected.as_deref().unwrap_or_default();
             args.push(format!("--force-with-lease={CHECKPOINTS}{name}:{expected}"));
@@ -163,26 +163,34 @@ impl GitProgram {
     }
 }
 
-/// The option by which the git of the other side looks at no names below ours but those of the run that is
+/// Settings by which the git of the other side looks at no names below ours but those of the run that is
 /// pushed: it reads each of them and the commit that it names, and there may be thousands. What arrives is
 /// first kept apart, beside a repository of which it would list every name once more. And it does not
 /// begin to tidy up while somebody waits. Only where that git is started by the one here does it take
-/// options.
-fn only_below(updates: &[RefUpdate]) -> Option<String> {
+/// settings.
+pub(super) fn only_below(updates: &[RefUpdate]) -> Option<[String; 4]> {
     let (run, _) = updates.first()?.name.split_once('/')?;
     let is_of_run = |update: &RefUpdate| {
         update.name.strip_prefix(run).is_some_and(|rest| rest.starts_with('/'))
     };
-    // A shell reads it.
+    // A shell may read it.
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     if !run.bytes().all(plain) || !updates.iter().all(is_of_run) {
         return None;
     }
     let all = CHECKPOINTS.trim_end_matches('/');
-    Some(format!(
-        "--receive-pack=git -c receive.hideRefs={all} -c 'receive.hideRefs=!{all}/{run}' \
-         -c core.alternateRefsCommand=true -c receive.autoGC=false receive-pack"
-    ))
+    Some([
+        format!("receive.hideRefs={all}"),
+        format!("receive.hideRefs=!{all}/{run}"),
+        "core.alternateRefsCommand=true".to_owned(),
+        "receive.autoGC=false".to_owned(),
+    ])
+}
+
+/// The option that starts the git of the other side with these settings.
+fn receive_pack(settings: &[String; 4]) -> String {
+    let settings: String = settings.iter().map(|setting| format!(" -c '{setting}'")).collect();
+    format!("--receive-pack=git{settings} receive-pack")
 }
 
 /// Whether a push that failed did what it should all the same, or why it did not.
