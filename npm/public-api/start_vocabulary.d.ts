@@ -7,6 +7,7 @@ export interface Start {
     terminal: Terminal;
     process: ProcessIdentity;
     role?: ProcessRole | null;
+    quick_ms?: number;
     random: string;
 }
 export interface Terminal {

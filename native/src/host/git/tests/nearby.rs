@@ -166,3 +166,12 @@ fn a_hub_that_has_lost_what_it_had_gets_it_again() {
     let here = pusher.place.git("repo", &["rev-parse", tree]);
     assert_eq!(pusher.place.git("hub.git", &["rev-parse", &format!("{two}^{{tree}}")]), here);
 }
+
+#[test]
+fn a_report_that_never_came_is_asked_for() {
+    let mut pusher = Pusher::new();
+    let one = pusher.commit(&[]);
+    hook(&pusher.place, "hub.git/hooks/post-receive", "#!/bin/sh\nkill -9 $PPID\n");
+    pusher.push(&[update("r/a", None, &one)]).unwrap();
+    assert!(there(&pusher.place).contains(&format!("refs/onloop/r/a {one}")));
+}
