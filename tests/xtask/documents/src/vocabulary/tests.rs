@@ -129,12 +129,13 @@ fn core_reads_every_form_of_a_reply_and_writes_it_again() {
     }
 }
 
-/// `sample` without the members that `written` leaves out: what is `null`, and what is `false` where
+/// `sample` without the members that `written` leaves out: what is `null`, and what is `false` or 0 where
 /// the vocabulary says that it may be left out.
 fn as_written(sample: &Value, written: &Value, all: &[Declaration]) -> Value {
     let Value::Object(map) = sample else { return sample.clone() };
     let is_nothing = |name: &str, value: &Value| {
-        value.is_null() || value == false && all.iter().any(|one| has_optional(&one.of, name))
+        let is_least = value == false || value == 0;
+        value.is_null() || is_least && all.iter().any(|one| has_optional(&one.of, name))
     };
     let is_written = |name: &str, value| !is_nothing(name, value) || written.get(name).is_some();
     let kept = map.iter().filter(|(name, value)| is_written(name, value));
@@ -142,11 +143,12 @@ fn as_written(sample: &Value, written: &Value, all: &[Declaration]) -> Value {
         .collect()
 }
 
-/// Whether an object of a type may lack a truth value of that name.
+/// Whether an object of a type may lack a truth value or a number of that name.
 fn has_optional(kind: &Type, name: &str) -> bool {
     match kind {
         Type::Object(members) => members.iter().any(|member| {
-            member.optional && member.name == name && matches!(member.of, Type::Boolean)
+            let is_plain = matches!(member.of, Type::Boolean | Type::Number);
+            member.optional && member.name == name && is_plain
         }),
         Type::OneOf(choices) => choices.iter().any(|(_, kind)| has_optional(kind, name)),
         Type::Both(left, right) => has_optional(left, name) || has_optional(right, name),
