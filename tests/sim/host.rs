@@ -5,14 +5,14 @@ mod locks;
 mod pair;
 mod processes;
 mod serve;
+mod terminal;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use onloop::host::Host;
 use onloop_core::effect::{
-    Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, InputUnit, Outcome,
-    ProcessGroup, ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start, Terminal,
-    Turn,
+    Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, Outcome, ProcessGroup,
+    ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start, Terminal, Turn,
 };
 use onloop_core::text;
 use onloop_core::time::Timestamp;
@@ -494,7 +494,6 @@ impl SimHost {
         }
     }
 
-    /// Everything that there is comes at once; nobody types any more.
     fn http(&mut self, spec: &HttpSpec) -> Result<Outcome, Failure> {
         self.take_interrupt()?;
         if spec.origin().is_none() {
@@ -517,40 +516,6 @@ impl SimHost {
             return Err(Failure::new(FailureKind::TooLarge, "the answer is too large"));
         }
         Ok(Outcome::Http(answer))
-    }
-
-    fn say(&mut self, say: Say) -> Result<Outcome, Failure> {
-        if let (Say::Result(_), Some(kind)) = (&say, self.results_fail) {
-            return Err(Failure::new(kind, "cannot write the result"));
-        }
-        self.said.push(say);
-        Ok(Outcome::Done)
-    }
-
-    /// As many whole lines as there are; what follows the last line break at the end is a line too.
-    fn read_input(&mut self, limit_bytes: u64, unit: InputUnit) -> Result<Outcome, Failure> {
-        self.take_interrupt()?;
-        if unit == InputUnit::Bytes {
-            let most = usize::try_from(limit_bytes).unwrap_or(usize::MAX).min(self.input.len());
-            let bytes: Vec<u8> = self.input.drain(..most).collect();
-            return Ok(Outcome::Input { bytes: bytes.into() });
-        }
-        let line_break = self.input.iter().rposition(|&byte| byte == b'\n');
-        let end = line_break.map_or(self.input.len(), |at| at + 1);
-        let bytes: Vec<u8> = self.input.drain(..end).collect();
-        if line_break.is_none() && bytes.len() as u64 > limit_bytes {
-            return Err(Failure::new(FailureKind::TooLarge, "a line is too long"));
-        }
-        Ok(Outcome::Input { bytes: bytes.into() })
-    }
-
-    fn ask(&mut self) -> Result<String, Failure> {
-        let nobody = || Failure::new(FailureKind::Closed, "nobody is at the terminal");
-        if !self.terminal.stdin {
-            return Err(nobody());
-        }
-        self.take_interrupt()?;
-        self.answers.pop_front().ok_or_else(nobody)
     }
 
     fn changes(&mut self, folders: Vec<String>, wait_ms: u64) -> Result<Outcome, Failure> {

@@ -57,11 +57,15 @@ impl OsGit {
     fn hand_over(&self, cwd: &Path, remote: &str, updates: &[RefUpdate]) -> Result<bool, Failure> {
         let Access::Library(repository) = self.access(cwd)? else { return Ok(false) };
         let mut nearby = self.nearby.borrow_mut();
-        let Ok(configured) = libgit::configured(&repository) else { return Ok(false) };
+        let Some(configured) = libgit::configured(&repository) else { return Ok(false) };
         let is_same =
             |known: &&mut Nearby| known.is_about(cwd, remote) && known.configured == configured;
         let Some(known) = nearby.as_mut().filter(is_same) else {
-            let folder = self.program.folder_to_push_to(cwd, remote)?;
+            let folder = match self.program.folder_to_push_to(cwd, remote) {
+                Err(failure) if failure.is_interrupted() => return Err(failure),
+                // `git push` says what is wrong.
+                asked => asked.unwrap_or_default(),
+            };
             let (cwd, remote, commits) = (cwd.to_owned(), remote.to_owned(), BTreeSet::new());
             *nearby = Some(Nearby { cwd, remote, configured, folder, commits });
             return Ok(false);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
-use git2::{Buf, Config, Error, ObjectType, Odb, Oid, Repository, Tree};
+use git2::{Buf, Error, ObjectType, Odb, Oid, Repository, Tree};
 
 /// Most objects of one pack that is made here: git itself keeps so many apart where they arrive, and it
 /// reads larger ones piece by piece.
@@ -92,20 +92,4 @@ impl Parcel<'_> {
         }
         Ok(())
     }
-}
-
-/// Everything that is configured for a repository, as libgit2 reads it.
-pub(in super::super) fn configured(repository: &Repository) -> Result<Vec<u8>, Error> {
-    let config: Config = repository.config()?.snapshot()?;
-    let mut all = Vec::new();
-    config.entries(None)?.for_each(|entry| {
-        for part in [entry.name_bytes(), b"\n", entry_value(entry), b"\0"] {
-            all.extend_from_slice(part);
-        }
-    })?;
-    Ok(all)
-}
-
-fn entry_value<'e>(entry: &'e git2::ConfigEntry<'_>) -> &'e [u8] {
-    if entry.has_value() { entry.value_bytes() } else { b"" }
 }
