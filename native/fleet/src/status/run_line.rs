@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{COLUMNS, moment};
 use crate::engine::{Rest, RunView};
+use crate::rest;
 
 /// A run of the fleet.
 #[derive(Debug)]
@@ -71,7 +72,10 @@ impl RunLine {
                 None => format!("{holder} works on it"),
             },
             (None, Rest::Ready) => "waits for a worker".to_owned(),
-            (None, Rest::Waits { what }) => said.unwrap_or_else(|| what.clone()),
+            // A run whose worker could not go on stands as if it had; why it does not, is not in its record.
+            (None, Rest::Waits { what }) => {
+                said.filter(|_| self.asks_itself()).unwrap_or_else(|| what.clone())
+            }
             (None, Rest::Until { at_ms, agent }) => {
                 format!("{agent} is not served until {}", moment(*at_ms))
             }
@@ -82,6 +86,12 @@ impl RunLine {
             (None, Rest::Home { host }) => format!("goes on at {host}"),
         };
         text::one_line(&now)
+    }
+
+    /// Whether the record itself says that a person is waited for.
+    fn asks_itself(&self) -> bool {
+        let rest = self.run().map(|run| rest::of_run(run, rest::now(), 0));
+        matches!(rest, Some(Rest::Waits { .. }))
     }
 
     /// What a person does about it.
@@ -212,6 +222,18 @@ mod tests {
              step 1/2 Greet, attempt 1/3\n    \
              step 1 is worked on, on tower\n"
         );
+        let what = "on tower: error: the run could not go on: its lease is lost".to_owned();
+        let stopped =
+            RunLine::of(view(None, Rest::Waits { what: what.clone() }), &journal(&events));
+        assert_eq!(
+            stopped.text(),
+            "⏸ greet-20260320T212315Z\n    \
+             hotl-workflow-greet.md in git@example.com:greet\n    \
+             step 1/2 Greet, attempt 1/3\n    \
+             on tower: error: the run could not go on: its lease is lost\n    \
+             onloop resume greet-20260320T212315Z\n"
+        );
+        assert_eq!(stopped.document()["now"], what);
         events.extend([
             Event::StepActed { step: 1 },
             Event::StepVerified { step: 1, results: vec![passed] },
