@@ -10,20 +10,20 @@ use clap::{CommandFactory, Parser};
 
 use grammar::{Cli, FleetArgs, PermitVerb, ReceiptVerb, SessionVerb, Verb};
 
-use crate::effect::{Exit, Io, Program, Start};
-use crate::lsp::lsp;
-use crate::mcp::mcp;
-use crate::verb::auto::{auto, with_argument_last};
-use crate::verb::permit;
-use crate::verb::{
+use onloop_effect::{Exit, Io, Program, Start};
+use onloop_servers::lsp::lsp;
+use onloop_servers::mcp::mcp;
+use onloop_servers::watch::{WatchArgs, watch};
+use onloop_servers::web::web;
+use onloop_verbs::auto::{auto, with_argument_last};
+use onloop_verbs::permit;
+use onloop_verbs::{
     NO_FLEET, ReceiptArgs, RunArgs, abandon, adopt, approve, called_as_hook, compile, confine,
     diff, doctor, fetch, finalize, finish, gate, hook, init, install, lint, list, locate, new,
     next, normalize, notify, prepare, push, receipt, receipt_key, receipt_verify, relocate, replay,
     report, resume, run, schema, session_clear, session_done, session_list, session_show,
     session_stop, status, step, summary, transcript, undo, uninstall,
 };
-use crate::watch::{WatchArgs, watch};
-use crate::web::web;
 
 /// The grammar, for documentation and completions.
 pub fn command() -> clap::Command {

@@ -30,32 +30,22 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod agent;
-pub mod auto;
-#[cfg(feature = "cli")]
 pub mod cli;
-pub mod confine;
-pub mod diagnostic;
-pub mod documents;
-pub mod effect;
-pub mod engine;
-pub mod handsoff;
-pub mod hooks;
-pub mod install;
-pub mod language;
-pub mod limits;
-pub mod lsp;
-pub mod mcp;
-pub mod money;
-pub mod page;
-pub mod permission;
-pub mod preflight;
-pub mod run;
-pub mod syntax;
-pub mod text;
-pub mod time;
-pub mod tokens;
-pub mod verb;
-pub mod watch;
-pub mod web;
-pub mod workflow;
+
+pub use onloop_agents as agent;
+pub use onloop_agents::confine;
+pub use onloop_auto as auto;
+pub use onloop_documents as documents;
+pub use onloop_documents::page;
+pub use onloop_effect as effect;
+pub use onloop_engine as engine;
+pub use onloop_install as install;
+pub use onloop_permission as permission;
+pub use onloop_run as run;
+pub use onloop_run::preflight;
+pub use onloop_servers::{lsp, mcp, watch, web};
+pub use onloop_sessions::{handsoff, hooks};
+pub use onloop_syntax::{diagnostic, limits, money, syntax, text, time, tokens};
+pub use onloop_verbs as verb;
+pub use onloop_workflow as workflow;
+pub use onloop_workflow::language;

@@ -2,7 +2,7 @@
  * The documents that cross the border to the core. Bytes are not part of them: where a document
  * has `Bytes`, it has the position of an attachment in the list beside it.
  *
- * Generated from `core/src/effect` by `cargo xtask generate`; do not edit.
+ * Generated from `core/effect/src` by `cargo xtask generate`; do not edit.
  */
 
 /** What a program is started with. */

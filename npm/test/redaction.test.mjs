@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { NodeHost, load } from "../dist/index.js";
 import { folder } from "./support/workspace.mjs";
 
-const table = JSON.parse(readFileSync(new URL("../../core/src/effect/redact/table.json", import.meta.url), "utf8"));
+const table = JSON.parse(readFileSync(new URL("../../core/effect/src/redact/table.json", import.meta.url), "utf8"));
 
 test("a log keeps the beginning and the end of what one program says", async (t) => {
   const cwd = folder(t);

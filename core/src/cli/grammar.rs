@@ -2,9 +2,11 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::verb::auto::AutoArgs;
-use crate::verb::permit;
-use crate::verb::{
+use onloop_servers::watch::WatchArgs;
+use onloop_servers::web::WebArgs;
+use onloop_verbs::auto::AutoArgs;
+use onloop_verbs::permit;
+use onloop_verbs::{
     AbandonArgs, AdoptArgs, ApproveArgs, CompileArgs, ConfineArgs, DiffArgs, DoctorArgs, FetchArgs,
     FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs,
     LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, PushArgs, ReceiptArgs,
@@ -12,8 +14,6 @@ use crate::verb::{
     SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
     SummaryArgs, TranscriptArgs, UndoArgs,
 };
-use crate::watch::WatchArgs;
-use crate::web::WebArgs;
 
 /// A human-on-the-loop runtime for coding agents.
 ///

@@ -1,8 +1,8 @@
 //! The name under which older agents call the program.
 
 use super::Verb;
-use crate::effect::Exit;
-use crate::engine::exit::step_by_step;
+use onloop_effect::Exit;
+use onloop_engine::exit::step_by_step;
 
 /// The code that callers of the old name know.
 pub(super) fn exit(code: Exit) -> Exit {

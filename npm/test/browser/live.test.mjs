@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { browser, PHONE } from "../support/pages.mjs";
 import { repository } from "../support/workspace.mjs";
 
-const SCRIPT = readFileSync(join(repository, "core/src/page/web/live.js"), "utf8");
+const SCRIPT = readFileSync(join(repository, "core/documents/src/page/web/live.js"), "utf8");
 const NOW = "2026-11-23T10:00:00+00:00";
 const HEADERS = { "content-type": "text/html; charset=utf-8" };
 

@@ -141,7 +141,6 @@ fn document_links() -> Result<Tally, Stop> {
 fn pure_core() -> Result<Tally, Stop> {
     let sources = Sources::of_workspace();
     let mut faults = purity::source_faults(&sources)?;
-    faults.extend(purity::room_faults(&sources)?);
     faults.extend(purity::dependency_faults()?);
     refuse("core is not pure", faults)
 }
@@ -154,34 +153,29 @@ fn seeded(arguments: &str) -> Cargo {
 
 /// With its feature there is more to test and nothing less; without it, it has to compile.
 fn core_alone() -> Result<Tally, Stop> {
-    Cargo::new("check --locked -p onloop-core --all-targets").run()?;
-    tested(seeded("test --locked --no-fail-fast -p onloop-core --features cli").test()?)
+    tested(seeded("test --locked --no-fail-fast -p onloop-core").test()?)
 }
 
 fn wasm() -> Result<Tally, Stop> {
-    Cargo::new("build --locked -p onloop-core --features cli --target").arg(WASM_TARGET).run()
+    Cargo::new("build --locked -p onloop-core --target").arg(WASM_TARGET).run()
 }
 
 fn clippy() -> Result<Tally, Stop> {
     Cargo::new("clippy --locked --workspace --all-targets -- -D warnings").run()?;
     // With the tests that `wasm-pack` runs, which no other target has.
-    Cargo::new(
-        "clippy --locked -p onloop-core --features cli -p onloop-wasm -p onloop-wasm-programs",
-    )
-    .args("--lib --test node --target")
-    .arg(WASM_TARGET)
-    .args("-- -D warnings")
-    .run()
+    Cargo::new("clippy --locked -p onloop-core -p onloop-wasm -p onloop-wasm-programs")
+        .args("--lib --test node --target")
+        .arg(WASM_TARGET)
+        .args("-- -D warnings")
+        .run()
 }
 
 fn generated() -> Result<Tally, Stop> {
-    purity::check_drawing(&Sources::of_workspace())?;
-    Cargo::new("run --locked --quiet -p onloop-documents -- check").run()
+    Cargo::new("run --locked --quiet -p onloop-generate -- check").run()
 }
 
 fn generate() -> Result<Tally, Stop> {
-    purity::write_drawing(&Sources::of_workspace())?;
-    Cargo::new("run --locked --quiet -p onloop-documents -- write").run()?;
+    Cargo::new("run --locked --quiet -p onloop-generate -- write").run()?;
     public_api_tool("write")
 }
 

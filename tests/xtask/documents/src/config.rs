@@ -5,7 +5,7 @@ use onloop_core::handsoff::config::keys::{ConfigKey, KEYS, KeyKind, WORKFLOW_KEY
 const HEAD: &str = "\
 # Configuration
 
-Generated from `core/src/handsoff/config/keys.rs` by `cargo xtask generate`; do not edit. `onloop schema config` prints
+Generated from `core/sessions/src/handsoff/config/keys.rs` by `cargo xtask generate`; do not edit. `onloop schema config` prints
 the same as a JSON Schema.
 
 ## Files

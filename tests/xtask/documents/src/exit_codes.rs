@@ -4,7 +4,7 @@ use onloop_core::effect::Exit;
 
 use crate::rust_docs;
 
-const SOURCE: &str = include_str!("../../../../core/src/effect/exit.rs");
+const SOURCE: &str = include_str!("../../../../core/effect/src/exit.rs");
 
 /// Every exit with a name, in the order of the table.
 const EXITS: &[Exit] = &[
@@ -21,7 +21,7 @@ const EXITS: &[Exit] = &[
 pub(crate) fn document() -> String {
     let mut text = String::from(
         "# Exit codes\n\n\
-         Generated from `core/src/effect/exit.rs` by `cargo xtask generate`; do not edit.\n\n\
+         Generated from `core/effect/src/exit.rs` by `cargo xtask generate`; do not edit.\n\n\
          | code | name | meaning |\n| ---: | --- | --- |\n",
     );
     for exit in EXITS {

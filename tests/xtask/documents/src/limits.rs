@@ -2,13 +2,13 @@
 
 use crate::rust_docs::{self, Documented};
 
-const SOURCE: &str = include_str!("../../../../core/src/limits.rs");
+const SOURCE: &str = include_str!("../../../../core/syntax/src/limits.rs");
 
 /// `docs/limits.md`.
 pub(crate) fn document() -> String {
     let mut text = String::from(
         "# Limits\n\n\
-         Generated from `core/src/limits.rs` by `cargo xtask generate`; do not edit.\n\n\
+         Generated from `core/syntax/src/limits.rs` by `cargo xtask generate`; do not edit.\n\n\
          Hitting a limit is a named diagnostic or failure, never a silent cut.\n\n\
          | limit | value | what it bounds |\n| --- | ---: | --- |\n",
     );

@@ -1,4 +1,4 @@
-//! `onloop-documents write|check`: documents made from code.
+//! `onloop-generate write|check`: documents made from code.
 //!
 //! A new one is one line in [`DOCUMENTS`].
 
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         ["write"] => each(write),
         ["check"] => each(check),
         _ => {
-            eprintln!("usage: onloop-documents write|check");
+            eprintln!("usage: onloop-generate write|check");
             ExitCode::from(2)
         }
     }

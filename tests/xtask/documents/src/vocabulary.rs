@@ -1,4 +1,4 @@
-//! What programs and hosts say to each other, as TypeScript: the types of `core/src/effect` in
+//! What programs and hosts say to each other, as TypeScript: the types of `core/effect/src` in
 //! the form that serde gives them.
 
 mod read;
@@ -12,18 +12,18 @@ use std::collections::BTreeMap;
 
 /// Where the types and the types inside them are.
 const SOURCES: &[(&str, &str)] = &[
-    ("effect.rs", include_str!("../../../../core/src/effect.rs")),
-    ("effect/bytes.rs", include_str!("../../../../core/src/effect/bytes.rs")),
-    ("effect/confine.rs", include_str!("../../../../core/src/effect/confine.rs")),
-    ("effect/exit.rs", include_str!("../../../../core/src/effect/exit.rs")),
-    ("effect/failure.rs", include_str!("../../../../core/src/effect/failure.rs")),
-    ("effect/git.rs", include_str!("../../../../core/src/effect/git.rs")),
-    ("effect/http.rs", include_str!("../../../../core/src/effect/http.rs")),
-    ("effect/process.rs", include_str!("../../../../core/src/effect/process.rs")),
-    ("effect/request.rs", include_str!("../../../../core/src/effect/request.rs")),
-    ("effect/serve.rs", include_str!("../../../../core/src/effect/serve.rs")),
-    ("effect/shell.rs", include_str!("../../../../core/src/effect/shell.rs")),
-    ("effect/start.rs", include_str!("../../../../core/src/effect/start.rs")),
+    ("effect.rs", include_str!("../../../../core/effect/src/lib.rs")),
+    ("effect/bytes.rs", include_str!("../../../../core/effect/src/bytes.rs")),
+    ("effect/confine.rs", include_str!("../../../../core/effect/src/confine.rs")),
+    ("effect/exit.rs", include_str!("../../../../core/effect/src/exit.rs")),
+    ("effect/failure.rs", include_str!("../../../../core/effect/src/failure.rs")),
+    ("effect/git.rs", include_str!("../../../../core/effect/src/git.rs")),
+    ("effect/http.rs", include_str!("../../../../core/effect/src/http.rs")),
+    ("effect/process.rs", include_str!("../../../../core/effect/src/process.rs")),
+    ("effect/request.rs", include_str!("../../../../core/effect/src/request.rs")),
+    ("effect/serve.rs", include_str!("../../../../core/effect/src/serve.rs")),
+    ("effect/shell.rs", include_str!("../../../../core/effect/src/shell.rs")),
+    ("effect/start.rs", include_str!("../../../../core/effect/src/start.rs")),
 ];
 
 /// The documents that cross the border; the rest is what they are made of.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 
-const PINNED: &str = include_str!("../../../../../core/src/effect/wire/tests.rs");
+const PINNED: &str = include_str!("../../../../../core/effect/src/wire/tests.rs");
 
 fn vocabulary() -> Vec<Declaration> {
     declarations(SOURCES, DOCUMENTS).unwrap()

@@ -1,0 +1,339 @@
+//! One run: as a list shows it, and in detail.
+
+use serde::Serialize;
+
+use super::{Driving, RunCard, RunState, WorkerCard, line, moment, moment_if};
+use onloop_run::{
+    Attention, ChangedWork, CheckFact, CheckVerdict, Facts, Question, Run, RunStatus, StepRecord,
+    StepStatus, checks, symbol_and_word,
+};
+use onloop_syntax::limits;
+use onloop_syntax::money::Money;
+use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
+use onloop_workflow::Risk;
+
+/// A run in detail.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunView {
+    /// What a list shows of it.
+    pub card: RunCard,
+    /// Its steps, in their order.
+    pub steps: Vec<StepView>,
+    /// What is asked; `None`: nothing.
+    pub choice: Option<Choice>,
+    /// What there is to know before that is answered.
+    pub facts: Option<FactsView>,
+    /// The end of what was said and done in the present attempt, oldest first.
+    pub log: Vec<String>,
+    /// What happened in the run, the end of it, oldest first.
+    pub events: Vec<LoggedLine>,
+    /// The commands that fit now, one for each choice.
+    pub commands: Vec<String>,
+    /// The workflow file.
+    pub workflow: String,
+    /// The report.
+    pub report: String,
+    /// Names the record as it was looked at, by the digest of its last line: a decision is about this
+    /// and nothing that came after. Empty: the record cannot be read.
+    pub seen: String,
+}
+
+/// A step in a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepView {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// The symbol that people see in lists.
+    pub symbol: &'static str,
+    /// How it stands, in a word or a few.
+    pub status: &'static str,
+    /// Attempts so far.
+    pub attempts: u32,
+    /// When it was last started.
+    #[serde(serialize_with = "moment_if")]
+    pub started_at: Option<Timestamp>,
+    /// When it was done.
+    #[serde(serialize_with = "moment_if")]
+    pub completed_at: Option<Timestamp>,
+    /// Its checks, and what came of the last verification.
+    pub checks: Vec<CheckView>,
+    /// `approved` or `rejected`, where its gate was decided.
+    pub gate: Option<&'static str>,
+    /// Who decided it: `human` or `auto`.
+    pub gate_by: Option<&'static str>,
+    /// Why the last attempt failed, or why it is blocked.
+    pub reason: Option<String>,
+}
+
+/// A check and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CheckView {
+    /// What is checked.
+    pub what: String,
+    /// `passed`, `failed`, `waits` for a person, or `open` while it was not evaluated.
+    pub result: &'static str,
+    /// Why it failed, or what the person is asked.
+    pub reason: Option<String>,
+    /// How long it took, in milliseconds.
+    pub took_ms: Option<u64>,
+    /// What there is to remark about it.
+    pub remarks: Vec<String>,
+}
+
+/// What is asked of a person, and how it is answered.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// The step that it is about; `None`: the run as a whole.
+    pub step: Option<u32>,
+    /// What is asked, as a clause.
+    pub question: String,
+    /// Whether it is answered with a decision about the step's gate or review.
+    pub is_gate: bool,
+    /// Where the risk is high: the name of the step, which has to be typed to approve it.
+    pub type_name: Option<String>,
+}
+
+/// What there is to know at a gate: the same facts as in a terminal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FactsView {
+    /// The lines that a terminal of 80 columns shows.
+    pub text: String,
+    /// What was to be done.
+    pub action: String,
+    /// `low`, `medium` or `high`.
+    pub risk: &'static str,
+    /// The checks, in their order.
+    pub checks: Vec<CheckView>,
+    /// Remarks on checks of other steps that no person has approved yet.
+    pub earlier: Vec<String>,
+    /// How many lines of which file changed, as git says it; empty: none, or nobody knows.
+    pub changes: String,
+    /// The step since whose approval that is; `None`: since the run began.
+    pub since_step: Option<u32>,
+    /// Why it cannot be told what changed.
+    pub changes_unknown: Option<String>,
+    /// What a review has found.
+    pub review: Option<ReviewView>,
+}
+
+/// What a review has found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReviewView {
+    /// Its verdict.
+    pub verdict: &'static str,
+    /// Its words, with their line breaks.
+    pub findings: String,
+}
+
+/// A line of what happened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoggedLine {
+    /// When.
+    #[serde(serialize_with = "moment")]
+    pub at: Timestamp,
+    /// What.
+    pub text: String,
+}
+
+/// A run as a list shows it; nobody knows yet what was said last.
+pub fn card(run: &Run, driving: Driving) -> RunCard {
+    let attention = run.attention();
+    let state = state(run, attention.as_ref(), driving);
+    let mut standing = run.standing();
+    let stopped = match (state, &attention) {
+        (RunState::Interrupted, _) => Some("nobody works on it: its onloop was killed"),
+        (RunState::Paused, None) => Some("a person has interrupted it"),
+        (_, _) => None,
+    };
+    if let Some(stopped) = stopped {
+        standing.now = stopped.to_owned();
+        (standing.since, standing.then) = (Some(run.last_update), None);
+    }
+    let number = attention.as_ref().and_then(Attention::step).unwrap_or(run.current_step());
+    let step = run.step(number);
+    let is_done = |record: &&StepRecord| record.status == StepStatus::Done;
+    let worker = run.acting.as_ref().filter(|_| state == RunState::Running).map(|acting| {
+        let agent = run.turns.iter().rfind(|turn| turn.step == acting.step);
+        WorkerCard {
+            worker: acting.worker.as_str(),
+            process: acting.group.pid,
+            agent: agent.map(|turn| line(&turn.agent)),
+        }
+    });
+    RunCard {
+        id: run.id.clone(),
+        state,
+        news: attention.as_ref().map(Attention::kind),
+        now: line(&standing.now),
+        since: standing.since,
+        then: standing.then.as_deref().map(line),
+        intent: line(&run.terms.intent),
+        folder: text::one_line(&run.place.execution_root),
+        branch: run.place.branch.as_deref().map(text::one_line),
+        step: number,
+        step_name: step.map_or_else(String::new, |record| line(&record.step.name)),
+        steps: run.steps.len(),
+        done: run.steps.iter().filter(is_done).count(),
+        risk: run.terms.risk.as_str(),
+        started_at: Some(run.started_at),
+        changed_at: Some(run.last_update),
+        attempts: run.steps.iter().map(|record| u64::from(record.attempts)).sum(),
+        active_ms: run.active_ms,
+        cost_usd: run.usage.cost.known().map(Money::usd),
+        tokens: run.usage.tokens.known(),
+        used: run.used(),
+        worker,
+        driver: match driving {
+            Driving::Here { process } => Some(process),
+            Driving::Elsewhere | Driving::Nobody | Driving::Killed => None,
+        },
+        in_fleet: false,
+        last: None,
+    }
+}
+
+fn state(run: &Run, attention: Option<&Attention>, driving: Driving) -> RunState {
+    match attention {
+        _ if run.is_discarded() => RunState::Abandoned,
+        Some(Attention::Asks(_)) => RunState::Waits,
+        Some(Attention::Blocked(_)) => RunState::Blocked,
+        Some(Attention::Completed) => RunState::Completed,
+        Some(Attention::Limit { .. } | Attention::Paused { .. }) | None
+            if driving == Driving::Killed =>
+        {
+            RunState::Interrupted
+        }
+        Some(Attention::Limit { .. }) => RunState::Limited,
+        Some(Attention::Paused { .. }) => RunState::Paused,
+        None => match run.status {
+            RunStatus::Running if driving == Driving::Nobody => RunState::Idle,
+            RunStatus::Running => RunState::Running,
+            RunStatus::Paused => RunState::Paused,
+            RunStatus::Blocked => RunState::Blocked,
+            RunStatus::ReadyToFinish | RunStatus::Completed => RunState::Completed,
+            RunStatus::Abandoned => RunState::Abandoned,
+        },
+    }
+}
+
+/// A run whose record cannot be read, and why.
+pub fn unreadable(id: &str, why: &str) -> RunCard {
+    RunCard {
+        id: text::one_line(id),
+        state: RunState::Unreadable,
+        news: None,
+        now: line(why),
+        since: None,
+        then: None,
+        intent: String::new(),
+        folder: String::new(),
+        branch: None,
+        step: 0,
+        step_name: String::new(),
+        steps: 0,
+        done: 0,
+        risk: "",
+        started_at: None,
+        changed_at: None,
+        attempts: 0,
+        active_ms: 0,
+        cost_usd: None,
+        tokens: None,
+        used: None,
+        worker: None,
+        driver: None,
+        in_fleet: false,
+        last: None,
+    }
+}
+
+/// The steps of a run, as a list shows them.
+pub fn steps(run: &Run) -> Vec<StepView> {
+    run.steps.iter().map(step).collect()
+}
+
+fn step(record: &StepRecord) -> StepView {
+    let (symbol, status) = symbol_and_word(record);
+    let reason = match &record.status {
+        StepStatus::Failed { reason } => Some(line(reason)),
+        StepStatus::Blocked(reason) => Some(line(&reason.text())),
+        StepStatus::Pending | StepStatus::InProgress(_) => {
+            record.last_failure.as_ref().map(|failure| line(&failure.reason))
+        }
+        StepStatus::Done => None,
+    };
+    StepView {
+        number: record.step.number,
+        name: line(&record.step.name),
+        symbol,
+        status,
+        attempts: record.counted_attempts(),
+        started_at: record.started_at,
+        completed_at: record.completed_at,
+        checks: checks(record).iter().map(check_view).collect(),
+        gate: record.gate.map(|gate| gate.decision.as_str()),
+        gate_by: record.gate.map(|gate| gate.mode.as_str()),
+        reason,
+    }
+}
+
+/// A check as a list shows it.
+pub fn check_view(fact: &CheckFact) -> CheckView {
+    let (result, reason) = match &fact.verdict {
+        Some(CheckVerdict::Passed) => ("passed", None),
+        Some(CheckVerdict::Failed { reason } | CheckVerdict::CannotEvaluate { reason }) => {
+            ("failed", Some(reason))
+        }
+        Some(CheckVerdict::NeedsHuman { prompt }) => ("waits", Some(prompt)),
+        None => ("open", None),
+    };
+    CheckView {
+        what: line(&fact.what),
+        result,
+        reason: reason.map(|reason| line(reason)).filter(|reason| !reason.is_empty()),
+        took_ms: fact.took_ms,
+        remarks: fact.remarks.iter().map(|remark| line(remark)).collect(),
+    }
+}
+
+/// What a run asks; `None`: nothing.
+pub fn choice(run: &Run) -> Option<Choice> {
+    let attention = run.attention()?;
+    let Attention::Asks(question) = &attention else { return None };
+    let is_gate = matches!(question, Question::Gate { .. } | Question::Review { .. });
+    let record = attention.step().and_then(|step| run.step(step));
+    let is_high = is_gate && run.terms.risk == Risk::High;
+    Some(Choice {
+        step: attention.step(),
+        question: line(&run.waits_for(question)),
+        is_gate,
+        type_name: record.filter(|_| is_high).map(|record| text::one_line(&record.step.name)),
+    })
+}
+
+/// The facts about a step that waits for a decision.
+pub fn facts(facts: &Facts) -> FactsView {
+    let (changes, since_step, changes_unknown) = match &facts.changes {
+        ChangedWork::Unkept => (String::new(), None, None),
+        ChangedWork::Unknown(why) => (String::new(), None, Some(line(why))),
+        ChangedWork::Stat { since, lines } => (text::printable(lines), *since, None),
+    };
+    let bounded = |words: &str| text::ellipsis(words, limits::BOARD_TEXT_BYTES);
+    FactsView {
+        text: bounded(&facts.to_string()),
+        action: bounded(&facts.action),
+        risk: facts.risk.as_str(),
+        checks: facts.checks.iter().map(check_view).collect(),
+        earlier: facts.earlier.iter().map(|remark| line(remark)).collect(),
+        changes: bounded(&changes),
+        since_step,
+        changes_unknown,
+        review: facts.review.as_ref().map(|(verdict, findings)| ReviewView {
+            verdict,
+            findings: bounded(&text::printable(findings)),
+        }),
+    }
+}

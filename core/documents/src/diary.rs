@@ -1,0 +1,204 @@
+//! `diary.jsonl` in the state home: what happened in hands-off sessions that a person wants to know in
+//! the morning. One line of JSON for each entry.
+
+use serde::{Deserialize, Serialize};
+
+use onloop_permission::Decision;
+use onloop_sessions::handsoff::approval::Approver;
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_syntax::text::words;
+use onloop_syntax::time::Timestamp;
+
+words! {
+    /// What an entry is about.
+    pub enum DiaryEvent {
+        /// A call of a tool was decided, by somebody who was asked or against it.
+        Decided = "decided",
+        /// A call of a tool waits for a person.
+        Deferred = "deferred",
+        /// A chat or a model could not be reached.
+        Outage = "outage",
+        /// It could be reached again.
+        Restored = "restored",
+        /// The supervisor gave no usable answer.
+        Supervisor = "supervisor",
+        /// The client's provider did not serve it.
+        Limit = "limit",
+        /// Something else about a session: it began, was sent on, paused or ended.
+        Session = "session",
+    }
+}
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiaryEntry {
+    /// When.
+    pub at: Timestamp,
+    /// What it is about.
+    pub event: DiaryEvent,
+    /// The session.
+    pub session: Option<String>,
+    /// The folder in which it works.
+    pub folder: Option<String>,
+    /// The tool whose call was decided.
+    pub tool: Option<String>,
+    /// What the call would have done.
+    pub about: Option<String>,
+    /// The decision.
+    pub decision: Option<Decision>,
+    /// Who decided.
+    pub by: Option<Approver>,
+    /// What happened, or why, on one line.
+    pub text: String,
+}
+
+impl DiaryEntry {
+    /// An entry about no session in particular.
+    pub fn new(at: Timestamp, event: DiaryEvent, text: &str) -> DiaryEntry {
+        DiaryEntry {
+            at,
+            event,
+            session: None,
+            folder: None,
+            tool: None,
+            about: None,
+            decision: None,
+            by: None,
+            text: text.to_owned(),
+        }
+    }
+
+    /// What happened, on one line for people, without the time.
+    pub fn line(&self) -> String {
+        let Some(decision) = self.decision else { return self.text.clone() };
+        let what = match decision {
+            Decision::Allow => "allowed",
+            Decision::Deny => "denied",
+            Decision::Ask => "not decided",
+        };
+        let by = self.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+        let tool = self.tool.as_deref().unwrap_or("a call");
+        let about = self.about.as_ref().map_or_else(String::new, |about| format!(" `{about}`"));
+        format!("{what}{by}: {tool}{about}")
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct EntryDocument {
+    at: String,
+    event: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    about: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decision: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stage: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+    text: String,
+}
+
+/// An entry as a line, with its line break. Texts are cut to [`limits::DIARY_TEXT_BYTES`].
+pub fn write_line(entry: &DiaryEntry) -> String {
+    let short = |words: &str| text::ellipsis(&text::one_line(words), limits::DIARY_TEXT_BYTES);
+    let short_if = |words: &Option<String>| words.as_deref().map(short);
+    let document = EntryDocument {
+        at: entry.at.to_rfc3339_millis(),
+        event: entry.event.as_str().to_owned(),
+        session: short_if(&entry.session),
+        folder: short_if(&entry.folder),
+        tool: short_if(&entry.tool),
+        about: short_if(&entry.about),
+        decision: entry.decision.map(|decision| decision.as_str().to_owned()),
+        stage: entry.by.as_ref().map(|by| by.stage.as_str().to_owned()),
+        by: entry.by.as_ref().map(|by| short(&by.name)),
+        text: short(&entry.text),
+    };
+    serde_json::to_string(&document).expect("the document has only string keys") + "\n"
+}
+
+/// The entries in these lines, in their order. What is damaged, cut or of a later version is left
+/// out: nothing is decided by it.
+pub fn read_lines(lines: &[u8]) -> Vec<DiaryEntry> {
+    let lines = String::from_utf8_lossy(lines);
+    lines.lines().filter_map(read_line).collect()
+}
+
+fn read_line(line: &str) -> Option<DiaryEntry> {
+    let document: EntryDocument = serde_json::from_str(line).ok()?;
+    let clean = |words: Option<String>| words.map(|words| text::one_line(&words));
+    let by = match (document.stage, document.by) {
+        (Some(stage), Some(name)) => {
+            Some(Approver { stage: stage.parse().ok()?, name: text::one_line(&name) })
+        }
+        (Some(_) | None, None) | (None, Some(_)) => None,
+    };
+    let decision = match document.decision {
+        Some(word) => Some(word.parse().ok()?),
+        None => None,
+    };
+    Some(DiaryEntry {
+        at: Timestamp::parse(&document.at)?,
+        event: document.event.parse().ok()?,
+        session: clean(document.session),
+        folder: clean(document.folder),
+        tool: clean(document.tool),
+        about: clean(document.about),
+        decision,
+        by,
+        text: text::one_line(&document.text),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use onloop_sessions::handsoff::approval::ApprovalStage;
+
+    fn entry() -> DiaryEntry {
+        DiaryEntry {
+            session: Some("s1".to_owned()),
+            folder: Some("/srv/shop".to_owned()),
+            tool: Some("Bash".to_owned()),
+            about: Some("make deploy".to_owned()),
+            decision: Some(Decision::Allow),
+            by: Some(Approver { stage: ApprovalStage::Person, name: "Ann Lee".to_owned() }),
+            ..DiaryEntry::new(Timestamp::EPOCH, DiaryEvent::Decided, "it was approved")
+        }
+    }
+
+    #[test]
+    fn an_entry_is_one_line_and_read_as_it_was_written() {
+        let line = write_line(&entry());
+        assert_eq!(
+            line,
+            "{\"at\":\"1970-01-01T00:00:00.000Z\",\"event\":\"decided\",\"session\":\"s1\",\
+             \"folder\":\"/srv/shop\",\"tool\":\"Bash\",\"about\":\"make deploy\",\
+             \"decision\":\"allow\",\"stage\":\"person\",\"by\":\"Ann Lee\",\
+             \"text\":\"it was approved\"}\n"
+        );
+        assert_eq!(read_lines(line.as_bytes()), [entry()]);
+        assert_eq!(entry().line(), "allowed by person Ann Lee: Bash `make deploy`");
+        let plain = DiaryEntry::new(Timestamp::EPOCH, DiaryEvent::Outage, "gone\n\u{1b}[2J");
+        let line = write_line(&plain);
+        assert_eq!(line.lines().count(), 1);
+        assert_eq!(read_lines(line.as_bytes())[0].line(), "gone");
+        let long = DiaryEntry { about: Some("x".repeat(100_000)), ..entry() };
+        assert!(write_line(&long).len() < 1000);
+    }
+
+    #[test]
+    fn what_is_damaged_hides_no_other() {
+        let good = write_line(&entry());
+        let lines = format!("{good}{{\n\u{0}\n{}{good}", good.replace("decided", "dreamt"));
+        assert_eq!(read_lines(lines.as_bytes()).len(), 2);
+        assert_eq!(read_lines(b"\xff\n"), []);
+    }
+}

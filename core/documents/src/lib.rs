@@ -1,0 +1,43 @@
+//! Documents that are stored or exchanged: the only modules that know serde.
+//!
+//! A reader requires the members that the version of a document has, and keeps those that it does
+//! not know; writers always produce the present form.
+#![forbid(unsafe_code)]
+
+pub mod agent;
+pub mod approval;
+pub mod attestation;
+pub mod auto;
+pub mod board;
+mod checkpoint;
+pub mod client_version;
+pub mod diary;
+mod document;
+pub mod envelope;
+pub mod event;
+mod finish;
+pub mod fleet_run;
+pub mod handsoff;
+pub mod head;
+mod hold;
+pub mod ledger;
+pub mod next;
+pub mod normalized;
+pub mod notices;
+pub mod permission;
+pub mod prepared;
+pub mod receipt;
+mod result;
+pub mod run;
+pub mod schema;
+pub mod session;
+pub mod session_place;
+pub mod simulation;
+pub mod summary;
+pub(crate) mod tagged;
+mod turn;
+pub mod turn_policy;
+
+pub use document::DocumentError;
+
+pub mod page;

@@ -1,0 +1,39 @@
+//! Checks and what came of them.
+
+use super::html::{class_of, escaped, mark};
+use crate::board::CheckView;
+
+/// The checks of a step as a list.
+pub(super) fn check_list(checks: &[CheckView]) -> String {
+    if checks.is_empty() {
+        return "<p class=\"faint\">No check verifies it.</p>\n".to_owned();
+    }
+    let mut out = "<ul class=\"checks\">\n".to_owned();
+    for check in checks {
+        let reason = check.reason.as_deref();
+        let (symbol, said) = match check.result {
+            "passed" => ("✓", "passed"),
+            "failed" => ("✗", reason.unwrap_or("failed")),
+            "waits" => ("⏸", "waits for you"),
+            _ => ("·", "not evaluated"),
+        };
+        let took = check.took_ms.map(|ms| format!(" ({:.1} s)", ms as f64 / 1000.0));
+        out += &format!(
+            "<li><span class=\"{}\">{}</span> <code>{}</code>: {}{}",
+            class_of(symbol),
+            mark(symbol),
+            escaped(&check.what),
+            escaped(said),
+            took.unwrap_or_default()
+        );
+        if !check.remarks.is_empty() {
+            out += "<ul>";
+            for remark in &check.remarks {
+                out += &format!("<li class=\"wait\">⚠ {}</li>", escaped(remark));
+            }
+            out += "</ul>";
+        }
+        out += "</li>\n";
+    }
+    out + "</ul>\n"
+}

@@ -1,0 +1,120 @@
+//! The report as a page, whole.
+
+use super::*;
+use crate::attestation::Decided;
+use onloop_run::{
+    Beginning, CheckResult, CheckVerdict, Event, GateDecision, Measured, Mode, Place, Run,
+};
+use onloop_syntax::time::Timestamp;
+use onloop_workflow as workflow;
+
+const FILE: &str = "---\nintent: Say <hello>\nsuccess_criteria: it **says** so\nrisk_level: low\n---\n\
+    ### 1. Write it\naction: Write `hello` & more\nloop: until it does\nmax_iterations: 2\n\
+    verify: grep -q hello out.txt\ngate: human\n\
+    ### 2. Describe it\naction: go\nloop: false\nverify: \"true\"\n";
+
+/// Of a workflow file, begun at a fixed time.
+fn begun(file: &str) -> Run {
+    let plan = workflow::parse("hotl-workflow-a.md", file.as_bytes()).plan.expect("it is a plan");
+    let place = Place {
+        workflow_path: "/w/hotl-workflow-a.md".to_owned(),
+        branch: Some("hotl/a".to_owned()),
+        execution_root: "/w".to_owned(),
+        ..Place::default()
+    };
+    let beginning = Beginning {
+        id: "a-20261123T090000Z".to_owned(),
+        place,
+        at: at(0),
+        auto_approve: false,
+        reverify: false,
+        review_agent: None,
+    };
+    Run::begin(&plan, beginning)
+}
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(1_795_424_400_000 + seconds * 1000)
+}
+
+fn checked(step: u32, verdict: CheckVerdict) -> Event {
+    let result = CheckResult {
+        check: 0,
+        verdict,
+        stdout: String::new(),
+        stderr: String::new(),
+        measured: Some(Measured { exit_code: Some(0), duration_ms: 1200 }),
+        remarks: Vec::new(),
+    };
+    Event::StepVerified { step, results: vec![result] }
+}
+
+#[test]
+fn a_report_has_what_happened_and_who_decided() {
+    let mut run = begun(FILE);
+    let failed = CheckVerdict::Failed { reason: "exit code 1".to_owned() };
+    for (seconds, event) in [
+        (10, Event::StepStarted { step: 1 }),
+        (70, Event::StepActed { step: 1 }),
+        (80, checked(1, failed)),
+        (80, Event::StepStarted { step: 1 }),
+        (200, Event::StepActed { step: 1 }),
+        (210, checked(1, CheckVerdict::Passed)),
+        (400, Event::GateDecided { step: 1, decision: GateDecision::Approved, mode: Mode::Human }),
+        (410, Event::StepStarted { step: 2 }),
+    ] {
+        run.apply(at(seconds), &event).expect("it is possible");
+    }
+    let decided = Decided {
+        step: 1,
+        decision: GateDecision::Approved,
+        mode: Mode::Human,
+        by: Some((Some("ann".to_owned()), "terminal".to_owned())),
+        at: at(400).to_rfc3339(),
+    };
+    let evidence = ReportEvidence {
+        patches: vec![StepPatch {
+            step: 1,
+            stat: " out.txt | 1 +\n 1 file changed, 1 insertion(+)\n".to_owned(),
+            patch: Some("diff --git a/out.txt b/out.txt\n@@ -0,0 +1 @@\n+hello <b>\n".to_owned()),
+        }],
+        decisions: vec![decided],
+        ledger: "ab".repeat(32),
+        commit: Some("cd".repeat(20)),
+    };
+    // The styles are what they are.
+    let page = report_page(&run, &evidence).replace(include_str!("style.css"), "");
+    let expected = include_str!("report_page.html");
+    assert!(page == expected, "core/documents/src/page/report_page.html should be:\n{page}");
+}
+
+#[test]
+fn a_report_of_five_hundred_steps_stays_small() {
+    let mut file = String::from("---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n");
+    for number in 1..=500 {
+        file += &format!(
+            "### {number}. Step with a name of usual length\naction: {}\nloop: false\n\
+             verify: \"true\"\n",
+            "what is to be done, in a sentence or two ".repeat(5)
+        );
+    }
+    let mut run = begun(&file);
+    let mut evidence = ReportEvidence::default();
+    for step in 1..=500 {
+        let seconds = i64::from(step) * 60;
+        for (later, event) in [
+            (0, Event::StepStarted { step }),
+            (30, Event::StepActed { step }),
+            (40, checked(step, CheckVerdict::Passed)),
+        ] {
+            run.apply(at(seconds + later), &event).expect("it is possible");
+        }
+        let stat = " a | 1 +\n 1 file changed, 1 insertion(+)\n".to_owned();
+        let patch = format!("diff --git a/a b/a\n@@ -1 +1 @@\n+{}\n", "<".repeat(50_000));
+        evidence.patches.push(StepPatch { step, stat, patch: Some(patch) });
+    }
+    let page = report_page(&run, &evidence);
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    let hint = "Too long to show here: <code>onloop diff a-20261123T090000Z 500</code>";
+    assert!(page.contains(hint));
+}

@@ -1,0 +1,145 @@
+//! Results of checks as events store them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::document::DocumentError;
+use super::run::{verdict_from_parts, verdict_parts};
+use onloop_run::{
+    ChangedFile, ChangedLines, CheckRemarks, CheckResult, Measured, Remark, RemarkKind,
+};
+use onloop_syntax::text::UnknownWord;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ResultDocument {
+    check: u32,
+    verdict: String,
+    #[serde(default)]
+    reason: Option<String>,
+    stdout: String,
+    stderr: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    remarks: Vec<RemarkDocument>,
+}
+
+/// What there is to remark about one check that was repeated.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct CheckRemarksDocument {
+    step: u32,
+    check: u32,
+    remarks: Vec<RemarkDocument>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RemarkDocument {
+    kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    added: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    removed: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+pub(super) fn result_document(result: &CheckResult) -> ResultDocument {
+    let (_, verdict, reason) = verdict_parts(&result.verdict);
+    ResultDocument {
+        check: result.check,
+        verdict: verdict.to_owned(),
+        reason: reason.map(str::to_owned),
+        stdout: result.stdout.clone(),
+        stderr: result.stderr.clone(),
+        exit_code: result.measured.and_then(|measured| measured.exit_code),
+        duration_ms: result.measured.map(|measured| measured.duration_ms),
+        remarks: result.remarks.iter().map(remark_document).collect(),
+    }
+}
+
+pub(super) fn read_result(document: ResultDocument) -> Result<CheckResult, DocumentError> {
+    let verdict = verdict_from_parts(&document.verdict, document.reason)
+        .map_err(|error| DocumentError::member("verdict", error))?;
+    let exit_code = document.exit_code;
+    let measured = document.duration_ms.map(|duration_ms| Measured { exit_code, duration_ms });
+    Ok(CheckResult {
+        check: document.check,
+        verdict,
+        stdout: document.stdout,
+        stderr: document.stderr,
+        measured,
+        remarks: read_remarks(document.remarks)?,
+    })
+}
+
+pub(super) fn check_remarks_document(remarked: &CheckRemarks) -> CheckRemarksDocument {
+    let remarks = remarked.remarks.iter().map(remark_document).collect();
+    CheckRemarksDocument { step: remarked.step, check: remarked.check, remarks }
+}
+
+pub(super) fn read_check_remarks(
+    document: CheckRemarksDocument,
+) -> Result<CheckRemarks, DocumentError> {
+    let CheckRemarksDocument { step, check, remarks } = document;
+    Ok(CheckRemarks { step, check, remarks: read_remarks(remarks)? })
+}
+
+fn remark_document(remark: &Remark) -> RemarkDocument {
+    let (mut path, mut steps, mut changed, mut why) = (None, Vec::new(), None, None);
+    match remark {
+        Remark::CheckChanged(file) => {
+            path = Some(file.path.clone());
+            steps.clone_from(&file.steps);
+            changed = file.lines;
+        }
+        Remark::CheckUnseen { reason } => why = Some(reason.clone()),
+    }
+    RemarkDocument {
+        kind: remark.kind().as_str().to_owned(),
+        path,
+        steps,
+        added: changed.map(|lines| lines.added),
+        removed: changed.map(|lines| lines.removed),
+        reason: why,
+    }
+}
+
+fn read_remarks(documents: Vec<RemarkDocument>) -> Result<Vec<Remark>, DocumentError> {
+    documents.into_iter().map(read_remark).collect()
+}
+
+fn read_remark(document: RemarkDocument) -> Result<Remark, DocumentError> {
+    let RemarkDocument { kind, path, steps, added, removed, reason } = document;
+    let kind: RemarkKind =
+        kind.parse().map_err(|error: UnknownWord| DocumentError::member("remarks.kind", error))?;
+    let needed = |value: Option<String>, name: &str| {
+        value.ok_or_else(|| DocumentError::member(format!("remarks.{name}"), "is missing"))
+    };
+    Ok(match kind {
+        RemarkKind::CheckChanged => {
+            let lines = added.zip(removed).map(|(added, removed)| ChangedLines { added, removed });
+            Remark::CheckChanged(ChangedFile { path: needed(path, "path")?, steps, lines })
+        }
+        RemarkKind::CheckUnseen => Remark::CheckUnseen { reason: needed(reason, "reason")? },
+    })
+}
+
+/// The remarks about the checks of a step, as summaries and receipts show them.
+pub(super) fn remarks_value(results: &[CheckResult]) -> Value {
+    let remarked = results.iter().flat_map(|result| {
+        result.remarks.iter().map(|remark| {
+            let mut shown = serde_json::to_value(remark_document(remark))
+                .expect("its members are texts and numbers");
+            shown["check"] = json!(result.check + 1);
+            shown["text"] = json!(remark.to_string());
+            shown
+        })
+    });
+    remarked.collect()
+}

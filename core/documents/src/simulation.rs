@@ -1,0 +1,157 @@
+//! What `onloop run --simulate` says: a run on paper, as data and as JSON.
+
+use serde_json::{Value, json};
+
+use super::normalized::check;
+use onloop_effect::Command;
+use onloop_run::{AtMost, AutomaticReason, Exceeded, HumanReason, PaperMoment, Run};
+use onloop_sessions::handsoff::config::ConfineWhen;
+use onloop_syntax::money::Money;
+
+/// A run that has not begun, as far as it can be told.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    /// The workflow file, as it was named.
+    pub workflow: String,
+    /// Why it would not begin by itself: a question, or a refusal. `None`: it would.
+    pub held_up: Option<String>,
+    /// The record that it would begin with; its place is empty where that is not decided.
+    pub run: Run,
+    /// Whether agent, checks and setup would be confined.
+    pub confine: ConfineWhen,
+    /// What would be done to the repository before, as verb phrases.
+    pub changes: Vec<String>,
+    /// Who would act.
+    pub agent: PaperAgent,
+    /// Who would take over, one after the other, where those before are not served.
+    pub successors: Vec<PaperAgent>,
+    /// The line with which a review would be started.
+    pub reviewer: Option<Command>,
+    /// Ignored files that a fresh worktree would get a copy of.
+    pub copied: Vec<String>,
+    /// Whether the lines of `setup` would be run.
+    pub sets_up: bool,
+    /// What would happen, in this order, when every attempt succeeds at once.
+    pub moments: Vec<PaperMoment>,
+    /// The most that it may take.
+    pub at_most: AtMost,
+}
+
+/// Who would act in a run.
+#[derive(Clone, Debug)]
+pub struct PaperAgent {
+    /// Its name on the command line, or the line.
+    pub name: String,
+    /// The command of its first turn; `None` for a person and for the scripts of the steps.
+    pub command: Option<Command>,
+    /// Whether its program is on `PATH`; `None` where that is not looked for.
+    pub is_found: Option<bool>,
+}
+
+/// The word for why a gate approves itself.
+pub fn automatic_word(reason: AutomaticReason) -> &'static str {
+    match reason {
+        AutomaticReason::GateAuto => "gate_auto",
+        AutomaticReason::AutoApprove => "auto_approve",
+    }
+}
+
+fn human_word(reason: HumanReason) -> &'static str {
+    match reason {
+        HumanReason::Asked => "asked",
+        HumanReason::HighRisk => "high_risk",
+        HumanReason::Sensitive => "sensitive",
+    }
+}
+
+/// The document `onloop.simulation/v1`.
+pub fn simulation(paper: &Simulation) -> Value {
+    let (run, place) = (&paper.run, &paper.run.place);
+    let at_most = &paper.at_most;
+    let setup: &[String] = if paper.sets_up { &run.terms.setup } else { &[] };
+    json!({
+        "schema": "onloop.simulation/v1",
+        "workflow": paper.workflow,
+        "intent": run.terms.intent,
+        "risk_level": run.terms.risk.as_str(),
+        "held_up": paper.held_up,
+        "place": {
+            "executor_mode": place.executor_mode,
+            "branch": place.branch,
+            "repo_root": place.repo_root,
+            "execution_root": place.execution_root,
+            "worktree_path": place.worktree_path,
+            "changes": paper.changes,
+        },
+        "confine": paper.confine.as_str(),
+        "agent": agent(&paper.agent),
+        "successors": paper.successors.iter().map(agent).collect::<Vec<_>>(),
+        "setup": { "copied": paper.copied, "commands": setup },
+        "order": paper.moments.iter().map(|moment| order(paper, moment)).collect::<Vec<_>>(),
+        "at_most": {
+            "attempts": at_most.attempts,
+            "work_ms": at_most.work_ms,
+            "elapsed_minutes": run.terms.budgets.elapsed_minutes,
+            "cost_usd": at_most.cost.map(Money::usd),
+            "tokens": at_most.tokens,
+        },
+    })
+}
+
+fn agent(agent: &PaperAgent) -> Value {
+    json!({
+        "name": agent.name,
+        "command": agent.command.as_ref().map(command),
+        "is_found": agent.is_found,
+    })
+}
+
+/// Words as a list, a line of shell as text.
+fn command(command: &Command) -> Value {
+    match command {
+        Command::Argv(words) => json!(words),
+        Command::Shell { line, .. } => json!(line),
+    }
+}
+
+fn order(paper: &Simulation, moment: &PaperMoment) -> Value {
+    let record = |step: u32| paper.run.step(step).expect("moments name steps that exist");
+    match moment {
+        PaperMoment::Act { step } => {
+            let (step, script) = (&record(*step).step, record(*step).step.script.as_ref());
+            let is_script = paper.agent.name == "script";
+            let line = match script.filter(|_| is_script) {
+                Some(script) => json!(script.text),
+                None => paper.agent.command.as_ref().map_or(Value::Null, command),
+            };
+            json!({
+                "kind": "act", "step": step.number, "name": step.name,
+                "attempts": record(step.number).limit(), "command": line,
+            })
+        }
+        PaperMoment::Verify { step } => {
+            let checks: Vec<Value> = record(*step).step.checks.iter().map(check).collect();
+            json!({ "kind": "verify", "step": step, "checks": checks })
+        }
+        PaperMoment::Look { step, prompt } => {
+            json!({ "kind": "look", "step": step, "by": "person", "prompt": prompt })
+        }
+        PaperMoment::Review { step } => json!({
+            "kind": "review", "step": step, "command": paper.reviewer.as_ref().map(command),
+        }),
+        PaperMoment::Approve { step, reason } => json!({
+            "kind": "gate", "step": step, "by": "rules", "why": automatic_word(*reason),
+        }),
+        PaperMoment::Decide { step, reason } => json!({
+            "kind": "gate", "step": step, "by": "person", "why": human_word(*reason),
+        }),
+        PaperMoment::Repeat => json!({ "kind": "repeat" }),
+        PaperMoment::Stop { step, bounds } => json!({
+            "kind": "stop", "step": step, "bounds": bounds.iter().map(bound).collect::<Vec<_>>(),
+        }),
+    }
+}
+
+fn bound(bound: &Exceeded) -> Value {
+    json!({ "name": bound.name, "limit": bound.limit, "observed": bound.observed })
+}

@@ -1,0 +1,133 @@
+//! The summary of a run as JSON, for agents and scripts.
+
+use serde_json::{Value, json};
+
+use super::agent::usage;
+use super::finish::finish_value;
+use super::hold;
+use super::result::remarks_value;
+use onloop_run::{CheckVerdict, Run, RunStatus, StepRecord, StepStatus, TurnRecord};
+use onloop_syntax::money::Money;
+use onloop_syntax::time::Timestamp;
+use onloop_syntax::tokens::Tokens;
+
+/// The summary payload, with the keys that older runtimes print.
+pub fn summary(run: &Run) -> Value {
+    let count = |wanted: &str| run.steps.iter().filter(|s| s.status.as_str() == wanted).count();
+    let place = &run.place;
+    json!({
+        "run_id": run.id,
+        "workflow_path": place.workflow_path,
+        "source_workflow_path": place.source_workflow_path,
+        "source_branch": place.source_branch,
+        "source_head": place.source_head,
+        "workflow_slug": place.slug,
+        "intent": run.terms.intent,
+        "branch": place.branch,
+        "repo_root": place.repo_root,
+        "execution_root": place.execution_root,
+        "worktree_path": place.worktree_path,
+        "executor_mode": place.executor_mode,
+        "driver": place.driver,
+        "host": place.host,
+        "status": run.status.as_str(),
+        "started_at": run.started_at.to_rfc3339(),
+        "last_update": run.last_update.to_rfc3339(),
+        "completed_at": run.completed_at.map(Timestamp::to_rfc3339),
+        "total_steps": run.steps.len(),
+        "completed_steps": count("done"),
+        "failed_steps": count("failed"),
+        "blocked_steps": count("blocked"),
+        "report_path": place.report_path,
+        "finish": finish_value(run.finish.as_ref()),
+        "usage": run_usage(run),
+        "confined": hold::values(&run.holds),
+        "review": run.reviews.last.as_ref().map(|last| json!({
+            "step": last.step,
+            "verdict": last.verdict.as_str(),
+            "findings": last.findings,
+        })),
+        "steps": run.steps.iter().map(|s| step(run, s)).collect::<Vec<_>>(),
+    })
+}
+
+/// How one step of a run stands, and the run: `{"run_id", "status", "step"}`, where `step` is as in
+/// [`summary`]; `None`: the run has no such step.
+pub fn step_summary(run: &Run, number: u32) -> Option<Value> {
+    let record = run.step(number)?;
+    let status = run.status.as_str();
+    Some(json!({ "run_id": run.id, "status": status, "step": step(run, record) }))
+}
+
+fn step(run: &Run, record: &StepRecord) -> Value {
+    let block_reason = match &record.status {
+        StepStatus::Blocked(reason) => Some(reason.text()),
+        StepStatus::Failed { reason } if run.status == RunStatus::Blocked => Some(reason.clone()),
+        StepStatus::Pending
+        | StepStatus::InProgress(_)
+        | StepStatus::Done
+        | StepStatus::Failed { .. } => None,
+    };
+    let turns: Vec<&TurnRecord> =
+        run.turns.iter().filter(|turn| turn.step == record.step.number).collect();
+    let last = turns.last();
+    json!({
+        "number": record.step.number,
+        "name": record.step.name,
+        "status": record.status.as_str(),
+        "attempts": record.attempts,
+        "verify_passed": verify_passed(record),
+        "gate_result": record.gate.map(|gate| gate.decision.as_str()),
+        "gate_mode": record.gate.map(|gate| gate.mode.as_str()),
+        "block_reason": block_reason,
+        "remarks": remarks_value(&record.results),
+        "agent": last.map(|turn| &turn.agent),
+        "session": last.and_then(|turn| turn.session.as_ref()),
+        "denied": turns.iter().fold(0u64, |sum, turn| sum.saturating_add(turn.denied)),
+        "usage": match turns.is_empty() {
+            true => usage(None, None),
+            false => marked(usage(tokens(&turns), cost(&turns)), &turns),
+        },
+    })
+}
+
+/// What all agents used. Tokens are known when every agent's stream told of them.
+pub(super) fn run_usage(run: &Run) -> Value {
+    let turns: Vec<&TurnRecord> = run.turns.iter().collect();
+    let is_all = run.usage.agents == turns.iter().filter(|turn| turn.counts()).count() as u64;
+    marked(usage(tokens(&turns).filter(|_| is_all), run.usage.cost.known()), &turns)
+}
+
+/// `usage` of these turns, with the earliest day of the prices by which a part of its cost was
+/// estimated.
+fn marked(mut usage: Value, turns: &[&TurnRecord]) -> Value {
+    let day = turns.iter().filter_map(|turn| turn.prices_as_of.as_deref()).min();
+    if let Some(day) = day.filter(|_| !usage["cost_usd"].is_null()) {
+        usage["cost_estimated_as_of"] = Value::from(day);
+    }
+    usage
+}
+
+/// The tokens of these turns; `None` where those of one are not known.
+fn tokens(turns: &[&TurnRecord]) -> Option<Tokens> {
+    turns.iter().try_fold(Tokens::default(), |sum, turn| Some(sum.plus(turn.tokens?)))
+}
+
+/// The cost of these turns; `None` where that of one is not known.
+fn cost(turns: &[&TurnRecord]) -> Option<Money> {
+    turns.iter().try_fold(Money::ZERO, |sum, turn| Some(sum.saturating_add(turn.cost?)))
+}
+
+/// `null` until there is a result.
+fn verify_passed(record: &StepRecord) -> Option<bool> {
+    match record.status {
+        StepStatus::Done => Some(true),
+        StepStatus::Failed { .. } => Some(false),
+        StepStatus::Pending | StepStatus::InProgress(_) => None,
+        StepStatus::Blocked(_) => record
+            .results
+            .iter()
+            .any(|r| matches!(r.verdict, CheckVerdict::Failed { .. }))
+            .then_some(false),
+    }
+}

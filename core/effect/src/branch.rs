@@ -1,0 +1,202 @@
+//! Names that git accepts for a branch and that are safe on its command line.
+
+use std::fmt;
+use std::str::FromStr;
+
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// The name of a local branch, without `refs/heads/`.
+///
+/// Names come from files that strangers wrote, so every name passes the rules of
+/// `git check-ref-format --branch` here, before a host sees it: it cannot be taken for an
+/// option, a revision expression or another kind of reference.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BranchName(String);
+
+/// Why a text is not the name of a branch.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct InvalidBranchName {
+    /// What was found, in words that follow "it".
+    pub reason: String,
+}
+
+impl BranchName {
+    /// The branch of a workflow that names none: `hotl/<slug>`. What git would not accept in
+    /// the slug becomes `-`, so that a file name can always be run.
+    pub fn for_slug(slug: &str) -> BranchName {
+        let mut tail = String::new();
+        for c in slug.chars() {
+            let c = if is_forbidden(c) || c == '/' { '-' } else { c };
+            let doubled = (c == '.' && tail.ends_with('.')) || (c == '{' && tail.ends_with('@'));
+            tail.push(if doubled { '-' } else { c });
+        }
+        let tail = tail.trim_matches(['-', '.']);
+        let tail = text::prefix(tail, limits::BRANCH_NAME_BYTES - "hotl/".len());
+        let tail = tail.trim_end_matches(['-', '.']);
+        let tail = if tail.is_empty() { "workflow" } else { tail };
+        let tail =
+            tail.strip_suffix(".lock").map_or(tail.to_owned(), |stem| format!("{stem}-lock"));
+        BranchName(format!("hotl/{tail}"))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether unattended work on it is out of the question.
+    pub fn is_protected(&self) -> bool {
+        matches!(self.as_str(), "main" | "master")
+    }
+
+    /// The name of a folder for a worktree on this branch. Several branches can have the same
+    /// folder name (`a/b` and `a-b`); whoever uses it looks at what is there first.
+    pub fn folder(&self) -> String {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        self.0.chars().map(|c| if plain(c) { c } else { '-' }).collect()
+    }
+}
+
+impl fmt::Display for BranchName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for BranchName {
+    type Err = InvalidBranchName;
+
+    /// `name`, if git accepts it and a terminal shows it as what it is.
+    fn from_str(name: &str) -> Result<BranchName, InvalidBranchName> {
+        match objection(name) {
+            None => Ok(BranchName(name.to_owned())),
+            Some(reason) => Err(InvalidBranchName { reason }),
+        }
+    }
+}
+
+fn is_forbidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, ' ' | '~' | '^' | ':' | '?' | '*' | '[' | '\\')
+        || text::printable(c.encode_utf8(&mut [0; 4])).is_empty()
+}
+
+fn objection(name: &str) -> Option<String> {
+    if name.is_empty() {
+        return Some("is empty".to_owned());
+    }
+    if name.len() > limits::BRANCH_NAME_BYTES {
+        let limit = limits::BRANCH_NAME_BYTES;
+        return Some(format!("is {} bytes long, and the limit is {limit}", name.len()));
+    }
+    if let Some(c) = name.chars().find(|&c| is_forbidden(c)) {
+        return Some(format!("contains `{}`", c.escape_default()));
+    }
+    for part in ["..", "@{", "//"] {
+        if name.contains(part) {
+            return Some(format!("contains `{part}`"));
+        }
+    }
+    for start in ["-", "/", "refs/"] {
+        if name.starts_with(start) {
+            return Some(format!("starts with `{start}`"));
+        }
+    }
+    for end in ["/", "."] {
+        if name.ends_with(end) {
+            return Some(format!("ends with `{end}`"));
+        }
+    }
+    if matches!(name, "@" | "HEAD") {
+        return Some("is git's own name for the current commit".to_owned());
+    }
+    name.split('/').find_map(|part| {
+        if part.starts_with('.') {
+            Some(format!("contains `{part}`, which starts with a dot"))
+        } else if part.ends_with(".lock") {
+            Some(format!("contains `{part}`, which ends with `.lock`"))
+        } else {
+            None
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_git_accepts_are_accepted() {
+        for name in ["feat/add-auth", "x", "a.b", "登录/修复", "fix_1", "user@host", "a-", "x{y}"]
+        {
+            assert_eq!(name.parse::<BranchName>().unwrap().as_str(), name);
+        }
+    }
+
+    #[test]
+    fn hostile_names_are_refused_with_the_reason() {
+        let long = "x".repeat(limits::BRANCH_NAME_BYTES + 1);
+        for (name, reason) in [
+            ("", "is empty"),
+            ("-x", "starts with `-`"),
+            ("--upload-pack=sh", "starts with `-`"),
+            ("a..b", "contains `..`"),
+            ("a@{1}", "contains `@{`"),
+            ("@", "is git's own name for the current commit"),
+            ("HEAD", "is git's own name for the current commit"),
+            ("refs/heads/x", "starts with `refs/`"),
+            ("a b", "contains ` `"),
+            ("a\u{7}b", r"contains `\u{7}`"),
+            ("a\nb", r"contains `\n`"),
+            ("a\u{202e}b", r"contains `\u{202e}`"),
+            ("a~1", "contains `~`"),
+            ("a^", "contains `^`"),
+            ("a:b", "contains `:`"),
+            ("a*", "contains `*`"),
+            ("a[b", "contains `[`"),
+            (r"a\b", r"contains `\\`"),
+            ("/a", "starts with `/`"),
+            ("a/", "ends with `/`"),
+            ("a//b", "contains `//`"),
+            ("a.", "ends with `.`"),
+            (".a", "contains `.a`, which starts with a dot"),
+            ("a/.b", "contains `.b`, which starts with a dot"),
+            ("a.lock/b", "contains `a.lock`, which ends with `.lock`"),
+            (&long, "is 201 bytes long, and the limit is 200"),
+        ] {
+            assert_eq!(name.parse::<BranchName>().unwrap_err().reason, reason, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn every_slug_has_a_branch() {
+        let long = "長".repeat(500);
+        for (slug, branch) in [
+            ("add-auth", "hotl/add-auth"),
+            ("my plan", "hotl/my-plan"),
+            ("登录", "hotl/登录"),
+            ("a..b@{c", "hotl/a.-b@-c"),
+            ("--", "hotl/workflow"),
+            (".x.", "hotl/x"),
+            ("x.lock", "hotl/x-lock"),
+            ("", "hotl/workflow"),
+            ("a/b", "hotl/a-b"),
+        ] {
+            assert_eq!(BranchName::for_slug(slug).as_str(), branch, "{slug:?}");
+        }
+        for slug in [&long, "\u{0}\u{1b}[31m", "\\", "a.lock.lock", "...", "@"] {
+            let branch = BranchName::for_slug(slug);
+            assert_eq!(branch.as_str().parse(), Ok(branch.clone()), "{slug:?}");
+        }
+    }
+
+    #[test]
+    fn folders_are_plain_and_may_coincide() {
+        let folder = |name: &str| name.parse::<BranchName>().unwrap().folder();
+        assert_eq!(folder("hotl/add-auth"), "hotl-add-auth");
+        assert_eq!(folder("a/b"), folder("a-b"));
+        assert_eq!(folder("登录/v1.2_x"), "---v1.2_x");
+    }
+}

@@ -1,0 +1,237 @@
+//! Other programs: what to run, within which bounds, and how it ended.
+
+use std::collections::BTreeMap;
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+
+#[cfg(doc)]
+use super::Request;
+use super::bytes::Bytes;
+use super::confine::{Confinement, Mechanism};
+use super::shell::Shell;
+use onloop_syntax::limits;
+
+/// A program to run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProcessSpec {
+    /// What to run.
+    pub command: Command,
+    /// Folder to run in.
+    pub cwd: String,
+    /// Inherited environment variables to remove.
+    pub env_remove: Vec<String>,
+    /// Environment variables to set, after the removals.
+    pub env_set: BTreeMap<String, String>,
+    /// Standard input; `None` is an empty, closed stream.
+    pub stdin: Option<Bytes>,
+    /// Longest running time; then its whole process group is terminated, and finally killed.
+    pub timeout_ms: Option<u64>,
+    /// Bytes kept from the start, and again from the end, of each stream.
+    pub capture_bytes: usize,
+    /// File that receives both streams as they come; created, with its folders. It has no value of
+    /// a secret environment variable in it, see [`Redaction`](super::Redaction), and of one
+    /// program only the first [`limits::LOG_HEAD_BYTES`] and the last [`limits::LOG_TAIL_BYTES`].
+    pub stream_to: Option<String>,
+    /// Whether that file is for its owner alone; as in [`Request::Write`].
+    pub private: bool,
+    /// Name for a live status line; `None` shows none.
+    pub label: Option<String>,
+    /// Connect the program to the terminal instead of capturing (interactive agents).
+    pub interactive: bool,
+    /// Longest time without a reply; a program that is still running then is left running.
+    /// Until the next [`Request::Wait`] nobody reads its output or enforces its timeout, so
+    /// only short requests belong in between. It is ended when the caller ends. `None`: the
+    /// reply comes when the program has ended.
+    pub wake_after_ms: Option<u64>,
+    /// Also wakes the caller when standard input has something to read or has ended. A host
+    /// that cannot tell ignores this.
+    pub wake_on_input: bool,
+    /// Also wakes the caller when the program has written lines to standard output, with
+    /// [`Outcome::Lines`](super::Outcome::Lines): soon after the first of them, with what has come
+    /// until then. What was written last may only be in the capture. A host that cannot tell ignores
+    /// this.
+    pub wake_on_lines: bool,
+    /// Answers with [`Outcome::Started`](super::Outcome::Started) as soon as the program runs,
+    /// and leaves it running, so that the caller can write down which group acts.
+    pub announce: bool,
+    /// What the program may touch; `None`: whatever the host itself may. A host that cannot enforce
+    /// all of it starts nothing: `Unsupported`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confine: Option<Confinement>,
+}
+
+impl ProcessSpec {
+    /// Runs `command` in the folder that the caller was started in, with its environment, for
+    /// at most [`limits::VERIFY_TIMEOUT_MS`]. Its input is empty, up to
+    /// [`limits::CAPTURE_BYTES`] of both ends of its output are kept, and nobody watches it.
+    pub fn new(command: Command) -> ProcessSpec {
+        ProcessSpec {
+            command,
+            cwd: ".".to_owned(),
+            env_remove: Vec::new(),
+            env_set: BTreeMap::new(),
+            stdin: None,
+            timeout_ms: Some(limits::VERIFY_TIMEOUT_MS),
+            capture_bytes: limits::CAPTURE_BYTES,
+            stream_to: None,
+            private: false,
+            label: None,
+            interactive: false,
+            wake_after_ms: None,
+            wake_on_input: false,
+            wake_on_lines: false,
+            announce: false,
+            confine: None,
+        }
+    }
+
+    /// A program and its arguments, with the bounds of [`ProcessSpec::new`].
+    pub fn argv<T: Into<String>>(words: impl IntoIterator<Item = T>) -> ProcessSpec {
+        ProcessSpec::new(Command::Argv(words.into_iter().map(Into::into).collect()))
+    }
+
+    /// A line for a shell, with the bounds of [`ProcessSpec::new`].
+    pub fn shell(shell: Shell, line: impl Into<String>) -> ProcessSpec {
+        ProcessSpec::new(Command::Shell { shell, line: line.into() })
+    }
+
+    /// Runs in `folder`, which may be relative to the caller's.
+    pub fn in_folder(self, folder: impl Into<String>) -> ProcessSpec {
+        ProcessSpec { cwd: folder.into(), ..self }
+    }
+
+    /// Removes these variables from the inherited environment.
+    pub fn without_env(self, names: Vec<String>) -> ProcessSpec {
+        ProcessSpec { env_remove: names, ..self }
+    }
+
+    /// Sets these variables in addition to earlier ones; the last value for a name wins.
+    pub fn with_env<N: Into<String>, V: Into<String>>(
+        mut self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> ProcessSpec {
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        self.env_set.extend(variables);
+        self
+    }
+
+    /// Gives the program `input` on standard input, then closes it.
+    pub fn with_stdin(self, input: impl Into<Vec<u8>>) -> ProcessSpec {
+        ProcessSpec { stdin: Some(input.into().into()), ..self }
+    }
+
+    /// Terminates the program's whole process group after `timeout_ms`.
+    pub fn timeout_ms(self, timeout_ms: u64) -> ProcessSpec {
+        ProcessSpec { timeout_ms: Some(timeout_ms), ..self }
+    }
+
+    /// Keeps `capture_bytes` from the start, and again from the end, of each stream.
+    pub fn capture_bytes(self, capture_bytes: usize) -> ProcessSpec {
+        ProcessSpec { capture_bytes, ..self }
+    }
+
+    /// Writes both streams to this file as they come.
+    pub fn stream_to(self, path: impl Into<String>) -> ProcessSpec {
+        ProcessSpec { stream_to: Some(path.into()), ..self }
+    }
+
+    /// Shows a live status line with this name.
+    pub fn label(self, label: impl Into<String>) -> ProcessSpec {
+        ProcessSpec { label: Some(label.into()), ..self }
+    }
+}
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Command {
+    /// A program, found on `PATH` unless it contains `/`, and its arguments.
+    Argv(#[serde(serialize_with = "argv_member")] Vec<String>),
+    /// A line for a shell.
+    Shell {
+        /// Which shell.
+        shell: Shell,
+        /// The line, exactly as written.
+        line: String,
+    },
+}
+
+/// `{"argv": […]}`, so that it cannot be taken for a line.
+fn argv_member<S: Serializer>(words: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut members = serializer.serialize_map(Some(1))?;
+    members.serialize_entry("argv", words)?;
+    members.end()
+}
+
+/// A process group, named so that whoever comes later can tell whether it is still there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessGroup {
+    /// Its number: the process id of the program that leads it. An interactive program leads
+    /// none; this is its own number then.
+    pub pid: u32,
+    /// When that program started, as [`ProcessIdentity::started`](super::ProcessIdentity).
+    pub started: String,
+    /// Names the time since the machine was started: with another name, nothing of the group
+    /// can be there any more. Empty where unknown.
+    pub boot: String,
+}
+
+/// How a program ended and what it said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessEnd {
+    /// How it ended.
+    pub status: ProcessStatus,
+    /// Its standard output.
+    pub stdout: Capture,
+    /// Its standard error.
+    pub stderr: Capture,
+    /// How long it ran.
+    pub duration_ms: u64,
+    /// What has enforced [`ProcessSpec::confine`]; `None`: it had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confined: Option<Mechanism>,
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessStatus {
+    /// By itself.
+    Exited(i32),
+    /// By a signal that was not ours.
+    Signalled(i32),
+    /// By us, because its time was up.
+    TimedOut,
+    /// By us, because the person interrupted.
+    Interrupted,
+}
+
+/// One stream's output: all of it, or its beginning and its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capture {
+    /// The first bytes.
+    pub head: Bytes,
+    /// The last bytes, without those already in `head`.
+    pub tail: Bytes,
+    /// Everything that was written.
+    pub total_bytes: u64,
+}
+
+impl Capture {
+    /// Bytes between head and tail that were not kept.
+    pub fn omitted_bytes(&self) -> u64 {
+        self.total_bytes - (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// The output as printable text, with a line that says how much was left out.
+    pub fn text(&self) -> String {
+        let head = String::from_utf8_lossy(&self.head);
+        let tail = String::from_utf8_lossy(&self.tail);
+        let omitted = self.omitted_bytes();
+        if omitted == 0 {
+            return onloop_syntax::text::printable(&format!("{head}{tail}"));
+        }
+        onloop_syntax::text::printable(&format!("{head}\n[… {omitted} bytes not kept …]\n{tail}"))
+    }
+}

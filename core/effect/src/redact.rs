@@ -1,0 +1,420 @@
+//! Keeping the values of secret environment variables out of everything that is stored, shown or
+//! sent.
+//!
+//! A variable counts as secret by its name. Its value is hidden as it stands and in the forms that
+//! programs print it in: inside of JSON and HTML, percent-encoded, one line of several. Children still get
+//! the variable itself.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Capture, ProcessEnd};
+use onloop_syntax::text::says_secret;
+
+#[cfg(test)]
+mod tests;
+
+/// Stands for a secret whose name is not known.
+pub(super) const REDACTED: &str = "[redacted]";
+/// Shorter values occur in ordinary text.
+const SHORTEST_SECRET_CHARS: usize = 8;
+/// Shorter parts of a secret at the edge of what was kept of an output tell nothing.
+const SHORTEST_PART_BYTES: usize = 4;
+/// Last parts of names that tell where a secret is and not what it is.
+const PLACES: [&str; 6] = ["FILE", "PATH", "DIR", "SOCK", "HOME", "PWD"];
+
+/// The secrets of one environment.
+pub struct Redaction {
+    /// By their first byte. Of those that begin alike the longest is first, because one may be a
+    /// part of another.
+    secrets: Vec<Secret>,
+    /// Where those are that begin with a byte; empty where there are none at all.
+    begins: Vec<Range<usize>>,
+}
+
+/// One way to write a secret.
+struct Secret {
+    form: String,
+    placeholder: String,
+}
+
+impl Secret {
+    fn first(&self) -> usize {
+        usize::from(self.form.as_bytes()[0])
+    }
+}
+
+impl std::fmt::Debug for Redaction {
+    /// Shows no secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Redaction").field("secrets", &self.secrets.len()).finish_non_exhaustive()
+    }
+}
+
+impl Redaction {
+    /// What is secret in this environment: the values of variables with a telling name, and the
+    /// passwords of addresses such as `postgres://name:password@host` in any of them.
+    pub fn new(env: &BTreeMap<String, String>) -> Redaction {
+        let mut values: Vec<(&str, Cow<'_, str>)> = Vec::new();
+        for (name, value) in env {
+            if is_secret(name) && !is_place(name, value) {
+                values.push((name, Cow::Borrowed(value.trim())));
+            }
+            if let Some(password) = password(value) {
+                values.push((name, Cow::Borrowed(password)));
+                values.push((name, Cow::Owned(percent_decoded(password))));
+            }
+        }
+        let placeholders: Vec<String> = values.iter().map(|(name, _)| placeholder(name)).collect();
+        let mut secrets: Vec<Secret> = Vec::new();
+        for ((_, value), placeholder) in values.iter().zip(&placeholders) {
+            let forms = forms(value).into_iter().filter(|form| {
+                // Otherwise what stands for one secret would be taken for another one.
+                form.chars().count() >= SHORTEST_SECRET_CHARS
+                    && !REDACTED.contains(form.as_str())
+                    && !placeholders.iter().any(|placeholder| placeholder.contains(form.as_str()))
+            });
+            let placeholder = || placeholder.clone();
+            secrets.extend(forms.map(|form| Secret { form, placeholder: placeholder() }));
+        }
+        // The first name counts for a value that several variables have.
+        secrets.sort_by(|a, b| {
+            let order = (a.first(), b.form.len()).cmp(&(b.first(), a.form.len()));
+            order.then_with(|| a.form.cmp(&b.form))
+        });
+        secrets.dedup_by(|later, earlier| later.form == earlier.form);
+        if secrets.is_empty() {
+            return Redaction { secrets, begins: Vec::new() };
+        }
+        let begins = (0..256).map(|byte| {
+            let begin = secrets.partition_point(|secret| secret.first() < byte);
+            begin..secrets.partition_point(|secret| secret.first() <= byte)
+        });
+        Redaction { begins: begins.collect(), secrets }
+    }
+
+    /// Each way to write a secret with what stands for it, for hosts in another language. Of those
+    /// that begin alike the longest is first.
+    pub fn forms(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.secrets.iter().map(|secret| (secret.form.as_str(), secret.placeholder.as_str()))
+    }
+
+    /// `text` without secrets: `[redacted NAME]` is in the place of each.
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.bytes(text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            // Whole texts are replaced by whole texts, so it is one still.
+            Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
+        }
+    }
+
+    /// The same for bytes, which may be anything.
+    pub fn bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        if !bytes.iter().any(|&byte| !self.beginning_with(byte).is_empty()) {
+            return Cow::Borrowed(bytes);
+        }
+        let mut clean = Vec::new();
+        self.pieces(bytes, |piece| piece.write(&mut clean));
+        Cow::Owned(clean)
+    }
+
+    /// What is between the secrets, and what stands for them, in order.
+    pub(super) fn pieces(&self, bytes: &[u8], hand_on: impl FnMut(OutputPiece<'_>)) {
+        self.scan(bytes, Rest::IsAll, hand_on);
+    }
+
+    /// What a program said, without secrets. The number of bytes that were not kept stays.
+    pub(super) fn end(&self, end: &mut ProcessEnd) {
+        self.capture(&mut end.stdout);
+        self.capture(&mut end.stderr);
+    }
+
+    fn capture(&self, capture: &mut Capture) {
+        if self.secrets.is_empty() {
+            return;
+        }
+        let omitted_bytes = capture.omitted_bytes();
+        let (head, tail) = if omitted_bytes == 0 {
+            // A secret may begin in one and end in the other.
+            let whole = [&*capture.head, &*capture.tail].concat();
+            let mut head = self.bytes(&whole).into_owned();
+            let tail = head.split_off(capture.head.len().min(head.len()));
+            (head, tail)
+        } else {
+            (self.cut_end(&capture.head), self.cut_begin(&capture.tail))
+        };
+        capture.total_bytes = (head.len() + tail.len()) as u64 + omitted_bytes;
+        (capture.head, capture.tail) = (head.into(), tail.into());
+    }
+
+    /// Without secrets and without the beginning of one whose end was not kept.
+    fn cut_end(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut clean = self.bytes(bytes).into_owned();
+        let parts = self.secrets.iter().flat_map(|secret| {
+            let form = secret.form.as_bytes();
+            (SHORTEST_PART_BYTES..form.len()).rev().map(move |len| (&form[..len], secret))
+        });
+        let part =
+            parts.filter(|(part, _)| clean.ends_with(part)).max_by_key(|(part, _)| part.len());
+        if let Some((part, secret)) = part {
+            clean.truncate(clean.len() - part.len());
+            clean.extend(secret.placeholder.as_bytes());
+        }
+        clean
+    }
+
+    /// Without secrets and without the end of one whose beginning was not kept.
+    fn cut_begin(&self, bytes: &[u8]) -> Vec<u8> {
+        let parts = self.secrets.iter().flat_map(|secret| {
+            let form = secret.form.as_bytes();
+            (1..=form.len().saturating_sub(SHORTEST_PART_BYTES))
+                .map(move |at| (&form[at..], secret))
+        });
+        let part =
+            parts.filter(|(part, _)| bytes.starts_with(part)).max_by_key(|(part, _)| part.len());
+        match part {
+            None => self.bytes(bytes).into_owned(),
+            Some((part, secret)) => {
+                let mut clean = secret.placeholder.clone().into_bytes();
+                clean.extend(&*self.bytes(&bytes[part.len()..]));
+                clean
+            }
+        }
+    }
+
+    /// Hands `bytes` on, piece by piece. Returns how many of them: those behind may be the beginning
+    /// of a secret that goes on in what is still to come.
+    fn scan(&self, bytes: &[u8], rest: Rest, mut hand_on: impl FnMut(OutputPiece<'_>)) -> usize {
+        let (mut done, mut at) = (0, 0);
+        while at < bytes.len() {
+            match self.look(&bytes[at..], rest) {
+                Look::Plain => at += 1,
+                Look::Secret(secret) => {
+                    hand_on(OutputPiece::Plain(&bytes[done..at]));
+                    hand_on(OutputPiece::Placeholder(&secret.placeholder));
+                    at += secret.form.len();
+                    done = at;
+                }
+                Look::Unfinished => break,
+            }
+        }
+        hand_on(OutputPiece::Plain(&bytes[done..at]));
+        at
+    }
+
+    fn beginning_with(&self, byte: u8) -> &[Secret] {
+        self.begins.get(usize::from(byte)).map_or(&[], |range| &self.secrets[range.clone()])
+    }
+
+    /// What stands at the beginning of these bytes.
+    fn look(&self, bytes: &[u8], rest: Rest) -> Look<'_> {
+        for secret in self.beginning_with(bytes[0]) {
+            let form = secret.form.as_bytes();
+            if bytes.starts_with(form) {
+                return Look::Secret(secret);
+            }
+            if rest == Rest::MayFollow && form.starts_with(bytes) {
+                return Look::Unfinished;
+            }
+        }
+        Look::Plain
+    }
+}
+
+/// A part of what was scanned.
+pub(super) enum OutputPiece<'p> {
+    /// As it was.
+    Plain(&'p [u8]),
+    /// What stands for a secret.
+    Placeholder(&'p str),
+}
+
+impl OutputPiece<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend(match self {
+            OutputPiece::Plain(bytes) => bytes,
+            OutputPiece::Placeholder(placeholder) => placeholder.as_bytes(),
+        });
+    }
+}
+
+enum Look<'r> {
+    Plain,
+    Secret(&'r Secret),
+    /// What may become a secret.
+    Unfinished,
+}
+
+/// Whether a secret may go on behind the bytes that are there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    IsAll,
+    MayFollow,
+}
+
+/// Redacts a stream that comes in chunks, also where a secret lies across their borders.
+#[derive(Debug)]
+pub struct RedactedStream {
+    redaction: Arc<Redaction>,
+    /// What may be the beginning of a secret.
+    held: Vec<u8>,
+}
+
+impl RedactedStream {
+    /// A stream without the secrets of `redaction`.
+    pub fn new(redaction: Arc<Redaction>) -> RedactedStream {
+        RedactedStream { redaction, held: Vec::new() }
+    }
+
+    /// What is known to be clean after this chunk.
+    pub fn push<'c>(&mut self, chunk: &'c [u8]) -> Cow<'c, [u8]> {
+        if self.redaction.secrets.is_empty() {
+            return Cow::Borrowed(chunk);
+        }
+        self.held.extend(chunk);
+        let mut clean = Vec::new();
+        let done =
+            self.redaction.scan(&self.held, Rest::MayFollow, |piece| piece.write(&mut clean));
+        self.held.drain(..done);
+        Cow::Owned(clean)
+    }
+
+    /// What was held back, at the end of the stream.
+    pub fn finish(&mut self) -> Vec<u8> {
+        let held = std::mem::take(&mut self.held);
+        self.redaction.bytes(&held).into_owned()
+    }
+}
+
+/// Whether the value of a variable is hidden. Unlike a word of a shell command, a variable of the
+/// environment that is called `KEY` or `KEY_…` holds one.
+pub(super) fn is_secret(name: &str) -> bool {
+    let mut parts = name.as_bytes().split(|&byte| byte == b'_');
+    parts.any(|part| part.eq_ignore_ascii_case(b"KEY")) || says_secret(name)
+}
+
+/// Whether a variable tells where a secret is: that is shown, because messages name files.
+fn is_place(name: &str, value: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let last = name.rsplit('_').next().unwrap_or_default();
+    PLACES.contains(&last) && value.contains(['/', '\\'])
+}
+
+fn placeholder(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    format!("[redacted {name}]")
+}
+
+/// The password in `scheme://name:password@host`.
+fn password(value: &str) -> Option<&str> {
+    // Most values have none, which one letter tells.
+    let (_, rest) = value.contains('@').then(|| value.split_once("://"))??;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (user, _) = authority.rsplit_once('@')?;
+    user.split_once(':').map(|(_, password)| password)
+}
+
+/// How programs write a value.
+fn forms(value: &str) -> Vec<String> {
+    let mut values = vec![value.to_owned()];
+    // What quotes or indents a text does so line by line. The first and last line of a key in
+    // PEM are the same for everybody.
+    let lines = value.lines().map(str::trim).filter(|line| !line.starts_with("-----"));
+    values.extend(lines.map(str::to_owned));
+    let mut forms = Vec::new();
+    for value in &values {
+        let json = json_escaped(value);
+        forms.extend([value.clone(), json.replace('/', "\\/"), json_escaped(&json)]);
+        forms.extend([only_ascii(&json), without_html(&json), json]);
+        forms.extend(["&#39;", "&#x27;"].map(|apostrophe| in_html(value, apostrophe)));
+        for kept in ["-_.~", "-_.~!'()*", "-_.~/"] {
+            let encoded = percent_encoded(value, kept);
+            forms.extend([lower_case_digits(&encoded), encoded.replace("%20", "+"), encoded]);
+        }
+    }
+    forms
+}
+
+fn json_escaped(value: &str) -> String {
+    let quoted = serde_json::Value::from(value).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// As it stands in pages, ours among them.
+fn in_html(value: &str, apostrophe: &str) -> String {
+    let escapes = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")];
+    let quoted = escapes.iter().fold(value.to_owned(), |text, (c, escape)| text.replace(c, escape));
+    quoted.replace('\'', apostrophe)
+}
+
+/// As encoders write it whose output is ASCII.
+fn only_ascii(json: &str) -> String {
+    escaped(json, |c| !c.is_ascii())
+}
+
+/// As encoders write it whose output may stand in a page.
+fn without_html(json: &str) -> String {
+    escaped(json, |c| matches!(c, '<' | '>' | '&'))
+}
+
+fn escaped(json: &str, is_escaped: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_escaped(c) {
+            let units = c.encode_utf16(&mut [0; 2]).to_vec();
+            out.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+fn percent_encoded(value: &str, kept: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || kept.as_bytes().contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// `%2f` instead of `%2F`.
+fn lower_case_digits(encoded: &str) -> String {
+    let mut digits = 0;
+    let lower = |c: char| {
+        if c == '%' {
+            digits = 2;
+        } else if digits > 0 {
+            digits -= 1;
+            return c.to_ascii_lowercase();
+        }
+        c
+    };
+    encoded.chars().map(lower).collect()
+}
+
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while at < bytes.len() {
+        let digits = text.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                at += 3;
+            }
+            None => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}

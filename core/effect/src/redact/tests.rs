@@ -1,0 +1,69 @@
+//! What is hidden. The table is shared with the host in Node.
+
+use serde_json::Value;
+
+use super::*;
+use crate::ProcessStatus;
+
+fn redaction(env: &Value) -> Redaction {
+    let env = env.as_object().expect("names and values").iter();
+    Redaction::new(&env.map(|(name, value)| (name.clone(), text(value).to_owned())).collect())
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+fn one(value: &str) -> Redaction {
+    redaction(&serde_json::json!({ "A_KEY": value }))
+}
+
+#[test]
+fn secrets_are_replaced_in_texts_and_in_streams_of_any_chunk_size() {
+    let table: Vec<Value> = serde_json::from_str(include_str!("table.json")).unwrap();
+    assert!(!table.is_empty());
+    for case in table {
+        let redaction = Arc::new(redaction(&case["env"]));
+        let (dirty, clean) = (text(&case["text"]), text(&case["clean"]));
+        assert_eq!(redaction.text(dirty), clean, "{}", case["what"]);
+        assert_eq!(redaction.text(clean), clean, "{}: twice", case["what"]);
+        for chunk in [1, 2, 3, 7, 64, 4096] {
+            let mut stream = RedactedStream::new(redaction.clone());
+            let mut out = Vec::new();
+            dirty.as_bytes().chunks(chunk).for_each(|bytes| out.extend(&*stream.push(bytes)));
+            out.extend(stream.finish());
+            assert_eq!(String::from_utf8(out).unwrap(), clean, "{}: {chunk}", case["what"]);
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_kept() {
+    let clean = one("hush-hush").bytes(b"\xffhush-hush\xfe").into_owned();
+    assert_eq!(clean, b"\xff[redacted A_KEY]\xfe");
+}
+
+#[test]
+fn the_ends_of_a_long_output_show_no_part_of_a_secret() {
+    let table = [
+        // Contiguous, across the border.
+        ("a hush", "-hush b", 13, "a [redacted A_KEY] b"),
+        ("a hush-hush b", "", 13, "a [redacted A_KEY] b"),
+        // Cut in the middle of one, with nothing or too little of it left.
+        ("a hush-hu", "ush b", 100, "a [redacted A_KEY]\n[… 86 bytes not kept …]\nush b"),
+        ("a hus", "-hush b", 100, "a hus\n[… 88 bytes not kept …]\n[redacted A_KEY] b"),
+    ];
+    for (head, tail, total_bytes, expected) in table {
+        let stdout = Capture { head: head.into(), tail: tail.into(), total_bytes };
+        let stderr = Capture::default();
+        let status = ProcessStatus::Exited(0);
+        let mut end = ProcessEnd { status, stdout, stderr, duration_ms: 0, confined: None };
+        one("hush-hush").end(&mut end);
+        assert_eq!(end.stdout.text(), expected, "{head}|{tail}");
+    }
+}
+
+#[test]
+fn nothing_shows_a_secret_while_debugging() {
+    assert_eq!(format!("{:?}", one("hush-hush")), "Redaction { secrets: 1, .. }");
+}

@@ -1,0 +1,74 @@
+//! With what a turn begins: the conversation that goes on, and the words in it.
+
+use onloop_agents::Client;
+use onloop_run::{
+    Run, StepRecord, TurnEnding, TurnRecord, go_on_prompt, retry_prompt, step_prompt,
+};
+use onloop_syntax::tokens::Tokens;
+
+/// With what a turn begins.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Opening {
+    /// The conversation that goes on; `None`: a new one.
+    pub(super) session: Option<String>,
+    /// What has been used in it, where its client counts so.
+    pub(super) used: Tokens,
+    /// Why a conversation that there is does not go on.
+    pub(super) anew: Option<&'static str>,
+    words: Words,
+}
+
+/// What is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Words {
+    /// Everything about the step.
+    #[default]
+    Step,
+    /// What failed.
+    Retry,
+    /// That the provider serves again.
+    GoOn,
+}
+
+impl Opening {
+    fn anew(why: &'static str) -> Opening {
+        Opening { anew: Some(why), ..Opening::default() }
+    }
+
+    /// The prompt.
+    pub(super) fn prompt(&self, run: &Run, record: &StepRecord) -> String {
+        match self.words {
+            Words::Step => step_prompt(run, record),
+            Words::Retry => retry_prompt(record).unwrap_or_else(|| step_prompt(run, record)),
+            Words::GoOn => go_on_prompt(record),
+        }
+    }
+}
+
+/// The conversation of the turn before, where the same client had it and something came of it. An
+/// attempt goes on in its own conversation even where retries are to begin new ones.
+pub(super) fn of(run: &Run, record: &StepRecord, client: Client, is_fresh: bool) -> Opening {
+    let is_of_step = |turn: &&TurnRecord| turn.step == record.step.number && !turn.is_idle;
+    let mut turns = run.turns.iter().rev().filter(is_of_step);
+    let Some(last) = turns.next() else { return Opening::default() };
+    let goes_on = last.attempt == record.attempts;
+    let is_retry = record.last_failure.is_some() && !is_fresh;
+    if last.agent != client.as_str() || !(goes_on || is_retry) {
+        return Opening::default();
+    }
+    let Some(session) = last.session.clone() else {
+        return Opening::anew("the client did not name the one before");
+    };
+    let stalled = |turn: &TurnRecord| turn.ending == Some(TurnEnding::Stalled);
+    if last.ending == Some(TurnEnding::TooLong) {
+        return Opening::anew("the one before does not fit into its model any more");
+    }
+    if stalled(last)
+        && turns.next().is_some_and(|turn| stalled(turn) && turn.session == last.session)
+    {
+        return Opening::anew("the one before stalled twice");
+    }
+    let words = if goes_on { Words::GoOn } else { Words::Retry };
+    let used = last.session_tokens.unwrap_or_default();
+    Opening { session: Some(session), used, anew: None, words }
+}

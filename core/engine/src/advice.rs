@@ -1,0 +1,129 @@
+//! What a person is told about how a run goes on: what it waits for, and the commands that take it
+//! further.
+
+use onloop_run::{Next, Question, Run, exceeded};
+
+/// What the run waits for, on one line for the record.
+pub(crate) fn reason(run: &Run, question: &Question) -> String {
+    match question {
+        Question::Gate { step } => format!("the gate of step {step} needs a human decision"),
+        Question::Review { step, .. } => format!("step {step} needs a human review"),
+        Question::Verdict { .. } => "a review holds the run up".to_owned(),
+        Question::Interrupted { step } => {
+            format!("step {step} was interrupted and no check can tell how far it got")
+        }
+        Question::Budget { .. } => budget_words(run),
+    }
+}
+
+/// Which bounds are reached.
+pub(crate) fn budget_words(run: &Run) -> String {
+    let words = exceeded(run).into_iter().map(|exceeded| {
+        format!("{} is {} (used: {})", exceeded.name, exceeded.limit, exceeded.observed)
+    });
+    format!("Budget reached: {}", words.collect::<Vec<_>>().join(", "))
+}
+
+/// The exact commands that take the run further; `again` are the options with which it is
+/// conducted as it was (see `conduct_args::ConductArgs::options`).
+pub fn go_on(run: &Run, again: &str) -> String {
+    let id = &run.id;
+    let resume = resume_command(run, again);
+    match run.next() {
+        Next::Ask(Question::Gate { step }) => gate_commands(id, step, Some(&resume)),
+        Next::Ask(Question::Review { step, prompt }) if prompt.is_empty() => {
+            gate_commands(id, step, Some(&resume))
+        }
+        Next::Ask(Question::Review { step, prompt }) => {
+            format!(
+                "To review: {prompt}
+{}",
+                gate_commands(id, step, Some(&resume))
+            )
+        }
+        Next::Ask(Question::Verdict { .. }) => format!(
+            "Fix what the review found, then review again:\n  {resume}\n\
+             Or accept the verdict and go on:\n  {resume} --accept-review"
+        ),
+        Next::Ask(Question::Budget { .. }) => format!(
+            "{}\nRaise it and continue, for example:\n  {resume}{}",
+            budget_words(run),
+            raise_options(run)
+        ),
+        Next::Ask(Question::Interrupted { step }) => format!(
+            "Step {step} was interrupted. Do it again:\n  {resume} --interrupted redo\n\
+             Or, after looking at it, take it as done:\n  {resume} --interrupted done"
+        ),
+        Next::Blocked(blocker) if blocker.rejected => format!(
+            "Change your mind and go on:\n  onloop gate {step} approved --run-id {id} && {resume}\n\
+             Have it done otherwise:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}\n\
+             Give it up:\n  onloop abandon {id} --reason TEXT",
+            step = blocker.step
+        ),
+        Next::Blocked(blocker) => format!(
+            "Fix the cause, then go on (verifies first, then tries again):\n  {resume}\n\
+             Have it tried again at once, and tell its agent something:\n  \
+             onloop step {} reopen --reason TEXT --run-id {id}\n\
+             Give it up:\n  onloop abandon {id} --reason TEXT",
+            blocker.step
+        ),
+        Next::Act { step } if run.step(step).is_some_and(|step| run.is_held_up(step)) => format!(
+            "Continue when it is served again, with another agent (--agent NAME), or wait\nlonger \
+             (--max-wait TIME):\n  {resume}"
+        ),
+        Next::Start { .. }
+        | Next::Act { .. }
+        | Next::Verify { .. }
+        | Next::Approve { .. }
+        | Next::Block { .. }
+        | Next::Review { .. }
+        | Next::Repeat
+        | Next::Finalize
+        | Next::Finished => format!("Continue:\n  {resume}"),
+    }
+}
+
+/// The options that lift every bound that is reached: lifting one only would stop at the next.
+pub(crate) fn raise_options(run: &Run) -> String {
+    let names = exceeded(run).into_iter().map(|exceeded| exceeded.name);
+    names.map(|name| format!(" --raise {name}=unlimited")).collect()
+}
+
+/// The command that continues the run as it was conducted with the options `again`.
+pub fn resume_command(run: &Run, again: &str) -> String {
+    format!("onloop resume {}{again}", run.id)
+}
+
+/// The same for a run that a fleet conducts: it goes on by itself once it is decided what it waits for.
+pub(crate) fn go_on_in_fleet(run: &Run) -> String {
+    let id = &run.id;
+    match run.next() {
+        Next::Ask(Question::Gate { step } | Question::Review { step, .. }) => {
+            gate_commands(id, step, None)
+        }
+        Next::Blocked(blocker) if blocker.rejected => gate_commands(id, blocker.step, None),
+        Next::Blocked(blocker) => format!(
+            "Have it tried again, and tell its agent something:\n  \
+             onloop step {} reopen --reason TEXT --run-id {id}\n\
+             Give it up:\n  onloop abandon {id} --reason TEXT\n\
+             Bring it home:\n  {}",
+            blocker.step,
+            resume_command(run, "")
+        ),
+        _ => format!("Bring it home:\n  {}", resume_command(run, "")),
+    }
+}
+
+/// With `resume` the run goes on by that command, else by itself.
+fn gate_commands(id: &str, step: u32, resume: Option<&str>) -> String {
+    let approve = format!("onloop gate {step} approved --run-id {id}");
+    let approve = match resume {
+        Some(resume) => format!("Approve and continue:\n  {approve} && {resume}"),
+        None => format!("Approve; it goes on by itself:\n  {approve}"),
+    };
+    format!(
+        "{approve}\n\
+         Reject:\n  onloop gate {step} rejected --run-id {id}\n\
+         Have it done otherwise:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}"
+    )
+}

@@ -1,0 +1,167 @@
+//! How long a person is waited for, and what becomes of trouble on the way to the chat: it is endured
+//! with growing pauses until the wait is over, unless it cannot get better.
+
+use super::no_answer::NoAnswer;
+use super::telegram::CallError;
+use crate::diary;
+use onloop_documents::diary::{DiaryEntry, DiaryEvent};
+use onloop_effect::Io;
+use onloop_sessions::handsoff::config::Telegram;
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
+
+/// When to give up. A clock that stands still must not make us wait for ever, so the time that
+/// was waited and the number of reads count as well.
+pub(super) struct Deadline {
+    began: Timestamp,
+    wait_ms: u64,
+    counted_ms: u64,
+    reads: u64,
+    /// What has failed since the chat was last reached.
+    outage: Option<Outage>,
+    /// The session that asks.
+    session: Option<String>,
+}
+
+struct Outage {
+    since: Timestamp,
+    failures: u32,
+    why: String,
+}
+
+impl Deadline {
+    pub(super) fn new(began: Timestamp, wait_ms: u64, session: Option<String>) -> Deadline {
+        Deadline { began, wait_ms, counted_ms: 0, reads: 0, outage: None, session }
+    }
+
+    pub(super) fn left_ms(&self, now: Timestamp) -> u64 {
+        let passed_ms = now.millis_since(self.began);
+        // Where time passes, it is the only measure: a busy chat answers early and often.
+        let passed_ms = if passed_ms == 0 { self.counted_ms } else { passed_ms };
+        let most_reads = 100 + self.wait_ms / 100;
+        if self.reads > most_reads { 0 } else { self.wait_ms.saturating_sub(passed_ms) }
+    }
+
+    /// How long a call other than `getUpdates` may take.
+    pub(super) fn call_ms(&self, now: Timestamp) -> u64 {
+        let left_ms = self.left_ms(now).max(limits::APPROVAL_LAST_CALL_MS);
+        limits::APPROVAL_HTTP_MS.min(left_ms)
+    }
+
+    pub(super) fn waited(&mut self, ms: u64) {
+        self.counted_ms += ms;
+    }
+
+    /// Updates were read.
+    pub(super) async fn read(&mut self, io: &Io, ms: u64) {
+        self.reads += 1;
+        self.waited(ms);
+        self.reached(io).await;
+    }
+
+    /// Why nobody has answered when the wait is over.
+    pub(super) fn over(&self) -> NoAnswer {
+        match &self.outage {
+            None => NoAnswer::TimedOut,
+            Some(outage) => NoAnswer::Unreached(outage.why.clone()),
+        }
+    }
+
+    /// Makes a call of the chat, again and again until it succeeds. `attempt` is told how long it
+    /// may take.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot succeed, the person interrupts or the wait is over.
+    pub(super) async fn persist<T>(
+        &mut self,
+        io: &Io,
+        telegram: &Telegram,
+        mut attempt: impl AsyncFnMut(u64) -> Result<T, CallError>,
+    ) -> Result<T, NoAnswer> {
+        loop {
+            match attempt(self.call_ms(io.now())).await {
+                Ok(done) => {
+                    self.reached(io).await;
+                    return Ok(done);
+                }
+                Err(error) => self.endure(io, telegram, error).await?,
+            }
+        }
+    }
+
+    /// Pauses after a call that failed.
+    ///
+    /// # Errors
+    ///
+    /// When the next call would fail as well, the person interrupts or the wait is over.
+    pub(super) async fn endure(
+        &mut self,
+        io: &Io,
+        telegram: &Telegram,
+        error: CallError,
+    ) -> Result<(), NoAnswer> {
+        if error.is_final() {
+            if !error.is_interrupt() {
+                self.log(io, DiaryEvent::Outage, &format!("the chat is given up: {error}")).await;
+            }
+            return Err(error.into());
+        }
+        let why = text::one_line(&error.to_string());
+        let failures = self.outage.as_ref().map_or(0, |outage| outage.failures);
+        if failures == 0 {
+            self.log(io, DiaryEvent::Outage, &format!("the chat is not reached: {why}")).await;
+        }
+        let since = self.outage.as_ref().map_or(io.now(), |outage| outage.since);
+        self.outage = Some(Outage { since, failures: failures.saturating_add(1), why });
+        let left_ms = self.left_ms(io.now());
+        if left_ms == 0 {
+            return Err(self.over());
+        }
+        let pause_ms = match error {
+            CallError::Refused { retry_after_ms: Some(ms), .. } => ms,
+            CallError::Failed(_) | CallError::Refused { .. } | CallError::Garbled => {
+                pause_ms(telegram.poll_interval_ms, failures)
+            }
+        };
+        let pause_ms = pause_ms.min(left_ms);
+        io.sleep(pause_ms).await?;
+        self.waited(pause_ms);
+        Ok(())
+    }
+
+    /// The chat was reached.
+    async fn reached(&mut self, io: &Io) {
+        if let Some(outage) = self.outage.take() {
+            let lasted = text::span(io.now().millis_since(outage.since));
+            self.log(io, DiaryEvent::Restored, &format!("the chat is back after {lasted}")).await;
+        }
+    }
+
+    async fn log(&self, io: &Io, event: DiaryEvent, words: &str) {
+        let session = self.session.clone();
+        diary::note(io, DiaryEntry { session, ..DiaryEntry::new(io.now(), event, words) }).await;
+    }
+}
+
+/// The pause before the next call, after so many failures before this one.
+fn pause_ms(poll_interval_ms: u64, failures: u32) -> u64 {
+    let longest_ms = limits::APPROVAL_LONGEST_PAUSE_MS.max(poll_interval_ms);
+    poll_interval_ms.saturating_mul(1_u64 << failures.min(20)).min(longest_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pause_ms;
+
+    #[test]
+    fn pauses_grow_up_to_a_minute() {
+        let pauses = |poll_ms: u64| (0..7).map(|n| pause_ms(poll_ms, n) / 1000).collect::<Vec<_>>();
+        assert_eq!(pauses(5_000), [5, 10, 20, 40, 60, 60, 60]);
+        assert_eq!(pauses(1_000), [1, 2, 4, 8, 16, 32, 60]);
+        // Whoever wants to be asked less often is.
+        assert_eq!(pauses(300_000), [300; 7]);
+        assert_eq!(pause_ms(5_000, u32::MAX), 60_000);
+    }
+}

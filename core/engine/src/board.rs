@@ -1,0 +1,344 @@
+//! Everything that is known of this machine, for screens: its runs, hands-off sessions and calls
+//! that wait.
+//!
+//! A [`Lookout`] remembers between two looks what it has read. A ledger is read again only when its
+//! size or time has changed, and of one that has grown only what was added; so a look at many runs
+//! of which one is worked on costs a look at each folder.
+
+mod log;
+mod sessions;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use log::KnownLog;
+use sessions::{KnownSessions, Surrounding};
+
+use crate::approval::pending;
+use crate::conduct_args::remembered_options;
+use crate::drive::is_orphaned;
+use crate::elsewhere::is_fleets;
+use crate::facts::facts;
+use crate::instruction::instruction;
+use crate::store::{Paths, StateHome, read_ledger_of};
+use onloop_documents::board::{
+    self, Board, Driving, LoggedLine, RunCard, RunState, RunView, Spent,
+};
+use onloop_documents::ledger::{self, Ledger};
+use onloop_effect::{Io, LockHolder, Stat};
+use onloop_run::{Run, is_run_id};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
+
+/// Somebody who looks again and again.
+#[derive(Debug, Default)]
+pub struct Lookout {
+    runs: BTreeMap<String, Known>,
+    sessions: KnownSessions,
+    /// Where something can change that a look would show.
+    folders: Vec<String>,
+}
+
+/// A run that was looked at.
+#[derive(Debug)]
+struct Known {
+    seen: FileStamp,
+    read: Result<Box<Ledger>, String>,
+    log: KnownLog,
+    /// The agent that the run was started with; read once.
+    agent: Option<Option<String>>,
+    /// Whether a fleet conducts it; asked once for each change of its ledger.
+    in_fleet: Option<bool>,
+    /// What there is to know about the step that waits, as of the line of the ledger with this
+    /// digest.
+    facts: Option<(String, board::FactsView)>,
+    card: RunCard,
+}
+
+/// What tells one content of a file from the next without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileStamp {
+    size_bytes: u64,
+    modified: Timestamp,
+}
+
+impl From<&Stat> for FileStamp {
+    fn from(stat: &Stat) -> FileStamp {
+        FileStamp { size_bytes: stat.size_bytes, modified: stat.modified }
+    }
+}
+
+impl Lookout {
+    /// Looks at this machine.
+    pub async fn look(&mut self, io: &Io) -> Board {
+        let mut runs = Vec::new();
+        let mut left_out = 0;
+        self.folders.clear();
+        if let Ok(home) = StateHome::of(io) {
+            self.folders.push(home.runs());
+            let mut ledgers = ledgers(io, &home).await;
+            left_out = ledgers.len().saturating_sub(limits::BOARD_RUNS);
+            ledgers.truncate(limits::BOARD_RUNS);
+            let is_there: BTreeSet<&String> = ledgers.iter().map(|(id, _)| id).collect();
+            self.runs.retain(|id, _| is_there.contains(id));
+            for (id, stamp) in &ledgers {
+                runs.push(self.refreshed(io, &home, id, *stamp).await.card.clone());
+            }
+            for card in &runs {
+                self.folders.extend(folders_of(&home, card));
+            }
+        }
+        runs.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.id.cmp(&b.id)));
+        let calls = pending::list(io).await.unwrap_or_default().calls;
+        let around = Surrounding { runs: &runs, calls: &calls };
+        let sessions = self.sessions.look(io, self.roots(), around).await;
+        self.folders.extend(self.sessions.folders());
+        self.folders.push(pending::folder(io));
+        let waits = calls.iter().filter(|call| call.answer.is_none()).map(board::call);
+        Board {
+            schema: board::SCHEMA,
+            at: io.now(),
+            runs,
+            left_out,
+            sessions,
+            calls: waits.collect(),
+        }
+    }
+
+    /// The folders in which something changes when another look would show something else, as of the
+    /// last look.
+    pub fn folders(&self) -> &[String] {
+        &self.folders
+    }
+
+    /// The record of a run that was looked at; `None`: it cannot be read.
+    pub fn record(&self, id: &str) -> Option<&Run> {
+        self.runs.get(id)?.read.as_ref().ok().map(|ledger| &ledger.run)
+    }
+
+    /// What the agents of the runs have cost that were looked at.
+    pub fn spent(&self) -> Spent {
+        let readable = self.runs.values().filter_map(|known| known.read.as_ref().ok());
+        board::spent(readable.map(|ledger| &ledger.run))
+    }
+
+    /// Looks at one run; `None`: there is none of this name.
+    pub async fn run(&mut self, io: &Io, id: &str) -> Option<RunView> {
+        let home = StateHome::of(io).ok().filter(|_| is_run_id(id))?;
+        let stat = io.stat(&Paths::new(&home, "", id).ledger()).await.ok()?;
+        let known = self.refreshed(io, &home, id, FileStamp::from(&stat)).await;
+        let Ok(ledger) = &known.read else {
+            return Some(bare(known.card.clone()));
+        };
+        let run = &ledger.run;
+        let choice = board::choice(run);
+        let step = choice.as_ref().and_then(|choice| choice.step.filter(|_| choice.is_gate));
+        let is_known =
+            known.facts.as_ref().is_some_and(|(digest, _)| *digest == ledger.head.sha256);
+        if let Some(step) = step.filter(|_| !is_known) {
+            let found = facts(io, run, step).await.map(|found| board::facts(&found));
+            known.facts = found.map(|found| (ledger.head.sha256.clone(), found));
+        }
+        let paths = Paths::new(&home, &run.place.execution_root, id);
+        let event = |entry: &onloop_run::LogEntry| LoggedLine {
+            at: entry.at,
+            text: text::ellipsis(&text::one_line(&entry.text), limits::BOARD_LINE_BYTES),
+        };
+        let skipped = run.events.len().saturating_sub(limits::BOARD_EVENTS);
+        Some(RunView {
+            card: known.card.clone(),
+            steps: board::steps(run),
+            facts: step.and(known.facts.as_ref()).map(|(_, facts)| facts.clone()),
+            choice,
+            log: log::lines(io, &paths, run).await,
+            events: run.events[skipped..].iter().map(event).collect(),
+            commands: match known.card.state {
+                // Whoever works on it does what comes next.
+                RunState::Running => Vec::new(),
+                _ => instruction(run, &remembered_options(io, &paths).await).commands,
+            },
+            workflow: text::one_line(&run.place.workflow_path),
+            report: text::one_line(&paths.report()),
+            seen: ledger.head.sha256.clone(),
+        })
+    }
+
+    /// Reads again what has changed of a run.
+    async fn refreshed(
+        &mut self,
+        io: &Io,
+        home: &StateHome,
+        id: &str,
+        stamp: FileStamp,
+    ) -> &mut Known {
+        let before = self.runs.remove(id);
+        let mut known = match before {
+            Some(known) if known.seen == stamp => known,
+            before => reread(io, home, id, stamp, before).await,
+        };
+        known.look(io, home).await;
+        self.runs.entry(id.to_owned()).or_insert(known)
+    }
+
+    /// Folders in which runs work or were started.
+    fn roots(&self) -> BTreeSet<String> {
+        let readable = self.runs.values().filter_map(|known| known.read.as_ref().ok());
+        readable.flat_map(|ledger| ledger.run.place.roots().map(str::to_owned)).collect()
+    }
+}
+
+impl Known {
+    /// Brings up to date what is not in the ledger: who drives it, and what was said last.
+    async fn look(&mut self, io: &Io, home: &StateHome) {
+        let Ok(ledger) = &self.read else { return };
+        let run = &ledger.run;
+        if run.is_over() {
+            self.card = board::card(run, Driving::Nobody);
+            return;
+        }
+        let paths = Paths::new(home, &run.place.execution_root, &run.id);
+        let holder = io.holder(&paths.driver_lock()).await.ok().flatten();
+        let driving = match holder {
+            None => Driving::Nobody,
+            Some(LockHolder { process, live: true, role: _ }) => {
+                Driving::Here { process: process.pid }
+            }
+            Some(holder) if is_orphaned(io, run, Some(&holder)) => Driving::Killed,
+            Some(_) => Driving::Elsewhere,
+        };
+        let mut card = board::card(run, driving);
+        card.in_fleet = match self.in_fleet {
+            Some(known) => known,
+            None => *self.in_fleet.insert(is_fleets(io, &paths).await),
+        };
+        if card.state == RunState::Running {
+            card.last = self.log.last(io, &paths, run).await;
+        }
+        if let Some(worker) = card.worker.as_mut().filter(|worker| worker.agent.is_none()) {
+            if self.agent.is_none() {
+                self.agent = Some(agent_of(&remembered_options(io, &paths).await));
+            }
+            worker.agent = self.agent.clone().flatten();
+        }
+        self.card = card;
+    }
+}
+
+/// Every ledger of the state home, the one that changed last first.
+async fn ledgers(io: &Io, home: &StateHome) -> Vec<(String, FileStamp)> {
+    let mut found = Vec::new();
+    for id in io.list(&home.runs()).await.unwrap_or_default() {
+        if !is_run_id(&id) {
+            continue;
+        }
+        // What has no ledger was removed, or never began.
+        if let Ok(stat) = io.stat(&Paths::new(home, "", &id).ledger()).await {
+            found.push((id, FileStamp::from(&stat)));
+        }
+    }
+    found.sort_by(|(a, at), (b, bt)| bt.modified.cmp(&at.modified).then_with(|| a.cmp(b)));
+    found
+}
+
+async fn reread(
+    io: &Io,
+    home: &StateHome,
+    id: &str,
+    stamp: FileStamp,
+    before: Option<Known>,
+) -> Known {
+    let (grown, log, agent) = match before {
+        Some(Known { read: Ok(ledger), log, agent, .. }) => {
+            (grown(io, home, ledger, stamp).await, log, agent)
+        }
+        Some(_) | None => (None, KnownLog::default(), None),
+    };
+    let read = match grown {
+        Some(ledger) => Ok(ledger),
+        None => match read_ledger_of(io, home, id).await {
+            Ok(ledger) => Ok(Box::new(ledger)),
+            Err(error) => Err(error.to_string()),
+        },
+    };
+    let card = match &read {
+        Ok(ledger) => board::card(&ledger.run, Driving::Nobody),
+        Err(why) => board::unreadable(id, why),
+    };
+    Known { seen: stamp, read, log, agent, in_fleet: None, facts: None, card }
+}
+
+/// The ledger with what was added to it since it was read; `None`: it has to be read anew.
+async fn grown(
+    io: &Io,
+    home: &StateHome,
+    mut ledger: Box<Ledger>,
+    stamp: FileStamp,
+) -> Option<Box<Ledger>> {
+    let added = stamp.size_bytes.checked_sub(ledger.whole_bytes as u64).filter(|n| *n > 0)?;
+    let path = Paths::new(home, "", &ledger.run.id).ledger();
+    let (tail, size) = io.read_tail(&path, added).await.ok()?;
+    (size == stamp.size_bytes).then_some(())?;
+    ledger::extend(&mut ledger, &tail).ok()?;
+    Some(ledger)
+}
+
+/// Waiting runs first, then those that go on, then those that are over; of each the latest first.
+fn order(card: &RunCard) -> (bool, bool, std::cmp::Reverse<Option<Timestamp>>) {
+    (card.state.is_over(), !card.state.needs_person(), std::cmp::Reverse(card.changed_at))
+}
+
+fn folders_of(home: &StateHome, card: &RunCard) -> Vec<String> {
+    let folder = format!("{}/{}", home.runs(), card.id);
+    let logs = (card.state == RunState::Running).then(|| format!("{folder}/logs"));
+    std::iter::once(folder).chain(logs).collect()
+}
+
+/// A run whose record cannot be read.
+fn bare(card: RunCard) -> RunView {
+    RunView {
+        card,
+        steps: Vec::new(),
+        choice: None,
+        facts: None,
+        log: Vec::new(),
+        events: Vec::new(),
+        commands: Vec::new(),
+        workflow: String::new(),
+        report: String::new(),
+        seen: String::new(),
+    }
+}
+
+/// The agent that these options of a command line name.
+fn agent_of(options: &str) -> Option<String> {
+    let mut words = options.split_whitespace();
+    let named = |word: &str| text::ellipsis(word, limits::BOARD_LINE_BYTES);
+    while let Some(word) = words.next() {
+        match word.strip_prefix("--agent") {
+            Some("") => return words.next().map(named),
+            Some(rest) if rest.starts_with('=') => return Some(named(&rest[1..])),
+            Some(_) | None => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agent_is_the_one_that_the_options_name() {
+        let table = [
+            (" --agent claude --max-wait 1h", Some("claude")),
+            (" --verbose --agent=codex", Some("codex")),
+            (" --agent-command ./act.sh", None),
+            (" --agent-timeout 1h --agent you", Some("you")),
+            (" --agent", None),
+            ("", None),
+        ];
+        for (options, expected) in table {
+            assert_eq!(agent_of(options).as_deref(), expected, "{options:?}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! What a person reads when a run stops: what happened, where the report is, how to go on.
+
+use crate::advice::{self, go_on, resume_command};
+use crate::conduct_args::Conduct;
+use crate::facts::facts;
+use crate::notify;
+use crate::store::{Store, StoreError};
+use onloop_documents as documents;
+use onloop_effect::{Exit, FailureKind, Io};
+use onloop_run::preflight::IsolationMode;
+use onloop_run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_line};
+use onloop_syntax::text;
+
+/// Why the loop ended.
+pub(crate) enum Halt {
+    /// The run is over, blocked or paused; its record says which.
+    AtRest,
+    /// The person interrupted.
+    Interrupted,
+    /// The host or another process stood in the way.
+    Failed(StoreError),
+    /// The record refused what [`Run::next`] named: a bug, unless another process changed it.
+    Refused(Refusal),
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Halt {
+        Halt::Refused(refusal)
+    }
+}
+
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Halt {
+        match error {
+            StoreError::Failed(failure) if failure.is_interrupted() => Halt::Interrupted,
+            error @ (StoreError::Missing
+            | StoreError::Unreadable(_)
+            | StoreError::Failed(_)
+            | StoreError::Changed { .. }
+            | StoreError::Overtaken(_)) => Halt::Failed(error),
+        }
+    }
+}
+
+/// Says how the run stands and returns the exit code for it.
+pub(crate) async fn tell(io: &Io, store: &Store, how: &Conduct, halt: Halt) -> Exit {
+    match halt {
+        Halt::Failed(error) => tell_failure(io, store, how, &error).await,
+        Halt::Refused(refusal) => tell_bug(io, store, how, &refusal).await,
+        Halt::Interrupted => {
+            io.note(format!(
+                "Interrupted; the record is saved.\n{}",
+                go_on(store.run(), &how.again)
+            ))
+            .await;
+            tell_report(io, store).await;
+            Exit::Interrupted
+        }
+        Halt::AtRest => tell_rest(io, store, how).await,
+    }
+}
+
+async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError) -> Exit {
+    let resume = resume_command(store.run(), &how.again);
+    let advice = match error {
+        StoreError::Failed(failure) => match failure.kind {
+            // What the disk holds is read again, whichever it is.
+            FailureKind::Unknown => "look at the disk, then continue",
+            FailureKind::Full => "make room on the disk, then continue",
+            FailureKind::Denied => "make the state home writable, then continue",
+            FailureKind::NotFound
+            | FailureKind::Exists
+            | FailureKind::Conflict
+            | FailureKind::TooLarge
+            | FailureKind::Invalid
+            | FailureKind::Busy
+            | FailureKind::Closed
+            | FailureKind::Interrupted
+            | FailureKind::Unsupported
+            | FailureKind::Other => "continue when that is fixed",
+        },
+        StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
+            "look at the run, then continue"
+        }
+        StoreError::Changed { saved, .. } => {
+            let adopt = text::shell_word(saved);
+            io.note(format!(
+                "error: the run could not go on: {error}\n  Find out who wrote to the state home. \
+                 To go on from what was saved:\n    onloop adopt {adopt}"
+            ))
+            .await;
+            return Exit::Refused;
+        }
+    };
+    io.note(format!(
+        "error: the run could not go on: {error}\n  Nothing recorded is lost; {advice}:\n    \
+         {resume}"
+    ))
+    .await;
+    Exit::Refused
+}
+
+async fn tell_bug(io: &Io, store: &Store, how: &Conduct, refusal: &Refusal) -> Exit {
+    let resume = resume_command(store.run(), &how.again);
+    io.note(format!(
+        "error: this is a bug in onloop: {refusal}\n  Nothing recorded is lost. Please report \
+         it with the file that this writes:\n    ONLOOP_TRACE=trace.jsonl {resume}\n  \
+         {}/issues",
+        env!("CARGO_PKG_REPOSITORY")
+    ))
+    .await;
+    Exit::Bug
+}
+
+async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
+    let run = store.run();
+    let exit = match &run.status {
+        RunStatus::Completed | RunStatus::ReadyToFinish => Exit::Done,
+        RunStatus::Paused | RunStatus::Running => Exit::Paused,
+        RunStatus::Blocked | RunStatus::Abandoned => Exit::Failed,
+    };
+    if how.json {
+        let summary = serde_json::to_string_pretty(&documents::summary::summary(run));
+        io.result(summary.expect("a summary has only string keys") + "\n").await;
+    } else {
+        io.note("").await;
+        io.result(render_summary(run, how.platform)).await;
+    }
+    let state = match run.next() {
+        Next::Blocked(blocker) if blocker.rejected => format!("\nRejected: {}", blocker.reason),
+        Next::Blocked(blocker) => {
+            // Reasons that are sentences of their own name the step themselves.
+            let step = format!("Step {}", blocker.step);
+            match blocker.reason.starts_with(&step) {
+                true => format!("\nBlocked: {}", blocker.reason),
+                false => format!("\nBlocked: {step}: {}", blocker.reason),
+            }
+        }
+        Next::Finished => format!("\nRun {}", run.status.as_str()),
+        Next::Ask(question) => format!("\nPaused: {}", advice::reason(run, &question)),
+        // Nothing in the plan holds it up; whoever paused it said why.
+        _ => match run.events.iter().rfind(|entry| entry.event == "run_paused") {
+            Some(entry) => format!("\n{}", entry.text),
+            None => "\nPaused".to_owned(),
+        },
+    };
+    io.note(format!("{state} ({})", run.id)).await;
+    if let Next::Ask(Question::Gate { step } | Question::Review { step, .. }) = run.next()
+        && let Some(facts) = facts(io, store.run(), step).await
+    {
+        io.note(facts.to_string().trim_end()).await;
+    }
+    if let Some(used) = usage_line(run) {
+        io.note(format!("Used by agents: {used}")).await;
+    }
+    if exit != Exit::Done {
+        io.note(go_on(run, &how.again)).await;
+    }
+    if exit == Exit::Done {
+        tell_place(io, run).await;
+    }
+    tell_report(io, store).await;
+    notify::tell(io, store).await;
+    exit
+}
+
+async fn tell_report(io: &Io, store: &Store) {
+    io.note(format!("Report: {}", store.paths().report())).await;
+}
+
+/// Where the finished work is.
+async fn tell_place(io: &Io, run: &Run) {
+    let Some(branch) = &run.place.branch else { return };
+    if run.place.executor_mode == IsolationMode::None.as_str() {
+        return;
+    }
+    match &run.place.worktree_path {
+        Some(path) => io.note(format!("Work: branch {branch} in {path}")).await,
+        None => io.note(format!("Work: branch {branch} in {}", run.place.execution_root)).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conduct_args::ConductArgs;
+    use crate::confining::Confining;
+    use crate::store::Store;
+    use onloop_agents::Agent;
+    use onloop_documents::ledger::Origin;
+    use onloop_run::{Beginning, Event, Place};
+    use onloop_testing::MemoryHost;
+    use onloop_workflow as workflow;
+
+    const FILE: &str = "---\nintent: Try\nsuccess_criteria: It works\nrisk_level: low\n---\n\n\
+        - [ ] **Step 1: Go**\naction: go\nloop: false\nverify: true\n";
+
+    async fn begin(io: &Io) -> Store {
+        let parsed = workflow::parse("hotl-workflow-try.md", FILE.as_bytes());
+        let plan = parsed.plan.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
+        let place = Place { execution_root: "w".to_owned(), ..Place::default() };
+        let beginning = Beginning {
+            id: "try-20260320T212315Z".to_owned(),
+            place,
+            at: io.now(),
+            auto_approve: false,
+            reverify: true,
+            review_agent: None,
+        };
+        let run = Run::begin(&plan, beginning);
+        Store::create(io, run, &Origin::Begun, None).await.expect("memory takes all")
+    }
+
+    #[test]
+    fn a_refusal_that_nobody_else_caused_is_a_bug() {
+        let mut host = MemoryHost::default();
+        let exit = host.run(async |io| {
+            let store = begin(&io).await;
+            assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
+            let args = ConductArgs::default();
+            let timeouts = args.timeouts(&io).await.expect("none is given");
+            let off = Confining::Off { why: "a test".to_owned(), chosen: true };
+            let how = args.applied(&io, store.run(), vec![Agent::Script], (timeouts, off));
+            tell(&io, &store, &how, Halt::Refused(Refusal::NoSuchStep { step: 7 })).await
+        });
+        assert_eq!(exit, Exit::Bug);
+        let expected = format!(
+            "error: this is a bug in onloop: {}\n  Nothing recorded is lost. Please report it \
+             with the file that this writes:\n    \
+             ONLOOP_TRACE=trace.jsonl onloop resume try-20260320T212315Z\n  {}/issues\n",
+            Refusal::NoSuchStep { step: 7 },
+            env!("CARGO_PKG_REPOSITORY")
+        );
+        assert_eq!(host.stderr, expected);
+    }
+
+    #[test]
+    fn a_record_that_another_process_changed_is_recognised_before_and_after_the_merge() {
+        let mut host = MemoryHost::default();
+        host.run(async |io| {
+            let mut ours = begin(&io).await;
+            let merges = ours.merges();
+            let mut theirs = Store::open(&io, "try-20260320T212315Z").await.expect("begun");
+            theirs.apply(Event::RunPaused { reason: "later".to_owned() }).expect("it runs");
+            theirs.commit().await.expect("memory takes all");
+            ours.apply(Event::TakenOver { reason: "mine".to_owned() }).expect("it may be");
+            assert!(ours.was_changed_since(merges).await.expect("it is readable"));
+            ours.commit().await.expect("both fit");
+            assert!(ours.was_changed_since(merges).await.expect("it is readable"));
+            assert!(!ours.was_changed_since(ours.merges()).await.expect("it is readable"));
+            Exit::Done
+        });
+    }
+}

@@ -1,0 +1,34 @@
+//! Rulings that depend on what git knows. Git is started where its answer can change the ruling.
+
+use onloop_effect::Io;
+use onloop_permission::{Call, Context, Decision, Ruling};
+use onloop_syntax::text;
+
+mod staged;
+mod unchanged;
+
+/// The ruling that `judge` made about a call, made anew where git turns out to have what the call throws
+/// away, or would stage a secret with it. What git cannot say never lifts a question, and an allowed
+/// call becomes one.
+pub async fn look(
+    io: &Io,
+    call: &Call,
+    context: &mut Context,
+    mut ruling: Ruling,
+    judge: fn(&Call, &Context) -> Ruling,
+) -> Ruling {
+    if ruling.decision == Decision::Ask && unchanged::learn(io, call, context).await {
+        ruling = judge(call, context);
+    }
+    if ruling.decision != Decision::Allow {
+        return ruling;
+    }
+    match staged::learn(io, call, context).await {
+        Ok(false) => ruling,
+        Ok(true) => judge(call, context),
+        Err(failure) => {
+            let reason = format!("it is not known what this would stage: {failure}");
+            Ruling { decision: Decision::Ask, reason: text::one_line(&reason), ..ruling }
+        }
+    }
+}

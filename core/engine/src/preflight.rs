@@ -1,0 +1,319 @@
+//! Preflight as a program: gather facts, decide, ask, act, and undo what failed half-way.
+
+mod act;
+
+pub use act::refuse_links;
+
+use onloop_effect::{BranchName, Exit, Failure, FailureKind, Io, Repository};
+use onloop_run::preflight::{
+    ExecutionRoot, IsolationMode, OnExisting, Placement, PlacementAnswer, PlacementDecision,
+    PlacementQuestion, PlacementRefusal, PlacementWish, PreflightFlags, Prepared, RepositoryFacts,
+    TargetFolder, decide, worktree_path,
+};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_workflow::Plan;
+
+/// Finds and prepares the place where `plan` will be executed.
+///
+/// `workflow_path` is the workflow file, absolute or relative to the folder that onloop was
+/// called in. On a terminal a person is asked what file and flags leave open. An error has
+/// been explained on standard error already, and then neither branch nor worktree of ours is
+/// left behind.
+pub async fn preflight(
+    io: &Io,
+    plan: &Plan,
+    workflow_path: &str,
+    flags: &PreflightFlags,
+) -> Result<Prepared, Exit> {
+    let (workflow, cwd) = locate(io, workflow_path).await?;
+    if flags.mode == Some(IsolationMode::None) {
+        return Ok(untouched(None, None, cwd, workflow));
+    }
+    let mut wish = match PlacementWish::new(plan, flags, workflow) {
+        Ok(wish) => wish,
+        Err(refusal) => return Err(refused(io, &refusal).await),
+    };
+    // Every answer settles what its question asked, so that no question comes twice.
+    loop {
+        let facts = or_exit(io, "the repository", gather(io, &cwd, &wish).await).await?;
+        match decide(&facts, &wish) {
+            PlacementDecision::Proceed(placement) => {
+                return carry_out(io, cwd, facts.survey.repository, wish, placement).await;
+            }
+            PlacementDecision::Ask(question) => settle(io, &mut wish, question).await?,
+            PlacementDecision::Refuse(refusal) => return Err(refused(io, &refusal).await),
+        }
+    }
+}
+
+/// What [`preflight`] would do.
+pub(crate) enum Foreseen {
+    /// Prepare this place.
+    Prepared {
+        /// What would be known of it then.
+        prepared: Prepared,
+        /// What would be done for it, as verb phrases in their order.
+        changes: Vec<String>,
+        /// What would be said besides.
+        note: Option<String>,
+    },
+    /// Ask a person; where nobody can be asked, refuse.
+    Asked(PlacementQuestion),
+    /// Change nothing.
+    Refused(PlacementRefusal),
+}
+
+/// What [`preflight`] would do, without doing it or asking anybody.
+///
+/// # Errors
+///
+/// When it cannot be looked at; that has been said.
+pub(crate) async fn foresee(
+    io: &Io,
+    plan: &Plan,
+    workflow_path: &str,
+    flags: &PreflightFlags,
+) -> Result<Foreseen, Exit> {
+    let (workflow, cwd) = locate(io, workflow_path).await?;
+    if flags.mode == Some(IsolationMode::None) {
+        let prepared = untouched(None, None, cwd, workflow);
+        return Ok(Foreseen::Prepared { prepared, changes: Vec::new(), note: None });
+    }
+    let wish = match PlacementWish::new(plan, flags, workflow) {
+        Ok(wish) => wish,
+        Err(refusal) => return Ok(Foreseen::Refused(refusal)),
+    };
+    let facts = or_exit(io, "the repository", gather(io, &cwd, &wish).await).await?;
+    Ok(match decide(&facts, &wish) {
+        PlacementDecision::Proceed(placement) => {
+            let changes = placement.acts.iter().map(act::describe).collect();
+            let note = placement.note.clone();
+            let repository = facts.survey.repository;
+            let prepared = prepared(io, cwd, repository, wish, placement).await;
+            Foreseen::Prepared { prepared, changes, note }
+        }
+        PlacementDecision::Ask(question) => Foreseen::Asked(question),
+        PlacementDecision::Refuse(refusal) => Foreseen::Refused(refusal),
+    })
+}
+
+/// The workflow file and the current folder, with symbolic links resolved.
+async fn locate(io: &Io, workflow_path: &str) -> Result<(String, String), Exit> {
+    let workflow = or_exit(io, "the workflow file", io.canonical(workflow_path).await).await?;
+    let cwd = or_exit(io, "the current folder", io.canonical(&io.start().cwd).await).await?;
+    Ok((workflow, cwd))
+}
+
+async fn gather(io: &Io, cwd: &str, wish: &PlacementWish) -> Result<RepositoryFacts, Failure> {
+    let target = wish.target().as_str();
+    let mut survey = io.git_survey(cwd, target).await?;
+    let Some(repository) = &mut survey.repository else {
+        let folder = wish.workflow.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let around = io.git_survey(if folder.is_empty() { "/" } else { folder }, target).await?;
+        let elsewhere = around.repository.map(|repository| repository.root);
+        let bare = io.git_head(cwd).await?.is_some();
+        return Ok(RepositoryFacts { survey, place: TargetFolder::Free, elsewhere, bare });
+    };
+    let path = worktree_path(repository, wish.target());
+    let place = match io.stat(&path).await {
+        Ok(_) => {
+            // Somebody may keep the worktrees elsewhere, behind a symbolic link.
+            let real = io.canonical(&path).await?;
+            if repository.target_checked_out_at.as_deref() == Some(&*real) {
+                repository.target_checked_out_at = Some(path);
+            }
+            look_at(io, cwd, &real, target).await?
+        }
+        Err(failure) if failure.kind == FailureKind::NotFound => TargetFolder::Free,
+        Err(failure) => return Err(failure),
+    };
+    Ok(RepositoryFacts { survey, place, elsewhere: None, bare: false })
+}
+
+async fn look_at(io: &Io, cwd: &str, path: &str, target: &str) -> Result<TargetFolder, Failure> {
+    let known = io.git_worktrees(cwd).await?;
+    let Some(entry) = known.into_iter().find(|entry| entry.path == path) else {
+        return Ok(TargetFolder::Foreign);
+    };
+    let dirty = io.git_survey(path, target).await?.repository.map(|inside| inside.dirty);
+    Ok(TargetFolder::Worktree { branch: entry.branch, dirty: dirty.unwrap_or_default() })
+}
+
+/// Puts `question` to the person and makes the answer part of what is wanted.
+async fn settle(
+    io: &Io,
+    wish: &mut PlacementWish,
+    question: PlacementQuestion,
+) -> Result<(), Exit> {
+    match ask(io, question).await? {
+        PlacementAnswer::Stash => wish.stash = true,
+        PlacementAnswer::Stay(branch) => {
+            wish.mode = Some(IsolationMode::Branch);
+            wish.pinned = Some(branch);
+        }
+        PlacementAnswer::Worktree => wish.mode = Some(IsolationMode::Worktree),
+        PlacementAnswer::CustomBranch => {
+            wish.mode = Some(IsolationMode::Worktree);
+            wish.pinned = Some(ask_branch(io).await?);
+        }
+        PlacementAnswer::Reuse => wish.on_existing = Some(OnExisting::Reuse),
+        PlacementAnswer::Recreate => wish.on_existing = Some(OnExisting::Recreate),
+        PlacementAnswer::Stop => {
+            io.note("preflight: stopped; nothing was changed").await;
+            return Err(Exit::Refused);
+        }
+    }
+    Ok(())
+}
+
+async fn ask(io: &Io, question: PlacementQuestion) -> Result<PlacementAnswer, Exit> {
+    let terminal = io.start().terminal;
+    if terminal.stdin && terminal.stderr {
+        for _ in 0..limits::ANSWERS_PER_QUESTION {
+            match io.ask(question.to_string()).await {
+                Ok(typed) => {
+                    if let Some(answer) = question.answer(&typed) {
+                        return Ok(answer.clone());
+                    }
+                    let count = question.choices.len();
+                    let typed = text::ellipsis(&text::one_line(&typed), 40);
+                    io.note(format!("found `{typed}`, expected a number from 1 to {count}")).await;
+                }
+                Err(failure) if failure.kind == FailureKind::Interrupted => {
+                    return Err(Exit::Interrupted);
+                }
+                Err(_) => break,
+            }
+        }
+    }
+    Err(refused(io, &question.into_refusal()).await)
+}
+
+async fn ask_branch(io: &Io) -> Result<BranchName, Exit> {
+    for _ in 0..limits::ANSWERS_PER_QUESTION {
+        match io.ask("Name of the branch: ").await {
+            Ok(typed) => match typed.trim().parse::<BranchName>() {
+                Ok(branch) => return Ok(branch),
+                Err(reason) => io.note(format!("that is not a branch name: it {reason}")).await,
+            },
+            Err(failure) if failure.kind == FailureKind::Interrupted => {
+                return Err(Exit::Interrupted);
+            }
+            Err(_) => break,
+        }
+    }
+    io.note("preflight: no branch was named; `--branch NAME` names one").await;
+    Err(Exit::Refused)
+}
+
+async fn carry_out(
+    io: &Io,
+    cwd: String,
+    repository: Option<Repository>,
+    wish: PlacementWish,
+    placement: Placement,
+) -> Result<Prepared, Exit> {
+    if let Some(note) = &placement.note {
+        io.note(format!("preflight: {note}")).await;
+    }
+    if let Some(repository) = &repository
+        && let Err(failed) = act::perform(io, repository, &wish.workflow, &placement.acts).await
+    {
+        io.note(format!("preflight: {failed}")).await;
+        return Err(exit_of(&failed.failure));
+    }
+    Ok(prepared(io, cwd, repository, wish, placement).await)
+}
+
+/// What is known of a place for which everything has been done.
+async fn prepared(
+    io: &Io,
+    cwd: String,
+    repository: Option<Repository>,
+    wish: PlacementWish,
+    placement: Placement,
+) -> Prepared {
+    let branch = placement.branch.map(|branch| branch.to_string());
+    let Some(repository) = repository else {
+        return untouched(branch, None, cwd, wish.workflow);
+    };
+    let (execution_root, worktree_path) = match placement.root {
+        ExecutionRoot::Cwd => (cwd, None),
+        ExecutionRoot::Checkout(root) => (root, None),
+        ExecutionRoot::Worktree(path) => {
+            let path = io.canonical(&path).await.unwrap_or(path);
+            (path.clone(), Some(path))
+        }
+    };
+    // Also true before the first commit, where the workflow may be anywhere.
+    let below = wish.workflow.strip_prefix(repository.root.trim_end_matches('/'));
+    let workflow_path = match below {
+        Some(rest) if rest.starts_with('/') => format!("{execution_root}{rest}"),
+        Some(_) | None => wish.workflow.clone(),
+    };
+    Prepared {
+        mode: placement.mode,
+        branch,
+        repo_root: Some(repository.root),
+        execution_root,
+        workflow_path,
+        source_workflow_path: wish.workflow,
+        source_branch: repository.branch,
+        source_head: repository.head,
+        worktree_path,
+    }
+}
+
+fn untouched(
+    branch: Option<String>,
+    repo_root: Option<String>,
+    execution_root: String,
+    workflow: String,
+) -> Prepared {
+    Prepared {
+        mode: IsolationMode::None,
+        branch,
+        repo_root,
+        execution_root,
+        workflow_path: workflow.clone(),
+        source_workflow_path: workflow,
+        source_branch: None,
+        source_head: None,
+        worktree_path: None,
+    }
+}
+
+async fn refused(io: &Io, refusal: &PlacementRefusal) -> Exit {
+    io.note(refusal.to_string()).await;
+    Exit::Refused
+}
+
+async fn or_exit<T>(io: &Io, about: &str, result: Result<T, Failure>) -> Result<T, Exit> {
+    match result {
+        Ok(value) => Ok(value),
+        Err(failure) => {
+            let message = text::printable(&failure.message);
+            io.note(format!("preflight: cannot look at {about}: {message}")).await;
+            Err(exit_of(&failure))
+        }
+    }
+}
+
+fn exit_of(failure: &Failure) -> Exit {
+    match failure.kind {
+        FailureKind::Interrupted => Exit::Interrupted,
+        FailureKind::NotFound
+        | FailureKind::Exists
+        | FailureKind::Conflict
+        | FailureKind::Denied
+        | FailureKind::Full
+        | FailureKind::TooLarge
+        | FailureKind::Invalid
+        | FailureKind::Busy
+        | FailureKind::Closed
+        | FailureKind::Unsupported
+        | FailureKind::Unknown
+        | FailureKind::Other => Exit::Refused,
+    }
+}

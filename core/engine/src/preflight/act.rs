@@ -1,0 +1,227 @@
+//! Carrying out a placement: act by act, and back again when one of them fails.
+
+use std::fmt;
+
+use crate::rescue::rescue_records;
+use onloop_effect::{BranchName, Repository};
+use onloop_effect::{Durability, Expect, Failure, FailureKind, FileKind, GitRequest, Io};
+use onloop_run::preflight::RepositoryChange;
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// An act that failed, and what is left of those before it.
+#[derive(Debug)]
+pub(super) struct Failed {
+    /// What should have happened, as a verb phrase.
+    doing: String,
+    /// Why it did not.
+    pub(super) failure: Failure,
+    /// What could not be undone, or must be undone by the person; one line each.
+    left: Vec<String>,
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message = text::printable(&self.failure.message);
+        write!(f, "could not {}: {}", text::one_line(&self.doing), message.trim_end())?;
+        for line in &self.left {
+            write!(f, "\n  {}", text::one_line(line))?;
+        }
+        Ok(())
+    }
+}
+
+/// How to take one act back.
+enum Undo {
+    RemoveWorktree(String),
+    DeleteBranch(BranchName),
+    SwitchBack(String),
+    /// Only the person may: it is their work.
+    Tell(String),
+}
+
+/// Performs `acts` in order. When one fails, those before it are undone in reverse order.
+pub(super) async fn perform(
+    io: &Io,
+    repository: &Repository,
+    workflow: &str,
+    acts: &[RepositoryChange],
+) -> Result<(), Failed> {
+    let mut undo = Vec::new();
+    let content = match content(io, workflow, acts).await {
+        Ok(content) => content,
+        Err(failure) => {
+            return Err(Failed { doing: format!("read `{workflow}`"), failure, left: Vec::new() });
+        }
+    };
+    let workflow = Workflow { path: workflow, content };
+    for act in acts {
+        if let Err(failure) = perform_one(io, repository, &workflow, act, &mut undo).await {
+            let left = take_back(io, repository, undo).await;
+            return Err(Failed { doing: describe(act), failure, left });
+        }
+    }
+    Ok(())
+}
+
+/// The workflow file as it was before the first act: switching branches may take it away.
+struct Workflow<'a> {
+    path: &'a str,
+    content: Vec<u8>,
+}
+
+async fn content(io: &Io, workflow: &str, acts: &[RepositoryChange]) -> Result<Vec<u8>, Failure> {
+    if !acts.iter().any(|act| matches!(act, RepositoryChange::CopyWorkflow { .. })) {
+        return Ok(Vec::new());
+    }
+    Ok(io.read(workflow, limits::WORKFLOW_BYTES as u64).await?.0)
+}
+
+async fn perform_one(
+    io: &Io,
+    repository: &Repository,
+    workflow: &Workflow<'_>,
+    act: &RepositoryChange,
+    undo: &mut Vec<Undo>,
+) -> Result<(), Failure> {
+    let cwd = repository.root.clone();
+    match act {
+        RepositoryChange::Stash(paths) => {
+            let message = format!("onloop: before {}", text::one_line(workflow.path));
+            io.git(GitRequest::Stash { cwd, message, paths: paths.clone() }).await?;
+            let files = text::counted(paths.len() as u64, "file");
+            let line = format!("{files} stashed; `git stash pop` brings them back");
+            io.note(format!("preflight: {line}")).await;
+            undo.push(Undo::Tell(line));
+            Ok(())
+        }
+        RepositoryChange::RescueRecords { from, to } => rescue_records(io, from, to, None).await,
+        RepositoryChange::RemoveWorktree(path) => {
+            io.git(GitRequest::RemoveWorktree { cwd, path: path.clone() }).await?;
+            undo.push(Undo::Tell(format!("the worktree `{path}` was removed")));
+            Ok(())
+        }
+        RepositoryChange::DeleteBranch { branch, commit } => {
+            io.git(GitRequest::DeleteBranch { cwd, branch: branch.to_string() }).await?;
+            let word = text::shell_word(branch.as_str());
+            let line = format!("branch deleted; `git branch {word} {commit}` brings it back");
+            io.note(format!("preflight: {line}")).await;
+            undo.push(Undo::Tell(line));
+            Ok(())
+        }
+        RepositoryChange::CreateWorktree { path, branch, create_at } => {
+            io.git(GitRequest::CreateWorktree {
+                cwd,
+                path: path.clone(),
+                branch: branch.to_string(),
+                create_at: create_at.clone(),
+            })
+            .await?;
+            if create_at.is_some() {
+                undo.push(Undo::DeleteBranch(branch.clone()));
+            }
+            undo.push(Undo::RemoveWorktree(path.clone()));
+            Ok(())
+        }
+        RepositoryChange::Switch { branch, create } => {
+            io.git(GitRequest::Switch { cwd, branch: branch.to_string(), create: *create }).await?;
+            if *create {
+                undo.push(Undo::DeleteBranch(branch.clone()));
+            }
+            undo.push(match (&repository.branch, &repository.head) {
+                (Some(source), _) => Undo::SwitchBack(source.clone()),
+                (None, Some(commit)) => Undo::Tell(format!(
+                    "`{branch}` is checked out now; `git switch --detach {commit}` goes back"
+                )),
+                (None, None) => Undo::Tell(format!("`{branch}` is checked out now")),
+            });
+            Ok(())
+        }
+        RepositoryChange::CopyWorkflow { root, relative } => {
+            copy_workflow(io, &workflow.content, root, relative).await
+        }
+    }
+}
+
+async fn take_back(io: &Io, repository: &Repository, undo: Vec<Undo>) -> Vec<String> {
+    let mut left = Vec::new();
+    for step in undo.into_iter().rev() {
+        let cwd = repository.root.clone();
+        let (request, what) = match step {
+            Undo::Tell(line) => {
+                left.push(line);
+                continue;
+            }
+            Undo::RemoveWorktree(path) => {
+                let what = format!("the worktree `{path}` is left behind");
+                (GitRequest::RemoveWorktree { cwd, path }, what)
+            }
+            Undo::DeleteBranch(branch) => {
+                let what = format!("the branch `{branch}` is left behind");
+                (GitRequest::DeleteBranch { cwd, branch: branch.to_string() }, what)
+            }
+            Undo::SwitchBack(branch) => {
+                let what = format!("`{branch}` is not checked out again");
+                (GitRequest::Switch { cwd, branch, create: false }, what)
+            }
+        };
+        if let Err(failure) = io.git(request).await {
+            left.push(format!("{what}: {failure}"));
+        }
+    }
+    left
+}
+
+pub(super) fn describe(act: &RepositoryChange) -> String {
+    match act {
+        RepositoryChange::Stash(paths) => {
+            format!("stash {}", text::counted(paths.len() as u64, "file"))
+        }
+        RepositoryChange::RescueRecords { from, .. } => {
+            format!("copy the run records out of `{from}`")
+        }
+        RepositoryChange::RemoveWorktree(path) => format!("remove the worktree `{path}`"),
+        RepositoryChange::DeleteBranch { branch, .. } => format!("delete the branch `{branch}`"),
+        RepositoryChange::CreateWorktree { path, branch, .. } => {
+            format!("create the worktree `{path}` on branch `{branch}`")
+        }
+        RepositoryChange::Switch { branch, .. } => format!("switch to branch `{branch}`"),
+        RepositoryChange::CopyWorkflow { relative, .. } => {
+            format!("copy the workflow file `{relative}`")
+        }
+    }
+}
+
+/// Writes the workflow file that was asked for into `root`, where another commit may have an
+/// older version of it, or none.
+async fn copy_workflow(io: &Io, content: &[u8], root: &str, relative: &str) -> Result<(), Failure> {
+    let target = format!("{root}/{relative}");
+    refuse_links(io, root, relative).await?;
+    match io.read(&target, limits::WORKFLOW_BYTES as u64).await {
+        Ok((present, _)) if present == content => return Ok(()),
+        // Whatever else is there, the write replaces it or says why it cannot.
+        Ok(_) | Err(_) => {}
+    }
+    io.write(&target, content.to_vec(), Expect::Any, Durability::Durable).await?;
+    Ok(())
+}
+
+/// Refuses a path below `root` that leads through a symbolic link: a commit can hold one where we
+/// want a folder, and writing through it would leave the checkout.
+pub async fn refuse_links(io: &Io, root: &str, relative: &str) -> Result<(), Failure> {
+    let folders = relative.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let mut path = root.to_owned();
+    for folder in folders.split('/').filter(|folder| !folder.is_empty()) {
+        path = format!("{path}/{folder}");
+        match io.stat(&path).await {
+            Ok(stat) if stat.kind == FileKind::Folder => {}
+            Ok(_) => {
+                let message = format!("`{path}` is not a folder in this checkout");
+                return Err(Failure::new(FailureKind::Invalid, message));
+            }
+            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(()),
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! A run on paper, for people. What can be copied stays on its line; the rest fits a terminal.
+
+use super::line;
+use onloop_documents::simulation::{PaperAgent, Simulation};
+use onloop_run::{AutomaticReason, HumanReason, PaperMoment, StepRecord, is_machine_check};
+use onloop_sessions::handsoff::config::ConfineWhen;
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_workflow::{Assertion, Check, Expectation};
+
+const COLUMNS: usize = 80;
+
+/// The whole of it, ending with a line break.
+pub(super) fn render(paper: &Simulation) -> String {
+    let intent = text::one_line(&paper.run.terms.intent);
+    let mut out = text::wrapped(&format!("On paper: {intent}"), COLUMNS, 2) + "\n";
+    out += "Nothing is started or changed.\n";
+    if let Some(why) = &paper.held_up {
+        out += &format!("\nIt would not begin by itself\n{}", indented(why));
+    }
+    place(paper, &mut out);
+    agents(paper, &mut out);
+    setup(paper, &mut out);
+    out += "\nIn this order, when every attempt succeeds at once\n";
+    for moment in &paper.moments {
+        happens(paper, moment, &mut out);
+    }
+    at_most(paper, &mut out);
+    out
+}
+
+/// Foreign text, each line of it below a heading.
+fn indented(foreign: &str) -> String {
+    text::printable(foreign.trim_end()).lines().map(|line| format!("  {line}\n")).collect()
+}
+
+fn place(paper: &Simulation, out: &mut String) {
+    let place = &paper.run.place;
+    if place.execution_root.is_empty() {
+        return;
+    }
+    *out += "\nWhere\n";
+    for change in &paper.changes {
+        *out += &format!("  {}\n", text::one_line(change));
+    }
+    if let Some(branch) = &place.branch {
+        *out += &format!("  branch {}\n", text::one_line(branch));
+    }
+    *out += &format!("  works in {}\n", text::one_line(&place.execution_root));
+    *out += match paper.confine {
+        ConfineWhen::Auto => {
+            "  confined where this machine can: `onloop doctor confine` tries it\n"
+        }
+        ConfineWhen::On => "  confined; where that cannot be done, nothing is started\n",
+        ConfineWhen::Off => "  not confined: agent, checks and setup may do what you may do\n",
+    };
+}
+
+fn agents(paper: &Simulation, out: &mut String) {
+    agent(&paper.agent, "Agent", out);
+    for successor in &paper.successors {
+        agent(successor, "Takes over where those before are not served", out);
+    }
+}
+
+fn agent(agent: &PaperAgent, title: &str, out: &mut String) {
+    *out += &format!("\n{title}: {}\n", text::one_line(&agent.name));
+    if agent.is_found == Some(false) {
+        *out += "  it is not on PATH\n";
+    }
+    if let Some(command) = &agent.command {
+        *out += &indented(&line(command));
+    }
+}
+
+fn setup(paper: &Simulation, out: &mut String) {
+    let lines: &[String] = if paper.sets_up { &paper.run.terms.setup } else { &[] };
+    if lines.is_empty() && paper.copied.is_empty() {
+        return;
+    }
+    *out += "\nBefore the first step\n";
+    for file in paper.copied.iter().take(limits::SETUP_FILES_NAMED) {
+        *out += &format!("  copy {}\n", text::one_line(file));
+    }
+    let more = paper.copied.len().saturating_sub(limits::SETUP_FILES_NAMED);
+    if more > 0 {
+        *out += &format!("  copy {}\n", text::counted(more as u64, "further file"));
+    }
+    for line in lines {
+        *out += &format!("  run  {}\n", text::printable(line));
+    }
+}
+
+fn happens(paper: &Simulation, moment: &PaperMoment, out: &mut String) {
+    let record = |step: u32| paper.run.step(step).expect("moments name steps that exist");
+    match moment {
+        PaperMoment::Act { step } => acts(paper, record(*step), out),
+        PaperMoment::Verify { step } => {
+            for check in &record(*step).step.checks {
+                *out += &checked(check);
+            }
+        }
+        PaperMoment::Look { prompt, .. } => {
+            *out += &format!("    a person looks: {}\n", text::one_line(prompt));
+        }
+        PaperMoment::Review { step } => {
+            let of = step.map_or("the whole work".to_owned(), |step| format!("up to step {step}"));
+            *out += &format!("    review of {of}\n");
+            if let Some(command) = &paper.reviewer {
+                *out += &format!("      {}\n", text::printable(&line(command)));
+            }
+        }
+        PaperMoment::Approve { reason, .. } => {
+            let why = match reason {
+                AutomaticReason::GateAuto => "the file says `gate: auto`",
+                AutomaticReason::AutoApprove => "`auto_approve`, and the risk is not high",
+            };
+            *out += &format!("    gate: approves itself ({why})\n");
+        }
+        PaperMoment::Decide { reason, .. } => {
+            let why = match reason {
+                HumanReason::Asked => "",
+                HumanReason::HighRisk => " (the risk is high)",
+                HumanReason::Sensitive => " (the step is about security)",
+            };
+            *out += &format!("    gate: a person decides{why}\n");
+        }
+        PaperMoment::Repeat => {
+            let all = paper.run.steps.iter().flat_map(|record| &record.step.checks);
+            let count = all.filter(|check| is_machine_check(check)).count();
+            *out += &format!(
+                "  All steps\n    {} by a machine, once more\n",
+                text::counted(count as u64, "check")
+            );
+        }
+        PaperMoment::Stop { step, bounds } => {
+            let names: Vec<String> =
+                bounds.iter().map(|bound| format!("{} is {}", bound.name, bound.limit)).collect();
+            *out += &format!("  Stops before step {step}: {}\n", names.join(", "));
+        }
+    }
+}
+
+fn acts(paper: &Simulation, record: &StepRecord, out: &mut String) {
+    let step = &record.step;
+    let name = text::ellipsis(&text::one_line(&step.name), limits::STEP_NAME_BYTES);
+    let attempts = text::counted(u64::from(record.limit()), "attempt");
+    *out += &format!("  Step {}: {name} (at most {attempts})\n", step.number);
+    *out += &match (&step.script, paper.agent.name.as_str()) {
+        (Some(script), "script") => text::printable(script.text.trim_end())
+            .lines()
+            .map(|line| format!("    | {line}\n"))
+            .collect(),
+        (None, "script") => "    no script: its checks decide\n".to_owned(),
+        (Some(_) | None, name) => format!("    {} acts\n", text::one_line(name)),
+    };
+}
+
+fn checked(check: &Check) -> String {
+    let (what, foreign) = match check {
+        Check::Shell(shell) => match shell.expect {
+            Expectation::Pass => ("verify", shell.command.clone()),
+            Expectation::Fail => ("verify that this fails", shell.command.clone()),
+        },
+        Check::Browser { url, check } => ("page", format!("{url}: {check}")),
+        // It comes as a moment of its own.
+        Check::HumanReview { .. } => return String::new(),
+        Check::Artifact { path, assertion } => (
+            "file",
+            match assertion {
+                Assertion::Exists => format!("{path} exists"),
+                Assertion::Contains(text) => format!("{path} contains {text:?}"),
+                Assertion::MatchesGlob(glob) => format!("{path} holds {glob}"),
+            },
+        ),
+    };
+    let shown = text::printable(foreign.trim_end());
+    match shown.contains('\n') {
+        false => format!("    {what}: {shown}\n"),
+        true => {
+            let lines = shown.lines().map(|line| format!("      | {line}\n"));
+            format!("    {what}:\n{}", lines.collect::<String>())
+        }
+    }
+}
+
+fn at_most(paper: &Simulation, out: &mut String) {
+    let (most, budgets) = (&paper.at_most, &paper.run.terms.budgets);
+    *out += "\nAt most\n";
+    *out += &format!("  {}\n", text::counted(most.attempts, "attempt"));
+    let minutes = most.work_ms.div_ceil(60_000);
+    let (hours, rest) = (minutes / 60, minutes % 60);
+    *out += &format!("  {hours}h {rest:02}m of work by agents and checks\n");
+    if let Some(minutes) = budgets.elapsed_minutes {
+        *out += &format!("  no attempt begins after {}\n", text::counted(minutes, "minute"));
+    }
+    *out += &match most.cost {
+        Some(cost) => format!("  {cost} USD, and what the response under way costs then\n"),
+        None => "  money: not bounded (`max_cost_usd` bounds it)\n".to_owned(),
+    };
+    *out += &match most.tokens {
+        Some(tokens) => format!("  {tokens} tokens, and those of the response under way\n"),
+        None => "  tokens: not bounded (`max_tokens` bounds them)\n".to_owned(),
+    };
+}

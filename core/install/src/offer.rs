@@ -1,0 +1,174 @@
+//! What onloop offers to every host, told once.
+
+use onloop_permission::offered;
+
+/// A moment of a session that we want to hear of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A person sends a prompt.
+    Prompt,
+    /// Before a tool is used: the only moment at which something can be prevented.
+    ToolCall,
+    /// The host is about to ask a person.
+    PermissionRequest,
+    /// A tool was used.
+    ToolDone,
+    /// The agent wants to stop.
+    Stop,
+    /// The conversation was compacted.
+    Compacted,
+    /// The model's service has refused the agent.
+    StopFailure,
+}
+
+impl Moment {
+    /// Whether a hook that fails must stop what is under way. For the other moments that
+    /// would do harm: an agent that cannot stop, a person who cannot write.
+    pub fn must_not_fail_open(self) -> bool {
+        match self {
+            Moment::ToolCall | Moment::PermissionRequest => true,
+            Moment::Prompt
+            | Moment::ToolDone
+            | Moment::Stop
+            | Moment::Compacted
+            | Moment::StopFailure => false,
+        }
+    }
+}
+
+/// Instructions that an agent reads when it needs them.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Skill {
+    /// Its name, and that of its folder.
+    pub name: &'static str,
+    /// When to read it.
+    pub description: &'static str,
+    /// What it says.
+    pub instructions: &'static str,
+}
+
+/// Every skill.
+pub const SKILLS: [Skill; 5] = [
+    Skill {
+        name: offered::LOOP_SKILL,
+        description: "Drives a workflow file (hotl-workflow-*.md, docs/plans/*-workflow.md) step by step with the onloop program. Use when somebody wants a workflow run or executed, or names such a file.",
+        instructions: include_str!("offer/skills/loop.md"),
+    },
+    Skill {
+        name: offered::RESUME_SKILL,
+        description: "Continues a paused, blocked or interrupted onloop run. Use when a run was left unfinished, a gate was answered, or somebody asks to go on with one.",
+        instructions: include_str!("offer/skills/resume.md"),
+    },
+    Skill {
+        name: offered::WRITE_PLAN_SKILL,
+        description: "Writes a workflow file that onloop can run, with a verify for every step. Use when work should be planned before it is done unattended.",
+        instructions: include_str!("offer/skills/write-plan.md"),
+    },
+    Skill {
+        name: offered::VERIFY_SKILL,
+        description: "Proves that work is finished before anybody says so. Use before claiming that something works, is fixed or is done, and before committing.",
+        instructions: include_str!("offer/skills/verify.md"),
+    },
+    Skill {
+        name: offered::REVIEW_SKILL,
+        description: "Reviews a finished change against what was asked for. Use before work of a run is merged or published, or when a review step asks for it.",
+        instructions: include_str!("offer/skills/review.md"),
+    },
+];
+
+/// What stands at the end of our skills and commands, so that we know our own files again.
+pub(super) const SIGN: &str = "<!-- Installed by onloop; `onloop uninstall` removes it. -->";
+
+impl Skill {
+    /// `SKILL.md`.
+    pub fn file(&self) -> String {
+        let description = quoted(self.description);
+        format!(
+            "---\nname: {}\ndescription: {description}\n---\n\n{}\n{SIGN}\n",
+            self.name, self.instructions
+        )
+    }
+}
+
+/// Something that a person types.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SlashCommand {
+    /// What is typed, behind `/hotl:`.
+    pub name: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    /// What may follow it.
+    pub argument_hint: &'static str,
+    /// What the agent is told.
+    pub instructions: &'static str,
+}
+
+/// Every command.
+pub const COMMANDS: [SlashCommand; 5] = [
+    SlashCommand {
+        name: offered::LOOP,
+        description: "Run a workflow file step by step",
+        argument_hint: "[workflow file]",
+        instructions: include_str!("offer/commands/loop.md"),
+    },
+    SlashCommand {
+        name: offered::RESUME,
+        description: "Continue a run that was left unfinished",
+        argument_hint: "[run id or workflow file]",
+        instructions: include_str!("offer/commands/resume.md"),
+    },
+    SlashCommand {
+        name: offered::WRITE_PLAN,
+        description: "Write a workflow file for a piece of work",
+        argument_hint: "<what is to be built>",
+        instructions: include_str!("offer/commands/write-plan.md"),
+    },
+    SlashCommand {
+        name: offered::EXECUTE_PLAN,
+        description: "Work through a plan, making a workflow of it first where it is none",
+        argument_hint: "[plan or workflow file]",
+        instructions: include_str!("offer/commands/execute-plan.md"),
+    },
+    SlashCommand {
+        name: offered::STATUS,
+        description: "Show unfinished runs and what they wait for",
+        argument_hint: "[run id]",
+        instructions: include_str!("offer/commands/status.md"),
+    },
+];
+
+impl SlashCommand {
+    /// The file of Claude Code, in whose folder `hotl` it becomes `/hotl:NAME`.
+    pub fn file(&self) -> String {
+        self.with_head("", self.instructions.to_owned())
+    }
+
+    /// The same for hosts without folders of commands, where it is `/hotl-NAME`.
+    pub fn flat_file(&self) -> String {
+        self.with_head("", self.flat())
+    }
+
+    /// The prompt file of VS Code, which asks for what is to follow the command.
+    pub fn prompt_file(&self) -> String {
+        let hint = self.argument_hint.trim_matches(['[', ']', '<', '>']);
+        let ask = format!("${{input:arguments:{hint}}}");
+        self.with_head("agent: agent\n", self.flat().replace("$ARGUMENTS", &ask))
+    }
+
+    fn flat(&self) -> String {
+        self.instructions.replace("/hotl:", "/hotl-")
+    }
+
+    fn with_head(&self, further: &str, instructions: String) -> String {
+        format!(
+            "---\ndescription: {}\nargument-hint: {}\n{further}---\n\n{instructions}\n{SIGN}\n",
+            quoted(self.description),
+            quoted(self.argument_hint),
+        )
+    }
+}
+
+/// A YAML text that is certainly one.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,454 @@
+//! From the words of a line to the arguments a program gets, as far as they are known.
+//!
+//! Two answers are kept apart: what is *certain* (which alone can allow) and a *guess* at
+//! what an unknown part probably is (which can only forbid).
+
+use std::collections::BTreeMap;
+
+use super::shell::{AssignmentForm, ParsedShell, Piece, ScopeKind, Simple, Word};
+use onloop_syntax::text::says_secret;
+
+/// Most braces in one word; they nest, and each costs a stack frame.
+const BRACE_GROUPS: usize = 16;
+
+/// Stands for text that is not known. The byte itself cannot occur in an argument.
+pub(crate) const HOLE: char = '\0';
+
+/// `text` for people: what is not known shows as `…`.
+pub fn shown(text: &str) -> String {
+    text.replace(HOLE, "…")
+}
+
+/// Most words that braces in one word, or loop variables in one command, may make.
+const EXPANSIONS: usize = 64;
+
+/// One argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Arg {
+    /// Its text, with [`HOLE`] for what is not known.
+    pub text: String,
+    /// How much of it is certain.
+    pub shape: Shape,
+    /// The text with guesses in its holes; `None` where it equals `text`.
+    pub guess: Option<String>,
+    /// Whether a variable in it has a name that says that it is secret.
+    pub secret: bool,
+}
+
+/// How much of an argument is certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Exactly this text.
+    Exact,
+    /// A file name pattern: becomes the matching names, or stays as it is.
+    Pattern,
+    /// One word with unknown parts.
+    Holes,
+    /// Any number of words.
+    Splits,
+}
+
+impl Arg {
+    /// An argument that is certain.
+    pub(crate) fn exact(text: impl Into<String>) -> Arg {
+        Arg { text: text.into(), shape: Shape::Exact, guess: None, secret: false }
+    }
+
+    /// The text, when it is certain.
+    pub(crate) fn known(&self) -> Option<&str> {
+        (self.shape == Shape::Exact).then_some(self.text.as_str())
+    }
+
+    /// The best guess at the text.
+    pub(crate) fn guessed(&self) -> &str {
+        self.guess.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Whether the word may begin with anything, an option included.
+    pub(crate) fn opaque_start(&self) -> bool {
+        self.shape == Shape::Splits || self.text.starts_with(HOLE)
+    }
+}
+
+/// Commands that write variables named by their arguments.
+const WRITERS: [&str; 13] = [
+    "read",
+    "mapfile",
+    "readarray",
+    "printf",
+    "getopts",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "unset",
+    "let",
+    "wait",
+];
+
+/// The variables of a script, as far as the script itself determines them.
+pub(crate) struct Variables<'s> {
+    script: &'s ParsedShell,
+    cwd: Option<&'s str>,
+    home: &'s str,
+    temporary: Option<&'s str>,
+    known: BTreeMap<&'s str, Variable<'s>>,
+    /// Some command runs code that may write any variable.
+    rewritten: bool,
+}
+
+/// Commands that run code in this shell, wherever they stand among wrappers.
+const EVALUATORS: [&str; 3] = ["eval", "trap", "source"];
+
+#[derive(Default)]
+struct Variable<'s> {
+    writes: usize,
+    certain_at: Option<usize>,
+    value: Option<&'s Word>,
+}
+
+/// What a variable holds.
+enum Value {
+    Known(String),
+    /// One of the names that this pattern matches.
+    Matching(String),
+    Unknown {
+        guess: Option<String>,
+    },
+}
+
+type Binding<'a> = (&'a str, &'a Arg);
+
+impl<'s> Variables<'s> {
+    /// Finds everything in `script` that writes a variable. `home` is what `~`
+    /// becomes; `cwd` is `None` where the script changes it; `temporary` is the run's own folder.
+    pub(crate) fn new(
+        script: &'s ParsedShell,
+        cwd: Option<&'s str>,
+        home: &'s str,
+        temporary: Option<&'s str>,
+    ) -> Self {
+        let mut known: BTreeMap<&str, Variable<'_>> = BTreeMap::new();
+        let mut rewritten = false;
+        for (index, simple) in script.commands.iter().enumerate() {
+            for assignment in &simple.assignments {
+                let variable = known.entry(&assignment.name).or_default();
+                variable.writes += 1;
+                variable.value = Some(&assignment.value);
+                let plain = assignment.form == AssignmentForm::Plain && simple.words.is_empty();
+                variable.certain_at = (plain && simple.certain).then_some(index);
+            }
+            // `command`, `builtin` and the like may stand before the name.
+            let mut words = simple.words.iter().filter_map(Word::as_literal);
+            rewritten |= words.clone().any(|word| EVALUATORS.contains(&word));
+            rewritten |= words.clone().next() == Some(".");
+            if !words.any(|word| WRITERS.contains(&word)) {
+                continue;
+            }
+            for word in simple.words.iter().skip(1).filter_map(Word::as_literal) {
+                let name = word.split('=').next().unwrap_or_default();
+                known.entry(name).or_default().writes += 2;
+            }
+        }
+        for name in &script.volatile {
+            known.entry(name).or_default().writes += 2;
+        }
+        for scope in &script.scopes {
+            if let ScopeKind::For { variable, .. } = &scope.kind {
+                known.entry(variable).or_default().writes += 1;
+            }
+        }
+        Variables { script, cwd, home, temporary, known, rewritten }
+    }
+
+    fn value(&self, name: &str, at: usize, bindings: &[Binding<'_>]) -> Value {
+        if let Some((_, arg)) = bindings.iter().find(|(bound, _)| *bound == name) {
+            return match arg.shape {
+                Shape::Pattern => Value::Matching(arg.text.clone()),
+                _ => Value::Known(arg.text.clone()),
+            };
+        }
+        match self.known.get(name) {
+            None => match name {
+                "HOME" => Value::Known(self.home.to_owned()),
+                "PWD" => match self.cwd {
+                    Some(cwd) => Value::Known(cwd.to_owned()),
+                    None => Value::Unknown { guess: None },
+                },
+                "TMPDIR" => match self.temporary {
+                    Some(folder) => Value::Known(folder.to_owned()),
+                    None => Value::Unknown { guess: None },
+                },
+                "IFS" => Value::Unknown { guess: Some(" ".to_owned()) },
+                _ => Value::Unknown { guess: None },
+            },
+            Some(variable) => {
+                let once = variable.writes == 1 && !self.rewritten;
+                let certain = once && variable.certain_at.is_some_and(|w| w < at);
+                let value = variable.value.and_then(Word::as_literal);
+                match value {
+                    Some(text) if certain => Value::Known(text.to_owned()),
+                    other => Value::Unknown { guess: other.map(str::to_owned) },
+                }
+            }
+        }
+    }
+
+    /// The arguments of the command at `index`: one list for each value of the loop
+    /// variables it uses.
+    pub(crate) fn commands(&self, index: usize) -> Vec<Vec<Arg>> {
+        let simple = &self.script.commands[index];
+        let mut alternatives: Vec<Vec<Binding<'_>>> = vec![Vec::new()];
+        let loops = self.loops(simple, index);
+        for (name, values) in &loops {
+            if alternatives.len() * values.len() > EXPANSIONS {
+                continue;
+            }
+            alternatives = alternatives
+                .iter()
+                .flat_map(|bound| {
+                    values.iter().map(|value| {
+                        let mut bound = bound.clone();
+                        bound.push((name, value));
+                        bound
+                    })
+                })
+                .collect();
+        }
+        alternatives
+            .iter()
+            .map(|bindings| {
+                let words = simple.words.iter();
+                words.flat_map(|word| self.word(word, index, bindings)).collect()
+            })
+            .collect()
+    }
+
+    /// The loop variables that `simple` uses, with the values they take.
+    fn loops(&self, simple: &Simple, index: usize) -> Vec<(&'s str, Vec<Arg>)> {
+        let mut loops = Vec::new();
+        let mut scope = Some(simple.scope);
+        while let Some(at) = scope {
+            let current = &self.script.scopes[at];
+            scope = current.parent;
+            match &current.kind {
+                ScopeKind::Function => break,
+                ScopeKind::For { variable, values: Some(values) } => {
+                    let again = self.known.get(variable.as_str()).is_some_and(|v| v.writes > 1);
+                    if again || self.rewritten {
+                        continue;
+                    }
+                    let mut args = Vec::new();
+                    for value in values {
+                        args.extend(self.word(value, index, &[]));
+                    }
+                    let certain = |arg: &Arg| matches!(arg.shape, Shape::Exact | Shape::Pattern);
+                    if args.iter().all(certain) && !args.is_empty() {
+                        loops.push((variable.as_str(), args));
+                    }
+                }
+                ScopeKind::For { values: None, .. }
+                | ScopeKind::Top
+                | ScopeKind::Branch
+                | ScopeKind::Subshell => {}
+            }
+        }
+        loops
+    }
+
+    /// The arguments that a single word becomes, used by the command at `index`.
+    pub(crate) fn word(&self, word: &Word, index: usize, bindings: &[Binding<'_>]) -> Vec<Arg> {
+        match word {
+            Word::Literal(text) => vec![Arg::exact(text.as_str())],
+            Word::Pieces(pieces) => {
+                let Some(words) = braces(pieces, EXPANSIONS) else {
+                    return vec![self.pieces(pieces, index, bindings).into_splitting()];
+                };
+                words.iter().map(|word| self.pieces(word, index, bindings)).collect()
+            }
+        }
+    }
+
+    /// The one argument that a word becomes where it is not split: an assignment's value, a
+    /// redirection's target.
+    pub(crate) fn single(&self, word: &Word, index: usize) -> Arg {
+        let mut args = self.word(word, index, &[]);
+        match args.len() {
+            1 => args.remove(0),
+            _ => Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret: false },
+        }
+    }
+
+    /// Whether a variable that the script does not set has the name of a secret.
+    fn is_secret(&self, name: &str) -> bool {
+        says_secret(name) && !self.known.contains_key(name)
+    }
+
+    fn pieces(&self, pieces: &[Piece], index: usize, bindings: &[Binding<'_>]) -> Arg {
+        let mut out = Joined::default();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => out.push(text),
+                Piece::Wildcard(c) => {
+                    out.wildcards.push(*c);
+                    out.push(c.encode_utf8(&mut [0; 4]));
+                }
+                Piece::Tilde(user) => match user.as_str() {
+                    "" => out.push(self.home),
+                    "+" => match self.cwd {
+                        Some(cwd) => out.push(cwd),
+                        None => out.hole(None, true),
+                    },
+                    other => {
+                        out.push("~");
+                        out.push(other);
+                    }
+                },
+                Piece::Variable { name, quoted } => {
+                    out.secret |= self.is_secret(name);
+                    match self.value(name, index, bindings) {
+                        Value::Known(text) => {
+                            let splits =
+                                text.is_empty() || text.contains([' ', '\t', '\n', '*', '?', '[']);
+                            out.splits |= splits && !quoted;
+                            out.push(&text);
+                        }
+                        Value::Matching(pattern) => {
+                            out.wildcards.push_str(&pattern);
+                            out.push(&pattern);
+                        }
+                        Value::Unknown { guess } => out.hole(guess.as_deref(), *quoted),
+                    }
+                }
+                Piece::Derived { name, quoted } => {
+                    out.secret |= self.is_secret(name);
+                    out.hole(None, *quoted);
+                }
+                Piece::Unknown { quoted } => out.hole(None, *quoted),
+                Piece::BraceOpen => out.push("{"),
+                Piece::BraceComma => out.push(","),
+                Piece::BraceClose => out.push("}"),
+            }
+        }
+        out.finish()
+    }
+}
+
+impl Arg {
+    fn into_splitting(self) -> Arg {
+        Arg { shape: Shape::Splits, ..self }
+    }
+}
+
+#[derive(Default)]
+struct Joined {
+    text: String,
+    guess: String,
+    wildcards: String,
+    holes: bool,
+    splits: bool,
+    secret: bool,
+}
+
+impl Joined {
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.guess.push_str(text);
+    }
+
+    fn hole(&mut self, guess: Option<&str>, quoted: bool) {
+        self.text.push(HOLE);
+        self.guess.push_str(guess.unwrap_or_default());
+        self.holes = true;
+        self.splits |= !quoted;
+    }
+
+    fn finish(self) -> Arg {
+        let pattern = self.wildcards.contains(['*', '?'])
+            || (self.wildcards.contains('[') && self.wildcards.contains(']'));
+        let shape = match (self.splits, self.holes, pattern) {
+            (true, _, _) => Shape::Splits,
+            (false, true, _) => Shape::Holes,
+            (false, false, true) => Shape::Pattern,
+            (false, false, false) => Shape::Exact,
+        };
+        let guess = (self.holes && self.guess != self.text).then_some(self.guess);
+        Arg { text: self.text, shape, guess, secret: self.secret }
+    }
+}
+
+/// The words that the braces in `pieces` make; `None` when there are more than `limit`.
+fn braces(pieces: &[Piece], limit: usize) -> Option<Vec<Vec<Piece>>> {
+    let groups = pieces.iter().filter(|piece| **piece == Piece::BraceOpen).count();
+    if groups > BRACE_GROUPS {
+        return None;
+    }
+    let Some((open, close)) = first_group(pieces) else {
+        return Some(vec![pieces.to_vec()]);
+    };
+    let (head, inner, tail) = (&pieces[..open], &pieces[open + 1..close], &pieces[close + 1..]);
+    let mut words = Vec::new();
+    for choice in choices(inner)? {
+        let mut word = head.to_vec();
+        word.extend(choice);
+        word.extend_from_slice(tail);
+        words.extend(braces(&word, limit)?);
+        if words.len() > limit {
+            return None;
+        }
+    }
+    Some(words)
+}
+
+/// The first brace group that expands: it has a comma or a range.
+fn first_group(pieces: &[Piece]) -> Option<(usize, usize)> {
+    for (open, _) in pieces.iter().enumerate().filter(|(_, p)| **p == Piece::BraceOpen) {
+        let mut depth = 0;
+        let mut expands = false;
+        for (at, piece) in pieces.iter().enumerate().skip(open + 1) {
+            match piece {
+                Piece::BraceOpen => depth += 1,
+                Piece::BraceClose if depth > 0 => depth -= 1,
+                Piece::BraceClose if expands => return Some((open, at)),
+                Piece::BraceClose => break,
+                Piece::BraceComma if depth == 0 => expands = true,
+                Piece::Text(text) if depth == 0 => expands |= text.contains(".."),
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+fn choices(inner: &[Piece]) -> Option<Vec<Vec<Piece>>> {
+    let mut choices = vec![Vec::new()];
+    let mut depth = 0;
+    for piece in inner {
+        match piece {
+            Piece::BraceComma if depth == 0 => {
+                choices.push(Vec::new());
+                continue;
+            }
+            Piece::BraceOpen => depth += 1,
+            Piece::BraceClose => depth -= 1,
+            _ => {}
+        }
+        choices.last_mut()?.push(piece.clone());
+    }
+    match (choices.len(), inner) {
+        (1, [Piece::Text(range)]) => Some(number_range(range)?),
+        (1, _) => None,
+        _ => Some(choices),
+    }
+}
+
+fn number_range(range: &str) -> Option<Vec<Vec<Piece>>> {
+    let (from, to) = range.split_once("..")?;
+    let (from, to) = (from.parse::<i32>().ok()?, to.parse::<i32>().ok()?);
+    if from.abs_diff(to) as usize >= EXPANSIONS {
+        return None;
+    }
+    let number = |n: i32| vec![Piece::Text(n.to_string())];
+    Some((from.min(to)..=from.max(to)).map(number).collect())
+}

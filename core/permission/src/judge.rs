@@ -1,0 +1,505 @@
+//! Judges the commands of a line and collects the findings.
+//!
+//! The table ([`programs`]) and the reader of arguments ([`options`]) only say what is there; the
+//! judgements about it are here and in the modules below.
+
+mod builtins;
+mod check;
+mod files;
+mod folder;
+mod forge;
+mod git;
+mod line;
+mod network;
+mod redirection;
+mod roles;
+mod scripts;
+mod tasks;
+mod workflow;
+mod wrappers;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::Context;
+use super::environment;
+use super::expand::{Arg, HOLE, Shape, Variables, shown};
+use super::options::{self, ParsedArgs};
+use super::paths::{Places, file_name, in_system_folder, mentions_secret};
+use super::programs::{self, Class, ProgramEntry};
+use super::shell::{self, AssignmentForm, ParsedShell, ScopeKind};
+use super::verdict::{Decision, Finding, Rule, Worst};
+use onloop_syntax::limits;
+
+/// Collects findings about one call.
+pub(super) struct Judge<'c> {
+    /// What the call is judged against.
+    pub context: &'c Context,
+    /// The folders of the context, seen from where the command runs.
+    pub places: Cow<'c, Places>,
+    seen: line::Seen,
+    secret_mentioned: bool,
+    worst: Worst,
+    commands: Vec<Examined>,
+    depth: usize,
+    functions: Vec<String>,
+    /// The standard input of the command that is being checked, when the line contains it.
+    pub standard: Option<Arg>,
+    traced: bool,
+    /// Whether files that git may bring back count as if it could, and which they are.
+    recovering: Option<BTreeSet<String>>,
+    /// What its commands would stage that they do not name.
+    staged: Vec<Staging>,
+}
+
+/// What a command hands to git to be committed: as much as these pathspecs stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Staging {
+    /// The folder that the command runs in.
+    pub folder: String,
+    /// As git reads them; none: everything.
+    pub pathspecs: Vec<String>,
+    /// Whether it takes only what git tracks already.
+    pub only_tracked: bool,
+    /// Whether it also takes what is ignored.
+    pub also_ignored: bool,
+}
+
+/// One command as it was understood, for explanations and for tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Examined {
+    /// Its words, with a placeholder for what is not known.
+    pub words: Vec<String>,
+    /// What its entry in the table says; `None` without an entry.
+    pub class: Option<Class>,
+    /// What the table says that it is for; empty without an entry.
+    pub about: &'static str,
+    /// The table that knows it; empty without an entry.
+    pub table: &'static str,
+    /// The manuals that the table follows.
+    pub source: &'static str,
+    /// The part of its name that the table knows: `git push`.
+    pub name: String,
+    /// The worst finding about it; when not tracing, kept only if it asks.
+    pub finding: Option<Finding>,
+    /// How many wrappers and substitutions it was found in.
+    pub depth: usize,
+}
+
+impl<'c> Judge<'c> {
+    /// A judge without findings. With `traced`, the words of every command are kept.
+    pub(super) fn new(context: &'c Context, traced: bool) -> Self {
+        Judge {
+            context,
+            places: Cow::Borrowed(&context.places),
+            seen: line::Seen::default(),
+            secret_mentioned: false,
+            worst: Worst::default(),
+            commands: Vec::new(),
+            depth: 0,
+            functions: Vec::new(),
+            standard: None,
+            traced,
+            recovering: None,
+            staged: Vec::new(),
+        }
+    }
+
+    /// A judge to which every file that git may bring back counts as if it could.
+    pub(super) fn recovering(context: &'c Context) -> Self {
+        Judge { recovering: Some(BTreeSet::new()), ..Judge::new(context, false) }
+    }
+
+    /// The files that only git can bring back, each an absolute path in the checkout.
+    pub(super) fn lost(&mut self) -> Option<BTreeSet<String>> {
+        self.recovering.take()
+    }
+
+    /// What its commands would stage that they do not name.
+    pub(super) fn staged(&mut self) -> Vec<Staging> {
+        std::mem::take(&mut self.staged)
+    }
+
+    /// What was found, and every command that was looked at.
+    pub(super) fn finish(mut self, in_shell: bool) -> (Option<Finding>, Vec<Examined>) {
+        self.conclude();
+        let finding = self.worst.into_finding();
+        let finding = finding.map(|found| {
+            let held = in_shell
+                && self.context.confined
+                && line::is_contained(&found, self.secret_mentioned);
+            if !held {
+                return found;
+            }
+            let reason = format!("{}, and the sandbox holds what it does", found.reason);
+            Finding::allow(Rule::Contained(Box::new(found.rule)), reason)
+        });
+        (finding, self.commands)
+    }
+
+    /// Adds a finding.
+    pub(super) fn add(&mut self, finding: Finding) {
+        self.worst.add(finding);
+    }
+
+    /// Adds a finding if there is one.
+    pub(super) fn consider(&mut self, finding: Option<Finding>) {
+        self.worst.consider(finding);
+    }
+
+    /// Reads `text` as shell code and judges every command in it.
+    pub(super) fn code(&mut self, text: &str) {
+        if self.depth >= limits::SHELL_REREAD_DEPTH {
+            return self.add(Finding::ask(Rule::ShellDepth, "commands are nested too deeply"));
+        }
+        self.depth += 1;
+        let script = shell::read(text);
+        self.script(&script);
+        self.depth -= 1;
+    }
+
+    /// Judges `text` as shell code that may run or not: it can only forbid.
+    pub(super) fn guessed_code(&mut self, text: &str) {
+        self.forbidding(|judge| judge.code(text));
+    }
+
+    /// Judges `args` as a command that may run or not: it can only forbid.
+    pub(super) fn guessed_command(&mut self, args: &[Arg]) {
+        self.forbidding(|judge| judge.command(args, None));
+    }
+
+    /// Runs `examine` and keeps its worst finding only if that denies.
+    fn forbidding(&mut self, examine: impl FnOnce(&mut Self)) {
+        let outer = std::mem::take(&mut self.worst);
+        examine(self);
+        let inner = std::mem::replace(&mut self.worst, outer);
+        if inner.decision() == Decision::Deny {
+            self.consider(inner.into_finding());
+        }
+    }
+
+    fn script(&mut self, script: &ParsedShell) {
+        for concern in &script.concerns {
+            self.add(Finding::ask(Rule::HiddenCode, concern.reason));
+        }
+        if let Some(unparsed) = &script.unparsed {
+            let reason = format!("the command cannot be read: {}", unparsed.reason);
+            self.add(Finding::ask(Rule::UnreadableShell, reason));
+        }
+        let unknown =
+            Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret: false };
+        for scope in &script.scopes {
+            if let ScopeKind::For { variable, .. } = &scope.kind {
+                self.assignment(variable, &unknown, true);
+            }
+        }
+        for name in &script.volatile {
+            self.assignment(name, &unknown, true);
+        }
+        self.recursion(script);
+        let begin = self.places.cwd.clone();
+        let home = self.places.home().to_owned();
+        let temporary = self.context.places.own_temporary.as_deref();
+        let variables = line::variables(script, &begin, &home, temporary);
+        let mut folders = folder::FolderChanges::new(script, &begin);
+        let outer = self.functions.len();
+        for (index, simple) in script.commands.iter().enumerate() {
+            for function in script.functions.iter().filter(|f| f.defined_at <= index && f.certain) {
+                if !self.functions.contains(&function.name) {
+                    self.functions.push(function.name.clone());
+                }
+            }
+            for assignment in &simple.assignments {
+                let value = variables.single(&assignment.value, index);
+                let alone = simple.words.is_empty();
+                self.assignment(&assignment.name, &value, alone);
+                if assignment.form == AssignmentForm::Array {
+                    self.latent_code(&value);
+                }
+            }
+            self.in_folders(&folders, index, |judge| {
+                judge.simple(script, index, &variables);
+            });
+            folders.note(index, self, &variables);
+        }
+        self.functions.truncate(outer);
+    }
+
+    fn simple(&mut self, script: &ParsedShell, index: usize, variables: &Variables<'_>) {
+        let simple = &script.commands[index];
+        for redirection in &simple.redirections {
+            self.redirection(script, redirection, variables, index);
+        }
+        if simple.words.is_empty() {
+            return;
+        }
+        let stdin = self.standard_input(script, simple.redirections.as_slice(), variables, index);
+        for args in variables.commands(index) {
+            self.command(&args, stdin.as_ref());
+        }
+    }
+
+    /// An assignment in front of a command, or for the shell itself.
+    pub(super) fn assignment(&mut self, name: &str, value: &Arg, alone: bool) {
+        if self.context.confined {
+            self.seen.secret |= mentions_secret(value.guessed());
+        }
+        self.consider(environment::judge(name, value, alone));
+        self.latent_code(value);
+    }
+
+    /// Judges substitutions in a value, which a later evaluation may run.
+    fn latent_code(&mut self, value: &Arg) {
+        let text = &value.text;
+        if !text.contains("$(") && !text.contains('`') && !text.contains("${") {
+            return;
+        }
+        self.add(Finding::ask(
+            Rule::HiddenCode,
+            "a variable holds a substitution that an evaluation may run",
+        ));
+        self.guessed_code(text);
+    }
+
+    /// Judges one command with its arguments: by its entry in the table and by the user's
+    /// rules.
+    pub(super) fn command(&mut self, args: &[Arg], stdin: Option<&Arg>) {
+        let Some(first) = args.first() else { return };
+        if self.depth >= limits::SHELL_REREAD_DEPTH || self.commands.len() >= limits::SHELL_COMMANDS
+        {
+            return self.add(Finding::ask(Rule::ShellSize, "there are too many commands"));
+        }
+        self.depth += 1;
+        let at = self.commands.len();
+        self.commands.push(Examined {
+            words: Vec::new(),
+            class: None,
+            about: "",
+            table: "",
+            source: "",
+            name: file_name(first.guessed()).to_owned(),
+            finding: None,
+            depth: self.depth,
+        });
+        let outer = std::mem::take(&mut self.worst);
+        self.look(args);
+        if let Some(stdin) = stdin.filter(|stdin| stdin.secret) {
+            self.look(&[first.clone(), stdin.clone()]);
+        }
+        if first.known().is_none() {
+            self.unknown_program(args, stdin);
+        } else {
+            self.known_program(args, stdin, at);
+        }
+        let mut own = std::mem::replace(&mut self.worst, outer);
+        own = self.apply_rules(args, own);
+        self.depth -= 1;
+        if self.traced {
+            self.commands[at].words = args.iter().map(|arg| arg.text.clone()).collect();
+        }
+        if self.traced || own.decision() == Decision::Ask {
+            self.commands[at].finding = own.finding().cloned();
+        }
+        self.worst.absorb(own);
+    }
+
+    /// Combines what the tables found with the user's rules.
+    fn apply_rules(&self, args: &[Arg], own: Worst) -> Worst {
+        let mut result = Worst::default();
+        let built_in = own.decision();
+        if built_in == Decision::Deny || self.context.rules.is_empty() {
+            return own;
+        }
+        let matched = self.context.rules.command(args);
+        match (matched, built_in) {
+            (Some(finding), _) if finding.decision > Decision::Allow => {
+                result.add(finding);
+                result.consider(own.into_finding());
+            }
+            // The rule allows the program, and says nothing about the rest.
+            (Some(finding), Decision::Ask) => match own.firm() {
+                Some(firm) => result.add(firm.clone()),
+                None => result.add(finding),
+            },
+            _ => return own,
+        }
+        result
+    }
+
+    /// The program's name is only known when the line runs.
+    fn unknown_program(&mut self, args: &[Arg], stdin: Option<&Arg>) {
+        self.add(Finding::ask(Rule::ComputedProgram, "a program's name is not known in advance"));
+        let mut words: Vec<Arg> = Vec::new();
+        for arg in args {
+            let text = arg.guessed().replace(HOLE, "");
+            words.extend(text.split_ascii_whitespace().map(Arg::exact));
+        }
+        if let Some(first) = words.first() {
+            let pattern = first.text.contains(['*', '?', '[']);
+            if !pattern && !first.text.is_empty() {
+                return self.forbidding(|judge| judge.command(&words, stdin));
+            }
+            for name in programs::matching(file_name(&first.text)) {
+                let mut words = words.clone();
+                words[0] = Arg::exact(name);
+                self.forbidding(|judge| judge.command(&words, stdin));
+            }
+        }
+    }
+
+    fn known_program(&mut self, args: &[Arg], stdin: Option<&Arg>, at: usize) {
+        let path = args[0].text.as_str();
+        let name = file_name(path);
+        if path.contains('/') && !in_system_folder(path) {
+            self.runs_file(path);
+            let finding = tasks::run_file(path, &self.places);
+            self.consider(finding);
+            if programs::find(name).is_some() {
+                let mut words = args.to_vec();
+                words[0] = Arg::exact(name);
+                self.forbidding(|judge| judge.command(&words, stdin));
+            }
+            return;
+        }
+        if path.contains('=') && !path.starts_with('=') {
+            return self
+                .add(Finding::ask(Rule::ComputedProgram, format!("`{path}` is not a program")));
+        }
+        match programs::find_row(name) {
+            Some((table, program)) => {
+                (self.commands[at].table, self.commands[at].source) = (table.name, table.source);
+                self.entry(program, name, &args[1..], stdin, at);
+            }
+            None if self.functions.iter().any(|function| function == name) => {}
+            None => {
+                self.add(Finding::ask(
+                    Rule::UnknownProgram,
+                    format!("there is no rule for `{name}`"),
+                ));
+                let folded = name.to_lowercase();
+                let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
+                if folded != name && programs::find(folded).is_some() {
+                    let mut words = args.to_vec();
+                    words[0] = Arg::exact(folded);
+                    self.forbidding(|judge| judge.command(&words, stdin));
+                }
+            }
+        }
+    }
+
+    fn entry(
+        &mut self,
+        program: &'static ProgramEntry,
+        name: &str,
+        args: &[Arg],
+        stdin: Option<&Arg>,
+        at: usize,
+    ) {
+        if let [only] = args
+            && matches!(only.known(), Some("--version" | "--help"))
+            && program.class.decision() != Decision::Deny
+        {
+            self.commands[at].class = Some(Class::Prints);
+            return;
+        }
+        let parsed = options::parse(program, name, args);
+        self.arguments(&parsed);
+        if program.has_subcommands() {
+            return self.subcommand(&parsed, stdin, at);
+        }
+        self.commands[at].class = Some(program.class);
+        self.commands[at].about = program.about;
+        name.clone_into(&mut self.commands[at].name);
+        let class = program.class;
+        self.seen.built |= class == Class::Builds || class == Class::Runs;
+        if program.check.is_none() || class.decision() != Decision::Ask {
+            self.classified(class, &parsed);
+        }
+        if let Some(check) = program.check {
+            let outer = self.standard.take();
+            self.standard = stdin.cloned();
+            self.check(check, &parsed);
+            self.standard = outer;
+        } else if let Some(rest) = parsed.rest {
+            self.command(&args[rest..], stdin);
+        }
+    }
+
+    /// Adds the finding that follows from the class of a program alone.
+    pub(super) fn classified(&mut self, class: Class, parsed: &ParsedArgs<'_>) {
+        if !class.is_allowed() {
+            self.about(parsed, class.decision(), class.is_held(), class.sentence());
+        }
+    }
+
+    /// Adds a finding about a program: "`git push` {what}".
+    fn about(&mut self, parsed: &ParsedArgs<'_>, decision: Decision, held: bool, what: &str) {
+        let rule = Rule::Program(parsed.name.to_owned());
+        let reason = format!("`{}` {what}", parsed.name);
+        self.add(Finding { decision, rule, reason, held });
+    }
+
+    /// Asks about a program: "`git push` {what}".
+    fn ask(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
+        self.about(parsed, Decision::Ask, false, what);
+    }
+
+    /// Asks about a program of which a sandbox holds whatever it does, if it is one.
+    fn ask_held(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
+        self.about(parsed, Decision::Ask, parsed.program.class.is_held(), what);
+    }
+
+    /// Forbids a program: "`git push` {what}".
+    fn deny(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
+        self.about(parsed, Decision::Deny, false, what);
+    }
+
+    /// Judges an option that turns a program into something else.
+    fn makes(&mut self, parsed: &ParsedArgs<'_>, name: &str, class: Class) {
+        if class.is_allowed() {
+            return;
+        }
+        // A rule about a program says nothing about options that take code from elsewhere.
+        let rule = match class {
+            Class::NamesCode | Class::Runs => Rule::Option(format!("{} {name}", parsed.name)),
+            _ => Rule::Program(parsed.name.to_owned()),
+        };
+        let names_code = matches!(class, Class::NamesCode | Class::Runs);
+        let held = class.is_held() && parsed.program.class.is_held() && !names_code;
+        let reason = format!("`{}` with `{name}` {}", parsed.name, class.sentence());
+        self.add(Finding { decision: class.decision(), rule, reason, held });
+    }
+
+    fn subcommand(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
+        if let Some(check) = parsed.program.check {
+            self.check(check, parsed);
+        }
+        self.commands[at].class = Some(parsed.program.class);
+        let Some(rest) = parsed.rest else {
+            self.classified(parsed.program.class, parsed);
+            if !parsed.args.is_empty() || parsed.program.alone {
+                return;
+            }
+            return self.ask(parsed, "has no sub-command");
+        };
+        let word = &parsed.args[rest];
+        let known = word
+            .known()
+            .and_then(|word| parsed.program.every_subcommand().find(|sub| sub.is_called(word)));
+        match (known, parsed.program.otherwise) {
+            (Some(sub), _) => {
+                let name = format!("{} {}", parsed.name, word.text);
+                self.entry(sub, &name, &parsed.args[rest + 1..], stdin, at);
+            }
+            (None, Some(class)) => self.unlisted_subcommand(parsed, word, class),
+            (None, None) => {
+                self.ask(parsed, &format!("has no rule for `{}`", shown(&word.text)));
+            }
+        }
+    }
+
+    fn unlisted_subcommand(&mut self, parsed: &ParsedArgs<'_>, word: &Arg, class: Class) {
+        let held = class.is_held() && !tasks::leaves_the_machine(&word.text);
+        self.about(parsed, class.decision(), held, class.sentence());
+    }
+}

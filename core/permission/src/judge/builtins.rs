@@ -1,0 +1,122 @@
+//! Commands of the shell itself.
+
+use super::Judge;
+use crate::environment;
+use crate::expand::Arg;
+use crate::options::ParsedArgs;
+
+pub(super) fn printf(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.args.first().is_some_and(|arg| arg.text.starts_with("-v") || arg.opaque_start()) {
+        judge.ask(parsed, "writes a variable");
+    }
+}
+
+pub(super) fn test(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let evaluates = |arg: &Arg| matches!(arg.text.as_str(), "-v" | "-R");
+    if parsed.args.iter().any(evaluates) {
+        judge.ask(parsed, "evaluates the name of a variable");
+    }
+}
+
+pub(super) fn set(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let mut args = parsed.args.iter();
+    let mut harmless = !parsed.args.is_empty();
+    while let Some(arg) = args.next() {
+        let Some(text) = arg.known() else {
+            harmless = false;
+            break;
+        };
+        if text == "--" {
+            break;
+        }
+        let letters = text.strip_prefix(['-', '+']).unwrap_or("?");
+        harmless &= letters.bytes().all(|b| b"euxvfCo".contains(&b));
+        if letters.ends_with('o') {
+            let option = args.next().and_then(Arg::known).unwrap_or_default();
+            harmless &=
+                ["pipefail", "errexit", "nounset", "xtrace", "verbose", "noglob", "noclobber"]
+                    .contains(&option);
+        }
+    }
+    if !harmless {
+        judge.ask(parsed, "changes how the shell reads what follows");
+    }
+}
+
+pub(super) fn shopt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let known = ["-s", "-u", "-q", "nullglob", "failglob", "globstar", "nocaseglob"];
+    if !parsed.args.iter().all(|arg| arg.known().is_some_and(|text| known.contains(&text))) {
+        judge.ask(parsed, "changes how the shell reads what follows");
+    }
+}
+
+pub(super) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    for arg in parsed.args {
+        let text = arg.text.as_str();
+        if let Some(letters) = text.strip_prefix('-') {
+            if !letters.bytes().all(|b| b"xgraA".contains(&b)) || letters.is_empty() {
+                judge.ask(parsed, "prints, evaluates or links variables");
+            }
+            continue;
+        }
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        let name = name.strip_suffix('+').unwrap_or(name);
+        if !is_name(name) {
+            judge.ask(parsed, "evaluates the name of a variable");
+        }
+        if text.contains('=') {
+            let value =
+                Arg { text: value.to_owned(), shape: arg.shape, guess: None, secret: false };
+            judge.assignment(name, &value, true);
+        }
+    }
+    if parsed.args.is_empty() {
+        judge.ask(parsed, "prints variables");
+    }
+}
+
+pub(super) fn plain_names(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    for operand in &parsed.operands {
+        let text = operand.text.as_str();
+        let option =
+            text.starts_with(':') || text.chars().all(|c| c.is_ascii_alphanumeric() || c == ':');
+        if operand.known().is_none() || !(is_name(text) || (parsed.name == "getopts" && option)) {
+            judge.ask(parsed, "evaluates the name of a variable");
+        } else {
+            judge.consider(
+                environment::judge(text, &Arg::exact(""), true).filter(|_| parsed.name != "unset"),
+            );
+        }
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let start = text.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    start && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+pub(super) fn module(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let known = parsed.known_operands().unwrap_or_default();
+    let named = |name: &&str| !name.starts_with(['/', '.', '~']) && !name.contains("..");
+    let plain = match known.as_slice() {
+        ["load", names @ ..] => !names.is_empty() && names.iter().all(named),
+        ["list" | "avail"] => true,
+        _ => false,
+    };
+    if !plain || parsed.args.len() != known.len() {
+        judge.ask(parsed, "loads something else than a named module");
+    }
+}
+
+pub(super) fn date(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if !parsed.operands.iter().all(|arg| arg.text.starts_with('+')) {
+        judge.ask(parsed, "sets the clock");
+    }
+}
+
+/// `exit` and the like: some shells evaluate what they are given.
+pub(super) fn steers(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.operands.iter().any(|arg| arg.guessed().contains(['[', '$', '`', '('])) {
+        judge.ask(parsed, "evaluates its argument");
+    }
+}

@@ -1,0 +1,385 @@
+//! Programs that find, copy, pack and delete files.
+
+use super::{Judge, workflow};
+use crate::expand::{Arg, HOLE, Shape};
+use crate::options::ParsedArgs;
+use crate::paths::{self, Access, PathClass};
+use crate::programs::Class;
+use crate::verdict::Decision;
+
+/// Parts of an expression of find that take their value from the next word.
+const FIND_VALUES: [&str; 29] = [
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-regex",
+    "-iregex",
+    "-regextype",
+    "-type",
+    "-xtype",
+    "-size",
+    "-mtime",
+    "-mmin",
+    "-atime",
+    "-amin",
+    "-ctime",
+    "-cmin",
+    "-newer",
+    "-newermt",
+    "-perm",
+    "-user",
+    "-group",
+    "-links",
+    "-inum",
+    "-maxdepth",
+    "-mindepth",
+    "-printf",
+    "-samefile",
+    "-fstype",
+];
+
+/// Parts that take none.
+const FIND_PLAIN: [&str; 34] = [
+    "-empty",
+    "-readable",
+    "-writable",
+    "-executable",
+    "-nouser",
+    "-nogroup",
+    "-print",
+    "-print0",
+    "-ls",
+    "-prune",
+    "-quit",
+    "-true",
+    "-false",
+    "-not",
+    "-and",
+    "-a",
+    "-or",
+    "-o",
+    "-depth",
+    "-mount",
+    "-xdev",
+    "-daystart",
+    "-follow",
+    "-noleaf",
+    "-H",
+    "-L",
+    "-P",
+    "-E",
+    "-warn",
+    "-nowarn",
+    "!",
+    "(",
+    ")",
+    ",",
+];
+
+pub(super) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.args.iter().any(|arg| matches!(arg.text.as_str(), "-files0-from" | "-f")) {
+        judge.ask(parsed, "reads a list of files");
+    }
+    let mut at = 0;
+    let mut root = ".".to_owned();
+    let mut name = None;
+    while let Some(arg) = parsed.args.get(at) {
+        at += 1;
+        let text = arg.text.as_str();
+        match text {
+            "-name" if name.is_none() => name = parsed.args.get(at).map(|arg| arg.text.clone()),
+            // With alternatives, other names are found too.
+            "-name" | "-iname" | "-o" | "-or" | "-not" | "!" | "," => name = Some(HOLE.to_string()),
+            _ => {}
+        }
+        match text {
+            "-delete" => judge.deny(parsed, "deletes everything that it finds"),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let end =
+                    parsed.args[at..].iter().position(|a| matches!(a.text.as_str(), ";" | "+"));
+                let end = end.map_or(parsed.args.len(), |end| at + end);
+                found_command(judge, &parsed.args[at..end], &root, name.as_deref());
+                at = end + 1;
+            }
+            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                judge.ask(parsed, "writes what it finds to a file");
+                if let Some(file) = parsed.args.get(at) {
+                    judge.consider(judge.places.judge(file, Access::Write));
+                }
+            }
+            _ if text.starts_with(['-', '!', '(', ')', ',']) && arg.shape != Shape::Splits => {
+                if FIND_VALUES.contains(&text) {
+                    at += 1;
+                } else if !FIND_PLAIN.contains(&text) {
+                    judge.ask(parsed, &format!("has a part `{text}` that is not known"));
+                }
+            }
+            _ => {
+                if arg.opaque_start() {
+                    judge.ask(parsed, "gets a word that is not known and may be an action");
+                }
+                judge.consider(judge.places.judge(arg, Access::List));
+                text.clone_into(&mut root);
+            }
+        }
+    }
+}
+
+/// A command that find runs, with a pattern for what it found in place of `{}`.
+fn found_command(judge: &mut Judge<'_>, args: &[Arg], root: &str, name: Option<&str>) {
+    let found = match name {
+        Some(name)
+            if !name.contains(HOLE)
+                && !paths::sought_secret(name)
+                && name.contains(|c: char| c.is_alphanumeric()) =>
+        {
+            Arg {
+                text: format!("{root}/*/{name}"),
+                shape: Shape::Pattern,
+                guess: None,
+                secret: false,
+            }
+        }
+        _ => Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false },
+    };
+    let args: Vec<Arg> = args.iter().map(|arg| replace(arg, "{}", &found)).collect();
+    judge.command(&args, None);
+}
+
+/// `arg` with `found` in place of `mark`.
+pub(super) fn replace(arg: &Arg, mark: &str, found: &Arg) -> Arg {
+    if !arg.text.contains(mark) {
+        return arg.clone();
+    }
+    if arg.text == mark {
+        return found.clone();
+    }
+    let text = arg.text.replace(mark, &HOLE.to_string());
+    Arg { text, shape: Shape::Holes.max_with(arg.shape), guess: None, secret: false }
+}
+
+impl Shape {
+    fn max_with(self, other: Shape) -> Shape {
+        if other == Shape::Splits { other } else { self }
+    }
+}
+
+pub(super) fn chmod(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let [mode, files @ ..] = parsed.args else {
+        return judge.classified(Class::Changes, parsed);
+    };
+    for file in files {
+        judge.consider(judge.places.judge(file, Access::Write));
+    }
+    let executable = matches!(mode.known(), Some("+x" | "u+x" | "a+x" | "ug+x" | "ugo+x"));
+    if !executable || files.is_empty() || files.iter().any(|file| file.text.starts_with('-')) {
+        judge.classified(Class::Changes, parsed);
+    }
+}
+
+pub(super) fn copy(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let own = parsed.name == "mv" && workflow::moves_state(parsed, judge);
+    if own {
+        return;
+    }
+    let known = |arg: &&Arg| matches!(arg.shape, Shape::Exact | Shape::Pattern);
+    let named = parsed.operands.iter().all(known) && parsed.operands.len() > 1;
+    judge.about(parsed, Decision::Ask, named && parsed.name != "rename", Class::Changes.sentence());
+    let moves = parsed.name == "mv" || parsed.name == "rename";
+    let into_option = parsed.has(&["-t", "--target-directory"]);
+    for (at, operand) in parsed.operands.iter().enumerate() {
+        let last = at + 1 == parsed.operands.len() && !into_option;
+        let access = if last || moves { Access::Write } else { Access::Read };
+        judge.consider(judge.places.judge(operand, access));
+    }
+    // What is copied into a folder keeps its name there.
+    if let [from @ .., to] = parsed.operands.as_slice() {
+        for source in from {
+            let name = paths::file_name(source.text.trim_end_matches('/'));
+            let target = format!("{}/{name}", to.text.trim_end_matches('/'));
+            let target = Arg { text: target, ..(*source).clone() };
+            let finding = judge.places.judge(&target, Access::Write);
+            judge.consider(finding.filter(|_| source.shape == Shape::Exact));
+        }
+    }
+    judge.writes(&parsed.operands);
+}
+
+/// Folders that a build makes anew, whatever is lost in them.
+const REBUILT: [&str; 20] = [
+    "target",
+    "node_modules",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".nox",
+    ".next",
+    ".nuxt",
+    ".turbo",
+    ".parcel-cache",
+    ".gradle",
+    ".venv",
+    ".eggs",
+    ".nyc_output",
+    ".svelte-kit",
+    ".angular",
+    ".dart_tool",
+    "bower_components",
+];
+
+/// Whether a path lies in a folder that a build makes anew.
+fn is_rebuilt(judge: &Judge<'_>, arg: &Arg) -> bool {
+    let Some(path) = arg.known() else { return false };
+    let absolute = judge.places.absolute(path);
+    let root = judge.places.root.as_deref();
+    let Some(inside) = root.and_then(|root| paths::below(&absolute, root)) else { return false };
+    judge.places.class(path) == PathClass::Repository
+        && inside.split('/').any(|part| REBUILT.contains(&part))
+}
+
+pub(super) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let options: Vec<&str> = parsed
+        .args
+        .iter()
+        .map(|arg| arg.text.as_str())
+        .take_while(|text| *text != "--")
+        .filter(|text| text.starts_with('-'))
+        .collect();
+    let given = |letters: [char; 2], long: &str| {
+        options.iter().any(|option| match option.strip_prefix("--") {
+            Some(name) => !name.is_empty() && long.starts_with(name),
+            None => option.contains(letters),
+        })
+    };
+    let recursive = given(['r', 'R'], "recursive");
+    let force = given(['f', 'f'], "force");
+    let root = parsed.operands.iter().any(|arg| {
+        let path = judge.places.absolute(arg.text.trim_end_matches('*'));
+        path == "/" || path == "~" || Some(path) == judge.places.root
+    });
+    let bare =
+        options.iter().any(|option| "--no-preserve-root".starts_with(option) && option.len() > 5);
+    if (recursive && root) || bare {
+        return judge.deny(parsed, "deletes everything");
+    }
+    let known = options.iter().all(|option| {
+        option.strip_prefix('-').is_some_and(|o| o.bytes().all(|b| b"rRfvdi".contains(&b)))
+            || matches!(*option, "--recursive" | "--force" | "--verbose" | "--dir")
+    });
+    let operands = !parsed.operands.is_empty();
+    let is_made_anew = |arg: &&Arg| is_rebuilt(judge, arg) || judge.places.is_lost_with_run(arg);
+    if known && operands && parsed.operands.iter().all(is_made_anew) {
+        return;
+    }
+    if recursive && force {
+        return judge.deny(parsed, "deletes folders without asking");
+    }
+    // Files only: of a folder git may have some files and not others.
+    let single = known && operands && !recursive;
+    if single && parsed.operands.iter().all(|arg| judge.is_kept_by_git(arg)) {
+        return;
+    }
+    let named = parsed.operands.iter().all(|arg| arg.known().is_some()) && operands;
+    judge.about(parsed, Decision::Ask, named, Class::Deletes.sentence());
+}
+
+pub(super) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.classified(Class::Changes, parsed);
+    for arg in parsed.args {
+        for (prefix, access) in [("of=", Access::Write), ("if=", Access::Read)] {
+            if let Some(path) = arg.text.strip_prefix(prefix) {
+                let path = Arg { text: path.to_owned(), ..arg.clone() };
+                judge.consider(judge.places.judge(&path, access));
+            }
+        }
+    }
+}
+
+/// `fd -x`: the command gets what was found.
+pub(super) fn fd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let Some(rest) = parsed.rest else { return };
+    let command = &parsed.args[rest..];
+    let found = Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false };
+    let end = command.iter().position(|arg| arg.text == ";").unwrap_or(command.len());
+    let marks = ["{}", "{/}", "{//}", "{.}", "{/.}"];
+    let mut args: Vec<Arg> = command[..end]
+        .iter()
+        .map(|arg| marks.iter().fold(arg.clone(), |arg, mark| replace(&arg, mark, &found)))
+        .collect();
+    if !command[..end].iter().any(|arg| marks.iter().any(|mark| arg.text.contains(mark))) {
+        args.push(found);
+    }
+    judge.command(&args, None);
+}
+
+/// `mktemp`: where the run's temporary folder is, or in the checkout.
+pub(super) fn temporary(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    for operand in &parsed.operands {
+        judge.consider(judge.places.judge(operand, Access::Write));
+    }
+    if !parsed.operands.is_empty() && !parsed.has(&["--tmpdir", "-t"]) {
+        return;
+    }
+    for folder in parsed.values(&["--tmpdir"]) {
+        judge.consider(judge.places.judge(folder, Access::Write));
+    }
+    // A name in that folder, not one that leads out of it.
+    let plain = |arg: &&Arg| arg.known().is_some_and(|name| !name.contains('/'));
+    if judge.places.own_temporary.is_none() || !parsed.operands.iter().all(plain) {
+        judge.ask_held(parsed, "makes a file in a temporary folder");
+    }
+}
+
+/// `tar`: packing names what it reads and writes, unpacking does not.
+pub(super) fn tar(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const PROGRAMS: [&str; 10] = [
+        "-I",
+        "--use-c",
+        "-F",
+        "--info",
+        "--new-v",
+        "--to-c",
+        "--checkpoint-a",
+        "--rsh",
+        "--rmt",
+        "--owner-m",
+    ];
+    let options = || parsed.args.iter().map(|arg| arg.text.as_str());
+    if options().any(|text| PROGRAMS.iter().any(|known| text.starts_with(known))) {
+        judge.makes(parsed, "--use-compress-program", Class::NamesCode);
+    }
+    let Some((mode, rest)) = parsed.args.split_first() else {
+        return judge.classified(Class::Changes, parsed);
+    };
+    let letters = mode.text.strip_prefix('-').unwrap_or(&mode.text);
+    let plain = mode.known().is_some() && letters.bytes().all(|b| b"cxtzjJvpf".contains(&b));
+    let modes = letters.bytes().filter(|b| b"cxt".contains(b)).count();
+    let simple = plain && modes == 1 && letters.ends_with('f');
+    let [archive, files @ ..] = rest else {
+        return judge.classified(Class::Changes, parsed);
+    };
+    if !simple || files.iter().any(|file| file.text.starts_with('-')) {
+        judge.classified(Class::Changes, parsed);
+        for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
+            judge.consider(judge.places.judge(arg, Access::Read));
+        }
+        return;
+    }
+    // A colon names another machine.
+    if archive.text.contains(':') {
+        return judge.classified(Class::Connects, parsed);
+    }
+    let packs = letters.contains('c');
+    let access = if packs { Access::Write } else { Access::Read };
+    judge.consider(judge.places.judge(archive, access));
+    for file in files.iter().filter(|_| packs) {
+        judge.consider(judge.places.judge(file, Access::Read));
+    }
+    if letters.contains('x') {
+        judge.classified(Class::Changes, parsed);
+    }
+}

@@ -1,0 +1,142 @@
+//! What the table cannot say about gh: filters, texts, requests.
+
+use super::{Judge, workflow};
+use crate::expand::Arg;
+use crate::options::ParsedArgs;
+use crate::paths::Access;
+use crate::programs::Class;
+
+/// Options of gh before the sub-command: a repository that is not this one.
+pub(super) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let reads = parsed.args.iter().any(|arg| {
+        matches!(arg.text.as_str(), "view" | "list" | "checks" | "diff" | "status" | "search")
+    });
+    if parsed.has(&["-R", "--repo"]) && !reads {
+        judge.ask(parsed, "writes to another repository");
+    }
+}
+
+/// Texts that are published: what is put together when the line runs may be anything.
+pub(super) fn text(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.classified(parsed.program.class, parsed);
+}
+
+pub(super) fn forge_query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    for value in parsed.values(&["-q", "--jq", "--template", "--format"]) {
+        if reads_environment(value) {
+            judge.ask(parsed, "gets a filter that reads the environment");
+        }
+    }
+}
+
+/// Whether a filter shows variables of the environment.
+fn reads_environment(filter: &Arg) -> bool {
+    let mut words = filter.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '$');
+    filter.opaque_start() || words.any(|word| matches!(word, "env" | "ENV" | "$ENV"))
+}
+
+pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let number = parsed.operands.first().and_then(|arg| arg.known()).unwrap_or_default();
+    let numbered = parsed.operands.len() == 1
+        && !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit());
+    let edits = ["-t", "--title", "-b", "--body", "-F", "--body-file"];
+    let only = !parsed.seen.is_empty() && parsed.seen.iter().all(|seen| edits.contains(&seen.name));
+    let edit = parsed.name.ends_with(" edit");
+    if edit && numbered && only && workflow::is_planner(judge.context) {
+        return;
+    }
+    let comment = parsed.name.ends_with(" comment");
+    let body = ["-b", "--body", "-F", "--body-file"];
+    let only = only && parsed.seen.iter().all(|seen| body.contains(&seen.name));
+    if comment && numbered && only && workflow::leaves_comments(judge.context) {
+        return;
+    }
+    judge.classified(Class::Publishes, parsed);
+}
+
+pub(super) fn label(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let create = parsed.name.ends_with(" create");
+    let known = ["--force", "-f", "--color", "-c", "--description", "-d"];
+    let options = parsed.args.iter().filter(|arg| arg.text.starts_with('-'));
+    let only = options
+        .into_iter()
+        .all(|arg| known.contains(&arg.text.split('=').next().unwrap_or_default()));
+    if create && only && workflow::is_board(judge.context) {
+        return;
+    }
+    judge.classified(Class::Publishes, parsed);
+}
+
+pub(super) fn repo_view(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let owner = match words.as_deref() {
+        Some(["--json", "owner"] | ["--json=owner"]) => true,
+        Some(["--json", "owner", "-q" | "--jq", filter]) => {
+            filter.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.')
+        }
+        _ => false,
+    };
+    if !(owner && parsed.name.ends_with(" view") && workflow::is_board(judge.context)) {
+        judge.classified(Class::Connects, parsed);
+    }
+}
+
+pub(super) fn auth(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let status = matches!(words.as_deref(), Some(["status"]));
+    if !(status && workflow::is_board(judge.context)) {
+        judge.classified(Class::Reveals, parsed);
+    }
+}
+
+/// Options of `gh api` that only shape what is shown.
+const SHAPES: [&str; 6] = ["--paginate", "--silent", "-i", "--include", "--slurp", "--verbose"];
+
+pub(super) fn api(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let graphql = parsed.args.iter().any(|arg| arg.text.contains("graphql"));
+    let mut files = false;
+    let mut sends = false;
+    let mut plain = true;
+    let mut paths = Vec::new();
+    let mut args = parsed.args.iter();
+    while let Some(arg) = args.next() {
+        match arg.text.as_str() {
+            "-f" | "--raw-field" => {
+                sends = true;
+                plain &= args.next().is_some_and(|value| !value.opaque_start());
+            }
+            "-q" | "--jq" => plain &= args.next().is_some_and(|v| !reads_environment(v)),
+            "-H" | "--header" => {
+                let accepts = |v: &Arg| v.text.to_lowercase().starts_with("accept:");
+                plain &= args.next().is_some_and(accepts);
+            }
+            "-F" | "--field" => {
+                sends = true;
+                if let Some(value) = args.next() {
+                    files |= value.text.contains("=@");
+                    plain &= !value.opaque_start();
+                    let file = value.text.split_once("=@").map(|(_, file)| Arg::exact(file));
+                    judge.consider(file.and_then(|f| judge.places.judge(&f, Access::Read)));
+                }
+            }
+            text if SHAPES.contains(&text) => {}
+            text if text.starts_with('-') || arg.known().is_none() => plain = false,
+            text => paths.push(text),
+        }
+    }
+    let texts = parsed.args.iter().map(|arg| arg.text.to_lowercase());
+    let changes = texts.into_iter().any(|text| text.contains("delete"));
+    let reads = matches!(paths.as_slice(), [path] if is_plain_path(path)) && !sends && !graphql;
+    let board = graphql && !files && !changes && workflow::is_board(judge.context);
+    if plain && board {
+        return;
+    }
+    judge.classified(if plain && reads { Class::Fetches } else { Class::Connects }, parsed);
+}
+
+/// A path of the interface, relative to its root: another server would get the token.
+fn is_plain_path(path: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"/_.-{}?=&+,%".contains(&b);
+    !path.contains("//") && !path.contains("secrets") && path.bytes().all(plain)
+}

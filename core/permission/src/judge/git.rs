@@ -1,0 +1,455 @@
+//! What the table cannot say about git and gh: refspecs, remotes, listings.
+
+use super::{Judge, Staging};
+use crate::expand::{Arg, shown};
+use crate::options::ParsedArgs;
+use crate::paths::PathClass;
+use crate::programs::Class;
+use crate::verdict::{Finding, PathRule, Rule};
+
+/// The remotes of a project. Any other name may be a folder, whose hooks would run.
+const REMOTES: [&str; 2] = ["origin", "upstream"];
+/// The branches that work may be rebased onto.
+const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
+/// Branches that others build on; pushing another branch over one asks.
+const PROTECTED: [&str; 8] =
+    ["main", "master", "develop", "trunk", "release", "production", "stable", "gh-pages"];
+
+pub(super) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    for value in parsed.values(&["-C"]) {
+        let places = &judge.places;
+        let folder = value.known().map(|path| places.absolute(path));
+        // Any folder below the root may have been made to look like a repository, and the
+        // configuration of a repository is executed.
+        if folder.is_none() || folder != places.root {
+            judge.ask(parsed, "works in another folder, whose configuration is not known");
+        }
+    }
+    // An alias given on the command line is code.
+    for value in parsed.values(&["-c"]) {
+        if let Some((_, code)) = value.text.split_once("=!") {
+            judge.guessed_code(code);
+        }
+    }
+}
+
+pub(super) fn listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const LISTING: [&str; 17] = [
+        "--list",
+        "-l",
+        "-a",
+        "--all",
+        "-r",
+        "--remotes",
+        "-v",
+        "-vv",
+        "--verbose",
+        "--contains",
+        "--no-contains",
+        "--merged",
+        "--no-merged",
+        "--points-at",
+        "--show-current",
+        "--sort",
+        "--format",
+    ];
+    let name = |arg: &Arg| arg.text.split('=').next().unwrap_or_default().to_owned();
+    let lists = parsed.args.iter().any(|arg| LISTING.contains(&name(arg).as_str()));
+    let only = parsed.args.iter().all(|arg| {
+        arg.known().is_some()
+            && (!arg.text.starts_with('-') || LISTING.contains(&name(arg).as_str()))
+    });
+    // `branch -v topic` still makes a branch.
+    let explicit = parsed.args.iter().any(|arg| {
+        ["--list", "-l", "--contains", "--merged", "--no-merged", "--points-at"]
+            .contains(&name(arg).as_str())
+    });
+    if !(lists && only && (explicit || parsed.operands.is_empty())) {
+        judge.classified(Class::Changes, parsed);
+    }
+}
+
+pub(super) fn nested_listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let sub = parsed.name.rsplit(' ').next().unwrap_or_default();
+    let shows = match (sub, words.as_deref().unwrap_or_default()) {
+        ("worktree" | "stash", ["list", rest @ ..]) => rest.iter().all(|w| !w.starts_with("--o")),
+        ("stash", ["show", ..]) => parsed.args.iter().all(|arg| !arg.text.starts_with("--")),
+        ("submodule", ["status"]) | ("notes" | "bisect", ["list" | "log"]) => true,
+        _ => false,
+    };
+    if shows {
+        return;
+    }
+    judge.classified(parsed.program.class, parsed);
+    if matches!(
+        words.as_deref(),
+        Some(["foreach" | "run" | "replay" | "add" | "set-url", ..]) | None
+    ) {
+        judge.ask(parsed, "runs commands or changes where code comes from");
+    }
+    if let ("submodule", Some(["foreach", code @ ..])) = (sub, words.as_deref()) {
+        judge.guessed_code(&code.join(" "));
+    }
+    if let ("bisect", Some(["run", _, ..])) = (sub, words.as_deref()) {
+        let command = parsed.args[1..].to_vec();
+        judge.command(&command, None);
+    }
+}
+
+pub(super) fn reflog(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if let Some(first) = parsed.operands.first()
+        && matches!(first.text.as_str(), "expire" | "delete" | "drop")
+    {
+        judge.classified(Class::Discards, parsed);
+    }
+}
+
+/// `git checkout`: a branch keeps what is not committed, a file does not.
+pub(super) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let separated = parsed.args.iter().any(|arg| arg.text == "--");
+    let creates = parsed.has(&["-b"]);
+    if separated && !creates {
+        return discards(judge, parsed, &parsed.operands);
+    }
+    let branch = |arg: &&Arg| {
+        arg.known().is_some_and(|name| {
+            let current = judge.context.git_branch.as_deref() == Some(name);
+            name == "-" || current || MAIN_BRANCHES.contains(&name)
+        })
+    };
+    match parsed.operands.as_slice() {
+        [] | [_] if creates => {}
+        [only] if branch(only) => {}
+        [only] if !is_everything(only) => judge.classified(Class::Changes, parsed),
+        files => discards(judge, parsed, files),
+    }
+}
+
+/// `git add` and `git commit -a`: what they would take is known to git alone.
+pub(super) fn stage(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let commits = parsed.name.ends_with("commit");
+    let takes = !commits || parsed.has(&["-a", "--all"]);
+    if !takes || parsed.has(&["-n", "--dry-run"]) && !commits {
+        return;
+    }
+    if let Some(secret) = judge.places.would_stage.first() {
+        let secret = onloop_syntax::text::one_line(secret);
+        let reason =
+            format!("`{}` would take `{secret}`, whose name says that it is a secret", parsed.name);
+        return judge.add(Finding::deny(Rule::Path(PathRule::Secret), reason));
+    }
+    // What is not known may stand for everything.
+    let specs: Option<Vec<String>> =
+        parsed.operands.iter().map(|arg| arg.known().map(str::to_owned)).collect();
+    judge.staged.push(Staging {
+        folder: judge.places.cwd.clone(),
+        pathspecs: specs.filter(|_| !commits).unwrap_or_default(),
+        only_tracked: commits || parsed.has(&["-u", "--update"]),
+        also_ignored: !commits && parsed.has(&["-f", "--force"]),
+    });
+}
+
+/// `git restore`: `--staged` alone only takes files out of the index.
+pub(super) fn restore(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.has(&["-S", "--staged"]) && !parsed.has(&["-W", "--worktree"]) {
+        return;
+    }
+    discards(judge, parsed, &parsed.operands);
+}
+
+/// Files whose changes are thrown away: those that are named one by one may be meant.
+fn discards(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, files: &[&Arg]) {
+    if files.is_empty() || files.iter().any(|file| is_everything(file)) {
+        return judge.classified(Class::Discards, parsed);
+    }
+    if files.iter().all(|file| judge.is_kept_by_git(file)) {
+        return;
+    }
+    judge.ask(parsed, "throws away what is not committed in the files that it names");
+}
+
+impl Judge<'_> {
+    /// Whether git has this file exactly as it is, so that it can be thrown away.
+    pub(super) fn is_kept_by_git(&mut self, file: &Arg) -> bool {
+        let Some(path) = file.known().filter(|_| !is_everything(file)) else { return false };
+        if self.places.class(path) != PathClass::Repository {
+            return false;
+        }
+        let path = self.places.absolute(path);
+        match &mut self.recovering {
+            Some(lost) => {
+                lost.insert(path);
+                true
+            }
+            None => self.places.unchanged.contains(&path),
+        }
+    }
+}
+
+/// Whether a pathspec stands for a folder or for files that it does not name.
+fn is_everything(arg: &Arg) -> bool {
+    let text = arg.text.as_str();
+    text.is_empty()
+        || matches!(text, "." | "./" | "*")
+        || text.starts_with(':')
+        || text.ends_with('/')
+        || text.ends_with("..")
+        || text.contains(['*', '?', '['])
+}
+
+/// `git clean`: what is not tracked cannot be brought back.
+pub(super) fn clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.has(&["-n", "--dry-run"]) {
+        return;
+    }
+    let forced = parsed.has(&["-f", "--force"]);
+    judge.classified(if forced { Class::Discards } else { Class::Deletes }, parsed);
+}
+
+/// `git branch`: lists, makes, and deletes what is merged.
+pub(super) fn branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let deletes = parsed.has(&["-d", "--delete"]);
+    if deletes && parsed.has(&["-f", "--force"]) {
+        return judge.classified(Class::Discards, parsed);
+    }
+    let named = parsed.operands.iter().all(|arg| {
+        arg.known().is_some_and(|name| {
+            !name.is_empty() && !name.starts_with('-') && !name.contains([':', '\\', ' '])
+        })
+    });
+    let protected = deletes && parsed.operands.iter().any(|arg| is_protected(&arg.text));
+    if !named || protected {
+        judge.classified(Class::Changes, parsed);
+    }
+}
+
+/// `git clone`: other addresses may name programs.
+pub(super) fn clone(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let plain = parsed.operands.first().and_then(|arg| arg.known()).is_some_and(|address| {
+        let starts = ["https://", "ssh://", "git@"];
+        starts.iter().any(|start| address.starts_with(start)) && !address.contains("::")
+    });
+    if !plain {
+        judge.ask(parsed, "fetches from something else than the web");
+    }
+    judge.classified(Class::Fetches, parsed);
+}
+
+/// Settings whose values are no secrets.
+const SHOWN_SETTINGS: [&str; 14] = [
+    "user.",
+    "core.",
+    "init.",
+    "branch.",
+    "pull.",
+    "push.",
+    "merge.",
+    "rebase.",
+    "diff.",
+    "color.",
+    "commit.",
+    "tag.",
+    "fetch.",
+    "remote.pushdefault",
+];
+
+/// `git config`: shows a setting that holds no secret.
+pub(super) fn config(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let rest = match words.as_deref() {
+        Some(["--get" | "--get-all" | "get", rest @ ..]) => rest,
+        Some(["--global" | "--local" | "--system", "--get" | "get", rest @ ..]) => rest,
+        Some(rest @ [_]) => rest,
+        _ => return judge.classified(Class::Rewires, parsed),
+    };
+    let shown = |key: &str| {
+        let key = key.to_lowercase();
+        SHOWN_SETTINGS.iter().any(|known| key.starts_with(known))
+    };
+    if !matches!(rest, [key] if shown(key)) {
+        judge.classified(Class::Reveals, parsed);
+    }
+}
+
+/// `git remote`: listing names, and addresses, which may hold a password.
+pub(super) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    match words.as_deref() {
+        Some([]) => {}
+        Some(["-v" | "--verbose"] | ["get-url", "origin" | "upstream"]) => {
+            judge.ask_held(parsed, "shows addresses, which may hold a password");
+        }
+        _ => judge.classified(Class::Rewires, parsed),
+    }
+}
+
+pub(super) fn fetch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let Some(operands) = parsed.known_operands() else {
+        return judge.ask(parsed, "fetches from somewhere that is not known");
+    };
+    let [remote, refs @ ..] = operands.as_slice() else {
+        return;
+    };
+    if !REMOTES.contains(remote) {
+        judge.ask(parsed, "fetches from something else than the project's remotes");
+    }
+    if refs.iter().any(|name| !is_branch(name)) {
+        judge.ask(parsed, "writes local branches");
+    }
+}
+
+pub(super) fn rebase(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let steps = parsed.has(&["--continue", "--abort"]);
+    let operands = parsed.known_operands();
+    let onto_main = match operands.as_deref() {
+        Some([remote, branch]) => REMOTES.contains(remote) && MAIN_BRANCHES.contains(branch),
+        Some([upstream]) => upstream.split_once('/').is_some_and(|(remote, branch)| {
+            REMOTES.contains(&remote) && MAIN_BRANCHES.contains(&branch)
+        }),
+        Some([]) => steps,
+        _ => false,
+    };
+    if !onto_main {
+        judge.ask(parsed, "rebases onto something else than the main branch");
+    }
+    for code in parsed.values(&["-x", "--exec"]) {
+        judge.shell_argument(code);
+    }
+}
+
+fn is_branch(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(['-', '.'])
+        && !name.contains("..")
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_-.".contains(&b))
+}
+
+pub(super) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let lease = parsed.has(&["--force-with-lease"]);
+    let forced = parsed.has(&["-f", "--force"]) || lease;
+    let refs = parsed.operands.get(1..).unwrap_or_default();
+    if let Some(remote) = parsed.operands.first()
+        && !remote.known().is_some_and(|name| REMOTES.contains(&name))
+    {
+        judge.ask(parsed, "pushes to something else than the project's remotes");
+    }
+    let every = ["--all", "--mirror", "--tags", "--branches", "--prune"];
+    if forced && parsed.has(&every) {
+        force_push(judge, "`git push` forces more than one branch");
+    }
+    if forced && refs.is_empty() {
+        force_push(judge, "`git push` forces branches that it does not name");
+    }
+    if forced && refs.len() > 1 {
+        force_push(judge, "`git push` forces more than one branch");
+    }
+    for refspec in refs {
+        push_refspec(judge, parsed, refspec, forced, lease);
+    }
+}
+
+fn force_push(judge: &mut Judge<'_>, reason: impl Into<String>) {
+    judge.add(Finding::deny(Rule::ForcePush, reason));
+}
+
+fn push_refspec(
+    judge: &mut Judge<'_>,
+    parsed: &ParsedArgs<'_>,
+    refspec: &Arg,
+    forced: bool,
+    lease: bool,
+) {
+    let text = shown(&refspec.text);
+    let (plus, rest) = match refspec.text.strip_prefix('+') {
+        Some(rest) => (true, rest),
+        None => (false, refspec.text.as_str()),
+    };
+    let (source, target) = match rest.split_once(':') {
+        Some((source, target)) => (source, Some(target)),
+        None => (rest, None),
+    };
+    if target.is_some() && source.is_empty() {
+        let reason = format!("`git push {text}` deletes a branch of the remote");
+        return judge.add(Finding::deny(Rule::DeleteBranch, reason));
+    }
+    if refspec.known().is_none() {
+        return judge.ask(parsed, "pushes a branch whose name is not known");
+    }
+    let branch = judge.context.git_branch.as_deref();
+    let own = branch.is_some_and(|branch| {
+        let to = target.unwrap_or(source);
+        let from = source == "HEAD" || short(source) == branch;
+        from && (short(to) == branch || (target.is_none() && to == "HEAD"))
+    });
+    if forced || plus {
+        // A lease overwrites only what was seen.
+        let seen = lease && !plus && !parsed.has(&["-f", "--force"]);
+        if own && seen && !branch.is_some_and(is_protected) {
+            return;
+        }
+        return forced_refspec(judge, &text, source, target, plus);
+    }
+    let plain = |name: &str| is_branch(name) && !names_another_kind(name);
+    if !source.split(['~', '^']).all(plain)
+        || target.is_some_and(|name| !plain(name))
+        || source == "tag"
+    {
+        judge.ask(parsed, "pushes something else than a branch");
+    }
+    let pushed = target.unwrap_or(source);
+    let known = branch.is_some();
+    if is_protected(pushed) && !own && (known || target.is_some_and(|t| short(t) != short(source)))
+    {
+        judge.ask(parsed, &format!("pushes `{source}` over the protected branch `{pushed}`"));
+    }
+}
+
+/// Whether a full name is that of a tag or of something else that is no branch.
+fn names_another_kind(name: &str) -> bool {
+    let rest = name.strip_prefix("refs/").unwrap_or(name);
+    rest.starts_with("tags/") || name.starts_with("refs/") && !rest.starts_with("heads/")
+}
+
+/// Only the branch of the issue that is checked out may be forced.
+fn forced_refspec(
+    judge: &mut Judge<'_>,
+    text: &str,
+    source: &str,
+    target: Option<&str>,
+    plus: bool,
+) {
+    let target = target.unwrap_or(source);
+    let branch = judge.context.git_branch.as_deref();
+    let own = branch.and_then(issue_number);
+    let same = own.is_some() && issue_number(target) == own;
+    let from_own = source == "HEAD" || issue_number(source) == own;
+    if same && from_own && is_branch(target) && !plus && !target.contains('/') {
+        return;
+    }
+    let why = match (branch, own) {
+        (None, _) => "there is no branch to compare with".to_owned(),
+        (Some(branch), None) => format!("the current branch `{branch}` is not one of an issue"),
+        (Some(branch), Some(_)) => format!("only `{branch}` itself may be forced"),
+    };
+    force_push(judge, format!("`git push` forces `{text}`, and {why}"));
+}
+
+fn short(name: &str) -> &str {
+    name.strip_prefix("refs/heads/").or_else(|| name.strip_prefix("heads/")).unwrap_or(name)
+}
+
+fn is_protected(name: &str) -> bool {
+    let name = short(name).to_lowercase();
+    PROTECTED.iter().any(|branch| {
+        name == *branch || name.strip_prefix(branch).is_some_and(|rest| rest.starts_with('/'))
+    })
+}
+
+/// `42` of `issue-42` and `issue-42-title`.
+fn issue_number(branch: &str) -> Option<&str> {
+    let rest = branch.strip_prefix("issue-")?;
+    let end = rest.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());
+    let (number, title) = rest.split_at(end);
+    (!number.is_empty() && (title.is_empty() || title.starts_with('-'))).then_some(number)
+}

@@ -1,0 +1,64 @@
+//! Redirections, and the standard input that a line contains.
+
+use super::{Judge, workflow};
+use crate::expand::{Arg, Variables};
+use crate::paths::{Access, PathClass};
+use crate::shell::{ParsedShell, Redirection, RedirectionKind, Word};
+
+impl Judge<'_> {
+    /// Judges where a redirection leads.
+    pub(super) fn redirection(
+        &mut self,
+        script: &ParsedShell,
+        redirection: &Redirection,
+        variables: &Variables<'_>,
+        index: usize,
+    ) {
+        let access = match redirection.kind {
+            RedirectionKind::Text | RedirectionKind::Document(_) => return,
+            RedirectionKind::Read => Access::Read,
+            RedirectionKind::Write | RedirectionKind::ReadWrite => Access::Write,
+            RedirectionKind::Duplicate => {
+                let target = redirection.target.as_literal().unwrap_or_default();
+                let number = target.strip_suffix('-').unwrap_or(target);
+                if !target.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) {
+                    return;
+                }
+                Access::Write
+            }
+        };
+        let target = variables.single(&redirection.target, index);
+        if self.own_state(&target) && workflow::completes_state(script, index, self.context) {
+            return;
+        }
+        if access == Access::Write {
+            self.writes(&[&target]);
+        }
+        self.consider(self.places.judge(&target, access));
+    }
+
+    /// Whether `target` is the state file of the session that makes this call.
+    pub(super) fn own_state(&self, target: &Arg) -> bool {
+        target.known().is_some_and(|path| self.places.class(path) == PathClass::OwnState)
+    }
+
+    /// The text that a command gets on its standard input, when the line contains it.
+    pub(super) fn standard_input(
+        &self,
+        script: &ParsedShell,
+        redirections: &[Redirection],
+        variables: &Variables<'_>,
+        index: usize,
+    ) -> Option<Arg> {
+        let word: &Word =
+            redirections.iter().rev().find_map(|redirection| match redirection.kind {
+                RedirectionKind::Text => Some(&redirection.target),
+                RedirectionKind::Document(slot) => script.documents.get(slot),
+                RedirectionKind::Read
+                | RedirectionKind::Write
+                | RedirectionKind::ReadWrite
+                | RedirectionKind::Duplicate => None,
+            })?;
+        Some(variables.single(word, index))
+    }
+}

@@ -1,0 +1,122 @@
+//! Judges arguments by what the table says that they are.
+
+use super::{Judge, network};
+use crate::expand::{Arg, HOLE, Shape, shown};
+use crate::options::{ArgFinding, ParsedArgs};
+use crate::paths::{Access, PathClass};
+use crate::programs::Role;
+use crate::verdict::{Finding, PathRule, Rule};
+
+impl Judge<'_> {
+    /// Judges what the reader of the arguments found, in the order of the words.
+    pub(super) fn arguments(&mut self, parsed: &ParsedArgs<'_>) {
+        for found in &parsed.found {
+            match found {
+                ArgFinding::Operand(arg, role) => self.role(arg, *role, parsed),
+                ArgFinding::Value(at, role) => {
+                    if let Some(value) = &parsed.seen[*at].value {
+                        self.role(value, *role, parsed);
+                    }
+                }
+                ArgFinding::Makes(name, class) => self.makes(parsed, name, *class),
+                ArgFinding::PossibleOption => {
+                    self.ask_held(parsed, "gets a word that is not known and may be an option");
+                }
+                ArgFinding::UnquotedValue => {
+                    self.ask_held(parsed, "gets unquoted words that are not known");
+                }
+                ArgFinding::MisplacedOption(name) => self.add(Finding::ask(
+                    Rule::Program(parsed.name.to_owned()),
+                    format!("`{name}` stands where another word of `{}` is expected", parsed.name),
+                )),
+                ArgFinding::UnlistedOption(name) => {
+                    let shown = shown(name);
+                    self.ask_held(parsed, &format!("has an option `{shown}` that is not known"));
+                }
+                ArgFinding::ShortenedOption(name) => {
+                    self.ask(parsed, &format!("has a shortened option `{name}`"));
+                }
+            }
+        }
+    }
+
+    /// Judges an argument or an option's value by what it is.
+    pub(super) fn role(&mut self, arg: &Arg, role: Role, parsed: &ParsedArgs<'_>) {
+        let places = &self.places;
+        let finding = match role {
+            Role::Data | Role::Command => None,
+            Role::List => places.judge(arg, Access::List),
+            Role::Glob => places.judge_glob(arg),
+            Role::Code => places.judge(arg, Access::Run),
+            Role::Address => network::address(arg),
+            Role::Read => places.judge(arg, Access::Read).filter(|_| arg.text != "-"),
+            Role::Write => {
+                let finding = places.judge(arg, Access::Write).filter(|_| arg.text != "-");
+                self.writes(&[arg]);
+                finding
+            }
+            Role::AtFile => return self.at_file(arg),
+            Role::Object => return self.object(arg),
+            Role::Shell => return self.shell_argument(arg),
+            Role::Refused => return self.ask(parsed, "is not judged by its arguments"),
+        };
+        // A sandbox does not hold what a program may send.
+        let held = parsed.program.class.is_held();
+        self.consider(finding.map(|finding| Finding { held: finding.held && held, ..finding }));
+    }
+
+    fn at_file(&mut self, arg: &Arg) {
+        let text = arg.text.as_str();
+        let file = text.strip_prefix('@').or_else(|| text.split_once("=@").map(|(_, file)| file));
+        let file = file.or_else(|| text.split_once("=<").map(|(_, file)| file));
+        if let Some(file) = file {
+            let file = Arg { text: file.to_owned(), ..arg.clone() };
+            self.consider(self.places.judge(&file, Access::Read));
+        }
+    }
+
+    /// Judges a revision by the file it names: secrets stay secret in history.
+    fn object(&mut self, arg: &Arg) {
+        let places = &self.places;
+        let text = arg.guessed().replace(HOLE, "");
+        if text.contains(['*', '?', '[']) || text.starts_with(':') {
+            let pattern = text.rsplit([':', ')', '!', '^']).next().unwrap_or_default();
+            let pattern = Arg { text: pattern.to_owned(), ..arg.clone() };
+            self.consider(places.judge_glob(&pattern));
+        }
+        let places = &self.places;
+        let path = text.rsplit_once(':').map_or(text.as_str(), |(_, path)| path);
+        for path in [text.as_str(), path] {
+            if places.class(path) == PathClass::Secret {
+                return self.consider(places.judge_text(path, Access::Read));
+            }
+        }
+        if text.starts_with(['/', '~']) || text.contains("..") && text.contains('/') {
+            let outside = self.places.judge_text(&text, Access::Read);
+            let revision = text.contains("..") && !text.split('/').any(|part| part == "..");
+            self.consider(outside.filter(|_| !revision));
+        }
+        if arg.shape == Shape::Pattern {
+            self.consider(self.places.judge(arg, Access::Read));
+        }
+        let hidden_path = arg.text.split_once(':').is_some_and(|(_, path)| path.contains(HOLE));
+        if arg.opaque_start() || hidden_path {
+            self.add(Finding::ask(
+                Rule::Path(PathRule::Unknown),
+                "it shows a file that is not known",
+            ));
+        }
+    }
+
+    /// Judges shell code in an argument.
+    pub(super) fn shell_argument(&mut self, arg: &Arg) {
+        match arg.known() {
+            Some(code) => self.code(code),
+            None => {
+                self.seen.unseen = true;
+                self.add(Finding::ask(Rule::HiddenCode, "shell code is put together when it runs"));
+                self.guessed_code(&arg.guessed().replace(HOLE, " "));
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What the table of programs cannot say: small languages in arguments.
+
+mod awk;
+mod sed;
+
+use super::Judge;
+use crate::expand::{Arg, Shape};
+use crate::options::ParsedArgs;
+use crate::paths::Access;
+
+pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let in_option = parsed.has(&["-e", "--regexp", "-f", "--file"]);
+    let lists = parsed.args.iter().any(|arg| arg.known() == Some("--files"));
+    if (in_option || lists)
+        && let Some(first) = parsed.operands.first()
+    {
+        judge.consider(judge.places.judge(first, Access::Read));
+    }
+    if parsed.has(&["--hidden", "-."]) || parsed.count(&["-u", "--unrestricted"]) > 1 {
+        judge.ask_held(parsed, "looks into hidden files, which are where secrets are");
+    }
+}
+
+pub(super) fn jq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    query(judge, parsed, parsed.operands.first().copied());
+}
+
+pub(super) fn yq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    // `eval` and `eval-all` stand before the expression, and without one the first is a file.
+    for operand in &parsed.operands {
+        query(judge, parsed, Some(operand));
+        judge.consider(judge.places.judge(operand, Access::Read));
+    }
+}
+
+fn query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, filter: Option<&Arg>) {
+    let Some(filter) = filter else { return };
+    match filter.known() {
+        None if filter.shape == Shape::Pattern => {}
+        None => judge.ask(parsed, "gets a filter that is put together when it runs"),
+        Some(text) => {
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$');
+            let reads = [
+                "load",
+                "load_str",
+                "load_xml",
+                "load_props",
+                "load_base64",
+                "input_line_number",
+                "$__loc__",
+                "get_search_list",
+                "env",
+                "$ENV",
+                "import",
+                "include",
+                "input_filename",
+                "$__prog_args",
+                "envsubst",
+                "strenv",
+                "eval",
+            ];
+            if words.into_iter().any(|word| reads.contains(&word)) {
+                judge.ask(parsed, "gets a filter that reads the environment or other files");
+            }
+        }
+    }
+}
+
+pub(super) fn awk(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let Some(program) = parsed.operands.first() else {
+        return;
+    };
+    match program.text.as_str() {
+        text if program.known().is_some() || program.shape == Shape::Pattern => {
+            if let Some(what) = awk::objection(text) {
+                judge.ask(parsed, what);
+            }
+        }
+        _ => judge.ask(parsed, "gets a program that is put together when it runs"),
+    }
+}
+
+pub(super) fn sed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let mut scripts = parsed.values(&["-e", "--expression"]);
+    let mut files = parsed.operands.as_slice();
+    if scripts.is_empty()
+        && let [script, rest @ ..] = files
+    {
+        scripts.push(script);
+        files = rest;
+    }
+    let in_place = parsed.has(&["-i", "--in-place"]);
+    let access = if in_place { Access::Write } else { Access::Read };
+    for file in files {
+        judge.consider(judge.places.judge(file, access));
+    }
+    if in_place {
+        judge.writes(files);
+    }
+    for script in scripts {
+        let text = script.known().or((script.shape == Shape::Pattern).then_some(&script.text));
+        match text {
+            Some(text) if sed::is_plain(text) => {}
+            Some(_) => judge.ask(parsed, "gets a script that may run commands or write files"),
+            None => judge.ask(parsed, "gets a script that is put together when it runs"),
+        }
+    }
+}

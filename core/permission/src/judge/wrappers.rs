@@ -1,0 +1,344 @@
+//! Commands that run other commands: what they run is judged as if it stood alone.
+
+use super::{Judge, files, tasks};
+use crate::expand::{Arg, HOLE, Shape};
+use crate::options::ParsedArgs;
+use crate::programs::{Class, Role};
+use crate::verdict::Decision;
+
+fn unknown_words() -> Arg {
+    Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret: false }
+}
+
+/// The arguments joined with blanks, as eval joins them.
+fn joined(args: &[Arg]) -> Arg {
+    let mut text = String::new();
+    let mut shape = Shape::Exact;
+    for arg in args {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(arg.guessed());
+        if arg.shape != Shape::Exact {
+            shape = Shape::Splits;
+        }
+    }
+    Arg { text, shape, guess: None, secret: false }
+}
+
+pub(super) fn eval(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let args = match parsed.args {
+        [first, rest @ ..] if first.text == "--" => rest,
+        args => args,
+    };
+    judge.shell_argument(&joined(args));
+}
+
+pub(super) fn command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.has(&["-v", "-V"]) {
+        return;
+    }
+    rest(judge, parsed);
+}
+
+fn rest(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if let Some(rest) = parsed.rest {
+        let stdin = judge.standard.take();
+        judge.command(&parsed.args[rest..], stdin.as_ref());
+    }
+}
+
+pub(super) fn old_style_number(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let Some(at) = parsed.rest else { return };
+    let number = |arg: &Arg| {
+        arg.text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b',')
+            && arg.text.bytes().next().is_some_and(|b| b.is_ascii_digit())
+    };
+    let skip = usize::from(number(&parsed.args[at]) && parsed.name != "nice");
+    if at + skip < parsed.args.len() {
+        judge.command(&parsed.args[at + skip..], None);
+    }
+}
+
+pub(super) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    match parsed.args {
+        [] => {}
+        [first, ..] if matches!(first.text.as_str(), "-" | "-l" | "-p" | "") => {}
+        [first, rest @ ..] if first.text == "--" => {
+            if let Some(code) = rest.first() {
+                judge.shell_argument(code);
+            }
+        }
+        [code, ..] => judge.shell_argument(code),
+    }
+}
+
+pub(super) fn alias(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.ask(parsed, Class::Runs.sentence());
+    for arg in parsed.args {
+        if let Some((_, code)) = arg.text.split_once('=') {
+            judge.guessed_code(code);
+        }
+    }
+}
+
+pub(super) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let mut args = parsed.args;
+    while let [first, rest @ ..] = args {
+        match first.text.as_str() {
+            "-" | "-i" | "--ignore-environment" | "-0" | "--null" | "-v" | "--debug" => args = rest,
+            "--" => {
+                args = rest;
+                break;
+            }
+            "-u" | "--unset" => args = rest.get(1..).unwrap_or_default(),
+            text if text.starts_with("--unset=") || (text.starts_with("-u") && text.len() > 2) => {
+                args = rest;
+            }
+            "-S" | "--split-string" | "-C" | "--chdir" | "-P" | "-a" => {
+                judge.ask(parsed, "splits words or changes the folder");
+                if let Some(code) = rest.first().filter(|_| first.text.contains(['S', 's'])) {
+                    judge.guessed_code(code.guessed());
+                }
+                args = rest.get(1..).unwrap_or_default();
+            }
+            text if text.starts_with('-') => {
+                judge.ask(parsed, "has an option that is not known");
+                let code = text.trim_start_matches("--split-string=").trim_start_matches("-S");
+                judge.guessed_code(code);
+                args = rest;
+            }
+            _ => break,
+        }
+    }
+    while let [first, rest @ ..] = args {
+        let Some((name, value)) = first.text.split_once('=').filter(|(name, _)| !name.is_empty())
+        else {
+            break;
+        };
+        let value = Arg { text: value.to_owned(), shape: first.shape, guess: None, secret: false };
+        judge.assignment(name, &value, false);
+        args = rest;
+    }
+    if args.is_empty() {
+        return judge.classified(Class::Reveals, parsed);
+    }
+    let stdin = judge.standard.take();
+    judge.command(args, stdin.as_ref());
+}
+
+/// Options of xargs that take their value from the next word.
+const XARGS_VALUES: [&str; 19] = [
+    "-I",
+    "-n",
+    "-P",
+    "-L",
+    "-d",
+    "-E",
+    "-s",
+    "-a",
+    "-J",
+    "-R",
+    "--max-args",
+    "--max-procs",
+    "--max-lines",
+    "--delimiter",
+    "--arg-file",
+    "--replace-str",
+    "--eof-str",
+    "--max-chars",
+    "--process-slot-var",
+];
+const XARGS_PLAIN: [&str; 12] = [
+    "-0",
+    "--null",
+    "-r",
+    "--no-run-if-empty",
+    "-t",
+    "--verbose",
+    "-x",
+    "--exit",
+    "-p",
+    "--interactive",
+    "-o",
+    "--open-tty",
+];
+
+pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let mut args = parsed.args;
+    let mut mark = None;
+    while let [first, rest @ ..] = args {
+        let text = first.text.as_str();
+        if text == "--" {
+            args = rest;
+            break;
+        }
+        if !text.starts_with('-') && !first.opaque_start() {
+            break;
+        }
+        if XARGS_VALUES.contains(&text) {
+            if matches!(text, "-I" | "-J" | "--replace-str") {
+                mark = rest.first().map(|arg| arg.text.clone());
+            }
+            if matches!(text, "-a" | "--arg-file")
+                && let Some(file) = rest.first()
+            {
+                judge.role(file, Role::Read, parsed);
+            }
+            args = rest.get(1..).unwrap_or_default();
+            continue;
+        }
+        match text {
+            "-i" | "--replace" => mark = Some("{}".to_owned()),
+            _ if text.starts_with("-I") => mark = Some(text[2..].to_owned()),
+            _ if text.starts_with("-i") => mark = Some(text[2..].to_owned()),
+            _ if text.starts_with("--replace=") => mark = Some(text[10..].to_owned()),
+            _ if XARGS_PLAIN.contains(&text) || is_cluster(text) => {}
+            _ => judge.ask(parsed, "has an option that is not known"),
+        }
+        args = rest;
+    }
+    if args.is_empty() {
+        return;
+    }
+    let found = Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false };
+    let mut command: Vec<Arg> = match &mark {
+        Some(mark) if !mark.is_empty() => {
+            args.iter().map(|arg| files::replace(arg, mark, &found)).collect()
+        }
+        _ => args.to_vec(),
+    };
+    if mark.is_none() {
+        command.push(unknown_words());
+    }
+    judge.command(&command, None);
+}
+
+/// `-0r`, `-n1`, `-0n10`, `-P4`: letters without value, then perhaps one with a number.
+fn is_cluster(text: &str) -> bool {
+    let letters = text[1..].trim_start_matches(['0', 'r', 't', 'x']);
+    let number = letters.strip_prefix(['n', 'P', 'L', 's']).unwrap_or(letters);
+    !text.starts_with("--") && number.bytes().all(|b| b.is_ascii_digit())
+}
+
+pub(super) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let start = parsed
+        .operands
+        .first()
+        .and_then(|first| parsed.args.iter().position(|arg| std::ptr::eq(arg, *first)));
+    if let Some(start) = start {
+        judge.shell_argument(&joined(&parsed.args[start..]));
+    }
+}
+
+pub(super) fn parallel(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    rest_is_command(judge, parsed);
+}
+
+pub(super) fn rest_is_command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.ask(parsed, Class::Runs.sentence());
+    any_suffix(judge, parsed.args);
+}
+
+/// Looks for a forbidden command in `args`, whichever word it starts at, so that asking about the
+/// wrapper does not hide it.
+fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
+    const TRIED: usize = 8;
+    for at in 0..args.len().min(TRIED) {
+        if !args[at].text.starts_with('-') {
+            judge.guessed_command(&args[at..]);
+        }
+    }
+}
+
+pub(super) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.classified(Class::Connects, parsed);
+    let words: Vec<Arg> = parsed.operands.iter().skip(1).map(|arg| (*arg).clone()).collect();
+    if !words.is_empty() {
+        judge.guessed_code(joined(&words).guessed());
+    }
+}
+
+pub(super) fn container(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if !parsed.program.has_subcommands() {
+        judge.classified(Class::Connects, parsed);
+    }
+    let inside = parsed.args.iter().position(|arg| matches!(arg.text.as_str(), "exec" | "run"));
+    if let Some(at) = inside {
+        any_suffix(judge, &parsed.args[at + 1..]);
+    }
+}
+
+pub(super) fn privileged(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if let Some(first) = parsed.operands.first()
+        && let Some(at) = parsed.args.iter().position(|arg| std::ptr::eq(arg, *first))
+    {
+        judge.guessed_command(&parsed.args[at..]);
+    }
+}
+
+pub(super) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const PLAIN: [&str; 6] = ["--noprofile", "--norc", "--posix", "--login", "-o", "pipefail"];
+    let posix = matches!(parsed.name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh");
+    let mut args = parsed.args.iter();
+    let mut takes_code = false;
+    let mut reads_input = false;
+    let mut odd = !posix;
+    let mut operand = None;
+    for arg in args.by_ref() {
+        let text = arg.text.as_str();
+        let letters = text.strip_prefix(['-', '+']).filter(|l| !l.starts_with('-'));
+        match letters {
+            _ if PLAIN.contains(&text) => {}
+            Some(letters) if arg.known().is_some() && !letters.is_empty() => {
+                takes_code |= letters.contains('c') && text.starts_with('-');
+                reads_input |= letters.contains('s') && text.starts_with('-');
+                odd |= !letters.bytes().all(|b| b"celuxos".contains(&b));
+            }
+            _ => {
+                operand = Some(arg);
+                break;
+            }
+        }
+    }
+    let stdin = judge.standard.take();
+    judge.seen.unseen |= reads_input && stdin.is_none();
+    let code = match (takes_code, operand, stdin) {
+        (true, Some(code), _) => Some(code.clone()),
+        (false, None, Some(text)) => Some(text),
+        (false, Some(file), _) => {
+            // `busybox rm`, and scripts: the rest may be a command.
+            judge.seen.unseen |= file.known().is_none_or(|path| path.starts_with("/dev/"));
+            let held = posix
+                && file.known().is_some_and(|path| {
+                    judge.places.is_inside(path) && !tasks::leaves_the_machine(path)
+                });
+            judge.runs_file(file.guessed());
+            judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
+            if !posix {
+                let at = parsed.args.iter().position(|arg| std::ptr::eq(arg, file)).unwrap_or(0);
+                judge.guessed_command(&parsed.args[at..]);
+            }
+            return;
+        }
+        _ => None,
+    };
+    match code {
+        Some(code) if !odd => judge.shell_argument(&code),
+        Some(code) => {
+            judge.ask(parsed, Class::Runs.sentence());
+            judge.guessed_code(code.guessed());
+        }
+        None => {
+            judge.seen.unseen = true;
+            judge.ask(parsed, Class::Runs.sentence());
+        }
+    }
+}
+
+/// `source`: a file of the project, or what another command writes.
+pub(super) fn source(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let file = parsed.operands.first().and_then(|arg| arg.known());
+    judge.seen.unseen |= file.is_none_or(|path| path.starts_with("/dev/"));
+    judge.ask(parsed, Class::Runs.sentence());
+}

@@ -1,0 +1,204 @@
+//! May this tool call run? Allow, ask or deny, with the rule and the reason.
+//!
+//! A call is taken apart (`shell`, `expand`), every command in it is looked up in a table of
+//! what programs do (`programs`, `options`) and every path is classified ([`paths`]); the rules
+//! of the user come in between ([`rules`]). The judge (`judge`) puts this together: the decision is the
+//! worst of everything found. What cannot be parsed, modelled or afforded is never allowed.
+//!
+//! ```
+//! use onloop_permission::{Call, Context, Decision, decide};
+//!
+//! let context = Context::new("/srv/repo");
+//! let call = Call::shell("git status && rm -rf build");
+//! let ruling = decide(&call, &context);
+//! assert_eq!(ruling.decision, Decision::Deny);
+//! assert_eq!(ruling.rule.to_string(), "program:rm");
+//! ```
+//!
+//! This is not a sandbox: it reads what an agent says it will do, and code that is allowed to
+//! run does what it likes. See `docs/permission.md` and `docs/residual-risk.md`.
+#![forbid(unsafe_code)]
+
+mod contained;
+mod environment;
+pub mod expand;
+mod judge;
+mod lookalike;
+pub mod offered;
+mod options;
+pub mod paths;
+mod programs;
+pub mod render;
+pub mod rules;
+pub mod shell;
+mod tools;
+mod turn;
+mod verdict;
+mod web;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+pub use contained::contained;
+pub use judge::{Examined, Staging};
+pub use programs::Class;
+pub use turn::{OnAsk, TurnPolicy};
+pub use verdict::{Decision, Finding, PathRule, Rule, Subject};
+
+use judge::Judge;
+use paths::Places;
+use rules::{Rules, Source};
+
+/// A tool call, as a host announces it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The tool's name, exactly.
+    pub tool: String,
+    /// Its input, whatever it is.
+    pub input: Value,
+}
+
+impl Call {
+    /// A call of the shell.
+    pub fn shell(line: &str) -> Call {
+        Call { tool: "Bash".to_owned(), input: json!({ "command": line }) }
+    }
+
+    /// The line, where the call runs one in a shell and says nothing about how that could matter.
+    pub fn line(&self) -> Option<&str> {
+        const SAID: [&str; 4] = ["command", "cmd", "description", "timeout"];
+        let input = self.input.as_object().filter(|_| tools::runs_a_line(&self.tool))?;
+        let is_plain = input.keys().all(|key| SAID.contains(&key.as_str()));
+        ["command", "cmd"].iter().find_map(|key| input.get(*key)?.as_str()).filter(|_| is_plain)
+    }
+}
+
+/// A session whose calls are judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallingSession {
+    /// Its id.
+    pub id: String,
+    /// The workflow that it runs.
+    pub workflow: String,
+}
+
+/// What a call is judged against. Everything in it was found out by the host.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Folders and links.
+    pub places: Places,
+    /// The session, if it runs a workflow.
+    pub session: Option<CallingSession>,
+    /// The branch that is checked out; `None` outside a repository or on none.
+    pub git_branch: Option<String>,
+    /// The rules of project and user.
+    pub rules: Rules,
+    /// Whether the call would run in a sandbox that may write the checkout, a temporary folder and
+    /// caches, and hides what is private. What stays inside is then allowed.
+    pub confined: bool,
+}
+
+impl Context {
+    /// A context without session, branch and rules, for a repository at `root`.
+    pub fn new(root: &str) -> Context {
+        Context {
+            places: Places::new(root),
+            session: None,
+            git_branch: None,
+            rules: Rules::default(),
+            confined: false,
+        }
+    }
+
+    /// Sets the session, whose own state file may then be completed.
+    pub fn with_session(mut self, session: Option<CallingSession>) -> Context {
+        self.places.session = session.as_ref().map(|session| session.id.clone());
+        self.session = session;
+        self
+    }
+
+    /// Adds the rules of a configuration file. Add the project's file before the user's.
+    pub fn with_rules(mut self, source: Source, yaml: &str) -> Context {
+        self.rules.add_file(source, yaml);
+        self.places.temporary = self.rules.temporary();
+        self
+    }
+}
+
+/// What the engine says about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// What the host should do.
+    pub decision: Decision,
+    /// The rule that decided.
+    pub rule: Rule,
+    /// Why, for people; one line, fit for a terminal.
+    pub reason: String,
+    /// Every command that was found. Their words are only there after [`explain`].
+    pub commands: Vec<Examined>,
+}
+
+impl Ruling {
+    /// Whether something in the call waits for a person's word, for which nobody else's counts.
+    pub fn needs_a_person(&self) -> bool {
+        let findings = self.commands.iter().filter_map(|command| command.finding.as_ref());
+        findings.into_iter().any(|finding| finding.rule.needs_person())
+    }
+}
+
+/// Judges `call`.
+pub fn decide(call: &Call, context: &Context) -> Ruling {
+    rule(call, context, false)
+}
+
+/// [`decide`], and keeps how every command was understood.
+pub fn explain(call: &Call, context: &Context) -> Ruling {
+    rule(call, context, true)
+}
+
+fn rule(call: &Call, context: &Context, traced: bool) -> Ruling {
+    judged(call, context, Judge::new(context, traced)).0
+}
+
+/// Absolute paths of the files of the checkout that `call` throws away and that git may have: if it
+/// has each of them exactly as it is, the call is allowed, and [`Places::unchanged`] says so. Empty
+/// where that is not what decides.
+pub fn recoverable(call: &Call, context: &Context) -> BTreeSet<String> {
+    match judged(call, context, Judge::recovering(context)) {
+        (ruling, lost) if ruling.decision == Decision::Allow => lost,
+        _ => BTreeSet::new(),
+    }
+}
+
+/// What `call` would stage that it does not name, each by one of its commands.
+pub fn stagings(call: &Call, context: &Context) -> Vec<Staging> {
+    let mut judge = Judge::new(context, false);
+    tools::judge(&call.tool, &call.input, &mut judge);
+    judge.staged()
+}
+
+/// Whether a path says by its name that it is a secret.
+pub fn names_secret(path: &str, context: &Context) -> bool {
+    context.places.class(path) == paths::PathClass::Secret
+}
+
+fn judged(call: &Call, context: &Context, mut judge: Judge<'_>) -> (Ruling, BTreeSet<String>) {
+    tools::judge(&call.tool, &call.input, &mut judge);
+    judge.consider(tools::floor(context));
+    let lost = judge.lost().unwrap_or_default();
+    let (finding, commands) = judge.finish(tools::starts_programs(&call.tool));
+    let finding = finding.unwrap_or_else(|| {
+        Finding::allow(Rule::BuiltIn, "everything in it is known to be harmless")
+    });
+    let ruling = Ruling {
+        decision: finding.decision,
+        rule: finding.rule,
+        reason: onloop_syntax::text::one_line(&finding.reason),
+        commands,
+    };
+    (ruling, lost)
+}
+
+#[cfg(test)]
+mod tests;

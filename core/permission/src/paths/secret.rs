@@ -1,0 +1,323 @@
+//! Which files hold secrets, by their names. Everything here is lower case.
+
+use onloop_syntax::text::HOME_SECRETS;
+
+/// File names that hold secrets wherever they are.
+const NAMES: &[&str] = &[
+    "service_account.json",
+    "serviceaccount.json",
+    "admin.conf",
+    "super-admin.conf",
+    "kubelet.conf",
+    "bootstrap-kubelet.conf",
+    "k3s.yaml",
+    "rke2.yaml",
+    "kube_config_cluster.yml",
+    "talosconfig",
+    "credentials.csv",
+    "credentials.db",
+    "accesstokens.json",
+    "access_tokens.db",
+    "msal_token_cache.json",
+    "azureprofile.json",
+    "client_secrets.json",
+    "oauth.json",
+    "oauth_creds.json",
+    "google_accounts.json",
+    "local.settings.json",
+    "credentials.yml.enc",
+    ".terraformrc",
+    "terraform.rc",
+    ".dockercfg.json",
+    ".cargo-credentials",
+    ".gem-credentials",
+    ".mylogin.cnf",
+    ".psql_history",
+    ".mysql_history",
+    ".node_repl_history",
+    ".irb_history",
+    ".sqlite_history",
+    ".lesshst",
+    ".authinfo",
+    ".authinfo.gpg",
+    ".smbcredentials",
+    ".claude.json",
+    "secrets.env",
+    "secrets.tfvars",
+    "vault-password",
+    ".vault_pass",
+    ".vault_pass.txt",
+    "vault_pass.txt",
+    "opasswd",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".pypirc",
+    ".git-credentials",
+    ".htpasswd",
+    ".vault-token",
+    ".s3cfg",
+    ".boto",
+    ".envrc",
+    "credentials",
+    "credentials.json",
+    ".credentials.json",
+    "credentials.toml",
+    "credentials.yml",
+    "credentials.yaml",
+    "credentials.xml",
+    "client_secret.json",
+    "secrets.json",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.toml",
+    "secret.json",
+    "secret.yml",
+    "secret.yaml",
+    "auth.json",
+    "token.json",
+    "kubeconfig",
+    ".dockercfg",
+    ".dockerconfigjson",
+    "shadow",
+    "gshadow",
+    "sudoers",
+    "master.passwd",
+    "krb5.keytab",
+    "master.key",
+    "terraform.tfstate",
+    "application_default_credentials.json",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".agentize.local.yaml",
+];
+
+/// Endings of names of key material.
+const ENDINGS: [&str; 21] = [
+    ".pem",
+    ".key",
+    ".p12",
+    ".p8",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".ppk",
+    ".ovpn",
+    ".tfstate",
+    ".tfstate.backup",
+    ".tfvars",
+    ".tfvars.json",
+    ".kubeconfig",
+    ".mobileprovision",
+    ".keytab",
+    ".jceks",
+    ".bks",
+    ".agekey",
+    ".asc.key",
+];
+
+/// Beginnings of names of key material, public halves excepted.
+const KEY_PAIRS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+
+/// Folders in which everything is secret, beside [`HOME_SECRETS`]: one component, or a path.
+const FOLDERS: &[&str] = &[
+    "etc/kubernetes",
+    "etc/rancher",
+    "var/lib/rancher",
+    "var/lib/kubelet",
+    "var/run/secrets",
+    "etc/shadow-",
+    "etc/gshadow-",
+    "etc/krb5.keytab",
+    "etc/letsencrypt",
+    "etc/wireguard",
+    "etc/openvpn",
+    "etc/docker/key.json",
+    "etc/passwd",
+    "library/keychains",
+    "secret",
+    "secrets",
+    "licenses",
+    "etc/ssl/private",
+    "etc/sudoers.d",
+    "run/secrets",
+    ".tmp/telegram",
+];
+
+/// Endings that make an environment file a template without values.
+const TEMPLATES: [&str; 5] =
+    [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"];
+
+/// Entries below `/proc/<pid>` that show a process's memory, environment or files.
+const PROCESS_ENTRIES: [&str; 10] =
+    ["environ", "mem", "maps", "fd", "root", "cwd", "exe", "auxv", "cmdline", "task"];
+
+/// Whether the name of an absolute, normal, lower-case path says that it is a secret.
+pub(super) fn is_secret(lower: &str) -> bool {
+    let name = lower.rsplit('/').next().unwrap_or(lower);
+    is_secret_name(name)
+        || super::has_entry(lower, FOLDERS)
+        || super::has_entry(lower, HOME_SECRETS)
+        || is_process_secret(lower)
+        || (name == ".npmrc" && (lower.starts_with('~') || lower.matches('/').count() <= 3))
+        || (lower.starts_with("/etc/ssh/")
+            && name.starts_with("ssh_host")
+            && !name.ends_with(".pub"))
+        || lower == "/proc/kcore"
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let copied = name.trim_end_matches('~');
+    let copied = [".bak", ".old", ".orig", ".save", ".swp", ".backup"]
+        .iter()
+        .find_map(|end| copied.strip_suffix(end))
+        .unwrap_or(copied);
+    if copied != name && copied.len() > 1 && is_secret_name(copied) {
+        return true;
+    }
+    let variant = name.strip_prefix(".env").is_some_and(|rest| rest.starts_with(['-', '_', '.']));
+    let environment = name == ".env"
+        || name == ".envs"
+        || (variant && !TEMPLATES.contains(&name) && !name.ends_with(".d.ts"))
+        || (name.ends_with(".env") && name != "env");
+    let key = KEY_PAIRS.iter().any(|pair| name.starts_with(pair)) && !name.ends_with(".pub");
+    let service = name.starts_with("service-account") && name.ends_with(".json");
+    environment
+        || key
+        || service
+        || NAMES.contains(&name)
+        || (ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)))
+}
+
+fn is_process_secret(lower: &str) -> bool {
+    let Some(rest) = lower.strip_prefix("/proc/") else {
+        return false;
+    };
+    let mut parts = rest.split('/');
+    let process = parts.next().unwrap_or_default();
+    let is_process = process == "self"
+        || process == "thread-self"
+        || process.bytes().all(|b| b.is_ascii_digit())
+        || process.contains(['*', '?', '[']);
+    is_process && parts.any(|part| PROCESS_ENTRIES.contains(&part))
+}
+
+/// Sample names: a pattern that matches one of them may match a secret.
+const SAMPLES: [&str; 15] = [
+    ".env",
+    ".env.local",
+    ".env.production",
+    "prod.env",
+    "id_rsa",
+    "id_ed25519",
+    ".netrc",
+    ".git-credentials",
+    "server.pem",
+    "server.key",
+    "environ",
+    ".ssh",
+    ".aws",
+    ".credentials.json",
+    ".agentize.local.yaml",
+];
+
+/// More samples, for patterns that do not begin with a star: `*.json` is meant for the
+/// project's files.
+const PLAIN_SAMPLES: [&str; 6] =
+    ["credentials", "credentials.json", "secrets.yaml", "secrets.json", "auth.json", "shadow"];
+
+/// Whether a file name pattern matches a secret's name. A part without any letter (`*`,
+/// `*.*`) is an ordinary folder listing and matches nothing here.
+pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
+    // Any folder may turn out to be the one of a process.
+    if is_secret(pattern) || pattern.split('/').any(|part| part == "environ") {
+        return true;
+    }
+    pattern.split('/').any(|part| {
+        let telling = part.starts_with('.') || part.bytes().any(|b| b.is_ascii_alphabetic());
+        let wild = part.contains(['*', '?', '[']);
+        let hits = |samples: &[&str]| {
+            samples.iter().any(|sample| matches(part.as_bytes(), sample.as_bytes(), Dots::Written))
+        };
+        telling && wild && (hits(&SAMPLES) || (!part.starts_with('*') && hits(&PLAIN_SAMPLES)))
+    })
+}
+
+/// Whether a pattern whose stars match leading dots is meant for secrets. `*.json` is meant for
+/// others.
+pub(super) fn glob_hits_secret(pattern: &str) -> bool {
+    let last = pattern.trim_start_matches('!').rsplit('/').next().unwrap_or_default();
+    let document = |sample: &str| sample.ends_with(".json") || sample.ends_with(".yaml");
+    let hits = |sample: &&&str| {
+        let broad = last.starts_with('*') && document(sample);
+        !broad && matches(last.as_bytes(), sample.as_bytes(), Dots::Matched)
+    };
+    let telling = last.bytes().any(|b| b.is_ascii_alphabetic());
+    !pattern.starts_with('!')
+        && (is_secret(pattern)
+            || (telling && SAMPLES.iter().chain(&PLAIN_SAMPLES).any(|s| hits(&s))))
+}
+
+/// Whether a part of a word is the name or pattern of a secret.
+pub(super) fn is_mentioned(part: &str) -> bool {
+    let name = part.rsplit('/').next().unwrap_or(part);
+    is_secret_name(name) || pattern_hits_secret(part) || (part.contains('/') && is_secret(part))
+}
+
+/// Whether a name that `find` is asked for can be a secret's; there a star matches a leading
+/// dot.
+pub(super) fn sought_name_hits_secret(name: &str) -> bool {
+    let mut samples = SAMPLES.iter().chain(&PLAIN_SAMPLES);
+    is_secret(name)
+        || samples.any(|sample| matches(name.as_bytes(), sample.as_bytes(), Dots::Matched))
+}
+
+/// What it takes to match a leading dot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dots {
+    /// A dot in the pattern.
+    Written,
+    /// Anything that matches other characters.
+    Matched,
+}
+
+/// Shell pattern matching where a bracket matches any one character.
+pub(super) fn matches(pattern: &[u8], name: &[u8], dots: Dots) -> bool {
+    if dots == Dots::Written
+        && name.first() == Some(&b'.')
+        && !matches!(pattern.first(), Some(b'.' | b'['))
+    {
+        return false;
+    }
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        let step = match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p + 1, n));
+                p += 1;
+                continue;
+            }
+            Some(b'?') => Some(1),
+            Some(b'[') => pattern[p..].iter().position(|b| *b == b']').map(|end| end + 1),
+            Some(c) if *c == name[n] => Some(1),
+            _ => None,
+        };
+        match (step, star) {
+            (Some(width), _) => {
+                p += width;
+                n += 1;
+            }
+            (None, Some((after, from))) => {
+                star = Some((after, from + 1));
+                p = after;
+                n = from + 1;
+            }
+            (None, None) => return false,
+        }
+    }
+    pattern[p..].iter().all(|b| *b == b'*')
+}

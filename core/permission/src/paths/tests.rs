@@ -1,0 +1,115 @@
+use super::*;
+use crate::verdict::Decision;
+
+fn decision(path: &str, access: Access) -> Decision {
+    let places = Places::new("/srv/repo");
+    places.judge_text(path, access).map_or(Decision::Allow, |finding| finding.decision)
+}
+
+#[test]
+fn the_folder_of_the_run_is_free_and_what_lies_around_it_is_not() {
+    use Decision::{Allow, Ask, Deny};
+    let mut places = Places::new("/srv/repo");
+    places.own_temporary = Some("/tmp/onloop-1".to_owned());
+    for (path, list, read, write, run) in [
+        ("/tmp/onloop-1/a/b", Allow, Allow, Allow, Ask),
+        ("/tmp/onloop-1", Allow, Allow, Allow, Ask),
+        ("/tmp/onloop-2/a", Allow, Allow, Ask, Ask),
+        ("/tmp/onloop-1/../x", Allow, Allow, Ask, Ask),
+        ("/tmp/onloop-1/.env", Ask, Deny, Deny, Deny),
+        ("/tmp/onloop-1/.git/config", Allow, Ask, Deny, Deny),
+        ("..", Ask, Ask, Deny, Ask),
+        ("/", Ask, Ask, Deny, Ask),
+        ("../other", Allow, Allow, Deny, Ask),
+    ] {
+        let accesses = [Access::List, Access::Read, Access::Write, Access::Run];
+        let found = accesses.map(|access| {
+            places.judge_text(path, access).map_or(Allow, |finding| finding.decision)
+        });
+        assert_eq!(found, [list, read, write, run], "{path}");
+    }
+}
+
+#[test]
+fn every_place_has_its_policy() {
+    use Decision::{Allow, Ask, Deny};
+    for (path, list, read, write) in [
+        ("src/main.rs", Allow, Allow, Allow),
+        ("/srv/repo/./a/../b", Allow, Allow, Allow),
+        ("/dev/null", Allow, Allow, Allow),
+        (".git/HEAD", Allow, Allow, Deny),
+        (".git/config", Allow, Ask, Deny),
+        ("sub/.GIT/hooks/x", Allow, Allow, Deny),
+        (".claude/settings.json", Allow, Allow, Deny),
+        (".github/workflows/ci.yml", Allow, Allow, Ask),
+        (".hotl/state/x.json", Allow, Allow, Deny),
+        (".tmp/hooked-sessions/x.json", Allow, Allow, Deny),
+        (".env", Ask, Deny, Deny),
+        ("a/.ENV.local", Ask, Deny, Deny),
+        (".env.example", Allow, Allow, Allow),
+        ("~/.ssh/id_rsa", Ask, Deny, Deny),
+        ("id_ed25519.pub", Allow, Allow, Allow),
+        ("/proc/self/environ", Ask, Deny, Deny),
+        ("/proc/cpuinfo", Allow, Allow, Deny),
+        ("/usr/share/doc/x", Allow, Allow, Deny),
+        ("/srv/repository/x", Allow, Allow, Deny),
+        ("../x", Allow, Allow, Deny),
+        ("~/notes", Ask, Ask, Deny),
+        ("/home/u/.cargo/registry/x", Allow, Allow, Deny),
+        ("~/..", Ask, Ask, Deny),
+        ("/tmp/x", Allow, Allow, Ask),
+        ("/dev/sda", Deny, Deny, Deny),
+        ("", Ask, Ask, Ask),
+        ("a\\b", Ask, Ask, Ask),
+        ("GIT~1/config", Ask, Ask, Ask),
+        ("-rf", Allow, Allow, Ask),
+    ] {
+        assert_eq!(decision(path, Access::List), list, "list {path}");
+        assert_eq!(decision(path, Access::Read), read, "read {path}");
+        assert_eq!(decision(path, Access::Write), write, "write {path}");
+    }
+}
+
+#[test]
+fn a_link_is_as_bad_as_what_it_points_to() {
+    let mut places = Places::new("/srv/repo");
+    places.links.insert("/srv/repo/docs".to_owned(), Link::To("/etc".to_owned()));
+    places.links.insert("/srv/repo/.git".to_owned(), Link::To("/srv/repo/x".to_owned()));
+    places.links.insert("/srv/repo/up".to_owned(), Link::To("../.ssh/id_rsa".to_owned()));
+    places.links.insert("/srv/repo/new".to_owned(), Link::Dangling);
+    assert_eq!(places.class("docs"), PathClass::Outside);
+    assert_eq!(places.class(".git"), PathClass::Git);
+    assert_eq!(places.class("up"), PathClass::Secret);
+    let finding = places.judge_text("new", Access::Write).expect("a dangling link is denied");
+    assert_eq!(finding.decision, Decision::Deny);
+    assert_eq!(finding.reason, "`new` is a link that leads nowhere");
+}
+
+#[test]
+fn patterns_are_judged_by_what_they_can_match() {
+    let places = Places::new("/srv/repo");
+    let read = |pattern: &str| {
+        let arg =
+            Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None, secret: false };
+        places.judge(&arg, Access::Read).is_none()
+    };
+    for pattern in ["*.rs", "src/*.c", "src/**/*.ts", "a?b", "[ab].c", "/usr/include/*.h"] {
+        assert!(read(pattern), "{pattern}");
+    }
+    for pattern in [
+        "*",
+        "src/*",
+        "*.*",
+        ".e*",
+        ".en?",
+        "*.pem",
+        ".[e]nv",
+        "~/*",
+        "*/../../x",
+        "/proc/*/environ",
+        "*.env",
+        "id_*",
+    ] {
+        assert!(!read(pattern), "{pattern}");
+    }
+}

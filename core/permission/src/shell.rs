@@ -1,0 +1,179 @@
+//! Reads a shell line and lists every simple command in it, wherever it hides.
+//!
+//! This is not a syntax tree: a decision is the worst over all commands, so commands are
+//! collected flat, each with the [`Scope`] it stands in. The reader never guesses in favour
+//! of the line: what it does not know becomes [`Unparsed`] (the rest of the line is unread)
+//! or a [`Concern`] (read, but something runs that cannot be seen).
+//!
+//! It takes one pass over the text, recursion is bounded by [`limits::SHELL_DEPTH`], and
+//! text that has to be looked at twice (backquotes, arithmetic) is paid from a budget.
+
+mod expansion;
+mod grammar;
+mod piece;
+mod reader;
+mod redirection;
+mod word;
+
+pub use piece::{Piece, Word};
+
+use onloop_syntax::limits;
+
+/// Everything found in one piece of shell text.
+#[derive(Clone, Debug, Default)]
+pub struct ParsedShell {
+    /// Simple commands in the order of the text; those in substitutions come before the
+    /// command whose word they are part of.
+    pub commands: Vec<Simple>,
+    /// Where commands stand; the first is the top level.
+    pub scopes: Vec<Scope>,
+    /// Constructs that were read but whose effect is not visible in `commands`.
+    pub concerns: Vec<Concern>,
+    /// Why reading stopped before the end.
+    pub unparsed: Option<Unparsed>,
+    /// Names of functions, each with the number of commands that precede its definition.
+    pub functions: Vec<Function>,
+    /// Variables that an expansion such as `${name:=value}` writes.
+    pub volatile: Vec<String>,
+    /// Bodies of here-documents; see [`RedirectionKind::Document`].
+    pub documents: Vec<Word>,
+    lists: usize,
+    work_bytes: usize,
+}
+
+/// A command with its words, as far as the text tells them.
+#[derive(Clone, Debug, Default)]
+pub struct Simple {
+    /// `NAME=value` in front of the command, or standing alone.
+    pub assignments: Vec<ShellAssignment>,
+    /// Program and arguments; empty when only assignments or redirections are there.
+    pub words: Vec<Word>,
+    /// Redirections in the order of the text.
+    pub redirections: Vec<Redirection>,
+    /// Index into [`ParsedShell::scopes`].
+    pub scope: usize,
+    /// Certainly executed, in the shell itself, so that its assignments hold afterwards.
+    pub certain: bool,
+    /// The list of commands joined by `&&` and `||` that it belongs to, counted from 1.
+    pub list: usize,
+    /// Executed only if everything before it in its list succeeded.
+    pub after_success: bool,
+}
+
+/// `NAME=value`.
+#[derive(Clone, Debug)]
+pub struct ShellAssignment {
+    /// The variable, without any subscript.
+    pub name: String,
+    /// How it is written.
+    pub form: AssignmentForm,
+    /// The value; for an array, its last element.
+    pub value: Word,
+}
+
+/// How an assignment is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AssignmentForm {
+    /// `NAME=value`.
+    Plain,
+    /// `NAME+=value`.
+    Append,
+    /// `NAME[i]=value` or `NAME=(…)`.
+    Array,
+}
+
+/// A change to the files a command reads and writes.
+#[derive(Clone, Debug)]
+pub struct Redirection {
+    /// What kind.
+    pub kind: RedirectionKind,
+    /// The file or descriptor; the text of a here-string.
+    pub target: Word,
+}
+
+/// Kinds of redirection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedirectionKind {
+    /// `<`.
+    Read,
+    /// `>`, `>>`, `>|`, `&>`, `&>>`.
+    Write,
+    /// `<>`.
+    ReadWrite,
+    /// `<&` and `>&`: a descriptor, or for `>&` a file.
+    Duplicate,
+    /// `<<<`: text given in place.
+    Text,
+    /// `<<` and `<<-`: the text at this index of [`ParsedShell::documents`].
+    Document(usize),
+}
+
+/// Where a command stands.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// The scope around it.
+    pub parent: Option<usize>,
+    /// What it is.
+    pub kind: ScopeKind,
+}
+
+/// What a scope is.
+#[derive(Clone, Debug)]
+pub enum ScopeKind {
+    /// The line itself.
+    Top,
+    /// A branch, a group, a `while` loop: may run never or often.
+    Branch,
+    /// A substitution or subshell: its assignments are lost.
+    Subshell,
+    /// The body of `for variable in values`.
+    For {
+        /// The loop's variable.
+        variable: String,
+        /// What it takes in turn; `None` for the positional parameters.
+        values: Option<Vec<Word>>,
+    },
+    /// The body of a function: runs later, with other variables.
+    Function,
+}
+
+/// A function that the line defines.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Commands that precede the definition.
+    pub defined_at: usize,
+    /// Whether the definition is certainly executed.
+    pub certain: bool,
+    /// The scope of its body.
+    pub scope: usize,
+}
+
+/// Something that was read but cannot be judged by its words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Concern {
+    /// What it is, for people.
+    pub reason: &'static str,
+}
+
+/// Why a text was not read to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unparsed {
+    /// What was found and what was expected.
+    pub reason: &'static str,
+}
+
+/// Reads `text` as a shell script.
+pub fn read(text: &str) -> ParsedShell {
+    let mut script = ParsedShell::default();
+    script.scopes.push(Scope { parent: None, kind: ScopeKind::Top });
+    if text.len() > limits::SHELL_BYTES {
+        script.unparsed = Some(Unparsed { reason: "the command is too long to be read" });
+        return script;
+    }
+    reader::ShellReader::new(text, script, 0).read_all()
+}
+
+#[cfg(test)]
+mod tests;

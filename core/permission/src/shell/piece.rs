@@ -1,0 +1,66 @@
+//! Words as far as their text tells them.
+
+/// A word as far as the text tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// Nothing in it is expanded: these are the bytes the program gets.
+    Literal(String),
+    /// Text and expansions in order.
+    Pieces(Vec<Piece>),
+}
+
+/// A part of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Text, its quotes removed.
+    Text(String),
+    /// An unquoted `*`, `?`, `[` or `]`.
+    Wildcard(char),
+    /// `~` or `~name` at the start of a word.
+    Tilde(String),
+    /// `$name` or `${name}`.
+    Variable {
+        /// Its name.
+        name: String,
+        /// Inside double quotes: it stays one word.
+        quoted: bool,
+    },
+    /// Something made from the value of a variable: `${name%.c}`.
+    Derived {
+        /// Its name.
+        name: String,
+        /// Inside double quotes: it stays one word.
+        quoted: bool,
+    },
+    /// A substitution, or an expansion that is not modelled.
+    Unknown {
+        /// Inside double quotes: it stays one word.
+        quoted: bool,
+    },
+    /// An unquoted `{`.
+    BraceOpen,
+    /// An unquoted `,` in a word that has a brace.
+    BraceComma,
+    /// An unquoted `}`.
+    BraceClose,
+}
+
+impl Default for Word {
+    fn default() -> Self {
+        Word::Literal(String::new())
+    }
+}
+
+impl Word {
+    pub(super) fn literal(text: String) -> Word {
+        Word::Literal(text)
+    }
+
+    /// The text, when nothing in the word is expanded.
+    pub fn as_literal(&self) -> Option<&str> {
+        match self {
+            Word::Literal(text) => Some(text),
+            Word::Pieces(_) => None,
+        }
+    }
+}

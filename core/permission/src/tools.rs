@@ -1,0 +1,473 @@
+//! The tools of agent hosts: what each one's input means.
+
+mod circumstances;
+
+use serde_json::Value;
+
+use super::Context;
+use super::expand::{Arg, Shape};
+use super::judge::Judge;
+use super::lookalike;
+use super::offered;
+use super::paths::Access;
+use super::verdict::{Decision, Finding, Rule, Subject, Worst};
+use super::web;
+
+/// What a tool does, which tells what in its input has to be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tool {
+    /// Runs a shell line.
+    Shell,
+    /// Runs a program given as a list of words, or a shell line.
+    Program,
+    /// Reads a file.
+    Read,
+    /// Lists or searches below a folder.
+    Search,
+    /// Writes a file of the repository.
+    Write,
+    /// Writes a file whose content is executed where it is opened.
+    Notebook,
+    /// Changes the files that a patch names.
+    Patch,
+    /// Deletes a file.
+    Delete,
+    /// Fetches a URL.
+    Fetch,
+    /// Follows a written procedure.
+    Skill,
+    /// Plans, asks the user, or starts an agent whose own calls are judged.
+    Harmless,
+    /// A person has to allow it.
+    Person,
+}
+
+/// Every tool we know, with the names that hosts give it.
+const TOOLS: &[(Tool, &[&str])] = &[
+    (
+        Tool::Shell,
+        &[
+            "Bash",
+            "Monitor",
+            "Shell",
+            "bash",
+            "run_in_terminal",
+            "runInTerminal",
+            "execute_command",
+            "run_terminal_cmd",
+            "run_shell_command",
+        ],
+    ),
+    (Tool::Program, &["shell", "local_shell", "exec_command", "container.exec"]),
+    (
+        Tool::Read,
+        &[
+            "Read",
+            "LSP",
+            "read",
+            "read_file",
+            "readFile",
+            "view_image",
+            "NotebookRead",
+            "copilot_readFile",
+            "get_errors",
+            "list_code_usages",
+        ],
+    ),
+    (
+        Tool::Search,
+        &[
+            "Grep",
+            "Glob",
+            "LS",
+            "List",
+            "grep",
+            "glob",
+            "list",
+            "ls",
+            "list_dir",
+            "listDirectory",
+            "file_search",
+            "grep_search",
+            "semantic_search",
+            "codebase_search",
+            "search_files",
+            "list_files",
+            "list_code_definition_names",
+        ],
+    ),
+    (
+        Tool::Write,
+        &[
+            "Write",
+            "Edit",
+            "MultiEdit",
+            "write",
+            "edit",
+            "multiedit",
+            "create_file",
+            "createFile",
+            "replace_string_in_file",
+            "multi_replace_string_in_file",
+            "insert_edit_into_file",
+            "write_to_file",
+            "replace_in_file",
+            "edit_file",
+            "create_directory",
+            "search_replace",
+        ],
+    ),
+    (Tool::Notebook, &["NotebookEdit", "edit_notebook_file", "create_new_jupyter_notebook"]),
+    (Tool::Patch, &["apply_patch", "patch"]),
+    (Tool::Delete, &["Delete", "delete_file"]),
+    (Tool::Fetch, &["WebFetch", "webfetch", "fetch_webpage", "web_fetch"]),
+    (Tool::Skill, &["Skill", "skill"]),
+    (
+        Tool::Harmless,
+        &[
+            "WebSearch",
+            "websearch",
+            "web_search",
+            "Task",
+            "Agent",
+            "task",
+            "TodoWrite",
+            "TodoRead",
+            "todowrite",
+            "todoread",
+            "AskUserQuestion",
+            "question",
+            "ask_followup_question",
+            "attempt_completion",
+            "TaskCreate",
+            "TaskUpdate",
+            "TaskList",
+            "TaskGet",
+            "TaskOutput",
+            "TaskStop",
+            "BashOutput",
+            "update_plan",
+            "manage_todo_list",
+            "runSubagent",
+            "ToolSearch",
+            "EnterPlanMode",
+            "plan_mode_respond",
+            "think",
+            "get_terminal_output",
+            "await_terminal",
+        ],
+    ),
+    (
+        Tool::Person,
+        &[
+            "ExitPlanMode",
+            "KillShell",
+            "KillBash",
+            "PowerShell",
+            "powershell",
+            "write_stdin",
+            "SlashCommand",
+            "create_and_run_task",
+            "run_task",
+            "run_vscode_command",
+            "install_extension",
+            "send_to_terminal",
+        ],
+    ),
+];
+
+/// Skills that file or review what the workflows produce.
+const SKILLS: [&str; 10] = [
+    "open-pr",
+    "open-issue",
+    "fork-dev-branch",
+    "commit-msg",
+    "review-standard",
+    "external-consensus",
+    "external-synthesize",
+    "milestone",
+    "code-review",
+    "pull-request",
+];
+
+const PATH_KEYS: [&str; 10] = [
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "notebookPath",
+    "filename",
+    "target_file",
+    "dirPath",
+    "dir_path",
+    "relative_workspace_path",
+];
+
+fn kind_of(tool: &str) -> Option<Tool> {
+    TOOLS.iter().find(|(_, names)| names.contains(&tool)).map(|(kind, _)| *kind)
+}
+
+/// Whether a tool runs a line in a shell.
+pub(super) fn runs_a_line(tool: &str) -> bool {
+    kind_of(tool) == Some(Tool::Shell)
+}
+
+/// Whether a tool starts programs, which can be confined; what a host does itself cannot.
+pub(super) fn starts_programs(tool: &str) -> bool {
+    matches!(kind_of(tool), Some(Tool::Shell | Tool::Program))
+}
+
+/// Judges one call.
+pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let Some(kind) = kind_of(tool) else {
+        return unknown(tool, input, judge);
+    };
+    if !input.is_object() {
+        return judge.add(malformed(tool));
+    }
+    match kind {
+        Tool::Shell | Tool::Program => shell(tool, kind, input, judge),
+        Tool::Read | Tool::Write | Tool::Notebook | Tool::Delete => file(tool, kind, input, judge),
+        Tool::Search => search(tool, input, judge),
+        Tool::Patch => patch(tool, input, judge),
+        Tool::Fetch => fetch(tool, input, judge),
+        Tool::Skill => skill(tool, input, judge),
+        Tool::Harmless => rules(tool, &[&dump(input)], Worst::default(), judge),
+        Tool::Person => {
+            let mut worst = Worst::default();
+            worst.add(ask(tool, format!("`{tool}` is for a person to allow")));
+            rules(tool, &[&dump(input)], worst, judge);
+        }
+    }
+}
+
+fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
+    let paths = paths(input);
+    if paths.is_empty() {
+        return judge.add(malformed(tool));
+    }
+    let mut worst = Worst::default();
+    let access = if kind == Tool::Read { Access::Read } else { Access::Write };
+    for path in &paths {
+        worst.consider(judge.places.judge_text(path, access));
+    }
+    if kind == Tool::Notebook {
+        worst.add(ask(tool, "a notebook is run where it is opened"));
+    }
+    if kind == Tool::Delete {
+        worst.add(ask(tool, "it deletes a file"));
+    }
+    rules(tool, &paths, worst, judge);
+}
+
+fn search(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let mut worst = Worst::default();
+    for path in paths(input) {
+        worst.consider(judge.places.judge_text(path, Access::Read));
+    }
+    for key in ["glob", "pattern", "query", "includePattern", "include", "filePattern"] {
+        let names_files = match key {
+            "pattern" => !tool.to_lowercase().contains("grep"),
+            "query" => tool == "file_search",
+            _ => true,
+        };
+        let pattern = input.get(key).and_then(Value::as_str).filter(|_| names_files);
+        if let Some(pattern) = pattern {
+            let arg =
+                Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None, secret: false };
+            worst.consider(judge.places.judge(&arg, Access::Read));
+        }
+    }
+    rules(tool, &[&search_target(input)], worst, judge);
+}
+
+fn fetch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let urls = urls(input);
+    if urls.is_empty() {
+        return judge.add(malformed(tool));
+    }
+    let mut worst = Worst::default();
+    for url in &urls {
+        worst.consider(web::judge(url));
+    }
+    rules(tool, &urls, worst, judge);
+}
+
+fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let name = ["skill", "command", "name"].iter().find_map(|key| input.get(*key));
+    let Some(name) = name.and_then(Value::as_str) else {
+        return judge.add(malformed(tool));
+    };
+    let mut worst = Worst::default();
+    let bare = name.strip_prefix("agentize:").unwrap_or(name);
+    if !SKILLS.contains(&bare) && !offered::is_ours(name) {
+        worst.add(ask(tool, "there is no rule for this skill"));
+    }
+    rules(tool, &[name], worst, judge);
+}
+
+fn ask(tool: &str, reason: impl Into<String>) -> Finding {
+    Finding::ask(Rule::Tool(tool.to_owned()), reason)
+}
+
+fn malformed(tool: &str) -> Finding {
+    Finding::ask(Rule::MalformedInput, format!("the input of `{tool}` is not as expected"))
+}
+
+fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let mut worst = Worst::default();
+    let shown = onloop_syntax::text::one_line(tool);
+    worst.add(Finding::ask(Rule::UnknownTool, format!("there is no rule for the tool `{shown}`")));
+    rules(tool, &[&dump(input)], worst, judge);
+    // A shell by another name must not hide what is forbidden.
+    if let Some(line) = input.get("command").and_then(Value::as_str) {
+        judge.guessed_code(line);
+    }
+}
+
+/// Combines what was found with the user's rules, for a tool other than a shell.
+fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
+    let matched = judge.context.rules.target(tool, targets);
+    let overridable =
+        found.finding().is_some_and(|finding| finding.rule.overridable(Subject::Tool));
+    match (matched, found.decision()) {
+        (Some(finding), Decision::Allow | Decision::Ask) if finding.decision > Decision::Allow => {
+            judge.add(finding);
+        }
+        (Some(finding), Decision::Ask) if overridable => judge.add(finding),
+        _ => judge.consider(found.into_finding()),
+    }
+}
+
+fn shell(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
+    let mut lines = ["command", "cmd", "script"].iter().filter_map(|key| input.get(*key));
+    let line = lines.next();
+    circumstances::judge(tool, input, judge);
+    // Which of them the host runs is not known.
+    for other in lines.filter(|other| Some(*other) != line) {
+        judge.add(ask(tool, "it has more than one command"));
+        if let Some(other) = other.as_str() {
+            judge.guessed_code(other);
+        }
+    }
+    match line {
+        Some(Value::String(line)) if !line.trim().is_empty() => shell_line(line, judge),
+        Some(Value::Array(words)) if kind == Tool::Program => {
+            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+            match words {
+                Some(words) if !words.is_empty() => {
+                    let args: Vec<Arg> = words.into_iter().map(Arg::exact).collect();
+                    judge.command(&args, None);
+                }
+                _ => judge.add(malformed(tool)),
+            }
+        }
+        _ => judge.add(malformed(tool)),
+    }
+}
+
+fn shell_line(line: &str, judge: &mut Judge<'_>) {
+    if let Some(character) = lookalike::hidden(line) {
+        judge.add(Finding::ask(
+            Rule::HiddenText,
+            format!(
+                "the line contains a character that does not show (U+{:04X})",
+                u32::from(character)
+            ),
+        ));
+    }
+    if line.len() <= onloop_syntax::limits::SHELL_BYTES {
+        judge.consider(judge.context.rules.line(line));
+        if let Some(folded) = lookalike::folded(line) {
+            judge.guessed_code(&folded);
+        }
+    }
+    judge.code(line);
+}
+
+/// Every path in an input, including those in lists of edits.
+fn paths(input: &Value) -> Vec<&str> {
+    let mut found = Vec::new();
+    collect_paths(input, 0, &mut found);
+    found
+}
+
+fn collect_paths<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v str>) {
+    const DEEPEST: usize = 4;
+    if depth > DEEPEST {
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value {
+                    Value::String(path) if PATH_KEYS.contains(&key.as_str()) => found.push(path),
+                    Value::Array(_) | Value::Object(_) => collect_paths(value, depth + 1, found),
+                    // A path that is not a string cannot be judged; an empty one asks.
+                    _ if PATH_KEYS.contains(&key.as_str()) && !value.is_null() => found.push(""),
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                collect_paths(item, depth + 1, found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn urls(input: &Value) -> Vec<&str> {
+    match (input.get("url").and_then(Value::as_str), input.get("urls").and_then(Value::as_array)) {
+        (Some(url), None) => vec![url],
+        (None, Some(urls)) => urls.iter().map(|url| url.as_str().unwrap_or_default()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn search_target(input: &Value) -> String {
+    let field = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default();
+    format!("pattern={} path={}", field("pattern"), field("path"))
+}
+
+/// The text that rules for other tools are matched against.
+fn dump(input: &Value) -> String {
+    input.to_string()
+}
+
+fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let keys = ["input", "patch", "command", "patchText", "patch_text"];
+    let Some(text) = keys.iter().find_map(|key| input.get(*key)).and_then(Value::as_str) else {
+        return judge.add(malformed(tool));
+    };
+    let mut worst = Worst::default();
+    let mut targets = Vec::new();
+    for line in text.lines() {
+        let line = line.trim();
+        for head in ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"] {
+            let Some(path) = line.strip_prefix(head) else {
+                continue;
+            };
+            let path = path.trim();
+            targets.push(path);
+            worst.consider(judge.places.judge_text(path, Access::Write));
+            if head.contains("Delete") {
+                worst.add(ask(tool, "it deletes a file"));
+            }
+        }
+    }
+    if targets.is_empty() {
+        worst.add(malformed(tool));
+    }
+    rules(tool, &targets, worst, judge);
+}
+
+/// Asks about every call while a configuration file cannot be used.
+pub(super) fn floor(context: &Context) -> Option<Finding> {
+    let fault = context.rules.fault()?;
+    Some(Finding::ask(
+        Rule::ConfigurationFault,
+        format!("{fault}; nothing is allowed until it is fixed"),
+    ))
+}

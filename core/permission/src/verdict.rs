@@ -1,0 +1,134 @@
+//! What can be said about a call or a part of it, and how parts add up.
+
+mod rule;
+
+pub use rule::{PathRule, Rule, Source, Subject};
+
+use onloop_syntax::text::words;
+
+words! {
+    /// What the host should do with a tool call.
+    #[derive(PartialOrd, Ord)]
+    pub enum Decision {
+        /// Run it.
+        Allow = "allow",
+        /// Let a person decide.
+        Ask = "ask",
+        /// Do not run it.
+        Deny = "deny",
+    }
+}
+
+/// A decision about a part of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What the part deserves.
+    pub decision: Decision,
+    /// The rule that made it.
+    pub rule: Rule,
+    /// Why, as a sentence without a full stop; lower case, names in backticks.
+    pub reason: String,
+    /// Where it asks: everything that the part does stays inside a sandbox that may write the
+    /// checkout, a temporary folder and caches, and hides what is private.
+    pub held: bool,
+}
+
+impl Finding {
+    /// A part that may run.
+    pub fn allow(rule: Rule, reason: impl Into<String>) -> Finding {
+        Finding { decision: Decision::Allow, rule, reason: reason.into(), held: false }
+    }
+
+    /// A part that a person should look at.
+    pub fn ask(rule: Rule, reason: impl Into<String>) -> Finding {
+        Finding { decision: Decision::Ask, rule, reason: reason.into(), held: false }
+    }
+
+    /// A part that a person should look at, unless a sandbox holds what it does.
+    pub fn held(rule: Rule, reason: impl Into<String>) -> Finding {
+        Finding { held: true, ..Finding::ask(rule, reason) }
+    }
+
+    /// How bad it is: what a sandbox does not hold is worse than what it does.
+    fn severity(&self) -> (Decision, bool) {
+        (self.decision, !self.held)
+    }
+
+    /// A part that must not run.
+    pub fn deny(rule: Rule, reason: impl Into<String>) -> Finding {
+        Finding { decision: Decision::Deny, rule, reason: reason.into(), held: false }
+    }
+}
+
+/// The worst of the findings so far; the first one wins among equals.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Worst {
+    worst: Option<Finding>,
+    /// The first that asks and that no allow rule about a command outweighs.
+    firm: Option<Finding>,
+}
+
+impl Worst {
+    /// Takes `finding` when it is worse than what is there.
+    pub(super) fn add(&mut self, finding: Finding) {
+        let firm = finding.decision == Decision::Ask && !finding.rule.overridable(Subject::Command);
+        if firm && self.firm.is_none() {
+            self.firm = Some(finding.clone());
+        }
+        let worse = self.worst.as_ref().is_none_or(|worst| finding.severity() > worst.severity());
+        if worse {
+            self.worst = Some(finding);
+        }
+    }
+
+    /// [`Worst::add`], if there is a finding.
+    pub(super) fn consider(&mut self, finding: Option<Finding>) {
+        if let Some(finding) = finding {
+            self.add(finding);
+        }
+    }
+
+    /// Takes everything that another one has.
+    pub(super) fn absorb(&mut self, other: Worst) {
+        self.consider(other.firm);
+        self.consider(other.worst);
+    }
+
+    /// What an allow rule about a command does not outweigh.
+    pub(super) fn firm(&self) -> Option<&Finding> {
+        self.firm.as_ref()
+    }
+
+    /// The decision so far; without findings, allow.
+    pub(super) fn decision(&self) -> Decision {
+        self.worst.as_ref().map_or(Decision::Allow, |finding| finding.decision)
+    }
+
+    /// The worst finding.
+    pub(super) fn finding(&self) -> Option<&Finding> {
+        self.worst.as_ref()
+    }
+
+    /// The worst finding.
+    pub(super) fn into_finding(self) -> Option<Finding> {
+        self.worst
+    }
+}
+
+impl Finding {
+    /// What would change the decision, for people; `None` where it allows.
+    pub fn remedy(&self) -> Option<&'static str> {
+        let overridable =
+            self.rule.overridable(Subject::Command) || self.rule.overridable(Subject::Tool);
+        match self.decision {
+            Decision::Allow => None,
+            Decision::Deny => Some("no rule of yours changes that; do it yourself"),
+            Decision::Ask if self.held && overridable => {
+                Some("a sandbox would hold it, and an allow rule of yours would allow it")
+            }
+            Decision::Ask if self.held => Some("a sandbox would hold it"),
+            Decision::Ask if overridable => Some("an allow rule of yours would allow it"),
+            Decision::Ask => Some("only your word for this call allows it"),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What of a run a person wants to be told of who is not watching it: that it waits for them, is
+//! blocked or is over. Notices, the list of what waits and screens all ask this.
+
+use super::event::LogEntry;
+use super::next::{Blocker, Next, Question};
+use super::record::{Run, RunStatus};
+use super::wait::WaitReason;
+use onloop_syntax::text::words;
+use onloop_syntax::time::Timestamp;
+
+/// Why a run pauses when a person interrupts it. Whoever did that need not be told.
+pub const INTERRUPTED: &str = "interrupted";
+
+words! {
+    /// What kind of news something is.
+    #[derive(PartialOrd, Ord)]
+    pub enum NoticeKind {
+        /// A person has to decide or do something.
+        Waits = "waits",
+        /// A step cannot go on.
+        Blocked = "blocked",
+        /// Everything is done.
+        Completed = "completed",
+        /// The provider of an agent does not serve it because of a limit on usage.
+        Limit = "limit",
+        /// A bound on the whole run is reached.
+        Budget = "budget",
+        /// A session is not continued any more.
+        Session = "session",
+    }
+}
+
+/// Why somebody should look at a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attention {
+    /// Only a person can decide.
+    Asks(Question),
+    /// It stopped for another reason, on one line.
+    Paused {
+        /// Why.
+        reason: String,
+    },
+    /// An agent's usage limit is reached.
+    Limit {
+        /// The step that waits, from 1.
+        step: u32,
+        /// The agent, by its name on the command line.
+        agent: String,
+        /// When the first of its refusals in a row came.
+        since: Timestamp,
+        /// When it is tried again.
+        until: Timestamp,
+    },
+    /// A step cannot go on.
+    Blocked(Blocker),
+    /// Everything is done.
+    Completed,
+}
+
+impl Attention {
+    /// What kind of news it is.
+    pub fn kind(&self) -> NoticeKind {
+        match self {
+            Attention::Asks(Question::Budget { .. }) => NoticeKind::Budget,
+            Attention::Asks(
+                Question::Gate { .. }
+                | Question::Review { .. }
+                | Question::Verdict { .. }
+                | Question::Interrupted { .. },
+            )
+            | Attention::Paused { .. } => NoticeKind::Waits,
+            Attention::Limit { .. } => NoticeKind::Limit,
+            Attention::Blocked(_) => NoticeKind::Blocked,
+            Attention::Completed => NoticeKind::Completed,
+        }
+    }
+
+    /// The step that it is about, from 1; `None`: the run as a whole.
+    pub fn step(&self) -> Option<u32> {
+        match self {
+            Attention::Asks(
+                Question::Gate { step }
+                | Question::Review { step, .. }
+                | Question::Interrupted { step }
+                | Question::Budget { step },
+            )
+            | Attention::Limit { step, .. } => Some(*step),
+            Attention::Asks(Question::Verdict { step }) => *step,
+            Attention::Blocked(blocker) => Some(blocker.step),
+            Attention::Paused { .. } | Attention::Completed => None,
+        }
+    }
+
+    /// Whether it is what `before` was, so that nobody needs to be told again: the same limit is
+    /// run into again and again until it is lifted.
+    pub fn continues(&self, before: &Attention) -> bool {
+        match (self, before) {
+            (
+                Attention::Limit { step, agent, since, until },
+                Attention::Limit { step: step_before, agent: agent_before, since: s, until: u },
+            ) => (step, agent) == (step_before, agent_before) && (since == s || until == u),
+            _ => self == before,
+        }
+    }
+
+    /// Whether it lasts while an agent is tried again.
+    fn outlasts_tries(&self) -> bool {
+        matches!(self, Attention::Limit { .. })
+    }
+}
+
+/// Since when a person is waited for, as the events of a run show it one after another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Vigil {
+    last: Option<(u64, Attention)>,
+    stands: bool,
+}
+
+impl Vigil {
+    /// Looks at `run` as it is after the line `seq` of its ledger.
+    pub fn look(&mut self, seq: u64, run: &Run) {
+        let Some(now) = run.attention() else {
+            self.stands = false;
+            return;
+        };
+        let lasts =
+            |before: &Attention| (self.stands || before.outlasts_tries()) && now.continues(before);
+        let since = match &self.last {
+            Some((since, before)) if lasts(before) => *since,
+            Some(_) | None => seq,
+        };
+        self.last = Some((since, now));
+        self.stands = true;
+    }
+
+    /// What a person should be told of now, and the line of the ledger with which that began.
+    pub fn standing(&self) -> Option<(u64, &Attention)> {
+        let (since, attention) = self.last.as_ref().filter(|_| self.stands)?;
+        Some((*since, attention))
+    }
+}
+
+impl Run {
+    /// Why somebody should look at the run now; `None`: it goes on by itself, or whoever should know
+    /// does.
+    pub fn attention(&self) -> Option<Attention> {
+        match (&self.status, self.next()) {
+            (RunStatus::Completed | RunStatus::ReadyToFinish, _) => Some(Attention::Completed),
+            (RunStatus::Abandoned, _) => None,
+            (_, Next::Ask(question)) => Some(Attention::Asks(question)),
+            (_, Next::Blocked(blocker)) => Some(Attention::Blocked(blocker)),
+            (status, _) => self.usage_limit().or_else(|| {
+                match status {
+                    RunStatus::Paused => {
+                        self.pause_reason().filter(|reason| *reason != INTERRUPTED)
+                    }
+                    _ => None,
+                }
+                .map(|reason| Attention::Paused { reason: reason.to_owned() })
+            }),
+        }
+    }
+
+    fn usage_limit(&self) -> Option<Attention> {
+        let record = self.steps.iter().find(|record| self.is_held_up(record))?;
+        let turn = self.turns.last()?;
+        let wait = self.wait_of(&turn.agent).filter(|wait| wait.why == WaitReason::Limited)?;
+        let (step, agent) = (record.step.number, wait.agent.clone());
+        Some(Attention::Limit { step, agent, since: wait.since, until: wait.until })
+    }
+
+    /// Why the run paused last, on one line.
+    pub fn pause_reason(&self) -> Option<&str> {
+        let is_pause = |entry: &&LogEntry| entry.event == "run_paused";
+        let entry = self.events.iter().rfind(is_pause)?;
+        Some(entry.text.strip_prefix("Paused: ").unwrap_or(&entry.text))
+    }
+}

@@ -1,0 +1,504 @@
+//! What can happen to a run, in the past tense.
+
+use super::checkpoint::{Checkpoint, CheckpointMoment};
+use super::finish::{FinishAct, FinishOutcome};
+use super::hold::Hold;
+use super::remark::{CheckRemarks, Remark};
+use super::verdict::Verdict;
+use super::wait::{TurnEnding, Wait};
+use super::words::words;
+use onloop_effect::ProcessGroup;
+use onloop_syntax::money::Money;
+use onloop_syntax::time::Timestamp;
+use onloop_syntax::tokens::Tokens;
+use onloop_workflow::{Budgets, CommitWhen, Plan, Risk, Step};
+
+/// Something that happened. [`super::Run::apply`] says when it may.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// An attempt at a step began.
+    StepStarted {
+        /// Number of the step, from 1.
+        step: u32,
+    },
+    /// The agent of an attempt, a check, a review or a line of `setup` was started.
+    WorkStarted(Acting),
+    /// A fresh worktree is ready for the first step.
+    WorktreeSetUp(SetUp),
+    /// The turn of a client whose stream is understood ended, however it ended.
+    AgentEnded(TurnRecord),
+    /// The provider of an agent does not serve it for now; the attempt goes on afterwards.
+    AgentWaits(Wait),
+    /// The agent said that the action is done.
+    StepActed {
+        /// Number of the step, from 1.
+        step: u32,
+    },
+    /// The agent could not do the action, or did what it must not do.
+    ActionFailed {
+        /// Number of the step, from 1.
+        step: u32,
+        /// Why, on one line.
+        reason: String,
+        /// The end of what it said; the next prompt repeats as much of it as
+        /// [`onloop_syntax::limits::PROMPT_OUTPUT_BYTES`] allows.
+        output: String,
+    },
+    /// The step's checks were evaluated, up to the first that failed.
+    StepVerified {
+        /// Number of the step, from 1.
+        step: u32,
+        /// One for each check, in their order; those after a failed one are missing.
+        results: Vec<CheckResult>,
+    },
+    /// Somebody declared that the step cannot go on.
+    StepBlocked {
+        /// Number of the step, from 1.
+        step: u32,
+        /// Why, on one line.
+        reason: String,
+    },
+    /// A gate, or a human review, was decided.
+    GateDecided {
+        /// Number of the step, from 1.
+        step: u32,
+        /// Whether the run may go on.
+        decision: GateDecision,
+        /// Whether a person or the rules decided; the rules decide no human review.
+        mode: Mode,
+    },
+    /// A person wants a step acted again, with a reason for its agent.
+    StepRedone {
+        /// Number of the step, from 1.
+        step: u32,
+        /// What is to be done otherwise, on one line.
+        reason: String,
+    },
+    /// A person has a step that had failed or was blocked tried again.
+    StepReopened {
+        /// Number of the step, from 1.
+        step: u32,
+        /// What its agent is told, on one line.
+        reason: String,
+    },
+    /// A review agent gave its verdict.
+    ReviewFinished {
+        /// The step at whose gate it took place; `None`: the final review.
+        step: Option<u32>,
+        /// What the reviewer said; one that does not pass pauses the run.
+        verdict: Verdict,
+        /// The reviewer's words, capped.
+        findings: String,
+        /// The commit up to which everything has been reviewed now.
+        base: Option<String>,
+    },
+    /// A person accepted a verdict that held the run up.
+    VerdictAccepted,
+    /// All machine checks were repeated after the last step.
+    ChecksRepeated {
+        /// How many checks were repeated.
+        repeated: u32,
+        /// Those that no longer hold, each with the number of its step; any blocks the run.
+        failures: Vec<(u32, CheckResult)>,
+        /// What there is to remark about those that were repeated.
+        remarks: Vec<CheckRemarks>,
+    },
+    /// The run stopped to wait for a person.
+    RunPaused {
+        /// For what, on one line.
+        reason: String,
+    },
+    /// Somebody continued the run.
+    RunResumed,
+    /// Somebody continued the run although another process may still work on it.
+    TakenOver {
+        /// Why, on one line.
+        reason: String,
+    },
+    /// The edited workflow file replaced the plan that the run began with.
+    PlanAdopted(Box<Adoption>),
+    /// The record was damaged and begun anew from the workflow file.
+    RecordRebuilt {
+        /// Steps whose box was ticked; they are verified before anything is done again.
+        ticked: Vec<u32>,
+    },
+    /// An agent was used.
+    UsageReported(Usage),
+    /// A person changed the bounds on the run.
+    BudgetsChanged(Budgets),
+    /// The run ended, with the status that its steps give it.
+    RunFinalized,
+    /// A person gave the run up.
+    RunAbandoned {
+        /// Why, on one line.
+        reason: String,
+    },
+    /// The run goes on in another folder, to which its checkout or its record was moved.
+    RunMoved {
+        /// Absolute path of the folder in which agents and checks work from now on.
+        execution_root: String,
+        /// The whole checkout was moved, with the workflow file.
+        checkout: bool,
+        /// The checkout around which it works from now on, where it came to another repository: its files
+        /// are those of the last checkpoint, and nothing else came along.
+        started_in: Option<String>,
+        /// Names of the checkpoints that did not come along.
+        lost_checkpoints: Vec<String>,
+    },
+    /// The copy of the record in the worktree was not as onloop had written it, and was put
+    /// right.
+    CopyChanged {
+        /// The file.
+        path: String,
+        /// What was found, as a clause.
+        what: String,
+    },
+    /// The work was kept as a commit that no branch shows.
+    CheckpointTaken(Checkpoint),
+    /// The work could not be kept; the run goes on.
+    CheckpointMissed {
+        /// When it should have been.
+        moment: CheckpointMoment,
+        /// Why not, on one line.
+        reason: String,
+    },
+    /// The files of the execution root are those of a checkpoint again.
+    WorkRestored {
+        /// Name of the checkpoint.
+        to: String,
+    },
+    /// Something is about to be done with the work of a run that has ended. Durable before it
+    /// is done, so that a crash leaves a trace of it.
+    FinishIntended {
+        /// What is about to be done.
+        act: FinishAct,
+        /// What somebody has to say about it.
+        notes: Option<String>,
+        /// An outcome that is recorded already may be replaced.
+        replace: bool,
+    },
+    /// What became of the work. Anything but `kept` was intended first.
+    FinishRecorded {
+        /// The outcome; its time is that of the event.
+        outcome: FinishOutcome,
+        /// An outcome that is recorded already may be replaced.
+        replace: bool,
+    },
+    /// What was intended did not happen and will not.
+    FinishAbandoned {
+        /// Why, on one line.
+        reason: String,
+    },
+}
+
+/// What runs in the processes that a run has started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worker {
+    /// An agent, or the script of the step.
+    Agent,
+    /// A check.
+    Check,
+    /// An agent that reviews.
+    Review,
+    /// A line of `setup`.
+    SetUp,
+}
+
+words!(Worker {
+    Agent => "agent",
+    Check => "check",
+    Review => "review",
+    SetUp => "setup",
+});
+
+impl Worker {
+    pub(super) fn event_name(self) -> &'static str {
+        match self {
+            Worker::Agent => "agent_started",
+            Worker::Check => "check_started",
+            Worker::Review => "review_started",
+            Worker::SetUp => "setup_started",
+        }
+    }
+}
+
+/// Processes that work for a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acting {
+    /// What runs in them.
+    pub worker: Worker,
+    /// Number of the step that they work on; a final review has that of the last one, and what
+    /// makes a worktree ready that of the first.
+    pub step: u32,
+    /// The process group that they were started in.
+    pub group: ProcessGroup,
+    /// The machine that they were started on, as
+    /// [`ProcessIdentity::host`](onloop_effect::ProcessIdentity).
+    pub host: String,
+    /// What holds them; `None`: it was not said, in ledgers of older generations.
+    pub hold: Option<Hold>,
+}
+
+/// What made a fresh worktree ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetUp {
+    /// Files that git ignores and that were copied into it.
+    pub copied: u64,
+    /// Lines of `setup` that were run, all of them to their end.
+    pub commands: u64,
+}
+
+/// What one turn of a client came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnRecord {
+    /// Number of the step, from 1.
+    pub step: u32,
+    /// Number of the attempt, from 1.
+    pub attempt: u32,
+    /// The agent, by its name on the command line.
+    pub agent: String,
+    /// The version of its client, where that told it.
+    pub client_version: Option<String>,
+    /// The conversation, with which it can be resumed.
+    pub session: Option<String>,
+    /// The model, where the client said it.
+    pub model: Option<String>,
+    /// Tokens of this turn; `None` where nobody can tell.
+    pub tokens: Option<Tokens>,
+    /// Tokens of the whole conversation, where the client counts so: the next turn in it is the
+    /// difference.
+    pub session_tokens: Option<Tokens>,
+    /// What this turn cost; `None` where nobody can tell.
+    pub cost: Option<Money>,
+    /// The date of the user's prices by which the cost was estimated; `None`: the client said it.
+    pub prices_as_of: Option<String>,
+    /// Calls that were refused, by us or by the client.
+    pub denied: u64,
+    /// How it ended; unknown in records of before this was kept.
+    pub ending: Option<TurnEnding>,
+    /// The model had neither said nor done anything.
+    pub is_idle: bool,
+}
+
+impl TurnRecord {
+    /// Whether it counts as an agent that was started: one that its provider did not serve does
+    /// not.
+    pub fn counts(&self) -> bool {
+        !self.ending.is_some_and(TurnEnding::is_refusal)
+    }
+}
+
+/// A plan that replaces the one a run began with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adoption {
+    /// One sentence: what this builds.
+    pub intent: String,
+    /// How to know that it is done.
+    pub success_criteria: String,
+    /// The author's estimate of risk.
+    pub risk: Risk,
+    /// `auto_approve` and the budgets.
+    pub written: Written,
+    /// Lines of shell that the agent may use although no rule decides about them.
+    pub allow: Vec<String>,
+    /// Patterns of files that no agent may change.
+    pub protect: Vec<String>,
+    /// When verified work is committed.
+    pub commit: CommitWhen,
+    /// Lines of shell that make a fresh worktree ready.
+    pub setup: Vec<String>,
+    /// Whether agents and checks have to be confined.
+    pub confine: bool,
+    /// The steps of the new plan; those of a run keep their state as far as it still fits.
+    pub steps: Vec<Step>,
+    /// Digest of the new plan, as [`onloop_workflow::PlanParts::digest`].
+    pub digest: String,
+}
+
+/// Terms that `--auto-approve` and `--raise` change for one run, as the workflow file has them.
+/// An edit of the file is told from such a change by comparing with this.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// `auto_approve`.
+    pub auto_approve: bool,
+    /// Bounds on the whole run.
+    pub budgets: Budgets,
+}
+
+impl Written {
+    /// What the file of `plan` says.
+    pub fn of(plan: &Plan) -> Written {
+        Written { auto_approve: plan.auto_approve, budgets: plan.budgets.clone() }
+    }
+}
+
+/// What agents used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Agents started.
+    pub agents: u64,
+    /// What they cost.
+    pub cost: Amount<Money>,
+    /// Tokens read and written, as the agents count them.
+    pub tokens: Amount<u64>,
+}
+
+/// An amount that an agent may or may not report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount<T> {
+    /// That much.
+    Known(T),
+    /// At least one agent did not say; nobody can tell whether a limit holds.
+    Unknown,
+}
+
+impl<T: Default> Default for Amount<T> {
+    fn default() -> Amount<T> {
+        Amount::Known(T::default())
+    }
+}
+
+impl<T> Amount<T> {
+    /// What `sum` makes of both; unknown when either is.
+    pub fn plus(self, other: Amount<T>, sum: fn(T, T) -> T) -> Amount<T> {
+        match (self, other) {
+            (Amount::Known(a), Amount::Known(b)) => Amount::Known(sum(a, b)),
+            (Amount::Unknown, _) | (_, Amount::Unknown) => Amount::Unknown,
+        }
+    }
+
+    /// The amount, where it is known.
+    pub fn known(self) -> Option<T> {
+        match self {
+            Amount::Known(amount) => Some(amount),
+            Amount::Unknown => None,
+        }
+    }
+}
+
+/// What came of evaluating one check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckResult {
+    /// Which of the step's checks, from 0.
+    pub check: u32,
+    /// Whether it holds.
+    pub verdict: CheckVerdict,
+    /// What it wrote to standard output, capped.
+    pub stdout: String,
+    /// What it wrote to standard error, capped.
+    pub stderr: String,
+    /// How its command ended and how long that took, where it is one and the event says it.
+    pub measured: Option<Measured>,
+    /// What a person may want to know about it.
+    pub remarks: Vec<Remark>,
+}
+
+/// How the command of a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Its exit code; `None`: it was ended by a signal, or by us when its time was over.
+    pub exit_code: Option<i32>,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+/// Whether a check holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckVerdict {
+    /// It holds.
+    Passed,
+    /// It does not hold.
+    Failed {
+        /// Why, on one line.
+        reason: String,
+    },
+    /// A person has to look.
+    NeedsHuman {
+        /// At what.
+        prompt: String,
+    },
+    /// It can be neither confirmed nor refuted here.
+    CannotEvaluate {
+        /// Why, on one line.
+        reason: String,
+    },
+}
+
+/// Who decided something, and through which door. What the operating system says about the user
+/// is recorded, not proven.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decider {
+    /// Name of the account, where the environment says it.
+    pub user: Option<String>,
+    /// How the decision came in.
+    pub door: Door,
+}
+
+/// How a decision came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// An answer at the terminal.
+    Terminal,
+    /// A command, such as `onloop gate`.
+    Command,
+    /// A tool of the Model Context Protocol, whose client asked a person.
+    Mcp,
+    /// A Telegram chat.
+    Telegram,
+    /// The page of `onloop web`.
+    Web,
+    /// The commands of an editor that onloop is built into.
+    Editor,
+}
+
+words!(Door {
+    Terminal => "terminal",
+    Command => "command",
+    Mcp => "mcp",
+    Telegram => "telegram",
+    Web => "web",
+    Editor => "editor",
+});
+
+/// A decision at a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateDecision {
+    /// Go on.
+    Approved,
+    /// Do not.
+    Rejected,
+}
+
+words!(GateDecision {
+    Approved => "approved",
+    Rejected => "rejected",
+});
+
+/// Who decided at a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The rules.
+    Auto,
+    /// A person.
+    Human,
+}
+
+words!(Mode {
+    Auto => "auto",
+    Human => "human",
+});
+
+/// One line of the record's event log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    /// When.
+    pub at: Timestamp,
+    /// Name of the event, such as `step_started`.
+    pub event: String,
+    /// The step it is about.
+    pub step: Option<u32>,
+    /// What the report shows, on one line.
+    pub text: String,
+    /// Output that belongs to it, capped; empty where there is none.
+    pub detail: String,
+}

@@ -1,0 +1,59 @@
+//! Who approves a finished step.
+
+use super::record::{Run, StepRecord};
+use onloop_workflow::{Gate, Risk};
+
+/// How the gate of a step is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateRule {
+    /// The step has no gate.
+    Open,
+    /// The rules approve it, and the record says so.
+    Automatic(AutomaticReason),
+    /// A person decides.
+    Human(HumanReason),
+}
+
+/// Why a gate approves itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutomaticReason {
+    /// The step says `gate: auto`.
+    GateAuto,
+    /// The run has `auto_approve` and its risk is not high.
+    AutoApprove,
+}
+
+/// Why a person decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HumanReason {
+    /// Nothing approves gates automatically in this run.
+    Asked,
+    /// The run's risk is high; `auto_approve` does not count.
+    HighRisk,
+    /// The step is about security; `auto_approve` does not count.
+    Sensitive,
+}
+
+/// What is said when the gate of `step` approves itself at this risk.
+pub fn approval_line(step: u32, reason: AutomaticReason, risk: Risk) -> String {
+    match reason {
+        AutomaticReason::GateAuto => format!("⚡ Auto-approved: Step {step} gate"),
+        AutomaticReason::AutoApprove => {
+            format!("⚡ Auto-approved: Step {step} gate (risk: {})", risk.as_str())
+        }
+    }
+}
+
+/// The rule for one step of a run.
+pub fn gate_rule(run: &Run, step: &StepRecord) -> GateRule {
+    match step.step.gate {
+        None => GateRule::Open,
+        Some(Gate::Auto) => GateRule::Automatic(AutomaticReason::GateAuto),
+        Some(Gate::Human) if run.terms.risk == Risk::High => GateRule::Human(HumanReason::HighRisk),
+        Some(Gate::Human) if step.step.sensitive => GateRule::Human(HumanReason::Sensitive),
+        Some(Gate::Human) if run.terms.auto_approve => {
+            GateRule::Automatic(AutomaticReason::AutoApprove)
+        }
+        Some(Gate::Human) => GateRule::Human(HumanReason::Asked),
+    }
+}

@@ -1,0 +1,68 @@
+//! The record of a run: what happened, what may happen, and what happens next.
+//!
+//! A [`Run`] is a [`Record`] that can only be read. [`Run::begin`] makes one from a plan,
+//! [`Run::restore`] takes one back from where it was stored, [`Run::apply`] is the only way to
+//! change it, and [`Run::next`] alone decides what should happen now. Reports and summaries are
+//! renderings of it.
+#![forbid(unsafe_code)]
+
+mod attention;
+mod begin;
+mod budget;
+mod checked;
+mod checkpoint;
+mod event;
+mod evidence;
+mod facts;
+mod finish;
+mod gate;
+mod held;
+mod held_up;
+mod hold;
+mod kept;
+mod next;
+mod now;
+pub mod paper;
+mod prompt;
+mod protect;
+mod record;
+mod remark;
+mod report;
+mod review;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod tests_passed;
+mod transition;
+mod verdict;
+pub mod wait;
+mod words;
+
+pub use attention::{Attention, INTERRUPTED, NoticeKind, Vigil};
+pub use begin::{Beginning, RestoreError, is_run_id, unique_id};
+pub use budget::{Exceeded, exceeded};
+pub use checked::checked_lines;
+pub use checkpoint::{Checkpoint, CheckpointKind, CheckpointMoment};
+pub use event::*;
+pub use facts::checks;
+pub use facts::{ChangedWork, CheckFact, Facts, Unapproved};
+pub use finish::*;
+pub use gate::{AutomaticReason, GateRule, HumanReason, approval_line, gate_rule};
+pub use held::{WorkHold, hold_line};
+pub use hold::Hold;
+pub use next::{Blocker, Next, Question};
+pub use now::Standing;
+pub use paper::{AtMost, PageChecks, PaperMoment, at_most, on_paper};
+pub use prompt::{go_on_prompt, retry_prompt, step_prompt};
+pub use protect::{ProtectedAs, Protection};
+pub use record::*;
+pub use remark::*;
+pub use report::{describe_check, render_report};
+pub use review::{parse_verdict, review_due_at_gate, review_prompt, review_range};
+pub use summary::{Platform, render_summary, step_line, step_list, symbol_and_word, usage_line};
+pub use tests_passed::tests_passed;
+pub use transition::{FinishRefusal, Missing, Refusal};
+pub use verdict::Verdict;
+pub use wait::{Refused, TurnEnding, Wait, WaitReason};
+
+pub mod preflight;

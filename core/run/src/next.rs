@@ -1,0 +1,207 @@
+//! What should happen now. Nobody else decides that.
+
+use super::budget::exceeded;
+use super::event::GateDecision;
+use super::gate::{AutomaticReason, GateRule, gate_rule};
+use super::record::*;
+use super::review::review_due_at_gate;
+
+/// What should happen now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Begin an attempt: `StepStarted`.
+    Start {
+        /// Number of the step, from 1.
+        step: u32,
+        /// Which attempt, from 1.
+        attempt: u32,
+    },
+    /// The agent's turn: `StepActed` or `ActionFailed`.
+    Act {
+        /// Number of the step, from 1.
+        step: u32,
+    },
+    /// Evaluate the step's checks: `StepVerified`.
+    Verify {
+        /// Number of the step, from 1.
+        step: u32,
+    },
+    /// Record an approval that the rules give: `GateDecided` with mode auto.
+    Approve {
+        /// Number of the step, from 1.
+        step: u32,
+        /// Why no person is asked.
+        reason: AutomaticReason,
+    },
+    /// Give up on the step: `StepBlocked`.
+    Block {
+        /// Number of the step, from 1.
+        step: u32,
+        /// Why, on one line.
+        reason: String,
+    },
+    /// Let the review agent look: `ReviewFinished`.
+    Review {
+        /// The step whose gate waits; `None`: the final review.
+        step: Option<u32>,
+    },
+    /// Only a person can decide.
+    Ask(Question),
+    /// Repeat all machine checks: `ChecksRepeated`.
+    Repeat,
+    /// Close the record: `RunFinalized`.
+    Finalize,
+    /// Nothing: a person has to change something and resume.
+    Blocked(Blocker),
+    /// Nothing: the run is over.
+    Finished,
+}
+
+/// What a person is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Decide the gate: `GateDecided` with mode human.
+    Gate {
+        /// Number of the step, from 1.
+        step: u32,
+    },
+    /// Look at the step's result: `GateDecided` with mode human.
+    Review {
+        /// Number of the step, from 1.
+        step: u32,
+        /// At what.
+        prompt: String,
+    },
+    /// Accept a review's verdict, or have it reviewed again: `VerdictAccepted`.
+    Verdict {
+        /// The step at whose gate the review took place; `None`: the final review.
+        step: Option<u32>,
+    },
+    /// The step was interrupted and no machine can tell how far it got. Have it acted again
+    /// (`StepStarted`) or take it as done (`StepActed`).
+    Interrupted {
+        /// Number of the step, from 1.
+        step: u32,
+    },
+    /// A bound on the whole run is reached: raise it (`BudgetsChanged`).
+    Budget {
+        /// The step that would start.
+        step: u32,
+    },
+}
+
+/// What holds a blocked run up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocker {
+    /// Number of the step, from 1.
+    pub step: u32,
+    /// Why, on one line.
+    pub reason: String,
+    /// A person said no.
+    pub rejected: bool,
+}
+
+impl Run {
+    /// What should happen now.
+    pub fn next(&self) -> Next {
+        if self.is_over() {
+            return Next::Finished;
+        }
+        if self.status == RunStatus::Blocked
+            && let Some(blocker) = self.steps.iter().find_map(blocker)
+        {
+            return Next::Blocked(blocker);
+        }
+        for step in &self.steps {
+            match self.next_of_step(step) {
+                Some(Next::Start { step, .. }) if !exceeded(self).is_empty() => {
+                    return Next::Ask(Question::Budget { step });
+                }
+                Some(next) => return next,
+                None => {}
+            }
+        }
+        if let Some(standing) = &self.reviews.standing {
+            return Next::Ask(Question::Verdict { step: standing.step });
+        }
+        if self.terms.review_agent.is_some() && !self.reviews.finally_reviewed {
+            return Next::Review { step: None };
+        }
+        if self.terms.reverify && !self.reverified {
+            return Next::Repeat;
+        }
+        Next::Finalize
+    }
+
+    /// `None`: the step is settled.
+    fn next_of_step(&self, record: &StepRecord) -> Option<Next> {
+        let step = record.step.number;
+        Some(match &record.status {
+            StepStatus::Done => return self.next_of_done_step(record),
+            StepStatus::Pending => Next::Start { step, attempt: record.attempts + 1 },
+            StepStatus::InProgress(Phase::Acting) => Next::Act { step },
+            StepStatus::InProgress(Phase::Acted) => Next::Verify { step },
+            StepStatus::InProgress(Phase::Interrupted) if record.has_machine_checks() => {
+                Next::Verify { step }
+            }
+            StepStatus::InProgress(Phase::Interrupted) => Next::Ask(Question::Interrupted { step }),
+            StepStatus::Failed { .. } if record.may_retry() => {
+                Next::Start { step, attempt: record.attempts + 1 }
+            }
+            StepStatus::Failed { reason } => {
+                Next::Block { step, reason: exhausted(record, reason) }
+            }
+            StepStatus::Blocked(BlockReason::HumanReview { prompt }) => {
+                Next::Ask(Question::Review { step, prompt: prompt.clone() })
+            }
+            StepStatus::Blocked(_) => return blocker(record).map(Next::Blocked),
+        })
+    }
+
+    fn next_of_done_step(&self, record: &StepRecord) -> Option<Next> {
+        let step = record.step.number;
+        match (record.gate, gate_rule(self, record)) {
+            (Some(GateRecord { decision: GateDecision::Approved, .. }), _) => None,
+            (Some(GateRecord { decision: GateDecision::Rejected, .. }), _) => {
+                blocker(record).map(Next::Blocked)
+            }
+            (None, GateRule::Open) => None,
+            (None, GateRule::Automatic(reason)) => Some(Next::Approve { step, reason }),
+            (None, GateRule::Human(_)) => match &self.reviews.standing {
+                Some(standing) if standing.step == Some(step) => {
+                    Some(Next::Ask(Question::Verdict { step: Some(step) }))
+                }
+                _ if review_due_at_gate(self, record) => Some(Next::Review { step: Some(step) }),
+                _ => Some(Next::Ask(Question::Gate { step })),
+            },
+        }
+    }
+}
+
+/// What holds the run up in this step, if something does.
+pub(super) fn blocker(record: &StepRecord) -> Option<Blocker> {
+    let step = record.step.number;
+    let (reason, rejected) = match &record.status {
+        StepStatus::Failed { reason } => (reason.clone(), false),
+        StepStatus::Blocked(BlockReason::HumanReview { .. }) => return None,
+        StepStatus::Blocked(reason) => (reason.text(), *reason == BlockReason::ReviewRejected),
+        StepStatus::Done => match record.gate {
+            Some(GateRecord { decision: GateDecision::Rejected, .. }) => {
+                (format!("the gate of step {step} was rejected"), true)
+            }
+            Some(_) | None => return None,
+        },
+        StepStatus::Pending | StepStatus::InProgress(_) => return None,
+    };
+    Some(Blocker { step, reason, rejected })
+}
+
+fn exhausted(record: &StepRecord, reason: &str) -> String {
+    match &record.step.repeat {
+        onloop_workflow::Loop::Never => reason.to_owned(),
+        onloop_workflow::Loop::Until { condition, limit } => format!(
+            "Step {} reached max iterations ({limit}). {condition} not met.",
+            record.step.number
+        ),
+    }
+}

@@ -1,0 +1,106 @@
+//! What the author of the workflow and the person at the command line want.
+
+use super::refusal::PlacementRefusal;
+use onloop_effect::BranchName;
+use onloop_syntax::text::words;
+use onloop_workflow::{Isolation, Plan};
+
+words! {
+    /// How the work is kept apart from everything else.
+    #[derive(clap::ValueEnum)]
+    pub enum IsolationMode {
+        /// A linked worktree of its own.
+        Worktree = "worktree",
+        /// A branch of its own in the current checkout.
+        Branch = "branch",
+        /// The checkout and branch as the host tool prepared them.
+        Host = "host",
+        /// The current folder; git is left alone.
+        None = "none",
+    }
+}
+
+impl From<Isolation> for IsolationMode {
+    fn from(isolation: Isolation) -> IsolationMode {
+        match isolation {
+            Isolation::Worktree => IsolationMode::Worktree,
+            Isolation::Branch => IsolationMode::Branch,
+            Isolation::Host => IsolationMode::Host,
+        }
+    }
+}
+
+/// What to do with a branch or worktree that is already there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum OnExisting {
+    /// Stop and say so.
+    Stop,
+    /// Continue on it as it is.
+    Reuse,
+    /// Delete it and create it anew from HEAD.
+    Recreate,
+}
+
+/// What the command line says about preflight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PreflightFlags {
+    /// `--mode`; goes before `worktree:` in the file.
+    pub mode: Option<IsolationMode>,
+    /// `--branch`; goes before `branch:` in the file.
+    pub branch: Option<String>,
+    /// `--stash`: the explicit approval to stash what is in the way.
+    pub stash: bool,
+    /// `--on-existing`; left out, a person is asked.
+    pub on_existing: Option<OnExisting>,
+}
+
+/// What file and command line want together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacementWish {
+    /// Isolation that somebody pinned.
+    pub mode: Option<IsolationMode>,
+    /// Branch that somebody pinned.
+    pub pinned: Option<BranchName>,
+    /// Branch of a workflow for which nobody pinned one.
+    pub derived: BranchName,
+    /// Files that are not ours may be uncommitted and stay so.
+    pub dirty_allowed: bool,
+    /// Files that are not ours may be stashed.
+    pub stash: bool,
+    /// What to do with a branch or worktree that is already there; `None`: ask.
+    pub on_existing: Option<OnExisting>,
+    /// The workflow file: absolute, symbolic links resolved.
+    pub workflow: String,
+}
+
+impl PlacementWish {
+    /// What `plan` and `flags` want for the workflow file at the absolute path `workflow`.
+    ///
+    /// Refused when `--branch` is not a name that git accepts.
+    pub fn new(
+        plan: &Plan,
+        flags: &PreflightFlags,
+        workflow: String,
+    ) -> Result<PlacementWish, PlacementRefusal> {
+        let pinned = match &flags.branch {
+            None => plan.branch.clone(),
+            Some(name) => Some(
+                name.parse().map_err(|reason| PlacementRefusal::invalid_branch(name, &reason))?,
+            ),
+        };
+        Ok(PlacementWish {
+            mode: flags.mode.or(plan.isolation.map(IsolationMode::from)),
+            pinned,
+            derived: BranchName::for_slug(&plan.slug),
+            dirty_allowed: plan.dirty_allowed,
+            stash: flags.stash,
+            on_existing: flags.on_existing,
+            workflow,
+        })
+    }
+
+    /// The branch the work should be on, unless the mode says that it is the current one.
+    pub fn target(&self) -> &BranchName {
+        self.pinned.as_ref().unwrap_or(&self.derived)
+    }
+}

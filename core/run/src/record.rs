@@ -1,0 +1,483 @@
+//! What a run is made of.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::checkpoint::Checkpoint;
+use super::event::{
+    Acting, CheckResult, GateDecision, LogEntry, Mode, SetUp, TurnRecord, Usage, Written,
+};
+use super::finish::{Disposition, Finish, FinishIntent};
+use super::held::WorkHold;
+use super::verdict::Verdict;
+use super::wait::Wait;
+use super::words::words;
+use onloop_syntax::time::Timestamp;
+use onloop_workflow::{Budgets, Check, CommitWhen, Loop, Risk, Step};
+
+/// One execution of one plan, as [`Record`] shows it to whoever reads.
+///
+/// [`Run::begin`] makes one, [`Run::apply`] alone changes it, and [`Run::restore`] takes back
+/// what was stored. Nobody outside this room can write to its record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run(pub(super) Record);
+
+impl std::ops::Deref for Run {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.0
+    }
+}
+
+/// Everything that is known about one execution of one plan.
+///
+/// The steps and their checks are copied from the plan when the run begins: an agent that
+/// edits the workflow file in the middle of a run does not change what is verified.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// `<slug>-<YYYYMMDDTHHMMSSZ>`, with `-2`, `-3`, … on collision.
+    pub id: String,
+    /// Where the plan came from and where the work happens.
+    pub place: Place,
+    /// What the plan says about the run as a whole.
+    pub terms: Terms,
+    /// State of the whole run.
+    pub status: RunStatus,
+    /// State of each step, in order.
+    pub steps: Vec<StepRecord>,
+    /// What happened, oldest first.
+    pub events: Vec<LogEntry>,
+    /// Number of changes so far.
+    pub revision: u64,
+    /// When the run began.
+    pub started_at: Timestamp,
+    /// When the record last changed.
+    pub last_update: Timestamp,
+    /// When the run ended, if it has.
+    pub completed_at: Option<Timestamp>,
+    /// Time during which the run was running, up to the last change.
+    pub active_ms: u64,
+    /// What agents used so far.
+    pub usage: Usage,
+    /// Reviews by an agent, where they were asked for.
+    pub reviews: Reviews,
+    /// Whether all machine checks have passed again after the last step.
+    pub reverified: bool,
+    /// What became of the work once the run had ended, if that is settled.
+    pub finish: Option<Finish>,
+    /// What is being done with the work at the moment, or was when the power went.
+    pub finish_intent: Option<FinishIntent>,
+    /// The turns of agents whose streams are understood, in their order.
+    pub turns: Vec<TurnRecord>,
+    /// The last wait of each agent whose provider did not serve it, until it does again.
+    pub waits: Vec<Wait>,
+    /// How the worktree was made ready for the first step; `None`: it was not, or not yet.
+    pub set_up: Option<SetUp>,
+    /// The processes of the agent that acts now, or did when onloop was killed.
+    pub acting: Option<Acting>,
+    /// How what has worked for it was confined, in the order in which it first worked.
+    pub holds: Vec<WorkHold>,
+    /// The commit that was merged or pushed in the end.
+    pub finished_commit: Option<String>,
+    /// The work at certain moments, oldest first; none outside a repository.
+    pub checkpoints: Vec<Checkpoint>,
+    /// Fields written by other generations of this format; they survive a rewrite.
+    pub unknown: Map<String, Value>,
+    /// The same of documents inside it that have no place for them here, by where they stand.
+    pub unknown_inside: BTreeMap<String, Map<String, Value>>,
+}
+
+/// Where the plan came from and where the work happens. Paths are absolute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The workflow file in the execution root; its checkboxes are ticked.
+    pub workflow_path: String,
+    /// The workflow file that the run was started with.
+    pub source_workflow_path: Option<String>,
+    /// Branch that was checked out when the run was started.
+    pub source_branch: Option<String>,
+    /// Commit that was checked out when the run was started.
+    pub source_head: Option<String>,
+    /// Branch the work happens on.
+    pub branch: Option<String>,
+    /// Top folder of the repository's checkout the run was started in.
+    pub repo_root: Option<String>,
+    /// Folder in which agents and checks run.
+    pub execution_root: String,
+    /// The worktree made for this run.
+    pub worktree_path: Option<String>,
+    /// `worktree`, `branch`, `host` or `none`, or what an older record says.
+    pub executor_mode: String,
+    /// Kind of program that drives the run, where it said so.
+    pub driver: Option<String>,
+    /// Agent host in which it runs, where it said so.
+    pub host: Option<String>,
+    /// Name derived from the workflow file's name.
+    pub slug: String,
+    /// The report, relative to the execution root unless an older record says otherwise.
+    pub report_path: String,
+}
+
+impl Place {
+    /// The execution root relative to the top folder of its checkout, with a slash behind it; empty
+    /// where they are the same.
+    pub fn prefix(&self) -> String {
+        let top = self.worktree_path.as_ref().or(self.repo_root.as_ref());
+        let below = top.and_then(|top| self.execution_root.strip_prefix(top.as_str()));
+        match below.map(|below| below.trim_matches('/')) {
+            None | Some("") => String::new(),
+            Some(below) => format!("{below}/"),
+        }
+    }
+
+    /// The folder in which it works, then the checkout that it was started in where that is another.
+    pub fn roots(&self) -> impl Iterator<Item = &str> {
+        let started_in = self.repo_root.as_deref().filter(|root| *root != self.execution_root);
+        std::iter::once(self.execution_root.as_str()).chain(started_in)
+    }
+}
+
+/// What the plan says about the run as a whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Terms {
+    /// One sentence: what this builds.
+    pub intent: String,
+    /// How to know that it is done.
+    pub success_criteria: String,
+    /// The author's estimate of risk.
+    pub risk: Risk,
+    /// Whether human gates below high risk approve themselves.
+    pub auto_approve: bool,
+    /// Print the whole step list at every transition.
+    pub progress_verbose: bool,
+    /// Put the output of passed checks into the report as well.
+    pub report_full: bool,
+    /// Bounds on the whole run.
+    pub budgets: Budgets,
+    /// Lines of shell that the agent may use although no rule decides about them.
+    pub allow: Vec<String>,
+    /// Patterns of files that no agent may change, relative to the root of the checkout.
+    pub protect: Vec<String>,
+    /// When verified work is committed.
+    pub commit: CommitWhen,
+    /// Lines of shell that make a fresh worktree ready, before the first step.
+    pub setup: Vec<String>,
+    /// Digest of the plan; empty in records of older generations.
+    pub plan_digest: String,
+    /// What a person can change for this run alone, as the file has it; unknown in records of
+    /// older generations.
+    pub written: Option<Written>,
+    /// Whether agents and checks have to be confined.
+    pub confine: bool,
+    /// Whether machine checks are repeated before completion.
+    pub reverify: bool,
+    /// Agent that reviews at checkpoints.
+    pub review_agent: Option<String>,
+}
+
+/// State of a whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunStatus {
+    /// Steps are being worked on.
+    Running,
+    /// Waits for a person; can be resumed.
+    Paused,
+    /// Cannot go on by itself; a person may resume it.
+    Blocked,
+    /// Older generations: verified, waiting for its disposition.
+    ReadyToFinish,
+    /// Every step is done and every required approval is there.
+    Completed,
+    /// Given up.
+    Abandoned,
+}
+
+words!(RunStatus {
+    Running => "running",
+    Paused => "paused",
+    Blocked => "blocked",
+    ReadyToFinish => "ready_to_finish",
+    Completed => "completed",
+    Abandoned => "abandoned",
+});
+
+impl RunStatus {
+    /// Whether nothing more will happen to the run by itself or by `resume`.
+    pub fn is_finished(&self) -> bool {
+        match self {
+            RunStatus::Running | RunStatus::Paused | RunStatus::Blocked => false,
+            RunStatus::ReadyToFinish | RunStatus::Completed | RunStatus::Abandoned => true,
+        }
+    }
+}
+
+/// One step and its state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepRecord {
+    /// The step as the plan had it when the run began.
+    pub step: Step,
+    /// Where it stands.
+    pub status: StepStatus,
+    /// How often it was started.
+    pub attempts: u32,
+    /// Attempts that do not count towards the limit: interrupted ones, and all before a
+    /// person resumed a blocked run.
+    pub forgiven: u32,
+    /// When it was last started.
+    pub started_at: Option<Timestamp>,
+    /// When it was done.
+    pub completed_at: Option<Timestamp>,
+    /// Results of its last verification, in the order of the checks.
+    pub results: Vec<CheckResult>,
+    /// What the last failed attempt failed with; the next attempt's prompt repeats it.
+    pub last_failure: Option<LastFailure>,
+    /// Approval, once there is one.
+    pub gate: Option<GateRecord>,
+    /// Fields written by other generations of this format.
+    pub unknown: Map<String, Value>,
+}
+
+/// What a failed attempt failed with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastFailure {
+    /// Why, on one line.
+    pub reason: String,
+    /// The end of what the check or the agent said.
+    pub output: String,
+}
+
+/// Where a step stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepStatus {
+    /// Not begun.
+    Pending,
+    /// Begun.
+    InProgress(Phase),
+    /// Verified, or nothing to verify.
+    Done,
+    /// The last attempt failed.
+    Failed {
+        /// Why, on one line.
+        reason: String,
+    },
+    /// Waits for a person, or cannot be verified.
+    Blocked(BlockReason),
+}
+
+/// What is going on in a step in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The agent was started and has not been seen to end.
+    Acting,
+    /// The agent ended; verification is due.
+    Acted,
+    /// The run was resumed while the agent may have been half-way: verify before acting.
+    Interrupted,
+}
+
+words!(Phase {
+    Acting => "acting",
+    Acted => "acted",
+    Interrupted => "interrupted",
+});
+
+/// Why a step is blocked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockReason {
+    /// Every machine check passed; a person has to look.
+    HumanReview {
+        /// What to look at; empty when the file does not say.
+        prompt: String,
+    },
+    /// A person looked and said no.
+    ReviewRejected,
+    /// Anything else, on one line.
+    Other(String),
+}
+
+impl BlockReason {
+    /// The text in the record. Agents match on its beginning.
+    pub fn text(&self) -> String {
+        match self {
+            BlockReason::HumanReview { prompt } if prompt.is_empty() => {
+                HUMAN_REVIEW_REQUIRED.to_owned()
+            }
+            BlockReason::HumanReview { prompt } => format!("{HUMAN_REVIEW_REQUIRED}: {prompt}"),
+            BlockReason::ReviewRejected => HUMAN_REVIEW_REJECTED.to_owned(),
+            BlockReason::Other(text) => text.clone(),
+        }
+    }
+
+    /// Reads what [`BlockReason::text`] wrote, and what older generations wrote.
+    pub fn from_text(text: &str) -> BlockReason {
+        if text == HUMAN_REVIEW_REJECTED {
+            return BlockReason::ReviewRejected;
+        }
+        match text.strip_prefix(HUMAN_REVIEW_REQUIRED) {
+            Some(rest) => {
+                BlockReason::HumanReview { prompt: rest.trim_start_matches(':').trim().to_owned() }
+            }
+            None => BlockReason::Other(text.to_owned()),
+        }
+    }
+}
+
+const HUMAN_REVIEW_REQUIRED: &str = "human review required";
+const HUMAN_REVIEW_REJECTED: &str = "human review rejected";
+
+/// A recorded approval or rejection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GateRecord {
+    /// What was decided.
+    pub decision: GateDecision,
+    /// By whom.
+    pub mode: Mode,
+}
+
+/// Reviews by an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reviews {
+    /// Commit up to which everything has been reviewed; `None` without git.
+    pub base: Option<String>,
+    /// Step up to which everything has been reviewed; 0: nothing yet.
+    pub reviewed_step: u32,
+    /// Whether the whole run has had its final review.
+    pub finally_reviewed: bool,
+    /// The verdict that holds the run up, if one does.
+    pub standing: Option<StandingVerdict>,
+    /// The verdict of the last review, whether it holds the run up or not.
+    pub last: Option<StandingVerdict>,
+}
+
+/// What a review came to. One that does not pass holds the run up until it is reviewed again or a
+/// person accepts it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StandingVerdict {
+    /// The step at whose gate the review took place; `None`: the final review.
+    pub step: Option<u32>,
+    /// What the reviewer said.
+    pub verdict: Verdict,
+    /// The reviewer's words, capped.
+    pub findings: String,
+}
+
+impl Run {
+    /// Whether nothing more can happen to the steps: the run has ended, or its work was
+    /// thrown away.
+    pub fn is_over(&self) -> bool {
+        self.status.is_finished() || self.is_discarded()
+    }
+
+    /// Whether the work is done, and nothing but keeping it was done with it.
+    pub fn may_be_handed_on(&self) -> bool {
+        let kept = |finish: &Finish| finish.outcome.disposition == Disposition::Kept;
+        self.status == RunStatus::Completed
+            && self.finish_intent.is_none()
+            && self.finish.as_ref().is_none_or(kept)
+    }
+
+    /// Whether the work was thrown away.
+    pub fn is_discarded(&self) -> bool {
+        let disposition = self.finish.as_ref().map(|finish| finish.outcome.disposition);
+        disposition == Some(Disposition::Discarded)
+    }
+
+    /// Whether a run in this state may be disposed of in this way.
+    pub(super) fn accepts(&self, disposition: Disposition) -> bool {
+        match (&self.status, disposition) {
+            (RunStatus::Completed | RunStatus::ReadyToFinish, _) => true,
+            (
+                RunStatus::Blocked | RunStatus::Abandoned,
+                Disposition::Kept | Disposition::Discarded,
+            ) => true,
+            (
+                RunStatus::Blocked | RunStatus::Abandoned,
+                Disposition::Merged | Disposition::Published,
+            )
+            | (RunStatus::Running | RunStatus::Paused, _) => false,
+        }
+    }
+
+    /// The step with this number.
+    pub fn step(&self, number: u32) -> Option<&StepRecord> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.steps.get(index)
+    }
+
+    pub(super) fn step_mut(&mut self, number: u32) -> Option<&mut StepRecord> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.0.steps.get_mut(index)
+    }
+
+    /// Number of the first step that is in progress, else of the first that is not settled,
+    /// else of the last.
+    pub fn current_step(&self) -> u32 {
+        let in_progress = |s: &&StepRecord| matches!(s.status, StepStatus::InProgress(_));
+        let unsettled = |s: &&StepRecord| !matches!(s.status, StepStatus::Done);
+        self.steps
+            .iter()
+            .find(in_progress)
+            .or_else(|| self.steps.iter().find(unsettled))
+            .or(self.steps.last())
+            .map_or(1, |s| s.step.number)
+    }
+}
+
+impl StepRecord {
+    /// A step that has not begun.
+    pub fn pending(step: Step) -> StepRecord {
+        StepRecord {
+            step,
+            status: StepStatus::Pending,
+            attempts: 0,
+            forgiven: 0,
+            started_at: None,
+            completed_at: None,
+            results: Vec::new(),
+            last_failure: None,
+            gate: None,
+            unknown: Map::new(),
+        }
+    }
+
+    /// Highest number of attempts.
+    pub fn limit(&self) -> u32 {
+        match &self.step.repeat {
+            Loop::Never => 1,
+            Loop::Until { limit, .. } => limit.get(),
+        }
+    }
+
+    /// The attempts that count towards the limit, which is how people count them: one that a crash
+    /// or an interruption cut short was none, and after a person resumed a blocked run the count
+    /// begins anew.
+    pub fn counted_attempts(&self) -> u32 {
+        self.attempts.saturating_sub(self.forgiven)
+    }
+
+    /// `2/3`: the present attempt as people count, and the limit. One that was cut short is still
+    /// the present one until the next begins.
+    pub fn attempt_of_limit(&self) -> String {
+        format!("{}/{}", self.counted_attempts().max(1), self.limit())
+    }
+
+    /// Whether another attempt is allowed after a failed one.
+    pub fn may_retry(&self) -> bool {
+        self.counted_attempts() < self.limit()
+    }
+
+    /// Whether a machine can verify any part of the step.
+    pub fn has_machine_checks(&self) -> bool {
+        self.step.checks.iter().any(is_machine_check)
+    }
+}
+
+/// Whether onloop itself can evaluate the check.
+pub fn is_machine_check(check: &Check) -> bool {
+    match check {
+        Check::Shell(_) | Check::Artifact { .. } => true,
+        Check::Browser { .. } | Check::HumanReview { .. } => false,
+    }
+}

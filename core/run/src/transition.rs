@@ -1,0 +1,322 @@
+//! The transition table: which event is accepted when, and what it changes.
+
+mod changes;
+mod endings;
+mod finish;
+mod gates;
+mod judgement;
+mod moves;
+mod steps;
+
+use super::event::*;
+use super::record::*;
+use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
+
+pub use finish::FinishRefusal;
+
+/// Why an event was refused. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// There is no step with that number.
+    NoSuchStep {
+        /// The number.
+        step: u32,
+    },
+    /// The run does not accept that event in its present state.
+    WrongRunStatus {
+        /// Its state.
+        status: &'static str,
+        /// The event.
+        event: &'static str,
+    },
+    /// The step does not accept that event in its present state.
+    WrongStepStatus {
+        /// Number of the step, from 1.
+        step: u32,
+        /// Its state.
+        status: &'static str,
+        /// The states that would accept it.
+        expected: &'static str,
+    },
+    /// A step before it is not settled.
+    EarlierStepUnsettled {
+        /// The step before.
+        earlier: u32,
+        /// The step that was to start.
+        step: u32,
+    },
+    /// The step had as many attempts as it may have.
+    AttemptsExhausted {
+        /// Number of the step, from 1.
+        step: u32,
+        /// The limit.
+        limit: u32,
+    },
+    /// Results are missing: a step is never done by fewer checks than it has.
+    IncompleteVerification {
+        /// Number of the step, from 1.
+        step: u32,
+    },
+    /// The rules ask for a person at this gate.
+    HumanGateRequired {
+        /// Number of the step, from 1.
+        step: u32,
+    },
+    /// A bound on the whole run is reached.
+    BudgetExceeded {
+        /// Its name.
+        name: &'static str,
+    },
+    /// The event belongs to another moment.
+    NotDue {
+        /// Why, as a clause.
+        what: String,
+    },
+    /// Something is still to be done before the run can end.
+    Unfinished(Missing),
+    /// What is to become of the work cannot be settled in this way now.
+    Finish(FinishRefusal),
+}
+
+/// What a run still needs before it can end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Steps are not done.
+    Steps {
+        /// How many.
+        remaining: usize,
+    },
+    /// A gate is not decided.
+    Gate {
+        /// Number of the step, from 1.
+        step: u32,
+    },
+    /// A review holds the run up, or the final one has not taken place.
+    Review,
+    /// The machine checks have not been repeated.
+    Checks,
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The first words of each are what agents match on.
+        match self {
+            Missing::Steps { remaining } => {
+                write!(f, "Cannot finalize run with unfinished steps ({remaining} remaining)")
+            }
+            Missing::Gate { step } => {
+                write!(f, "Cannot finalize without required gate evidence (step {step})")
+            }
+            Missing::Review => f.write_str("Cannot finalize without a review that passes"),
+            Missing::Checks => f.write_str(
+                "Cannot finalize without passing verification evidence: the checks have not been \
+                 repeated",
+            ),
+        }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::NoSuchStep { step } => write!(f, "Invalid step number: {step}"),
+            Refusal::WrongRunStatus { status, event } => {
+                write!(f, "Run is '{status}'; it does not accept {event} now")
+            }
+            Refusal::WrongStepStatus { step, status, expected } => {
+                write!(f, "Step {step} is '{status}', expected {expected}")
+            }
+            Refusal::EarlierStepUnsettled { earlier, step } => {
+                write!(f, "Step {earlier} must be done before step {step} can start")
+            }
+            Refusal::AttemptsExhausted { step, limit } => {
+                write!(f, "Step {step} reached maximum iterations ({limit})")
+            }
+            Refusal::IncompleteVerification { step } => {
+                write!(f, "Step {step} has checks without a result")
+            }
+            Refusal::HumanGateRequired { step } => {
+                write!(f, "The gate of step {step} needs a human decision")
+            }
+            Refusal::BudgetExceeded { name } => write!(f, "Runtime budget exceeded: {name}"),
+            Refusal::NotDue { what } => write!(f, "Not now: {what}"),
+            Refusal::Unfinished(missing) => write!(f, "{missing}"),
+            Refusal::Finish(refusal) => write!(f, "{refusal}"),
+        }
+    }
+}
+
+impl Event {
+    /// Name of the event in the record.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Event::StepStarted { .. } => "step_started",
+            Event::WorkStarted(acting) => acting.worker.event_name(),
+            Event::WorktreeSetUp(_) => "worktree_set_up",
+            Event::AgentEnded(_) => "agent_ended",
+            Event::AgentWaits(_) => "agent_waits",
+            Event::StepActed { .. } => "step_acted",
+            Event::ActionFailed { .. } => "action_failed",
+            Event::StepVerified { .. } => "step_verified",
+            Event::StepBlocked { .. } => "step_blocked",
+            Event::GateDecided { .. } => "gate_decided",
+            Event::StepRedone { .. } => "step_redone",
+            Event::StepReopened { .. } => "step_reopened",
+            Event::ReviewFinished { .. } => "review_finished",
+            Event::VerdictAccepted => "verdict_accepted",
+            Event::ChecksRepeated { .. } => "checks_repeated",
+            Event::RunPaused { .. } => "run_paused",
+            Event::RunResumed => "run_resumed",
+            Event::TakenOver { .. } => "taken_over",
+            Event::PlanAdopted(_) => "plan_adopted",
+            Event::RecordRebuilt { .. } => "record_rebuilt",
+            Event::UsageReported(_) => "usage_reported",
+            Event::BudgetsChanged(_) => "budgets_changed",
+            Event::RunFinalized => "run_finalized",
+            Event::RunAbandoned { .. } => "run_abandoned",
+            Event::RunMoved { .. } => "run_moved",
+            Event::CopyChanged { .. } => "copy_changed",
+            Event::CheckpointTaken(_) => "checkpoint_taken",
+            Event::CheckpointMissed { .. } => "checkpoint_missed",
+            Event::WorkRestored { .. } => "work_restored",
+            Event::FinishIntended { .. } => "finish_intended",
+            Event::FinishRecorded { .. } => "finish_recorded",
+            Event::FinishAbandoned { .. } => "finish_abandoned",
+        }
+    }
+}
+
+impl StepStatus {
+    /// The word in the record.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            StepStatus::Pending => "pending",
+            StepStatus::InProgress(_) => "in_progress",
+            StepStatus::Done => "done",
+            StepStatus::Failed { .. } => "failed",
+            StepStatus::Blocked(_) => "blocked",
+        }
+    }
+}
+
+impl Run {
+    /// Applies `event`, which happened at `at`.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] when the event is not possible now; the run is as it was.
+    pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), Refusal> {
+        let was_running = self.status == RunStatus::Running;
+        self.demand_nothing_settled(event)?;
+        match event {
+            Event::StepStarted { step } => self.start_step(at, *step)?,
+            Event::WorkStarted(acting) => self.work_started(acting)?,
+            Event::WorktreeSetUp(done) => self.worktree_set_up(at, *done)?,
+            Event::AgentEnded(turn) => self.agent_ended(turn)?,
+            Event::AgentWaits(wait) => self.agent_waits(at, wait)?,
+            Event::StepActed { step } => self.acted(at, *step)?,
+            Event::ActionFailed { step, reason, output } => {
+                self.action_failed(at, *step, reason, output)?;
+            }
+            Event::StepVerified { step, results } => self.verified(at, *step, results)?,
+            Event::StepBlocked { step, reason } => self.block_step(at, *step, reason)?,
+            Event::GateDecided { step, decision, mode } => {
+                self.decide_gate(at, *step, *decision, *mode)?;
+            }
+            Event::StepRedone { step, reason } => self.redo(at, *step, reason)?,
+            Event::StepReopened { step, reason } => self.reopen(at, *step, reason)?,
+            Event::ReviewFinished { step, verdict, findings, base } => {
+                self.reviewed(at, *step, *verdict, findings, base.clone())?;
+            }
+            Event::VerdictAccepted => self.accept_verdict(at)?,
+            Event::ChecksRepeated { repeated, failures, remarks } => {
+                self.repeated(at, *repeated, failures)?;
+                self.remark(at, remarks);
+            }
+            Event::RunPaused { reason } => self.pause(at, reason)?,
+            Event::RunResumed => self.resume(at)?,
+            Event::TakenOver { reason } => self.take_over(at, reason)?,
+            Event::PlanAdopted(adoption) => self.adopt(at, adoption)?,
+            Event::RecordRebuilt { ticked } => self.rebuild(at, ticked)?,
+            Event::UsageReported(usage) => self.report_usage(*usage)?,
+            Event::BudgetsChanged(budgets) => self.change_budgets(at, budgets)?,
+            Event::RunFinalized => self.finalize(at)?,
+            Event::RunAbandoned { reason } => self.abandon(at, reason)?,
+            Event::RunMoved { execution_root, checkout, started_in, lost_checkpoints } => {
+                self.relocate(at, execution_root, *checkout, started_in.as_deref());
+                if started_in.is_some() {
+                    self.leave_behind(at, lost_checkpoints);
+                }
+            }
+            Event::CopyChanged { path, what } => {
+                self.log(at, "copy_changed", None, format!("Copy put right: {path} {what}"), "");
+            }
+            Event::CheckpointTaken(checkpoint) => self.checkpoint_taken(at, checkpoint)?,
+            Event::CheckpointMissed { moment, reason } => {
+                self.checkpoint_missed(at, *moment, reason)?;
+            }
+            Event::WorkRestored { to } => self.work_restored(at, to)?,
+            Event::FinishIntended { act, notes, replace } => {
+                self.intend_finish(at, act, notes.clone(), *replace)?;
+            }
+            Event::FinishRecorded { outcome, replace } => {
+                self.record_finish(at, outcome, *replace)?;
+            }
+            Event::FinishAbandoned { reason } => self.abandon_finish(at, reason)?,
+        }
+        // The time between a crash and the resumption was not spent on the run.
+        if was_running && *event != Event::RunResumed {
+            self.0.active_ms += at.millis_since(self.last_update);
+        }
+        self.forget_outdated_finish();
+        self.0.revision += 1;
+        self.0.last_update = at;
+        Ok(())
+    }
+
+    fn log(&mut self, at: Timestamp, event: &str, step: Option<u32>, text: String, detail: &str) {
+        let text = text::one_line(&text);
+        let detail = detail.to_owned();
+        self.0.events.push(LogEntry { at, event: event.to_owned(), step, text, detail });
+    }
+
+    fn demand_running(&self, event: &'static str) -> Result<(), Refusal> {
+        match self.status {
+            RunStatus::Running => Ok(()),
+            RunStatus::Paused
+            | RunStatus::Blocked
+            | RunStatus::ReadyToFinish
+            | RunStatus::Completed
+            | RunStatus::Abandoned => {
+                Err(Refusal::WrongRunStatus { status: self.status.as_str(), event })
+            }
+        }
+    }
+
+    fn demand_unfinished(&self, event: &'static str) -> Result<(), Refusal> {
+        if self.status.is_finished() {
+            return Err(Refusal::WrongRunStatus { status: self.status.as_str(), event });
+        }
+        Ok(())
+    }
+
+    fn demand_step(&self, step: u32) -> Result<&StepRecord, Refusal> {
+        self.step(step).ok_or(Refusal::NoSuchStep { step })
+    }
+
+    fn demand_in_progress(&self, step: u32) -> Result<&StepRecord, Refusal> {
+        let record = self.demand_step(step)?;
+        match record.status {
+            StepStatus::InProgress(_) => Ok(record),
+            StepStatus::Pending
+            | StepStatus::Done
+            | StepStatus::Failed { .. }
+            | StepStatus::Blocked(_) => Err(Refusal::WrongStepStatus {
+                step,
+                status: record.status.as_str(),
+                expected: "'in_progress'",
+            }),
+        }
+    }
+}

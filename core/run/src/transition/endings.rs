@@ -1,0 +1,146 @@
+//! What happens to the run as a whole: repeated checks, pauses, resumption, the end.
+
+use super::judgement::outputs;
+use super::{Missing, Refusal};
+use crate::event::*;
+use crate::gate::{GateRule, gate_rule};
+use crate::next::blocker;
+use crate::record::*;
+use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
+
+impl Run {
+    pub(super) fn repeated(
+        &mut self,
+        at: Timestamp,
+        repeated: u32,
+        failures: &[(u32, CheckResult)],
+    ) -> Result<(), Refusal> {
+        // A completed run is verified again before its work is handed on.
+        if !self.may_be_handed_on() {
+            self.demand_running("checks_repeated")?;
+        }
+        if let Some(unsettled) = self.steps.iter().find(|s| s.status != StepStatus::Done) {
+            return Err(Refusal::WrongStepStatus {
+                step: unsettled.step.number,
+                status: unsettled.status.as_str(),
+                expected: "'done'",
+            });
+        }
+        for (step, _) in failures {
+            self.demand_step(*step)?;
+        }
+        self.0.acting = None;
+        self.0.reverified = failures.is_empty();
+        let count = text::counted(u64::from(repeated), "check");
+        if failures.is_empty() {
+            self.log(at, "checks_repeated", None, format!("✓ Repeated {count}: all hold"), "");
+            return Ok(());
+        }
+        for (step, result) in failures {
+            let reason = match &result.verdict {
+                CheckVerdict::Failed { reason } | CheckVerdict::CannotEvaluate { reason } => reason,
+                CheckVerdict::Passed | CheckVerdict::NeedsHuman { .. } => continue,
+            };
+            let reason = format!("passed before, but not after the last step: {reason}");
+            self.fail_step(
+                at,
+                *step,
+                "checks_repeated",
+                &reason,
+                &outputs(std::slice::from_ref(result)),
+            );
+        }
+        self.0.status = RunStatus::Blocked;
+        self.0.completed_at = None;
+        Ok(())
+    }
+
+    pub(super) fn pause(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
+        self.demand_running("run_paused")?;
+        self.0.status = RunStatus::Paused;
+        self.log(at, "run_paused", None, format!("Paused: {reason}"), "");
+        Ok(())
+    }
+
+    pub(super) fn resume(&mut self, at: Timestamp) -> Result<(), Refusal> {
+        self.demand_unfinished("run_resumed")?;
+        let was_blocked = self.status == RunStatus::Blocked;
+        let held_up = self.steps.iter().find(|record| self.is_held_up(record));
+        let held_up = held_up.map(|record| record.step.number);
+        if self.status == RunStatus::Paused {
+            // Somebody has decided to wait anew; a process that was killed goes on waiting.
+            self.0.waits.iter_mut().for_each(|wait| wait.since = at);
+        }
+        for record in &mut self.0.steps {
+            match &record.status {
+                // Nobody acts that could have been interrupted.
+                StepStatus::InProgress(Phase::Acting) if held_up == Some(record.step.number) => {}
+                StepStatus::InProgress(Phase::Acting) => {
+                    record.status = StepStatus::InProgress(Phase::Interrupted);
+                    record.forgiven += 1;
+                }
+                StepStatus::Failed { .. } | StepStatus::Blocked(BlockReason::Other(_))
+                    if was_blocked =>
+                {
+                    // A person looked at it: verify what is there, then try anew.
+                    record.status = match record.attempts {
+                        0 => StepStatus::Pending,
+                        _ => StepStatus::InProgress(Phase::Interrupted),
+                    };
+                    record.forgiven = record.attempts;
+                }
+                StepStatus::Pending
+                | StepStatus::InProgress(_)
+                | StepStatus::Done
+                | StepStatus::Failed { .. }
+                | StepStatus::Blocked(_) => {}
+            }
+        }
+        // Whoever resumes has made sure that nobody acts any more.
+        self.0.acting = None;
+        self.0.reviews.standing = None;
+        // A rejection stands until the person who said no says yes.
+        self.go_on();
+        self.log(at, "run_resumed", None, "Resumed".to_owned(), "");
+        Ok(())
+    }
+
+    pub(super) fn finalize(&mut self, at: Timestamp) -> Result<(), Refusal> {
+        self.demand_unfinished("run_finalized")?;
+        let remaining = self.steps.iter().filter(|s| s.status != StepStatus::Done).count();
+        let broken = self.status == RunStatus::Blocked
+            || self.steps.iter().any(|record| blocker(record).is_some());
+        if broken {
+            self.0.status = RunStatus::Blocked;
+        } else if remaining > 0 {
+            return Err(Refusal::Unfinished(Missing::Steps { remaining }));
+        } else {
+            self.demand_evidence()?;
+            self.0.status = RunStatus::Completed;
+        }
+        self.0.completed_at = Some(at);
+        let text = format!("Run finalized: {}", self.status.as_str());
+        self.log(at, "run_finalized", None, text, "");
+        Ok(())
+    }
+
+    /// Completion needs every gate decided, every verdict settled and, where the run asks for
+    /// it, every machine check repeated.
+    fn demand_evidence(&self) -> Result<(), Refusal> {
+        for record in &self.steps {
+            let approved = record.gate.map(|gate| gate.decision) == Some(GateDecision::Approved);
+            if gate_rule(self, record) != GateRule::Open && !approved {
+                return Err(Refusal::Unfinished(Missing::Gate { step: record.step.number }));
+            }
+        }
+        let unreviewed = self.terms.review_agent.is_some() && !self.reviews.finally_reviewed;
+        if self.reviews.standing.is_some() || unreviewed {
+            return Err(Refusal::Unfinished(Missing::Review));
+        }
+        if self.terms.reverify && !self.reverified {
+            return Err(Refusal::Unfinished(Missing::Checks));
+        }
+        Ok(())
+    }
+}

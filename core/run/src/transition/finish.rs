@@ -1,0 +1,251 @@
+//! What becomes of the work of a run that has ended: intended, done, recorded.
+
+use std::fmt;
+
+use super::Refusal;
+use crate::event::Event;
+use crate::finish::*;
+use crate::record::*;
+use onloop_syntax::time::Timestamp;
+
+/// Why it cannot be settled now, or not in this way, what becomes of the work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FinishRefusal {
+    /// The run has not ended, or not well enough for this.
+    TooEarly {
+        /// What was to become of the work.
+        disposition: Disposition,
+        /// The run's state.
+        status: &'static str,
+    },
+    /// The record does not prove that the work is done.
+    Unproven {
+        /// What was to become of the work.
+        disposition: Disposition,
+        /// What is missing, in the words of the receipt.
+        missing: Vec<&'static str>,
+    },
+    /// It is settled already.
+    Settled {
+        /// How.
+        disposition: Disposition,
+    },
+    /// Something was begun with the work and has to be brought to an end first.
+    UnderWay {
+        /// What.
+        disposition: Disposition,
+        /// The command that does so.
+        command: String,
+    },
+    /// An outcome without the intention that has to come first.
+    NotIntended {
+        /// The outcome.
+        disposition: Disposition,
+    },
+}
+
+impl Run {
+    pub(super) fn intend_finish(
+        &mut self,
+        at: Timestamp,
+        act: &FinishAct,
+        notes: Option<String>,
+        replace: bool,
+    ) -> Result<(), Refusal> {
+        let disposition = act.disposition();
+        self.demand_finishable(disposition, replace)?;
+        self.log(at, "finish_intended", None, describe(act, self.place.branch.as_deref()), "");
+        self.0.finish_intent = Some(FinishIntent { act: act.clone(), since: at, notes });
+        Ok(())
+    }
+
+    pub(super) fn record_finish(
+        &mut self,
+        at: Timestamp,
+        outcome: &FinishOutcome,
+        replace: bool,
+    ) -> Result<(), Refusal> {
+        let disposition = outcome.disposition;
+        match (&self.finish_intent, disposition) {
+            (Some(intent), _) if intent.act.disposition() == disposition => {}
+            (Some(_), _) => return Err(self.under_way()),
+            (None, Disposition::Kept) => self.demand_finishable(disposition, replace)?,
+            (None, Disposition::Merged | Disposition::Published | Disposition::Discarded) => {
+                return Err(FinishRefusal::NotIntended { disposition }.into());
+            }
+        }
+        let unknown = self.0.finish.take().map(|finish| finish.unknown).unwrap_or_default();
+        self.0.finish = Some(Finish { outcome: outcome.clone(), recorded_at: at, unknown });
+        let intent = self.0.finish_intent.take();
+        self.0.finished_commit = match disposition {
+            Disposition::Merged | Disposition::Published => {
+                intent.and_then(|intent| intent.act.commit().map(str::to_owned))
+            }
+            Disposition::Kept | Disposition::Discarded => None,
+        };
+        if self.status == RunStatus::ReadyToFinish {
+            self.0.status = RunStatus::Completed;
+            self.0.completed_at = self.completed_at.or(Some(at));
+        }
+        let text = format!("Finish recorded: {}", disposition.as_str());
+        self.log(at, "finish_recorded", None, text, "");
+        Ok(())
+    }
+
+    pub(super) fn abandon_finish(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
+        if self.0.finish_intent.take().is_none() {
+            return Err(Refusal::NotDue { what: "nothing is being done with the work".to_owned() });
+        }
+        self.log(at, "finish_abandoned", None, format!("Finish abandoned: {reason}"), "");
+        Ok(())
+    }
+
+    /// While something is done with the work nothing else may happen to the run, and nothing
+    /// at all once it has been thrown away.
+    pub(super) fn demand_nothing_settled(&self, event: &Event) -> Result<(), Refusal> {
+        match event {
+            Event::FinishIntended { .. }
+            | Event::FinishRecorded { .. }
+            | Event::FinishAbandoned { .. }
+            | Event::RunMoved { .. }
+            | Event::CopyChanged { .. } => return Ok(()),
+            Event::StepStarted { .. }
+            | Event::WorkStarted(_)
+            | Event::WorktreeSetUp(_)
+            | Event::AgentEnded(_)
+            | Event::AgentWaits(_)
+            | Event::StepActed { .. }
+            | Event::ActionFailed { .. }
+            | Event::StepVerified { .. }
+            | Event::StepBlocked { .. }
+            | Event::GateDecided { .. }
+            | Event::ReviewFinished { .. }
+            | Event::StepRedone { .. }
+            | Event::StepReopened { .. }
+            | Event::VerdictAccepted
+            | Event::ChecksRepeated { .. }
+            | Event::RunPaused { .. }
+            | Event::RunResumed
+            | Event::TakenOver { .. }
+            | Event::PlanAdopted(_)
+            | Event::RecordRebuilt { .. }
+            | Event::UsageReported(_)
+            | Event::BudgetsChanged(_)
+            | Event::CheckpointTaken(_)
+            | Event::CheckpointMissed { .. }
+            | Event::WorkRestored { .. }
+            | Event::RunFinalized
+            | Event::RunAbandoned { .. } => {}
+        }
+        if self.finish_intent.is_some() {
+            return Err(self.under_way());
+        }
+        if self.is_discarded() {
+            return Err(FinishRefusal::Settled { disposition: Disposition::Discarded }.into());
+        }
+        Ok(())
+    }
+
+    /// A blocked run whose work was kept can be resumed; then its outcome is open again.
+    pub(super) fn forget_outdated_finish(&mut self) {
+        match self.status {
+            RunStatus::Running | RunStatus::Paused => self.0.finish = None,
+            RunStatus::Blocked
+            | RunStatus::ReadyToFinish
+            | RunStatus::Completed
+            | RunStatus::Abandoned => {}
+        }
+    }
+
+    fn demand_finishable(&self, disposition: Disposition, replace: bool) -> Result<(), Refusal> {
+        if self.finish_intent.is_some() {
+            return Err(self.under_way());
+        }
+        // What is gone cannot be handed on, whatever somebody forces.
+        if let Some(finish) = &self.finish
+            && (!replace || self.is_discarded())
+        {
+            let disposition = finish.outcome.disposition;
+            return Err(FinishRefusal::Settled { disposition }.into());
+        }
+        if !self.accepts(disposition) {
+            let status = self.status.as_str();
+            return Err(FinishRefusal::TooEarly { disposition, status }.into());
+        }
+        let completed = matches!(self.status, RunStatus::Completed | RunStatus::ReadyToFinish);
+        let missing = self.missing_for_finish();
+        // Throwing away what is unproven needs no proof.
+        if completed && disposition != Disposition::Discarded && !missing.is_empty() {
+            return Err(FinishRefusal::Unproven { disposition, missing }.into());
+        }
+        Ok(())
+    }
+
+    fn under_way(&self) -> Refusal {
+        let intent = self.finish_intent.as_ref().expect("asked only while there is one");
+        Refusal::Finish(FinishRefusal::UnderWay {
+            disposition: intent.act.disposition(),
+            command: intent.act.command(&self.id),
+        })
+    }
+}
+
+fn describe(act: &FinishAct, branch: Option<&str>) -> String {
+    let branch = branch.unwrap_or("the work");
+    match act {
+        FinishAct::Merge { commit, target } => {
+            format!("About to merge {branch} ({commit}) into {target}")
+        }
+        FinishAct::Publish { commit, remote, .. } => {
+            format!("About to publish {branch} ({commit}) to {remote}")
+        }
+        FinishAct::Discard { commit: Some(commit) } => {
+            format!("About to discard {branch} ({commit})")
+        }
+        FinishAct::Discard { commit: None } => format!("About to discard {branch}"),
+    }
+}
+
+impl From<FinishRefusal> for Refusal {
+    fn from(refusal: FinishRefusal) -> Refusal {
+        Refusal::Finish(refusal)
+    }
+}
+
+/// The first line of each is what agents match on.
+impl fmt::Display for FinishRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FinishRefusal::TooEarly { disposition, status } => {
+                let needed = match disposition {
+                    Disposition::Merged | Disposition::Published => "a completed run",
+                    Disposition::Kept | Disposition::Discarded => "a finalized run",
+                };
+                let word = disposition.as_str();
+                write!(f, "Finish disposition '{word}' requires {needed}. Current status: {status}")
+            }
+            FinishRefusal::Unproven { disposition, missing } => {
+                let word = disposition.as_str();
+                write!(f, "Finish disposition '{word}' requires sufficient completion evidence.")?;
+                missing.iter().try_for_each(|reason| write!(f, "\n  - {reason}"))
+            }
+            FinishRefusal::Settled { disposition: Disposition::Discarded } => f.write_str(
+                "Finish outcome already recorded: discarded. Nothing of the work is left.",
+            ),
+            FinishRefusal::Settled { disposition } => write!(
+                f,
+                "Finish outcome already recorded: {}. Use --force to replace it.",
+                disposition.as_str()
+            ),
+            FinishRefusal::UnderWay { disposition, command } => write!(
+                f,
+                "The run is about to be {}, and that is not known to be done. Bring it to an end \
+             first:\n  {command}",
+                disposition.as_str()
+            ),
+            FinishRefusal::NotIntended { disposition } => {
+                write!(f, "Finish outcome '{}' was not intended before", disposition.as_str())
+            }
+        }
+    }
+}

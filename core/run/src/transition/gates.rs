@@ -1,0 +1,200 @@
+//! Decisions: gates, human reviews and the verdicts of review agents.
+
+use super::Refusal;
+use crate::event::*;
+use crate::gate::{GateRule, gate_rule};
+use crate::next::{Next, blocker};
+use crate::record::*;
+use crate::verdict::Verdict;
+use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
+use onloop_workflow::Risk;
+
+impl Run {
+    pub(super) fn decide_gate(
+        &mut self,
+        at: Timestamp,
+        step: u32,
+        decision: GateDecision,
+        mode: Mode,
+    ) -> Result<(), Refusal> {
+        self.demand_unfinished("gate_decided")?;
+        let record = self.demand_step(step)?;
+        let reviewing = match &record.status {
+            StepStatus::Done => false,
+            StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected) => {
+                true
+            }
+            StepStatus::Pending
+            | StepStatus::InProgress(_)
+            | StepStatus::Failed { .. }
+            | StepStatus::Blocked(BlockReason::Other(_)) => {
+                return Err(Refusal::WrongStepStatus {
+                    step,
+                    status: record.status.as_str(),
+                    expected: "'done', or waiting for human review",
+                });
+            }
+        };
+        if mode == Mode::Auto && !self.rules_approve(record, reviewing) {
+            return Err(Refusal::HumanGateRequired { step });
+        }
+        let record = self.step_mut(step).expect("looked up above");
+        record.gate = Some(GateRecord { decision, mode });
+        match decision {
+            GateDecision::Approved => {
+                if reviewing {
+                    record.status = StepStatus::Done;
+                    record.completed_at = Some(at);
+                    mark_reviewed(&mut record.results);
+                }
+                self.go_on();
+            }
+            GateDecision::Rejected => {
+                if reviewing {
+                    record.status = StepStatus::Blocked(BlockReason::ReviewRejected);
+                }
+                self.0.status = RunStatus::Blocked;
+            }
+        }
+        let subject = if reviewing { "Human review for Step" } else { "Gate Step" };
+        let text = format!("{subject} {step}: {} ({})", decision.as_str(), mode.as_str());
+        self.log(at, "gate_decided", Some(step), text, "");
+        Ok(())
+    }
+
+    /// Instead of an approval: the step is acted again, as often as the file allows, and its agent is
+    /// told why. Only what nobody has built on can be done again.
+    pub(super) fn redo(&mut self, at: Timestamp, step: u32, reason: &str) -> Result<(), Refusal> {
+        self.demand_unfinished("step_redone")?;
+        let record = self.demand_step(step)?;
+        let reviewed = self.reviews.last.as_ref().filter(|last| {
+            last.step == Some(step) || (last.step.is_none() && step as usize == self.steps.len())
+        });
+        let standing = self.reviews.standing.is_some() && reviewed.is_some();
+        let waits = match &record.status {
+            StepStatus::Done => {
+                standing || record.gate.is_none_or(|g| g.decision == GateDecision::Rejected)
+            }
+            StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected) => {
+                true
+            }
+            StepStatus::Pending
+            | StepStatus::InProgress(_)
+            | StepStatus::Failed { .. }
+            | StepStatus::Blocked(BlockReason::Other(_)) => false,
+        };
+        if !waits {
+            let (status, expected) = (record.status.as_str(), "a decision to wait for");
+            return Err(Refusal::WrongStepStatus { step, status, expected });
+        }
+        if self.steps.iter().any(|later| later.step.number > step && later.attempts > 0) {
+            let what = format!("steps after step {step} have begun");
+            return Err(Refusal::NotDue { what });
+        }
+        let findings = reviewed.map(|last| last.findings.clone()).unwrap_or_default();
+        let reason = text::one_line(reason);
+        let record = self.step_mut(step).expect("looked up above");
+        record.status = StepStatus::Pending;
+        record.forgiven = record.attempts;
+        record.completed_at = None;
+        record.results.clear();
+        record.gate = None;
+        record.last_failure = Some(LastFailure {
+            reason: format!("a person wants it otherwise: {reason}"),
+            output: findings,
+        });
+        if standing {
+            self.0.reviews.standing = None;
+        }
+        self.0.reverified = false;
+        self.go_on();
+        let text = format!("↻ Step {step}: to be done again: {reason}");
+        self.log(at, "step_redone", Some(step), text, "");
+        Ok(())
+    }
+
+    /// A decision that was waited for, or turned around, sets the run going again, unless
+    /// something else holds it up.
+    pub(super) fn go_on(&mut self) {
+        let blocked = self.status == RunStatus::Blocked
+            && self.steps.iter().any(|record| blocker(record).is_some());
+        self.0.status = if blocked { RunStatus::Blocked } else { RunStatus::Running };
+    }
+
+    /// Whether the rules let the gate of `record` decide itself.
+    fn rules_approve(&self, record: &StepRecord, reviewing: bool) -> bool {
+        if reviewing {
+            return false;
+        }
+        match gate_rule(self, record) {
+            // Nobody has to decide; at high risk, nobody but a person may.
+            GateRule::Open => self.terms.risk != Risk::High,
+            GateRule::Automatic(_) => true,
+            GateRule::Human(_) => false,
+        }
+    }
+
+    pub(super) fn reviewed(
+        &mut self,
+        at: Timestamp,
+        step: Option<u32>,
+        verdict: Verdict,
+        findings: &str,
+        base: Option<String>,
+    ) -> Result<(), Refusal> {
+        self.demand_running("review_finished")?;
+        // A verdict on work that is not there yet would hold up, or wave through, the wrong thing.
+        if self.next() != (Next::Review { step }) {
+            let what = "the run is not at a review checkpoint".to_owned();
+            return Err(Refusal::NotDue { what });
+        }
+        self.0.acting = None;
+        let said = StandingVerdict { step, verdict, findings: findings.to_owned() };
+        self.0.reviews.last = Some(said.clone());
+        if verdict.passes() {
+            self.pass_review(step);
+            self.0.reviews.base = base;
+        } else {
+            self.0.reviews.standing = Some(said);
+            self.0.status = RunStatus::Paused;
+        }
+        let scope = step.map_or("final".to_owned(), |step| format!("step {step}"));
+        let symbol = if verdict.passes() { "✓" } else { "✗" };
+        let text = format!("{symbol} Review ({scope}): {}", verdict.as_str());
+        self.log(at, "review_finished", step, text, findings);
+        Ok(())
+    }
+
+    fn pass_review(&mut self, step: Option<u32>) {
+        self.0.reviews.standing = None;
+        match step {
+            Some(step) => self.0.reviews.reviewed_step = step,
+            None => self.0.reviews.finally_reviewed = true,
+        }
+    }
+
+    pub(super) fn accept_verdict(&mut self, at: Timestamp) -> Result<(), Refusal> {
+        self.demand_unfinished("verdict_accepted")?;
+        let Some(standing) = self.reviews.standing.clone() else {
+            return Err(Refusal::WrongRunStatus {
+                status: self.status.as_str(),
+                event: "verdict_accepted",
+            });
+        };
+        self.pass_review(standing.step);
+        self.go_on();
+        let text = format!("Review verdict {} accepted by a person", standing.verdict.as_str());
+        self.log(at, "verdict_accepted", standing.step, text, "");
+        Ok(())
+    }
+}
+
+fn mark_reviewed(results: &mut [CheckResult]) {
+    for result in results {
+        if matches!(result.verdict, CheckVerdict::NeedsHuman { .. }) {
+            result.verdict = CheckVerdict::Passed;
+            "human review approved".clone_into(&mut result.stdout);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Waiting for a provider that does not serve an agent for now. Nothing was wrong with the work,
+//! so it is no attempt.
+
+use super::words::words;
+use onloop_syntax::limits;
+use onloop_syntax::time::Timestamp;
+
+/// Why an agent's provider does not serve it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitReason {
+    /// A limit on usage is reached.
+    Limited,
+    /// The provider has no room.
+    Overloaded,
+    /// The provider cannot be reached.
+    Unreachable,
+}
+
+words!(WaitReason {
+    Limited => "limited",
+    Overloaded => "overloaded",
+    Unreachable => "unreachable",
+});
+
+impl WaitReason {
+    /// What is the case, as a clause about the agent.
+    pub fn clause(self) -> &'static str {
+        match self {
+            WaitReason::Limited => "its limit on usage is reached",
+            WaitReason::Overloaded => "its provider is overloaded",
+            WaitReason::Unreachable => "its provider cannot be reached",
+        }
+    }
+}
+
+/// How a turn of a client ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnEnding {
+    /// The client says that it is done.
+    Completed,
+    /// It failed, or said nothing about its end.
+    Failed,
+    /// It was ended because it passed a bound, or because nobody judged its calls.
+    Ended,
+    /// It was ended because nothing came of it any more.
+    Stalled,
+    /// It was ended because its conversation does not fit into its model any more.
+    TooLong,
+    /// A person interrupted.
+    Interrupted,
+    /// The provider does not serve it for now.
+    Refused(WaitReason),
+}
+
+impl TurnEnding {
+    /// The word in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            TurnEnding::Completed => "completed",
+            TurnEnding::Failed => "failed",
+            TurnEnding::Ended => "ended",
+            TurnEnding::Stalled => "stalled",
+            TurnEnding::TooLong => "too_long",
+            TurnEnding::Interrupted => "interrupted",
+            TurnEnding::Refused(reason) => reason.as_str(),
+        }
+    }
+
+    /// What a record calls `word`; `None`: nothing that is known here.
+    pub fn from_word(word: &str) -> Option<TurnEnding> {
+        let plain = [
+            TurnEnding::Completed,
+            TurnEnding::Failed,
+            TurnEnding::Ended,
+            TurnEnding::Stalled,
+            TurnEnding::TooLong,
+            TurnEnding::Interrupted,
+        ];
+        let found = plain.into_iter().find(|ending| ending.as_str() == word);
+        found.or_else(|| word.parse().ok().map(TurnEnding::Refused))
+    }
+
+    /// Whether the provider had not served the turn, which then is no attempt.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, TurnEnding::Refused(_))
+    }
+}
+
+/// That an agent is not started before a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The step that waits, from 1.
+    pub step: u32,
+    /// The attempt that goes on afterwards, from 1.
+    pub attempt: u32,
+    /// The agent, by its name on the command line.
+    pub agent: String,
+    /// Why.
+    pub why: WaitReason,
+    /// When the first of its refusals in a row came, or a person last had the run go on.
+    pub since: Timestamp,
+    /// When the agent is tried again.
+    pub until: Timestamp,
+    /// Refusals in a row, from 1.
+    pub tries: u32,
+}
+
+impl Wait {
+    /// The wait after a refusal at `now`, where `before` is the wait after the one before it.
+    ///
+    /// A known time of `resets_at` is waited for, and a little longer. Otherwise pauses grow from
+    /// [`limits::PROVIDER_PAUSE_MS`] to [`limits::PROVIDER_LONGEST_PAUSE_MS`].
+    pub fn after(refused: Refused, now: Timestamp, before: Option<&Wait>) -> Wait {
+        let Refused { step, attempt, agent, why, resets_at } = refused;
+        let tries = before.map_or(0, |wait| wait.tries).saturating_add(1);
+        let growth = 1u64.checked_shl(tries - 1).unwrap_or(u64::MAX);
+        let pause_ms = limits::PROVIDER_PAUSE_MS.saturating_mul(growth);
+        let pause = later(now, pause_ms.min(limits::PROVIDER_LONGEST_PAUSE_MS));
+        let reset = resets_at.map(|at| later(at, limits::PROVIDER_RESET_MARGIN_MS));
+        // A reset that has been, and did not help, says nothing.
+        let until = reset.filter(|at| *at > now).unwrap_or(pause);
+        let since = before.map_or(now, |wait| wait.since);
+        Wait { step, attempt, agent, why, since, until, tries }
+    }
+
+    /// How long it takes from its beginning, in milliseconds.
+    pub fn length_ms(&self) -> u64 {
+        self.until.millis_since(self.since)
+    }
+}
+
+/// `at`, so many milliseconds later.
+fn later(at: Timestamp, ms: u64) -> Timestamp {
+    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
+    Timestamp::from_millis(at.as_millis().saturating_add(ms))
+}
+
+/// A turn that its provider did not serve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Number of the step, from 1.
+    pub step: u32,
+    /// Number of the attempt, from 1.
+    pub attempt: u32,
+    /// The agent, by its name on the command line.
+    pub agent: String,
+    /// Why.
+    pub why: WaitReason,
+    /// When the provider serves again, where that is known.
+    pub resets_at: Option<Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> Timestamp {
+        Timestamp::from_millis(1_000_000_000)
+    }
+
+    fn refused(resets_in_s: Option<i64>) -> Refused {
+        let resets_at = resets_in_s.map(|s| Timestamp::from_millis(now().as_millis() + s * 1000));
+        let (agent, why) = ("claude".to_owned(), WaitReason::Limited);
+        Refused { step: 1, attempt: 1, agent, why, resets_at }
+    }
+
+    #[test]
+    fn pauses_grow_within_bounds_and_a_known_time_is_kept() {
+        let mut waits: Vec<Wait> = Vec::new();
+        for _ in 0..80 {
+            waits.push(Wait::after(refused(None), now(), waits.last()));
+        }
+        let pauses: Vec<u64> = waits.iter().map(|wait| wait.length_ms() / 1000).collect();
+        assert_eq!(pauses[..8], [15, 30, 60, 120, 240, 480, 900, 900]);
+        assert_eq!((pauses[79], waits[79].tries), (900, 80));
+        let known = Wait::after(refused(Some(7200)), now(), waits.last());
+        assert_eq!(known.length_ms(), 7_200_000 + limits::PROVIDER_RESET_MARGIN_MS);
+        let past = Wait::after(refused(Some(-7200)), now(), None);
+        assert_eq!(past.length_ms(), limits::PROVIDER_PAUSE_MS);
+        let never = Wait::after(refused(Some(i64::MAX / 2000)), now(), None);
+        assert!(never.length_ms() > 1 << 45);
+    }
+
+    #[test]
+    fn every_ending_has_a_word_of_its_own() {
+        let refusals = WaitReason::ALL.iter().map(|reason| TurnEnding::Refused(*reason));
+        let plain = ["completed", "failed", "ended", "stalled", "too_long", "interrupted"];
+        let plain = plain.into_iter().map(|word| TurnEnding::from_word(word).unwrap());
+        for ending in plain.chain(refusals) {
+            assert_eq!(TurnEnding::from_word(ending.as_str()), Some(ending));
+        }
+        assert_eq!(TurnEnding::from_word("lost"), None);
+    }
+}

@@ -1,0 +1,299 @@
+//! Every state that small plans can reach, by every event, in any order.
+//!
+//! Two steps cover every pair of neighbours; more only repeats them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::*;
+
+/// States visited before a plan counts as too large for this test.
+const STATES: usize = 60_000;
+
+/// Events that are tried in every state.
+fn candidates(run: &Run) -> Vec<Event> {
+    let mut events = vec![
+        Event::VerdictAccepted,
+        Event::RunResumed,
+        Event::RunPaused { reason: "p".to_owned() },
+        Event::RunFinalized,
+        Event::ChecksRepeated { repeated: 1, failures: Vec::new(), remarks: Vec::new() },
+    ];
+    for verdict in [Verdict::Ready, Verdict::Block] {
+        let findings = String::new();
+        events.push(Event::ReviewFinished { step: None, verdict, findings, base: None });
+    }
+    for record in &run.steps {
+        let step = record.step.number;
+        let (reason, output) = ("r".to_owned(), String::new());
+        events.push(Event::StepStarted { step });
+        events.push(Event::StepActed { step });
+        events.push(Event::ActionFailed { step, reason: reason.clone(), output });
+        events.push(Event::StepBlocked { step, reason: reason.clone() });
+        events.push(Event::StepReopened { step, reason });
+        events.push(failed(step));
+        events.push(Event::StepVerified { step, results: results_of(record) });
+        let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });
+        events.push(Event::ChecksRepeated {
+            repeated: 1,
+            failures: vec![(step, broken)],
+            remarks: Vec::new(),
+        });
+        for decision in [GateDecision::Approved, GateDecision::Rejected] {
+            for mode in [Mode::Auto, Mode::Human] {
+                events.push(Event::GateDecided { step, decision, mode });
+            }
+        }
+    }
+    events
+}
+
+/// Events about what becomes of the work.
+fn finishing() -> Vec<Event> {
+    let mut events = Vec::new();
+    events.push(Event::FinishAbandoned { reason: "r".to_owned() });
+    for act in acts() {
+        let outcome = FinishOutcome::new(act.disposition());
+        for replace in [false, true] {
+            let (act, outcome) = (act.clone(), outcome.clone());
+            events.push(Event::FinishIntended { act, notes: None, replace });
+            events.push(Event::FinishRecorded { outcome, replace });
+        }
+    }
+    let kept = FinishOutcome::new(Disposition::Kept);
+    events.push(Event::FinishRecorded { outcome: kept.clone(), replace: false });
+    events.push(Event::FinishRecorded { outcome: kept, replace: true });
+    events
+}
+
+fn acts() -> [FinishAct; 3] {
+    let commit = "c".to_owned();
+    [
+        FinishAct::Merge { commit: commit.clone(), target: "main".to_owned() },
+        FinishAct::Publish {
+            commit: commit.clone(),
+            remote: "origin".to_owned(),
+            pull_request: PullRequest::Create { target: "main".to_owned() },
+        },
+        FinishAct::Discard { commit: Some(commit) },
+    ]
+}
+
+/// Results with which the step is done, or waits for a person.
+fn results_of(record: &StepRecord) -> Vec<CheckResult> {
+    let verdict = |check: &Check| match check {
+        Check::HumanReview { prompt } => CheckVerdict::NeedsHuman { prompt: prompt.clone() },
+        Check::Shell(_) | Check::Browser { .. } | Check::Artifact { .. } => CheckVerdict::Passed,
+    };
+    let results = record.step.checks.iter().enumerate();
+    results.map(|(index, check)| result(index as u32, verdict(check))).collect()
+}
+
+/// An event that does what `next` asks for.
+fn follow(run: &Run) -> Option<Event> {
+    let approved = |step, mode| Event::GateDecided { step, decision: GateDecision::Approved, mode };
+    let results = |step: u32| results_of(run.step(step).expect("`next` names steps that exist"));
+    if let Some(intent) = &run.finish_intent {
+        let outcome = FinishOutcome::new(intent.act.disposition());
+        return Some(Event::FinishRecorded { outcome, replace: false });
+    }
+    Some(match run.next() {
+        Next::Start { step, .. } => Event::StepStarted { step },
+        Next::Act { step } | Next::Ask(Question::Interrupted { step }) => Event::StepActed { step },
+        Next::Verify { step } => Event::StepVerified { step, results: results(step) },
+        Next::Approve { step, .. } => approved(step, Mode::Auto),
+        Next::Block { step, reason } => Event::StepBlocked { step, reason },
+        Next::Review { step } => Event::ReviewFinished {
+            step,
+            verdict: Verdict::Ready,
+            findings: String::new(),
+            base: None,
+        },
+        Next::Ask(Question::Gate { step } | Question::Review { step, .. }) => {
+            approved(step, Mode::Human)
+        }
+        Next::Ask(Question::Verdict { .. }) => Event::VerdictAccepted,
+        Next::Ask(Question::Budget { .. }) => Event::BudgetsChanged(Budgets::default()),
+        Next::Repeat => {
+            Event::ChecksRepeated { repeated: 1, failures: Vec::new(), remarks: Vec::new() }
+        }
+        Next::Finalize => Event::RunFinalized,
+        Next::Blocked(blocker) if blocker.rejected => approved(blocker.step, Mode::Human),
+        Next::Blocked(_) => Event::RunResumed,
+        Next::Finished => return None,
+    })
+}
+
+/// What distinguishes two states; counters and times do not, beyond the first few attempts.
+fn key(run: &Run) -> String {
+    let mut key = format!("{:?}{:?}{}", run.status, run.reviews, run.reverified);
+    key += &format!("{:?}", run.finish.as_ref().map(|finish| finish.outcome.disposition));
+    key += &format!("{:?}", run.finish_intent.as_ref().map(|intent| &intent.act));
+    for record in &run.steps {
+        let used = record.attempts.saturating_sub(record.forgiven).min(3);
+        key += &format!("{:?}{used}{:?}", record.status, record.gate.map(|g| g.decision));
+    }
+    key
+}
+
+fn explore(first: Run) -> usize {
+    explore_with(first, &[])
+}
+
+/// Tries the events `work` as well in every state.
+fn explore_with(first: Run, work: &[Event]) -> usize {
+    let mut seen: BTreeMap<String, ()> = BTreeMap::new();
+    let mut queue = VecDeque::from([first]);
+    while let Some(run) = queue.pop_front() {
+        if seen.insert(key(&run), ()).is_some() {
+            continue;
+        }
+        assert!(seen.len() < STATES, "too many states");
+        survives_storage(&run);
+        has_a_way_on(&run);
+        for event in candidates(&run).into_iter().chain(work.iter().cloned()) {
+            let mut after = run.clone();
+            let at = Timestamp::from_millis(run.last_update.as_millis() + 1000);
+            match after.apply(at, &event) {
+                Err(_) => assert_eq!(after, run, "a refused event changes nothing: {event:?}"),
+                Ok(()) => {
+                    keeps_its_promises(&run, &event, &after);
+                    queue.push_back(after);
+                }
+            }
+        }
+    }
+    seen.len()
+}
+
+fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
+    assert_eq!(after.revision, before.revision + 1, "{event:?}");
+    keeps_its_outcome(before, event, after);
+    for record in &after.steps {
+        let used = record.attempts - record.forgiven;
+        assert!(used <= record.limit(), "attempts beyond the limit after {event:?}");
+    }
+    if after.status == RunStatus::Completed {
+        for record in &after.steps {
+            assert_eq!(record.status, StepStatus::Done, "completed with an open step");
+            let approved = record.gate.is_some_and(|g| g.decision == GateDecision::Approved);
+            let open = gate_rule(after, record) == GateRule::Open;
+            assert!(open || approved, "completed with an open gate");
+        }
+        assert!(after.reviews.standing.is_none(), "completed against a verdict");
+        assert!(after.reverified || !after.terms.reverify, "completed unconfirmed");
+    }
+}
+
+/// Once a run has ended only its outcome changes, nothing is done without being intended, and
+/// what is settled stays settled unless somebody insists.
+fn keeps_its_outcome(before: &Run, event: &Event, after: &Run) {
+    let about_outcome = match event {
+        Event::FinishIntended { act, replace, .. } => {
+            assert!(before.finish.is_none() || *replace, "{event:?} over {:?}", before.finish);
+            assert_ended_for(before, act.disposition());
+            true
+        }
+        Event::FinishRecorded { outcome, replace } => {
+            let intended = before.finish_intent.as_ref().map(|intent| intent.act.disposition());
+            assert_eq!(intended.unwrap_or(Disposition::Kept), outcome.disposition);
+            assert!(before.finish.is_none() || *replace || intended.is_some());
+            assert_ended_for(before, outcome.disposition);
+            true
+        }
+        Event::FinishAbandoned { .. } => true,
+        _ => false,
+    };
+    if about_outcome {
+        assert_eq!(before.steps, after.steps, "{event:?}");
+        assert_eq!(before.status, after.status, "{event:?}");
+    } else {
+        // What was done can be verified again before it is handed on.
+        let again = matches!(event, Event::ChecksRepeated { .. }) && before.may_be_handed_on();
+        let moved = matches!(event, Event::RunMoved { .. });
+        assert!(!before.is_over() || again || moved, "a finished run accepted {event:?}");
+        assert!(before.finish_intent.is_none() || moved, "{event:?} while work is disposed of");
+        if moved && before.status.is_finished() {
+            assert_eq!((&before.steps, before.status), (&after.steps, after.status));
+        }
+    }
+    assert!(!before.is_discarded() || after.is_discarded(), "{event:?} brought the work back");
+}
+
+fn assert_ended_for(run: &Run, disposition: Disposition) {
+    let blocked_will_do = matches!(disposition, Disposition::Kept | Disposition::Discarded);
+    let ended =
+        run.status == RunStatus::Completed || (run.status == RunStatus::Blocked && blocked_will_do);
+    assert!(ended, "{disposition:?} of a run that is {}", run.status.as_str());
+}
+
+fn survives_storage(run: &Run) {
+    let read =
+        documents::run::read(&documents::run::write(run)).expect("what we write we can read");
+    assert_eq!(read, *run);
+}
+
+/// Following `next` from any state completes the run: there is no dead end.
+fn has_a_way_on(run: &Run) {
+    let mut run = run.clone();
+    for _ in 0..60 {
+        // A person continues what is paused, as `onloop resume` does.
+        if run.status == RunStatus::Paused
+            && run.finish_intent.is_none()
+            && !matches!(run.next(), Next::Ask(Question::Gate { .. } | Question::Review { .. }))
+            && run.reviews.standing.is_none()
+        {
+            run.apply(run.last_update, &Event::RunResumed).expect("a paused run can be resumed");
+        }
+        let Some(event) = follow(&run) else { return };
+        let next = run.next();
+        run.apply(run.last_update, &event)
+            .unwrap_or_else(|refusal| panic!("{next:?} in {}: {refusal}", key(&run)));
+    }
+    panic!("sixty events do not complete the run; next is {:?}", run.next());
+}
+
+#[test]
+fn plain_steps() {
+    assert!(explore(begin(vec![step(1), Step { repeat: until(2), ..step(2) }])) > 100);
+}
+
+#[test]
+fn gates_and_human_reviews() {
+    let review = Check::HumanReview { prompt: "look".to_owned() };
+    let steps =
+        vec![Step { gate: Some(Gate::Human), ..step(1) }, Step { checks: vec![review], ..step(2) }];
+    assert!(explore(begin(steps.clone())) > 100);
+    assert!(explore(begin_as(steps, Risk::High, |_| {})) > 100);
+}
+
+#[test]
+fn reviews_and_repeated_checks() {
+    let steps = vec![Step { gate: Some(Gate::Auto), ..step(1) }];
+    let run = begin_as(steps, Risk::Low, |beginning| {
+        beginning.reverify = true;
+        beginning.review_agent = Some("claude".to_owned());
+    });
+    assert!(explore(run) > 50);
+}
+
+#[test]
+fn work_that_is_left_behind_anywhere() {
+    let moved = Event::RunMoved {
+        execution_root: "/x".to_owned(),
+        checkout: true,
+        started_in: Some("/x".to_owned()),
+        lost_checkpoints: Vec::new(),
+    };
+    let review = Check::HumanReview { prompt: "look".to_owned() };
+    let gated = Step { gate: Some(Gate::Human), repeat: until(2), ..step(1) };
+    let steps = vec![gated, Step { checks: vec![review], ..step(2) }];
+    let run = begin_as(steps, Risk::Low, |beginning| beginning.reverify = true);
+    assert!(explore_with(run, &[moved]) > 100);
+}
+
+#[test]
+fn what_becomes_of_the_work() {
+    let work = finishing();
+    assert!(explore_with(begin(vec![Step { repeat: until(2), ..step(1) }]), &work) > 100);
+    assert!(explore_with(begin(vec![Step { gate: Some(Gate::Human), ..step(1) }]), &work) > 100);
+}

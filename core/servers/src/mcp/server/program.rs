@@ -1,0 +1,53 @@
+//! The programs behind the requests of clients.
+
+use crate::mcp::{ClientRequest, Resource, ResourceKind, ToolProgram};
+use onloop_effect::{Exit, Io, Program, Start};
+use onloop_verbs::gate::gate_for_agent;
+use onloop_verbs::permit::explain_call;
+use onloop_verbs::status::record;
+use onloop_verbs::{
+    ReportArgs, StatusArgs, begin_driven, diff, finalize, lint, next, receipt, report, resume, run,
+    status, step, summary,
+};
+
+/// The program of a request.
+pub(super) fn program(start: Start, work: ClientRequest) -> Program {
+    Program::new(start, |io| async move {
+        match work {
+            ClientRequest::CallTool(_, Ok(call)) => perform(&io, call.program).await,
+            // Refused, or handed to another job, before a program was made.
+            ClientRequest::CallTool(_, Err(_)) | ClientRequest::GoOn { .. } => Exit::Usage,
+            ClientRequest::ListResources | ClientRequest::Complete(_) => {
+                status(&io, &StatusArgs { run_id: None, all: true, json: true }).await
+            }
+            ClientRequest::Read(Resource { run_id, kind: ResourceKind::Record }) => {
+                record(&io, &run_id).await
+            }
+            ClientRequest::Read(Resource { run_id, kind: ResourceKind::Report }) => {
+                report(&io, &ReportArgs { run_id, ..ReportArgs::default() }).await
+            }
+        }
+    })
+}
+
+async fn perform(io: &Io, program: ToolProgram) -> Exit {
+    match program {
+        ToolProgram::Run(args) => run(io, &args).await,
+        ToolProgram::Resume(args) => resume(io, &args).await,
+        ToolProgram::Stop(run_id) => {
+            status(io, &StatusArgs { run_id: Some(run_id), all: false, json: true }).await
+        }
+        ToolProgram::Begin(args) => begin_driven(io, &args).await,
+        ToolProgram::Status(args) => status(io, &args).await,
+        ToolProgram::Next(args) => next(io, &args).await,
+        ToolProgram::Step(args) => step(io, &args).await,
+        ToolProgram::Gate(args) => gate_for_agent(io, &args).await,
+        ToolProgram::Lint(args) => lint(io, &args).await,
+        ToolProgram::Explain(args) => explain_call(io, &args).await,
+        ToolProgram::Report(args) => report(io, &args).await,
+        ToolProgram::Finalize(args) => finalize(io, &args).await,
+        ToolProgram::Summary(args) => summary(io, &args).await,
+        ToolProgram::Diff(args) => diff(io, &args).await,
+        ToolProgram::Receipt(args) => receipt(io, &args).await,
+    }
+}

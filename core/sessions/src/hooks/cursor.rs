@@ -1,0 +1,113 @@
+//! Cursor. Several events ask about several sorts of tool calls; they share one answer. A
+//! session is continued with a follow-up message, which Cursor counts and bounds itself.
+
+use serde_json::{Value, json};
+
+use super::{
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, embedded, filled,
+    output, reason, required, text,
+};
+use onloop_permission::{Call, Decision};
+
+pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
+    let event = match event_name(document)? {
+        "beforeSubmitPrompt" => HookEvent::Prompt {
+            text: text(document, "prompt").unwrap_or_default(),
+            id: filled(document, "generation_id"),
+            typed: true,
+        },
+        "beforeShellExecution" => {
+            let command = text(document, "command").ok_or(MalformedInput::Missing("command"))?;
+            HookEvent::ToolCall(Call {
+                tool: "Bash".to_owned(),
+                input: json!({ "command": command }),
+            })
+        }
+        "beforeReadFile" => {
+            let path = text(document, "file_path").ok_or(MalformedInput::Missing("file_path"))?;
+            HookEvent::ToolCall(Call {
+                tool: "Read".to_owned(),
+                input: json!({ "file_path": path }),
+            })
+        }
+        "beforeMCPExecution" => {
+            let tool = required(document, "tool_name")?;
+            let tool =
+                if tool.starts_with("mcp__") { tool } else { format!("mcp__cursor__{tool}") };
+            HookEvent::ToolCall(Call { tool, input: embedded(document, "tool_input")? })
+        }
+        "preToolUse" => {
+            let tool = required(document, "tool_name")?;
+            HookEvent::ToolCall(Call { tool, input: embedded(document, "tool_input")? })
+        }
+        "afterShellExecution" => {
+            let command = text(document, "command").unwrap_or_default();
+            let input = json!({ "command": command });
+            let call = Call { tool: "Bash".to_owned(), input };
+            HookEvent::ToolDone { call, output: output(&document["output"]) }
+        }
+        "stop" => HookEvent::Stop(StopInput {
+            message: None,
+            broken_off: matches!(document["status"].as_str(), Some("aborted" | "error")),
+        }),
+        _ => HookEvent::Other,
+    };
+    let ids = ["conversation_id", "generation_id", "session_id"];
+    let session = ids.iter().find_map(|key| filled(document, key));
+    let folder = document["workspace_roots"][0].as_str().map(str::to_owned);
+    let transcript = filled(document, "transcript_path");
+    let cwd = filled(document, "cwd").or(folder);
+    Ok(HookInput { session, cwd, transcript, call_id: None, event })
+}
+
+/// The event. Versions that do not name it are told apart by a member that only one event has.
+fn event_name(document: &Value) -> Result<&str, MalformedInput> {
+    match document["hook_event_name"].as_str() {
+        Some(name) if !name.trim().is_empty() => Ok(name),
+        Some(_) | None => {
+            let keys = [
+                ("command", "beforeShellExecution"),
+                ("prompt", "beforeSubmitPrompt"),
+                ("tool_name", "preToolUse"),
+                ("file_path", "beforeReadFile"),
+                ("loop_count", "stop"),
+                ("status", "stop"),
+            ];
+            let found = keys.iter().find(|(key, _)| !document[*key].is_null());
+            found.map(|(_, event)| *event).ok_or(MalformedInput::Missing("hook_event_name"))
+        }
+    }
+}
+
+pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
+    match (form, answer) {
+        (
+            AnswerForm::ToolCall | AnswerForm::PermissionRequest,
+            HookAnswer::Decided(decision, why),
+        ) => {
+            let why = reason(why);
+            Some(match decision {
+                Decision::Allow => json!({ "permission": "allow" }),
+                Decision::Ask | Decision::Deny => json!({
+                    "permission": decision.as_str(),
+                    "user_message": why,
+                    "agent_message": why,
+                }),
+            })
+        }
+        (AnswerForm::Prompt, _) => Some(json!({ "continue": true })),
+        (AnswerForm::Stop, HookAnswer::Continue(prompt)) => {
+            Some(json!({ "followup_message": prompt }))
+        }
+        (
+            _,
+            HookAnswer::Nothing
+            | HookAnswer::Tell(_)
+            | HookAnswer::Remind(_)
+            | HookAnswer::Continue(_)
+            | HookAnswer::Decided(..)
+            | HookAnswer::Deferred(_)
+            | HookAnswer::Rewritten { .. },
+        ) => None,
+    }
+}

@@ -1,0 +1,183 @@
+//! JSON-RPC 2.0: messages, taken apart and put together.
+
+use serde_json::{Map, Value, json};
+
+/// The `id` of a request of the client.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Id {
+    /// A whole number.
+    Number(i64),
+    /// A string.
+    Text(String),
+}
+
+impl Id {
+    /// The id in a message; nothing else than a whole number or a string is one.
+    pub fn read(value: &Value) -> Option<Id> {
+        match value {
+            Value::Number(number) => number.as_i64().map(Id::Number),
+            Value::String(text) => Some(Id::Text(text.clone())),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
+    /// As it stands in a message.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Id::Number(number) => Value::from(*number),
+            Id::Text(text) => Value::from(text.as_str()),
+        }
+    }
+}
+
+/// Why a request was not carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RpcError {
+    /// The error code of JSON-RPC or of the protocol.
+    pub code: i64,
+    /// For people.
+    pub message: String,
+    /// For programs, where the protocol says what.
+    pub data: Option<Box<Value>>,
+}
+
+impl RpcError {
+    /// The line is not JSON.
+    pub const PARSE: i64 = -32700;
+    /// It is not a request, or not one that can be made now.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// The method is unknown.
+    pub const NO_METHOD: i64 = -32601;
+    /// The parameters do not fit the method.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// The resource is unknown, or cannot be read.
+    pub const NO_RESOURCE: i64 = -32002;
+    /// Too much is open already.
+    pub const BUSY: i64 = -32000;
+    /// The version that a request declares is not spoken here.
+    pub const UNSUPPORTED_VERSION: i64 = -32022;
+    /// The conversation has not begun with its first request.
+    pub const NOT_INITIALIZED: i64 = -32002;
+    /// The client has taken the request back.
+    pub const CANCELLED: i64 = -32800;
+    /// The request is well formed, and what it wants cannot be done.
+    pub const REQUEST_FAILED: i64 = -32803;
+
+    /// An error of that code; `message` is for people.
+    pub fn new(code: i64, message: impl Into<String>) -> RpcError {
+        RpcError { code, message: message.into(), data: None }
+    }
+
+    /// The same error with `data` for programs.
+    pub fn with_data(self, data: Value) -> RpcError {
+        RpcError { data: Some(Box::new(data)), ..self }
+    }
+}
+
+/// A message of the client.
+#[derive(Debug, PartialEq)]
+pub enum Incoming {
+    /// It expects an answer.
+    Request {
+        /// Names the answer.
+        id: Id,
+        /// What is asked for.
+        method: String,
+        /// With what.
+        params: Map<String, Value>,
+    },
+    /// It expects none.
+    Notification {
+        /// What happened.
+        method: String,
+        /// With what.
+        params: Map<String, Value>,
+    },
+    /// Without a result: an error of the client.
+    Response {
+        /// Of the request that it answers.
+        id: Id,
+        /// What came of it.
+        result: Option<Value>,
+    },
+}
+
+/// Takes a message apart.
+///
+/// # Errors
+///
+/// The error to answer with, and to whom.
+pub fn read(value: Value) -> Result<Incoming, (Option<Id>, RpcError)> {
+    let Value::Object(mut members) = value else {
+        return Err((None, invalid("a message must be an object")));
+    };
+    let id = match members.get("id") {
+        None => None,
+        Some(value) => match Id::read(value) {
+            Some(id) => Some(id),
+            None => return Err((None, invalid("`id` must be a string or an integer"))),
+        },
+    };
+    if members.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err((id, invalid("`jsonrpc` must be `2.0`")));
+    }
+    let method = match members.remove("method") {
+        Some(Value::String(method)) => method,
+        Some(_) => return Err((id, invalid("`method` must be a string"))),
+        None => return response(id, &mut members),
+    };
+    let params = match members.remove("params") {
+        // Editors write `null` where there are none.
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(params)) => params,
+        Some(_) => {
+            let error = RpcError::new(RpcError::INVALID_PARAMS, "`params` must be an object");
+            return Err((id, error));
+        }
+    };
+    Ok(match id {
+        Some(id) => Incoming::Request { id, method, params },
+        None => Incoming::Notification { method, params },
+    })
+}
+
+fn response(
+    id: Option<Id>,
+    members: &mut Map<String, Value>,
+) -> Result<Incoming, (Option<Id>, RpcError)> {
+    let id =
+        id.ok_or((None, invalid("a message needs a `method`, or the `id` that it answers")))?;
+    // What is neither a result nor an error is not objected to: answering an answer would never end.
+    let result = members.remove("result").filter(|_| !members.contains_key("error"));
+    Ok(Incoming::Response { id, result })
+}
+
+/// A message that is not a request as the protocol has it.
+pub fn invalid(message: &str) -> RpcError {
+    RpcError::new(RpcError::INVALID_REQUEST, message)
+}
+
+/// The answer to a request.
+pub fn answer(id: Option<&Id>, outcome: &Result<Value, RpcError>) -> Value {
+    let id = id.map_or(Value::Null, Id::to_value);
+    match outcome {
+        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+        Err(RpcError { code, message, data }) => {
+            let mut error = json!({ "code": code, "message": message });
+            if let Some(data) = data {
+                error["data"] = Value::clone(data);
+            }
+            json!({ "jsonrpc": "2.0", "id": id, "error": error })
+        }
+    }
+}
+
+/// A request of ours.
+pub fn request(id: u64, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+/// A notification of ours.
+pub fn notification(method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "method": method, "params": params })
+}

@@ -1,0 +1,152 @@
+//! Names that say that what they stand for is nobody else's business.
+
+/// Places below a home folder with keys, tokens, wallets and what browsers remember, in lower case:
+/// folders with all that is in them, and files.
+pub const HOME_SECRETS: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".age",
+    ".azure",
+    ".bitcoin",
+    ".bluemix",
+    ".cargo/credentials",
+    ".codex/auth.json",
+    ".config/age",
+    ".config/chromium",
+    ".config/configstore",
+    ".config/containers/auth.json",
+    ".config/doctl",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git/credentials",
+    ".config/github-copilot",
+    ".config/glab-cli",
+    ".config/google-chrome",
+    ".config/heroku",
+    ".config/hub",
+    ".config/keepassxc",
+    ".config/microsoft-edge",
+    ".config/netlify",
+    ".config/ngrok",
+    ".config/op",
+    ".config/pip/pip.conf",
+    ".config/rclone",
+    ".config/solana",
+    ".config/sops",
+    ".config/stripe",
+    ".docker/config.json",
+    ".electrum",
+    ".ethereum",
+    ".fly",
+    ".gcloud",
+    ".gem/credentials",
+    ".gradle/gradle.properties",
+    ".kube",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".local/share/opencode/auth.json",
+    ".m2/settings.xml",
+    ".minikube",
+    ".mozilla",
+    ".nuget/nuget.config",
+    ".oci",
+    ".password-store",
+    ".putty",
+    ".rancher",
+    ".terraform.d",
+    ".thunderbird",
+    ".wrangler",
+];
+
+/// Words that are telling wherever they stand in the name of a variable.
+const SECRET_WORDS: [&str; 6] =
+    ["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "CREDENTIAL"];
+/// Words that are telling as a whole part between underscores.
+const SECRET_PARTS: [&str; 4] = ["APIKEY", "PAT", "PWD", "COOKIE"];
+
+/// Whether the name of a variable says that its value is a secret: `GITHUB_TOKEN`, `DB_PASSWORD`,
+/// `AWS_SECRET_ACCESS_KEY`, `OPENAI_API_KEY`. `KEY` alone does not, since scripts call what they
+/// loop over so.
+pub fn says_secret(name: &str) -> bool {
+    let name = name.as_bytes();
+    // The shell's own.
+    if is_one_of(name, &["PWD", "OLDPWD"]) {
+        return false;
+    }
+    let parts = || name.rsplit(|&byte| byte == b'_');
+    let is_key = parts().next().is_some_and(|last| is_one_of(last, &["KEY", "KEYS"]))
+        && parts().nth(1).is_some();
+    (is_key && !ends_with(name, "PUBLIC_KEY"))
+        || ends_with(name, "_AUTH")
+        || has_secret_word(name)
+        || parts().any(|part| is_one_of(part, &SECRET_PARTS))
+}
+
+fn is_one_of(name: &[u8], words: &[&str]) -> bool {
+    words.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+fn ends_with(name: &[u8], end: &str) -> bool {
+    let begin = name.len().checked_sub(end.len());
+    begin.is_some_and(|begin| name[begin..].eq_ignore_ascii_case(end.as_bytes()))
+}
+
+/// Looks at each letter once and copies nothing: every process asks about its whole environment.
+fn has_secret_word(name: &[u8]) -> bool {
+    (0..name.len()).any(|at| {
+        let begins = name[at].to_ascii_uppercase();
+        SECRET_WORDS.iter().map(|word| word.as_bytes()).any(|word| {
+            word[0] == begins
+                && name.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_variables_that_say_secret() {
+        for name in [
+            "GITHUB_TOKEN",
+            "DB_PASSWORD",
+            "db_passwd",
+            "AWS_SECRET_ACCESS_KEY",
+            "OPENAI_API_KEY",
+            "GH_PAT",
+            "DB_PWD",
+            "NPM_CONFIG__AUTH",
+            "SESSION_COOKIE",
+            "ENCRYPTION_KEYS",
+            "secrets",
+            "MyPassphrase",
+            "xTOKENx",
+            "éTOKEN",
+            "_KEY",
+            "APIKEY",
+            "_auth",
+        ] {
+            assert!(says_secret(name), "{name}");
+        }
+        for name in [
+            "PWD",
+            "OLDPWD",
+            "KEY",
+            "key",
+            "PATH",
+            "PUBLIC_KEY",
+            "SSH_PUBLIC_KEY",
+            "PATTERN",
+            "",
+            "AUTH",
+            "TOKE",
+            "éKEY",
+            "KEY_ID",
+            "oldpwd",
+        ] {
+            assert!(!says_secret(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `onloop abandon`: a person gives a run up; its record stays.
+
+use onloop_effect::{Exit, Io};
+use onloop_engine::change::change_by;
+use onloop_engine::decide::{decider, demand_person};
+use onloop_engine::drive::drive_alone;
+use onloop_engine::select::open;
+use onloop_run::{Door, Event};
+use onloop_syntax::text;
+
+/// Arguments of `onloop abandon`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct AbandonArgs {
+    /// Run id
+    pub run_id: String,
+    /// Why; kept in the record
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
+
+/// `onloop abandon`.
+pub async fn abandon(io: &Io, args: &AbandonArgs) -> Exit {
+    match give_up(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), Exit> {
+    let reason = text::one_line(&args.reason);
+    if reason.is_empty() {
+        io.note("error: --reason is empty: say why, for whoever reads the record").await;
+        return Err(Exit::Usage);
+    }
+    demand_person(io, "abandoning a run").await?;
+    let mut store = open(io, Some(&args.run_id)).await?;
+    drive_alone(io, &mut store).await?;
+    let driver = store.paths().driver_lock();
+    let by = Some(decider(io, Door::Command));
+    let changed = change_by(io, &mut store, Event::RunAbandoned { reason }, by).await;
+    let _ = io.unlock(&driver).await;
+    changed?;
+    let run = store.run();
+    io.note(format!("Run {} is abandoned; its record and its work are kept.", run.id)).await;
+    io.note(format!("Report: {}", store.paths().report())).await;
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! `onloop adopt`: a person takes a foreign record over, after seeing what it would run.
+
+use onloop_documents::ledger::{self, Origin};
+use onloop_effect::{Exit, Io, OptionalExt};
+use onloop_engine::advice::go_on;
+use onloop_engine::checkout;
+use onloop_engine::consent::{ConsentQuestion, consent, would_run};
+use onloop_engine::decide::{decider, demand_person};
+use onloop_engine::exit::refused_by;
+use onloop_engine::find_run::{foreign_copy, is_own};
+use onloop_engine::foreign::read_foreign;
+use onloop_engine::rebuild::set_aside;
+use onloop_engine::store::{Paths, Store, StoreError};
+use onloop_run::{Door, Run, is_run_id};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// Arguments of `onloop adopt`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct AdoptArgs {
+    /// Id of a foreign run, or a saved ledger
+    #[arg(value_name = "RUN_ID|FILE")]
+    pub run: String,
+    /// Adopt it without being asked
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// What is to be adopted.
+struct Candidate {
+    run: Run,
+    /// The file that it was read from.
+    from: String,
+    /// The copy of a foreign record that our own replaces, where its name changes.
+    replaced: Option<String>,
+    /// There is a damaged ledger of this run, which is put aside first.
+    has_ledger: bool,
+    /// It came with the repository.
+    is_tracked: bool,
+}
+
+/// `onloop adopt`.
+pub async fn adopt(io: &Io, args: &AdoptArgs) -> Exit {
+    match take(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn take(io: &Io, args: &AdoptArgs) -> Result<(), Exit> {
+    demand_person(io, "adopting a run").await?;
+    let candidate = match args.run.ends_with(".jsonl") {
+        true => saved(io, &args.run).await?,
+        false => foreign(io, &args.run).await?,
+    };
+    io.result(description(&candidate, io)).await;
+    let question = ConsentQuestion {
+        words: "Adopt it, so that onloop may run this?",
+        done: "adopted",
+        command: format!("onloop adopt {} --yes", text::shell_word(&args.run)),
+    };
+    consent(io, args.yes, &question).await?;
+    let Candidate { run, from, replaced, has_ledger, is_tracked: _ } = candidate;
+    if has_ledger {
+        set_aside(io, &run.id).await?;
+    }
+    let by = decider(io, Door::Command);
+    let origin = Origin::Adopted { from };
+    let store = match Store::create(io, run, &origin, Some(&by)).await {
+        Ok(store) => store,
+        Err(error) => return Err(refused_by(io, &error).await),
+    };
+    if let Some(path) = replaced {
+        // All that it said is in the ledger now, under another name.
+        if let Err(failure) = io.remove(&path).await {
+            io.note(format!("warning: {failure}")).await;
+        }
+    }
+    let run = store.run();
+    io.note(format!("Adopted run {}.", run.id)).await;
+    if !run.is_over() {
+        io.note(go_on(run, "")).await;
+    }
+    Ok(())
+}
+
+/// A record that lies in a folder that can be found from here.
+async fn foreign(io: &Io, id: &str) -> Result<Candidate, Exit> {
+    let found = if is_run_id(id) { foreign_copy(io, id).await } else { None };
+    let word = text::one_line(id);
+    let Some((root, path)) = found else {
+        io.note(format!("error: no record of a run `{word}` can be found from here")).await;
+        return Err(Exit::Usage);
+    };
+    let root = io.canonical(&root).await.unwrap_or(root);
+    let mut taken = match is_own(io, id).await {
+        Ok(taken) => taken,
+        Err(error) => return Err(refused_by(io, &error).await),
+    };
+    if taken {
+        match Store::open(io, id).await {
+            Ok(store) if store.run().place.execution_root == root => {
+                io.note(format!("Run {word} is no foreign one; there is nothing to adopt.")).await;
+                return Err(Exit::Usage);
+            }
+            Ok(store) => {
+                let there = store.run().place.execution_root.clone();
+                if io.stat(&there).await.is_err() {
+                    let to = text::shell_word(&root);
+                    io.note(format!(
+                        "error: run {word} worked in {there}, which is gone. Was the checkout \
+                         moved here?\n  onloop relocate {word} --to {to}"
+                    ))
+                    .await;
+                    return Err(Exit::Refused);
+                }
+            }
+            Err(_) => {}
+        }
+    }
+    let record = match read_foreign(io, &root, id).await {
+        Ok(record) => record,
+        Err(error) => return Err(refused_by(io, &error).await),
+    };
+    let mut run = record.run;
+    let mut replaced = None;
+    if taken {
+        replaced = Some(path);
+    }
+    let mut number = 2u32;
+    while taken {
+        run.adopted_as(&format!("{id}-{number}"));
+        number += 1;
+        taken = match is_own(io, &run.id).await {
+            Ok(taken) => taken,
+            Err(error) => return Err(refused_by(io, &error).await),
+        };
+    }
+    let is_tracked = is_tracked(io, &root, &record.path).await;
+    Ok(Candidate { run, from: record.path, replaced, has_ledger: false, is_tracked })
+}
+
+/// Whether git tracks the record at `path` below `root`.
+async fn is_tracked(io: &Io, root: &str, path: &str) -> bool {
+    let Some(checkout) = checkout::find(io, root).await else { return false };
+    match path.strip_prefix(&checkout.root) {
+        Some(below) => checkout.tracks(io, below.trim_start_matches('/')).await,
+        None => false,
+    }
+}
+
+/// A ledger that was saved beside one that had been changed.
+async fn saved(io: &Io, path: &str) -> Result<Candidate, Exit> {
+    let read = match io.read(path, limits::RECORD_BYTES).await {
+        Ok((bytes, _)) => ledger::read(&bytes, None).map_err(|error| format!("{path}: {error}")),
+        Err(failure) => Err(failure.message),
+    };
+    let run = match read {
+        Ok(ledger) => ledger.run,
+        Err(why) => {
+            io.note(format!("error: {}", text::one_line(&why))).await;
+            return Err(Exit::Usage);
+        }
+    };
+    let has_ledger = match is_own(io, &run.id).await {
+        Ok(has_ledger) => has_ledger,
+        Err(error) => return Err(refused_by(io, &error).await),
+    };
+    if has_ledger && Store::open(io, &run.id).await.is_ok() {
+        let id = &run.id;
+        io.note(format!("error: the ledger of run {id} is sound; there is nothing to adopt")).await;
+        return Err(Exit::Usage);
+    }
+    Ok(Candidate { run, from: path.to_owned(), replaced: None, has_ledger, is_tracked: false })
+}
+
+/// What the record says and would run, for a person.
+fn description(candidate: &Candidate, io: &Io) -> String {
+    let run = &candidate.run;
+    let mut out = format!(
+        "Run {}: {}, step {}/{}\n  Intent: {}\n  Read from {}\n",
+        run.id,
+        run.status.as_str(),
+        run.current_step(),
+        run.steps.len(),
+        text::one_line(&run.terms.intent),
+        text::one_line(&candidate.from),
+    );
+    if run.last_update > io.now() {
+        out += &format!(
+            "  Its last change lies in the future ({}): a clock was wrong, or it was made up.\n",
+            run.last_update.to_rfc3339()
+        );
+    }
+    if candidate.is_tracked {
+        out += "  Git tracks this record: whoever can push to the repository can write it.\n";
+    }
+    out + &would_run(run)
+}
+
+/// Arguments of `onloop relocate`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct RelocateArgs {
+    /// Run id
+    pub run_id: String,
+    /// The folder that the checkout was moved to
+    #[arg(long, value_name = "DIR")]
+    pub to: String,
+}
+
+/// `onloop relocate`: the checkout of a run was moved.
+pub async fn relocate(io: &Io, args: &RelocateArgs) -> Exit {
+    match relocate_run(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), Exit> {
+    demand_person(io, "moving a run").await?;
+    let root = match io.canonical(&args.to).await {
+        Ok(root) => root,
+        Err(failure) => {
+            io.note(format!("error: {failure}")).await;
+            return Err(Exit::Usage);
+        }
+    };
+    let id = text::one_line(&args.run_id);
+    let opened = match is_run_id(&args.run_id) {
+        true => Store::open(io, &args.run_id).await,
+        false => Err(StoreError::Missing),
+    };
+    let store = match opened {
+        Ok(store) => store,
+        Err(error) => {
+            io.note(format!("error: run {id}: {error}")).await;
+            return Err((&error).into());
+        }
+    };
+    let before = store.run().place.execution_root.clone();
+    if before == root {
+        io.note(format!("Run {id} works in {root} already.")).await;
+        return Ok(());
+    }
+    let there = io.stat(&Paths::copy_of(&before, &store.run().id)).await.optional();
+    if there.is_ok_and(|stat| stat.is_some()) {
+        io.note(format!(
+            "error: {before} is still there, with the copy of this run. Only a checkout that was\n  \
+             moved is relocated; a copy of it is taken over with `onloop adopt {id}`."
+        ))
+        .await;
+        return Err(Exit::Refused);
+    }
+    match store.relocate(&root, decider(io, Door::Command)).await {
+        Ok(store) => {
+            io.note(format!("Run {} works in {root} now.", store.run().id)).await;
+            Ok(())
+        }
+        Err(error) => Err(refused_by(io, &error).await),
+    }
+}

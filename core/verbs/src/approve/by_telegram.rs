@@ -1,0 +1,64 @@
+//! `onloop approve --telegram`: asks about deferred calls in a chat, one after the other.
+
+use std::collections::BTreeSet;
+
+use super::{go_on, warn};
+use onloop_documents::approval::PendingCall;
+use onloop_effect::{Exit, Io};
+use onloop_engine::approval::pending::{self, Waiting};
+use onloop_engine::approval::{self, Resolution};
+use onloop_engine::config;
+use onloop_sessions::handsoff::approval::ApprovalChoice;
+
+/// Asks until every call that waits was asked about once. With `resumes` each session is resumed
+/// after its answer, and the calls that it then defers are asked about as well.
+///
+/// Exits with 3 if a question was not answered; that call keeps waiting.
+pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Exit {
+    let (mut asked, mut warned) = (BTreeSet::new(), false);
+    let mut exit = Exit::Done;
+    loop {
+        let Waiting { calls, unreadable } = match pending::list(io).await {
+            Ok(waiting) => waiting,
+            Err(failure) => {
+                io.note(format!("error: {failure}")).await;
+                return Exit::Refused;
+            }
+        };
+        if !std::mem::replace(&mut warned, true) {
+            warn(io, &unreadable).await;
+        }
+        let waits = |call: &PendingCall| {
+            call.answer.is_none() && !asked.contains(&(call.id.clone(), call.since_ms))
+        };
+        let Some(call) = calls.into_iter().find(waits) else { break };
+        asked.insert((call.id.clone(), call.since_ms));
+        // The bot is the one of the project in which the call was made.
+        let loaded = config::load(io, &call.cwd).await;
+        let (choice, by) = match approval::ask_in_chat(io, &loaded.config, &call).await {
+            Resolution::Allow(by) => (ApprovalChoice::Allow, by.name),
+            Resolution::Deny { by, .. } => (ApprovalChoice::Deny, by.name),
+            Resolution::NoAnswer(why) => {
+                io.note(format!("`{}` keeps waiting: {why}", call.id)).await;
+                exit = Exit::Paused;
+                continue;
+            }
+        };
+        match pending::answer(io, &call.id, choice, Some(&by)).await {
+            Ok(call) => match go_on(io, &call, choice, resumes).await {
+                Exit::Done => {}
+                Exit::Interrupted => return Exit::Interrupted,
+                other => exit = other,
+            },
+            // Somebody answered otherwise, or the session is gone.
+            Err(failure) => {
+                io.note(format!("error: {failure}")).await;
+                exit = Exit::Failed;
+            }
+        }
+    }
+    if asked.is_empty() {
+        io.note("no call waits for an answer").await;
+    }
+    exit
+}

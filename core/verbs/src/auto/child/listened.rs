@@ -1,0 +1,62 @@
+//! A child whose client speaks in events: its log reads like a transcript, what it used is said, and
+//! its answer is what its model said, never what a tool printed.
+
+use super::{broken_off, survivors};
+use onloop_agents::{AgentState, Client, TurnOutcome, UsageLimit};
+use onloop_auto::child::ChildOutcome;
+use onloop_effect::{Failure, Io, ProcessSpec};
+use onloop_engine::config;
+use onloop_engine::listen::{self, Listener, noted};
+use onloop_syntax::time::Timestamp;
+use onloop_syntax::tokens::Tokens;
+use onloop_syntax::{limits, text};
+
+/// Follows a child to its end.
+///
+/// # Errors
+///
+/// When it cannot be started or followed.
+pub(super) async fn follow(
+    io: &Io,
+    client: Client,
+    spec: ProcessSpec,
+    log_path: &str,
+) -> Result<ChildOutcome, Failure> {
+    let prices = config::load(io, &io.start().cwd).await.config.prices;
+    let label = spec.label.clone().unwrap_or_default();
+    let spec = spec.capture_bytes(limits::AGENT_LINE_BYTES);
+    let state = AgentState::new(client, Tokens::default());
+    let mut listener = Listener::new(io, state, log_path.to_owned(), false).await;
+    let on_lines = async |bytes: &[u8]| {
+        let said = listener.push(bytes);
+        listener.write(said).await;
+        listener.activity(listen::cost(&listener.state, prices.as_ref()))
+    };
+    let end = survivors::follow_noted(io, spec, on_lines).await?;
+    let mut said = listener.finish(Some(&end)) + &noted(&end.stderr.text());
+    let used = listener.used(listen::cost(&listener.state, prices.as_ref()));
+    if !used.is_empty() {
+        let used = used.join(", ");
+        said += &format!("— {used}\n");
+        io.note(format!("{label}: {used}")).await;
+    }
+    listener.write(said).await;
+    let broken_off = || broken_off(end.status, log_path);
+    let failed = |why: &str| {
+        let why = text::ellipsis(&text::one_line(&io.redacted(why)), 300);
+        ChildOutcome::Failed(format!("{why}; its transcript is in `{log_path}`"))
+    };
+    Ok(match listener.state.outcome(end.status) {
+        TurnOutcome::Completed => ChildOutcome::Answered(listener.state.answered().to_owned()),
+        TurnOutcome::Limited(limit) => failed(&limited(&limit)),
+        TurnOutcome::Failed(error) => failed(&format!("the child failed: {}", error.message)),
+        TurnOutcome::NoFinalEvent => broken_off()
+            .unwrap_or_else(|| failed("the child ended without saying how its turn ended")),
+    })
+}
+
+fn limited(limit: &UsageLimit) -> String {
+    let until = limit.resets_at.map(Timestamp::to_rfc3339);
+    let until = until.map_or_else(String::new, |at| format!(" until {at}"));
+    format!("its limit on usage is reached{until}")
+}

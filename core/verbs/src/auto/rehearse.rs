@@ -1,0 +1,111 @@
+//! `onloop auto rehearse`: whole runs over made-up workspaces. The program that `onloop auto`
+//! runs is driven by a host in memory, so that nothing real is touched.
+
+use super::args::{AutoRunArgs, RehearseArgs, RuleArgs};
+use super::run::run_with_children;
+use onloop_auto::{LOCK_PATH, Profile, UnknownName, named};
+use onloop_documents::auto::{Rehearsal, RehearsalError, Scenario, to_line};
+use onloop_effect::{Exit, Io, Program, Reply, Start, Turn};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
+
+mod stage;
+
+use stage::Stage;
+
+/// Plays every scenario of a file and prints what the run would have said.
+pub async fn rehearse(io: Io, args: RehearseArgs) -> Exit {
+    if args.file != "-" {
+        return match io.read(&args.file, limits::SCENARIO_FILE_BYTES).await {
+            Ok((bytes, _)) => {
+                answer_lines(&io, &bytes).await;
+                Exit::Done
+            }
+            Err(failure) => {
+                io.note(format!("error: cannot read `{}`: {failure}", args.file)).await;
+                Exit::Usage
+            }
+        };
+    }
+    loop {
+        match io.read_input(limits::SCENARIO_LINE_BYTES).await {
+            Ok(chunk) if chunk.is_empty() => return Exit::Done,
+            Ok(chunk) => answer_lines(&io, &chunk).await,
+            Err(failure) if failure.is_interrupted() => return Exit::Interrupted,
+            Err(failure) => {
+                io.note(format!("error: cannot read standard input: {failure}")).await;
+                return Exit::Refused;
+            }
+        }
+    }
+}
+
+async fn answer_lines(io: &Io, bytes: &[u8]) {
+    for line in bytes.split(|&byte| byte == b'\n') {
+        if !line.trim_ascii().is_empty() {
+            io.result(answer(line)).await;
+        }
+    }
+}
+
+/// The answer to one line; to a line that is not a scenario, what is wrong with it.
+fn answer(line: &[u8]) -> String {
+    let (id, error) = match serde_json::from_slice::<Scenario>(line) {
+        Ok(mut scenario) => {
+            let id = scenario.id.take();
+            match play(scenario) {
+                Ok(stage) => {
+                    let lock_present = stage.tree.contains_key(LOCK_PATH);
+                    let lines = stage.output.lines().map(str::to_owned).collect();
+                    let dispatches = stage.dispatches;
+                    return to_line(&Rehearsal { id, lines, dispatches, lock_present });
+                }
+                Err(error) => (id, error.to_string()),
+            }
+        }
+        Err(error) => {
+            let id = serde_json::from_slice::<serde_json::Value>(line)
+                .map_or(serde_json::Value::Null, |mut value| value["id"].take());
+            (id, text::one_line(&error.to_string()))
+        }
+    };
+    to_line(&RehearsalError { id, error })
+}
+
+/// Why a scenario cannot be played.
+#[derive(Debug, thiserror::Error)]
+enum InvalidScenario {
+    #[error(transparent)]
+    Profile(UnknownName),
+    #[error("found `{0}` as `now`, expected an RFC 3339 time")]
+    Now(String),
+}
+
+/// The stage as the run of a scenario leaves it.
+fn play(scenario: Scenario) -> Result<Stage, InvalidScenario> {
+    let profile: Profile = named("profile", &scenario.profile).map_err(InvalidScenario::Profile)?;
+    let Some(now) = Timestamp::parse(&scenario.now) else {
+        return Err(InvalidScenario::Now(scenario.now));
+    };
+    let args = AutoRunArgs {
+        argument: scenario.argument.clone().into_iter().collect(),
+        agent_command: scenario.env.run_subagent.then(|| stage::CHILD.to_owned()),
+        rules: RuleArgs {
+            profile: Some(profile.as_str().to_owned()),
+            health_command: Some(stage::HEALTH_CHECK.to_owned()),
+            health_repair_command: Some(stage::HEALTH_REPAIR.to_owned()),
+            ..RuleArgs::default()
+        },
+        ..AutoRunArgs::default()
+    };
+    let start = Start { now, ..Start::example(["onloop", "auto"]) };
+    let mut program = Program::new(start, |io| run_with_children(io, args));
+    let mut stage = Stage::new(now, scenario);
+    let mut reply = None;
+    while let Turn::Request(request) = program.resume(reply) {
+        let outcome = stage.perform(request);
+        reply = Some(Reply { at: stage.now, outcome });
+    }
+    Ok(stage)
+}

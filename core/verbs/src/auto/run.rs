@@ -1,0 +1,193 @@
+//! `onloop auto` and `onloop auto route`: a run from its beginning to its end.
+
+use std::convert::Infallible;
+
+use super::args::{AutoRunArgs, RouteArgs, RuleArgs};
+use super::child::{ChildCommand, LISTEN, Listen, keep_answer};
+use super::drive::{AutoHalt, advance, take};
+use super::native_loop::NativeLoop;
+use super::workspace::{HealthCommands, Speech, Workspace, stamping};
+use onloop_agents::Agent;
+use onloop_auto::child::ChildOutcome;
+use onloop_auto::record::{Assignment, Auto, AutoEvent, Dispatch};
+use onloop_auto::{Profile, Target};
+use onloop_effect::{Exit, Io, Start};
+use onloop_engine::choose_agent::{first_on_path, on_path};
+use onloop_syntax::text;
+
+/// Runs planner and loop in turns until the run ends.
+pub async fn run(io: Io, args: AutoRunArgs) -> Exit {
+    let native = args.native_loop();
+    run_with(io, args, native, Some(LISTEN)).await
+}
+
+/// The same where every child is another program. Whoever only needs this does not get the code
+/// that runs workflows: it is a third of the WebAssembly module without a command line.
+pub(super) async fn run_with_children(io: Io, args: AutoRunArgs) -> Exit {
+    run_with::<Infallible>(io, args, None, None).await
+}
+
+async fn run_with<W: WorkflowRunner>(
+    io: Io,
+    args: AutoRunArgs,
+    native: Option<W>,
+    listen: Option<Listen>,
+) -> Exit {
+    let prepared = args
+        .rules
+        .profile()
+        .and_then(|profile| Ok((profile, args.child_command(io.env("ONLOOP_AGENT"), listen)?)));
+    let (profile, child) = match prepared {
+        Ok(prepared) => prepared,
+        Err(invalid) => {
+            io.note(format!("error: {}", text::one_line(&invalid.to_string()))).await;
+            return Exit::Usage;
+        }
+    };
+    let child = match profile {
+        // It starts nobody.
+        Profile::Route => child,
+        Profile::V1 | Profile::V2 | Profile::V3 => {
+            present(&io, &args, (child, listen), native.is_some()).await
+        }
+    };
+    let assignment = Assignment {
+        run: run_id(io.start()),
+        argument: args.argument_text(),
+        profile,
+        options: args.rules.options(),
+        can_dispatch: child.is_some() || native.is_some(),
+    };
+    let workspace = Workspace::new(&io, args.rules.health(), Speech::Immediate);
+    to_the_end(&io, workspace, assignment, Cast { native, child }).await
+}
+
+/// The agent, if it is there; where none was asked for, the first one on this machine, as for a run.
+/// What is missing is said before anything is begun.
+async fn present(
+    io: &Io,
+    args: &AutoRunArgs,
+    (child, listen): (Option<ChildCommand>, Option<Listen>),
+    runs_workflows: bool,
+) -> Option<ChildCommand> {
+    match child {
+        Some(ChildCommand { agent: Agent::Preset(preset), .. })
+            if !on_path(io, preset.program).await =>
+        {
+            let name = preset.program;
+            io.note(format!(
+                "error: the agent `{name}` is not on PATH; install it, or name another one with \
+                 --agent"
+            ))
+            .await;
+            None
+        }
+        Some(child) => Some(child),
+        None => {
+            let found = first_on_path(io).await;
+            match found {
+                Some(preset) => {
+                    let name = preset.program;
+                    io.note(format!("note: using `{name}` for rw-planner and rw-loop")).await;
+                }
+                None if runs_workflows => {}
+                None => {
+                    io.note(
+                        "note: no agent was found on PATH; give `--agent NAME` or \
+                         `--agent-command LINE`",
+                    )
+                    .await;
+                }
+            }
+            found.and_then(|preset| args.child_of(Agent::Preset(preset), listen).ok())
+        }
+    }
+}
+
+/// One routing pass; starts nothing.
+pub async fn route(io: Io, args: RouteArgs) -> Exit {
+    let assignment = Assignment {
+        run: run_id(io.start()),
+        argument: args.argument.join(" "),
+        profile: Profile::Route,
+        options: RuleArgs::default().options(),
+        can_dispatch: false,
+    };
+    let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Immediate);
+    let nobody = Cast::<Infallible> { native: None, child: None };
+    to_the_end(&io, workspace, assignment, nobody).await
+}
+
+async fn to_the_end<W: WorkflowRunner>(
+    io: &Io,
+    mut workspace: Workspace,
+    assignment: Assignment,
+    cast: Cast<W>,
+) -> Exit {
+    let during_child = stamping(io, &assignment.run);
+    let mut auto = Auto::begin(assignment);
+    loop {
+        let (waiting, dispatch) = match advance(&mut workspace, auto).await {
+            AutoHalt::Child(waiting, dispatch) => (waiting, dispatch),
+            AutoHalt::Over(ending) => {
+                workspace.remark_on(ending).await;
+                return ending.exit();
+            }
+        };
+        let outcome = cast.play(&during_child, &waiting.assignment().run, &dispatch).await;
+        let event = AutoEvent::ChildFinished { cycle: dispatch.cycle, outcome };
+        auto = take(&mut workspace, &waiting, event).await;
+    }
+}
+
+/// Runs the task of a dispatch where it is a workflow.
+trait WorkflowRunner {
+    /// `None`: there is nothing that a workflow could do here.
+    async fn run(&self, io: &Io, dispatch: &Dispatch) -> Option<ChildOutcome>;
+}
+
+impl WorkflowRunner for NativeLoop {
+    async fn run(&self, io: &Io, dispatch: &Dispatch) -> Option<ChildOutcome> {
+        NativeLoop::run(self, io, dispatch).await
+    }
+}
+
+impl WorkflowRunner for Infallible {
+    async fn run(&self, _: &Io, _: &Dispatch) -> Option<ChildOutcome> {
+        match *self {}
+    }
+}
+
+/// Who the children are.
+struct Cast<W> {
+    /// Tasks that are workflows, where we run them.
+    native: Option<W>,
+    /// Everything else.
+    child: Option<ChildCommand>,
+}
+
+impl<W: WorkflowRunner> Cast<W> {
+    async fn play(&self, io: &Io, run: &str, dispatch: &Dispatch) -> ChildOutcome {
+        if let (Target::Loop, Some(native)) = (dispatch.target, &self.native)
+            && let Some(outcome) = native.run(io, dispatch).await
+        {
+            keep_answer(io, run, dispatch, &outcome).await;
+            return outcome;
+        }
+        match &self.child {
+            Some(child) => child.run(io, run, dispatch).await,
+            None => {
+                let target = dispatch.target.as_str();
+                let how = "name one with `--agent NAME` or `--agent-command LINE`";
+                io.note(format!("error: there is no agent for `{target}`; {how}")).await;
+                ChildOutcome::Unavailable
+            }
+        }
+    }
+}
+
+/// A name that no other run has: time, process, randomness.
+pub(super) fn run_id(start: &Start) -> String {
+    let random = onloop_syntax::text::hex(&start.random[..4]);
+    format!("rw-{}-{}-{random}", start.now.to_run_id_stamp(), start.process.pid)
+}

@@ -1,0 +1,147 @@
+//! `onloop compile`: a workflow as one of another system.
+
+mod github;
+mod jobs;
+mod yaml;
+
+use github::Compilation;
+use onloop_effect::{Durability, Exit, Expect, Io};
+use onloop_engine::begin::read_plan;
+use onloop_engine::find_workflow::find_workflow;
+use onloop_syntax::text;
+
+/// Arguments of `onloop compile`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct CompileArgs {
+    /// Workflow file [default: the only one in docs/plans, else here]
+    pub file: Option<String>,
+    /// What it is compiled to
+    #[arg(long, value_enum, value_name = "SYSTEM")]
+    pub to: CompileTarget,
+    /// Write it to this file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<String>,
+    /// Who acts, as in `onloop run`
+    #[arg(long, value_name = "NAMES", conflicts_with = "agent_command")]
+    pub agent: Option<String>,
+    /// A shell line that acts, as in `onloop run`
+    #[arg(long, value_name = "LINE")]
+    pub agent_command: Option<String>,
+    /// A shell line that installs the agent in each job
+    #[arg(long, value_name = "LINE")]
+    pub install: Option<String>,
+    /// A secret of the repository that the agent gets as a variable
+    #[arg(long, value_name = "NAME")]
+    pub secret: Vec<String>,
+    /// The machines that jobs run on
+    #[arg(long, value_name = "LABEL", default_value = "ubuntu-latest")]
+    pub runs_on: String,
+}
+
+/// A system that a workflow is compiled to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum CompileTarget {
+    /// A workflow of GitHub Actions
+    Github,
+}
+
+/// `onloop compile`.
+pub async fn compile(io: &Io, args: &CompileArgs) -> Exit {
+    match write(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn write(io: &Io, args: &CompileArgs) -> Result<(), Exit> {
+    let CompileTarget::Github = args.to;
+    if let Some(objection) = objection(args) {
+        io.note(format!("error: {objection}")).await;
+        return Err(Exit::Usage);
+    }
+    let file = find_workflow(io, args.file.as_deref()).await?;
+    let plan = read_plan(io, &file).await?;
+    let below = below_top(io, &file).await?;
+    let wanted = Compilation {
+        plan: &plan,
+        file: &below,
+        agent: args.agent.as_deref(),
+        agent_command: args.agent_command.as_deref(),
+        install: args.install.as_deref(),
+        secrets: &args.secret,
+        runs_on: &args.runs_on,
+    };
+    let document = github::workflow(&wanted);
+    match &args.out {
+        None => io.result(document).await,
+        Some(out) => {
+            let bytes = document.into_bytes();
+            if let Err(failure) = io.write(out, bytes, Expect::Any, Durability::Durable).await {
+                io.note(format!("error: {failure}")).await;
+                return Err((&failure).into());
+            }
+        }
+    }
+    io.note(github::advice(&wanted, args.out.as_deref())).await;
+    Ok(())
+}
+
+/// What cannot be written into a workflow.
+fn objection(args: &CompileArgs) -> Option<String> {
+    let lines = [
+        ("--agent", &args.agent),
+        ("--agent-command", &args.agent_command),
+        ("--install", &args.install),
+    ];
+    for (name, line) in lines {
+        if line.as_ref().is_some_and(|line| !is_plain(line)) {
+            return Some(format!("{name} is not one line of printable text"));
+        }
+    }
+    if args.runs_on.is_empty() || !is_plain(&args.runs_on) {
+        return Some("--runs-on is not one line of printable text".to_owned());
+    }
+    let is_name = |name: &String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        name.chars().all(plain) && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+    };
+    let other = args.secret.iter().find(|name| !is_name(name))?;
+    Some(format!(
+        "--secret is `{}`, expected the name of a secret: letters, digits and `_`, not beginning \
+         with a digit",
+        text::one_line(other)
+    ))
+}
+
+/// Whether `line` stays what it is in a document of lines.
+fn is_plain(line: &str) -> bool {
+    text::one_line(line) == line
+}
+
+/// The path of the workflow file from the top of its repository.
+async fn below_top(io: &Io, file: &str) -> Result<String, Exit> {
+    let path = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let survey = io.git_survey(if folder.is_empty() { "/" } else { folder }, "").await;
+    let root = survey.ok().and_then(|survey| survey.repository).map(|found| found.root);
+    let below = root.and_then(|root| path.strip_prefix(&format!("{root}/")).map(str::to_owned));
+    match below {
+        Some(below) if is_plain(&below) => Ok(below),
+        Some(_) => {
+            io.note(
+                "error: the path of the workflow file is not printable text on one line; give it \
+                 another name",
+            )
+            .await;
+            Err(Exit::Usage)
+        }
+        None => {
+            let file = text::one_line(file);
+            io.note(format!(
+                "error: {file} is in no checkout of a git repository; jobs find it by its path there"
+            ))
+            .await;
+            Err(Exit::Usage)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! `onloop confine`: one command that can touch its checkout and little else.
+
+use onloop_effect::{Exit, Io, Mechanism, Network, ProcessSpec, ProcessStatus};
+use onloop_engine::confine::Confined;
+
+/// Arguments of `onloop confine`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ConfineArgs {
+    /// Network: all, loopback (one of its own) or none
+    #[arg(long, value_name = "NETWORK", default_value = "all")]
+    pub network: Network,
+    /// Only this: bubblewrap, landlock or seatbelt [default: the strongest]
+    #[arg(long, value_name = "MECHANISM")]
+    pub with: Option<Mechanism>,
+    /// The command and its arguments, not read by a shell
+    #[arg(required = true, last = true, value_name = "COMMAND", num_args = 1..)]
+    pub command: Vec<String>,
+}
+
+/// `onloop confine`.
+pub async fn confine(io: &Io, args: &ConfineArgs) -> Exit {
+    let confined = match Confined::prepare(io, &io.start().cwd, args.network, args.with).await {
+        Ok(confined) => confined,
+        Err(error) => {
+            io.note(format!("error: {error}")).await;
+            return (&error).into();
+        }
+    };
+    let spec = ProcessSpec {
+        timeout_ms: None,
+        interactive: true,
+        ..ProcessSpec::argv(args.command.clone()).in_folder(io.start().cwd.clone())
+    };
+    let ended = io.process(confined.apply(io, spec)).await;
+    confined.remove(io).await;
+    match ended {
+        Ok(end) => match end.status {
+            ProcessStatus::Exited(0) => Exit::Done,
+            ProcessStatus::Exited(code) => Exit::Custom(u8::try_from(code).unwrap_or(1)),
+            ProcessStatus::Signalled(signal) => {
+                Exit::Custom(u8::try_from(signal.saturating_add(128)).unwrap_or(1))
+            }
+            ProcessStatus::Interrupted => Exit::Interrupted,
+            ProcessStatus::TimedOut => Exit::Failed,
+        },
+        Err(failure) => {
+            io.note(format!("error: {}", failure.message)).await;
+            (&failure).into()
+        }
+    }
+}

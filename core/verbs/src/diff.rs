@@ -1,0 +1,66 @@
+//! `onloop diff`: what a run, or one of its steps, has changed.
+
+use onloop_effect::{DiffShown, Exit, FailureKind, Io};
+use onloop_engine::facts::checkout;
+use onloop_engine::keep::unknown_checkpoint;
+use onloop_engine::select::open;
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// Arguments of `onloop diff`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct DiffArgs {
+    /// Run id
+    pub run_id: String,
+    /// A step, or one attempt at it (2-1) [default: the whole run]
+    #[arg(value_name = "STEP[-ATTEMPT]")]
+    pub step: Option<String>,
+    /// Only how many lines of which file
+    #[arg(long)]
+    pub stat: bool,
+}
+
+/// `onloop diff`: prints a patch.
+pub async fn diff(io: &Io, args: &DiffArgs) -> Exit {
+    match show(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn show(io: &Io, args: &DiffArgs) -> Result<(), Exit> {
+    let store = open(io, Some(&args.run_id)).await?;
+    let run = store.run();
+    let Some((from, to)) = run.checkpoints_around(args.step.as_deref()) else {
+        return Err(unknown_checkpoint(io, run, args.step.as_deref().unwrap_or_default()).await);
+    };
+    let cwd = &checkout(io, run).await;
+    let ends = (from.commit.as_str(), to.commit.as_str());
+    let shown = if args.stat { DiffShown::Stat } else { DiffShown::Patch };
+    match io.git_diff(cwd, ends, shown, limits::CHECKPOINT_DIFF_BYTES).await {
+        Ok(bytes) => {
+            let patch = String::from_utf8_lossy(&bytes);
+            // What a file holds must not steer a terminal; a pipe gets what it holds.
+            let is_shown = io.start().terminal.stdout;
+            io.result(if is_shown { text::printable(&patch) } else { patch.into_owned() }).await;
+            Ok(())
+        }
+        Err(failure) => {
+            let advice = match (failure.kind, args.stat) {
+                (FailureKind::TooLarge, false) => "\n  `--stat` shows which files it is about.",
+                (FailureKind::NotFound, _) if is_about_commit(&failure.message, ends) => {
+                    "\n  It was removed there, or where another machine works on the run it has not come \
+                     yet: try again in a moment."
+                }
+                _ => "",
+            };
+            io.note(format!("error: {}{advice}", text::printable(&failure.message))).await;
+            Err(Exit::Refused)
+        }
+    }
+}
+
+/// Whether one of the commits is what was not found.
+fn is_about_commit(message: &str, (from, to): (&str, &str)) -> bool {
+    message.contains(from) || message.contains(to)
+}

@@ -1,0 +1,89 @@
+//! `onloop doctor --prune`: checkpoints that nobody needs any more.
+
+use std::collections::BTreeMap;
+
+use onloop_effect::{Exit, Failure, GitRequest, Io, NamedCheckpoint};
+use onloop_engine::store::{Store, StoreError};
+use onloop_run::{CheckpointKind, Disposition, Run, is_run_id};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// Removes the checkpoints of runs whose work is in a branch, and of finished runs that are old.
+pub(super) async fn prune(io: &Io) -> Exit {
+    match remove(io).await {
+        Ok(()) => Exit::Done,
+        Err(failure) if failure.is_interrupted() => Exit::Interrupted,
+        Err(failure) => {
+            io.note(format!("error: {}", text::printable(&failure.message))).await;
+            Exit::Refused
+        }
+    }
+}
+
+async fn remove(io: &Io) -> Result<(), Failure> {
+    let cwd = io.start().cwd.clone();
+    let mut runs: BTreeMap<String, Vec<NamedCheckpoint>> = BTreeMap::new();
+    for checkpoint in io.git_checkpoints(&cwd).await? {
+        if let Some((id, _)) = checkpoint.name.split_once('/') {
+            runs.entry(id.to_owned()).or_default().push(checkpoint);
+        }
+    }
+    let (mut removed, mut kept) = (0, 0);
+    for (id, checkpoints) in runs {
+        let Some(why) = unneeded(io, &cwd, &id, &checkpoints).await? else {
+            kept += checkpoints.len() as u64;
+            continue;
+        };
+        for NamedCheckpoint { name, commit, .. } in checkpoints {
+            io.git(GitRequest::ForgetCheckpoint { cwd: cwd.clone(), name, commit }).await?;
+            removed += 1;
+        }
+        io.result(format!("{}: {why}\n", text::one_line(&id))).await;
+    }
+    let (removed, kept) = (text::counted(removed, "checkpoint"), text::counted(kept, "checkpoint"));
+    io.result(format!("Removed {removed}, kept {kept}.\n")).await;
+    Ok(())
+}
+
+/// Why the checkpoints of a run are not needed; `None`: they are.
+async fn unneeded(
+    io: &Io,
+    cwd: &str,
+    id: &str,
+    checkpoints: &[NamedCheckpoint],
+) -> Result<Option<&'static str>, Failure> {
+    let opened = match is_run_id(id) {
+        true => Store::open(io, id).await,
+        false => Err(StoreError::Missing),
+    };
+    let newest = checkpoints.iter().map(|checkpoint| checkpoint.at).max();
+    let old = newest.is_some_and(|at| io.now().millis_since(at) > limits::CHECKPOINT_KEPT_MS);
+    match opened {
+        Ok(store) if !store.run().is_over() => Ok(None),
+        Ok(store) => match is_reachable(io, cwd, store.run()).await? {
+            true => Ok(Some("finished, and its work is in a branch")),
+            false => Ok(old.then_some("finished more than 30 days ago")),
+        },
+        // Of another state home, or of a record that was removed.
+        Err(StoreError::Missing) => Ok(old.then_some("not known here, and older than 30 days")),
+        // Who knows what it says.
+        Err(_) => Ok(None),
+    }
+}
+
+/// Whether a branch has the files that the run ended with.
+async fn is_reachable(io: &Io, cwd: &str, run: &Run) -> Result<bool, Failure> {
+    let Some(finish) = &run.finish else { return Ok(false) };
+    let branch = match finish.outcome.disposition {
+        Disposition::Merged => finish.outcome.target_branch.as_ref(),
+        Disposition::Published => run.place.branch.as_ref(),
+        Disposition::Kept | Disposition::Discarded => None,
+    };
+    let (Some(branch), Some(commit)) = (branch, &run.finished_commit) else { return Ok(false) };
+    // What a person undid before the end may be nowhere else.
+    if run.checkpoints.iter().any(|c| c.moment.kind() == CheckpointKind::Undone) {
+        return Ok(false);
+    }
+    let base = io.git_merge_base(cwd, commit, branch).await?;
+    Ok(base.as_ref() == Some(commit))
+}

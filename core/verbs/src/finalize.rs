@@ -1,0 +1,123 @@
+//! `onloop finalize`: close the record of a run that an agent drove step by step.
+
+use onloop_documents as documents;
+use onloop_effect::{Exit, Io};
+use onloop_engine::change::change;
+use onloop_engine::decide::demand_person;
+use onloop_engine::drive::{demand_undriven, drive_alone};
+use onloop_engine::exit::{refused_by, step_by_step};
+use onloop_engine::keep::{keep_between, keep_whole, look};
+use onloop_engine::select::open;
+use onloop_engine::store::Store;
+use onloop_engine::verify::{Conditions, repeat_checks};
+use onloop_run::{Event, Next};
+
+/// Arguments of `onloop finalize`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct FinalizeArgs {
+    /// The run; left out: HOTL_RUN_ID, else the only unfinished one
+    #[arg(long, value_name = "ID")]
+    pub run_id: Option<String>,
+    /// Print JSON; this is what happens anyway
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `onloop finalize`: repeats the checks, ends the run and prints its summary.
+pub async fn finalize(io: &Io, args: &FinalizeArgs) -> Exit {
+    match end(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => step_by_step(exit),
+    }
+}
+
+async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
+    let mut store = open(io, args.run_id.as_deref()).await?;
+    demand_undriven(io, &store).await?;
+    if !store.run().is_over() {
+        // Two who repeat the checks at once disturb each other, and one of them may find what the
+        // other does not.
+        drive_alone(io, &mut store).await?;
+        let ended = repeat_and_end(io, &mut store).await;
+        let _ = io.unlock(&store.paths().driver_lock()).await;
+        ended?;
+    } else if store.run().may_be_handed_on() {
+        verify_again(io, &mut store).await?;
+    }
+    // An agent may have ticked a box itself, or the power gone before we did.
+    for line in store.repair_mirrors().await {
+        io.note(line).await;
+    }
+    let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
+    io.result(summary.expect("a summary has only string keys") + "\n").await;
+    Ok(())
+}
+
+/// Repeats the checks of a run that nobody else drives, and ends it.
+async fn repeat_and_end(io: &Io, store: &mut Store) -> Result<(), Exit> {
+    if store.run().is_over() {
+        return Ok(());
+    }
+    if store.run().next() == Next::Repeat {
+        let repeated = repeat(io, store).await?;
+        change(io, store, repeated).await?;
+    }
+    if store.run().next() == Next::Finalize {
+        keep_between(io, store, async |io, store| keep_whole(io, store).await).await?;
+    }
+    change(io, store, Event::RunFinalized).await
+}
+
+/// Repeats the checks of a completed run on what is there now, where that is not what was verified.
+async fn verify_again(io: &Io, store: &mut Store) -> Result<(), Exit> {
+    if !is_changed(io, store).await {
+        return Ok(());
+    }
+    // The files may be others than those that a person approved.
+    demand_person(io, "verifying other work than before").await?;
+    drive_alone(io, store).await?;
+    let verified = repeat_and_keep(io, store).await;
+    let _ = io.unlock(&store.paths().driver_lock()).await;
+    verified
+}
+
+/// Whether the files are others than those that were verified last. Outside a repository nobody
+/// knows, and nobody hands the work on.
+async fn is_changed(io: &Io, store: &Store) -> bool {
+    let run = store.run();
+    if run.place.repo_root.is_none() {
+        return false;
+    }
+    match (look(io, store).await, run.verified_checkpoint()) {
+        (Ok(seen), Some(verified)) => seen.tree != verified.tree,
+        (Ok(_), None) => true,
+        (Err(_), _) => false,
+    }
+}
+
+/// Repeats the checks; what came of it is to be recorded.
+async fn repeat(io: &Io, store: &mut Store) -> Result<Event, Exit> {
+    let conditions = Conditions::step_by_step(io, store.run()).await?;
+    let repeated = repeat_checks(io, store, &conditions).await;
+    conditions.end(io).await;
+    match repeated {
+        Ok(repeated) => repeated.ok_or(Exit::Interrupted),
+        Err(error) => Err(refused_by(io, &error).await),
+    }
+}
+
+async fn repeat_and_keep(io: &Io, store: &mut Store) -> Result<(), Exit> {
+    let repeated = repeat(io, store).await?;
+    let failed =
+        matches!(&repeated, Event::ChecksRepeated { failures, .. } if !failures.is_empty());
+    change(io, store, repeated).await?;
+    if failed {
+        io.note(format!(
+            "ERROR: not every check holds any more, and the run is blocked\n  onloop resume {}",
+            store.run().id
+        ))
+        .await;
+        return Err(Exit::Failed);
+    }
+    keep_between(io, store, async |io, store| keep_whole(io, store).await).await
+}

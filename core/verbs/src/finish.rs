@@ -1,0 +1,320 @@
+//! `onloop finish`: keep, merge, publish or discard the work of a run that has ended.
+//!
+//! What is about to be done is durable before it is done, and what came of it before it is
+//! said. After a crash in between, the same command looks first at how far things had come.
+
+mod acts;
+mod body;
+mod plan;
+mod pull_request;
+mod scene;
+mod verified;
+
+use onloop_documents as documents;
+use onloop_effect::{Exit, Failure, Io};
+use onloop_engine::drive::drive_alone;
+use onloop_engine::find_run::foreign_copy;
+use onloop_engine::store::{StateHome, Store, StoreError, prepare_folder};
+use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Refusal, is_run_id};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_workflow::CommitWhen;
+use plan::Wish;
+use scene::Scene;
+
+/// Arguments of `onloop finish`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct FinishArgs {
+    /// Run id
+    pub run_id: String,
+    /// What becomes of the work
+    #[arg(value_enum, value_name = "DISPOSITION")]
+    pub disposition: DispositionWord,
+    /// Branch to merge into [default: where the run started, or main]
+    #[arg(long, value_name = "B")]
+    pub target_branch: Option<String>,
+    /// Remote to publish to
+    #[arg(long, value_name = "R", default_value = "origin")]
+    pub remote: String,
+    /// Open a pull request with `gh` after publishing
+    #[arg(long, conflicts_with = "pr_url")]
+    pub create_pr: bool,
+    /// Record the address of a pull request that is open already
+    #[arg(long, value_name = "U")]
+    pub pr_url: Option<String>,
+    /// What there is to say about it
+    #[arg(long, value_name = "T")]
+    pub notes: Option<String>,
+    /// `--confirm discard` is needed to discard
+    #[arg(long, value_name = "WORD")]
+    pub confirm: Option<String>,
+    /// How verified work is committed [default: as the file says]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub commit: Option<CommitWord>,
+    /// Message of that commit [default: from intent and steps]
+    #[arg(long, value_name = "TEXT")]
+    pub message: Option<String>,
+    /// Replace an outcome that is recorded already
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// What becomes of the work, as it is written on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum DispositionWord {
+    /// Leave branch and worktree as they are
+    #[value(alias = "kept")]
+    Keep,
+    /// Merge the branch, then remove it and its worktree
+    #[value(alias = "merged")]
+    Merge,
+    /// Push the branch
+    #[value(alias = "published")]
+    Publish,
+    /// Remove branch and worktree
+    #[value(alias = "discarded")]
+    Discard,
+}
+
+/// How uncommitted work is committed, as it is written on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum CommitWord {
+    /// One commit of what was verified and is not committed yet
+    End,
+    /// One commit for each verified step
+    Step,
+    /// None; what is not committed is refused
+    Never,
+}
+
+impl From<CommitWord> for CommitWhen {
+    fn from(word: CommitWord) -> CommitWhen {
+        match word {
+            CommitWord::End => CommitWhen::End,
+            CommitWord::Step => CommitWhen::Step,
+            CommitWord::Never => CommitWhen::Never,
+        }
+    }
+}
+
+/// Why no outcome was recorded.
+#[derive(Debug)]
+enum FinishError {
+    /// For the reason given; its first line is what agents match on.
+    Refused(String),
+    /// The person pressed Ctrl-C, in the middle of this where it is known.
+    Interrupted(Option<String>),
+}
+
+impl std::fmt::Display for FinishError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FinishError::Refused(reason) => f.write_str(reason.trim_end()),
+            FinishError::Interrupted(what) => {
+                f.write_str(
+                    "Interrupted; the same command looks at how far it had come and goes on.",
+                )?;
+                what.as_ref().map_or(Ok(()), |what| write!(f, "\n  {what}"))
+            }
+        }
+    }
+}
+
+impl From<Failure> for FinishError {
+    fn from(failure: Failure) -> FinishError {
+        match failure.is_interrupted() {
+            true if failure.message == "interrupted" => FinishError::Interrupted(None),
+            true => {
+                let what = text::printable(&failure.message).trim_end().replace('\n', "\n  ");
+                FinishError::Interrupted(Some(what))
+            }
+            false => FinishError::Refused(text::printable(&failure.message)),
+        }
+    }
+}
+
+impl From<StoreError> for FinishError {
+    fn from(error: StoreError) -> FinishError {
+        match error {
+            StoreError::Failed(failure) => failure.into(),
+            StoreError::Missing
+            | StoreError::Unreadable(_)
+            | StoreError::Overtaken(_)
+            | StoreError::Changed { .. } => FinishError::Refused(error.to_string()),
+        }
+    }
+}
+
+impl From<Refusal> for FinishError {
+    fn from(refusal: Refusal) -> FinishError {
+        FinishError::Refused(refusal.to_string())
+    }
+}
+
+/// `onloop finish`: does what is asked and prints the summary.
+pub async fn finish(io: &Io, args: &FinishArgs) -> Exit {
+    let error = match alone(io, args).await {
+        Ok(store) => {
+            let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
+            io.result(summary.expect("a summary has only string keys") + "\n").await;
+            return Exit::Done;
+        }
+        Err(error) => error,
+    };
+    let (mark, exit) = match error {
+        FinishError::Refused(_) => ("ERROR: ", Exit::Failed),
+        FinishError::Interrupted(_) => ("", Exit::Interrupted),
+    };
+    io.note(format!("{mark}{error}")).await;
+    exit
+}
+
+/// One finish at a time in a repository.
+async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, FinishError> {
+    let wish = Wish::read(args)?;
+    let store = named(io, &args.run_id).await?;
+    let home = scene::home(io, store.run()).await?;
+    prepare_folder(io, &home).await?;
+    let lock = StateHome::of(io)?.finish_lock(&home);
+    io.lock(&lock, limits::LOCK_WAIT_MS).await?;
+    let finished = settle(io, &args.run_id, &wish).await;
+    // A lock that cannot be released ends with this process.
+    let _ = io.unlock(&lock).await;
+    finished
+}
+
+/// The record of the run.
+async fn named(io: &Io, id: &str) -> Result<Store, FinishError> {
+    let opened = match is_run_id(id) {
+        true => Store::open(io, id).await,
+        false => Err(StoreError::Missing),
+    };
+    match opened {
+        Err(StoreError::Missing) => {}
+        opened => return Ok(opened?),
+    }
+    let foreign = if is_run_id(id) { foreign_copy(io, id).await } else { None };
+    let id = text::one_line(id);
+    Err(FinishError::Refused(match foreign {
+        Some((_, path)) => format!(
+            "Run {id} is foreign ({path}).\n  See what it would run, and take it over, with:\n    \
+             onloop adopt {id}"
+        ),
+        None => format!("Could not locate HOTL run {id} in the repo checkout or its worktrees."),
+    }))
+}
+
+async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, FinishError> {
+    let mut store = named(io, id).await?;
+    let scene = Scene::survey(io, store.run()).await?;
+    let driver = store.paths().driver_lock();
+    drive_alone(io, &mut store).await.map_err(|_| {
+        FinishError::Refused("the work is in use; nothing was done with it".to_owned())
+    })?;
+    let intended = intend(io, &mut store, wish, scene.as_ref()).await;
+    // From here on the intention keeps everybody else away from the run.
+    let _ = io.unlock(&driver).await;
+    let Some(intent) = intended? else { return Ok(store) };
+    let scene = scene.expect("nothing is intended without a scene");
+    acts::perform(io, store, &scene, &intent).await
+}
+
+/// Makes durable what is about to be done; `None`: there is nothing to do but record that
+/// the work is kept, and that has happened.
+async fn intend(
+    io: &Io,
+    store: &mut Store,
+    wish: &Wish,
+    scene: Option<&Scene>,
+) -> Result<Option<FinishIntent>, FinishError> {
+    if let Some(intent) = store.run().finish_intent.clone() {
+        let scene = scene.ok_or_else(|| FinishError::Refused(plan::no_branch(store.run())))?;
+        match acts::look(io, store.run(), scene, &intent, wish).await? {
+            acts::HowFar::GoOn => {
+                plan::worktree_objection(scene, wish.disposition).map_or(Ok(()), refuse)?;
+                if wish.disposition == Disposition::Merged {
+                    verified::demand_untouched(io, store, scene).await?;
+                }
+                return Ok(Some(FinishIntent {
+                    notes: wish.notes.clone().or(intent.notes.clone()),
+                    ..intent
+                }));
+            }
+            acts::HowFar::NotBegun(reason) => store.apply(Event::FinishAbandoned { reason })?,
+            // The record says why and how to end it.
+            acts::HowFar::Elsewhere => {}
+        }
+    }
+    let replace = wish.force;
+    if wish.disposition == Disposition::Kept {
+        let outcome = kept(store, scene, wish);
+        store.apply(Event::FinishRecorded { outcome, replace })?;
+        store.commit().await?;
+        return Ok(None);
+    }
+    let act = choose(io, store, wish, scene).await?;
+    store.apply(Event::FinishIntended { act, notes: wish.notes.clone(), replace })?;
+    store.commit().await?;
+    Ok(store.run().finish_intent.clone())
+}
+
+/// Asks the record first: whether the run has ended matters before where its branch is.
+async fn choose(
+    io: &Io,
+    store: &Store,
+    wish: &Wish,
+    scene: Option<&Scene>,
+) -> Result<FinishAct, FinishError> {
+    let mut rehearsal = store.run().clone();
+    let act = wish.rehearsed();
+    rehearsal.apply(io.now(), &Event::FinishIntended { act, notes: None, replace: wish.force })?;
+    if let Some(objection) = wish.objection() {
+        return refuse(objection);
+    }
+    let Some(scene) = scene else { return refuse(plan::no_branch(store.run())) };
+    let run = store.run();
+    let target = scene.target(io, run, wish.target.as_deref()).await?;
+    let act = plan::plan(run, scene, wish, target.as_ref())?;
+    Ok(match act {
+        FinishAct::Discard { .. } => act,
+        FinishAct::Merge { target: name, .. } => {
+            let target = target.as_ref().expect("a merge has a target");
+            // First: whatever was taken in since has to be verified, too.
+            if let Some(objection) = verified::moved_target(io, run, scene, target).await? {
+                return refuse(objection);
+            }
+            FinishAct::Merge { commit: settle_work(io, store, scene, wish).await?, target: name }
+        }
+        FinishAct::Publish { remote, pull_request, .. } => FinishAct::Publish {
+            commit: settle_work(io, store, scene, wish).await?,
+            remote,
+            pull_request,
+        },
+    })
+}
+
+/// The commit that has what was verified.
+async fn settle_work(
+    io: &Io,
+    store: &Store,
+    scene: &Scene,
+    wish: &Wish,
+) -> Result<String, FinishError> {
+    let how = wish.commit.unwrap_or(store.run().terms.commit);
+    verified::settle(io, store, scene, how, wish.message.as_deref()).await
+}
+
+fn kept(store: &Store, scene: Option<&Scene>, wish: &Wish) -> FinishOutcome {
+    FinishOutcome {
+        target_branch: wish.target.clone(),
+        pr_url: wish.pr_url.clone(),
+        branch_action: store.run().place.branch.as_ref().map(|_| "kept".to_owned()),
+        worktree_action: scene.and_then(|s| s.worktree.as_ref()).map(|_| "kept".to_owned()),
+        notes: wish.notes.clone(),
+        ..FinishOutcome::new(Disposition::Kept)
+    }
+}
+
+fn refuse<T>(reason: String) -> Result<T, FinishError> {
+    Err(FinishError::Refused(reason))
+}

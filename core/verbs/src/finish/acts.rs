@@ -1,0 +1,353 @@
+//! Doing what was intended. Every act is preceded by a look at whether it has been done, so
+//! that a crash at any point leaves something that the same command can bring to an end.
+
+use super::plan::{self, Wish};
+use super::pull_request;
+use super::scene::{Scene, TargetBranch};
+use super::{FinishError, refuse, verified};
+use onloop_effect::{Failure, FailureKind, GitRequest, Io, OptionalExt};
+use onloop_engine::rescue::rescue_records;
+use onloop_engine::store::Store;
+use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, PullRequest, Run};
+use onloop_syntax::text;
+
+/// How far something that an earlier process intended has come.
+pub(super) enum HowFar {
+    /// It is what is asked for now: go on with it.
+    GoOn,
+    /// Nothing of it has happened, for this reason it will not.
+    NotBegun(String),
+    /// Something of it has happened, and something else is asked for now.
+    Elsewhere,
+}
+
+/// Looks at what came of an intention.
+pub(super) async fn look(
+    io: &Io,
+    run: &Run,
+    scene: &Scene,
+    intent: &FinishIntent,
+    wish: &Wish,
+) -> Result<HowFar, FinishError> {
+    let act = &intent.act;
+    let target = match act {
+        FinishAct::Merge { target, .. } => Some(target.as_str()),
+        FinishAct::Publish { pull_request, .. } => pull_request.target(),
+        FinishAct::Discard { .. } => None,
+    };
+    let other_target = wish.target.as_deref().is_some_and(|named| Some(named) != target);
+    let other_remote = match act {
+        FinishAct::Publish { remote, .. } => *remote != wish.remote,
+        FinishAct::Merge { .. } | FinishAct::Discard { .. } => false,
+    };
+    let same = act.disposition() == wish.disposition && !other_target && !other_remote;
+    if let FinishAct::Publish { pull_request, .. } = act
+        && act.disposition() == wish.disposition
+        && !other_remote
+        && !wish.asks_for(pull_request)
+    {
+        // The branch may be pushed; asking for it once more changes nothing about that.
+        return Ok(HowFar::NotBegun("another pull request is asked for".to_owned()));
+    }
+    let moved = scene.commit.is_some() && scene.commit.as_deref() != act.commit();
+    if same && moved {
+        return Ok(HowFar::NotBegun("the branch has other commits now".to_owned()));
+    }
+    if same {
+        return match wish.objection() {
+            None => Ok(HowFar::GoOn),
+            Some(objection) => refuse(objection),
+        };
+    }
+    if has_begun(io, run, scene, act).await? {
+        return Ok(HowFar::Elsewhere);
+    }
+    Ok(HowFar::NotBegun(format!("'{}' is asked for instead", wish.disposition.imperative())))
+}
+
+async fn has_begun(
+    io: &Io,
+    run: &Run,
+    scene: &Scene,
+    act: &FinishAct,
+) -> Result<bool, FinishError> {
+    let worktree_gone = run.place.worktree_path.is_some() && scene.worktree.is_none();
+    Ok(match act {
+        FinishAct::Merge { commit, target } => {
+            worktree_gone || scene.commit.is_none() || is_merged(io, scene, commit, target).await?
+        }
+        FinishAct::Publish { commit, remote, .. } => is_pushed(io, scene, commit, remote).await?,
+        FinishAct::Discard { commit } => {
+            worktree_gone || (commit.is_some() && scene.commit.is_none())
+        }
+    })
+}
+
+async fn is_merged(io: &Io, scene: &Scene, commit: &str, target: &str) -> Result<bool, Failure> {
+    let base = io.git_merge_base(&scene.home, commit, target).await?;
+    Ok(base.as_deref() == Some(commit))
+}
+
+async fn is_pushed(io: &Io, scene: &Scene, commit: &str, remote: &str) -> Result<bool, Failure> {
+    let there = io.git_remote_branch(&scene.home, remote, &scene.branch).await?;
+    Ok(there.as_deref() == Some(commit))
+}
+
+/// Does what was intended, records what came of it and returns the record, wherever it is by
+/// then.
+pub(super) async fn perform(
+    io: &Io,
+    store: Store,
+    scene: &Scene,
+    intent: &FinishIntent,
+) -> Result<Store, FinishError> {
+    let notes = intent.notes.clone();
+    let (mut store, outcome) = match &intent.act {
+        FinishAct::Merge { commit, target } => merge(io, store, scene, commit, target).await?,
+        FinishAct::Publish { commit, remote, pull_request } => {
+            publish(io, store, scene, commit, remote, pull_request).await?
+        }
+        FinishAct::Discard { commit } => discard(io, store, scene, commit.as_deref()).await?,
+    };
+    let outcome = FinishOutcome { notes, ..outcome };
+    store.apply(Event::FinishRecorded { outcome, replace: true })?;
+    store.commit().await?;
+    Ok(store)
+}
+
+async fn merge(
+    io: &Io,
+    mut store: Store,
+    scene: &Scene,
+    commit: &str,
+    target: &str,
+) -> Result<(Store, FinishOutcome), FinishError> {
+    if !is_merged(io, scene, commit, target).await? {
+        if scene.commit.is_none() {
+            let word = text::shell_word(&scene.branch);
+            return refuse(format!(
+                "Branch {} is gone and {target} does not have its commit; this brings it back:\n  \
+                 git branch {word} {commit}",
+                scene.branch
+            ));
+        }
+        if let Some(objection) = plan::in_the_way(scene) {
+            return refuse(objection);
+        }
+        let request = GitRequest::Merge {
+            cwd: scene.home.clone(),
+            branch: scene.branch.clone(),
+            commit: commit.to_owned(),
+            into: target.to_owned(),
+        };
+        if let Err(failure) = io.git(request).await {
+            let what = "Merge failed. HOTL left the execution branch/worktree intact.";
+            return Err(give_up(&mut store, what, failure).await);
+        }
+    }
+    store.note(format!("Merged {} into {target}", scene.branch));
+    let (mut store, mut outcome) = put_away(io, store, scene, Disposition::Merged).await?;
+    let kind = outcome.disposition;
+    let action = delete_branch(io, &mut store, scene, Some(commit), kind).await?;
+    outcome.branch_action = Some(action.to_owned());
+    outcome.target_branch = Some(target.to_owned());
+    Ok((store, outcome))
+}
+
+async fn discard(
+    io: &Io,
+    mut store: Store,
+    scene: &Scene,
+    commit: Option<&str>,
+) -> Result<(Store, FinishOutcome), FinishError> {
+    if scene.is_shared() {
+        let target = scene.target(io, store.run(), None).await?;
+        let TargetBranch { name, .. } = plan::demand_target(scene, target.as_ref())?;
+        let (cwd, branch) = (scene.home.clone(), name.clone());
+        if let Err(failure) = io.git(GitRequest::Switch { cwd, branch, create: false }).await {
+            let what = format!("Could not switch to {name}; nothing was discarded.");
+            return Err(give_up(&mut store, &what, failure).await);
+        }
+        store.note(format!("Switched {} to {name}", scene.home));
+    }
+    let (mut store, mut outcome) = put_away(io, store, scene, Disposition::Discarded).await?;
+    let kind = outcome.disposition;
+    let action = delete_branch(io, &mut store, scene, commit, kind).await?;
+    outcome.branch_action = Some(action.to_owned());
+    Ok((store, outcome))
+}
+
+async fn publish(
+    io: &Io,
+    mut store: Store,
+    scene: &Scene,
+    commit: &str,
+    remote: &str,
+    pull_request: &PullRequest,
+) -> Result<(Store, FinishOutcome), FinishError> {
+    let branch = &scene.branch;
+    let pushed = match is_pushed(io, scene, commit, remote).await {
+        Ok(pushed) => pushed,
+        Err(failure) => {
+            let what = format!("Could not ask {remote} for {branch}; nothing was published.");
+            return Err(give_up(&mut store, &what, failure).await);
+        }
+    };
+    if !pushed {
+        if let Some(why) = verified::other_hook(io, &store, scene, remote).await? {
+            let failure = Failure::new(FailureKind::Denied, why);
+            return Err(give_up(&mut store, &format!("{branch} was not published."), failure).await);
+        }
+        let cwd = scene.home.clone();
+        let request = GitRequest::Push { cwd, remote: remote.to_owned(), branch: branch.clone() };
+        if let Err(failure) = io.git(request).await {
+            unpublished(io, &mut store, scene, (commit, remote), failure).await?;
+        }
+    }
+    store.note(format!("Published {branch} to {remote}"));
+    let pr_url = match pull_request {
+        PullRequest::NotAsked { .. } => None,
+        PullRequest::Existing { url, .. } => Some(url.clone()),
+        PullRequest::Create { target } => {
+            Some(pull_request::open(io, &store, scene, target, pushed).await?)
+        }
+    };
+    let outcome = FinishOutcome {
+        target_branch: pull_request.target().map(str::to_owned),
+        remote: Some(remote.to_owned()),
+        pr_url,
+        branch_action: Some("pushed".to_owned()),
+        worktree_action: scene.worktree.as_ref().map(|_| "kept".to_owned()),
+        ..FinishOutcome::new(Disposition::Published)
+    };
+    Ok((store, outcome))
+}
+
+/// What came of a push that ended with a failure: whoever took the branch says so, and then it is
+/// published, whatever else went wrong.
+async fn unpublished(
+    io: &Io,
+    store: &mut Store,
+    scene: &Scene,
+    (commit, remote): (&str, &str),
+    failure: Failure,
+) -> Result<(), FinishError> {
+    if failure.is_interrupted() {
+        return Err(failure.into());
+    }
+    let branch = &scene.branch;
+    match is_pushed(io, scene, commit, remote).await {
+        Ok(true) => {
+            let message = text::printable(&failure.message).trim_end().replace('\n', "\n  ");
+            store.note(format!("warning: {remote} has {branch}, but:\n  {message}"));
+            Ok(())
+        }
+        Ok(false) => Err(give_up(store, &format!("{branch} was not published."), failure).await),
+        Err(asking) if asking.is_interrupted() => Err(asking.into()),
+        Err(_) => refuse(format!(
+            "It is not known whether {branch} was published. The same command asks the remote \
+             first.\n  {}",
+            text::printable(&failure.message).trim_end().replace('\n', "\n  ")
+        )),
+    }
+}
+
+/// Records that what was intended did not happen.
+async fn give_up(store: &mut Store, what: &str, failure: Failure) -> FinishError {
+    if failure.is_interrupted() {
+        return failure.into();
+    }
+    let reason = text::ellipsis(&text::one_line(&failure.message), 500);
+    let message = text::printable(&failure.message).trim_end().replace('\n', "\n  ");
+    if let Err(refusal) = store.apply(Event::FinishAbandoned { reason }) {
+        return refusal.into();
+    }
+    match store.commit().await {
+        Ok(()) => FinishError::Refused(format!("{what}\n  {message}")),
+        Err(error) => FinishError::Refused(format!("{what}\n  {message}\n  {error}")),
+    }
+}
+
+/// Moves the records out of the run's worktree, durably, and then removes it.
+async fn put_away(
+    io: &Io,
+    store: Store,
+    scene: &Scene,
+    disposition: Disposition,
+) -> Result<(Store, FinishOutcome), FinishError> {
+    let mut outcome = FinishOutcome::new(disposition);
+    let Some(recorded) = store.run().place.worktree_path.clone() else {
+        return Ok((store, outcome));
+    };
+    let path = scene.worktree.as_ref().map_or(&recorded, |worktree| &worktree.path);
+    let mut store = store;
+    if scene.worktree.is_some() {
+        rescue_records(io, path, &scene.home, Some(&store.run().id)).await?;
+        store = store.move_to(&scene.home).await?;
+    }
+    // Asked also where nothing is left: git may still have the worktree on its list.
+    let request = GitRequest::RemoveWorktree { cwd: scene.home.clone(), path: path.clone() };
+    if let Err(failure) = io.git(request).await.optional() {
+        return Err(half_way(&store, failure));
+    }
+    if io.stat(path).await.is_ok() {
+        store.note(format!("warning: {path} is not a worktree any more, but has files in it"));
+    }
+    let inside = format!("{path}/");
+    let cwd = &io.start().cwd;
+    if cwd == path || cwd.starts_with(&inside) {
+        store.note(format!("The folder you are in was removed; go on in {}", scene.home));
+    }
+    store.note(format!("Removed the worktree {path}"));
+    outcome.worktree_action = Some("removed".to_owned());
+    outcome.artifacts_preserved_at = Some(format!("{}/.hotl", scene.home));
+    Ok((store, outcome))
+}
+
+fn half_way(store: &Store, failure: Failure) -> FinishError {
+    let run = store.run();
+    let command = run.finish_intent.as_ref().map(|intent| intent.act.command(&run.id));
+    match (failure.kind, command) {
+        (FailureKind::Interrupted, _) | (_, None) => failure.into(),
+        (_, Some(command)) => FinishError::Refused(format!(
+            "{}\n  When that is fixed, this goes on where it stopped:\n  {command}",
+            text::printable(&failure.message).trim_end()
+        )),
+    }
+}
+
+/// Deletes the run's branch, unless it is somebody else's; returns what was done. What is merged
+/// may stay under its name where somebody has it checked out or has committed to it since. What
+/// is to be discarded may not: it would be said to be gone.
+async fn delete_branch(
+    io: &Io,
+    store: &mut Store,
+    scene: &Scene,
+    commit: Option<&str>,
+    disposition: Disposition,
+) -> Result<&'static str, FinishError> {
+    let branch = &scene.branch;
+    let here = io.git_survey(&scene.home, branch).await?.repository;
+    let holder = here.as_ref().and_then(|here| here.target_checked_out_at.clone());
+    let Some(now) = here.and_then(|here| here.target_commit) else { return Ok("deleted") };
+    if !scene.owns_branch {
+        return Ok("kept");
+    }
+    let moved = (Some(now.as_str()) != commit)
+        .then(|| format!("Branch {branch} has other commits now ({now})"));
+    let held = holder.map(|at| plan::held(branch, &at));
+    if let Some(why) = moved.or(held) {
+        if disposition == Disposition::Discarded {
+            return Err(half_way(store, Failure::new(FailureKind::Conflict, why)));
+        }
+        store.note(format!("{why}; it was kept"));
+        return Ok("kept");
+    }
+    let request = GitRequest::DeleteBranch { cwd: scene.home.clone(), branch: branch.clone() };
+    if let Err(failure) = io.git(request).await {
+        return Err(half_way(store, failure));
+    }
+    let word = text::shell_word(branch);
+    store.note(format!("Branch deleted; `git branch {word} {now}` brings it back"));
+    Ok("deleted")
+}

@@ -1,0 +1,99 @@
+//! Pull requests, with the program `gh`.
+
+use super::plan::is_web_address;
+use super::scene::Scene;
+use super::{FinishError, body, refuse};
+use onloop_documents::attestation::decided;
+use onloop_effect::{Io, ProcessEnd, ProcessSpec, ProcessStatus};
+use onloop_engine::store::Store;
+use onloop_engine::verify::private_names;
+use onloop_run::Run;
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// Opens a pull request for the run's branch and returns its address. When an earlier attempt
+/// may have opened one (`perhaps_there`), that one is looked for first.
+pub(super) async fn open(
+    io: &Io,
+    store: &Store,
+    scene: &Scene,
+    target: &str,
+    perhaps_there: bool,
+) -> Result<String, FinishError> {
+    let run = store.run();
+    let ends = ["--base", target, "--head", &scene.branch];
+    if perhaps_there {
+        let list = ["--state", "open", "--json", "url", "--jq", ".[0].url"];
+        let args = [&["pr", "list"][..], &ends[..], &list[..]].concat();
+        let found = address(&gh(io, run, scene, &args, String::new()).await?);
+        if let Some(url) = found {
+            return Ok(url);
+        }
+    }
+    let title = body::title(run);
+    let text = ["--title", &title, "--body-file", "-"];
+    let args = [&["pr", "create"][..], &ends[..], &text[..]].concat();
+    // Who decided is in the ledger alone; where it cannot be read now, that is left out.
+    let ledger = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await;
+    let decided = ledger.map(|(bytes, _)| decided(&bytes)).unwrap_or_default();
+    let said = io.redacted(&body::body(run, &decided, store.head_sha256()));
+    let end = gh(io, run, scene, &args, text::prefix(&said, limits::PULL_REQUEST_BYTES).to_owned())
+        .await?;
+    if let (ProcessStatus::Exited(0), url) = (end.status, address(&end)) {
+        return url.map_or_else(|| refuse(unfinished(run, scene, "gh named no address")), Ok);
+    }
+    let said = [end.stderr.text(), end.stdout.text()].join("\n");
+    let said = match (said.trim(), end.status) {
+        ("", ProcessStatus::Exited(code)) => format!("exit code {code}"),
+        ("", ProcessStatus::TimedOut) => "it took too long".to_owned(),
+        ("", ProcessStatus::Signalled(_) | ProcessStatus::Interrupted) => {
+            "it was killed".to_owned()
+        }
+        (said, _) => text::ellipsis(said, 2000),
+    };
+    refuse(unfinished(run, scene, &said))
+}
+
+async fn gh(
+    io: &Io,
+    run: &Run,
+    scene: &Scene,
+    args: &[&str],
+    input: String,
+) -> Result<ProcessEnd, FinishError> {
+    let spec = ProcessSpec::argv(std::iter::once("gh").chain(args.iter().copied()))
+        .in_folder(&scene.home)
+        .without_env(private_names(io))
+        .with_env([("GH_PROMPT_DISABLED", "1")])
+        .with_stdin(input)
+        .label("gh");
+    match io.process(spec).await {
+        Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => {
+            Err(FinishError::Interrupted(None))
+        }
+        Ok(end) => Ok(end),
+        Err(failure) if failure.is_not_found() => {
+            refuse(unfinished(run, scene, "the program `gh` is not installed"))
+        }
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+/// The address that `gh` says at the end of what it says.
+fn address(end: &ProcessEnd) -> Option<String> {
+    let said = end.stdout.text();
+    let mut lines = said.lines().rev().map(str::trim);
+    lines.find(|line| is_web_address(line)).map(str::to_owned)
+}
+
+fn unfinished(run: &Run, scene: &Scene, said: &str) -> String {
+    let intent = run.finish_intent.as_ref();
+    let command = intent.map(|intent| intent.act.command(&run.id)).unwrap_or_default();
+    format!(
+        "{} is published, but no pull request was opened:\n  {}\nTry again:\n  {command}\n\
+         Or record it without one:\n  onloop finish {} publish --pr-url URL",
+        scene.branch,
+        said.replace('\n', "\n  "),
+        run.id
+    )
+}

@@ -1,0 +1,185 @@
+//! Where the work of a run is: facts, gathered before anything is done with it.
+
+use super::FinishError;
+use onloop_effect::Io;
+use onloop_effect::Repository;
+use onloop_engine::find_run::own_ids;
+use onloop_engine::store::{Store, StoreError};
+use onloop_run::Run;
+use onloop_run::preflight::foreign_paths;
+
+/// Where the work is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Scene {
+    /// The run's branch.
+    pub(super) branch: String,
+    /// The commit it is at; `None`: it is not there.
+    pub(super) commit: Option<String>,
+    /// The main checkout; `None`: the repository is bare.
+    pub(super) main: Option<MainCheckout>,
+    /// A folder of the repository that stays when the worktree goes.
+    pub(super) home: String,
+    /// The run's own worktree, if it is there.
+    pub(super) worktree: Option<Worktree>,
+    /// Whether preflight made the branch for this run.
+    pub(super) owns_branch: bool,
+    /// Where the branch is checked out.
+    pub(super) held_at: Option<String>,
+    /// The commit that the run began at where HEAD was on no branch.
+    pub(super) began_detached: Option<String>,
+}
+
+/// The main checkout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MainCheckout {
+    /// Its top folder.
+    pub(super) root: String,
+    /// Its branch; `None`: detached HEAD.
+    pub(super) branch: Option<String>,
+    /// Its uncommitted files that are not ours.
+    pub(super) dirty: Vec<String>,
+}
+
+/// A run's own worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Worktree {
+    /// Its top folder.
+    pub(super) path: String,
+    /// Its uncommitted files that are not ours.
+    pub(super) dirty: Vec<String>,
+    /// Other runs that have not ended and work there.
+    pub(super) others: Vec<String>,
+}
+
+/// A branch that can take the work in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TargetBranch {
+    /// Its name.
+    pub(super) name: String,
+    /// Whether it exists.
+    pub(super) exists: bool,
+    /// The commit that it is at.
+    pub(super) commit: Option<String>,
+    /// Where it is checked out.
+    pub(super) checked_out_at: Option<String>,
+}
+
+/// The folder in which runs of the same repository find each other.
+pub(super) async fn home(io: &Io, run: &Run) -> Result<String, FinishError> {
+    let root = &run.place.execution_root;
+    let branch = run.place.branch.as_deref().unwrap_or_default();
+    let Some(here) = io.git_survey(root, branch).await?.repository else { return Ok(root.clone()) };
+    if !here.linked || io.git_survey(&here.main_root, branch).await?.repository.is_some() {
+        return Ok(here.main_root);
+    }
+    Ok(root.clone())
+}
+
+impl Scene {
+    /// Looks around; `None`: the run has no branch in a repository.
+    pub(super) async fn survey(io: &Io, run: &Run) -> Result<Option<Scene>, FinishError> {
+        let Some(branch) = run.place.branch.clone() else { return Ok(None) };
+        let root = &run.place.execution_root;
+        let Some(here) = io.git_survey(root, &branch).await?.repository else { return Ok(None) };
+        let main = match here.linked {
+            false => Some(here.clone()),
+            true => io.git_survey(&here.main_root, &branch).await?.repository,
+        };
+        let worktree = own_worktree(io, run, &here, &branch).await?;
+        let source = run.place.source_branch.as_ref();
+        let home = if main.is_some() { here.main_root } else { root.clone() };
+        Ok(Some(Scene {
+            owns_branch: run.place.worktree_path.is_some() || source.is_some_and(|s| *s != branch),
+            commit: here.target_commit,
+            held_at: here.target_checked_out_at,
+            began_detached: source.is_none().then(|| run.place.source_head.clone()).flatten(),
+            main: main.map(|main| MainCheckout {
+                dirty: foreign(run, &main),
+                root: main.root,
+                branch: main.branch,
+            }),
+            home,
+            worktree,
+            branch,
+        }))
+    }
+
+    /// The branch that takes the work in: the one that is named, else the first that exists
+    /// of where the run came from, `main` and `master`.
+    pub(super) async fn target(
+        &self,
+        io: &Io,
+        run: &Run,
+        named: Option<&str>,
+    ) -> Result<Option<TargetBranch>, FinishError> {
+        let likely = [run.place.source_branch.as_deref(), Some("main"), Some("master")];
+        let candidates: Vec<&str> = match named {
+            Some(name) => vec![name],
+            None => likely.into_iter().flatten().filter(|name| *name != self.branch).collect(),
+        };
+        for name in candidates {
+            let Some(here) = io.git_survey(&self.home, name).await?.repository else { continue };
+            let exists = here.target_commit.is_some();
+            // Nobody said that a branch without the run's beginning is to have it.
+            if let (None, Some(head)) = (named, &self.began_detached)
+                && io.git_merge_base(&self.home, head, name).await?.as_ref() != Some(head)
+            {
+                continue;
+            }
+            if exists || named.is_some() {
+                let checked_out_at = here.target_checked_out_at;
+                let (name, commit) = (name.to_owned(), here.target_commit);
+                return Ok(Some(TargetBranch { name, exists, commit, checked_out_at }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the run's branch is checked out in the main checkout.
+    pub(super) fn is_shared(&self) -> bool {
+        let branch = self.main.as_ref().and_then(|main| main.branch.as_ref());
+        branch == Some(&self.branch)
+    }
+}
+
+async fn own_worktree(
+    io: &Io,
+    run: &Run,
+    here: &Repository,
+    branch: &str,
+) -> Result<Option<Worktree>, FinishError> {
+    let Some(recorded) = &run.place.worktree_path else { return Ok(None) };
+    let recorded = io.canonical(recorded).await.unwrap_or_else(|_| recorded.clone());
+    let known = io.git_worktrees(&here.root).await?;
+    let path = if known.iter().any(|entry| entry.path == recorded && recorded != here.main_root) {
+        recorded
+    } else if here.linked {
+        // The repository has been moved since.
+        here.root.clone()
+    } else {
+        return Ok(None);
+    };
+    let there = io.git_survey(&path, branch).await?.repository;
+    let mut others = Vec::new();
+    for id in own_ids(io, &path).await.into_iter().filter(|id| *id != run.id) {
+        // What cannot be read may be a run that goes on.
+        let over = match Store::open(io, &id).await {
+            Ok(store) => store.run().is_over() || store.run().place.execution_root != path,
+            Err(StoreError::Missing) => true,
+            Err(_) => false,
+        };
+        if !over {
+            others.push(id);
+        }
+    }
+    let dirty = there.as_ref().map(|there| foreign(run, there)).unwrap_or_default();
+    Ok(Some(Worktree { path, dirty, others }))
+}
+
+fn foreign(run: &Run, checkout: &Repository) -> Vec<String> {
+    let inside = format!("{}/", checkout.root);
+    let files = [Some(&run.place.workflow_path), run.place.source_workflow_path.as_ref()];
+    let workflow = files.into_iter().flatten().find_map(|path| path.strip_prefix(&inside));
+    let dirty = foreign_paths(&checkout.dirty, workflow.unwrap_or_default());
+    dirty.into_iter().map(str::to_owned).collect()
+}

@@ -1,0 +1,244 @@
+//! `onloop gate N approved|rejected`: record a decision.
+
+mod seen;
+
+pub use seen::decide_as_seen;
+pub use seen::{SeenDecision, SeenRun};
+
+use onloop_effect::{Exit, Io};
+use onloop_engine::advice::resume_command;
+use onloop_engine::ask::{self, Consulted};
+use onloop_engine::change::{change_by, refuse};
+use onloop_engine::conduct_args::remembered_options;
+use onloop_engine::decide::{decider, demand_person};
+use onloop_engine::say_step::say_step;
+use onloop_engine::select::open;
+use onloop_engine::store::{CHANGED_SINCE, Store};
+use onloop_run::{
+    BlockReason, Decider, Door, Event, GateDecision, Mode, Next, Question, Refusal, Run,
+    StepStatus, approval_line,
+};
+use onloop_syntax::text;
+
+/// Arguments of `onloop gate`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct GateArgs {
+    /// Number of the step
+    #[arg(value_name = "N")]
+    pub step: u32,
+    /// The decision
+    #[arg(value_enum)]
+    pub decision: DecisionWord,
+    /// Who decides
+    #[arg(long, value_enum, default_value = "human")]
+    pub mode: ModeWord,
+    /// What the agent is to do otherwise (with --redo)
+    #[arg(long, value_name = "TEXT", requires = "redo")]
+    pub reason: Option<String>,
+    /// Have the step acted again (with `rejected` and --reason)
+    #[arg(long, requires = "reason")]
+    pub redo: bool,
+    /// Only if nothing was recorded since: `asks.seen` of `status ID --json`
+    #[arg(long, value_name = "SHA256")]
+    pub seen: Option<String>,
+    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
+    #[arg(long, value_name = "ID")]
+    pub run_id: Option<String>,
+    /// Print how the step and its run stand as JSON, instead of a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A decision as it is written on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum DecisionWord {
+    /// Go on
+    Approved,
+    /// Do not
+    Rejected,
+}
+
+impl DecisionWord {
+    fn decision(self) -> GateDecision {
+        match self {
+            DecisionWord::Approved => GateDecision::Approved,
+            DecisionWord::Rejected => GateDecision::Rejected,
+        }
+    }
+}
+
+/// Who decides, as it is written on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ModeWord {
+    /// The rules, where they allow it
+    Auto,
+    /// A person
+    Human,
+}
+
+/// `onloop gate`.
+pub async fn gate(io: &Io, args: &GateArgs) -> Exit {
+    match decide(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
+    // Before the run is looked for: an agent is not told how to get at one.
+    if args.mode == ModeWord::Human {
+        let what = "the decision at a gate";
+        demand_person(io, what).await.map_err(|_| Exit::Failed)?;
+    }
+    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    if let Some(seen) = &args.seen {
+        demand_unchanged(io, &mut store, seen).await?;
+    }
+    // An editor says of itself that it is one; what it calls is this verb.
+    let door = io.env("ONLOOP_DOOR").and_then(|door| door.parse().ok());
+    let door = door.filter(|door| *door == Door::Editor).unwrap_or(Door::Command);
+    decide_in(io, &mut store, args, door).await
+}
+
+/// Refuses a decision about a record that is not what the person has seen.
+async fn demand_unchanged(io: &Io, store: &mut Store, seen: &str) -> Result<(), Exit> {
+    if seen.is_empty() || store.head_sha256() != seen {
+        io.note(CHANGED_SINCE).await;
+        return Err(Exit::Failed);
+    }
+    store.only_as_known();
+    Ok(())
+}
+
+/// The decision about a run that is open; that a person makes it where one is said to has been
+/// demanded.
+async fn decide_in(io: &Io, store: &mut Store, args: &GateArgs, door: Door) -> Result<(), Exit> {
+    let mode = match args.mode {
+        ModeWord::Auto => Mode::Auto,
+        ModeWord::Human => Mode::Human,
+    };
+    let decision = args.decision.decision();
+    let by = match mode {
+        Mode::Human => Some(decider(io, door)),
+        Mode::Auto => None,
+    };
+    if args.redo {
+        return redo(io, store, args, by).await;
+    }
+    let event = Event::GateDecided { step: args.step, decision, mode };
+    record(io, store, event, by, args.json).await
+}
+
+/// Has the step acted again, with a reason for its agent.
+async fn redo(
+    io: &Io,
+    store: &mut Store,
+    args: &GateArgs,
+    by: Option<Decider>,
+) -> Result<(), Exit> {
+    let reason = text::one_line(args.reason.as_deref().unwrap_or_default());
+    if args.decision != DecisionWord::Rejected || by.is_none() || reason.is_empty() {
+        io.note(
+            "ERROR: --redo is for a person who rejects, and says why:\n  onloop gate N rejected \
+             --redo --reason TEXT",
+        )
+        .await;
+        return Err(Exit::Failed);
+    }
+    let (step, reason) = (args.step, io.redacted(&reason));
+    change_by(io, store, Event::StepRedone { step, reason }, by).await?;
+    let options = remembered_options(io, store.paths()).await;
+    say_step(io, store.run(), step, &format!("step {step}: to be done again"), args.json).await;
+    io.note(format!("This does it:\n  {}", resume_command(store.run(), &options))).await;
+    Ok(())
+}
+
+/// Makes a decision durable and says it.
+async fn record(
+    io: &Io,
+    store: &mut Store,
+    event: Event,
+    by: Option<Decider>,
+    as_json: bool,
+) -> Result<(), Exit> {
+    let Event::GateDecided { step, decision, mode } = event else {
+        unreachable!("questions about a step's gate or review are answered with a decision");
+    };
+    let approves_itself = match store.run().next() {
+        Next::Approve { step: next, reason } if next == step && mode == Mode::Auto => Some(reason),
+        _ => None,
+    };
+    change_by(io, store, event, by).await?;
+    if let Some(reason) = approves_itself.filter(|_| decision == GateDecision::Approved) {
+        io.note(approval_line(step, reason, store.run().terms.risk)).await;
+    }
+    // What another process recorded in between may have made a review of what was a gate.
+    let decided = store.run().events.iter().rfind(|entry| entry.event == "gate_decided");
+    let reviewing = decided.is_some_and(|entry| entry.text.starts_with("Human review"));
+    let subject = if reviewing { "human-review" } else { "gate" };
+    let line = format!("{subject} {step}: {} ({})", decision.as_str(), mode.as_str());
+    say_step(io, store.run(), step, &line, as_json).await;
+    Ok(())
+}
+
+/// `onloop gate` for an agent: the rules decide where they may, otherwise a person is asked. An
+/// agent's word is never taken for that of a person.
+pub async fn gate_for_agent(io: &Io, args: &GateArgs) -> Exit {
+    match propose(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
+    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    let step = args.step;
+    let decision = args.decision.decision();
+    let at = io.now();
+    let is_possible = |event: &Event| store.run().clone().apply(at, event);
+    let event = Event::GateDecided { step, decision, mode: Mode::Auto };
+    let (event, by) = match is_possible(&event) {
+        Ok(()) => (event, None),
+        Err(refusal @ Refusal::HumanGateRequired { .. }) => {
+            let question = question(store.run(), step);
+            let word = decision.as_str();
+            io.note(format!("An agent proposes that step {step} is {word}.")).await;
+            match ask::person(io, &store, &question).await {
+                Consulted::Decided(event) => (event, Some(decider(io, Door::Mcp))),
+                Consulted::Nobody => {
+                    let id = &store.run().id;
+                    io.note(format!(
+                        "ERROR: {refusal}, and nobody is here to ask.\n  A person decides with \
+                         one of:\n    onloop gate {step} approved --run-id {id}\n    \
+                         onloop gate {step} rejected --run-id {id}"
+                    ))
+                    .await;
+                    return Err(Exit::Refused);
+                }
+                Consulted::Interrupted => return Err(Exit::Interrupted),
+            }
+        }
+        Err(refusal) => return Err(refuse(io, &store, &refusal.to_string()).await),
+    };
+    record(io, &mut store, event, by, args.json).await
+}
+
+/// What a person is asked about a step that waits for one.
+fn question(run: &Run, step: u32) -> Question {
+    match run.step(step).map(|record| &record.status) {
+        Some(StepStatus::Blocked(BlockReason::HumanReview { prompt })) => {
+            Question::Review { step, prompt: prompt.clone() }
+        }
+        Some(StepStatus::Blocked(BlockReason::ReviewRejected)) => {
+            Question::Review { step, prompt: String::new() }
+        }
+        Some(
+            StepStatus::Pending
+            | StepStatus::InProgress(_)
+            | StepStatus::Done
+            | StepStatus::Failed { .. }
+            | StepStatus::Blocked(BlockReason::Other(_)),
+        )
+        | None => Question::Gate { step },
+    }
+}

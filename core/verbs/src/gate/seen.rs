@@ -1,0 +1,85 @@
+//! A decision through a screen or a page: of a person who has seen a run, about what they have seen.
+
+use super::{DecisionWord, GateArgs, ModeWord, decide_in, demand_unchanged};
+use onloop_effect::{Exit, Io};
+use onloop_engine::decide::{demand_person, names_step};
+use onloop_engine::select::open;
+use onloop_run::Door;
+
+/// What a person decides about the step that waits for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SeenDecision {
+    /// Go on.
+    Approve {
+        /// The name of the step as they typed it; needed where the risk is high.
+        typed: String,
+    },
+    /// Do not.
+    Reject,
+    /// Have it done again.
+    Redo {
+        /// What its agent is to do otherwise.
+        reason: String,
+    },
+}
+
+/// What a person has looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenRun<'a> {
+    /// The run.
+    pub run_id: &'a str,
+    /// The step that waited.
+    pub step: u32,
+    /// The record as it was: [`RunView::seen`](onloop_documents::board::RunView::seen).
+    pub record: &'a str,
+}
+
+/// Records the decision of a person, unless the run has changed since they looked, or what they typed
+/// is not what a decision needs: that is said, and nothing is decided.
+pub async fn decide_as_seen(
+    io: &Io,
+    seen: SeenRun<'_>,
+    decision: &SeenDecision,
+    door: Door,
+) -> Exit {
+    match decide(io, seen, decision, door).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn decide(
+    io: &Io,
+    seen: SeenRun<'_>,
+    decision: &SeenDecision,
+    door: Door,
+) -> Result<(), Exit> {
+    demand_person(io, "the decision at a gate").await?;
+    let mut store = open(io, Some(seen.run_id)).await?;
+    demand_unchanged(io, &mut store, seen.record).await?;
+    let step = seen.step;
+    let (word, reason) = match decision {
+        SeenDecision::Approve { typed } if !names_step(io, store.run(), step, typed) => {
+            io.note(format!("That is not the name of step {step}; nothing is approved.")).await;
+            return Err(Exit::Failed);
+        }
+        SeenDecision::Approve { .. } => (DecisionWord::Approved, None),
+        SeenDecision::Reject => (DecisionWord::Rejected, None),
+        SeenDecision::Redo { reason } if reason.trim().is_empty() => {
+            io.note("Say what is to be done otherwise. Nothing is decided.").await;
+            return Err(Exit::Failed);
+        }
+        SeenDecision::Redo { reason } => (DecisionWord::Rejected, Some(reason.clone())),
+    };
+    let args = GateArgs {
+        step,
+        decision: word,
+        mode: ModeWord::Human,
+        redo: reason.is_some(),
+        reason,
+        seen: None,
+        run_id: Some(seen.run_id.to_owned()),
+        json: false,
+    };
+    decide_in(io, &mut store, &args, door).await
+}

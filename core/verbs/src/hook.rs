@@ -1,0 +1,282 @@
+//! `onloop hook HOST`: reads one event of an agent host from standard input and prints the answer.
+//!
+//! Whatever happens, the host gets a complete answer in its own form, and never one that makes it
+//! run a call that was not judged.
+
+mod capture;
+mod compacted;
+mod driving;
+mod judge;
+mod log;
+mod mistakes;
+mod passing;
+mod prompt;
+mod stop;
+mod turn;
+
+use onloop_effect::{Exit, Io};
+use onloop_engine::checkout::{self, Checkout};
+use onloop_engine::config::{self, Loaded};
+use onloop_engine::input;
+use onloop_engine::sessions::{HookCaller, Sessions};
+use onloop_permission::rules::GivenRules;
+use onloop_sessions::handsoff::{DEPTH_VARIABLE, SessionId};
+use onloop_sessions::hooks::{HookAnswer, HookEvent, HookInput, Host, unknown_host};
+use onloop_syntax::limits;
+
+/// Arguments of `onloop hook`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct HookArgs {
+    /// The agent host that calls.
+    #[arg(help = onloop_engine::host_files::host_help())]
+    pub host: String,
+    /// How long the host waits, as its entry for this hook says
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<u64>,
+    /// How many times the host lets an agent be continued, as its entry says
+    #[arg(long, value_name = "COUNT")]
+    pub loop_limit: Option<u32>,
+    /// What a run says about the calls of its agent; it starts its agent with this
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub policy: Option<String>,
+}
+
+/// The arguments of a command line that is a hook's. Hooks run before every tool call, and
+/// reading the whole grammar takes longer than judging a call; besides, a hook must answer
+/// whatever else is on its command line.
+pub fn called_as_hook(argv: &[String]) -> Option<HookArgs> {
+    match argv {
+        [_, verb, host, rest @ ..] if verb == "hook" && !host.starts_with('-') => {
+            let option = |name: &str| rest.windows(2).find(|pair| pair[0] == name).map(|p| &p[1]);
+            let timeout = option("--timeout").and_then(|seconds| seconds.parse().ok());
+            let loop_limit = option("--loop-limit").and_then(|count| count.parse().ok());
+            let policy = option("--policy").cloned();
+            Some(HookArgs { host: host.clone(), timeout, loop_limit, policy })
+        }
+        _ => None,
+    }
+}
+
+/// What to print for a process that crashes in a hook before it has printed anything. `None` if
+/// the command line is not a hook's.
+pub fn answer_of_a_broken_hook(argv: &[String]) -> Option<String> {
+    let host: Host = called_as_hook(argv)?.host.parse().ok()?;
+    Some(host.safe_answer("onloop hit a bug of its own and could not judge this call"))
+}
+
+/// `onloop hook`.
+pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
+    let bytes = input::whole(io, limits::HOOK_INPUT_BYTES).await;
+    let Ok(host) = args.host.parse::<Host>() else {
+        return refuse_host(io, &args.host, bytes.as_deref().unwrap_or(&[])).await;
+    };
+    let read = match &bytes {
+        Ok(bytes) => host.read(bytes).map_err(|malformed| malformed.to_string()),
+        Err(failure) => Err(failure.message.clone()),
+    };
+    let said = match read {
+        // Its answer is an exit code: what is printed counts for nothing.
+        Ok(HookInput {
+            event: HookEvent::StopFailed(failure),
+            session,
+            cwd,
+            transcript,
+            call_id,
+        }) => {
+            let event = HookEvent::Other;
+            let input = HookInput { event, session, cwd, transcript, call_id };
+            let timeout_ms =
+                args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
+            // A run waits by itself for the agent that it has started.
+            if turn::HookDoor::of(io, args.policy.as_deref()).is_some() {
+                return Exit::Done;
+            }
+            let scene = Scene::new(io, host, input, timeout_ms, None).await;
+            return passing::failed(&scene, &failure).await;
+        }
+        Ok(input) => {
+            let form = input.event.answer_form();
+            let timeout_ms =
+                args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
+            let answer = match turn::HookDoor::of(io, args.policy.as_deref()) {
+                Some(door) => turn::respond(io, host, input, timeout_ms, &door).await,
+                None => respond(io, host, input, timeout_ms, args.loop_limit).await,
+            };
+            host.write(form, &answer)
+        }
+        Err(why) => host.safe_answer(&format!("onloop cannot understand this call: {why}")),
+    };
+    if !said.is_empty() {
+        io.result(said).await;
+    }
+    Exit::Done
+}
+
+/// The form of the answer is not known. Every host takes exit code 2 as "no". An agent that wants
+/// to stop would be continued by it, so there the exit code is 0.
+async fn refuse_host(io: &Io, name: &str, input: &[u8]) -> Exit {
+    io.note(format!("error: {}", unknown_host(name))).await;
+    let names_stop = |word: &&str| {
+        let event = word.trim_matches('"').to_ascii_lowercase();
+        ["stop", "subagentstop", "session.idle"].contains(&event.as_str())
+    };
+    let input = String::from_utf8_lossy(input);
+    let stops = input.split([':', ',', '{', '}', ' ']).filter(|word| names_stop(word)).count() > 0;
+    if stops { Exit::Done } else { Exit::Usage }
+}
+
+/// One event with everything that every answer needs.
+struct Scene {
+    io: Io,
+    host: Host,
+    session: Option<SessionId>,
+    /// Where the agent works, absolute.
+    cwd: String,
+    /// File with the conversation.
+    transcript: Option<String>,
+    /// How long the host waits for us, from our start.
+    timeout_ms: u64,
+    /// How many times the host lets an agent be continued, where its entry says so.
+    loop_limit: Option<u32>,
+    /// The checkout around the project.
+    checkout: Option<Checkout>,
+    /// The top folder of the project.
+    project: String,
+    loaded: Loaded,
+    /// Where a run keeps what its agent must not write, where a run started the agent.
+    state_home: Option<String>,
+    /// Whether the agent is confined, and every call of it.
+    confined: bool,
+    /// The folder for temporary files that the run has for itself.
+    temporary: Option<String>,
+}
+
+async fn respond(
+    io: &Io,
+    host: Host,
+    input: HookInput,
+    timeout_ms: u64,
+    loop_limit: Option<u32>,
+) -> HookAnswer {
+    if input.event == HookEvent::Other {
+        return HookAnswer::Nothing;
+    }
+    let event = input.event.clone();
+    let scene = Scene { loop_limit, ..Scene::new(io, host, input, timeout_ms, None).await };
+    // Not before every call of a tool.
+    if let (Some(why), HookEvent::Prompt { .. }) = (&scene.loaded.planted, &event) {
+        io.note(format!("onloop: {why}")).await;
+    }
+    if !scene.loaded.config.enabled {
+        return HookAnswer::Nothing;
+    }
+    let form = event.answer_form();
+    let answer = match event {
+        HookEvent::ToolCall(call) => judge::tool_call(&scene, &call).await,
+        HookEvent::PermissionRequest(call) => judge::permission_request(&scene, &call).await,
+        // An agent that we asked for an opinion, or that a run started, is not continued by a hook.
+        HookEvent::Prompt { .. }
+        | HookEvent::ToolDone { .. }
+        | HookEvent::Stop(_)
+        | HookEvent::Compacted
+            if scene.is_inner() =>
+        {
+            return HookAnswer::Nothing;
+        }
+        HookEvent::Prompt { text, id, typed } => {
+            prompt::submitted(&scene, &text, id.as_deref(), typed).await
+        }
+        HookEvent::ToolDone { call, output } => capture::tool_done(&scene, &call, &output).await,
+        HookEvent::Stop(stop) => stop::stopped(&scene, &stop).await,
+        HookEvent::Compacted => compacted::compacted(&scene).await,
+        HookEvent::StopFailed(_) | HookEvent::Other => HookAnswer::Nothing,
+    };
+    mistakes::told(&scene, form, answer).await
+}
+
+impl Scene {
+    async fn new(
+        io: &Io,
+        host: Host,
+        input: HookInput,
+        timeout_ms: u64,
+        rules: Option<&GivenRules>,
+    ) -> Scene {
+        let start = io.start().cwd.as_str();
+        let cwd = input.cwd.filter(|cwd| cwd.starts_with('/')).unwrap_or_else(|| start.to_owned());
+        // The agent may be in any folder now; what counts is where it was started.
+        let project = match host {
+            Host::Claude => io.env("CLAUDE_PROJECT_DIR"),
+            // Its own hooks run in the folder of its settings.
+            Host::Cursor => Some(cwd.as_str()),
+            Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => None,
+        };
+        let project = project.filter(|folder| folder.starts_with('/')).unwrap_or(start).to_owned();
+        let checkout = checkout::own(io, &project).await;
+        let loaded = match rules {
+            Some(rules) => config::given(io, &project, rules),
+            None => config::load(io, &project).await,
+        };
+        Scene {
+            io: io.clone(),
+            host,
+            session: input.session.as_deref().and_then(SessionId::new),
+            transcript: input.transcript,
+            timeout_ms,
+            loop_limit: None,
+            project: checkout.as_ref().map_or(project, |checkout| checkout.root.clone()),
+            cwd,
+            checkout,
+            loaded,
+            state_home: None,
+            confined: false,
+            temporary: None,
+        }
+    }
+
+    /// Folders in which runs of this conversation may work, each once.
+    fn folders(&self) -> Vec<&str> {
+        let mut folders = vec![self.io.start().cwd.as_str()];
+        for folder in [self.project.as_str(), self.cwd.as_str()] {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
+    }
+
+    /// Whether the agent was started by a hook of ours that asked it for an opinion.
+    fn is_asked_by_us(&self) -> bool {
+        self.io.env(DEPTH_VARIABLE).is_some()
+    }
+
+    /// Whether the agent was started by a run, or by a hook that asked it for an opinion.
+    fn is_inner(&self) -> bool {
+        self.is_asked_by_us() || self.io.env("ONLOOP_RUN_ID").is_some()
+    }
+
+    /// Time until the host stops waiting for us.
+    fn time_left_ms(&self) -> u64 {
+        let spent_ms = self.io.now().millis_since(self.io.start().now);
+        self.timeout_ms.saturating_sub(spent_ms)
+    }
+
+    /// The end of the conversation, and whether that is all of it. A transcript that is not
+    /// there yet, or not any more, is an empty one.
+    async fn transcript(&self) -> (Vec<u8>, bool) {
+        let Some(path) = &self.transcript else { return (Vec::new(), true) };
+        match self.io.read_tail(path, limits::TRANSCRIPT_TAIL_BYTES).await {
+            Ok((bytes, size_bytes)) => {
+                let whole = bytes.len() as u64 == size_bytes;
+                (bytes, whole)
+            }
+            Err(_) => (Vec::new(), true),
+        }
+    }
+
+    /// The files of the session.
+    async fn sessions(&self, id: &SessionId) -> Sessions {
+        let caller = HookCaller { host: self.host, cwd: self.cwd.clone() };
+        Sessions::of(&self.io, id, &[&self.project, &self.cwd]).await.called_by(caller)
+    }
+}

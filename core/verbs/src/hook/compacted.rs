@@ -1,0 +1,64 @@
+//! After a conversation was compacted: the agent is told its goal, and how far it has come.
+
+use super::driving::{Driven, driven};
+use super::{Scene, log, stop};
+use onloop_engine::instruction::instruction;
+use onloop_engine::sessions::{SessionError, Sessions};
+use onloop_sessions::handsoff::prompt::{self, PromptFacts, RunAdvice};
+use onloop_sessions::handsoff::{Session, SessionState};
+use onloop_sessions::hooks::HookAnswer;
+
+pub(super) async fn compacted(scene: &Scene) -> HookAnswer {
+    let Some(id) = &scene.session else { return HookAnswer::Nothing };
+    let sessions = scene.sessions(id).await;
+    match reminder(scene, &sessions, sessions.load(id).await).await {
+        Ok(Some(text)) => {
+            log::debug(scene, "told the goal again").await;
+            HookAnswer::Remind(text)
+        }
+        Ok(None) => HookAnswer::Nothing,
+        Err(error) => {
+            log::debug(scene, &format!("the goal cannot be told again: {error}")).await;
+            HookAnswer::Tell(format!("onloop cannot tell the agent its goal again: {error}"))
+        }
+    }
+}
+
+async fn reminder(
+    scene: &Scene,
+    sessions: &Sessions,
+    session: Result<Option<Session>, SessionError>,
+) -> Result<Option<String>, SessionError> {
+    let Some(session) = session? else { return Ok(None) };
+    if !matches!(session.state, SessionState::Open(_)) || session.pause.is_some() {
+        return Ok(None);
+    }
+    let plan = stop::cached_plan(scene, &session, sessions).await;
+    let file = sessions.file(&session.id);
+    let resume = scene.host.resume_command(session.id.as_str());
+    let facts = PromptFacts {
+        number: session.continuation_count,
+        maximum: scene.loaded.config.max_continuations,
+        file: &file,
+        resume: &resume,
+        plan: plan.as_ref().map(|(path, plan)| (path.as_str(), plan.as_str())),
+    };
+    let run = match driven(scene, sessions, &session).await? {
+        Driven::Run(run) => Some(run),
+        Driven::Nothing | Driven::ByProcess | Driven::Over | Driven::TakenOver { .. } => None,
+    };
+    let Some(run) = run else {
+        if session.workflow == Session::RUN {
+            return Ok(None);
+        }
+        let template = stop::template(scene, &session.workflow).await;
+        return Ok(Some(prompt::reminder(&session, facts, template.as_deref())));
+    };
+    let next = instruction(&run, "");
+    let body = match prompt::run_advice(&run, next.action, next.command()) {
+        RunAdvice::GoOn(body) | RunAdvice::Tell(body) => body,
+        RunAdvice::Over => return Ok(None),
+    };
+    let of = prompt::run_title(&run);
+    Ok(Some(prompt::retold(&session, facts, &of, &body)))
+}

@@ -1,0 +1,190 @@
+//! The model's service has refused the agent, and the client has given up: waits until it is worth
+//! trying again, and wakes the client, where it takes that from a hook.
+//!
+//! A client that has exited cannot be woken. Then the session says until when there is nothing to
+//! do, and a person goes on with it.
+
+use super::{Scene, log};
+use onloop_agents::AgentErrorKind;
+use onloop_effect::{Exit, Io};
+use onloop_engine::notify;
+use onloop_engine::notify::session::Whereabouts;
+use onloop_engine::sessions::{SessionChange, SessionError, Sessions};
+use onloop_sessions::handsoff::SessionId;
+use onloop_sessions::handsoff::passing::{Patience, go_on, lifted_in};
+use onloop_sessions::hooks::StopFailure;
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
+
+/// What the client hears that takes the exit code for "go on".
+const WAKE: Exit = Exit::Usage;
+
+/// After a turn that failed.
+pub(super) async fn failed(scene: &Scene, failure: &StopFailure) -> Exit {
+    let Some(id) = &scene.session else { return Exit::Done };
+    if !scene.loaded.config.enabled || scene.is_inner() || !passes(failure) {
+        return Exit::Done;
+    }
+    let sessions = scene.sessions(id).await;
+    match wait_out(scene, &sessions, id, failure).await {
+        Ok(Some(words)) => {
+            scene.io.note(words).await;
+            WAKE
+        }
+        Ok(None) => Exit::Done,
+        Err(error) => {
+            log::debug(scene, &format!("not waited for: {error}")).await;
+            Exit::Done
+        }
+    }
+}
+
+/// Whether it may be better later.
+fn passes(failure: &StopFailure) -> bool {
+    let by_word = match failure.error.as_deref() {
+        Some("rate_limit" | "overloaded" | "server_error" | "timeout" | "network") => Some(true),
+        Some("authentication_failed" | "billing_error" | "invalid_request") => Some(false),
+        Some(_) | None => None,
+    };
+    by_word.unwrap_or_else(|| {
+        let kind = failure.message.as_deref().and_then(AgentErrorKind::of_message);
+        matches!(
+            kind,
+            Some(AgentErrorKind::Limit | AgentErrorKind::Overloaded | AgentErrorKind::Network)
+        )
+    })
+}
+
+/// What the agent is told that goes on; `None`: it does not, by us.
+async fn wait_out(
+    scene: &Scene,
+    sessions: &Sessions,
+    id: &SessionId,
+    failure: &StopFailure,
+) -> Result<Option<String>, SessionError> {
+    if sessions.load(id).await?.is_none() {
+        return Ok(None);
+    }
+    let io = &scene.io;
+    let (tail, _) = scene.transcript().await;
+    let lifted = lifted_in(&tail, io.now());
+    let words =
+        failure.message.as_deref().or(failure.error.as_deref()).unwrap_or("no reason given");
+    let words = text::ellipsis(&text::one_line(words), 160);
+    let why = format!("the model's service does not serve it: {words}");
+    let at = io.now();
+    let patience = sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                let patience = session.refused(at, &why, lifted);
+                if matches!(patience, Some(Patience::TooLong(_))) {
+                    notify::session::owe(&mut session, &scene.loaded.config);
+                }
+                (SessionChange::when(patience.is_some(), session), patience)
+            }
+            None => (SessionChange::Keep, None),
+        })
+        .await?;
+    let until = match patience {
+        None => return Ok(None),
+        Some(Patience::TooLong(_)) => {
+            log::limit(scene, &format!("{why}; no longer waiting")).await;
+            let resume = scene.host.resume_command(id.as_str());
+            let left_ms = Some(scene.time_left_ms());
+            let place = Whereabouts { folder: &scene.cwd, resume: &resume, time_left_ms: left_ms };
+            notify::session::tell(io, &scene.loaded.config, sessions, id, place).await?;
+            return Ok(None);
+        }
+        Some(Patience::Until(until)) => until,
+    };
+    log::limit(scene, &format!("{why}; waits until {}", until.to_rfc3339())).await;
+    if !slept(scene, sessions, id, until).await? {
+        return Ok(None);
+    }
+    let at_end = io.now();
+    let said = sessions
+        .change(id, |session| match session {
+            Some(mut session) if session.still_waits(until) => {
+                session.served_again(at_end);
+                let words = go_on(&session, at_end.millis_since(at));
+                (SessionChange::Write(Box::new(session)), Some(words))
+            }
+            Some(_) | None => (SessionChange::Keep, None),
+        })
+        .await?;
+    if said.is_some() {
+        let waited = text::span(at_end.millis_since(at));
+        log::limit(scene, &format!("goes on after {waited}")).await;
+    }
+    Ok(said)
+}
+
+/// Sleeps until then, unless the client is gone, somebody else does something with the session, or the
+/// host would end us before. Whether it is time.
+async fn slept(
+    scene: &Scene,
+    sessions: &Sessions,
+    id: &SessionId,
+    until: Timestamp,
+) -> Result<bool, SessionError> {
+    let io = &scene.io;
+    let client = client(io).await;
+    loop {
+        let left_ms = until.millis_since(io.now());
+        if left_ms == 0 {
+            return Ok(true);
+        }
+        let given_ms = scene.time_left_ms().saturating_sub(limits::APPROVAL_MARGIN_MS);
+        if left_ms > given_ms {
+            log::limit(scene, "the host ends a hook before that").await;
+            return Ok(false);
+        }
+        if io.sleep(left_ms.min(limits::WAIT_LOOK_MS)).await.is_err() {
+            return Ok(false);
+        }
+        let session = sessions.load(id).await?;
+        if !session.is_some_and(|session| session.still_waits(until)) {
+            return Ok(false);
+        }
+        if self::client(io).await != client {
+            log::limit(scene, "the client has exited; nobody can wake it").await;
+            return Ok(false);
+        }
+    }
+}
+
+/// Who has started us, and whoever they were started by, where the system tells it: others once the
+/// client is gone.
+async fn client(io: &Io) -> Vec<u32> {
+    let above = io.ancestors().await.unwrap_or_default();
+    above.iter().map(|process| process.pid).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_be_better_later_is_waited_for() {
+        let table = [
+            (Some("rate_limit"), "You've hit your limit · resets 12:16pm (UTC)", true),
+            (Some("server_error"), "API Error: 529 Overloaded.", true),
+            (Some("overloaded"), "", true),
+            (Some("authentication_failed"), "usage limit", false),
+            (Some("billing_error"), "Credit balance is too low", false),
+            (Some("invalid_request"), "prompt is too long", false),
+            (Some("unknown"), "API Error: Connection error.", true),
+            (Some("unknown"), "API Error: 401 unauthorized", false),
+            (None, "the model is overloaded", true),
+            (None, "", false),
+        ];
+        for (error, message, expected) in table {
+            let failure = StopFailure {
+                error: error.map(str::to_owned),
+                message: Some(message.to_owned()).filter(|message| !message.is_empty()),
+            };
+            assert_eq!(passes(&failure), expected, "{failure:?}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Before a prompt is sent: it may start a workflow, or pause or resume the session.
+
+use super::{Scene, driving, log};
+use onloop_engine::sessions::{SessionChange, SessionError};
+use onloop_sessions::handsoff::command::{detect, unread_number};
+use onloop_sessions::handsoff::subject::{PromptSubject, subject};
+use onloop_sessions::handsoff::{Pause, Prompt, PromptEffect, Session, SessionId};
+use onloop_sessions::hooks::HookAnswer;
+
+pub(super) async fn submitted(
+    scene: &Scene,
+    text: &str,
+    prompt_id: Option<&str>,
+    typed: bool,
+) -> HookAnswer {
+    let Some(id) = &scene.session else { return HookAnswer::Nothing };
+    if text.trim().is_empty() {
+        return HookAnswer::Nothing;
+    }
+    let own = &scene.loaded.config.workflows;
+    let custom: Vec<_> = own.iter().map(|w| (w.command.as_str(), w.name.as_str())).collect();
+    let answered = match detect(text, &custom) {
+        Some(started) => {
+            let mut session = Session::begin(id.clone(), started, scene.io.now());
+            session.prompt_id = prompt_id.map(str::to_owned);
+            begin(scene, &session, unread_number(text, &custom)).await
+        }
+        None => other_prompt(scene, id, Prompt { text, id: prompt_id }, typed).await,
+    };
+    match answered {
+        Ok(answer) => answer,
+        Err(error) => {
+            log::debug(scene, &format!("the prompt changed nothing: {error}")).await;
+            HookAnswer::Tell(format!("onloop cannot store this session: {error}"))
+        }
+    }
+}
+
+async fn begin(
+    scene: &Scene,
+    session: &Session,
+    unread: Option<(String, u64)>,
+) -> Result<HookAnswer, SessionError> {
+    let sessions = scene.sessions(&session.id).await;
+    sessions.begin(session).await?;
+    log::debug(scene, &format!("began `{}`", session.workflow)).await;
+    Ok(match unread {
+        Some((word, number)) => HookAnswer::Tell(format!(
+            "onloop: no number was taken from `{word}`; `/{}` takes it as `{number}`",
+            session.workflow
+        )),
+        None => HookAnswer::Nothing,
+    })
+}
+
+/// A prompt that starts no workflow. It may be about a run; else a question pauses the session, and
+/// everything else goes on with it.
+async fn other_prompt(
+    scene: &Scene,
+    id: &SessionId,
+    prompt: Prompt<'_>,
+    typed: bool,
+) -> Result<HookAnswer, SessionError> {
+    // Commands of plugins are announced by hosts before they are expanded.
+    let is_command = prompt.text.starts_with(['/', '$']);
+    if (typed || is_command) && driving::prompted(scene, id, prompt.text, prompt.id).await? {
+        return Ok(HookAnswer::Nothing);
+    }
+    // Nobody would hear of a pause there.
+    let is_unheard =
+        !scene.host.tells_at_prompts() && subject(prompt.text) == PromptSubject::Question;
+    if !typed || is_unheard {
+        return Ok(HookAnswer::Nothing);
+    }
+    let sessions = scene.sessions(id).await;
+    if sessions.load(id).await?.is_none() {
+        return Ok(HookAnswer::Nothing);
+    }
+    let at = scene.io.now();
+    let (effect, session) = sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                let effect = session.prompted(at, prompt);
+                let change = SessionChange::when(effect != PromptEffect::Nothing, session.clone());
+                (change, (effect, Some(session)))
+            }
+            None => (SessionChange::Keep, (PromptEffect::Nothing, None)),
+        })
+        .await?;
+    let Some(message) = session.and_then(|session| said(&session, effect)) else {
+        return Ok(HookAnswer::Nothing);
+    };
+    log::debug(scene, &message).await;
+    Ok(HookAnswer::Tell(format!("onloop: {message}")))
+}
+
+/// What a person is told, who would not expect it. A session of a run that has none any more has
+/// nothing that could pause.
+fn said(session: &Session, effect: PromptEffect) -> Option<String> {
+    if session.workflow == Session::RUN && session.run_id.is_none() {
+        return None;
+    }
+    let (goal, id) = (session.goal(), &session.id);
+    let how = match effect {
+        PromptEffect::Nothing | PromptEffect::GoesOn => return None,
+        PromptEffect::Resumed => return Some(format!("{goal} goes on after this")),
+        PromptEffect::Paused(Pause::Question) => {
+            "pauses for your question.\n  Your next prompt that is not a question resumes it; \
+             `continue` is enough."
+        }
+        PromptEffect::Paused(Pause::Person | Pause::Silence) => "pauses until you say `continue`.",
+    };
+    Some(format!("{goal} {how}\n  To end it: onloop session stop {id}"))
+}

@@ -1,0 +1,396 @@
+//! The agent wants to stop: by the record of a run, or by the session's workflow.
+
+use super::driving::{Driven, driven};
+use super::{Scene, log};
+use onloop_engine::instruction::instruction;
+use onloop_engine::notify;
+use onloop_engine::notify::session::Whereabouts;
+use onloop_engine::sessions::{SessionChange, SessionError, Sessions};
+use onloop_engine::supervisor::{self, Supervision};
+use onloop_run::Run;
+use onloop_sessions::handsoff::config::Provider;
+use onloop_sessions::handsoff::prompt::{self, PromptFacts, RunAdvice};
+use onloop_sessions::handsoff::transcript::{self, Evidence};
+use onloop_sessions::handsoff::{
+    HostCap, Session, SessionEnding, SessionId, SessionState, StopFacts, StopVerdict,
+};
+use onloop_sessions::hooks::{HookAnswer, Host, StopInput};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// Continuations in a row after which Claude Code ends a turn, unless its variable says otherwise.
+const CLAUDE_CAP: u32 = 8;
+const CLAUDE_CAP_VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
+/// Follow-up messages that Cursor sends, unless the hook's entry says otherwise.
+const CURSOR_CAP: u32 = 5;
+
+pub(super) async fn stopped(scene: &Scene, stop: &StopInput) -> HookAnswer {
+    let Some(id) = &scene.session else { return HookAnswer::Nothing };
+    if stop.broken_off {
+        return HookAnswer::Nothing;
+    }
+    let sessions = scene.sessions(id).await;
+    let answer = match sessions.load(id).await {
+        Ok(session) => decide(scene, &sessions, id, session, stop).await,
+        Err(error) => Err(error),
+    };
+    tell_person(scene, &sessions, id).await;
+    match answer {
+        Ok(answer) => answer,
+        Err(error) => {
+            log::debug(scene, &format!("not continued: {error}")).await;
+            HookAnswer::Tell(format!("onloop cannot continue this session: {error}"))
+        }
+    }
+}
+
+/// Tells a person that the session is not continued, where that is so and they were not told.
+async fn tell_person(scene: &Scene, sessions: &Sessions, id: &SessionId) {
+    let resume = scene.host.resume_command(id.as_str());
+    let place = Whereabouts {
+        folder: &scene.cwd,
+        resume: &resume,
+        time_left_ms: Some(scene.time_left_ms()),
+    };
+    let config = &scene.loaded.config;
+    if let Err(error) = notify::session::tell(&scene.io, config, sessions, id, place).await {
+        log::debug(scene, &format!("nobody was told: {error}")).await;
+    }
+}
+
+async fn decide(
+    scene: &Scene,
+    sessions: &Sessions,
+    id: &SessionId,
+    session: Option<Session>,
+    stop: &StopInput,
+) -> Result<HookAnswer, SessionError> {
+    // Nothing that this conversation did has anything to do with a run or a workflow.
+    let Some(session) = session else { return Ok(HookAnswer::Nothing) };
+    let ended = matches!(session.state, SessionState::Ended(_));
+    if ended && !is_of_run(&session) {
+        return Ok(HookAnswer::Nothing);
+    }
+    match driven(scene, sessions, &session).await? {
+        Driven::Run(run) if session.works_on(&run) => {
+            return by_record(scene, sessions, id, &run, stop).await;
+        }
+        Driven::ByProcess if is_of_run(&session) => return Ok(HookAnswer::Nothing),
+        Driven::TakenOver { run, by } => {
+            let told = let_go(scene, sessions, id, (&run, &by)).await?;
+            if is_of_run(&session) {
+                return Ok(told);
+            }
+        }
+        Driven::Over if is_of_run(&session) && !ended => {
+            end(sessions, id, SessionEnding::Done, "its run is over, or gone").await?;
+            return Ok(HookAnswer::Nothing);
+        }
+        // What else the session works on goes on.
+        Driven::Run(_) | Driven::ByProcess | Driven::Over | Driven::Nothing => {}
+    }
+    if session.begins_run_at.is_some() {
+        expect_nothing(sessions, id).await?;
+    }
+    match session {
+        session if ended || session.pause.is_some() || is_of_run(&session) => {
+            Ok(HookAnswer::Nothing)
+        }
+        session => by_workflow(scene, sessions, &session, stop).await,
+    }
+}
+
+fn is_of_run(session: &Session) -> bool {
+    session.workflow == Session::RUN
+}
+
+/// What the turn has begun would be there by now; what somebody else begins later is not meant.
+async fn expect_nothing(sessions: &Sessions, id: &SessionId) -> Result<(), SessionError> {
+    let at = sessions.now();
+    sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                session.begins_run_at = None;
+                if is_of_run(&session) && session.run_id.is_none() {
+                    session.end(at, SessionEnding::Done, Some("it began no run"));
+                }
+                (SessionChange::Write(Box::new(session)), ())
+            }
+            None => (SessionChange::Keep, ()),
+        })
+        .await
+}
+
+/// Another conversation drives the run now. A person is told once.
+async fn let_go(
+    scene: &Scene,
+    sessions: &Sessions,
+    id: &SessionId,
+    (run, by): (&str, &SessionId),
+) -> Result<HookAnswer, SessionError> {
+    let at = sessions.now();
+    let reason = format!("run {run} is driven by session {by} now");
+    sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                session.lets_go(at, &reason);
+                if is_of_run(&session) {
+                    session.end(at, SessionEnding::Done, Some(&reason));
+                }
+                (SessionChange::Write(Box::new(session)), ())
+            }
+            None => (SessionChange::Keep, ()),
+        })
+        .await?;
+    log::debug(scene, &reason).await;
+    Ok(HookAnswer::Tell(format!("onloop: {reason}")))
+}
+
+async fn end(
+    sessions: &Sessions,
+    id: &SessionId,
+    ending: SessionEnding,
+    reason: &str,
+) -> Result<(), SessionError> {
+    let at = sessions.now();
+    sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                let changed = session.end(at, ending, Some(reason));
+                (SessionChange::when(changed, session), ())
+            }
+            None => (SessionChange::Keep, ()),
+        })
+        .await
+}
+
+async fn by_record(
+    scene: &Scene,
+    sessions: &Sessions,
+    id: &SessionId,
+    run: &Run,
+    stop: &StopInput,
+) -> Result<HookAnswer, SessionError> {
+    let next = instruction(run, "");
+    let body = match prompt::run_advice(run, next.action, next.command()) {
+        RunAdvice::GoOn(body) => body,
+        RunAdvice::Tell(message) => {
+            log::debug(scene, &message).await;
+            return Ok(HookAnswer::Tell(format!("onloop: {message}")));
+        }
+        RunAdvice::Over => return Ok(HookAnswer::Nothing),
+    };
+    let facts = StopFacts { run_revision: Some(run.revision), ..facts(scene, stop).await };
+    let at = scene.io.now();
+    let of = prompt::run_title(run);
+    let said = sessions
+        .change(id, |session| {
+            let mut session = session.unwrap_or_else(|| Session::of_run(id.clone(), at));
+            session.drive(run, at);
+            let before = session.reason.clone();
+            let verdict = session.stopped(at, &facts);
+            settle(scene, sessions, (session, before), verdict, |session, facts| {
+                prompt::framed(session, facts, &of, &body)
+            })
+        })
+        .await?;
+    Ok(tell(scene, said).await)
+}
+
+async fn by_workflow(
+    scene: &Scene,
+    sessions: &Sessions,
+    before: &Session,
+    stop: &StopInput,
+) -> Result<HookAnswer, SessionError> {
+    let id = &before.id;
+    let facts = facts(scene, stop).await;
+    let plan = cached_plan(scene, before, sessions).await;
+    let template = template(scene, &before.workflow).await;
+    let at = scene.io.now();
+    let mut said = sessions
+        .change(id, |session| {
+            let Some(mut session) = session else { return (SessionChange::Keep, Said::Nothing) };
+            let before = session.reason.clone();
+            let verdict = session.stopped(at, &facts);
+            settle(scene, sessions, (session, before), verdict, |session, facts| {
+                let plan = plan.as_ref().map(|(path, plan)| (path.as_str(), plan.as_str()));
+                prompt::continuation(session, PromptFacts { plan, ..facts }, template.as_deref())
+            })
+        })
+        .await?;
+    if let Said::GoOn { prompt, number, maximum } = &mut said
+        && let Some(words) = supervised(scene, before, (*number, *maximum), prompt).await
+    {
+        let resume = scene.host.resume_command(id.as_str());
+        let file = sessions.file(id);
+        let (number, maximum) = (*number, *maximum);
+        let facts = PromptFacts { number, maximum, file: &file, resume: &resume, plan: None };
+        *prompt = prompt::supervised(before, facts, &words);
+        sent_on(sessions, id, prompt).await?;
+    }
+    Ok(tell(scene, said).await)
+}
+
+/// Remembers what the agent is told in the end.
+async fn sent_on(sessions: &Sessions, id: &SessionId, prompt: &str) -> Result<(), SessionError> {
+    sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                session.sent_on(prompt);
+                (SessionChange::Write(Box::new(session)), ())
+            }
+            None => (SessionChange::Keep, ()),
+        })
+        .await
+}
+
+/// What the supervisor would say, if there is one. The count is on disk by now, so that
+/// nothing waits for it.
+async fn supervised(
+    scene: &Scene,
+    session: &Session,
+    (number, most): (u32, u32),
+    own_prompt: &str,
+) -> Option<String> {
+    if scene.loaded.config.supervisor.provider == Provider::None {
+        return None;
+    }
+    let (tail, whole) = scene.transcript().await;
+    let conversation = transcript::conversation(&tail, whole);
+    let about = Supervision {
+        session: session.id.as_str(),
+        cwd: &scene.cwd,
+        workflow: &session.workflow,
+        number,
+        most,
+        own_prompt,
+        conversation: &conversation,
+        time_left_ms: scene.time_left_ms(),
+    };
+    supervisor::prompt(&scene.io, &scene.loaded.config, &about).await
+}
+
+/// What came of a stop.
+enum Said {
+    Nothing,
+    GoOn { prompt: String, number: u32, maximum: u32 },
+    Over(String),
+}
+
+/// The session after `verdict`, which had not been continued because of `before`, and what is said.
+fn settle(
+    scene: &Scene,
+    sessions: &Sessions,
+    (mut session, before): (Session, Option<String>),
+    verdict: StopVerdict,
+    render: impl FnOnce(&Session, PromptFacts<'_>) -> String,
+) -> (SessionChange, Said) {
+    match verdict {
+        StopVerdict::Rest => (SessionChange::Keep, Said::Nothing),
+        StopVerdict::End(why) => {
+            if session.reason != before {
+                notify::session::owe(&mut session, &scene.loaded.config);
+            }
+            let message = format!("session {} is not continued: {why}", session.id);
+            (SessionChange::Write(Box::new(session)), Said::Over(message))
+        }
+        StopVerdict::Continue { number, maximum } => {
+            let file = sessions.file(&session.id);
+            let resume = scene.host.resume_command(session.id.as_str());
+            let facts = PromptFacts { number, maximum, file: &file, resume: &resume, plan: None };
+            let prompt = render(&session, facts);
+            session.sent_on(&prompt);
+            (SessionChange::Write(Box::new(session)), Said::GoOn { prompt, number, maximum })
+        }
+    }
+}
+
+async fn tell(scene: &Scene, said: Said) -> HookAnswer {
+    match said {
+        Said::Nothing => HookAnswer::Nothing,
+        Said::GoOn { prompt, number, maximum } => {
+            log::debug(scene, &format!("continued {number}/{maximum}")).await;
+            HookAnswer::Continue(prompt)
+        }
+        Said::Over(mut message) => {
+            log::debug(scene, &message).await;
+            if scene.loaded.config.max_continuations == 0 {
+                scene.loaded.config.notes.iter().for_each(|note| message += &format!("; {note}"));
+            }
+            HookAnswer::Tell(format!("onloop: {message}"))
+        }
+    }
+}
+
+/// What is known about the agent's turn, and what host and configuration allow.
+async fn facts(scene: &Scene, stop: &StopInput) -> StopFacts {
+    let evidence = evidence(scene, stop).await;
+    let message = stop.message.clone().or_else(|| evidence.message.clone());
+    let cap = match scene.host {
+        Host::Claude => {
+            let told = scene.io.env(CLAUDE_CAP_VARIABLE).and_then(|cap| cap.trim().parse().ok());
+            HostCap::InARow(told.filter(|&cap| cap > 0).unwrap_or(CLAUDE_CAP))
+        }
+        Host::Cursor => HostCap::Total(scene.loop_limit.unwrap_or(CURSOR_CAP)),
+        Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => HostCap::None,
+    };
+    StopFacts {
+        configured: scene.loaded.config.max_continuations,
+        cap,
+        evidence: Evidence { message, ..evidence },
+        run_revision: None,
+    }
+}
+
+/// What the transcript shows, once the agent's last words have reached it.
+async fn evidence(scene: &Scene, stop: &StopInput) -> Evidence {
+    let mut waited_ms = 0;
+    loop {
+        let (tail, whole) = scene.transcript().await;
+        let evidence = transcript::read(&tail, whole);
+        if !stop.message.as_deref().is_some_and(|message| evidence.is_behind(message)) {
+            return evidence;
+        }
+        let sleeps = waited_ms < limits::TRANSCRIPT_LAG_MS;
+        if !sleeps || scene.io.sleep(limits::TRANSCRIPT_POLL_MS).await.is_err() {
+            // The tools in it belong to an earlier turn, and so does what went wrong.
+            return Evidence { tools: None, api_error: None, ..evidence };
+        }
+        waited_ms += limits::TRANSCRIPT_POLL_MS;
+    }
+}
+
+/// Path and text of the plan that an issue's session has cached, for the workflow that has one.
+///
+/// A repository may bring a link under that name, or one in the place of a folder above it. What it
+/// leads to is not read: it would end up in a prompt.
+pub(super) async fn cached_plan(
+    scene: &Scene,
+    session: &Session,
+    sessions: &Sessions,
+) -> Option<(String, String)> {
+    let issue = session.issue_no.filter(|_| session.workflow == "issue-to-impl")?;
+    let below = format!(".tmp/plan-of-issue-{issue}.md");
+    let path = format!("{}/{below}", sessions.home());
+    let real = scene.io.canonical(&path).await.ok()?;
+    let home = scene.io.canonical(sessions.home()).await.ok()?;
+    if real != format!("{}/{below}", home.trim_end_matches('/')) {
+        log::debug(scene, &format!("the plan `{path}` is not read: a link leads to it")).await;
+        return None;
+    }
+    let (bytes, _) = scene.io.read(&real, limits::PLAN_BYTES).await.ok()?;
+    Some((path, String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// The user's own text for a workflow.
+pub(super) async fn template(scene: &Scene, workflow: &str) -> Option<String> {
+    let own = scene.loaded.config.workflows.iter().find(|own| own.name == workflow)?;
+    match scene.io.read(&own.prompt_file, limits::SESSION_BYTES).await {
+        Ok((bytes, _)) => Some(text::printable(&String::from_utf8_lossy(&bytes))),
+        Err(failure) => {
+            log::debug(scene, &format!("the prompt of `{workflow}`: {failure}")).await;
+            None
+        }
+    }
+}

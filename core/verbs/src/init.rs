@@ -1,0 +1,171 @@
+//! `onloop init FILE`: begin a record that an agent drives step by step.
+
+use serde_json::json;
+
+use onloop_effect::{Exit, Io};
+use onloop_engine::begin::{create, read_plan};
+use onloop_engine::exit::step_by_step;
+use onloop_engine::find_workflow::find_workflow;
+use onloop_engine::keep::{keep_beginning, keep_between};
+use onloop_engine::preflight::preflight;
+use onloop_run::Beginning;
+use onloop_run::preflight::{IsolationMode, PreflightFlags, Prepared};
+use onloop_workflow::Plan;
+
+/// Arguments of `onloop init`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct InitArgs {
+    /// Workflow file
+    pub file: String,
+    /// Name of the way the run is executed
+    #[arg(long, value_name = "MODE", default_value = "loop")]
+    pub executor_mode: String,
+    /// Folder in which agents and checks run [default: the current folder]
+    #[arg(long, value_name = "FOLDER")]
+    pub execution_root: Option<String>,
+    /// Top folder of the repository
+    #[arg(long, value_name = "FOLDER")]
+    pub repo_root: Option<String>,
+    /// The file that the workflow was copied from
+    #[arg(long, value_name = "FILE")]
+    pub source_workflow_path: Option<String>,
+    /// The worktree made for the run
+    #[arg(long, value_name = "FOLDER")]
+    pub worktree_path: Option<String>,
+    /// Branch of the work
+    #[arg(long, value_name = "BRANCH")]
+    pub branch: Option<String>,
+    /// Branch that the work starts from
+    #[arg(long, value_name = "BRANCH")]
+    pub source_branch: Option<String>,
+    /// Commit that the work starts from
+    #[arg(long, value_name = "COMMIT")]
+    pub source_head: Option<String>,
+    /// Kind of program that drives the run
+    #[arg(long, value_name = "NAME")]
+    pub driver: Option<String>,
+    /// Agent host in which it runs
+    #[arg(long, value_name = "NAME")]
+    pub host: Option<String>,
+}
+
+/// `onloop init`: prints the run id and nothing else.
+pub async fn init(io: &Io, args: &InitArgs) -> Exit {
+    match begin(io, args).await {
+        Ok(id) => {
+            io.result(id + "\n").await;
+            Exit::Done
+        }
+        Err(exit) => step_by_step(exit),
+    }
+}
+
+async fn begin(io: &Io, args: &InitArgs) -> Result<String, Exit> {
+    let plan = read_plan(io, &args.file).await?;
+    let root = match given(&args.execution_root) {
+        Some(root) => root,
+        None => io.start().cwd.clone(),
+    };
+    let canonical = |result: Result<String, onloop_effect::Failure>| result.map_err(|f| f.message);
+    let found =
+        match (canonical(io.canonical(&root).await), canonical(io.canonical(&args.file).await)) {
+            (Ok(root), Ok(file)) => (root, file),
+            (Err(why), _) | (_, Err(why)) => {
+                io.note(format!("ERROR: {why}")).await;
+                return Err(Exit::Refused);
+            }
+        };
+    let (execution_root, workflow_path) = found;
+    let prepared = Prepared {
+        mode: IsolationMode::None,
+        branch: given(&args.branch).or_else(|| plan.branch.as_ref().map(ToString::to_string)),
+        repo_root: given(&args.repo_root).or_else(|| Some(execution_root.clone())),
+        execution_root,
+        source_workflow_path: given(&args.source_workflow_path)
+            .unwrap_or_else(|| workflow_path.clone()),
+        workflow_path,
+        source_branch: given(&args.source_branch),
+        source_head: given(&args.source_head),
+        worktree_path: given(&args.worktree_path),
+    };
+    write(io, &plan, &prepared, |mut beginning| {
+        beginning.place.executor_mode = args.executor_mode.clone();
+        beginning.place.driver = given(&args.driver);
+        beginning.place.host = given(&args.host);
+        beginning
+    })
+    .await
+}
+
+/// What the tool `begin` of `onloop mcp` is told: no command line has it, because there two commands do
+/// the same.
+#[derive(Clone, Debug, Default)]
+pub struct BeginArgs {
+    /// Workflow file; left out: the only one there is.
+    pub file: Option<String>,
+    /// Where to work, instead of what the file says.
+    pub mode: Option<IsolationMode>,
+    /// Branch to work on, instead of what the file says.
+    pub branch: Option<String>,
+}
+
+/// `onloop prepare` and `onloop init` in one: prints where the run works, and its id, as JSON.
+pub async fn begin_driven(io: &Io, args: &BeginArgs) -> Exit {
+    match prepare_and_write(io, args).await {
+        Ok((id, prepared)) => {
+            let document = json!({
+                "run_id": id,
+                "execution_root": prepared.execution_root,
+                "repo_root": prepared.repo_root.as_ref().unwrap_or(&prepared.execution_root),
+                "workflow_path": prepared.workflow_path,
+                "source_workflow_path": prepared.source_workflow_path,
+                "branch": prepared.branch,
+                "source_branch": prepared.source_branch,
+                "source_head": prepared.source_head,
+                "worktree_path": prepared.worktree_path,
+            });
+            io.result(format!("{document}\n")).await;
+            Exit::Done
+        }
+        Err(exit) => step_by_step(exit),
+    }
+}
+
+async fn prepare_and_write(io: &Io, args: &BeginArgs) -> Result<(String, Prepared), Exit> {
+    let file = find_workflow(io, args.file.as_deref()).await?;
+    let plan = read_plan(io, &file).await?;
+    let flags = PreflightFlags {
+        mode: args.mode,
+        branch: args.branch.clone(),
+        ..PreflightFlags::default()
+    };
+    let prepared = preflight(io, &plan, &file, &flags).await?;
+    let id = write(io, &plan, &prepared, |mut beginning| {
+        beginning.place.executor_mode = "loop".to_owned();
+        beginning.place.driver = Some("mcp".to_owned());
+        beginning
+    });
+    let id = id.await?;
+    Ok((id, prepared))
+}
+
+/// Writes the record of a run that whoever calls next drives; its id.
+async fn write(
+    io: &Io,
+    plan: &Plan,
+    prepared: &Prepared,
+    adapt: impl Fn(Beginning) -> Beginning,
+) -> Result<String, Exit> {
+    let mut store = create(io, plan, prepared, None, adapt).await?;
+    let kept = keep_between(io, &mut store, async |io, store| Ok(keep_beginning(io, store).await));
+    let kept = kept.await;
+    // The record is driven by whoever calls next, not by this process.
+    let _ = io.unlock(&store.paths().driver_lock()).await;
+    kept?;
+    Ok(store.run().id.clone())
+}
+
+/// Agents pass the word `null` for what they do not know.
+fn given(value: &Option<String>) -> Option<String> {
+    value.clone().filter(|value| !value.is_empty() && value != "null")
+}

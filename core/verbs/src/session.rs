@@ -1,0 +1,293 @@
+//! `onloop session`: look at and end agent sessions, instead of editing their files.
+
+mod everywhere;
+mod many;
+
+use onloop_documents::session as document;
+use onloop_effect::{Exit, Io};
+use onloop_engine::config;
+use onloop_engine::instruction::instruction;
+use onloop_engine::notify;
+use onloop_engine::notify::session::Whereabouts;
+use onloop_engine::session_places;
+use onloop_engine::sessions::{SessionChange, SessionError, Sessions};
+use onloop_engine::store::{Store, StoreError};
+use onloop_sessions::handsoff::{Session, SessionEnding, SessionId};
+use onloop_syntax::text;
+
+/// Arguments of `onloop session list`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct SessionListArgs {
+    /// Show those of every folder on this machine, with goal and state
+    #[arg(long)]
+    pub everywhere: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `onloop session show`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct SessionShowArgs {
+    /// Session id
+    pub id: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of the verbs that end or forget a session.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct SessionIdArgs {
+    /// Session id
+    pub id: String,
+}
+
+/// Arguments of `onloop session clear`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct SessionClearArgs {
+    /// Session id
+    #[arg(required_unless_present_any = ["all", "older_than"])]
+    pub id: Option<String>,
+    /// Forget all sessions that are kept here
+    #[arg(long, conflicts_with = "id")]
+    pub all: bool,
+    /// Forget those that have not changed for so long, such as `12h` or `7d`
+    #[arg(long, value_name = "AGE", conflicts_with_all = ["id", "all"])]
+    pub older_than: Option<String>,
+    /// With either: those of every folder on this machine
+    #[arg(long, conflicts_with = "id")]
+    pub everywhere: bool,
+}
+
+/// `onloop session list`.
+pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
+    warn(io).await;
+    if args.everywhere {
+        return everywhere::list(io, args.json).await;
+    }
+    let (sessions, ids) = match found(io).await {
+        Ok(found) => found,
+        Err(error) => return refuse(io, &error).await,
+    };
+    let mut entries = Vec::new();
+    for id in ids {
+        if let Some(entry) = sessions.load(&id).await.transpose() {
+            entries.push((id, entry));
+        }
+    }
+    if args.json {
+        let entry = |(id, entry): &(SessionId, Result<Session, SessionError>)| match entry {
+            Ok(session) => document::shown(session, &sessions.file(id)),
+            Err(error) => document::damaged(id, &sessions.file(id), &error.to_string()),
+        };
+        let list: Vec<_> = entries.iter().map(entry).collect();
+        let json = serde_json::to_string_pretty(&list).expect("entries have only string keys");
+        io.result(json + "\n").await;
+        return Exit::Done;
+    }
+    if entries.is_empty() {
+        io.note("No sessions here. One begins when a workflow is started in an agent.").await;
+        return Exit::Done;
+    }
+    let mut out = String::new();
+    for (id, entry) in &entries {
+        out += &match entry {
+            Ok(session) => line(session),
+            Err(error) => format!("✗ {id}\n    {error}\n"),
+        };
+    }
+    io.result(out).await;
+    Exit::Done
+}
+
+/// Says what is wrong with the configuration: it may be why a session does not go on.
+async fn warn(io: &Io) {
+    for note in config::load(io, &io.start().cwd).await.notes() {
+        io.note(format!("warning: configuration: {note}")).await;
+    }
+}
+
+/// The sessions that are kept here; where there are none, those of the checkout.
+async fn found(io: &Io) -> Result<(Sessions, Vec<SessionId>), SessionError> {
+    let sessions = Sessions::new(io);
+    let ids = sessions.ids().await?;
+    if ids.is_empty()
+        && let Some(checkout) = onloop_engine::checkout::find(io, &io.start().cwd).await
+        && let Some(first) = Sessions::below(io, &checkout.root)
+    {
+        let ids = first.ids().await?;
+        return Ok((first, ids));
+    }
+    Ok((sessions, ids))
+}
+
+fn line(session: &Session) -> String {
+    let issue = session.issue_no.map_or_else(String::new, |issue| format!(", issue #{issue}"));
+    let run = session.run_id.as_ref().map_or_else(String::new, |run| format!(", run {run}"));
+    let changed = session.updated_at.map_or_else(|| "-".to_owned(), |at| at.to_rfc3339());
+    let mut out = format!(
+        "· {}\n    {} {}{issue}{run}, continued {}, changed {changed}\n",
+        session.id,
+        text::one_line(&session.workflow),
+        session.status(),
+        text::counted(u64::from(session.continuation_count), "time"),
+    );
+    if let Some(reason) = &session.reason {
+        out += &format!("    {}\n", text::one_line(reason));
+    }
+    out
+}
+
+/// `onloop session show`.
+pub async fn session_show(io: &Io, args: &SessionShowArgs) -> Exit {
+    warn(io).await;
+    let (sessions, id) = match known(io, &args.id).await {
+        Ok(known) => known,
+        Err(exit) => return exit,
+    };
+    match sessions.load(&id).await {
+        Ok(Some(session)) => {
+            if args.json {
+                let shown = document::shown(&session, &sessions.file(&id));
+                io.result(format!("{shown:#}\n")).await;
+            } else {
+                io.result(format!("{}    {}\n", line(&session), sessions.file(&id))).await;
+            }
+            Exit::Done
+        }
+        Ok(None) => missing(io, &id).await,
+        Err(error) => refuse(io, &error).await,
+    }
+}
+
+/// `onloop session done`: the goal is reached. Refused while a run that the session drives is not
+/// finished, or its record cannot be read.
+pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
+    let (sessions, id) = match known(io, &args.id).await {
+        Ok(known) => known,
+        Err(exit) => return exit,
+    };
+    let session = match sessions.load(&id).await {
+        Ok(Some(session)) => session,
+        Ok(None) => return missing(io, &id).await,
+        Err(error) => return refuse(io, &error).await,
+    };
+    if let Some(run) = &session.run_id {
+        match Store::open(io, run).await {
+            Ok(store) if !store.run().is_over() => {
+                let next = instruction(store.run(), "");
+                let how = match next.command() {
+                    Some(command) => format!(": {command}"),
+                    None if next.needs_person => ", for which it waits for a person".to_owned(),
+                    None => String::new(),
+                };
+                let action = next.action;
+                io.note(format!("error: run {run} is not finished; next is {action}{how}")).await;
+                return Exit::Failed;
+            }
+            Ok(_) | Err(StoreError::Missing) => {}
+            Err(error) => {
+                let error = SessionError::Record { run_id: run.clone(), error };
+                return refuse(io, &error).await;
+            }
+        }
+    }
+    end(io, &sessions, &id, SessionEnding::Done).await
+}
+
+/// `onloop session stop`: the agent is not continued any more, whatever it works on.
+pub async fn session_stop(io: &Io, args: &SessionIdArgs) -> Exit {
+    match known(io, &args.id).await {
+        Ok((sessions, id)) => stop(io, &sessions, &id).await,
+        Err(exit) => exit,
+    }
+}
+
+/// The same for a session whose place is known.
+pub async fn stop(io: &Io, sessions: &Sessions, id: &SessionId) -> Exit {
+    end(io, sessions, id, SessionEnding::Stopped).await
+}
+
+/// `onloop session clear`: removes everything that is stored about it.
+pub async fn session_clear(io: &Io, args: &SessionClearArgs) -> Exit {
+    let Some(id) = &args.id else { return many::clear(io, args).await };
+    let (sessions, id) = match known(io, id).await {
+        Ok(known) => known,
+        Err(exit) => return exit,
+    };
+    match sessions.clear(&id).await {
+        Ok(true) => {
+            io.note(format!("Session {id} is forgotten")).await;
+            Exit::Done
+        }
+        Ok(false) => missing(io, &id).await,
+        Err(error) => refuse(io, &error).await,
+    }
+}
+
+async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: SessionEnding) -> Exit {
+    let at = io.now();
+    let config = config::own(io, &io.start().cwd).await;
+    let ended = sessions
+        .change(id, |session| match session {
+            None => (SessionChange::Keep, false),
+            Some(mut session) => {
+                let changed = session.end(at, ending, None);
+                if changed {
+                    notify::session::owe(&mut session, &config);
+                }
+                (SessionChange::when(changed, session), true)
+            }
+        })
+        .await;
+    match ended {
+        Ok(true) => {
+            io.note(format!("Session {id} is {}; it is not continued any more", ending.as_str()))
+                .await;
+            let resume = format!("the chat of session {id}");
+            let place =
+                Whereabouts { folder: &io.start().cwd, resume: &resume, time_left_ms: None };
+            match notify::session::tell(io, &config, sessions, id, place).await {
+                Ok(()) => Exit::Done,
+                Err(error) => refuse(io, &error).await,
+            }
+        }
+        Ok(false) => missing(io, id).await,
+        Err(error) => refuse(io, &error).await,
+    }
+}
+
+async fn known(io: &Io, id: &str) -> Result<(Sessions, SessionId), Exit> {
+    let Some(id) = SessionId::new(id) else {
+        let id = text::ellipsis(&text::one_line(id), 128);
+        io.note(format!(
+            "error: `{id}` is not a session id; expected 1 to 128 letters, digits, `-` and `_`"
+        ))
+        .await;
+        return Err(Exit::Usage);
+    };
+    // A session may have begun in the top folder of the checkout.
+    let checkout = onloop_engine::checkout::find(io, &io.start().cwd).await;
+    let root = checkout.as_ref().map(|checkout| checkout.root.as_str());
+    let project = io.env("CLAUDE_PROJECT_DIR");
+    let others: Vec<&str> = [root, project].into_iter().flatten().collect();
+    let here = Sessions::of(io, &id, &others).await;
+    if matches!(here.load(&id).await, Ok(None))
+        && let Some(place) = session_places::all(io).await.into_iter().find(|place| place.id == id)
+    {
+        return Ok((Sessions::kept(io, &place.folder), id));
+    }
+    Ok((here, id))
+}
+
+async fn missing(io: &Io, id: &SessionId) -> Exit {
+    io.note(format!("error: there is no session `{id}`")).await;
+    io.note("  `onloop session list --everywhere` shows those that are known.").await;
+    Exit::Refused
+}
+
+async fn refuse(io: &Io, error: &SessionError) -> Exit {
+    io.note(format!("error: {error}")).await;
+    Exit::Refused
+}

@@ -1,0 +1,75 @@
+//! `onloop session clear --all` and `--older-than`.
+
+use super::{SessionClearArgs, found, refuse};
+use onloop_effect::{Exit, Io, OptionalExt};
+use onloop_engine::session_places;
+use onloop_engine::sessions::{SessionError, Sessions};
+use onloop_sessions::handsoff::SessionId;
+use onloop_syntax::text;
+use onloop_workflow::duration::parse_ms;
+
+pub(super) async fn clear(io: &Io, args: &SessionClearArgs) -> Exit {
+    let age_ms = match &args.older_than {
+        None => None,
+        Some(age) => match parse_ms(age) {
+            Some(ms) => Some(ms),
+            None => {
+                let age = text::ellipsis(&text::one_line(age), 40);
+                let why = "expected a time such as `90s`, `12h` or `7d`, at most `7d`";
+                io.note(format!("error: `--older-than {age}`: {why}")).await;
+                return Exit::Usage;
+            }
+        },
+    };
+    let (sessions, ids) = match found(io).await {
+        Ok(found) => found,
+        Err(error) => return refuse(io, &error).await,
+    };
+    let mut meant: Vec<(Sessions, SessionId)> =
+        ids.into_iter().map(|id| (sessions.clone(), id)).collect();
+    if args.everywhere {
+        for place in session_places::all(io).await {
+            let kept = Sessions::kept(io, &place.folder);
+            if meant.iter().all(|(known, id)| known.home() != kept.home() || *id != place.id) {
+                meant.push((kept, place.id));
+            }
+        }
+    }
+    let (mut count, mut exit) = (0, Exit::Done);
+    for (sessions, id) in meant {
+        match clear_one(io, &sessions, &id, age_ms).await {
+            Ok(true) => count += 1,
+            Ok(false) => {}
+            // One that cannot be removed keeps no other.
+            Err(error) => exit = refuse(io, &error).await,
+        }
+    }
+    let verb = if count == 1 { "is" } else { "are" };
+    io.note(format!("{} {verb} forgotten", text::counted(count, "session"))).await;
+    exit
+}
+
+/// Whether there was one, and it was old enough.
+async fn clear_one(
+    io: &Io,
+    sessions: &Sessions,
+    id: &SessionId,
+    age_ms: Option<u64>,
+) -> Result<bool, SessionError> {
+    if let Some(age_ms) = age_ms {
+        // Of one that cannot be read its file tells the time.
+        let changed = match sessions.load(id).await {
+            Ok(session) => session.and_then(|session| session.updated_at),
+            Err(_) => io.stat(&sessions.file(id)).await.ok().map(|stat| stat.modified),
+        };
+        if changed.is_some_and(|at| io.now().millis_since(at) <= age_ms) {
+            return Ok(false);
+        }
+    }
+    // Nothing is made again where a checkout was removed.
+    if io.stat(sessions.home()).await.optional()?.is_none() {
+        session_places::forget(io, sessions.home(), id.as_str()).await;
+        return Ok(true);
+    }
+    sessions.clear(id).await
+}

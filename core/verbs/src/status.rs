@@ -1,0 +1,297 @@
+//! Looking at runs: `status`, `list`, `next`, `summary`.
+
+use onloop_documents as documents;
+use onloop_documents::board;
+use onloop_effect::{Exit, Io, LockHolder};
+use onloop_engine::conduct_args::remembered_options;
+use onloop_engine::drive::is_interrupted;
+use onloop_engine::facts::facts;
+use onloop_engine::find_run::{Found, find_all, find_everywhere};
+use onloop_engine::further::what_takes_further;
+use onloop_engine::instruction::{Instruction, instruction};
+use onloop_engine::select::open;
+use onloop_engine::store::Store;
+use onloop_run::{Next, Platform, Run, Standing, hold_line, render_summary, step_list};
+use onloop_syntax::text;
+
+/// Arguments of `onloop status`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct StatusArgs {
+    /// Run id; left out: every unfinished run
+    pub run_id: Option<String>,
+    /// Finished runs as well
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `onloop list`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ListArgs {
+    /// The runs of every folder, not only of this one
+    #[arg(long)]
+    pub everywhere: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `onloop summary`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct SummaryArgs {
+    /// Run id
+    pub run_id: String,
+    /// Print JSON; this is what happens anyway without --platform
+    #[arg(long)]
+    pub json: bool,
+    /// Print the text that fits a platform instead of JSON
+    #[arg(long, value_enum, conflicts_with = "json")]
+    pub platform: Option<Platform>,
+}
+
+/// `onloop status`.
+pub async fn status(io: &Io, args: &StatusArgs) -> Exit {
+    if let Some(id) = &args.run_id {
+        return status_of(io, id, args.json).await;
+    }
+    let mut found = find_all(io).await;
+    if !args.all {
+        found.retain(|found| found.run().map_or(true, |run| !run.is_over()));
+    }
+    let nothing = match args.all {
+        true => "No runs here. Start one with `onloop run FILE`.",
+        false => "No unfinished runs here. `onloop list` shows finished ones too.",
+    };
+    show(io, &found, args.json, nothing).await
+}
+
+/// `onloop list`.
+pub async fn list(io: &Io, args: &ListArgs) -> Exit {
+    let (found, nothing) = match args.everywhere {
+        true => (find_everywhere(io).await, "No runs on this machine."),
+        false => (find_all(io).await, "No runs here. Start one with `onloop run FILE`."),
+    };
+    show(io, &found, args.json, nothing).await
+}
+
+async fn show(io: &Io, found: &[Found], json: bool, nothing: &str) -> Exit {
+    if json {
+        let all: Vec<_> = found.iter().map(Found::document).collect();
+        let json = serde_json::to_string_pretty(&all).expect("entries have only string keys");
+        io.result(json + "\n").await;
+    } else if found.is_empty() {
+        io.note(nothing).await;
+    } else {
+        io.result(found.iter().map(entry).collect::<String>()).await;
+    }
+    Exit::Done
+}
+
+async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
+    let store = match open(io, Some(id)).await {
+        Ok(store) => store,
+        Err(exit) => return exit,
+    };
+    if json {
+        let mut status = documents::summary::summary(store.run());
+        for (step, view) in board::steps(store.run()).into_iter().enumerate() {
+            status["steps"][step]["checks"] = serde_json::json!(view.checks);
+        }
+        if let Some(asks) = asks(io, &store).await {
+            status["asks"] = asks;
+        }
+        io.result(json_lines(&status)).await;
+        return Exit::Done;
+    }
+    let interrupted = is_interrupted(io, &store).await;
+    let run = store.run();
+    let status = if interrupted { "interrupted" } else { run.status.as_str() };
+    let mut out = format!("{}: {status}\n  {}\n\n", run.id, text::one_line(&run.terms.intent));
+    out += &step_list(run);
+    out.push('\n');
+    if !interrupted {
+        out += &standing(io, &store).await;
+    }
+    let (root, report) = (&run.place.execution_root, store.paths().report());
+    out += &format!("Works in: {root}\nReport: {report}\n");
+    if let Some(held) = hold_line(&run.holds) {
+        out += &text::wrapped(&format!("Confined: {held}"), 80, 2);
+        out.push('\n');
+    }
+    io.result(out).await;
+    if interrupted {
+        io.note(format!(
+            "\nNobody works on it: its onloop was killed. What its agent left is ended first, then \
+             step {}\nis verified before anything is done again:\n  onloop resume {}{}",
+            run.current_step(),
+            run.id,
+            remembered_options(io, store.paths()).await
+        ))
+        .await;
+    } else if !run.is_over() {
+        io.note(format!("\n{}", what_takes_further(io, store.paths(), run).await)).await;
+    }
+    Exit::Done
+}
+
+/// What is going on, since when, who works, and what comes next, one line each.
+async fn standing(io: &Io, store: &Store) -> String {
+    let run = store.run();
+    let Standing { now, since, then } = run.standing();
+    let since = since.map_or_else(String::new, |since| {
+        let passed_ms = io.now().millis_since(since);
+        // Of what began a moment ago the time says enough.
+        let passed = (passed_ms >= 60_000).then(|| format!(", {}", text::span(passed_ms)));
+        format!(" (since {}{})", since.to_rfc3339(), passed.unwrap_or_default())
+    });
+    let mut lines = vec![format!("Now: {now}{since}")];
+    let driver = io.holder(&store.paths().driver_lock()).await.ok().flatten();
+    let driver = driver.filter(|holder| holder.live).map(|LockHolder { process, .. }| {
+        format!("process {} on {} drives it", process.pid, text::one_line(&process.host))
+    });
+    let worker = run
+        .acting
+        .as_ref()
+        .map(|acting| format!("the {} is process {}", acting.worker.as_str(), acting.group.pid));
+    let who: Vec<String> = driver.into_iter().chain(worker).collect();
+    if !who.is_empty() {
+        lines.push(format!("Who: {}", who.join(", ")));
+    }
+    lines.extend(then.map(|then| format!("Then: {then}")));
+    lines.iter().map(|line| text::wrapped(line, 80, 2) + "\n").collect()
+}
+
+fn entry(found: &Found) -> String {
+    let run = match found.run() {
+        Ok(run) => run,
+        Err(error) => return format!("✗ {}\n    {error}\n", found.id),
+    };
+    let (mark, status) = match (found.is_foreign(), run.is_over()) {
+        (true, _) => {
+            ("?", format!("foreign (says {}; `onloop adopt {}`)", run.status.as_str(), run.id))
+        }
+        (false, true) => ("✓", found.status().to_owned()),
+        (false, false) if found.interrupted => {
+            ("!", format!("interrupted (`onloop resume {}`)", run.id))
+        }
+        (false, false) => match run.next() {
+            Next::Ask(question) => {
+                ("⏸", format!("{}: {}", found.status(), run.waits_for(&question)))
+            }
+            _ => ("·", found.status().to_owned()),
+        },
+    };
+    let place = match mark {
+        // What waits says itself where.
+        "⏸" => String::new(),
+        _ => format!("step {}/{}, ", run.current_step(), run.steps.len()),
+    };
+    format!(
+        "{mark} {}\n    {place}{status}, changed {}\n    in {}\n",
+        run.id,
+        run.last_update.to_rfc3339(),
+        found.root
+    )
+}
+
+/// The record of a run as it is stored.
+pub async fn record(io: &Io, run_id: &str) -> Exit {
+    with_run(io, Some(run_id), |run| {
+        String::from_utf8(documents::run::write(run)).expect("JSON is UTF-8")
+    })
+    .await
+}
+
+/// `onloop summary`.
+pub async fn summary(io: &Io, args: &SummaryArgs) -> Exit {
+    with_run(io, Some(&args.run_id), |run| match args.platform {
+        Some(platform) => render_summary(run, platform),
+        None => summary_json(run),
+    })
+    .await
+}
+
+fn summary_json(run: &Run) -> String {
+    json_lines(&documents::summary::summary(run))
+}
+
+fn json_lines(document: &serde_json::Value) -> String {
+    serde_json::to_string_pretty(document).expect("a document has only string keys") + "\n"
+}
+
+/// What the run asks of a person, with what there is to know before they answer; `None`: nothing.
+async fn asks(io: &Io, store: &Store) -> Option<serde_json::Value> {
+    let run = store.run();
+    let choice = board::choice(run)?;
+    let facts = match choice.step.filter(|_| choice.is_gate) {
+        Some(step) => facts(io, run, step).await.map(|found| board::facts(&found)),
+        None => None,
+    };
+    Some(serde_json::json!({
+        "step": choice.step, "question": choice.question, "is_gate": choice.is_gate,
+        "type_name": choice.type_name, "facts": facts, "seen": store.head_sha256(),
+    }))
+}
+
+async fn with_run(io: &Io, id: Option<&str>, render: impl Fn(&Run) -> String) -> Exit {
+    match open(io, id).await {
+        Ok(store) => {
+            io.result(render(store.run())).await;
+            Exit::Done
+        }
+        Err(exit) => exit,
+    }
+}
+
+/// Arguments of `onloop next`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct NextArgs {
+    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
+    #[arg(long, value_name = "ID")]
+    pub run_id: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Whether an agent reads it: it is told no command that only a person may run.
+    #[arg(skip)]
+    pub for_agent: bool,
+}
+
+/// `onloop next`: what should happen now, and the commands that do it, one for each choice.
+pub async fn next(io: &Io, args: &NextArgs) -> Exit {
+    // An agent of a run has the number of its step.
+    let for_agent = args.for_agent || io.env("ONLOOP_STEP").is_some();
+    let store = match open(io, args.run_id.as_deref()).await {
+        Ok(store) => store,
+        Err(exit) => return exit,
+    };
+    let next = instruction(store.run(), &remembered_options(io, store.paths()).await);
+    io.result(next_words(store.run(), &next, for_agent, args.json)).await;
+    Exit::Done
+}
+
+fn next_words(run: &Run, next: &Instruction, for_agent: bool, json: bool) -> String {
+    let waits = next.needs_person && for_agent;
+    let commands = if waits { &[] } else { next.commands.as_slice() };
+    if json {
+        let command = match commands {
+            [command] => Some(command),
+            _ => None,
+        };
+        return json_lines(&serde_json::json!({
+            "run_id": run.id, "status": run.status.as_str(), "action": next.action,
+            "step": next.step, "command": command, "commands": commands,
+            "needs_person": next.needs_person,
+        }));
+    }
+    let step = next.step.map_or_else(String::new, |step| format!(" (step {step})"));
+    let mut out = format!("{}{step}\n", next.action);
+    commands.iter().for_each(|command| out += &format!("{command}\n"));
+    if waits {
+        // A shell that is given this line does nothing.
+        out += "# only a person may decide this: wait for them\n";
+    }
+    out
+}

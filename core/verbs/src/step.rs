@@ -1,0 +1,271 @@
+//! `onloop step N start|verify|retry|block|reopen`: drive a run from outside, one transition a call.
+
+use onloop_effect::{Exit, Io};
+use onloop_engine::advice::resume_command;
+use onloop_engine::change::{change, change_by, refuse};
+use onloop_engine::conduct_args::remembered_options;
+use onloop_engine::confining::Confining;
+use onloop_engine::decide::{decider, demand_person};
+use onloop_engine::drive::{demand_undriven, drive_alone};
+use onloop_engine::exit::{refused_by, step_by_step};
+use onloop_engine::keep::{Keeping, keep_acted, keep_between, keep_verified};
+use onloop_engine::protect::{self, Guarded};
+use onloop_engine::say_step::say_step;
+use onloop_engine::select::open;
+use onloop_engine::setup::{self, Readiness};
+use onloop_engine::store::Store;
+use onloop_engine::verify::{Conditions, Verification, verify_step};
+use onloop_engine::work::end_survivors;
+use onloop_run::{BlockReason, Door, Event, Refusal, RunStatus, StepStatus, checked_lines};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// Arguments of `onloop step`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct StepArgs {
+    /// Number of the step
+    #[arg(value_name = "N")]
+    pub step: u32,
+    /// What to record or do
+    #[arg(value_enum)]
+    pub action: StepAction,
+    /// Why the step is blocked, or what its agent is to do now
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
+    #[arg(long, value_name = "ID")]
+    pub run_id: Option<String>,
+    /// Print how the step and its run stand as JSON, instead of a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `onloop step` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum StepAction {
+    /// Record that an attempt begins
+    Start,
+    /// Run the step's checks and record what came of it
+    Verify,
+    /// Allow another attempt after a failed one
+    Retry,
+    /// Record that the step cannot go on (needs --reason)
+    Block,
+    /// Have a failed or blocked step tried again (needs --reason)
+    Reopen,
+}
+
+/// `onloop step`.
+pub async fn step(io: &Io, args: &StepArgs) -> Exit {
+    match perform(io, args).await {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
+    let reason = io.redacted(&text::one_line(args.reason.as_deref().unwrap_or_default()));
+    let (needs_reason, word) = match args.action {
+        StepAction::Block => (true, "block"),
+        StepAction::Reopen => (true, "reopen"),
+        StepAction::Start | StepAction::Verify | StepAction::Retry => (false, ""),
+    };
+    if needs_reason && reason.is_empty() {
+        io.note(format!("ERROR: --reason is required for {word}")).await;
+        return Err(Exit::Failed);
+    }
+    // Before the run is looked for: an agent is not told how to get at one.
+    if args.action == StepAction::Reopen {
+        demand_person(io, "opening a step again").await.map_err(step_by_step)?;
+    }
+    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    demand_undriven(io, &store).await.map_err(step_by_step)?;
+    let number = args.step;
+    match args.action {
+        StepAction::Start => {
+            end_survivors(io, store.run()).await.map_err(step_by_step)?;
+            set_up(io, &mut store).await?;
+            change(io, &mut store, Event::StepStarted { step: number }).await?;
+            guarded(io, &mut store, number, protect::before_turn).await?;
+            say_step(io, store.run(), number, &format!("started step {number}"), args.json).await;
+            Ok(Exit::Done)
+        }
+        StepAction::Verify => verify(io, &mut store, number, args.json).await,
+        StepAction::Retry => retry(io, &store, number, args.json).await,
+        StepAction::Block => {
+            let event = Event::StepBlocked { step: number, reason: reason.clone() };
+            change(io, &mut store, event).await?;
+            let line = format!("blocked step {number}: {reason}");
+            say_step(io, store.run(), number, &line, args.json).await;
+            Ok(Exit::Done)
+        }
+        StepAction::Reopen => {
+            let event = Event::StepReopened { step: number, reason };
+            change_by(io, &mut store, event, Some(decider(io, Door::Command))).await?;
+            let options = remembered_options(io, store.paths()).await;
+            let command = resume_command(store.run(), &options);
+            say_step(io, store.run(), number, &format!("reopened step {number}"), args.json).await;
+            io.note(format!("This tries it again:\n  {command}")).await;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// Makes a fresh worktree ready before the first step.
+async fn set_up(io: &Io, store: &mut Store) -> Result<(), Exit> {
+    if !setup::is_due(store.run()) {
+        return Ok(());
+    }
+    let confining = Confining::of(io, store.run()).await.map_err(step_by_step)?;
+    if let Err(exit) = drive_alone(io, store).await {
+        confining.end(io).await;
+        return Err(step_by_step(exit));
+    }
+    let readied = setup::make_ready(io, store, &confining).await;
+    confining.end(io).await;
+    let said = store.commit().await;
+    let _ = io.unlock(&store.paths().driver_lock()).await;
+    let failed = match (readied, said) {
+        (Ok(Readiness::Ready), Ok(())) => return Ok(()),
+        (Ok(Readiness::Interrupted), _) => return Err(Exit::Interrupted),
+        (Ok(Readiness::Failed(_)), Ok(())) => return Err(Exit::Failed),
+        (Err(error), _) | (Ok(_), Err(error)) => error,
+    };
+    Err(step_by_step(refused_by(io, &failed).await))
+}
+
+async fn verify(io: &Io, store: &mut Store, number: u32, as_json: bool) -> Result<Exit, Exit> {
+    demand_in_progress(io, store, number).await?;
+    // Others may read the record meanwhile and decide other gates; nobody else verifies.
+    drive_alone(io, store).await.map_err(step_by_step)?;
+    let verified = verify_alone(io, store, number).await;
+    let _ = io.unlock(&store.paths().driver_lock()).await;
+    verified?;
+    for line in store.run().remark_lines(Some(number)) {
+        io.note(format!("⚠ {line}")).await;
+    }
+    let record = store.run().step(number).expect("it was just verified");
+    let unverified = record.step.checks.is_empty();
+    let (line, exit) = match &record.status {
+        StepStatus::Done if unverified => ("pass (no verify command)".to_owned(), Exit::Done),
+        StepStatus::Done => ("pass".to_owned(), Exit::Done),
+        StepStatus::Blocked(
+            reason @ (BlockReason::HumanReview { .. }
+            | BlockReason::ReviewRejected
+            | BlockReason::Other(_)),
+        ) => (format!("blocked: {}", reason.text()), Exit::Failed),
+        StepStatus::Failed { .. } | StepStatus::Pending | StepStatus::InProgress(_) => {
+            ("fail".to_owned(), Exit::Failed)
+        }
+    };
+    if exit != Exit::Done {
+        let failure = record.last_failure.as_ref();
+        let failure = failure.filter(|_| matches!(record.status, StepStatus::Failed { .. }));
+        let output = failure.map_or("", |failure| &failure.output);
+        let end = text::quoted_end(output, limits::FAILURE_LINES, "in the report");
+        io.note(format!("{}{end}", checked_lines(record)).trim_end()).await;
+    }
+    say_step(io, store.run(), number, &line, as_json).await;
+    Ok(exit)
+}
+
+async fn demand_in_progress(io: &Io, store: &Store, number: u32) -> Result<(), Exit> {
+    let why = match store.run().step(number).map(|record| &record.status) {
+        Some(StepStatus::InProgress(_)) => return Ok(()),
+        None => Refusal::NoSuchStep { step: number }.to_string(),
+        Some(_) => format!("Step {number} must be in_progress before verify"),
+    };
+    Err(refuse(io, store, &why).await)
+}
+
+async fn verify_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), Exit> {
+    // Somebody else may have verified it until now.
+    demand_in_progress(io, store, number).await?;
+    end_survivors(io, store.run()).await.map_err(step_by_step)?;
+    let conditions = Conditions::step_by_step(io, store.run()).await.map_err(step_by_step)?;
+    let verified = verify_and_keep(io, store, number, &conditions).await;
+    conditions.end(io).await;
+    verified
+}
+
+/// Keeps the work before and, where the checks have passed, after them.
+async fn verify_and_keep(
+    io: &Io,
+    store: &mut Store,
+    number: u32,
+    conditions: &Conditions,
+) -> Result<(), Exit> {
+    if store.run().protection().is_empty() {
+        keep_between(io, store, async |io, store| Ok(keep_acted(io, store, number).await)).await?;
+    }
+    if !store.run().protection().is_empty() {
+        guarded(io, store, number, protect::after_turn).await?;
+    }
+    let results = match verify_step(io, store, number, conditions).await {
+        Ok(Verification::Finished(results)) => results,
+        Ok(Verification::Interrupted) => return Err(Exit::Interrupted),
+        Err(error) => return Err(step_by_step(refused_by(io, &error).await)),
+    };
+    change(io, store, Event::StepVerified { step: number, results }).await?;
+    keep_between(io, store, async |io, store| keep_verified(io, store, number).await).await
+}
+
+/// Looks at files that no agent may change, before or after its turn; a turn that changed one is a
+/// failed attempt.
+async fn guarded(
+    io: &Io,
+    store: &mut Store,
+    step: u32,
+    look: impl AsyncFnOnce(&Io, &mut Store, u32) -> Guarded,
+) -> Result<(), Exit> {
+    let (event, why) = match look(io, store, step).await {
+        Guarded::Fine => {
+            return keep_between(io, store, async |_: &Io, _: &mut Store| Ok(Keeping::Kept)).await;
+        }
+        Guarded::Interrupted => return Err(Exit::Interrupted),
+        Guarded::Broken { reason, output } => {
+            let said = format!("{reason}\n{output}");
+            (Event::ActionFailed { step, reason, output }, said)
+        }
+        Guarded::Stuck(reason) => (Event::StepBlocked { step, reason: reason.clone() }, reason),
+    };
+    change(io, store, event).await?;
+    io.note(format!("ERROR: {}", why.trim_end().replace('\n', "\n  "))).await;
+    Err(Exit::Failed)
+}
+
+/// Says whether another attempt is allowed. The attempt itself is counted when it starts, so
+/// that a retry without a start cannot go round for ever.
+async fn retry(io: &Io, store: &Store, number: u32, as_json: bool) -> Result<Exit, Exit> {
+    let Some(record) = store.run().step(number) else {
+        let why = Refusal::NoSuchStep { step: number }.to_string();
+        return Err(refuse(io, store, &why).await);
+    };
+    if store.run().status != RunStatus::Running {
+        let status = store.run().status.as_str();
+        let why = format!(
+            "Run is '{status}'; resolve gates, policy pauses, or budgets before step retry"
+        );
+        return Err(refuse(io, store, &why).await);
+    }
+    match &record.status {
+        StepStatus::Failed { .. } if record.may_retry() => {
+            let (next, limit) = (record.counted_attempts() + 1, record.limit());
+            let line = format!("retrying step {number} (attempt {next}/{limit})");
+            say_step(io, store.run(), number, &line, as_json).await;
+            Ok(Exit::Done)
+        }
+        StepStatus::Failed { .. } => {
+            let limit = record.limit();
+            let why = Refusal::AttemptsExhausted { step: number, limit }.to_string();
+            Err(refuse(io, store, &why).await)
+        }
+        status @ (StepStatus::Pending
+        | StepStatus::InProgress(_)
+        | StepStatus::Done
+        | StepStatus::Blocked(_)) => {
+            let status = status.as_str();
+            let why = format!("Step {number} is '{status}', expected 'failed' for retry");
+            Err(refuse(io, store, &why).await)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What a run that another machine is to conduct begins with: found and checked here, where somebody can
+//! still put it right.
+
+use onloop_documents::fleet_run::{self, FleetRun};
+use onloop_effect::{Durability, Expect};
+use onloop_effect::{Exit, Failure, Io, OptionalExt};
+use onloop_engine::begin::read_plan;
+use onloop_engine::decide::demand_person;
+use onloop_engine::exit::refused_by;
+use onloop_engine::find_workflow::find_workflow;
+use onloop_engine::run_workflow::RunArgs;
+use onloop_engine::store::{Paths, StateHome, StoreError};
+use onloop_run::unique_id;
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// What is submitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submitted {
+    /// The id of the run, which no run here has.
+    pub run_id: String,
+    /// The workflow file, relative to the top folder of its checkout where it lies in one, else its name.
+    pub workflow: String,
+    /// Its content.
+    pub text: String,
+    /// The agents that are named, the first choice first; none: whoever conducts the run chooses.
+    pub agents: Vec<String>,
+    /// The checkout around it; `None`: it lies in none.
+    pub checkout: Option<SubmittedCheckout>,
+}
+
+/// The checkout from which a run is submitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubmittedCheckout {
+    /// Its top folder.
+    pub root: String,
+    /// Its branch.
+    pub branch: Option<String>,
+    /// The commit at HEAD.
+    pub head: String,
+    /// Files that are changed and not committed, but for the workflow file itself.
+    pub uncommitted: Vec<String>,
+}
+
+/// Finds and checks what `onloop run` with these arguments would run.
+///
+/// # Errors
+///
+/// The exit of the program; why has been said.
+pub async fn submitted(io: &Io, args: &RunArgs) -> Result<Submitted, Exit> {
+    demand_person(io, "handing a run over to a fleet").await?;
+    let file = find_workflow(io, args.file.as_deref()).await?;
+    let plan = read_plan(io, &file).await?;
+    let path = or_refuse(io, io.canonical(&file).await).await?;
+    let (bytes, _) = or_refuse(io, io.read(&path, limits::WORKFLOW_BYTES as u64).await).await?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+    let survey = or_refuse(io, io.git_survey(&folder, "").await).await?;
+    let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
+    let (workflow, checkout) = match survey.repository {
+        None => (name, None),
+        Some(found) => {
+            let relative = path.strip_prefix(&format!("{}/", found.root)).map(str::to_owned);
+            let workflow = relative.unwrap_or(name);
+            let Some(head) = found.head else {
+                io.note("error: there is no commit yet at which the work could begin").await;
+                return Err(Exit::Refused);
+            };
+            let uncommitted = found.dirty.into_iter().filter(|path| *path != workflow).collect();
+            let (root, branch) = (found.root, found.branch);
+            (workflow, Some(SubmittedCheckout { root, branch, head, uncommitted }))
+        }
+    };
+    let home = or_refuse(io, StateHome::of(io)).await?;
+    let taken = or_refuse(io, io.list(&home.runs()).await.optional()).await?.unwrap_or_default();
+    let run_id = match &args.run_id {
+        Some(id) => id.clone(),
+        None => unique_id(&plan.slug, io.now(), |id| taken.iter().any(|taken| taken == id)),
+    };
+    let agents = agents(io, args);
+    Ok(Submitted { run_id, workflow, text, agents, checkout })
+}
+
+/// The names of those who are to act, as bounds are about them.
+fn agents(io: &Io, args: &RunArgs) -> Vec<String> {
+    if args.conduct.agent.agent_command.is_some() {
+        return vec!["command".to_owned()];
+    }
+    let names = args.conduct.agent.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT"));
+    let names = names.unwrap_or_default().split(',').map(str::trim);
+    names.filter(|name| !name.is_empty()).map(text::one_line).collect()
+}
+
+/// Remembers here that run `id` is a fleet's, so that it is found by its id and from its checkout.
+///
+/// # Errors
+///
+/// The exit of the program; why has been said.
+pub async fn remember_submitted(io: &Io, id: &str, run: &FleetRun) -> Result<(), Exit> {
+    let home = or_refuse(io, StateHome::of(io)).await?;
+    let mut files = vec![(Paths::new(&home, "", id).fleet(), fleet_run::write(run))];
+    if let Some(root) = &run.root {
+        files.push((format!("{}/{id}", home.runs_of(root)), format!("{root}\n").into_bytes()));
+    }
+    for (path, bytes) in files {
+        let written = io.write_private(&path, bytes, Expect::Any, Durability::Durable).await;
+        or_refuse(io, written).await?;
+    }
+    Ok(())
+}
+
+/// Refuses what only a person may do about a fleet's run where an agent is at work.
+///
+/// # Errors
+///
+/// The exit of the program; why has been said.
+pub async fn only_for_a_person(io: &Io, what: &str) -> Result<(), Exit> {
+    demand_person(io, what).await
+}
+
+async fn or_refuse<T>(io: &Io, result: Result<T, Failure>) -> Result<T, Exit> {
+    match result {
+        Ok(value) => Ok(value),
+        Err(failure) => Err(refused_by(io, &StoreError::Failed(failure)).await),
+    }
+}

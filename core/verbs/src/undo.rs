@@ -1,0 +1,89 @@
+//! `onloop undo`: the files of a run as they were at a checkpoint.
+
+use onloop_effect::{Exit, GitRequest, Io};
+use onloop_engine::change::change_by;
+use onloop_engine::decide::{decider, demand_person};
+use onloop_engine::drive::drive_alone;
+use onloop_engine::keep::{Keeping, keep, unknown_checkpoint};
+use onloop_engine::select::open;
+use onloop_engine::store::Store;
+use onloop_engine::work::end_survivors;
+use onloop_run::{Checkpoint, Door, Event};
+use onloop_syntax::text;
+
+/// Arguments of `onloop undo`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct UndoArgs {
+    /// Run id
+    pub run_id: String,
+    /// The last step, or attempt at one (2-1), to keep; 0: none
+    #[arg(value_name = "STEP[-ATTEMPT]")]
+    pub step: String,
+}
+
+/// `onloop undo`: what is there now is kept first.
+pub async fn undo(io: &Io, args: &UndoArgs) -> Exit {
+    match go_back(io, args).await {
+        Ok(()) => Exit::Done,
+        Err(exit) => exit,
+    }
+}
+
+async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), Exit> {
+    demand_person(io, "undoing work").await?;
+    let mut store = open(io, Some(&args.run_id)).await?;
+    let run = store.run();
+    let Some(target) = run.checkpoint_named(&args.step).cloned() else {
+        return Err(unknown_checkpoint(io, run, &args.step).await);
+    };
+    drive_alone(io, &mut store).await?;
+    let driver = store.paths().driver_lock();
+    let restored = restore(io, &mut store, &target).await;
+    let _ = io.unlock(&driver).await;
+    restored
+}
+
+async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), Exit> {
+    end_survivors(io, store.run()).await?;
+    let now = store.run().next_undone();
+    match keep(io, store, now).await {
+        Keeping::Kept => {}
+        Keeping::Interrupted => return Err(Exit::Interrupted),
+        Keeping::NoRepository => return Err(refuse(io, "it is in no git repository").await),
+        Keeping::Missed(why) => return Err(refuse(io, &why).await),
+    }
+    if let Err(error) = store.commit().await {
+        return Err(refuse(io, &error.to_string()).await);
+    }
+    let request = GitRequest::Restore {
+        cwd: store.run().place.execution_root.clone(),
+        index: store.paths().index(),
+        commit: target.commit.clone(),
+        paths: Vec::new(),
+        programs: store.run().trusted_programs().map(str::to_owned),
+    };
+    if let Err(failure) = io.git(request).await {
+        io.note(format!("error: {}", text::printable(&failure.message).trim_end())).await;
+        return Err(if failure.is_interrupted() { Exit::Interrupted } else { Exit::Refused });
+    }
+    let (id, to) = (store.run().id.clone(), target.moment.name());
+    let by = Some(decider(io, Door::Command));
+    change_by(io, store, Event::WorkRestored { to: to.clone() }, by).await?;
+    // The boxes went back with everything else; what is done is in the record.
+    if let Some(warning) = store.repair_boxes().await.warning {
+        io.note(warning).await;
+    }
+    let root = &store.run().place.execution_root;
+    io.note(format!(
+        "The files in {root} are those of checkpoint {to} again; branch and index are as they \
+         were.\n  This brings back what was there:\n    onloop undo {id} {}",
+        now.name()
+    ))
+    .await;
+    Ok(())
+}
+
+async fn refuse(io: &Io, why: &str) -> Exit {
+    io.note(format!("error: nothing was undone: what is there now could not be kept: {why}")).await;
+    Exit::Refused
+}

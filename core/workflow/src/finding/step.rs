@@ -1,0 +1,220 @@
+//! Findings about steps and their fields.
+
+use onloop_syntax::diagnostic::{Diagnostic, Edit, Severity, Span};
+use onloop_syntax::limits;
+
+use super::super::rule;
+use super::shown;
+
+fixed! {
+    empty_name STEP_NAME_EMPTY "the step has no name"
+        "say in a few words what the step does"
+    unused_max_iterations UNUSED_MAX_ITERATIONS "`max_iterations` has no effect on a step that is not repeated"
+        "write `loop: until <condition>`, or remove the line"
+    indented_key_in_text INDENTED_KEY_IN_TEXT "this line is part of `action`, although it looks like a field"
+        "if it is a field, indent it like `action:`; if not, begin with `action: |`"
+    mixed_indentation MIXED_INDENTATION "the fields of this step are indented differently"
+        "start all of them in the same column"
+    prose PROSE_IN_STEP "this text belongs to no field and is ignored"
+        "indent it under `action:`, or put it under its own heading"
+    several_scripts SEVERAL_SCRIPTS "the step already has a script; only one can run"
+        "join the two, or indent one under `action:` if it is an example"
+}
+
+pub(crate) fn none(span: Span) -> Diagnostic {
+    rule::NO_STEPS
+        .at(span, "the file has no steps")
+        .with_help("begin a step with a line `- [ ] **Step 1: Name**`")
+        .with_hotl_text(
+            "No steps found (expected either '### N. Step name' or '- [ ] **Step N: Step name**')",
+        )
+}
+
+pub(crate) fn too_many(span: Span) -> Diagnostic {
+    rule::TOO_MANY_STEPS
+        .at(span, format!("too many steps; the limit is {}", limits::WORKFLOW_STEPS))
+        .with_help("split the work into several files")
+}
+
+pub(crate) fn misspelt_header(line: Span, line_start: usize, canonical: String) -> Diagnostic {
+    let whole = Span::new(line_start, line.end);
+    rule::STEP_HEADER
+        .at(line, "this line is not written as a step header; other readers of the format skip it")
+        .with_help(format!("write `{}`", shown(&canonical)))
+        .with_fix("rewrite the header", vec![Edit::replace(whole, canonical)])
+}
+
+pub(crate) fn wrong_number(
+    span: Span,
+    found: &str,
+    expected: u32,
+    renumbering: Option<Vec<Edit>>,
+) -> Diagnostic {
+    let message = format!("the step is numbered `{}`; expected `{expected}`", shown(found));
+    with_renumbering(rule::STEP_NUMBER.at(span, message), renumbering)
+}
+
+pub(crate) fn duplicate_number(
+    span: Span,
+    number: u32,
+    renumbering: Option<Vec<Edit>>,
+) -> Diagnostic {
+    let message = format!("there is already a step {number}");
+    with_renumbering(rule::DUPLICATE_STEP_NUMBER.at(span, message), renumbering)
+}
+
+fn with_renumbering(diagnostic: Diagnostic, renumbering: Option<Vec<Edit>>) -> Diagnostic {
+    let diagnostic = diagnostic.with_help("number the steps 1, 2, 3, … in the order of the file");
+    match renumbering {
+        Some(edits) => diagnostic.with_fix("number the steps in the order of the file", edits),
+        None => diagnostic,
+    }
+}
+
+pub(crate) fn long_name(span: Span) -> Diagnostic {
+    rule::STEP_NAME_TOO_LONG
+        .at(
+            span,
+            format!(
+                "the name has {} bytes; it is cut off after {}",
+                span.end - span.start,
+                limits::STEP_NAME_BYTES
+            ),
+        )
+        .with_help("give the step a short name and put the rest into `action`")
+}
+
+pub(crate) fn text_after_name(span: Span, text: &str) -> Diagnostic {
+    rule::TEXT_AFTER_STEP_NAME
+        .at(span, format!("`{}` after the name is ignored", shown(text)))
+        .with_help("move it into the name, before `**`, or into `action`")
+}
+
+pub(crate) fn missing_action(span: Span, step: &str) -> Diagnostic {
+    rule::MISSING_ACTION
+        .at(span, "the step has no `action`")
+        .with_help("add a line `action: …` that says what to do")
+        .with_hotl_text(format!("Step '{step}' missing 'action:' field"))
+}
+
+pub(crate) fn missing_loop(span: Span, step: &str, fix: Edit) -> Diagnostic {
+    rule::MISSING_LOOP
+        .at(span, "the step has no `loop`")
+        .with_help("add `loop: false` for one attempt, or `loop: until <condition>`")
+        .with_fix("add `loop: false`", vec![fix])
+        .with_hotl_text(format!("Step '{step}' missing 'loop:' field"))
+}
+
+pub(crate) fn invalid_loop(span: Span, found: &str) -> Diagnostic {
+    rule::INVALID_LOOP
+        .at(span, format!("`loop` is `{}`; expected `false` or `until <condition>`", shown(found)))
+        .with_help("write `loop: until <condition>` to repeat the step until its checks pass")
+}
+
+pub(crate) fn empty_condition(span: Span) -> Diagnostic {
+    rule::INVALID_LOOP
+        .at(span, "`loop: until` names no condition")
+        .with_help("say in words what ends the loop, as in `until the tests pass`")
+        .with_fix("name the checks", vec![Edit::insert(span.end, " the checks pass")])
+}
+
+pub(crate) fn lone_until(span: Span, edits: Vec<Edit>) -> Diagnostic {
+    rule::INVALID_LOOP
+        .at(span, "`until` is not a field; the condition belongs to `loop`")
+        .with_help("write `loop: until <condition>`")
+        .with_fix("move the condition to `loop`", edits)
+}
+
+pub(crate) fn until_without_verify(span: Span, step: &str) -> Diagnostic {
+    rule::UNTIL_WITHOUT_VERIFY
+        .at(span, "the step is repeated until its checks pass, but it has no `verify`")
+        .with_help("add a `verify` that fails until the work is done, or write `loop: false`")
+        .with_hotl_text(format!("Step '{step}' has loop:until but missing 'verify:' field"))
+}
+
+pub(crate) fn invalid_max_iterations(span: Span, found: &str) -> Diagnostic {
+    rule::INVALID_MAX_ITERATIONS.at(
+        span,
+        format!(
+            "`max_iterations` is `{}`; expected a whole number from 1 to {}",
+            shown(found),
+            limits::ITERATIONS_PER_STEP
+        ),
+    )
+}
+
+pub(crate) fn invalid_gate(span: Span, found: &str) -> Diagnostic {
+    let diagnostic = rule::INVALID_GATE
+        .at(span, format!("`gate` is `{}`; expected `human` or `auto`", shown(found)))
+        .with_help("a step without a gate has no `gate` line");
+    match found.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "required" | "manual" | "review" | "approval" => {
+            diagnostic.with_fix("write `human`", vec![Edit::replace(span, "human")])
+        }
+        _ => diagnostic,
+    }
+}
+
+pub(crate) fn duplicate_field(span: Span, field: &str) -> Diagnostic {
+    rule::DUPLICATE_FIELD
+        .at(span, format!("the step already has `{field}`"))
+        .with_help("keep one of the two; several checks are a list under one `verify`")
+}
+
+pub(crate) fn unknown_field(span: Span, field: &str) -> Diagnostic {
+    rule::UNKNOWN_FIELD
+        .at(span, format!("`{}` is not a field of a step; the line is ignored", shown(field)))
+        .with_help("the fields are `action`, `loop`, `max_iterations`, `verify` and `gate`")
+}
+
+pub(crate) fn misspelt_field(span: Span, known: &str) -> Diagnostic {
+    rule::MISSPELT_FIELD
+        .at(span, format!("this is not how the field `{known}` is written"))
+        .with_help(format!("write `{known}:` at the start of the line"))
+        .with_fix(format!("write `{known}:`"), vec![Edit::replace(span, format!("{known}:"))])
+}
+
+pub(crate) fn indented_field(span: Span, line_start: usize, indent: &str) -> Diagnostic {
+    let blanks = Span::new(line_start, span.start);
+    rule::INDENTED_FIELD
+        .at(span, "this line is indented under another field, so it is part of that field")
+        .with_help("give all fields of the step the same indentation")
+        .with_fix("indent it like the other fields", vec![Edit::replace(blanks, indent)])
+}
+
+pub(crate) fn unexpected_lines(span: Span, field: &str) -> Diagnostic {
+    rule::UNEXPECTED_LINES
+        .at(span, format!("`{field}` is a single line, but more lines are indented under it"))
+}
+
+pub(crate) fn outside_step(span: Span, field: &str) -> Diagnostic {
+    rule::FIELD_OUTSIDE_STEP
+        .at(span, format!("`{field}` is outside every step and is ignored"))
+        .with_help("a step ends at a heading of level 1 to 3; move the field above the heading")
+}
+
+pub(crate) fn hidden_character(span: Span, what: &str) -> Diagnostic {
+    rule::HIDDEN_CHARACTER
+        .at(span, format!("`{what}` contains an invisible character"))
+        .with_help("control and formatting characters make a line look different from what runs")
+}
+
+/// `certain`: older linters know these words too, so the finding is an error.
+pub(crate) fn security_without_gate(
+    span: Span,
+    step: &str,
+    words: &[&str],
+    certain: bool,
+) -> Diagnostic {
+    let list = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let message = format!(
+        "the step touches security ({list}) at `risk_level: high` but has no `gate: human`"
+    );
+    let mut diagnostic = rule::SECURITY_WITHOUT_GATE.at(span, message);
+    if !certain {
+        diagnostic.severity = Severity::Warning;
+    }
+    diagnostic.with_help("add `gate: human`").with_hotl_text(format!(
+        "Step '{step}' has security keywords with risk_level:high but missing 'gate: human'"
+    ))
+}

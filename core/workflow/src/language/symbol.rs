@@ -1,0 +1,132 @@
+//! The outline of a file: frontmatter, steps, their fields and checks.
+
+use super::Reading;
+use super::reading::is_container;
+use crate::{FieldPlace, PlaceKind, Section};
+use onloop_syntax::diagnostic::Span;
+use onloop_syntax::text::{self, words};
+
+/// A part of a file with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name, without line breaks or control characters.
+    pub name: String,
+    /// The beginning of its value; empty where the name says it all.
+    pub detail: String,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// The whole of it.
+    pub span: Span,
+    /// What is selected when somebody goes there; inside of `span`.
+    pub selection: Span,
+    /// Its parts.
+    pub children: Vec<Symbol>,
+}
+
+words! {
+    /// What a part is.
+    pub enum SymbolKind {
+        /// The frontmatter.
+        Frontmatter = "frontmatter",
+        /// A step.
+        Step = "step",
+        /// A field.
+        Field = "field",
+        /// An item of `verify`.
+        Check = "check",
+    }
+}
+
+/// Longest detail, and longest name of a check.
+const SHOWN_BYTES: usize = 80;
+
+/// The parts of a file, in its order.
+pub fn symbols(reading: Reading<'_>) -> Vec<Symbol> {
+    let mut found = Vec::new();
+    if let Some(front) = reading.parsed.outline.frontmatter.filter(|front| front.end > front.start)
+    {
+        found.push(Symbol {
+            name: "Frontmatter".to_owned(),
+            detail: String::new(),
+            kind: SymbolKind::Frontmatter,
+            span: front,
+            selection: reading.line(front.start),
+            children: tree(reading, reading.frontmatter()),
+        });
+    }
+    for step in reading.steps() {
+        let span = Span::new(step.span.start, reading.trimmed_end(step.span));
+        found.push(Symbol {
+            name: format!("Step {}: {}", step.number, step.name),
+            detail: String::new(),
+            kind: SymbolKind::Step,
+            span,
+            selection: step.title,
+            children: tree(reading, reading.fields_in(step.span)),
+        });
+    }
+    found
+}
+
+/// Places as a tree: what is inside the value of a container is its child.
+fn tree(reading: Reading<'_>, places: &[FieldPlace]) -> Vec<Symbol> {
+    let mut symbols = Vec::new();
+    let mut rest = places;
+    while let Some((place, after)) = rest.split_first() {
+        let inside = match is_container(place, reading.text) {
+            true => after.partition_point(|other| other.key.start < place.value.end),
+            false => 0,
+        };
+        let (children, after) = after.split_at(inside);
+        if !matches!(place.what, PlaceKind::Unknown(_)) {
+            symbols.push(symbol(reading, place, children));
+        }
+        rest = after;
+    }
+    symbols
+}
+
+fn symbol(reading: Reading<'_>, place: &FieldPlace, children: &[FieldPlace]) -> Symbol {
+    let shown = |span: Span| shown(reading.slice(span));
+    let (name, detail, kind) = match place.what {
+        PlaceKind::Field(_, name) if children.is_empty() => {
+            (name.to_owned(), shown(place.value), SymbolKind::Field)
+        }
+        PlaceKind::Field(_, name) => (name.to_owned(), String::new(), SymbolKind::Field),
+        PlaceKind::Variable | PlaceKind::Unknown(_) => {
+            (shown(place.key), shown(place.value), SymbolKind::Field)
+        }
+        PlaceKind::Item if children.is_empty() => {
+            (shown(place.value), String::new(), SymbolKind::Check)
+        }
+        PlaceKind::Item => {
+            let of_type = children.iter().find(|child| child.is(Section::Check, "type"));
+            let main = children.iter().find(|child| {
+                matches!(
+                    child.what,
+                    PlaceKind::Field(Section::Check, "command" | "path" | "prompt" | "url")
+                )
+            });
+            let value = |place: Option<&FieldPlace>| place.map(|place| shown(place.value));
+            let name = value(of_type).filter(|name| !name.is_empty());
+            let detail = value(main).unwrap_or_default();
+            (name.unwrap_or_else(|| "check".to_owned()), detail, SymbolKind::Check)
+        }
+    };
+    // Clients refuse names that are empty.
+    let name = if name.is_empty() { "check".to_owned() } else { name };
+    Symbol {
+        name,
+        detail,
+        kind,
+        span: place.span(),
+        selection: place.key,
+        children: tree(reading, children),
+    }
+}
+
+/// The first line of a value, fit for a list.
+fn shown(value: &str) -> String {
+    let first = value.lines().next().unwrap_or_default();
+    text::ellipsis(&text::one_line(text::prefix(first, 4 * SHOWN_BYTES)), SHOWN_BYTES)
+}

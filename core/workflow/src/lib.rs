@@ -1,0 +1,329 @@
+//! Workflow files: Markdown in, a validated [`Plan`] and [diagnostics](onloop_syntax::diagnostic) out.
+//!
+//! The format is described in `docs/workflow-format.md`.
+#![forbid(unsafe_code)]
+
+mod classify;
+mod command;
+pub mod duration;
+pub mod edit;
+mod field;
+mod finding;
+mod format;
+mod frontmatter;
+mod heredoc;
+pub mod implied;
+mod line;
+mod markdown;
+mod name;
+pub mod named;
+mod parse;
+mod place;
+mod plan;
+mod rule;
+mod security;
+mod step;
+pub mod suggest;
+mod template;
+#[cfg(test)]
+mod tests;
+mod value;
+mod verify;
+
+use std::num::NonZeroU32;
+
+use onloop_effect::{Network, Shell};
+use onloop_syntax::diagnostic::{Diagnostic, Span};
+use onloop_syntax::money::Money;
+use onloop_syntax::text::words;
+
+pub use classify::{FileClass, classify};
+pub use edit::checkbox_states;
+pub use format::{FIELDS, Field, Section};
+pub use name::slug;
+pub use parse::{parse, same_meaning, too_large};
+pub use place::{FieldPlace, PlaceKind};
+pub use plan::{Plan, PlanParts};
+pub use rule::{LintRule, RULES};
+pub use security::is_sensitive;
+pub use template::{TemplateKind, template};
+
+/// What a file says, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed {
+    /// The plan; there exactly when no diagnostic is an error.
+    pub plan: Option<Plan>,
+    /// Everything that was found, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The boxes of the steps that have one, in the order of the file.
+    pub checkboxes: Vec<Checkbox>,
+    /// Where its parts are.
+    pub outline: Outline,
+}
+
+impl Parsed {
+    fn unreadable(diagnostic: Diagnostic) -> Parsed {
+        Parsed {
+            plan: None,
+            diagnostics: vec![diagnostic],
+            checkboxes: Vec::new(),
+            outline: Outline::default(),
+        }
+    }
+}
+
+/// Where the parts of a file are, also of one with errors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// The lines between `---` and `---`, without these.
+    pub frontmatter: Option<Span>,
+    /// The steps, in the order of the file.
+    pub steps: Vec<StepPlace>,
+    /// Fields and items of `verify`, in the order of the file.
+    pub fields: Vec<FieldPlace>,
+    /// Fenced blocks and comments of several lines that are not part of a value.
+    pub blocks: Vec<Block>,
+}
+
+/// Lines that are not read as Markdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What they are.
+    pub kind: BlockKind,
+    /// From the beginning of the line that opens them to the end of the one that closes them.
+    pub span: Span,
+}
+
+/// What hides lines from the reader of Markdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    /// A fenced block.
+    Fence,
+    /// An HTML comment of several lines.
+    Comment,
+}
+
+/// Where a step is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepPlace {
+    /// Position from 1, which is its number in a run.
+    pub number: u32,
+    /// Title, without line breaks or control characters.
+    pub name: String,
+    /// Its title in the file, or its whole header where it has none.
+    pub title: Span,
+    /// Its number as written, which need not be a number.
+    pub id: Span,
+    /// From its header to what ends it.
+    pub span: Span,
+}
+
+/// The box of a step: `[ ]` or `[x]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checkbox {
+    /// Number of the step as written in the file.
+    pub step: u32,
+    /// Offset of the byte between the brackets. It stays where it is when boxes are ticked.
+    pub offset: usize,
+    /// Whether that byte is `x` or `X`.
+    pub ticked: bool,
+}
+
+words! {
+    /// When verified work that is not committed is committed, at `finish`.
+    #[derive(Default)]
+    pub enum CommitWhen {
+        /// In one commit.
+        #[default]
+        End = "end",
+        /// In one commit for each step.
+        Step = "step",
+        /// Not at all; what is not committed is refused.
+        Never = "never",
+    }
+}
+
+words! {
+    /// The author's estimate of risk. `High` always asks a human at human gates.
+    pub enum Risk {
+        /// Nothing of value can break.
+        Low = "low",
+        /// A mistake costs time.
+        Medium = "medium",
+        /// A mistake costs more than time.
+        High = "high",
+    }
+}
+
+/// Where a run works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// A linked git worktree of its own (`worktree: true`).
+    Worktree,
+    /// A branch of its own in the current checkout (`worktree: false`).
+    Branch,
+    /// The checkout and branch that the host tool prepared (`worktree: host`).
+    Host,
+}
+
+/// Upper bounds on a whole run; `None` is unbounded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Budgets {
+    /// Attempts over all steps.
+    pub total_attempts: Option<u64>,
+    /// Agents started.
+    pub agents: Option<u64>,
+    /// Money.
+    pub cost: Option<Money>,
+    /// Tokens read and written by agents.
+    pub tokens: Option<u64>,
+    /// Active time; pauses do not count.
+    pub elapsed_minutes: Option<u64>,
+}
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Position from 1; equal to the number in the file.
+    pub number: u32,
+    /// Title, without line breaks or control characters.
+    pub name: String,
+    /// What the agent is told to do.
+    pub action: String,
+    /// The step's own fenced `sh` or `bash` block, which the `script` agent runs.
+    pub script: Option<Script>,
+    /// Whether a failed attempt is repeated.
+    pub repeat: Loop,
+    /// What must hold afterwards, in the author's order. Empty: nothing is verified.
+    pub checks: Vec<Check>,
+    /// Whether somebody approves the step once it is done.
+    pub gate: Option<Gate>,
+    /// The step mentions security anywhere (see [`is_sensitive`]): its human gate never
+    /// approves itself.
+    pub sensitive: bool,
+}
+
+/// A fenced block inside a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// Interpreter named by the fence.
+    pub shell: Shell,
+    /// Text between the fences, with the block's indentation removed.
+    pub text: String,
+}
+
+/// Whether a failed attempt is repeated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Loop {
+    /// One attempt.
+    Never,
+    /// Attempts until the checks pass, at most `limit`.
+    Until {
+        /// The author's words, for people and prompts; the checks decide.
+        condition: String,
+        /// Highest number of attempts (`max_iterations`, 3 when the file names none).
+        limit: NonZeroU32,
+    },
+}
+
+impl Loop {
+    /// The text in the record: `false` or `until …`.
+    pub fn text(&self) -> String {
+        match self {
+            Loop::Never => "false".to_owned(),
+            Loop::Until { condition, .. } => format!("until {condition}"),
+        }
+    }
+}
+
+words! {
+    /// Who approves a finished step.
+    pub enum Gate {
+        /// A person, unless `auto_approve` and the risk rules let it pass.
+        Human = "human",
+        /// Nobody; the approval is recorded.
+        Auto = "auto",
+    }
+}
+
+/// One item of `verify`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Run a command and look at its exit code.
+    Shell(ShellCheck),
+    /// Look at a page; a person does it where no checker is configured.
+    Browser {
+        /// Page to open.
+        url: String,
+        /// What to look for.
+        check: String,
+    },
+    /// A person looks.
+    HumanReview {
+        /// What to look at.
+        prompt: String,
+    },
+    /// Something exists.
+    Artifact {
+        /// Path below the execution root.
+        path: String,
+        /// What must hold of it.
+        assertion: Assertion,
+    },
+}
+
+/// A command that onloop runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellCheck {
+    /// The command line, exactly as written.
+    pub command: String,
+    /// Which result passes.
+    pub expect: Expectation,
+    /// Overrides the run's time limit for verification commands.
+    pub timeout_ms: Option<u64>,
+    /// Folder below the execution root to run in.
+    pub cwd: Option<String>,
+    /// Environment additions, in order.
+    pub env: Vec<(String, String)>,
+    /// Which shell reads the line; `bash` unless the file says otherwise.
+    pub shell: Shell,
+    /// The network that it has where it is confined.
+    pub network: Network,
+}
+
+impl ShellCheck {
+    /// A command that must exit 0, with every other field at its default.
+    pub fn new(command: impl Into<String>) -> Self {
+        ShellCheck {
+            command: command.into(),
+            expect: Expectation::Pass,
+            timeout_ms: None,
+            cwd: None,
+            env: Vec::new(),
+            shell: Shell::Bash,
+            network: Network::All,
+        }
+    }
+}
+
+/// Which result of a command passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// Exit code 0.
+    Pass,
+    /// Any exit code but 0, 126, 127 and deaths by signal: the command ran and said no.
+    Fail,
+}
+
+/// What must hold of an artifact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assertion {
+    /// The file or folder exists.
+    Exists,
+    /// The file contains this text.
+    Contains(String),
+    /// The folder directly contains a file whose name matches this pattern.
+    MatchesGlob(String),
+}
+
+pub mod language;
