@@ -1,7 +1,6 @@
 //! What libgit2 can do on its own.
 
 mod attributes;
-mod parcel;
 mod worktree;
 
 use std::path::{Path, PathBuf};
@@ -19,7 +18,6 @@ use super::program::{KnownRemote, NewCheckpoint, NewFiles};
 use super::{Registered, resolved, trouble, utf8};
 
 pub(super) use attributes::{checkout_needs_program, needs_program};
-pub(super) use parcel::parcel;
 pub(super) use worktree::{create_worktree, registered, remove_worktree};
 
 /// The repository around `cwd`. The search ends where git's own does.
@@ -302,20 +300,6 @@ fn has_more_to_it(repository: &Repository, name: &str) -> Option<bool> {
         Some(count)
     };
     Some(count("url")? > 1 || count("pushurl")? > 1 || count("receivepack")? > 0)
-}
-
-/// Everything that is configured for a repository, as libgit2 reads it.
-pub(super) fn configured(repository: &Repository) -> Option<Vec<u8>> {
-    let config = repository.config().ok()?.snapshot().ok()?;
-    let mut all = Vec::new();
-    let entries = config.entries(None).ok()?;
-    let listed = entries.for_each(|entry| {
-        let value = if entry.has_value() { entry.value_bytes() } else { b"" };
-        for part in [entry.name_bytes(), b"\n", value, b"\0"] {
-            all.extend_from_slice(part);
-        }
-    });
-    listed.ok().map(|()| all)
 }
 
 /// An error of libgit2 as a failure that names the repository.

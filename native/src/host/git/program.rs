@@ -13,7 +13,6 @@ mod folders;
 mod folders;
 mod merge;
 mod programs;
-mod receive;
 mod references;
 #[cfg(unix)]
 mod remembered;
