@@ -54,14 +54,12 @@ pub(super) struct Aside<'a> {
     pub(super) committed: Option<Timestamp>,
     /// Most bytes that git may answer.
     pub(super) limit_bytes: u64,
-    /// For the commands of git that refuse to be told that a path is no pattern.
-    pub(super) takes_patterns: bool,
 }
 
 impl Default for Aside<'_> {
     fn default() -> Self {
         let limit_bytes = limits::GIT_ANSWER_BYTES;
-        Aside { index: None, committed: None, limit_bytes, takes_patterns: false }
+        Aside { index: None, committed: None, limit_bytes }
     }
 }
 
@@ -295,9 +293,6 @@ impl GitProgram {
             command.args(["-c", setting]);
         }
         command.args(args).env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
-        if aside.takes_patterns {
-            command.env_remove("GIT_LITERAL_PATHSPECS");
-        }
         if let Some(index) = aside.index {
             command.env("GIT_INDEX_FILE", index).env("GIT_INDEX_VERSION", "4");
         }
