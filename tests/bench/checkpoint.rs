@@ -21,7 +21,7 @@ const FOLDERS: usize = 100;
 const FILES_IN_EACH: usize = 100;
 /// Files that change between two checkpoints.
 const CHANGED: usize = 10;
-const GOAL: f64 = 1.5;
+const GOAL: f64 = 3.0;
 
 fn main() {
     let folder = tempfile::tempdir().expect("there is a temporary folder");

@@ -16,7 +16,6 @@
 mod aside;
 mod discovery;
 mod libgit;
-mod nearby;
 mod program;
 mod rollback;
 mod shared;
@@ -25,7 +24,6 @@ mod trouble;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +31,6 @@ use onloop_core::effect::{BranchName, Failure, FailureKind, GitRequest, Outcome}
 use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
 
 use super::{Interrupts, RunningGroup};
-use nearby::Nearby;
 use program::GitProgram;
 
 /// Answers [`GitRequest`]s.
@@ -42,8 +39,6 @@ pub struct OsGit {
     program: GitProgram,
     /// Whether libgit2 is not asked at all.
     is_alone: bool,
-    /// The repository of this machine that was pushed to last.
-    nearby: RefCell<Option<Nearby>>,
 }
 
 impl Default for OsGit {
@@ -97,8 +92,7 @@ impl OsGit {
 
     /// Uses `executable` where libgit2 is not enough.
     pub fn with_program(executable: impl Into<OsString>) -> OsGit {
-        let program = GitProgram::new(executable.into());
-        OsGit { program, is_alone: false, nearby: RefCell::default() }
+        OsGit { program: GitProgram::new(executable.into()), is_alone: false }
     }
 
     /// Lets `interrupts` end what hangs, and whoever has no time find it in `running`.

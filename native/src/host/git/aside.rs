@@ -90,14 +90,8 @@ impl OsGit {
                 limit_bytes,
                 programs,
             } => {
-                let cwd = absolute(cwd)?;
-                let library = match self.access(&cwd)? {
-                    Access::Nothing => return Err(no_repository(&cwd)),
-                    Access::Library(repository) => Some(repository),
-                    Access::Program(_) => None,
-                };
+                let cwd = self.demand_repository(cwd)?;
                 let new = NewCheckpoint {
-                    library: library.as_ref(),
                     index: &absolute(index)?,
                     reference: &checkpoint_name(name)?,
                     parent: parent.as_deref().map(commit_id).transpose()?,

@@ -1,25 +1,23 @@
 //! What libgit2 can do on its own.
 
 mod attributes;
-mod parcel;
 mod worktree;
 
 use std::path::{Path, PathBuf};
 
 use git2::{
-    BranchType, ErrorCode, FileMode, Index, Oid, Repository, RepositoryOpenFlags, RepositoryState,
-    Signature, StatusOptions, build::TreeUpdateBuilder,
+    BranchType, ErrorCode, FileMode, Oid, Repository, RepositoryOpenFlags, RepositoryState,
+    Signature, StatusOptions,
 };
 use onloop_core::effect;
 use onloop_core::effect::{BranchName, Failure, FailureKind, KeptFile};
 use onloop_core::time::Timestamp;
 
 use super::discovery::Bounds;
-use super::program::{KnownRemote, NewCheckpoint, NewFiles};
+use super::program::{KnownRemote, NewFiles};
 use super::{Registered, resolved, trouble, utf8};
 
 pub(super) use attributes::{checkout_needs_program, needs_program};
-pub(super) use parcel::parcel;
 pub(super) use worktree::{create_worktree, registered, remove_worktree};
 
 /// The repository around `cwd`. The search ends where git's own does.
@@ -58,7 +56,7 @@ pub(super) fn survey(
 }
 
 /// The top folder of the checkout, symbolic links resolved.
-pub(super) fn workdir(repository: &Repository) -> Result<PathBuf, Failure> {
+fn workdir(repository: &Repository) -> Result<PathBuf, Failure> {
     match repository.workdir() {
         Some(path) => Ok(resolved(path)),
         None => {
@@ -127,57 +125,6 @@ fn dirty(repository: &Repository) -> Result<Vec<String>, Failure> {
     paths.sort();
     paths.dedup();
     Ok(paths)
-}
-
-/// The tree `before` with `paths` as `index` has them; `None`: git itself has to make it.
-pub(super) fn changed_tree<'a>(
-    repository: &Repository,
-    before: &str,
-    index: &Index,
-    paths: impl Iterator<Item = &'a [u8]>,
-) -> Option<String> {
-    let before = repository.find_tree(Oid::from_str(before).ok()?).ok()?;
-    let mut paths = paths.peekable();
-    if paths.peek().is_none() {
-        return Some(before.id().to_string());
-    }
-    let mut update = TreeUpdateBuilder::new();
-    for path in paths {
-        let named = std::str::from_utf8(path).ok()?;
-        match index.get_path(Path::new(named), 0) {
-            Some(entry) => update.upsert(path, entry.id, file_mode(entry.mode)?),
-            None if before.get_path(Path::new(named)).is_ok() => update.remove(path),
-            // It came and went.
-            None => &mut update,
-        };
-    }
-    let tree = update.create_updated(repository, &before).ok()?;
-    Some(tree.to_string())
-}
-
-fn file_mode(mode: u32) -> Option<FileMode> {
-    match mode {
-        0o100_644 => Some(FileMode::Blob),
-        0o100_755 => Some(FileMode::BlobExecutable),
-        0o120_000 => Some(FileMode::Link),
-        // A repository inside the checkout: git knows best.
-        _ => None,
-    }
-}
-
-/// Makes the commit of a checkpoint, byte for byte as the git program does, without starting one.
-pub(super) fn commit_beside(
-    repository: &Repository,
-    tree: &str,
-    new: &NewCheckpoint<'_>,
-) -> Result<String, Failure> {
-    let parent = match new.parent {
-        Some(parent) => Some(parent.to_owned()),
-        None => head(repository)?,
-    };
-    let made = Oid::from_str(tree)
-        .and_then(|tree| commit(repository, tree, parent.as_deref(), new.message, new.at));
-    made.map(|id| id.to_string()).map_err(|error| failure(repository, &error))
 }
 
 /// A commit of ours that no name names.
@@ -302,20 +249,6 @@ fn has_more_to_it(repository: &Repository, name: &str) -> Option<bool> {
         Some(count)
     };
     Some(count("url")? > 1 || count("pushurl")? > 1 || count("receivepack")? > 0)
-}
-
-/// Everything that is configured for a repository, as libgit2 reads it.
-pub(super) fn configured(repository: &Repository) -> Option<Vec<u8>> {
-    let config = repository.config().ok()?.snapshot().ok()?;
-    let mut all = Vec::new();
-    let entries = config.entries(None).ok()?;
-    let listed = entries.for_each(|entry| {
-        let value = if entry.has_value() { entry.value_bytes() } else { b"" };
-        for part in [entry.name_bytes(), b"\n", value, b"\0"] {
-            all.extend_from_slice(part);
-        }
-    });
-    listed.ok().map(|()| all)
 }
 
 /// An error of libgit2 as a failure that names the repository.

@@ -5,21 +5,11 @@ mod checkpoint;
 mod command;
 mod commit;
 mod cut;
-mod few;
-#[cfg(target_os = "linux")]
-mod folders;
-#[cfg(not(target_os = "linux"))]
-#[path = "program/folders_elsewhere.rs"]
-mod folders;
 mod merge;
 mod programs;
-mod receive;
 mod references;
-#[cfg(unix)]
-mod remembered;
 mod remote;
 mod shared;
-mod tree;
 mod worktree;
 
 use std::path::{Path, PathBuf};

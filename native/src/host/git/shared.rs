@@ -46,7 +46,7 @@ impl OsGit {
                     commit.as_deref().map(commit_id).transpose()?;
                 }
                 let remote = self.known_remote(&cwd, remote)?;
-                let pushed = self.push_refs(&cwd, &remote, updates);
+                let pushed = program.push_refs(&cwd, &remote, updates);
                 needed(pushed, "a remote is asked").map(done)
             }
             GitRequest::FetchRefs { cwd, remote, prefix } => {

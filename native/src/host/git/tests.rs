@@ -5,8 +5,6 @@ mod environment;
 mod hanging;
 mod keeping;
 mod merging;
-#[cfg(unix)]
-mod nearby;
 mod programs;
 mod shared;
 pub(super) mod surroundings;

@@ -8,7 +8,7 @@ use super::Answer;
 use super::command::lines_until_nul;
 
 /// The folder in which copies of records lie; it is the run's and not its work.
-pub(super) const OURS: &[u8] = b".hotl";
+const OURS: &[u8] = b".hotl";
 
 /// Files of a checkout that an index does not have as they are.
 #[derive(Debug, Default)]
@@ -21,8 +21,8 @@ pub(super) struct Changes {
 
 impl Changes {
     /// From what git says of tracked files.
-    pub(super) fn told(tracked: Answer) -> Result<Changes, Failure> {
-        let tracked = tracked.success()?;
+    pub(super) fn tracked(answer: Answer) -> Result<Changes, Failure> {
+        let tracked = answer.success()?;
         let mut changes = Changes::default();
         let mut fields = lines_until_nul(&tracked);
         while let (Some(letter), Some(path)) = (fields.next(), fields.next()) {
@@ -34,18 +34,13 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Every path, in order.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &[u8]> {
-        self.present.union(&self.gone).map(Vec::as_slice)
-    }
-
-    /// From what git says of files that it does not track.
-    pub(super) fn untracked(others: Answer) -> Result<Changes, Failure> {
-        let others = others.success()?;
+    /// Adds what git says of files that it does not track.
+    pub(super) fn add_untracked(&mut self, answer: Answer) -> Result<(), Failure> {
+        let others = answer.success()?;
         // A repository inside the checkout ends with a slash.
         let others = lines_until_nul(&others).map(|path| path.strip_suffix(b"/").unwrap_or(path));
-        let present = others.map(<[u8]>::to_vec).collect();
-        Ok(Changes { present, gone: BTreeSet::new() })
+        self.present.extend(others.map(<[u8]>::to_vec));
+        Ok(())
     }
 
     /// Without what is not the run's work.
@@ -53,15 +48,6 @@ impl Changes {
         self.present.retain(|path| !is_ours(path));
         self.gone.retain(|path| !is_ours(path));
         self
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.present.is_empty() && self.gone.is_empty()
-    }
-
-    pub(super) fn extend(&mut self, more: Changes) {
-        self.present.extend(more.present);
-        self.gone.extend(more.gone);
     }
 }
 

@@ -1,8 +1,7 @@
 //! Keeping the files of a checkout as a commit beside its branches, with an index of its own.
 //!
-//! A checkpoint is taken after every turn, so that few processes are started for it: which tracked
-//! files may have changed and the tree are found in this process wherever that is sure to come out as
-//! git would have it. Git reads the files themselves, since only git runs filters.
+//! Git does all of it, because only git runs filters. Its index lies in the state home, so that git reads
+//! only files that have changed, and no change that an agent makes to the checkout's index counts.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -10,22 +9,17 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use git2::Index;
 use onloop_core::effect::{Failure, FailureKind, KeptWork, LeftOut, LeftOutReason};
 use onloop_core::time::Timestamp;
 
-use super::super::{libgit, rollback};
+use super::super::rollback;
 use super::GitProgram;
 use super::changes::Changes;
 use super::command::{Aside, lines_until_nul, text, until_nul};
-use super::folders::{self, Ask, Look};
 use super::programs::{Programs, push_hook};
-use super::tree;
 
 /// A checkpoint to make.
 pub(crate) struct NewCheckpoint<'a> {
-    /// The repository, where libgit2 can open it.
-    pub(crate) library: Option<&'a git2::Repository>,
     pub(crate) index: &'a Path,
     /// The whole name of the reference.
     pub(crate) reference: &'a str,
@@ -45,17 +39,6 @@ pub(crate) struct Wanted<'a> {
     pub(crate) paths: &'a [String],
 }
 
-/// What a checkpoint takes in.
-#[derive(Default)]
-pub(super) struct Work {
-    pub(super) changes: Changes,
-    left_out: Vec<LeftOut>,
-    /// The index with the changes in it, not written yet; `None`: git has to take them in.
-    pub(super) known: Option<Index>,
-    /// What to remember of the folders once the changes are in the index.
-    look: Option<Look>,
-}
-
 impl GitProgram {
     /// Keeps the files of the checkout around `cwd`.
     pub(crate) fn checkpoint(
@@ -63,55 +46,32 @@ impl GitProgram {
         cwd: &Path,
         new: &NewCheckpoint<'_>,
     ) -> Result<KeptWork, Failure> {
-        let (root, common) = match new.library {
-            Some(repository) => (libgit::workdir(repository)?, repository.commondir().to_owned()),
-            None => {
-                let layout = self.layout(cwd)?;
-                (layout.root, layout.common)
-            }
-        };
-        self.prepare_index(&root, new.index)?;
-        let (programs, work) = self.trusted_work(&root, &common, new);
-        let programs = programs?;
-        let mut work = match work {
-            Ok(work) => work,
+        let layout = self.layout(cwd)?;
+        let root = &layout.root;
+        // First: what follows runs filters.
+        let Programs { digest, hooks } = self.demand_programs(root, new.programs)?;
+        self.prepare_index(root, new.index)?;
+        let mut changes = match self.changes(root, new.index) {
             // An index that cannot be read is only a memory of what is in the checkout.
             Err(failure) if new.index.exists() && failure.kind == FailureKind::Other => {
                 fs::remove_file(new.index).map_err(|e| rollback::failure(new.index, &e))?;
-                self.prepare_index(&root, new.index)?;
-                self.trusted_work(&root, &common, new).1?
+                self.prepare_index(root, new.index)?;
+                self.changes(root, new.index)?
             }
-            Err(failure) => return Err(failure),
+            found => found?,
         };
-        let tree = self.tree(&root, new, &mut work)?;
-        let commit = self.commit_aside(&root, &tree, new)?;
+        changes.present.extend(self.tracked_though_ignored(root)?);
+        let left_out = self.take_in(root, new, changes.of_the_run())?;
+        let aside = Aside { index: Some(new.index), ..Aside::default() };
+        // What is missing here was missing before: a partial clone.
+        let tree = self.answer_aside(root, &["write-tree", "--missing-ok"], &[], aside)?;
+        let tree = text(&tree.success()?);
+        make_private(new.index).map_err(|error| rollback::failure(new.index, &error))?;
+        let commit = self.commit_aside(root, &tree, new)?;
         let args = ["update-ref", "--no-deref", new.reference, &commit];
-        thread::scope(|scope| {
-            let named = scope.spawn(|| self.answer_aside(&root, &args, &[], Aside::default()));
-            // Meanwhile: without what it remembers, the next checkpoint finds the same changes once more.
-            let pending = work.known.take().filter(|_| !work.changes.is_empty());
-            if pending.is_none_or(|mut known| known.write().is_ok())
-                && make_private(new.index).is_ok()
-            {
-                tree::note(new.index, &tree);
-                self.remember_folders(&root, new.index, &mut work);
-            }
-            joined(named)?.success()
-        })?;
-        let Programs { digest, hooks, .. } = programs;
-        let hook = push_hook(&hooks.unwrap_or_else(|| common.join("hooks")));
-        let (programs, left_out) = (format!("{digest}+{hook}"), work.left_out);
-        Ok(KeptWork { commit, tree, programs, left_out })
-    }
-
-    /// Remembers which folders git has not to be asked about the next time.
-    fn remember_folders(&self, root: &Path, index: &Path, work: &mut Work) {
-        // What is left out has to be named each time.
-        let Some(look) = work.look.take().filter(|_| work.left_out.is_empty()) else { return };
-        if *look.ask() != Ask::Nothing || !work.changes.is_empty() {
-            // Without it git is asked about everything.
-            let _ = self.remember(root, index, look, &work.changes);
-        }
+        self.answer_aside(root, &args, &[], Aside::default())?.success()?;
+        let hook = push_hook(&hooks.unwrap_or_else(|| layout.common.join("hooks")));
+        Ok(KeptWork { commit, tree, programs: format!("{digest}+{hook}"), left_out })
     }
 
     fn commit_aside(
@@ -120,9 +80,6 @@ impl GitProgram {
         tree: &str,
         new: &NewCheckpoint<'_>,
     ) -> Result<String, Failure> {
-        if let Some(repository) = new.library {
-            return libgit::commit_beside(repository, tree, new);
-        }
         let parent = match new.parent {
             Some(parent) => Some(parent.to_owned()),
             None => self.commit(root, "HEAD")?,
@@ -160,118 +117,62 @@ impl GitProgram {
         copy_with_time(&own, index).map_err(|error| rollback::failure(&own, &error))
     }
 
-    /// Which programs git would run, and what has changed. These questions do not wait for each other,
-    /// but for git's look at tracked files: it may run a filter.
-    fn trusted_work(
-        &self,
-        root: &Path,
-        common: &Path,
-        new: &NewCheckpoint<'_>,
-    ) -> (Result<Programs, Failure>, Result<Work, Failure>) {
-        let (expected, index) = (new.programs, new.index);
-        let (programs, folders, tracked) = thread::scope(|scope| {
-            let programs = scope.spawn(|| self.demand_programs(root, expected));
-            let folders = scope.spawn(|| folders::before(root, index));
-            let tracked = remembered(root, new);
-            (joined(programs), joined(folders), tracked)
+    /// What is different in the checkout from what `index` says. The two questions do not wait for each
+    /// other.
+    fn changes(&self, root: &Path, index: &Path) -> Result<Changes, Failure> {
+        let aside = Aside { index: Some(index), ..Aside::default() };
+        let tracked =
+            ["diff-files", "--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
+        let others = ["ls-files", "--others", "--exclude-standard", "-z"];
+        let (tracked, others) = thread::scope(|scope| {
+            let others = scope.spawn(|| self.answer_aside(root, &others, &[], aside));
+            let tracked = self.answer_aside(root, &tracked, &[], aside);
+            (tracked, others.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
-        let programs = match programs {
-            Ok(programs) => programs,
-            Err(failure) => return (Err(failure.clone()), Err(failure)),
-        };
-        let rules = programs.ignore_rules(root, common);
-        let look = match (&tracked, folders, rules) {
-            (Some((_, index)), Some(before), Some(rules)) => before.look(index, rules),
-            _ => None,
-        };
-        let ask = look.as_ref().map_or(&Ask::Everything, Look::ask);
-        let work = thread::scope(|scope| {
-            let others = scope.spawn(|| self.others(root, index, ask));
-            let work = self.tracked_work(root, new, tracked);
-            let (others, mut work) = (joined(others)?, work?);
-            self.add_work(root, new, others, &mut work)?;
-            Ok(work)
-        });
-        (Ok(programs), work.map(|work| Work { look, ..work }))
+        let mut changes = Changes::tracked(tracked?)?;
+        changes.add_untracked(others?)?;
+        Ok(changes)
     }
 
-    /// What has changed of tracked files, where git has not to look by itself.
-    fn tracked_work(
-        &self,
-        root: &Path,
-        new: &NewCheckpoint<'_>,
-        remembered: Option<(Changes, Index)>,
-    ) -> Result<Work, Failure> {
-        let (changes, known) = match remembered {
-            Some((changes, known)) => (changes, Some(known)),
-            None => {
-                let aside = Aside { index: Some(new.index), ..Aside::default() };
-                let args = [
-                    "diff-files",
-                    "--name-status",
-                    "-z",
-                    "--no-renames",
-                    "--ignore-submodules=dirty",
-                ];
-                (Changes::told(self.answer_aside(root, &args, &[], aside)?)?, None)
-            }
-        };
-        let mut work = Work { known, ..Work::default() };
-        self.add_work(root, new, changes, &mut work)?;
-        Ok(work)
+    /// Files that the checkout's own index has although they are ignored by name: `git add --force`.
+    fn tracked_though_ignored(&self, root: &Path) -> Result<Vec<Vec<u8>>, Failure> {
+        let args = ["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"];
+        let listed = self.answer_aside(root, &args, &[], Aside::default())?.success()?;
+        let paths = lines_until_nul(&listed).map(<[u8]>::to_vec);
+        // Some of them may be missing, as in a sparse checkout.
+        Ok(paths.filter(|path| below(root, path).symlink_metadata().is_ok()).collect())
     }
 
-    /// Adds changes, but for what cannot be kept.
-    fn add_work(
+    /// Writes the changes to the index, but for what cannot be kept, which is returned.
+    fn take_in(
         &self,
         root: &Path,
         new: &NewCheckpoint<'_>,
-        changes: Changes,
-        work: &mut Work,
-    ) -> Result<(), Failure> {
-        let mut changes = changes.of_the_run();
+        mut changes: Changes,
+    ) -> Result<Vec<LeftOut>, Failure> {
+        let mut left_out = Vec::new();
         for (path, why) in self.unkept(root, &changes.present, new.limit_bytes)? {
             changes.present.remove(&path);
-            let path = String::from_utf8_lossy(&path).into_owned();
-            work.left_out.push(LeftOut { path, why });
+            left_out.push(LeftOut { path: String::from_utf8_lossy(&path).into_owned(), why });
         }
-        work.left_out.sort_by(|a, b| a.path.cmp(&b.path));
-        if let (Some(library), Some(known)) = (new.library, work.known.take()) {
-            work.known = self.take_in_few(library, root, new.index, known, &changes)?;
-        }
-        work.changes.extend(changes);
-        Ok(())
-    }
-
-    /// Writes the changes to the index.
-    pub(super) fn take_in(
-        &self,
-        root: &Path,
-        new: &NewCheckpoint<'_>,
-        work: &mut Work,
-    ) -> Result<(), Failure> {
-        let known = work.known.take();
-        let changes = &mut work.changes;
-        if changes.is_empty() || known.is_some_and(|mut known| known.write().is_ok()) {
-            return Ok(());
-        }
-        let aside = Aside { index: Some(new.index), ..Aside::default() };
-        let list = |paths: &BTreeSet<Vec<u8>>| until_nul(paths.iter().map(Vec::as_slice));
+        let update = |words: &[&str], paths: &BTreeSet<Vec<u8>>| {
+            if paths.is_empty() {
+                return Ok(());
+            }
+            let args = [&["update-index"], words, &["-z", "--stdin"]].concat();
+            let aside = Aside { index: Some(new.index), ..Aside::default() };
+            let list = until_nul(paths.iter().map(Vec::as_slice));
+            self.answer_aside(root, &args, &list, aside)?.success().map(drop)
+        };
         // First: a folder may take the place of a file, a link that of a folder, and git only removes a
         // file whose place a repository has taken.
         let is_folder = |path: &&Vec<u8>| {
             below(root, path).symlink_metadata().is_ok_and(|found| found.is_dir())
         };
-        changes.gone.extend(changes.present.iter().filter(is_folder).cloned().collect::<Vec<_>>());
-        if !changes.gone.is_empty() {
-            let args = ["update-index", "--force-remove", "-z", "--stdin"];
-            self.answer_aside(root, &args, &list(&changes.gone), aside)?.success()?;
-        }
-        if !changes.present.is_empty() {
-            let args = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
-            self.answer_aside(root, &args, &list(&changes.present), aside)?.success()?;
-        }
-        Ok(())
+        changes.gone.extend(changes.present.iter().filter(is_folder).cloned());
+        update(&["--force-remove"], &changes.gone)?;
+        update(&["--add", "--remove", "--replace"], &changes.present)?;
+        Ok(left_out)
     }
 
     fn unkept(
@@ -430,23 +331,6 @@ impl GitProgram {
     }
 }
 
-/// What may have changed, and the index that was read for it; `None`: git has to look.
-#[cfg(unix)]
-fn remembered(root: &Path, new: &NewCheckpoint<'_>) -> Option<(Changes, Index)> {
-    // An index of a repository that libgit2 does not know has another form.
-    new.library.and_then(|_| super::remembered::changes(root, new.index))
-}
-
-/// Elsewhere an index remembers too little of a file.
-#[cfg(not(unix))]
-fn remembered(_root: &Path, _new: &NewCheckpoint<'_>) -> Option<(Changes, Index)> {
-    None
-}
-
-fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
 #[cfg(unix)]
 pub(super) fn below(root: &Path, path: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
@@ -458,14 +342,14 @@ pub(super) fn below(root: &Path, path: &[u8]) -> PathBuf {
     root.join(&*String::from_utf8_lossy(path))
 }
 
-/// Git writes it for everybody to read; what lies in the state home is for its owner alone. An index that is
-/// private is not touched: with another time it would be another file to what is noted about it.
+/// Git writes it for everybody to read; what lies in the state home is for its owner alone.
 #[cfg(unix)]
 fn make_private(index: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    match index.metadata()?.permissions().mode() & 0o777 {
-        0o600 => Ok(()),
-        _ => fs::set_permissions(index, fs::Permissions::from_mode(0o600)),
+    match fs::set_permissions(index, fs::Permissions::from_mode(0o600)) {
+        // Nothing was ever added.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        made => made,
     }
 }
 

@@ -54,14 +54,12 @@ pub(super) struct Aside<'a> {
     pub(super) committed: Option<Timestamp>,
     /// Most bytes that git may answer.
     pub(super) limit_bytes: u64,
-    /// For the commands of git that refuse to be told that a path is no pattern.
-    pub(super) takes_patterns: bool,
 }
 
 impl Default for Aside<'_> {
     fn default() -> Self {
         let limit_bytes = limits::GIT_ANSWER_BYTES;
-        Aside { index: None, committed: None, limit_bytes, takes_patterns: false }
+        Aside { index: None, committed: None, limit_bytes }
     }
 }
 
@@ -227,7 +225,7 @@ impl GitProgram {
         self.run(command, cwd, args, input, bounds)
     }
 
-    pub(super) fn run(
+    fn run(
         &self,
         command: Command,
         cwd: &Path,
@@ -295,9 +293,6 @@ impl GitProgram {
             command.args(["-c", setting]);
         }
         command.args(args).env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
-        if aside.takes_patterns {
-            command.env_remove("GIT_LITERAL_PATHSPECS");
-        }
         if let Some(index) = aside.index {
             command.env("GIT_INDEX_FILE", index).env("GIT_INDEX_VERSION", "4");
         }
@@ -315,26 +310,6 @@ impl GitProgram {
     }
 
     fn command(&self, cwd: &Path, hooks: Hooks) -> Command {
-        let mut command = self.unconfigured(cwd);
-        command.arg("--no-pager");
-        for setting in CONFIG {
-            command.args(["-c", setting]);
-        }
-        if hooks == Hooks::Off {
-            command.args(["-c", NO_HOOKS]);
-        }
-        command
-    }
-
-    /// Git as the other side of a push. What is configured for the one here, by us and by the environment,
-    /// is not for it.
-    pub(super) fn other_side(&self, cwd: &Path) -> Command {
-        let mut command = self.unconfigured(cwd);
-        command.env_remove("GIT_CONFIG_COUNT");
-        command
-    }
-
-    fn unconfigured(&self, cwd: &Path) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(cwd);
         for (name, _) in env::vars_os().filter(|(name, _)| !is_kept(&name.to_string_lossy())) {
@@ -345,7 +320,14 @@ impl GitProgram {
             .env("GIT_TERMINAL_PROMPT", "0")
             // Reading must not write: a refreshed index would be a change nobody asked for.
             .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_LITERAL_PATHSPECS", "1");
+            .env("GIT_LITERAL_PATHSPECS", "1")
+            .arg("--no-pager");
+        for setting in CONFIG {
+            command.args(["-c", setting]);
+        }
+        if hooks == Hooks::Off {
+            command.args(["-c", NO_HOOKS]);
+        }
         command
     }
 }

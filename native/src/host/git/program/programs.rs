@@ -23,19 +23,14 @@ impl GitProgram {
         let listed = self.answer_aside(root, &args, &[], Aside::default())?.success()?;
         let mut named = Vec::new();
         let mut keys = BTreeSet::new();
-        let (mut hooks, mut excludes) = (Vec::new(), None);
-        let mut settings = Vec::new();
+        let mut hooks = Vec::new();
         let mut fields = listed.split(|&byte| byte == 0);
         while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
             let key = entry.split(|&byte| byte == b'\n').next().unwrap_or_default();
             let key = String::from_utf8_lossy(key);
             let value = &entry[(key.len() + 1).min(entry.len())..];
-            settings.extend_from_slice(entry);
-            settings.push(0);
-            match &*key {
-                "core.hookspath" => hooks.push(folder_in(root, value)),
-                "core.excludesfile" => excludes = Some(value.to_vec()),
-                _ => {}
+            if key == "core.hookspath" {
+                hooks.push(folder_in(root, value));
             }
             if matches!(scope, b"local" | b"worktree") && names_program(&key) {
                 named.extend_from_slice(entry);
@@ -50,7 +45,7 @@ impl GitProgram {
         // What comes after it is about a hook, which does not run here.
         let expected = expected.map(|known| known.split('+').next().unwrap_or_default());
         if expected.is_none_or(|expected| expected == digest) {
-            return Ok(Programs { digest, hooks, settings: sha256(&settings), excludes });
+            return Ok(Programs { digest, hooks });
         }
         let keys: Vec<String> =
             keys.iter().map(|key| format!("`{}`", key.escape_debug())).collect();
@@ -70,47 +65,6 @@ pub(super) struct Programs {
     pub(super) digest: String,
     /// Where the hooks are, if any configuration says so.
     pub(super) hooks: Option<PathBuf>,
-    /// Digest of everything that is configured.
-    settings: String,
-    /// The file of the user that says what to ignore, as it is configured.
-    excludes: Option<Vec<u8>>,
-}
-
-impl Programs {
-    /// What says which files to ignore, apart from `.gitignore`, as a digest: the configuration, and the
-    /// files of the repository and of the user. `None`: it cannot be told.
-    pub(super) fn ignore_rules(&self, root: &Path, common: &Path) -> Option<String> {
-        let of_user = match self.excludes.as_deref() {
-            None => folder_of_user().join("git/ignore"),
-            Some(named @ [b'~', b'/', ..]) => folder_in(root, named),
-            // Another user's home, a place that depends on how git was built, or a form to come.
-            Some([] | [b'~' | b'%' | b':', ..]) => return None,
-            Some(named) => folder_in(root, named),
-        };
-        let mut rules = self.settings.clone().into_bytes();
-        for path in [common.join("info/exclude"), of_user] {
-            match fs::metadata(&path) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => rules.push(b'-'),
-                Ok(found) if found.is_file() && found.len() <= EXCLUDES_BYTES => {
-                    rules.extend_from_slice(sha256(&fs::read(&path).ok()?).as_bytes());
-                }
-                Ok(_) | Err(_) => return None,
-            }
-        }
-        Some(sha256(&rules))
-    }
-}
-
-/// A longer list of what to ignore is read by git alone.
-const EXCLUDES_BYTES: u64 = 1024 * 1024;
-
-/// Where git looks for files of the user that are not configured elsewhere.
-fn folder_of_user() -> PathBuf {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    match set("XDG_CONFIG_HOME") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(set("HOME").unwrap_or_default()).join(".config"),
-    }
 }
 
 /// A folder as configuration names it: relative to the top folder, or to the home of the user.

@@ -168,7 +168,7 @@ impl GitProgram {
 /// first kept apart, beside a repository of which it would list every name once more. And it does not
 /// begin to tidy up while somebody waits. Only where that git is started by the one here does it take
 /// settings.
-pub(super) fn only_below(updates: &[RefUpdate]) -> Option<[String; 4]> {
+fn only_below(updates: &[RefUpdate]) -> Option<[String; 4]> {
     let (run, _) = updates.first()?.name.split_once('/')?;
     let is_of_run = |update: &RefUpdate| {
         update.name.strip_prefix(run).is_some_and(|rest| rest.starts_with('/'))

@@ -141,6 +141,33 @@ fn what_is_in_the_checkout_is_kept_and_nothing_is_touched() {
 }
 
 #[test]
+fn a_tracked_file_is_kept_though_its_name_is_ignored() {
+    for (kind, init) in KINDS {
+        let place = Place::with_commit(init);
+        place.commit("repo", ".gitignore", "dist/\n*.log\n");
+        let first = place.keep("repo", "r/0", None).unwrap();
+        for name in ["committed.js", "staged.js", "ignored.js"] {
+            place.write(&format!("repo/dist/{name}"), "1\n");
+        }
+        place.git("repo", &["add", "--force", "dist/committed.js"]);
+        place.git("repo", &["commit", "--quiet", "--message", "dist"]);
+        place.git("repo", &["add", "--force", "dist/staged.js"]);
+        let second = place.keep("repo", "r/1-1", Some(&first.commit)).unwrap();
+        let kept = |name: &str| format!("100644 dist/{name}");
+        let expected = [kept("committed.js"), kept("staged.js")];
+        assert_eq!(place.listed(&second.tree)[1..3], expected, "{kind}");
+        place.write("repo/dist/committed.js", "2\n");
+        fs::remove_file(place.path("repo/dist/staged.js")).unwrap();
+        let third = place.keep("repo", "r/2-1", Some(&second.commit)).unwrap();
+        let args = ["diff-tree", "-r", "--name-status", &second.commit, &third.commit];
+        let changed = "M\tdist/committed.js\nD\tdist/staged.js";
+        assert_eq!(place.git("repo", &args), changed, "{kind}");
+        place.restore("repo", &second.commit).unwrap();
+        assert_eq!(place.read("repo/dist/committed.js"), "1\n", "{kind}");
+    }
+}
+
+#[test]
 fn an_unborn_branch_and_a_folder_below_the_top_are_kept_whole() {
     for (kind, init) in KINDS {
         let place = Place::new();

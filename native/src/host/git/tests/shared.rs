@@ -8,7 +8,7 @@ use onloop_core::time::Timestamp;
 use super::*;
 
 /// A repository with a bare one, `hub.git`, as its remote.
-pub(super) fn with_hub(init: &[&str]) -> Place {
+fn with_hub(init: &[&str]) -> Place {
     let place = Place::with_commit(init);
     let hub = place.text("hub.git");
     place.git(".", &[&["init", "--quiet", "--bare"], init, &[&hub]].concat());
@@ -31,7 +31,7 @@ fn keep(place: &Place, text: &str) -> String {
     }
 }
 
-pub(super) fn update(name: &str, expected: Option<&String>, commit: &str) -> RefUpdate {
+fn update(name: &str, expected: Option<&String>, commit: &str) -> RefUpdate {
     let commit = Some(commit.to_owned());
     RefUpdate { name: name.to_owned(), expected: expected.cloned(), commit }
 }
@@ -41,7 +41,7 @@ fn push(place: &Place, updates: Vec<RefUpdate>) -> Result<(), Failure> {
     place.perform(GitRequest::PushRefs { cwd, remote, updates })
 }
 
-pub(super) fn there(place: &Place) -> String {
+fn there(place: &Place) -> String {
     place.git("hub.git", &["for-each-ref", "--format=%(refname) %(objectname)"])
 }
 
