@@ -1,9 +1,9 @@
 //! Commands that change the folder: what follows is judged from every folder that it may be in.
 
 use super::Judge;
+use super::entry::ParsedArgs;
 use crate::limits;
 use crate::permission::expand::{Arg, Variables};
-use crate::permission::options::ParsedArgs;
 use crate::permission::paths::{Access, PathClass};
 use crate::permission::shell::{ParsedShell, ScopeKind, Simple, Word};
 use crate::permission::verdict::{Finding, PathRule, Rule};
@@ -123,7 +123,7 @@ fn is_option(arg: &Arg) -> bool {
 }
 
 /// Judges a change of folder: within the checkout it is followed.
-pub(super) fn judge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn judge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let rule = || Rule::Path(PathRule::Outside);
     if parsed.name == "popd" && parsed.args.is_empty() {
         return;

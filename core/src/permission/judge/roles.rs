@@ -1,10 +1,9 @@
 //! Judges arguments by what the table says that they are.
 
+use super::entry::{ArgFinding, ParsedArgs, Role};
 use super::{Judge, network};
 use crate::permission::expand::{Arg, HOLE, Shape, shown};
-use crate::permission::options::{ArgFinding, ParsedArgs};
 use crate::permission::paths::{Access, PathClass};
-use crate::permission::programs::Role;
 use crate::permission::verdict::{Finding, PathRule, Rule};
 
 impl Judge<'_> {
