@@ -35,7 +35,6 @@ mod tests_passed;
 mod transition;
 mod verdict;
 mod wait;
-mod words;
 
 pub use attention::{Attention, INTERRUPTED, NoticeKind, Vigil};
 pub use begin::{Beginning, RestoreError, is_run_id, unique_id};
