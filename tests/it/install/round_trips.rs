@@ -22,7 +22,6 @@ const JSON: &[(Host, Part, &str)] = &[
     (Host::VsCode, Part::Servers, VSCODE_SERVERS),
     (Host::OpenCode, Part::Servers, OPENCODE),
     (Host::OpenCode, Part::Servers, "{\n  \"mcp\": {\n  }\n}\n"),
-    (Host::Copilot, Part::Hooks, COPILOT_HOOKS),
     (Host::Copilot, Part::Servers, PLAIN_SERVERS),
 ];
 
@@ -84,21 +83,6 @@ const CURSOR_HOOKS: &str = r#"{
       { "command": "./hooks/audit.sh", "loop_limit": 2 }
     ]
   }
-}
-"#;
-
-const COPILOT_HOOKS: &str = r#"{
-	"version": 1,
-	"hooks": {
-		"preToolUse": [
-			{
-				"type": "command",
-				"bash": "./scripts/guard.sh",
-				"powershell": "./scripts/guard.ps1",
-				"timeoutSec": 15
-			}
-		]
-	}
 }
 "#;
 
@@ -182,10 +166,10 @@ fn host_file(host: Host, part: Part, program: &str) -> HostFile {
 fn spellings(text: &str) -> Vec<String> {
     let mut spellings = vec![text.to_owned(), text.trim_end().to_owned(), format!("{text}\n\n")];
     spellings.extend([text.replace('\n', "\n\n"), text.replace("  ", "\t")]);
-    let marked = spellings.iter().map(|text| format!("\u{feff}{text}")).collect::<Vec<_>>();
-    spellings.extend(marked);
     let windows = spellings.iter().map(|text| text.replace('\n', "\r\n")).collect::<Vec<_>>();
+    let marked = [&spellings[0], &windows[0]].map(|text| format!("\u{feff}{text}"));
     spellings.extend(windows);
+    spellings.extend(marked);
     spellings
 }
 
