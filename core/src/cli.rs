@@ -2,7 +2,6 @@
 
 mod grammar;
 mod old_name;
-mod quick;
 
 use std::pin::Pin;
 
@@ -63,15 +62,12 @@ pub async fn main(io: Io) -> Exit {
         return hook(&io, &args).await;
     }
     let is_old_name = old_name::is_called(&io.start().argv);
-    let verb = match quick::verb(&io.start().argv) {
-        Some(verb) => verb,
-        None => match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
-            Ok(cli) => cli.verb,
-            Err(error) => {
-                let exit = explain(&io, &error).await;
-                return if is_old_name { old_name::exit(exit) } else { exit };
-            }
-        },
+    let verb = match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
+        Ok(cli) => cli.verb,
+        Err(error) => {
+            let exit = explain(&io, &error).await;
+            return if is_old_name { old_name::exit(exit) } else { exit };
+        }
     };
     let exit = perform(&io, &verb).await;
     if is_old_name && old_name::knows(&verb) { old_name::exit(exit) } else { exit }

@@ -6,6 +6,7 @@ mod golden;
 mod links;
 mod plugin;
 mod properties;
+mod round_trips;
 
 use crate::workspace::{Run, Workspace};
 

@@ -3,20 +3,20 @@
 //! The table ([`programs`]) and the reader of arguments ([`options`]) only say what is there; the
 //! judgements about it are here and in the modules below.
 
-mod builtins;
-mod check;
-mod files;
-mod folder;
-mod forge;
-mod git;
+pub(super) mod builtins;
+pub(super) mod entry;
+pub(super) mod files;
+pub(super) mod folder;
+pub(super) mod forge;
+pub(super) mod git;
 mod line;
-mod network;
+pub(super) mod network;
 mod redirection;
 mod roles;
-mod scripts;
-mod tasks;
-mod workflow;
-mod wrappers;
+pub(super) mod scripts;
+pub(super) mod tasks;
+pub(super) mod workflow;
+pub(super) mod wrappers;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -24,11 +24,12 @@ use std::collections::BTreeSet;
 use super::Context;
 use super::environment;
 use super::expand::{Arg, HOLE, Shape, Variables, shown};
-use super::options::{self, ParsedArgs};
+use super::options;
 use super::paths::{Places, file_name, in_system_folder, mentions_secret};
-use super::programs::{self, Class, ProgramEntry};
+use super::programs::{self, Class};
 use super::shell::{self, AssignmentForm, ParsedShell, ScopeKind};
 use super::verdict::{Decision, Finding, Rule, Worst};
+use entry::{ParsedArgs, ProgramEntry};
 use onloop_syntax::limits;
 
 /// Collects findings about one call.
@@ -418,7 +419,7 @@ impl<'c> Judge<'c> {
         if let Some(check) = program.check {
             let outer = self.standard.take();
             self.standard = stdin.cloned();
-            self.check(check, &parsed);
+            check(self, &parsed);
             self.standard = outer;
         } else if let Some(rest) = parsed.rest {
             self.command(&args[rest..], stdin);
@@ -472,7 +473,7 @@ impl<'c> Judge<'c> {
 
     fn subcommand(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
         if let Some(check) = parsed.program.check {
-            self.check(check, parsed);
+            check(self, parsed);
         }
         self.commands[at].class = Some(parsed.program.class);
         let Some(rest) = parsed.rest else {

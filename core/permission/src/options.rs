@@ -2,78 +2,9 @@
 //! what is left. It judges nothing: what has to be judged is listed, in the order of the words.
 
 use super::expand::{Arg, HOLE, Shape};
-use super::programs::{Class, Flag, ProgramEntry, Role, Takes, words};
+use super::judge::entry::{ArgFinding, Flag, ParsedArgs, ProgramEntry, Role, Seen, Takes, words};
+use super::programs::Class;
 use super::verdict::Decision;
-
-/// The arguments of one program or sub-command.
-pub(super) struct ParsedArgs<'p> {
-    /// The entry.
-    pub program: &'static ProgramEntry,
-    /// What it is called in rules and reasons: `git push`.
-    pub name: &'p str,
-    /// Every argument behind the name.
-    pub args: &'p [Arg],
-    /// The options that have an entry.
-    pub seen: Vec<Seen>,
-    /// What is neither an option nor an option's value.
-    pub operands: Vec<&'p Arg>,
-    /// Where a wrapped command or a sub-command starts in `args`.
-    pub rest: Option<usize>,
-    /// What has to be judged, in the order of the words.
-    pub found: Vec<ArgFinding<'p>>,
-}
-
-/// An option that was given.
-pub(super) struct Seen {
-    /// Its name as the table has it, written out.
-    pub name: &'static str,
-    /// Its value, if it has one.
-    pub value: Option<Arg>,
-}
-
-/// Something in the arguments that has to be judged.
-pub(super) enum ArgFinding<'p> {
-    /// An operand, by what the table says that it is.
-    Operand(&'p Arg, Role),
-    /// The value of the option at this index of [`ParsedArgs::seen`].
-    Value(usize, Role),
-    /// An option of this name, which makes the program do something else.
-    Makes(&'static str, Class),
-    /// A word that is not known and may be an option.
-    PossibleOption,
-    /// Words that are not known, in place of an option's value: more than one may come of them.
-    UnquotedValue,
-    /// An option that matters, where another word is expected: after `--`, or in place of a
-    /// value. Programs do not agree on how to take it.
-    MisplacedOption(&'p str),
-    /// An option without an entry, of a program whose options must all have one.
-    UnlistedOption(String),
-    /// The beginning of an option's name, which another version may complete to another option.
-    ShortenedOption(String),
-}
-
-impl ParsedArgs<'_> {
-    /// Whether an option by one of these names was given.
-    pub(super) fn has(&self, names: &[&str]) -> bool {
-        self.count(names) > 0
-    }
-
-    /// How often options by one of these names were given.
-    pub(super) fn count(&self, names: &[&str]) -> usize {
-        self.seen.iter().filter(|seen| names.contains(&seen.name)).count()
-    }
-
-    /// The values of the options by one of these names.
-    pub(super) fn values(&self, names: &[&str]) -> Vec<&Arg> {
-        let given = self.seen.iter().filter(|seen| names.contains(&seen.name));
-        given.filter_map(|seen| seen.value.as_ref()).collect()
-    }
-
-    /// The operands, when every one of them is certain.
-    pub(super) fn known_operands(&self) -> Option<Vec<&str>> {
-        self.operands.iter().map(|arg| arg.known()).collect()
-    }
-}
 
 /// Reads `args` as the arguments of `program`, which is called `name` in rules and reasons.
 pub(super) fn parse<'p>(

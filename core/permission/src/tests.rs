@@ -1,4 +1,5 @@
-use super::programs::{ProgramEntry, TABLES, words};
+use super::judge::entry::{ProgramEntry, words};
+use super::programs::TABLES;
 use super::rules::Source;
 use super::*;
 

@@ -1,9 +1,9 @@
 //! Checkpoints: the work of a run at certain moments, kept as commits that no branch shows.
 
-use super::words::words;
 use onloop_effect::{KeptWork, LeftOut};
 use onloop_syntax::limits;
 use onloop_syntax::text;
+use onloop_syntax::text::words;
 
 /// A moment at which the work is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,13 +53,15 @@ pub enum CheckpointKind {
     Undone,
 }
 
-words!(CheckpointKind {
-    Begun => "begun",
-    Started => "started",
-    Acted => "acted",
-    Verified => "verified",
-    Undone => "undone",
-});
+words! {
+    impl pub CheckpointKind {
+        Begun = "begun",
+        Started = "started",
+        Acted = "acted",
+        Verified = "verified",
+        Undone = "undone",
+    }
+}
 
 impl CheckpointMoment {
     /// What the checkpoint is called on the command line, and in git behind the run's id.

@@ -6,9 +6,9 @@ use super::hold::Hold;
 use super::remark::{CheckRemarks, Remark};
 use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
-use super::words::words;
 use onloop_effect::ProcessGroup;
 use onloop_syntax::money::Money;
+use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::tokens::Tokens;
 use onloop_workflow::{Budgets, CommitWhen, Plan, Risk, Step};
@@ -204,12 +204,14 @@ pub enum Worker {
     SetUp,
 }
 
-words!(Worker {
-    Agent => "agent",
-    Check => "check",
-    Review => "review",
-    SetUp => "setup",
-});
+words! {
+    impl pub Worker {
+        Agent = "agent",
+        Check = "check",
+        Review = "review",
+        SetUp = "setup",
+    }
+}
 
 impl Worker {
     pub(super) fn event_name(self) -> &'static str {
@@ -451,14 +453,16 @@ pub enum Door {
     Editor,
 }
 
-words!(Door {
-    Terminal => "terminal",
-    Command => "command",
-    Mcp => "mcp",
-    Telegram => "telegram",
-    Web => "web",
-    Editor => "editor",
-});
+words! {
+    impl pub Door {
+        Terminal = "terminal",
+        Command = "command",
+        Mcp = "mcp",
+        Telegram = "telegram",
+        Web = "web",
+        Editor = "editor",
+    }
+}
 
 /// A decision at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -469,10 +473,12 @@ pub enum GateDecision {
     Rejected,
 }
 
-words!(GateDecision {
-    Approved => "approved",
-    Rejected => "rejected",
-});
+words! {
+    impl pub GateDecision {
+        Approved = "approved",
+        Rejected = "rejected",
+    }
+}
 
 /// Who decided at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -483,10 +489,12 @@ pub enum Mode {
     Human,
 }
 
-words!(Mode {
-    Auto => "auto",
-    Human => "human",
-});
+words! {
+    impl pub Mode {
+        Auto = "auto",
+        Human = "human",
+    }
+}
 
 /// One line of the record's event log.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::words::words;
 use onloop_syntax::text;
+use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 
 /// What becomes of the work.
@@ -19,12 +19,14 @@ pub enum Disposition {
     Discarded,
 }
 
-words!(Disposition {
-    Kept => "kept",
-    Merged => "merged",
-    Published => "published",
-    Discarded => "discarded",
-});
+words! {
+    impl pub Disposition {
+        Kept = "kept",
+        Merged = "merged",
+        Published = "published",
+        Discarded = "discarded",
+    }
+}
 
 impl Disposition {
     /// The word on the command line.

@@ -35,8 +35,7 @@ mod tests;
 mod tests_passed;
 mod transition;
 mod verdict;
-pub mod wait;
-mod words;
+mod wait;
 
 pub use attention::{Attention, INTERRUPTED, NoticeKind, Vigil};
 pub use begin::{Beginning, RestoreError, is_run_id, unique_id};

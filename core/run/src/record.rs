@@ -12,7 +12,7 @@ use super::finish::{Disposition, Finish, FinishIntent};
 use super::held::WorkHold;
 use super::verdict::Verdict;
 use super::wait::Wait;
-use super::words::words;
+use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Budgets, Check, CommitWhen, Loop, Risk, Step};
 
@@ -194,14 +194,16 @@ pub enum RunStatus {
     Abandoned,
 }
 
-words!(RunStatus {
-    Running => "running",
-    Paused => "paused",
-    Blocked => "blocked",
-    ReadyToFinish => "ready_to_finish",
-    Completed => "completed",
-    Abandoned => "abandoned",
-});
+words! {
+    impl pub RunStatus {
+        Running = "running",
+        Paused = "paused",
+        Blocked = "blocked",
+        ReadyToFinish = "ready_to_finish",
+        Completed = "completed",
+        Abandoned = "abandoned",
+    }
+}
 
 impl RunStatus {
     /// Whether nothing more will happen to the run by itself or by `resume`.
@@ -277,11 +279,13 @@ pub enum Phase {
     Interrupted,
 }
 
-words!(Phase {
-    Acting => "acting",
-    Acted => "acted",
-    Interrupted => "interrupted",
-});
+words! {
+    impl pub Phase {
+        Acting = "acting",
+        Acted = "acted",
+        Interrupted = "interrupted",
+    }
+}
 
 /// Why a step is blocked.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::words::words;
+use onloop_syntax::text::words;
 
 /// Something to remark about the result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,10 +25,12 @@ pub enum RemarkKind {
     CheckUnseen,
 }
 
-words!(RemarkKind {
-    CheckChanged => "check_changed",
-    CheckUnseen => "check_unseen",
-});
+words! {
+    impl pub RemarkKind {
+        CheckChanged = "check_changed",
+        CheckUnseen = "check_unseen",
+    }
+}
 
 /// A file that was there when the run began and is another now.
 #[derive(Clone, Debug, PartialEq, Eq)]

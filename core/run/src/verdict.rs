@@ -1,6 +1,6 @@
 //! What a reviewer says.
 
-use super::words::words;
+use onloop_syntax::text::words;
 
 /// What a reviewer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +15,14 @@ pub enum Verdict {
     Missing,
 }
 
-words!(Verdict {
-    Ready => "READY",
-    ReadyWithWarnings => "READY WITH WARNINGS",
-    Block => "NOT READY",
-    Missing => "NO VERDICT",
-});
+words! {
+    impl pub Verdict {
+        Ready = "READY",
+        ReadyWithWarnings = "READY WITH WARNINGS",
+        Block = "NOT READY",
+        Missing = "NO VERDICT",
+    }
+}
 
 impl Verdict {
     /// Whether the run may go on.

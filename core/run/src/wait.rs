@@ -1,8 +1,8 @@
 //! Waiting for a provider that does not serve an agent for now. Nothing was wrong with the work,
 //! so it is no attempt.
 
-use super::words::words;
 use onloop_syntax::limits;
+use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 
 /// Why an agent's provider does not serve it.
@@ -16,11 +16,13 @@ pub enum WaitReason {
     Unreachable,
 }
 
-words!(WaitReason {
-    Limited => "limited",
-    Overloaded => "overloaded",
-    Unreachable => "unreachable",
-});
+words! {
+    impl pub WaitReason {
+        Limited = "limited",
+        Overloaded = "overloaded",
+        Unreachable = "unreachable",
+    }
+}
 
 impl WaitReason {
     /// What is the case, as a clause about the agent.
@@ -183,7 +185,7 @@ mod tests {
 
     #[test]
     fn every_ending_has_a_word_of_its_own() {
-        let refusals = WaitReason::ALL.iter().map(|reason| TurnEnding::Refused(*reason));
+        let refusals = WaitReason::ALL.map(TurnEnding::Refused).into_iter();
         let plain = ["completed", "failed", "ended", "stalled", "too_long", "interrupted"];
         let plain = plain.into_iter().map(|word| TurnEnding::from_word(word).unwrap());
         for ending in plain.chain(refusals) {

@@ -29,9 +29,9 @@ pub use onloop_syntax::syntax::json_rpc::{Id, RpcError};
 pub use prompt::ServedPrompt;
 pub use resource::{Resource, ResourceKind, listed};
 pub use server::mcp;
-pub use terms::{ClientTerms, Era, LogLevel, STATELESS_VERSION};
+pub use terms::{ClientSettings, LogLevel, Protocol, STATELESS_VERSION};
 pub use tool::{InputError, Tool, ToolCall, ToolProgram};
 
 /// Versions of the protocol that begin with `initialize`, the newest first. Beside them there is
 /// [`STATELESS_VERSION`].
-pub const VERSIONS: [&str; 4] = [PROTOCOL_VERSION, "2025-06-18", "2025-03-26", "2024-11-05"];
+pub const VERSIONS: [&str; 2] = [PROTOCOL_VERSION, "2025-06-18"];

@@ -346,8 +346,6 @@ pub const CANARY_TIMEOUT_MS: u64 = 30_000;
 pub const MCP_LINE_BYTES: u64 = 8 * 1024 * 1024;
 /// Most requests of a client that are open at the same time.
 pub const MCP_CALLS: usize = 16;
-/// Most messages in one batch.
-pub const MCP_BATCH: usize = 100;
 /// Longest name, path or identifier in a tool call of a client.
 pub const MCP_WORD_CHARS: usize = 1024;
 /// Longest reason in a tool call of a client.

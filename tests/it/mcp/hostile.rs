@@ -23,7 +23,7 @@ fn answers(workspace: &Workspace, input: &[u8]) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).expect("only JSON")).collect()
 }
 
-const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{}}}"#;
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#;
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 #[test]
@@ -41,7 +41,7 @@ fn a_line_that_is_too_long_is_passed_over() {
 fn a_message_needs_no_line_break_at_the_end_and_may_have_blanks_around() {
     let workspace = Workspace::plain();
     let answers = answers(&workspace, format!("\r\n  {HELLO}\r\n\n{PING}").as_bytes());
-    assert_eq!(answers[0]["result"]["protocolVersion"], "2024-11-05");
+    assert_eq!(answers[0]["result"]["protocolVersion"], "2025-11-25");
     assert_eq!(answers[1]["result"], json!({}));
 }
 

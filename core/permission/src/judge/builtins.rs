@@ -1,24 +1,27 @@
 //! Commands of the shell itself.
 
 use super::Judge;
+use super::entry::ParsedArgs;
 use crate::environment;
 use crate::expand::Arg;
-use crate::options::ParsedArgs;
 
-pub(super) fn printf(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// printf: `-v` names a variable, and its subscript is evaluated.
+pub(crate) fn printf(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.args.first().is_some_and(|arg| arg.text.starts_with("-v") || arg.opaque_start()) {
         judge.ask(parsed, "writes a variable");
     }
 }
 
-pub(super) fn test(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// test: looking at variables evaluates their subscripts.
+pub(crate) fn test(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let evaluates = |arg: &Arg| matches!(arg.text.as_str(), "-v" | "-R");
     if parsed.args.iter().any(evaluates) {
         judge.ask(parsed, "evaluates the name of a variable");
     }
 }
 
-pub(super) fn set(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// set: options that are known not to change what later commands mean.
+pub(crate) fn set(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut args = parsed.args.iter();
     let mut harmless = !parsed.args.is_empty();
     while let Some(arg) = args.next() {
@@ -43,14 +46,16 @@ pub(super) fn set(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn shopt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// shopt: options of file name patterns that only match more or fewer names.
+pub(crate) fn shopt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let known = ["-s", "-u", "-q", "nullglob", "failglob", "globstar", "nocaseglob"];
     if !parsed.args.iter().all(|arg| arg.known().is_some_and(|text| known.contains(&text))) {
         judge.ask(parsed, "changes how the shell reads what follows");
     }
 }
 
-pub(super) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// export, declare and the like: assignments in disguise.
+pub(crate) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for arg in parsed.args {
         let text = arg.text.as_str();
         if let Some(letters) = text.strip_prefix('-') {
@@ -75,7 +80,8 @@ pub(super) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn plain_names(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// Builtins whose arguments are names of variables.
+pub(crate) fn plain_names(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for operand in &parsed.operands {
         let text = operand.text.as_str();
         let option =
@@ -95,7 +101,8 @@ fn is_name(text: &str) -> bool {
     start && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-pub(super) fn module(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// module load: by name, not by path.
+pub(crate) fn module(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let known = parsed.known_operands().unwrap_or_default();
     let named = |name: &&str| !name.starts_with(['/', '.', '~']) && !name.contains("..");
     let plain = match known.as_slice() {
@@ -108,14 +115,15 @@ pub(super) fn module(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn date(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// date: an argument without `+` sets the clock.
+pub(crate) fn date(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !parsed.operands.iter().all(|arg| arg.text.starts_with('+')) {
         judge.ask(parsed, "sets the clock");
     }
 }
 
 /// `exit` and the like: some shells evaluate what they are given.
-pub(super) fn steers(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn steers(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.operands.iter().any(|arg| arg.guessed().contains(['[', '$', '`', '('])) {
         judge.ask(parsed, "evaluates its argument");
     }

@@ -1,8 +1,8 @@
 //! Programs that find, copy, pack and delete files.
 
+use super::entry::ParsedArgs;
 use super::{Judge, workflow};
 use crate::expand::{Arg, HOLE, Shape};
-use crate::options::ParsedArgs;
 use crate::paths::{self, Access, PathClass};
 use crate::programs::Class;
 use crate::verdict::Decision;
@@ -78,7 +78,8 @@ const FIND_PLAIN: [&str; 34] = [
     ",",
 ];
 
-pub(super) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// find: where it starts, and what it does with what it finds.
+pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.args.iter().any(|arg| matches!(arg.text.as_str(), "-files0-from" | "-f")) {
         judge.ask(parsed, "reads a list of files");
     }
@@ -166,7 +167,8 @@ impl Shape {
     }
 }
 
-pub(super) fn chmod(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// chmod: making files of the project executable.
+pub(crate) fn chmod(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let [mode, files @ ..] = parsed.args else {
         return judge.classified(Class::Changes, parsed);
     };
@@ -179,7 +181,8 @@ pub(super) fn chmod(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn copy(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// cp, mv, ln: every argument is read or written.
+pub(crate) fn copy(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let own = parsed.name == "mv" && workflow::moves_state(parsed, judge);
     if own {
         return;
@@ -241,7 +244,8 @@ fn is_rebuilt(judge: &Judge<'_>, arg: &Arg) -> bool {
         && inside.split('/').any(|part| REBUILT.contains(&part))
 }
 
-pub(super) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// rm: deleting folders without asking cannot be undone.
+pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let options: Vec<&str> = parsed
         .args
         .iter()
@@ -287,7 +291,8 @@ pub(super) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.about(parsed, Decision::Ask, named, Class::Deletes.sentence());
 }
 
-pub(super) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// dd: `of=` is written.
+pub(crate) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Changes, parsed);
     for arg in parsed.args {
         for (prefix, access) in [("of=", Access::Write), ("if=", Access::Read)] {
@@ -300,7 +305,7 @@ pub(super) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `fd -x`: the command gets what was found.
-pub(super) fn fd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn fd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let Some(rest) = parsed.rest else { return };
     let command = &parsed.args[rest..];
     let found = Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false };
@@ -317,7 +322,7 @@ pub(super) fn fd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `mktemp`: where the run's temporary folder is, or in the checkout.
-pub(super) fn temporary(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn temporary(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for operand in &parsed.operands {
         judge.consider(judge.places.judge(operand, Access::Write));
     }
@@ -335,7 +340,7 @@ pub(super) fn temporary(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `tar`: packing names what it reads and writes, unpacking does not.
-pub(super) fn tar(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn tar(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     const PROGRAMS: [&str; 10] = [
         "-I",
         "--use-c",

@@ -1,8 +1,8 @@
 //! Commands that change the folder: what follows is judged from every folder that it may be in.
 
 use super::Judge;
+use super::entry::ParsedArgs;
 use crate::expand::{Arg, Variables};
-use crate::options::ParsedArgs;
 use crate::paths::{Access, PathClass};
 use crate::shell::{ParsedShell, ScopeKind, Simple, Word};
 use crate::verdict::{Finding, PathRule, Rule};
@@ -123,7 +123,7 @@ fn is_option(arg: &Arg) -> bool {
 }
 
 /// Judges a change of folder: within the checkout it is followed.
-pub(super) fn judge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn judge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let rule = || Rule::Path(PathRule::Outside);
     if parsed.name == "popd" && parsed.args.is_empty() {
         return;

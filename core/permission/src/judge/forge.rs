@@ -1,13 +1,13 @@
 //! What the table cannot say about gh: filters, texts, requests.
 
+use super::entry::ParsedArgs;
 use super::{Judge, workflow};
 use crate::expand::Arg;
-use crate::options::ParsedArgs;
 use crate::paths::Access;
 use crate::programs::Class;
 
 /// Options of gh before the sub-command: a repository that is not this one.
-pub(super) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let reads = parsed.args.iter().any(|arg| {
         matches!(arg.text.as_str(), "view" | "list" | "checks" | "diff" | "status" | "search")
     });
@@ -17,11 +17,12 @@ pub(super) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// Texts that are published: what is put together when the line runs may be anything.
-pub(super) fn text(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn text(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(parsed.program.class, parsed);
 }
 
-pub(super) fn forge_query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// gh with a filter, which can show the environment.
+pub(crate) fn forge_query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for value in parsed.values(&["-q", "--jq", "--template", "--format"]) {
         if reads_environment(value) {
             judge.ask(parsed, "gets a filter that reads the environment");
@@ -35,7 +36,8 @@ fn reads_environment(filter: &Arg) -> bool {
     filter.opaque_start() || words.any(|word| matches!(word, "env" | "ENV" | "$ENV"))
 }
 
-pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `gh issue edit`: what a planning workflow may do.
+pub(crate) fn issue_edit(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let number = parsed.operands.first().and_then(|arg| arg.known()).unwrap_or_default();
     let numbered = parsed.operands.len() == 1
         && !number.is_empty()
@@ -55,7 +57,8 @@ pub(super) fn issue_edit(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Publishes, parsed);
 }
 
-pub(super) fn label(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `gh label create --force`: for setting up a board.
+pub(crate) fn label(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let create = parsed.name.ends_with(" create");
     let known = ["--force", "-f", "--color", "-c", "--description", "-d"];
     let options = parsed.args.iter().filter(|arg| arg.text.starts_with('-'));
@@ -68,7 +71,8 @@ pub(super) fn label(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Publishes, parsed);
 }
 
-pub(super) fn repo_view(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `gh repo view --json owner`: for setting up a board.
+pub(crate) fn repo_view(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let owner = match words.as_deref() {
         Some(["--json", "owner"] | ["--json=owner"]) => true,
@@ -82,7 +86,8 @@ pub(super) fn repo_view(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn auth(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `gh auth status`: for setting up a board, and without the token.
+pub(crate) fn auth(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let status = matches!(words.as_deref(), Some(["status"]));
     if !(status && workflow::is_board(judge.context)) {
@@ -93,7 +98,8 @@ pub(super) fn auth(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// Options of `gh api` that only shape what is shown.
 const SHAPES: [&str; 6] = ["--paginate", "--silent", "-i", "--include", "--slurp", "--verbose"];
 
-pub(super) fn api(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `gh api graphql`: for setting up a board.
+pub(crate) fn api(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let graphql = parsed.args.iter().any(|arg| arg.text.contains("graphql"));
     let mut files = false;
     let mut sends = false;

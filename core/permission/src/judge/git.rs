@@ -1,8 +1,8 @@
 //! What the table cannot say about git and gh: refspecs, remotes, listings.
 
+use super::entry::ParsedArgs;
 use super::{Judge, Staging};
 use crate::expand::{Arg, shown};
-use crate::options::ParsedArgs;
 use crate::paths::PathClass;
 use crate::programs::Class;
 use crate::verdict::{Finding, PathRule, Rule};
@@ -15,7 +15,8 @@ const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
 const PROTECTED: [&str; 8] =
     ["main", "master", "develop", "trunk", "release", "production", "stable", "gh-pages"];
 
-pub(super) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// git's options before the sub-command.
+pub(crate) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for value in parsed.values(&["-C"]) {
         let places = &judge.places;
         let folder = value.known().map(|path| places.absolute(path));
@@ -33,7 +34,8 @@ pub(super) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `git branch` and `git tag`: with an option that lists, they only list.
+pub(crate) fn listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     const LISTING: [&str; 17] = [
         "--list",
         "-l",
@@ -69,7 +71,8 @@ pub(super) fn listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn nested_listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `git stash`, `git worktree` and others, some of whose sub-commands only show.
+pub(crate) fn nested_listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let sub = parsed.name.rsplit(' ').next().unwrap_or_default();
     let shows = match (sub, words.as_deref().unwrap_or_default()) {
@@ -97,7 +100,8 @@ pub(super) fn nested_listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn reflog(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `git reflog`: showing it, not expiring it.
+pub(crate) fn reflog(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if let Some(first) = parsed.operands.first()
         && matches!(first.text.as_str(), "expire" | "delete" | "drop")
     {
@@ -106,7 +110,7 @@ pub(super) fn reflog(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `git checkout`: a branch keeps what is not committed, a file does not.
-pub(super) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let separated = parsed.args.iter().any(|arg| arg.text == "--");
     let creates = parsed.has(&["-b"]);
     if separated && !creates {
@@ -127,7 +131,7 @@ pub(super) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `git add` and `git commit -a`: what they would take is known to git alone.
-pub(super) fn stage(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn stage(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let commits = parsed.name.ends_with("commit");
     let takes = !commits || parsed.has(&["-a", "--all"]);
     if !takes || parsed.has(&["-n", "--dry-run"]) && !commits {
@@ -151,7 +155,7 @@ pub(super) fn stage(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `git restore`: `--staged` alone only takes files out of the index.
-pub(super) fn restore(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn restore(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.has(&["-S", "--staged"]) && !parsed.has(&["-W", "--worktree"]) {
         return;
     }
@@ -199,7 +203,7 @@ fn is_everything(arg: &Arg) -> bool {
 }
 
 /// `git clean`: what is not tracked cannot be brought back.
-pub(super) fn clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.has(&["-n", "--dry-run"]) {
         return;
     }
@@ -208,7 +212,7 @@ pub(super) fn clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `git branch`: lists, makes, and deletes what is merged.
-pub(super) fn branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let deletes = parsed.has(&["-d", "--delete"]);
     if deletes && parsed.has(&["-f", "--force"]) {
         return judge.classified(Class::Discards, parsed);
@@ -225,7 +229,7 @@ pub(super) fn branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `git clone`: other addresses may name programs.
-pub(super) fn clone(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn clone(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let plain = parsed.operands.first().and_then(|arg| arg.known()).is_some_and(|address| {
         let starts = ["https://", "ssh://", "git@"];
         starts.iter().any(|start| address.starts_with(start)) && !address.contains("::")
@@ -255,7 +259,7 @@ const SHOWN_SETTINGS: [&str; 14] = [
 ];
 
 /// `git config`: shows a setting that holds no secret.
-pub(super) fn config(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn config(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let rest = match words.as_deref() {
         Some(["--get" | "--get-all" | "get", rest @ ..]) => rest,
@@ -273,7 +277,7 @@ pub(super) fn config(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `git remote`: listing names, and addresses, which may hold a password.
-pub(super) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     match words.as_deref() {
         Some([]) => {}
@@ -284,7 +288,8 @@ pub(super) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn fetch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `git fetch`: from the project's remotes, into its remote-tracking branches.
+pub(crate) fn fetch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let Some(operands) = parsed.known_operands() else {
         return judge.ask(parsed, "fetches from somewhere that is not known");
     };
@@ -299,7 +304,8 @@ pub(super) fn fetch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn rebase(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `git rebase`: on top of the main branch of a remote.
+pub(crate) fn rebase(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let steps = parsed.has(&["--continue", "--abort"]);
     let operands = parsed.known_operands();
     let onto_main = match operands.as_deref() {
@@ -325,7 +331,8 @@ fn is_branch(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_-.".contains(&b))
 }
 
-pub(super) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `git push`: where to, what over what, and whether it is forced.
+pub(crate) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let lease = parsed.has(&["--force-with-lease"]);
     let forced = parsed.has(&["-f", "--force"]) || lease;
     let refs = parsed.operands.get(1..).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! What the table cannot say about programs that talk to networks and services.
 
 use super::Judge;
+use super::entry::ParsedArgs;
 use crate::expand::Arg;
-use crate::options::ParsedArgs;
 use crate::programs::Class;
 use crate::verdict::{Finding, Rule};
 use crate::web;
@@ -33,7 +33,7 @@ pub(super) fn address(arg: &Arg) -> Option<Finding> {
 }
 
 /// `nc -z`: only looks whether a port is open.
-pub(super) fn probe(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn probe(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let plain = |arg: &Arg| {
         arg.known().is_some_and(|text| {
             let letters = text.strip_prefix('-').unwrap_or_default();
@@ -53,7 +53,7 @@ pub(super) fn probe(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `kubectl get`: what is shown must not be secrets.
-pub(super) fn cluster(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn cluster(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let secret = |arg: &Arg| arg.text.to_lowercase().contains("secret");
     let reads_a_file = |arg: &Arg| arg.text.contains("file=");
     let unknown = parsed.args.iter().any(|arg| arg.known().is_none());
@@ -67,7 +67,7 @@ const CLOUD_SERVICES: &str = "ec2 eks rds elbv2 route53 cloudwatch autoscaling s
                               cloudfront acm sqs sns";
 
 /// `aws`: what only lists and describes.
-pub(super) fn cloud(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn cloud(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let words = words.unwrap_or_default();
     let reads = match words.as_slice() {
@@ -113,7 +113,7 @@ fn plain_values(words: &[&str]) -> bool {
 }
 
 /// `kill %1`: a job of the line itself.
-pub(super) fn kill(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn kill(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let job = |arg: &Arg| {
         arg.known().is_some_and(|text| match text.strip_prefix('%') {
             Some(job) => !job.is_empty() && job.bytes().all(|b| b.is_ascii_alphanumeric()),

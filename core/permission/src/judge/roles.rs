@@ -1,10 +1,9 @@
 //! Judges arguments by what the table says that they are.
 
+use super::entry::{ArgFinding, ParsedArgs, Role};
 use super::{Judge, network};
 use crate::expand::{Arg, HOLE, Shape, shown};
-use crate::options::{ArgFinding, ParsedArgs};
 use crate::paths::{Access, PathClass};
-use crate::programs::Role;
 use crate::verdict::{Finding, PathRule, Rule};
 
 impl Judge<'_> {

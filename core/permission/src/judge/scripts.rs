@@ -4,11 +4,12 @@ mod awk;
 mod sed;
 
 use super::Judge;
+use super::entry::ParsedArgs;
 use crate::expand::{Arg, Shape};
-use crate::options::ParsedArgs;
 use crate::paths::Access;
 
-pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// grep and rg: with a pattern in an option, the first argument is a file.
+pub(crate) fn pattern_option(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let in_option = parsed.has(&["-e", "--regexp", "-f", "--file"]);
     let lists = parsed.args.iter().any(|arg| arg.known() == Some("--files"));
     if (in_option || lists)
@@ -21,11 +22,13 @@ pub(super) fn pattern_option(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn jq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// jq: filters that read the environment or other files.
+pub(crate) fn jq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     query(judge, parsed, parsed.operands.first().copied());
 }
 
-pub(super) fn yq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// yq: as jq, and functions that load files.
+pub(crate) fn yq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     // `eval` and `eval-all` stand before the expression, and without one the first is a file.
     for operand in &parsed.operands {
         query(judge, parsed, Some(operand));
@@ -66,7 +69,8 @@ fn query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, filter: Option<&Arg>) {
     }
 }
 
-pub(super) fn awk(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// awk: programs that start others, or read and write files of their own choice.
+pub(crate) fn awk(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let Some(program) = parsed.operands.first() else {
         return;
     };
@@ -80,7 +84,8 @@ pub(super) fn awk(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn sed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// sed: scripts that run commands or read and write files.
+pub(crate) fn sed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut scripts = parsed.values(&["-e", "--expression"]);
     let mut files = parsed.operands.as_slice();
     if scripts.is_empty()

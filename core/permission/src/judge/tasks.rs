@@ -1,14 +1,15 @@
 //! Programs that build, and files and modules that are run.
 
 use super::Judge;
+use super::entry::ParsedArgs;
 use crate::environment;
 use crate::expand::{Arg, HOLE, shown};
-use crate::options::ParsedArgs;
 use crate::paths::{self, Access, PathClass, Places};
 use crate::programs::Class;
 use crate::verdict::{Decision, Finding, Rule};
 
-pub(super) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// make: the usual goals, and no variables that name programs.
+pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     const GOALS: [&str; 6] = ["all", "build", "check", "lint", "setup", "test"];
     const VARIABLES: [&str; 5] = ["V", "VERBOSE", "DEBUG", "RELEASE", "JOBS"];
     if parsed.has(&["--version"]) {
@@ -54,7 +55,8 @@ pub(super) fn leaves_the_machine(name: &str) -> bool {
     name.contains(HOLE) || WORDS.iter().any(|word| lower.contains(word))
 }
 
-pub(super) fn ninja(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// ninja: targets that leave the build folder.
+pub(crate) fn ninja(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let plain = |arg: &&Arg| arg.known().is_some_and(|text| !text.contains("install"));
     if !parsed.operands.iter().all(plain) {
         judge.ask(parsed, "installs, or has a target that is not known");
@@ -69,7 +71,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// cmake: definitions that choose programs.
+pub(crate) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for value in parsed.values(&["-D"]) {
         let known = value.known().unwrap_or_default();
         let (name, value) = known.split_once('=').unwrap_or((known, ""));
@@ -91,7 +94,7 @@ pub(super) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `npm run deploy` and the like, whose names say that they leave the machine.
-pub(super) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let leaves = parsed.args.iter().any(|arg| leaves_the_machine(&arg.text));
     let class = if leaves { Class::Publishes } else { parsed.program.class };
     judge.classified(class, parsed);
@@ -99,7 +102,7 @@ pub(super) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// Interpreters: a file or module of the project is held by a sandbox; code in an argument may
 /// send anything anywhere, and nothing tells what it is for.
-pub(super) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let place = match parsed.args {
         [module, name, ..] if module.text == "-m" => name.known().is_some().then_some("."),
         [file, ..] if !file.text.starts_with('-') => file.known(),

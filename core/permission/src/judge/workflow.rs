@@ -1,9 +1,9 @@
 //! What the workflow of a session may do beyond the tables, and the verbs of our own program.
 
 use super::Judge;
+use super::entry::ParsedArgs;
 use crate::Context;
 use crate::expand::Arg;
-use crate::options::ParsedArgs;
 use crate::paths::{PathClass, file_name};
 use crate::programs::Class;
 use crate::shell::{ParsedShell, Word};
@@ -58,7 +58,8 @@ pub(super) fn moves_state(parsed: &ParsedArgs<'_>, judge: &Judge<'_>) -> bool {
         && from.text.strip_suffix(".tmp") == Some(&to.text)
 }
 
-pub(super) fn own_session(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `onloop session done ID`, for the session that makes this call.
+pub(crate) fn own_session(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let own = judge.context.session.as_ref().map(|session| session.id.as_str());
     let ends = matches!(words.as_deref(), Some(["done", id]) if Some(*id) == own);
@@ -68,11 +69,15 @@ pub(super) fn own_session(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn changes_guard(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `onloop install` and `uninstall`: an agent does not choose who judges it. Asking would not
+/// do, because some hosts run what we ask about.
+pub(crate) fn changes_guard(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.deny(parsed, "changes the hooks that judge this agent");
 }
 
-pub(super) fn answers_for_a_person(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `onloop approve` and `permit trust`: what they record is a person's word, and the agent
+/// whose calls are judged cannot give it. `permit` also explains, which changes nothing.
+pub(crate) fn answers_for_a_person(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let verb = parsed.args.first().and_then(Arg::known);
     if parsed.name.ends_with("permit") && matches!(verb, Some("explain" | "batch")) {
         return;
@@ -80,12 +85,14 @@ pub(super) fn answers_for_a_person(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_
     judge.deny(parsed, "answers for the person who watches this agent");
 }
 
-pub(super) fn decides_about_a_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `onloop gate`, `finish` and others: a person decides about a run, or whether there is one.
+pub(crate) fn decides_about_a_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let reason = format!("`{}` decides about a run, which is a person's part", parsed.name);
     judge.add(Finding::ask(Rule::Person(parsed.name.to_owned()), reason));
 }
 
-pub(super) fn steps_auto(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `onloop auto begin`, `resume` and `route`, which start nobody; `onloop auto` itself does.
+pub(crate) fn steps_auto(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let starts_nobody = match words.as_deref() {
         // A line for the health of the workspace is run.
@@ -99,7 +106,9 @@ pub(super) fn steps_auto(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn drives_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `onloop step N start|verify|retry|block`: it records what an agent does in a run that a
+/// person has begun, and runs the checks that the record holds.
+pub(crate) fn drives_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
     let drives = match words.as_deref() {
         Some([step, verb]) => {
@@ -112,7 +121,9 @@ pub(super) fn drives_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn decides_by_rule(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// `onloop gate N approved --mode auto`: the record takes it only where its own rules approve
+/// the gate. Every other decision is a person's.
+pub(crate) fn decides_by_rule(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
     let modes: Vec<Option<&str>> = parsed
         .seen

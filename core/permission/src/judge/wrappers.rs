@@ -1,9 +1,9 @@
 //! Commands that run other commands: what they run is judged as if it stood alone.
 
+use super::entry::{ParsedArgs, Role};
 use super::{Judge, files, tasks};
 use crate::expand::{Arg, HOLE, Shape};
-use crate::options::ParsedArgs;
-use crate::programs::{Class, Role};
+use crate::programs::Class;
 use crate::verdict::Decision;
 
 fn unknown_words() -> Arg {
@@ -26,7 +26,8 @@ fn joined(args: &[Arg]) -> Arg {
     Arg { text, shape, guess: None, secret: false }
 }
 
-pub(super) fn eval(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// eval: its arguments are a line of shell.
+pub(crate) fn eval(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let args = match parsed.args {
         [first, rest @ ..] if first.text == "--" => rest,
         args => args,
@@ -34,7 +35,8 @@ pub(super) fn eval(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.shell_argument(&joined(args));
 }
 
-pub(super) fn command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// command and builtin: `command -v` only looks.
+pub(crate) fn command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.has(&["-v", "-V"]) {
         return;
     }
@@ -48,7 +50,8 @@ fn rest(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn old_style_number(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// nice and similar programs: `nice -5 command` is an old spelling.
+pub(crate) fn old_style_number(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let Some(at) = parsed.rest else { return };
     let number = |arg: &Arg| {
         arg.text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b',')
@@ -60,7 +63,8 @@ pub(super) fn old_style_number(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// trap: its first argument is run later.
+pub(crate) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     match parsed.args {
         [] => {}
         [first, ..] if matches!(first.text.as_str(), "-" | "-l" | "-p" | "") => {}
@@ -73,7 +77,8 @@ pub(super) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn alias(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// alias: a definition is code for later lines.
+pub(crate) fn alias(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.ask(parsed, Class::Runs.sentence());
     for arg in parsed.args {
         if let Some((_, code)) = arg.text.split_once('=') {
@@ -82,7 +87,8 @@ pub(super) fn alias(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// env: assignments, then a command; alone it shows everything.
+pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut args = parsed.args;
     while let [first, rest @ ..] = args {
         match first.text.as_str() {
@@ -164,7 +170,8 @@ const XARGS_PLAIN: [&str; 12] = [
     "--open-tty",
 ];
 
-pub(super) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// xargs: a command whose last words, or the marked ones, come from the input.
+pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut args = parsed.args;
     let mut mark = None;
     while let [first, rest @ ..] = args {
@@ -221,7 +228,8 @@ fn is_cluster(text: &str) -> bool {
     !text.starts_with("--") && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-pub(super) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// watch: its arguments are a line of shell.
+pub(crate) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let start = parsed
         .operands
         .first()
@@ -231,11 +239,9 @@ pub(super) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn parallel(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    rest_is_command(judge, parsed);
-}
-
-pub(super) fn rest_is_command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// A wrapper whose own options are not known: every way to read the rest is looked at, and
+/// can only forbid.
+pub(crate) fn rest_is_command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.ask(parsed, Class::Runs.sentence());
     any_suffix(judge, parsed.args);
 }
@@ -251,7 +257,8 @@ fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
     }
 }
 
-pub(super) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// ssh: the words after the host are a line for the remote shell.
+pub(crate) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Connects, parsed);
     let words: Vec<Arg> = parsed.operands.iter().skip(1).map(|arg| (*arg).clone()).collect();
     if !words.is_empty() {
@@ -259,7 +266,8 @@ pub(super) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn container(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// docker and kubectl: the command that runs inside is looked at as well.
+pub(crate) fn container(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !parsed.program.has_subcommands() {
         judge.classified(Class::Connects, parsed);
     }
@@ -269,7 +277,8 @@ pub(super) fn container(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn privileged(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// sudo and similar programs are forbidden; what they run is judged all the same.
+pub(crate) fn privileged(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if let Some(first) = parsed.operands.first()
         && let Some(at) = parsed.args.iter().position(|arg| std::ptr::eq(arg, *first))
     {
@@ -277,7 +286,9 @@ pub(super) fn privileged(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-pub(super) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+/// sh, bash and other shells: code in an argument or on the standard input is judged, a file
+/// or a terminal is not.
+pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     const PLAIN: [&str; 6] = ["--noprofile", "--norc", "--posix", "--login", "-o", "pipefail"];
     let posix = matches!(parsed.name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh");
     let mut args = parsed.args.iter();
@@ -337,7 +348,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// `source`: a file of the project, or what another command writes.
-pub(super) fn source(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+pub(crate) fn source(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let file = parsed.operands.first().and_then(|arg| arg.known());
     judge.seen.unseen |= file.is_none_or(|path| path.starts_with("/dev/"));
     judge.ask(parsed, Class::Runs.sentence());

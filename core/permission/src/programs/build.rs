@@ -1,8 +1,9 @@
 //! Programs that build, test and check.
 
+use super::super::judge::tasks;
 use super::Class::{Builds, NamesCode, Reads, Runs, Writes};
 use super::Role::{Code, Data, Read, Write};
-use super::{ArgCheck, ProgramEntry, attached, makes, makes_with, plain, program, takes};
+use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str = "manuals of GNU make 4.4, ninja 1.12, cmake 3.31, pytest 8, \
@@ -25,7 +26,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
             makes("-e --environment-overrides", NamesCode),
         ])
-        .check(ArgCheck::Make),
+        .check(tasks::make),
     program("ninja samu", Builds, "builds what was configured")
         .options(&[
             takes("-C", Write),
@@ -33,7 +34,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             plain("-v --verbose -n --quiet --version"),
             makes_with("-f -t", Data, NamesCode),
         ])
-        .check(ArgCheck::Ninja),
+        .check(tasks::ninja),
     program("cmake", Builds, "configures and builds")
         .options(&[
             takes("-S -B --build --open", Write),
@@ -52,7 +53,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
         ])
         .operands(&[Write])
-        .check(ArgCheck::Cmake),
+        .check(tasks::cmake),
     program(
         "ctest meson bazel bazelisk buck scons waf rake gradle gradlew mvn ant sbt xcodebuild \
          msbuild just task nox tox invoke grunt gulp turbo nx",

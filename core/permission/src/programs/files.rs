@@ -1,8 +1,9 @@
 //! Programs that look at, make and remove files.
 
+use super::super::judge::files;
 use super::Class::{Changes, Connects, Deletes, Destroys, Prints, Reads, Reveals, Runs, Writes};
 use super::Role::{Command, Data, List, Read, Write};
-use super::{ArgCheck, ProgramEntry, attached, makes, makes_with, plain, program, takes};
+use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str =
@@ -67,7 +68,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("basename dirname", Prints, "takes paths apart").open(),
     program("pwd", Prints, "names the working folder").open(),
     program("which whereis", Reads, "finds programs").any_options(),
-    program("find gfind", Reads, "finds files").any_options().check(ArgCheck::Find),
+    program("find gfind", Reads, "finds files").any_options().check(files::find),
     program("fd fdfind", Reads, "finds files")
         .options(&[
             takes(
@@ -87,7 +88,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
         ])
         .operands(&[Data, List])
-        .check(ArgCheck::Fd),
+        .check(files::fd),
     program("mkdir", Writes, "makes folders")
         .options(&[
             takes("-m --mode", Data),
@@ -98,7 +99,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("tee", Writes, "copies its input to files")
         .operands(&[Write])
         .options(&[attached("--output-error"), plain("-a --append -i --ignore-interrupts -p")]),
-    program("chmod", Changes, "changes who may use a file").check(ArgCheck::Chmod),
+    program("chmod", Changes, "changes who may use a file").check(files::chmod),
     program("chown chgrp chattr setfacl chcon", Changes, "changes who owns a file")
         .operands(&[Data, Write]),
     program("touch", Writes, "makes files").operands(&[Write]).options(&[
@@ -118,7 +119,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             attached("--tmpdir"),
             plain("-d --directory -u --dry-run -q --quiet -t"),
         ])
-        .check(ArgCheck::Temporary),
+        .check(files::temporary),
     program("cp mv", Changes, "copies or moves files")
         .options(&[
             takes("-t --target-directory", Write),
@@ -133,14 +134,14 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             // A link takes the place of what it points to in later commands.
             makes("-s --symbolic-link", Changes),
         ])
-        .check(ArgCheck::Copy),
+        .check(files::copy),
     program("ln install rename", Changes, "links or installs files")
         .options(&[
             takes("-t --target-directory", Write),
             takes("-S --suffix -m --mode -o -g", Data),
         ])
-        .check(ArgCheck::Copy),
-    program("rm unlink", Deletes, "removes files").operands(&[Write]).check(ArgCheck::Rm),
+        .check(files::copy),
+    program("rm unlink", Deletes, "removes files").operands(&[Write]).check(files::rm),
     program("rmdir", Deletes, "removes empty folders").operands(&[Write]),
     program(
         "shred wipefs mkfs mke2fs fdisk sfdisk parted blkdiscard",
@@ -148,9 +149,9 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         "erases files or disks",
     ),
     program("mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkswap", Destroys, "erases disks"),
-    program("dd", Changes, "copies blocks").check(ArgCheck::Dd),
+    program("dd", Changes, "copies blocks").check(files::dd),
     program("rsync scp sftp", Connects, "copies files between machines"),
-    program("tar bsdtar", Changes, "packs and unpacks archives").any_options().check(ArgCheck::Tar),
+    program("tar bsdtar", Changes, "packs and unpacks archives").any_options().check(files::tar),
     program(
         "zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z 7za cpio",
         Changes,

@@ -1,8 +1,9 @@
 //! gh.
 
+use super::super::judge::forge;
 use super::Class::{Connects, Discards, Installs, Publishes, Queries, Reports, Reveals};
 use super::Role::{Data, Read};
-use super::{ArgCheck, Flag, ProgramEntry, makes, makes_with, plain, program, takes};
+use super::{Flag, ProgramEntry, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str = "manual of gh 2.63 (cli.github.com/manual)";
@@ -23,11 +24,11 @@ const LISTS: &[Flag] = &[
 ];
 
 const fn shows(names: &'static str, about: &'static str) -> ProgramEntry {
-    program(names, Queries, about).options(SHOWN).check(ArgCheck::ForgeQuery)
+    program(names, Queries, about).options(SHOWN).check(forge::forge_query)
 }
 
 const fn lists(names: &'static str, about: &'static str) -> ProgramEntry {
-    program(names, Queries, about).options(LISTS).check(ArgCheck::ForgeQuery)
+    program(names, Queries, about).options(LISTS).check(forge::forge_query)
 }
 
 const fn publishes(names: &'static str, about: &'static str) -> ProgramEntry {
@@ -58,13 +59,13 @@ const PULL_REQUESTS: &[ProgramEntry] = &[
                  --no-maintainer-edit",
             ),
         ])
-        .check(ArgCheck::ForgeText),
+        .check(forge::text),
     publishes(
         "merge close reopen edit comment review ready lock unlock checkout revert update-branch",
         "changes pull requests",
     )
     .options(&[takes("-F --body-file", Read)])
-    .check(ArgCheck::ForgeText),
+    .check(forge::text),
 ];
 
 const ISSUES: &[ProgramEntry] = &[
@@ -85,7 +86,7 @@ const ISSUES: &[ProgramEntry] = &[
             makes("-w --web", Connects),
             plain("-e --editor"),
         ])
-        .check(ArgCheck::ForgeText),
+        .check(forge::text),
     publishes(
         "edit close comment reopen delete transfer lock unlock pin unpin develop",
         "changes issues",
@@ -94,7 +95,7 @@ const ISSUES: &[ProgramEntry] = &[
         takes("-F --body-file", Read),
         takes("-t --title -b --body -R --repo -a --assignee -l --label -m --milestone", Data),
     ])
-    .check(ArgCheck::IssueEdit),
+    .check(forge::issue_edit),
 ];
 
 const RUNS: &[ProgramEntry] = &[
@@ -104,7 +105,7 @@ const RUNS: &[ProgramEntry] = &[
             plain("--exit-status --log --log-failed -v --verbose"),
             makes("-w --web", Connects),
         ])
-        .check(ArgCheck::ForgeQuery),
+        .check(forge::forge_query),
     program("list", Queries, "lists workflow runs")
         .options(&[
             takes(
@@ -114,7 +115,7 @@ const RUNS: &[ProgramEntry] = &[
             ),
             plain("-a --all"),
         ])
-        .check(ArgCheck::ForgeQuery),
+        .check(forge::forge_query),
     program("watch", Queries, "waits for a workflow run")
         .options(&[takes("-R --repo -i --interval", Data), plain("--exit-status --compact")]),
     publishes("cancel delete rerun download", "changes workflow runs"),
@@ -135,11 +136,11 @@ const SEARCHES: &[ProgramEntry] =
             plain("--archived --draft --include-prs --locked --merged --no-assignee --no-label"),
             makes("-w --web", Connects),
         ])
-        .check(ArgCheck::ForgeQuery)];
+        .check(forge::forge_query)];
 
 pub(super) const TABLE: &[ProgramEntry] = &[program("gh", Reports, "GitHub")
     .options(&[plain("--version"), takes("-R --repo", Data)])
-    .check(ArgCheck::ForgeOptions)
+    .check(forge::outer)
     .subcommands(&[
         program("search", Reports, "searches GitHub").subcommands(SEARCHES),
         program("run", Reports, "workflow runs").subcommands(RUNS),
@@ -147,7 +148,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[program("gh", Reports, "GitHub")
         program("issue", Reports, "issues").subcommands(ISSUES),
         program("label", Reports, "labels").subcommands(&[
             lists("list", "shows labels"),
-            publishes("create edit delete clone", "changes labels").check(ArgCheck::Label),
+            publishes("create edit delete clone", "changes labels").check(forge::label),
         ]),
         program("project", Reports, "projects").subcommands(&[
             lists("list field-list view item-list", "shows projects"),
@@ -160,7 +161,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[program("gh", Reports, "GitHub")
         program("repo", Connects, "repositories").subcommands(&[
             program("view list", Connects, "shows repositories")
                 .any_options()
-                .check(ArgCheck::RepositoryView),
+                .check(forge::repo_view),
             program("delete archive", Discards, "ends repositories").any_options(),
             publishes(
                 "create edit rename fork clone sync deploy-key set-default unarchive autolink",
@@ -177,10 +178,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[program("gh", Reports, "GitHub")
             lists("list", "lists workflows"),
             publishes("run enable disable", "starts or stops workflows"),
         ]),
-        program("auth", Reveals, "credentials").any_options().check(ArgCheck::ForgeAuth),
-        program("api", Connects, "sends any request to GitHub")
-            .any_options()
-            .check(ArgCheck::ForgeApi),
+        program("auth", Reveals, "credentials").any_options().check(forge::auth),
+        program("api", Connects, "sends any request to GitHub").any_options().check(forge::api),
         publishes(
             "gist cache codespace gpg-key ssh-key ruleset variable org browse attestation",
             "changes what others use",

@@ -1,12 +1,13 @@
 //! git.
 
+use super::super::judge::{git, scripts};
 use super::Class::{
     Changes, Connects, Deletes, Discards, Fetches, Prints, Publishes, Reads, Records, Reveals,
     Runs, Wraps,
 };
 use super::Role::{Data, List, Object, Read, Write};
 use super::repository;
-use super::{ArgCheck, Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
+use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str = "git 2.47: --git-completion-helper-all, diff.c, revision.c";
@@ -170,7 +171,7 @@ const HISTORY: &[ProgramEntry] = &[
                  --function-context --and --or --not -q --quiet --all-match -x",
             ),
         ])
-        .check(ArgCheck::PatternOption),
+        .check(scripts::pattern_option),
     program("rev-parse", Reads, "answers questions about commits").operands(&[Object]).options(&[
         takes("--default --prefix --git-path --resolve-git-dir", Data),
         attached(
@@ -238,7 +239,7 @@ const HISTORY: &[ProgramEntry] = &[
                 "-h --heads -t --tags --branches --refs -q --quiet --exit-code --get-url --symref",
             ),
         ])
-        .check(ArgCheck::Fetch),
+        .check(git::fetch),
     program("cat-file", Reads, "shows an object")
         .operands(&[Object])
         .options(&[makes("--textconv --filters", Runs), plain("-p -t -s -e --allow-unknown-type")]),
@@ -247,7 +248,7 @@ const HISTORY: &[ProgramEntry] = &[
     program("reflog", Reads, "shows where branches were")
         .options(REVISIONS)
         .more_options(DIFF)
-        .check(ArgCheck::Reflog),
+        .check(git::reflog),
 ];
 
 const RECORDING: &[ProgramEntry] = &[
@@ -259,7 +260,7 @@ const RECORDING: &[ProgramEntry] = &[
         ),
         takes("--chmod", Data),
     ])
-    .check(ArgCheck::Stage),
+    .check(git::stage),
     program("commit", Records, "commits what is staged").operands(&[Read]).options(&[
         takes(
             "-m --message --author --date -C --reuse-message --fixup --squash --cleanup --trailer",
@@ -277,7 +278,7 @@ const RECORDING: &[ProgramEntry] = &[
         makes("-n --no-verify", Changes),
         makes("-S --gpg-sign", Changes),
     ])
-    .check(ArgCheck::Stage),
+    .check(git::stage),
     program("rm", Records, "removes tracked files").operands(&[Write]).options(&[
         plain("--cached -r -n --dry-run -q --quiet --ignore-unmatch --sparse"),
         makes("-f --force", Deletes),
@@ -293,7 +294,7 @@ const RECORDING: &[ProgramEntry] = &[
             ),
             takes("--depth --deepen -j --jobs", Data),
         ])
-        .check(ArgCheck::Fetch),
+        .check(git::fetch),
     program("pull", Records, "fetches and merges what others did")
         .options(&[
             makes_with("--upload-pack -o --server-option --refmap", Data, Runs),
@@ -302,7 +303,7 @@ const RECORDING: &[ProgramEntry] = &[
             makes("-f --force", Changes),
         ])
         .more_options(MERGING)
-        .check(ArgCheck::Fetch),
+        .check(git::fetch),
     program("merge cherry-pick revert", Records, "takes commits over")
         .operands(&[Object])
         .more_options(MERGING)
@@ -315,7 +316,7 @@ const RECORDING: &[ProgramEntry] = &[
             ),
             makes_with("-x --exec", Data, Runs),
         ])
-        .check(ArgCheck::Rebase),
+        .check(git::rebase),
     program("push", Records, "sends commits to a remote")
         .options(&[
             plain(
@@ -333,7 +334,7 @@ const RECORDING: &[ProgramEntry] = &[
                 Runs,
             ),
         ])
-        .check(ArgCheck::Push),
+        .check(git::push),
     program("switch", Records, "changes the branch").options(&[
         takes("-c --create", Data),
         makes_with("-C --force-create --orphan", Data, Changes),
@@ -356,7 +357,7 @@ const RECORDING: &[ProgramEntry] = &[
             plain("-d --detach -q --quiet --progress --no-progress --guess --no-guess"),
             attached("-t --track --no-track"),
         ])
-        .check(ArgCheck::Checkout),
+        .check(git::checkout),
     program("restore", Changes, "takes files back")
         .operands(&[Object])
         .options(&[
@@ -365,7 +366,7 @@ const RECORDING: &[ProgramEntry] = &[
             plain("-S --staged -W --worktree -q --quiet --progress --no-progress"),
             makes("-m --merge -p --patch --ours --theirs --ignore-unmerged", Changes),
         ])
-        .check(ArgCheck::Restore),
+        .check(git::restore),
     program("reset", Records, "moves the branch, or takes files out of the index")
         .operands(&[Object])
         .options(&[
@@ -381,7 +382,7 @@ const RECORDING: &[ProgramEntry] = &[
             takes("-e --exclude", Data),
         ])
         .operands(&[List])
-        .check(ArgCheck::Clean),
+        .check(git::clean),
     program("stash", Changes, "puts changes aside")
         .options(&[
             takes("-m --message", Data),
@@ -434,7 +435,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         ])
         .subcommands(HISTORY)
         .more_subcommands(&[RECORDING, repository::COMMANDS])
-        .check(ArgCheck::GitOptions),
+        .check(git::outer),
     program("hub tea jj hg svn", Connects, "version control").any_options(),
     program("git-lfs", Wraps, "large files").operands(&[super::Role::Refused]),
     program("diffstat", Prints, "counts changed lines").operands(&[Read]).options(&[

@@ -79,7 +79,7 @@ const fn place_in(places: &mut [u16; SLOTS], hash: u32, place: u16) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words;
+    use super::super::super::judge::entry::words;
     use super::*;
 
     #[test]

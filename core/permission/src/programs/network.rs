@@ -1,8 +1,9 @@
 //! Programs that talk to other machines or to services.
 
+use super::super::judge::{network, workflow, wrappers};
 use super::Class::{Administers, Builds, Connects, Fetches, Publishes, Reads, Reveals, Runs};
 use super::Role::{Address, AtFile, Data, Read, Shell, Write};
-use super::{ArgCheck, ProgramEntry, makes, makes_with, plain, program, takes};
+use super::{ProgramEntry, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str = "manuals of curl 8.11, wget 1.24, OpenSSH 9.9; our own";
@@ -81,7 +82,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .operands(&[Address]),
     program("aria2c axel http https xh lynx w3m links", Connects, "fetches over the network")
         .any_options(),
-    program("nc ncat netcat", Connects, "talks to a network").any_options().check(ArgCheck::Probe),
+    program("nc ncat netcat", Connects, "talks to a network").any_options().check(network::probe),
     program("ping traceroute dig nslookup host whois", Fetches, "asks the network").any_options(),
     program(
         "socat telnet ftp tftp openssl nmap ip ifconfig iptables tcpdump ngrok cloudflared",
@@ -99,7 +100,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             makes_with("-o", Data, Runs),
         ])
         .operands(&[Data, Shell])
-        .check(ArgCheck::Remote),
+        .check(wrappers::remote),
     program(
         "ssh-add ssh-agent ssh-keygen ssh-copy-id gpg gpg2 age pass op bw vault security \
              keytool secret-tool",
@@ -125,13 +126,13 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             )
             .options(&[plain("--json --all"), takes("--run-id --platform", Data)])
             ,
-            program("session", Administers, "controls sessions").check(ArgCheck::OwnSession),
+            program("session", Administers, "controls sessions").check(workflow::own_session),
             program("step", Builds, "records and verifies a step")
                 .options(&[takes("--run-id --reason", Data)])
-                .check(ArgCheck::DrivesRun),
+                .check(workflow::drives_run),
             program("gate", Builds, "records what the rules of a run decide")
                 .options(&[takes("--run-id --mode", Data)])
-                .check(ArgCheck::DecidesByRule),
+                .check(workflow::decides_by_rule),
             program("finalize", Builds, "repeats the checks of a run")
                 .options(&[takes("--run-id", Data), plain("--json")])
                 ,
@@ -140,19 +141,19 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 Builds,
                 "begins, changes or ends a run",
             )
-            .check(ArgCheck::DecidesAboutRun),
+            .check(workflow::decides_about_a_run),
             program("auto", Builds, "goes up to the next child of rw-auto")
                 .any_options()
-                .check(ArgCheck::StepsAuto),
+                .check(workflow::steps_auto),
             program(
                 "permit approve adopt abandon relocate push fetch",
                 Reads,
                 "says what an agent may do",
             )
-            .check(ArgCheck::AnswersForPerson),
+            .check(workflow::answers_for_a_person),
             program("hook", Administers, "answers an agent host"),
             program("install uninstall", Administers, "changes who judges the agent")
-                .check(ArgCheck::ChangesGuard),
+                .check(workflow::changes_guard),
         ]),
     program(
         "claude codex opencode gemini aider goose cursor-agent copilot llm ollama",

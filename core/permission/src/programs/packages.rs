@@ -1,5 +1,6 @@
 //! Package managers, and what they build, test and run.
 
+use super::super::judge::tasks;
 use super::Class::{
     Changes, Deletes, Describes, Fetches, Installs, NamesCode, Prints, Publishes, Reads, Reveals,
     Runs, Writes,
@@ -94,7 +95,7 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
         Runs,
         "runs scripts of the project",
     )
-    .check(super::ArgCheck::Task),
+    .check(tasks::task),
     npm("ls list ll la why explain root prefix bin query", Reads, "lists installed packages"),
     npm("view info show outdated search doctor ping", Fetches, "asks the registry"),
     npm("version pack pkg set-script shrinkwrap", Changes, "changes the package"),

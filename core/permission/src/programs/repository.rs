@@ -1,8 +1,9 @@
 //! Commands of git that change the repository itself.
 
+use super::super::judge::git;
 use super::Class::{Changes, Connects, Deletes, Discards, Fetches, Reads, Records, Rewires, Runs};
 use super::Role::{Data, List, Read, Write};
-use super::{ArgCheck, ProgramEntry, attached, makes, makes_with, plain, program, takes};
+use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 pub(super) const COMMANDS: &[ProgramEntry] = &[
     program("branch", Records, "makes and deletes branches")
@@ -20,8 +21,8 @@ pub(super) const COMMANDS: &[ProgramEntry] = &[
             plain("--no-track"),
         ])
         .operands(&[Data])
-        .check(ArgCheck::Branch),
-    program("tag", Changes, "makes and deletes tags").any_options().check(ArgCheck::Listing),
+        .check(git::branch),
+    program("tag", Changes, "makes and deletes tags").any_options().check(git::listing),
     program("worktree", Changes, "makes and removes other checkouts").subcommands(&[
         program("list", Reads, "lists checkouts").options(&[plain("--porcelain -v --verbose -z")]),
         program("add", Rewires, "makes another checkout").operands(&[Write, Data]).any_options(),
@@ -30,16 +31,16 @@ pub(super) const COMMANDS: &[ProgramEntry] = &[
             .operands(&[List]),
         program("prune lock unlock move repair", Rewires, "changes other checkouts").any_options(),
     ]),
-    program("config", Rewires, "changes what git runs").any_options().check(ArgCheck::GitConfig),
+    program("config", Rewires, "changes what git runs").any_options().check(git::config),
     program("remote", Rewires, "changes where commits go")
         .options(&[plain("-v --verbose")])
-        .check(ArgCheck::GitRemote),
+        .check(git::remote),
     program("submodule", Fetches, "fetches other repositories into this one")
         .any_options()
-        .check(ArgCheck::NestedListing),
+        .check(git::nested_listing),
     program("notes bisect", Changes, "changes the repository")
         .any_options()
-        .check(ArgCheck::NestedListing),
+        .check(git::nested_listing),
     program("bundle sparse-checkout flow", Changes, "changes the repository").any_options(),
     program("lfs", Connects, "fetches and sends large files").any_options(),
     program("filter-branch filter-repo update-ref replace", Discards, "rewrites history")
@@ -57,7 +58,7 @@ pub(super) const COMMANDS: &[ProgramEntry] = &[
         .any_options(),
     program("clone", Fetches, "fetches another repository")
         .operands(&[Data, Write])
-        .check(ArgCheck::Clone)
+        .check(git::clone)
         .options(&[
             makes_with("-u --upload-pack -c --config --template -o --origin", Data, Runs),
             takes("-b --branch --depth -j --jobs --filter --shallow-since", Data),

@@ -1,10 +1,11 @@
 //! Programs that talk to services: containers, clusters, clouds, the service manager.
 
+use super::super::judge::{network, wrappers};
 use super::Class::{
     Administers, Connects, Describes, Fetches, Publishes, Queries, Reads, Reveals, Runs, Writes,
 };
 use super::Role::{Data, Read, Write};
-use super::{ArgCheck, Flag, ProgramEntry, attached, makes_with, plain, program, takes};
+use super::{Flag, ProgramEntry, attached, makes_with, plain, program, takes};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str = "manuals of docker 27, kubectl 1.31, aws 2, terraform 1.9, \
@@ -40,7 +41,7 @@ const COMPOSE: ProgramEntry = program("compose", Connects, "controls containers"
     .otherwise(Connects);
 
 const DOCKER: ProgramEntry = program("docker podman nerdctl", Connects, "controls containers")
-    .check(ArgCheck::Container)
+    .check(wrappers::container)
     .options(&[
         makes_with("-H --host -c --context --config --url --tlscacert", Data, Connects),
         plain("-D --debug --tls"),
@@ -88,9 +89,9 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     DOCKER,
     program("docker-compose", Connects, "controls containers")
         .any_options()
-        .check(ArgCheck::Container),
+        .check(wrappers::container),
     program("kubectl oc", Connects, "controls a cluster")
-        .check(ArgCheck::Container)
+        .check(wrappers::container)
         .options(KUBECTL)
         .subcommands(&[program(
             "get describe top logs version api-resources api-versions explain cluster-info",
@@ -98,7 +99,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             "shows what is in a cluster",
         )
         .options(KUBECTL)
-        .check(ArgCheck::Cluster)])
+        .check(network::cluster)])
         .otherwise(Connects),
     program(
         "minikube kind k3s crictl ctr lxc buildah skopeo helm",
@@ -106,7 +107,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         "controls containers",
     )
     .any_options()
-    .check(ArgCheck::Container),
+    .check(wrappers::container),
     program("terraform tofu", Publishes, "changes infrastructure")
         .options(&[makes_with("-chdir", Data, Runs)])
         .subcommands(&[
@@ -122,7 +123,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .any_options(),
         ])
         .otherwise(Publishes),
-    program("aws", Connects, "talks to a cloud").any_options().check(ArgCheck::Cloud),
+    program("aws", Connects, "talks to a cloud").any_options().check(network::cloud),
     program(
         "pulumi ansible ansible-playbook vagrant packer serverless sam cdk flyctl fly heroku \
          vercel netlify wrangler firebase supabase",

@@ -1,37 +1,38 @@
 //! The shell's own commands, and programs that run other commands.
 
+use super::super::judge::{builtins, folder, tasks, wrappers};
 use super::Class::{Administers, Describes, Escalates, Prints, Reads, Reveals, Runs, Wraps};
 use super::Role::{Command, Data, List, Read, Shell};
-use super::{ArgCheck, ProgramEntry, attached, makes, makes_with, plain, program, takes};
+use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str = "manuals of bash 5.2, POSIX sh, coreutils 9.7, findutils 4.10";
 
 pub(super) const TABLE: &[ProgramEntry] = &[
     program("echo", Prints, "prints its arguments").open(),
-    program("printf", Prints, "prints its arguments").any_options().check(ArgCheck::Printf),
+    program("printf", Prints, "prints its arguments").any_options().check(builtins::printf),
     program("true false : times dirs suspend", Prints, "steers the script").any_options(),
     program("exit return break continue shift disown", Prints, "steers the script")
         .options(&[plain("-h -a -r")])
-        .check(ArgCheck::Steers),
+        .check(builtins::steers),
     // `wait -p` names a variable, whose subscript is evaluated; `jobs -x` runs a command.
-    program("wait", Prints, "waits for jobs").options(&[plain("-f -n")]).check(ArgCheck::Steers),
+    program("wait", Prints, "waits for jobs").options(&[plain("-f -n")]).check(builtins::steers),
     program("jobs", Prints, "lists jobs").options(&[plain("-l -n -p -r -s")]),
     program("test [", Reads, "checks files and values")
         .any_options()
         .operands(&[Data])
-        .check(ArgCheck::Test),
+        .check(builtins::test),
     program("type", Prints, "names programs; on another system, prints files")
         .options(&[plain("-a -f -p -P -t")])
         .operands(&[Read]),
-    program("set", Prints, "changes how the shell runs").any_options().check(ArgCheck::Set),
-    program("shopt", Prints, "changes how the shell runs").any_options().check(ArgCheck::Shopt),
+    program("set", Prints, "changes how the shell runs").any_options().check(builtins::set),
+    program("shopt", Prints, "changes how the shell runs").any_options().check(builtins::shopt),
     program("export readonly declare typeset local", Prints, "sets variables")
         .any_options()
-        .check(ArgCheck::Declare),
+        .check(builtins::declare),
     program("unset getopts", Prints, "changes variables")
         .options(&[plain("-v -f -n")])
-        .check(ArgCheck::VariableNames),
+        .check(builtins::plain_names),
     program("read mapfile readarray", Prints, "reads lines into variables")
         .options(&[
             takes("-d -n -N -p -t -u -O -i", Data),
@@ -39,31 +40,31 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             plain("-r -e -s"),
             makes_with("-C -c", Data, Runs),
         ])
-        .check(ArgCheck::VariableNames),
+        .check(builtins::plain_names),
     program("let", Runs, "evaluates arithmetic"),
     program("cd pushd popd chdir", Prints, "changes the working folder")
         .any_options()
-        .check(ArgCheck::Folder),
-    program("eval", Wraps, "runs its arguments as a command").any_options().check(ArgCheck::Eval),
+        .check(folder::judge),
+    program("eval", Wraps, "runs its arguments as a command").any_options().check(wrappers::eval),
     program("exec", Wraps, "replaces the shell by a command")
         .options(&[takes("-a", Data), plain("-c -l")])
         .operands(&[Command]),
     program("command builtin", Wraps, "runs a command without looking for functions")
         .options(&[plain("-p"), makes("-v -V", Prints)])
         .operands(&[Command])
-        .check(ArgCheck::Builtin),
-    program("trap", Wraps, "runs a command later").any_options().check(ArgCheck::Trap),
+        .check(wrappers::command),
+    program("trap", Wraps, "runs a command later").any_options().check(wrappers::trap),
     program("source .", Runs, "runs a file in this shell")
         .operands(&[Read])
-        .check(ArgCheck::Source),
-    program("alias", Runs, "renames commands").check(ArgCheck::Alias),
+        .check(wrappers::source),
+    program("alias", Runs, "renames commands").check(wrappers::alias),
     program(
         "unalias enable hash complete compgen bind ulimit umask history fc caller logout \
              newgrp",
         Runs,
         "changes the shell",
     ),
-    program("env", Reveals, "runs a command with other variables").check(ArgCheck::Env),
+    program("env", Reveals, "runs a command with other variables").check(wrappers::env),
     program("printenv", Reveals, "prints variables"),
     program("nohup setsid unbuffer catchsegv", Wraps, "runs a command detached")
         .options(&[plain("-c -f -w --wait --fork")])
@@ -72,7 +73,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .any_options()
         .options(&[takes("-n --adjustment -c --class --classdata -p", Data)])
         .operands(&[Command])
-        .check(ArgCheck::LeadingNumber),
+        .check(wrappers::old_style_number),
     program("time gtime", Wraps, "measures a command")
         .options(&[
             plain("-p -v --verbose"),
@@ -98,7 +99,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .operands(&[super::Role::Write, Command]),
     program("xargs gxargs", Wraps, "runs a command with arguments from its input")
         .any_options()
-        .check(ArgCheck::Xargs),
+        .check(wrappers::xargs),
     program("watch", Wraps, "runs a command again and again")
         .options(&[
             takes("-n --interval -q --equexit", Data),
@@ -109,27 +110,27 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             attached("-d --differences"),
         ])
         .operands(&[Data])
-        .check(ArgCheck::Watch),
-    program("parallel", Runs, "runs many commands").check(ArgCheck::Parallel),
+        .check(wrappers::watch),
+    program("parallel", Runs, "runs many commands").check(wrappers::rest_is_command),
     program(
         "sh bash zsh dash ksh mksh ash fish rbash busybox toybox csh tcsh elvish nu xonsh",
         Runs,
         "runs shell code",
     )
-    .check(ArgCheck::Shell),
+    .check(wrappers::shell),
     program(
         "sudo doas su pkexec runuser sudoedit gosu su-exec runas machinectl visudo",
         Escalates,
         "runs a command as another user",
     )
     .options(&[takes("-u --user -g --group -p --prompt -C -D -h -r -t -T -U -R", Data)])
-    .check(ArgCheck::Privileged),
+    .check(wrappers::privileged),
     program(
         "chroot unshare nsenter firejail bwrap proot fakeroot systemd-run capsh setpriv",
         Runs,
         "runs a command in another environment",
     )
-    .check(ArgCheck::UnknownWrapper),
+    .check(wrappers::rest_is_command),
     program(
         "strace ltrace gdb lldb perf valgrind script expect tmux screen dbus-run-session \
              xvfb-run rlwrap entr inotifywait nodemon hyperfine direnv mise asdf dotenv op-run \
@@ -138,28 +139,28 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         Runs,
         "runs a command",
     )
-    .check(ArgCheck::UnknownWrapper),
+    .check(wrappers::rest_is_command),
     program(
         "python python2 python3 pypy pypy3 ipython node nodejs ruby perl php lua luajit tclsh \
          Rscript julia groovy guile sbcl erl elixir iex irb ghci jshell osqueryi",
         Runs,
         "runs code",
     )
-    .check(ArgCheck::Interpreter),
+    .check(tasks::interpreter),
     program(
         "m4 bc dc ed ex vi vim nvim view emacs nano pico less more most man info",
         Runs,
         "runs code, or commands from within",
     )
-    .check(ArgCheck::UnknownWrapper),
+    .check(wrappers::rest_is_command),
     program(
         "powershell pwsh powershell.exe pwsh.exe cmd cmd.exe wscript cscript mshta rundll32 \
              regsvr32 wsl wsl.exe",
         Runs,
         "runs Windows code",
     )
-    .check(ArgCheck::UnknownWrapper),
-    program("module ml", Prints, "loads a tool chain").check(ArgCheck::Module),
+    .check(wrappers::rest_is_command),
+    program("module ml", Prints, "loads a tool chain").check(builtins::module),
     program("date", Prints, "shows the time")
         .options(&[
             takes("-d --date", Data),
@@ -169,7 +170,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             makes_with("-s --set", Data, Administers),
             plain("-u --utc --universal -R --rfc-email -j"),
         ])
-        .check(ArgCheck::Date),
+        .check(builtins::date),
     program("sleep nproc uname expr factor tput getconf cal locale", Prints, "computes and prints")
         .any_options(),
     program("seq", Prints, "prints numbers")

@@ -1,10 +1,9 @@
 //! Programs that read text and print text.
 
+use super::super::judge::scripts;
 use super::Class::{Reads, Reveals, Runs};
 use super::Role::{Data, Glob, List, Read, Write};
-use super::{
-    ArgCheck, Class, ProgramEntry, attached, makes, makes_with, plain, program, takes, takes_named,
-};
+use super::{Class, ProgramEntry, attached, makes, makes_with, plain, program, takes, takes_named};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str =
@@ -81,7 +80,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
         ])
         .operands(&[Data, Read])
-        .check(ArgCheck::PatternOption),
+        .check(scripts::pattern_option),
     program("rg", Reads, "searches a folder for a pattern")
         .options(&[
             takes("-e --regexp", Data),
@@ -121,7 +120,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             plain("--follow --no-follow --no-encoding --no-fixed-strings --no-multiline"),
         ])
         .operands(&[Data, Read])
-        .check(ArgCheck::PatternOption),
+        .check(scripts::pattern_option),
     program("sort", Reads, "sorts lines")
         .options(&[
             takes("-o --output", Write),
@@ -300,7 +299,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
         ])
         .operands(&[Data, Read])
-        .check(ArgCheck::Jq),
+        .check(scripts::jq),
     program("yq", Reads, "queries YAML")
         .options(&[
             makes("-i --inplace --in-place", Class::Runs),
@@ -313,7 +312,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             takes("-o --output-format -p --input-format -I --indent", Data),
         ])
         .operands(&[Data, Read])
-        .check(ArgCheck::Yq),
+        .check(scripts::yq),
     program("awk gawk mawk nawk", Reads, "runs a small program over lines")
         .options(&[
             takes("-F --field-separator -v --assign", Data),
@@ -322,7 +321,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             plain("--posix --traditional --re-interval -b"),
         ])
         .operands(&[Data, Read])
-        .check(ArgCheck::Awk),
+        .check(scripts::awk),
     program("sed gsed", Reads, "edits a stream")
         .options(&[
             attached("-i --in-place"),
@@ -336,5 +335,5 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
         ])
         .operands(&[Data, Read])
-        .check(ArgCheck::Sed),
+        .check(scripts::sed),
 ];

@@ -10,7 +10,7 @@ use onloop_syntax::text;
 /// The beginning of what a program says, up to a bound.
 #[derive(Clone, Debug, Default)]
 pub struct Capped {
-    kept: String,
+    text: String,
     omitted_bytes: usize,
     limit_bytes: usize,
 }
@@ -23,28 +23,28 @@ impl Capped {
 
     /// Adds what fits.
     pub fn push(&mut self, more: &str) {
-        let room = if self.omitted_bytes > 0 { 0 } else { self.limit_bytes - self.kept.len() };
+        let room = if self.omitted_bytes > 0 { 0 } else { self.limit_bytes - self.text.len() };
         let fits = text::prefix(more, room);
-        self.kept.push_str(fits);
+        self.text.push_str(fits);
         self.omitted_bytes += more.len() - fits.len();
     }
 
     /// Everything, if nothing was left out.
     pub fn whole(&self) -> Option<&str> {
-        (self.omitted_bytes == 0).then_some(self.kept.as_str())
+        (self.omitted_bytes == 0).then_some(self.text.as_str())
     }
 
-    /// Bytes that were given, kept or not.
+    /// Bytes that were given, omitted ones included.
     pub fn total_bytes(&self) -> usize {
-        self.kept.len() + self.omitted_bytes
+        self.text.len() + self.omitted_bytes
     }
 
-    /// What was kept, fit for showing, with a line that says how much was not.
+    /// The text, fit for showing, with a line that says how much was omitted.
     fn shown(&self) -> String {
-        let kept = text::printable(&self.kept);
+        let shown = text::printable(&self.text);
         match self.omitted_bytes {
-            0 => kept,
-            omitted => format!("{kept}\n[… {omitted} bytes not kept …]\n"),
+            0 => shown,
+            omitted => format!("{shown}\n[… {omitted} bytes omitted …]\n"),
         }
     }
 }
@@ -82,12 +82,12 @@ pub fn error_result(why: &str) -> Value {
     tool_result(Tool::Run, Exit::Usage, &Capped::default(), &notes)
 }
 
-/// The answer to a `run` that has begun and goes on without its caller.
+/// The answer to a `run` that continues in the background.
 pub fn started_result(run_id: &str) -> Value {
     let notes = format!(
-        "Run {run_id} has begun and goes on in the background. It pauses at a gate for a person, and \
-         when this server ends.\n`status` with this `run_id` says where it stands; a subscription \
-         to onloop://runs/{run_id}/record tells of each change; `stop` pauses it.\n"
+        "Run {run_id} continues in the background. It pauses at a gate for a person, and when this \
+         server ends.\n`status` with this `run_id` shows its state. A subscription to \
+         onloop://runs/{run_id}/record reports each change. `stop` pauses it.\n"
     );
     json!({
         "content": [{ "type": "text", "text": notes }],

@@ -1,4 +1,4 @@
-//! What is said with one client: one conversation, or requests that each stand alone.
+//! The messages of one client: one conversation, or stateless requests.
 
 mod method;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::completion::Completion;
 use super::resource::Resource;
 use super::subscription::Subscriptions;
-use super::terms::{ClientTerms, Era, Freshness, LogLevel, dressed, renumbered};
+use super::terms::{ClientSettings, Freshness, LogLevel, Protocol, dressed, renumbered};
 use super::tool::{InputError, Tool, ToolCall};
 use method::Judged;
 use onloop_syntax::limits;
@@ -18,7 +18,7 @@ use onloop_syntax::syntax::json_rpc::{self as message, Id, Incoming, RpcError, i
 use onloop_syntax::syntax::strict_json;
 use onloop_syntax::text::{ellipsis, one_line};
 
-/// What is to be done about a line of the client.
+/// What follows from a line of the client.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "it is moved once and taken apart at once")]
 pub enum Reaction {
@@ -30,10 +30,10 @@ pub enum Reaction {
         id: Id,
         /// What is wanted.
         work: ClientRequest,
-        /// The token with which the client wants to be told about progress.
+        /// The token for progress notifications.
         progress: Option<Value>,
-        /// What is known of the client.
-        terms: ClientTerms,
+        /// What the client declared.
+        client: ClientSettings,
     },
     /// The client no longer wants an answer to this request.
     Cancel(Id),
@@ -53,8 +53,8 @@ pub enum ClientRequest {
     Read(Resource),
     /// Complete what a person types.
     Complete(Completion),
-    /// Go on with a call that has asked a person something.
-    GoOn {
+    /// Continue a call that has asked a person something.
+    Continue {
         /// The state that was handed out with the question.
         state: String,
         /// The call, which must be the same one.
@@ -70,7 +70,7 @@ impl ClientRequest {
             ClientRequest::ListResources | ClientRequest::Read(_) => Freshness::Stale,
             ClientRequest::CallTool(..)
             | ClientRequest::Complete(_)
-            | ClientRequest::GoOn { .. } => Freshness::Unknown,
+            | ClientRequest::Continue { .. } => Freshness::Unknown,
         }
     }
 }
@@ -84,8 +84,8 @@ pub struct ServerRequest(pub u64);
 pub enum ClientAnswer {
     /// A person's answer.
     Words(String),
-    /// Nobody answered.
-    Nobody,
+    /// The person declined, or gave no usable answer.
+    NoAnswer,
     /// Where the client works: addresses of folders.
     Roots(Vec<String>),
 }
@@ -100,7 +100,6 @@ enum ServerRequestKind {
 /// What was agreed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Agreed {
-    version: &'static str,
     elicits: bool,
     has_roots: bool,
     log: Option<LogLevel>,
@@ -109,17 +108,8 @@ struct Agreed {
 /// A request of the client that was not answered yet.
 #[derive(Debug)]
 struct Open {
-    /// The batch that it came in.
-    batch: Option<u64>,
-    era: Era,
+    protocol: Protocol,
     freshness: Freshness,
-}
-
-/// Requests that came together and are answered together.
-#[derive(Debug, Default)]
-struct Batch {
-    open: usize,
-    answers: Vec<Value>,
 }
 
 /// One conversation with a client.
@@ -128,32 +118,36 @@ pub struct Connection {
     agreed: Option<Agreed>,
     /// The client's open requests.
     open: BTreeMap<Id, Open>,
-    batches: BTreeMap<u64, Batch>,
     questions: BTreeMap<ServerRequest, ServerRequestKind>,
     subscriptions: Subscriptions,
     count: u64,
 }
 
 impl Connection {
-    /// Takes a line of the client, without its line break.
-    pub fn receive(&mut self, line: &[u8]) -> Vec<Reaction> {
+    /// Takes a line of the client, without its line break. `None` if nothing follows from it.
+    pub fn receive(&mut self, line: &[u8]) -> Option<Reaction> {
         let line = line.trim_ascii();
         if line.is_empty() {
-            return Vec::new();
+            return None;
         }
         let parsed = std::str::from_utf8(line)
             .map_err(|_| serde_json::Error::custom("it is not UTF-8"))
             .and_then(strict_json::parse);
-        match parsed {
-            Ok(Value::Array(messages)) => self.receive_batch(messages),
-            Ok(value) => self.receive_one(value, None),
-            Err(why) => vec![refused(RpcError::new(
-                RpcError::PARSE,
-                format!(
-                    "the message cannot be read: {}",
-                    ellipsis(&one_line(&why.to_string()), 200)
-                ),
-            ))],
+        let value = match parsed {
+            Ok(value) => value,
+            Err(why) => {
+                let why = ellipsis(&one_line(&why.to_string()), 200);
+                let message = format!("the message cannot be read: {why}");
+                return Some(refused(RpcError::new(RpcError::PARSE, message)));
+            }
+        };
+        match message::read(value) {
+            Ok(Incoming::Request { id, method, params }) => {
+                Some(self.request(id, &method, &params))
+            }
+            Ok(Incoming::Notification { method, params }) => self.notified(&method, &params),
+            Ok(Incoming::Response { id, result }) => self.answered(&id, result),
+            Err((id, error)) => Some(Reaction::Send(message::answer(id.as_ref(), &Err(error)))),
         }
     }
 
@@ -163,20 +157,18 @@ impl Connection {
         refused(RpcError::new(RpcError::PARSE, message))
     }
 
-    /// The message that answers a request; nothing when nobody waits for it any more, or when
-    /// others of its batch are still open.
+    /// The message that answers a request; `None` if the client no longer waits for it.
     pub fn finish(&mut self, id: &Id, outcome: Result<Value, RpcError>) -> Option<Value> {
-        let Open { batch, era, freshness } = self.open.remove(id)?;
-        let answer = message::answer(Some(id), &in_era(outcome, era, freshness));
-        self.deliver(batch, Some(answer))
+        let Open { protocol, freshness } = self.open.remove(id)?;
+        Some(message::answer(Some(id), &for_protocol(outcome, protocol, freshness)))
     }
 
-    /// The runs about which the client wants to be told.
+    /// The runs whose changes the client subscribes to.
     pub fn watched_runs(&self) -> BTreeSet<String> {
         self.subscriptions.runs()
     }
 
-    /// Whether the client wants to be told about runs that come and go.
+    /// Whether the client subscribes to the list of runs.
     pub fn watches_list(&self) -> bool {
         self.subscriptions.wants_list()
     }
@@ -191,7 +183,7 @@ impl Connection {
         self.subscriptions.list_changed(self.agreed.is_some())
     }
 
-    /// What is sent last, to whoever listens.
+    /// The messages that end the open streams.
     pub fn end_streams(&mut self) -> Vec<Value> {
         let ended = self.subscriptions.close().into_iter();
         ended
@@ -240,134 +232,64 @@ impl Connection {
         message::notification("notifications/message", params)
     }
 
-    fn receive_batch(&mut self, messages: Vec<Value>) -> Vec<Reaction> {
-        // The only version that has them.
-        if self.agreed.is_none_or(|agreed| agreed.version != "2025-03-26") {
-            let error = invalid("batches are part of version 2025-03-26 only");
-            return vec![refused(error)];
-        }
-        if messages.is_empty() || messages.len() > limits::MCP_BATCH {
-            let message = format!("a batch has 1 to {} messages", limits::MCP_BATCH);
-            return vec![refused(invalid(&message))];
-        }
-        self.count += 1;
-        let number = self.count;
-        // Stays open until all of its messages have been looked at.
-        self.batches.insert(number, Batch { open: 1, answers: Vec::new() });
-        let mut acts = Vec::new();
-        for message in messages {
-            acts.extend(self.receive_one(message, Some(number)));
-        }
-        acts.extend(self.deliver(Some(number), None).map(Reaction::Send));
-        acts
-    }
-
-    /// Takes note of an answer, and returns what is to be sent now.
-    fn deliver(&mut self, batch: Option<u64>, answer: Option<Value>) -> Option<Value> {
-        let Some(number) = batch else { return answer };
-        let batch = self.batches.get_mut(&number)?;
-        batch.answers.extend(answer);
-        batch.open -= 1;
-        if batch.open > 0 {
-            return None;
-        }
-        let answers = self.batches.remove(&number)?.answers;
-        (!answers.is_empty()).then_some(Value::Array(answers))
-    }
-
-    fn receive_one(&mut self, value: Value, batch: Option<u64>) -> Vec<Reaction> {
-        match message::read(value) {
-            Ok(Incoming::Request { id, method, params }) => {
-                self.request(id, &method, &params, batch).into_iter().collect()
-            }
-            Ok(Incoming::Notification { method, params }) => self.notified(&method, &params),
-            Ok(Incoming::Response { id, result }) => {
-                self.answered(&id, result).into_iter().collect()
-            }
-            Err((id, error)) => {
-                let answer = message::answer(id.as_ref(), &Err(error));
-                self.answer_now(batch, answer).into_iter().collect()
-            }
-        }
-    }
-
-    fn answer_now(&mut self, batch: Option<u64>, answer: Value) -> Option<Reaction> {
-        if let Some(batch) = batch.and_then(|number| self.batches.get_mut(&number)) {
-            batch.answers.push(answer);
-            return None;
-        }
-        Some(Reaction::Send(answer))
-    }
-
-    fn request(
-        &mut self,
-        id: Id,
-        method: &str,
-        params: &Map<String, Value>,
-        batch: Option<u64>,
-    ) -> Option<Reaction> {
+    fn request(&mut self, id: Id, method: &str, params: &Map<String, Value>) -> Reaction {
         if self.open.contains_key(&id) || self.subscriptions.has_stream(&id) {
             // An answer with this id would be taken for the answer to the other request.
-            let error = invalid("a request with this `id` is still open");
-            return self.answer_now(batch, message::answer(None, &Err(error)));
+            return refused(invalid("a request with this `id` is still open"));
         }
-        let terms = match ClientTerms::declared(method, params) {
-            Ok(Some(terms)) => terms,
-            Ok(None) => self.terms(),
-            Err(error) => {
-                return self.answer_now(batch, message::answer(Some(&id), &Err(error)));
-            }
+        let client = match ClientSettings::declared(method, params) {
+            Ok(Some(client)) => client,
+            Ok(None) => self.client(),
+            Err(error) => return Reaction::Send(message::answer(Some(&id), &Err(error))),
         };
-        let outcome = match self.judge(&id, method, params, (terms, batch)) {
-            Ok(Judged::Answer(result, freshness)) => in_era(Ok(result), terms.era, freshness),
+        let outcome = match self.judge(&id, method, params, client) {
+            Ok(Judged::Answer(result, freshness)) => {
+                for_protocol(Ok(result), client.protocol, freshness)
+            }
             // Its answer comes when it ends.
-            Ok(Judged::Listens(acknowledged)) => return Some(Reaction::Send(acknowledged)),
+            Ok(Judged::Listens(acknowledged)) => return Reaction::Send(acknowledged),
             Ok(Judged::ClientRequest(work)) if self.open.len() < limits::MCP_CALLS => {
-                if let Some(batch) = batch.and_then(|number| self.batches.get_mut(&number)) {
-                    batch.open += 1;
-                }
-                let (era, freshness) = (terms.era, work.freshness());
-                self.open.insert(id.clone(), Open { batch, era, freshness });
+                let (protocol, freshness) = (client.protocol, work.freshness());
+                self.open.insert(id.clone(), Open { protocol, freshness });
                 let token = params.get("_meta").map(|meta| &meta["progressToken"]);
                 let progress = token.filter(|token| token.is_string() || token.is_i64()).cloned();
-                return Some(Reaction::Perform { id, work, progress, terms });
+                return Reaction::Perform { id, work, progress, client };
             }
             Ok(Judged::ClientRequest(_)) => {
                 let message = format!("{} requests are open already", limits::MCP_CALLS);
                 Err(RpcError::new(RpcError::BUSY, message))
             }
-            Err(error) => Err(renumbered(error, terms.era)),
+            Err(error) => Err(renumbered(error, client.protocol)),
         };
-        self.answer_now(batch, message::answer(Some(&id), &outcome))
+        Reaction::Send(message::answer(Some(&id), &outcome))
     }
 
-    /// What is known of the client of a conversation.
-    fn terms(&self) -> ClientTerms {
+    /// What the client of a conversation declared.
+    fn client(&self) -> ClientSettings {
         let agreed = self.agreed.unwrap_or_default();
-        ClientTerms { era: Era::Conversation, elicits: agreed.elicits, log: agreed.log }
+        ClientSettings {
+            protocol: Protocol::Conversation,
+            elicits: agreed.elicits,
+            log: agreed.log,
+        }
     }
 
-    fn notified(&mut self, method: &str, params: &Map<String, Value>) -> Vec<Reaction> {
+    fn notified(&mut self, method: &str, params: &Map<String, Value>) -> Option<Reaction> {
         match method {
             "notifications/initialized" | "notifications/roots/list_changed"
                 if self.agreed.is_some_and(|agreed| agreed.has_roots)
                     && !self.waits_for_roots() =>
             {
                 let (_, request) = self.question(ServerRequestKind::Roots, "roots/list", json!({}));
-                vec![Reaction::Send(request)]
+                Some(Reaction::Send(request))
             }
             "notifications/cancelled" => {
-                let Some(id) = params.get("requestId").and_then(Id::read) else {
-                    return Vec::new();
-                };
+                let id = params.get("requestId").and_then(Id::read)?;
                 self.subscriptions.cancel(&id);
-                let Some(Open { batch, .. }) = self.open.remove(&id) else { return Vec::new() };
-                let mut acts = vec![Reaction::Cancel(id)];
-                acts.extend(self.deliver(batch, None).map(Reaction::Send));
-                acts
+                self.open.remove(&id).map(|_| Reaction::Cancel(id))
             }
             // A notification is never answered, not even when its method is unknown.
-            _ => Vec::new(),
+            _ => None,
         }
     }
 
@@ -423,16 +345,16 @@ pub fn input_required(state: &str, words: &str, choices: &[&str]) -> Value {
 /// The name of what we ask for in a result.
 const ANSWER: &str = "answer";
 
-fn in_era(
+fn for_protocol(
     outcome: Result<Value, RpcError>,
-    era: Era,
+    protocol: Protocol,
     freshness: Freshness,
 ) -> Result<Value, RpcError> {
-    match era {
-        Era::Conversation => outcome,
-        Era::Request => {
-            outcome.map(|result| dressed(result, freshness)).map_err(|error| renumbered(error, era))
-        }
+    match protocol {
+        Protocol::Conversation => outcome,
+        Protocol::Stateless => outcome
+            .map(|result| dressed(result, freshness))
+            .map_err(|error| renumbered(error, protocol)),
     }
 }
 
@@ -443,7 +365,7 @@ fn refused(error: RpcError) -> Reaction {
 /// Declining a question and closing it say the same about what was asked: nothing.
 fn words(result: Option<Value>) -> ClientAnswer {
     let Some(result) = result.filter(|result| result["action"] == "accept") else {
-        return ClientAnswer::Nobody;
+        return ClientAnswer::NoAnswer;
     };
     match &result["content"]["answer"] {
         Value::String(words) if words.len() <= limits::MCP_ANSWER_BYTES => {
@@ -454,7 +376,7 @@ fn words(result: Option<Value>) -> ClientAnswer {
         | Value::Bool(_)
         | Value::Number(_)
         | Value::Array(_)
-        | Value::Object(_) => ClientAnswer::Nobody,
+        | Value::Object(_) => ClientAnswer::NoAnswer,
     }
 }
 

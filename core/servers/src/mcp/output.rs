@@ -27,7 +27,7 @@ pub(super) fn schema(tool: Tool) -> Value {
                 "type": "string",
                 "enum": outcomes,
                 "description": "`paused`: a person has to decide; `refused`: nothing was done; \
-                                `begun`: it goes on in the background",
+                                `begun`: it continues in the background",
             },
             "exit_code": { "type": "integer", "description": "The exit code of the command line" },
             "result": result,

@@ -1,7 +1,7 @@
 //! `onloop mcp`: the programs of the command line as tools of the Model Context Protocol.
 //!
 //! This program drives other programs, as a host does. Most of what they ask for it asks its own
-//! host for; what they say it keeps for the answer; a question to a person goes to the client.
+//! host for. It collects what they print for the answer, and sends their questions to the client.
 //! Calls take turns between two requests, and while a process runs, which there is one of at a
 //! time, the client's messages are still read.
 
@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::mcp::{ClientAnswer, Connection, Id, Reaction, ServerRequest};
 use folders::Folders;
 use job::{Job, NewJob, State};
-use lookout::RunLookout;
+use lookout::RunWatcher;
 use onloop_effect::rooted::rooted;
 use onloop_effect::{Exit, FailureKind, InputUnit, Io, Outcome, Request, Say, Turn};
 use onloop_syntax::limits;
@@ -47,7 +47,7 @@ pub async fn mcp(io: &Io) -> Exit {
         jobs: Vec::new(),
         begun: 0,
         closing: None,
-        lookout: RunLookout::default(),
+        watcher: RunWatcher::default(),
         roots_until: None,
     };
     server.serve().await
@@ -62,8 +62,8 @@ struct Server {
     begun: u64,
     /// Nothing new begins; how it ends when everything has.
     closing: Option<Exit>,
-    /// What clients want to be told about.
-    lookout: RunLookout,
+    /// What clients subscribe to.
+    watcher: RunWatcher,
     /// How long calls wait for the client to say where it works.
     roots_until: Option<Timestamp>,
 }
@@ -78,7 +78,7 @@ impl Server {
                 }
                 return exit;
             }
-            self.keep_time().await;
+            self.run_timers().await;
             if self.jobs.iter().any(Job::can_resume) {
                 continue;
             }
@@ -92,8 +92,8 @@ impl Server {
         }
     }
 
-    /// Does what is due by now.
-    async fn keep_time(&mut self) {
+    /// Runs what is due by now.
+    async fn run_timers(&mut self) {
         let now = self.io.now();
         if self.awaits_roots() {
             let until = after(now, limits::MCP_ROOTS_WAIT_MS);
@@ -108,15 +108,15 @@ impl Server {
         for job in &mut self.jobs {
             job.wake(now);
         }
-        self.give_signs().await;
-        self.look_out().await;
+        self.send_heartbeats().await;
+        self.report_changes().await;
     }
 
-    /// How long nothing is due; `None`: for ever.
+    /// How long nothing is due; `None`: without end.
     fn wait_ms(&self) -> Option<u64> {
         let jobs = self.jobs.iter().filter_map(Job::due);
-        let due = jobs.chain(self.roots_until).chain(self.lookout.due()).min()?;
-        // A clock that was set back makes nobody wait for longer than a look takes.
+        let due = jobs.chain(self.roots_until).chain(self.watcher.due()).min()?;
+        // After a clock was set back this waits no longer than the bounds above.
         Some(due.millis_since(self.io.now()))
     }
 
@@ -133,8 +133,8 @@ impl Server {
                 Ok(Outcome::Input { bytes }) => self.receive(&bytes).await,
                 Ok(Outcome::NoInput) => {}
                 Err(failure) if failure.kind == FailureKind::TooLarge => {
-                    let act = self.connection.receive_too_long();
-                    self.act(act).await;
+                    let reaction = self.connection.receive_too_long();
+                    self.handle(reaction).await;
                     // What came with the end of that line has been read already.
                     wait_ms = Some(0);
                     continue;
@@ -152,24 +152,24 @@ impl Server {
 
     async fn receive(&mut self, bytes: &[u8]) {
         for line in bytes.split(|byte| *byte == b'\n') {
-            for act in self.connection.receive(line) {
-                self.act(act).await;
+            if let Some(reaction) = self.connection.receive(line) {
+                self.handle(reaction).await;
             }
             // Many short calls may come at once, and few may be open.
             self.advance().await;
         }
     }
 
-    async fn act(&mut self, act: Reaction) {
-        match act {
+    async fn handle(&mut self, reaction: Reaction) {
+        match reaction {
             Reaction::Send(message) => {
                 // What changes after a subscription was confirmed must not be missed.
-                self.look_out().await;
+                self.report_changes().await;
                 self.send(&message).await;
             }
-            Reaction::Perform { id, work, progress, terms } => {
+            Reaction::Perform { id, work, progress, client } => {
                 self.begun += 1;
-                let request = NewJob { id, work, progress, terms };
+                let request = NewJob { id, work, progress, client };
                 self.jobs.push(Job::new(self.begun, request, self.io.now()));
                 self.begin_waiting().await;
             }
@@ -187,13 +187,13 @@ impl Server {
             self.folders.set_roots(&self.io, &uris).await;
             return self.begin_waiting().await;
         }
-        let is_it = |job: &&mut Job| matches!(job.state, State::Asks(asked) if asked == question);
+        let is_it = |job: &&mut Job| matches!(job.state, State::Asking(asked) if asked == question);
         if let Some(job) = self.jobs.iter_mut().find(is_it) {
-            job.hear(self.io.now(), answer);
+            job.answered(self.io.now(), answer);
         }
     }
 
-    /// Lets every call go on until it waits for something, and answers those that are over.
+    /// Runs every call until it waits for something, and answers those that are finished.
     async fn advance(&mut self) {
         let mut at = 0;
         while at < self.jobs.len() {
@@ -203,13 +203,13 @@ impl Server {
                 self.start_process(at, spec).await;
             }
             while let Some(turn) = self.jobs[at].resume() {
-                self.tell_progress(at).await;
+                self.send_progress(at).await;
                 match turn {
                     Turn::Exit(exit) => self.end_job(at, exit).await,
                     Turn::Request(request) => self.perform(at, request).await,
                 }
             }
-            if matches!(self.jobs[at].state, State::Over(_)) {
+            if matches!(self.jobs[at].state, State::Finished(_)) {
                 let job = self.jobs.remove(at);
                 self.answer_job(job).await;
                 // What has ended may have been what others waited for.
@@ -238,7 +238,7 @@ impl Server {
         let job = &mut self.jobs[at];
         let outcome = match request {
             Request::Say(say) => {
-                job.keep(&say);
+                job.record(&say);
                 if let Say::Note(note) = &say {
                     self.log(at, note).await;
                 }
@@ -250,7 +250,7 @@ impl Server {
                 Err(job::interrupted())
             }
             Request::Ask { question } if job.asks() => return self.ask(at, &question).await,
-            Request::Ask { .. } => Err(job::nobody()),
+            Request::Ask { .. } => Err(job::no_answer()),
             Request::Sleep { duration_ms } if duration_ms > 0 => {
                 job.state = State::Sleeps(after(now, duration_ms));
                 return;
@@ -279,7 +279,7 @@ impl Server {
                 outcome
             }
             Request::Unlock { path } => {
-                self.jobs[at].locks.retain(|held| *held != path);
+                self.jobs[at].locks.retain(|lock| *lock != path);
                 self.io.unlock(&path).await.map(|()| Outcome::Done)
             }
             other => self.io.request(other).await,
@@ -296,7 +296,7 @@ impl Server {
     /// Ends a call as Ctrl-C ends a command: it saves what it has.
     async fn interrupt(&mut self, at: usize) {
         self.jobs[at].cancelled = true;
-        if let State::Asks(question) = self.jobs[at].state
+        if let State::Asking(question) = self.jobs[at].state
             && let Some(message) = self.connection.withdraw(question)
         {
             self.send(&message).await;

@@ -1,4 +1,4 @@
-//! Who is told when runs change.
+//! Subscriptions to changes of runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ const STREAM: &str = "io.modelcontextprotocol/subscriptionId";
 /// Resources by their addresses.
 type Resources = BTreeMap<String, Resource>;
 
-/// Everything that the client wants to be told about.
+/// Everything that the client subscribes to.
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
     /// What was subscribed to in a conversation.
@@ -48,7 +48,7 @@ impl Subscriptions {
         Ok(())
     }
 
-    /// Gives a resource of a conversation up.
+    /// Removes a resource of a conversation.
     pub(super) fn unsubscribe(&mut self, resource: &Resource) {
         self.conversation.remove(&resource.uri());
     }
@@ -81,7 +81,7 @@ impl Subscriptions {
             );
             return Err(RpcError::new(RpcError::BUSY, message));
         }
-        // What is no resource of ours is left out of what we agree to, as the protocol has it.
+        // The acknowledgement names only the resources that exist, as the protocol has it.
         let found = uris.iter().filter_map(|uri| Resource::read(uri.as_str()?).ok());
         let resources: Resources = found.map(|resource| (resource.uri(), resource)).collect();
         let list = filter.get("resourcesListChanged") == Some(&Value::Bool(true));
@@ -113,7 +113,7 @@ impl Subscriptions {
         ended.map(|id| (id.clone(), json!({ "_meta": { STREAM: id.to_value() } }))).collect()
     }
 
-    /// The runs about which somebody wants to be told.
+    /// The runs of all subscriptions.
     pub(super) fn runs(&self) -> BTreeSet<String> {
         let streams = self.streams.values().map(|stream| &stream.resources);
         let all = streams.chain([&self.conversation]).flat_map(BTreeMap::values);
@@ -144,7 +144,7 @@ impl Subscriptions {
         all
     }
 
-    /// What is sent when a run has come or gone. Conversations are told of it without asking.
+    /// The messages when a run was added or removed. A conversation gets one without asking.
     pub(super) fn list_changed(&self, is_conversation: bool) -> Vec<Value> {
         const METHOD: &str = "notifications/resources/list_changed";
         let streams = self.streams.iter().filter(|(_, stream)| stream.list);

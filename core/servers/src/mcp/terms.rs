@@ -1,4 +1,4 @@
-//! How a client speaks: what it declares once for a conversation, or anew with each request.
+//! What a client declares, once for a conversation or with each stateless request.
 
 use serde_json::{Map, Value, json};
 
@@ -17,11 +17,11 @@ const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const STATELESS_METHODS: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
 words! {
-    /// How grave a log message is, the least grave first.
+    /// The severity of a log message, the lowest first.
     pub enum LogLevel {
-        /// For whoever looks for a fault in onloop.
+        /// For debugging onloop.
         Debug = "debug",
-        /// What goes on.
+        /// Normal progress.
         Info = "info",
         /// What is worth a look.
         Notice = "notice",
@@ -33,7 +33,7 @@ words! {
         Critical = "critical",
         /// Worse still.
         Alert = "alert",
-        /// Nothing goes any more.
+        /// The program cannot run.
         Emergency = "emergency",
     }
 }
@@ -44,7 +44,7 @@ impl LogLevel {
     /// # Errors
     ///
     /// When there is no such level.
-    pub(super) fn wanted(name: &str, value: &Value) -> Result<LogLevel, RpcError> {
+    pub(super) fn read(name: &str, value: &Value) -> Result<LogLevel, RpcError> {
         let level = value.as_str().and_then(|word| word.parse().ok());
         level.ok_or_else(|| {
             let found = ellipsis(&one_line(&value.to_string()), 100);
@@ -54,7 +54,7 @@ impl LogLevel {
         })
     }
 
-    /// Whether whoever wants messages of this level wants one of `other`.
+    /// Whether a client that asks for this level gets messages of level `other`.
     pub fn includes(self, other: LogLevel) -> bool {
         other as u8 >= self as u8
     }
@@ -73,28 +73,28 @@ impl LogLevel {
     }
 }
 
-/// Which of the two protocols a request belongs to.
+/// The protocol that a request belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Era {
+pub enum Protocol {
     /// A conversation that began with `initialize`.
     #[default]
     Conversation,
-    /// A request that stands alone.
-    Request,
+    /// A request that declares its client itself.
+    Stateless,
 }
 
-/// What is known of the client of a request.
+/// What the client of a request declared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ClientTerms {
+pub struct ClientSettings {
     /// The protocol.
-    pub era: Era,
+    pub protocol: Protocol,
     /// Whether people can be asked through the client.
     pub elicits: bool,
-    /// The least grave log messages that it wants; `None`: none at all.
+    /// The lowest level of log messages that it wants; `None`: none at all.
     pub log: Option<LogLevel>,
 }
 
-impl ClientTerms {
+impl ClientSettings {
     /// What a request declares about itself; `None`: nothing, so it belongs to a conversation.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl ClientTerms {
     pub(super) fn declared(
         method: &str,
         params: &Map<String, Value>,
-    ) -> Result<Option<ClientTerms>, RpcError> {
+    ) -> Result<Option<ClientSettings>, RpcError> {
         let nothing = Map::new();
         let meta = params.get("_meta").and_then(Value::as_object).unwrap_or(&nothing);
         let claims = [VERSION, CAPABILITIES].iter().any(|key| meta.contains_key(*key));
@@ -127,10 +127,9 @@ impl ClientTerms {
         let capabilities = capabilities.ok_or_else(|| {
             invalid(format!("`_meta` needs `{CAPABILITIES}`, which is an object"))
         })?;
-        let log =
-            meta.get(LOG_LEVEL).map(|level| LogLevel::wanted(LOG_LEVEL, level)).transpose()?;
+        let log = meta.get(LOG_LEVEL).map(|level| LogLevel::read(LOG_LEVEL, level)).transpose()?;
         let elicits = elicits(capabilities);
-        Ok(Some(ClientTerms { era: Era::Request, elicits, log }))
+        Ok(Some(ClientSettings { protocol: Protocol::Stateless, elicits, log }))
     }
 }
 
@@ -187,8 +186,8 @@ pub(super) fn capabilities() -> Value {
 }
 
 /// An error as the protocol of its request numbers it.
-pub(super) fn renumbered(mut error: RpcError, era: Era) -> RpcError {
-    if era == Era::Request && error.code == RpcError::NO_RESOURCE {
+pub(super) fn renumbered(mut error: RpcError, protocol: Protocol) -> RpcError {
+    if protocol == Protocol::Stateless && error.code == RpcError::NO_RESOURCE {
         error.code = RpcError::INVALID_PARAMS;
     }
     error

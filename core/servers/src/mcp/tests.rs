@@ -24,8 +24,8 @@ fn check(conversation: &str) {
     for line in conversation.lines() {
         let Some(said) = line.strip_prefix("> ") else { continue };
         found += &format!("{line}\n");
-        for act in connection.receive(message(said).as_bytes()) {
-            found += &format!("< {}\n", shown(&act));
+        if let Some(reaction) = connection.receive(message(said).as_bytes()) {
+            found += &format!("< {}\n", shown(&reaction));
         }
     }
     let expected: String = conversation
@@ -36,14 +36,10 @@ fn check(conversation: &str) {
     assert_eq!(found, expected);
 }
 
-fn shown(act: &Reaction) -> String {
-    match act {
-        Reaction::Send(Value::Array(answers)) => {
-            let answers: Vec<String> = answers.iter().map(shown_message).collect();
-            format!("[{}]", answers.join("; "))
-        }
+fn shown(reaction: &Reaction) -> String {
+    match reaction {
         Reaction::Send(message) => shown_message(message),
-        Reaction::Perform { id, work, progress, terms: _ } => {
+        Reaction::Perform { id, work, progress, client: _ } => {
             let progress = progress.as_ref().map_or(String::new(), |token| format!(" ({token})"));
             let work = match work {
                 ClientRequest::CallTool(tool, Ok(asked)) => {
@@ -57,7 +53,9 @@ fn shown(act: &Reaction) -> String {
                     format!("{:?} of {}", resource.kind, resource.run_id)
                 }
                 ClientRequest::Complete(completion) => format!("{completion:?}"),
-                ClientRequest::GoOn { state, answer, .. } => format!("go on {state} {answer:?}"),
+                ClientRequest::Continue { state, answer, .. } => {
+                    format!("continue {state} {answer:?}")
+                }
             };
             format!("perform {} {work}{progress}", id.to_value())
         }
@@ -103,7 +101,7 @@ fn what_is_no_request_is_refused_and_answered_where_somebody_asked() {
 > 7
 < error null -32600 a message must be an object
 > []
-< error null -32600 batches are part of version 2025-03-26 only
+< error null -32600 a message must be an object
 > {}
 < error null -32600 `jsonrpc` must be `2.0`
 > {"jsonrpc":"2.0"}
@@ -126,9 +124,9 @@ fn what_is_no_request_is_refused_and_answered_where_somebody_asked() {
 "#,
     );
     let deep = "[".repeat(100_000);
-    assert!(matches!(&Connection::default().receive(deep.as_bytes())[..], [Reaction::Send(_)]));
+    assert!(matches!(Connection::default().receive(deep.as_bytes()), Some(Reaction::Send(_))));
     let bytes = [0xff, b'{'];
-    assert!(matches!(&Connection::default().receive(&bytes)[..], [Reaction::Send(_)]));
+    assert!(matches!(Connection::default().receive(&bytes), Some(Reaction::Send(_))));
 }
 
 #[test]
@@ -169,17 +167,18 @@ fn first_comes_the_agreement() {
     assert!(patient.waits_for_roots());
     patient.stop_waiting_for_roots();
     let late = r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///late"}]}}"#;
-    assert!(patient.receive(late.as_bytes()).is_empty());
+    assert!(patient.receive(late.as_bytes()).is_none());
     let table = [
         ("2025-11-25", "2025-11-25"),
-        ("2024-11-05", "2024-11-05"),
+        ("2025-06-18", "2025-06-18"),
+        ("2024-11-05", "2025-11-25"),
         ("2026-07-28", "2025-11-25"),
         ("1", "2025-11-25"),
     ];
     for (wanted, expected) in table {
         let line = message(&format!("1 initialize {{\"protocolVersion\":\"{wanted}\"}}"));
-        let acts = Connection::default().receive(line.as_bytes());
-        let [Reaction::Send(answer)] = &acts[..] else { panic!("{acts:?}") };
+        let reaction = Connection::default().receive(line.as_bytes());
+        let Some(Reaction::Send(answer)) = &reaction else { panic!("{reaction:?}") };
         assert_eq!(answer["result"]["protocolVersion"], expected);
     }
 }
@@ -191,7 +190,6 @@ fn people_are_asked_only_where_the_client_can_show_a_form() {
         ("2025-11-25", r#"{"elicitation":{"form":{},"url":{}}}"#, true),
         ("2025-11-25", r#"{"elicitation":{"url":{}}}"#, false),
         ("2025-11-25", r#"{"elicitation":true}"#, false),
-        ("2025-03-26", r#"{"elicitation":{}}"#, false),
         ("2025-11-25", "{}", false),
     ];
     for (version, capabilities, expected) in table {
@@ -200,9 +198,9 @@ fn people_are_asked_only_where_the_client_can_show_a_form() {
             "1 initialize {{\"protocolVersion\":\"{version}\",\"capabilities\":{capabilities}}}"
         );
         connection.receive(message(&line).as_bytes());
-        let acts = connection.receive(message(r#"2 tools/call {"name":"next"}"#).as_bytes());
-        let [Reaction::Perform { terms, .. }] = &acts[..] else { panic!("{acts:?}") };
-        assert_eq!(terms.elicits, expected, "{line}");
+        let reaction = connection.receive(message(r#"2 tools/call {"name":"next"}"#).as_bytes());
+        let Some(Reaction::Perform { client, .. }) = &reaction else { panic!("{reaction:?}") };
+        assert_eq!(client.elicits, expected, "{line}");
     }
     let mut connection = Connection::default();
     let (question, asked) = connection.ask("Go on?", &["yes", "no"]);
@@ -222,18 +220,18 @@ fn people_are_asked_only_where_the_client_can_show_a_form() {
     let answers = [
         (r#"{"action":"accept","content":{"answer":"yes"}}"#, "Words(\"yes\")"),
         (r#"{"action":"accept","content":{}}"#, "Words(\"\")"),
-        (r#"{"action":"accept","content":{"answer":["yes"]}}"#, "Nobody"),
-        (r#"{"action":"decline"}"#, "Nobody"),
-        (r#"{"action":"decline","content":{"answer":"yes"}}"#, "Nobody"),
-        (r#"{"action":"cancel"}"#, "Nobody"),
-        ("{}", "Nobody"),
-        ("7", "Nobody"),
+        (r#"{"action":"accept","content":{"answer":["yes"]}}"#, "NoAnswer"),
+        (r#"{"action":"decline"}"#, "NoAnswer"),
+        (r#"{"action":"decline","content":{"answer":"yes"}}"#, "NoAnswer"),
+        (r#"{"action":"cancel"}"#, "NoAnswer"),
+        ("{}", "NoAnswer"),
+        ("7", "NoAnswer"),
     ];
     let mut number = question.0;
     for (result, expected) in answers {
         let line = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{result}}}"#);
-        let acts = connection.receive(line.as_bytes());
-        let [Reaction::Answered(_, answer)] = &acts[..] else { panic!("{acts:?}") };
+        let reaction = connection.receive(line.as_bytes());
+        let Some(Reaction::Answered(_, answer)) = &reaction else { panic!("{reaction:?}") };
         assert_eq!(format!("{answer:?}"), expected, "{result}");
         number = connection.ask("Go on?", &[]).0.0;
     }
@@ -327,46 +325,12 @@ fn an_open_request_keeps_its_id_until_it_is_cancelled() {
     }
     for id in 0..100 {
         let line = message(&format!("{id} tools/call {{\"name\":\"next\"}}"));
-        let acts = connection.receive(line.as_bytes());
-        let is_taken = matches!(acts[..], [Reaction::Perform { .. }]);
-        assert_eq!(is_taken, id < onloop_syntax::limits::MCP_CALLS as i64, "{acts:?}");
+        let reaction = connection.receive(line.as_bytes());
+        let is_taken = matches!(reaction, Some(Reaction::Perform { .. }));
+        assert_eq!(is_taken, id < onloop_syntax::limits::MCP_CALLS as i64, "{reaction:?}");
     }
     assert!(connection.finish(&Id::Number(3), Ok(json!({}))).is_some());
     assert!(connection.finish(&Id::Number(3), Ok(json!({}))).is_none());
-}
-
-#[test]
-fn a_batch_is_answered_as_one_when_all_of_it_is_done() {
-    let mut connection = Connection::default();
-    let hello = message(r#"0 initialize {"protocolVersion":"2025-03-26"}"#);
-    connection.receive(hello.as_bytes());
-    let batch = |lines: &[&str]| {
-        let lines: Vec<String> = lines.iter().map(|line| message(line)).collect();
-        format!("[{}]", lines.join(","))
-    };
-    let mut receive = |line: String| {
-        let acts = connection.receive(line.as_bytes());
-        acts.iter().map(shown).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        receive(batch(&["1 ping {}", "- notifications/what {}", "2 what {}", "7"])),
-        ["[result 1; error 2 -32601 there is no method `what`; error null -32600 a message \
-             must be an object]"]
-    );
-    assert!(receive(batch(&["- notifications/what {}"])).is_empty());
-    assert_eq!(receive("[]".to_owned()), ["error null -32600 a batch has 1 to 100 messages"]);
-    assert_eq!(
-        receive(batch(&[r#"3 initialize {"protocolVersion":"2025-03-26"}"#])),
-        ["[error 3 -32600 `initialize` comes alone]"]
-    );
-    let calls = [r#"4 tools/call {"name":"next"}"#, "5 ping {}", r#"6 tools/call {"name":"next"}"#];
-    assert_eq!(
-        receive(batch(&calls)),
-        ["perform 4 next by Next in None", "perform 6 next by Next in None"]
-    );
-    assert_eq!(receive(message(r#"- notifications/cancelled {"requestId":4}"#)), ["cancel 4"]);
-    let answer = connection.finish(&Id::Number(6), Ok(json!({}))).unwrap();
-    assert_eq!(shown(&Reaction::Send(answer)), "[result 5; result 6]");
 }
 
 #[test]
@@ -402,7 +366,7 @@ fn answers_are_cut_where_they_are_told_to_be() {
     said.push("x");
     assert_eq!((said.whole(), said.total_bytes()), (None, 9));
     let result = tool_result(Tool::Report, onloop_effect::Exit::Done, &said, &Capped::default());
-    assert_eq!(result["structuredContent"]["result"], "12日\n[… 4 bytes not kept …]\n");
+    assert_eq!(result["structuredContent"]["result"], "12日\n[… 4 bytes omitted …]\n");
     let failed = error_result("no\u{1b}[31m");
     assert_eq!(failed["isError"], true);
     assert_eq!(failed["content"][0]["text"], "error: no");

@@ -21,7 +21,7 @@ words! {
     pub enum Tool {
         /// Run a workflow, or resume a run.
         Run = "run",
-        /// Pause a run that goes on in the background.
+        /// Pause a run in the background.
         Stop = "stop",
         /// Begin a run that the agent drives.
         Begin = "begin",
@@ -57,7 +57,7 @@ pub struct ToolCall {
     pub directory: Option<String>,
     /// The program that answers it.
     pub program: ToolProgram,
-    /// Whether it is answered when the run has begun, and the run goes on.
+    /// Whether it is answered when the run has begun, and the run continues.
     pub background: bool,
     /// The tool and its input as it came.
     pub given: (Tool, Map<String, Value>),
@@ -153,11 +153,11 @@ const RUN: Parameter = needed("run_id", WORD, "The run");
 
 const RUN_A_WORKFLOW: &[Parameter] = &[
     optional("file", WORD, "Workflow file; left out: the only one of the project"),
-    optional("run_id", WORD, "Go on with this run instead of beginning one"),
+    optional("run_id", WORD, "Resume this run instead of beginning one"),
     optional(
         "agent",
         ParameterKind::Choice(agent::UNATTENDED),
-        "Who acts; `script` runs the steps' own scripts. Left out: `script` if every step has \
+        "The agent; `script` runs the steps' own scripts. Left out: `script` if every step has \
          one, else the first agent that is installed",
     ),
     optional(
@@ -177,8 +177,8 @@ const RUN_A_WORKFLOW: &[Parameter] = &[
     optional(
         "background",
         ParameterKind::Flag,
-        "Answer when the run has begun, and go on with it: it pauses at gates. `status` says where \
-         it stands, `stop` pauses it",
+        "Answer when the run has begun, and continue it: it pauses at gates. `status` shows its \
+         state, `stop` pauses it",
     ),
 ];
 const STOP: &[Parameter] = &[RUN];
@@ -202,7 +202,7 @@ const STEP: &[Parameter] = &[
         "action",
         ParameterKind::Choice(&["start", "verify", "retry", "block"]),
         "`start`: an attempt begins. `verify`: run the step's checks and record the result. \
-         `retry`: is another attempt allowed? `block`: the step cannot go on",
+         `retry`: is another attempt allowed? `block`: the step cannot continue",
     ),
     optional("reason", ParameterKind::Text(limits::MCP_REASON_CHARS), "Why the step is blocked"),
     RUN_ID,
@@ -265,18 +265,18 @@ impl Tool {
         match self {
             Tool::Run => {
                 "Runs a workflow file step by step until it is completed, blocked or paused: an \
-                 agent acts, onloop verifies, retries within limits and keeps the record. With \
-                 `run_id` it goes on where a run stopped. Runs the file's commands. With \
-                 `background` it answers at once and goes on."
+                 agent works, onloop verifies, retries within limits and keeps the record. With \
+                 `run_id` it resumes a run. Runs the file's commands. With `background` it \
+                 answers at once and continues."
             }
             Tool::Stop => {
-                "Pauses a run that this server conducts in the background, and shows where it \
-                 stands. `run` with its `run_id` goes on."
+                "Pauses a run that this server runs in the background, and shows its state. \
+                 `run` with its `run_id` resumes it."
             }
             Tool::Begin => {
-                "Begins a run of a workflow file that you drive yourself: prepares the place for \
-                 the work and writes the record. Work in the `execution_root` that it names; go on \
-                 with `next` and `step`."
+                "Begins a run of a workflow file that you drive yourself: prepares the \
+                 workspace and writes the record. Work in the `execution_root` that it names; \
+                 continue with `next` and `step`."
             }
             Tool::Status => "Lists the runs of this project, or shows one with all its steps.",
             Tool::Next => {
@@ -287,9 +287,9 @@ impl Tool {
                  runs its checks. Only a passed check makes a step done."
             }
             Tool::Gate => {
-                "Proposes a decision at a gate or a human review. The rules decide where they \
-                 may; otherwise a person is asked through the client. Where nobody can be asked, \
-                 it is refused, and you tell the person which command decides."
+                "Proposes a decision at a gate or a human review. The rules decide if they \
+                 may; otherwise the client asks a person. If it cannot, the call is refused, and \
+                 you tell the person which command decides."
             }
             Tool::Finalize => {
                 "For a run that you drive yourself, when every step is done: repeats every check \

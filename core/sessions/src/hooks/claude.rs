@@ -103,15 +103,6 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
             AnswerForm::Stop | AnswerForm::Prompt | AnswerForm::Compacted | AnswerForm::Other,
             HookAnswer::Tell(message),
         ) => Some(json!({ "systemMessage": message })),
-        (
-            _,
-            HookAnswer::Nothing
-            | HookAnswer::Tell(_)
-            | HookAnswer::Remind(_)
-            | HookAnswer::Continue(_)
-            | HookAnswer::Decided(..)
-            | HookAnswer::Deferred(_)
-            | HookAnswer::Rewritten { .. },
-        ) => None,
+        _ => None,
     }
 }

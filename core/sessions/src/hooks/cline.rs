@@ -41,20 +41,6 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
             Some(json!({ "cancel": true, "errorMessage": reason(why) }))
         }
         // Silence would do; a hook without an answer is reported as broken.
-        (
-            AnswerForm::ToolCall
-            | AnswerForm::PermissionRequest
-            | AnswerForm::Prompt
-            | AnswerForm::Stop
-            | AnswerForm::Compacted
-            | AnswerForm::Other,
-            HookAnswer::Nothing
-            | HookAnswer::Tell(_)
-            | HookAnswer::Remind(_)
-            | HookAnswer::Continue(_)
-            | HookAnswer::Decided(..)
-            | HookAnswer::Deferred(_)
-            | HookAnswer::Rewritten { .. },
-        ) => Some(json!({ "cancel": false })),
+        _ => Some(json!({ "cancel": false })),
     }
 }

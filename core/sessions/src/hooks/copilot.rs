@@ -57,15 +57,6 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
         (AnswerForm::Stop, HookAnswer::Continue(prompt)) => {
             Some(json!({ "decision": "block", "reason": prompt }))
         }
-        (
-            _,
-            HookAnswer::Nothing
-            | HookAnswer::Tell(_)
-            | HookAnswer::Remind(_)
-            | HookAnswer::Continue(_)
-            | HookAnswer::Decided(..)
-            | HookAnswer::Deferred(_)
-            | HookAnswer::Rewritten { .. },
-        ) => None,
+        _ => None,
     }
 }

@@ -99,15 +99,6 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
         (AnswerForm::Stop, HookAnswer::Continue(prompt)) => {
             Some(json!({ "followup_message": prompt }))
         }
-        (
-            _,
-            HookAnswer::Nothing
-            | HookAnswer::Tell(_)
-            | HookAnswer::Remind(_)
-            | HookAnswer::Continue(_)
-            | HookAnswer::Decided(..)
-            | HookAnswer::Deferred(_)
-            | HookAnswer::Rewritten { .. },
-        ) => None,
+        _ => None,
     }
 }

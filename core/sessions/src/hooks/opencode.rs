@@ -58,15 +58,6 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
             AnswerForm::Prompt | AnswerForm::Stop | AnswerForm::Compacted,
             HookAnswer::Tell(message),
         ) => Some(json!({ "message": message })),
-        (
-            _,
-            HookAnswer::Nothing
-            | HookAnswer::Tell(_)
-            | HookAnswer::Remind(_)
-            | HookAnswer::Continue(_)
-            | HookAnswer::Decided(..)
-            | HookAnswer::Deferred(_)
-            | HookAnswer::Rewritten { .. },
-        ) => None,
+        _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! What the methods of the protocol come to.
+//! The methods of the protocol.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,8 @@ use crate::mcp::completion::{Completion, CompletionTarget, completed};
 use crate::mcp::prompt::{self, ServedPrompt};
 use crate::mcp::resource::{self, Resource};
 use crate::mcp::terms::{
-    ClientTerms, Era, Freshness, LogLevel, STATELESS_VERSION, capabilities, elicits, server_info,
+    ClientSettings, Freshness, LogLevel, Protocol, STATELESS_VERSION, capabilities, elicits,
+    server_info,
 };
 use crate::mcp::tool::Tool;
 use crate::mcp::{VERSIONS, output};
@@ -17,8 +18,8 @@ use onloop_syntax::text::{ellipsis, one_line};
 /// What we have to say to the model behind the client.
 const INSTRUCTIONS: &str = "onloop runs workflow files step by step: it verifies every step \
 itself, repeats what fails within limits, and keeps the record. Look with `status` and `next`; \
-let `run` do the work, or `begin` a run, act yourself and report with `step`. What takes long goes \
-on with `background`. Gates for people are decided by a person, never by you: when a run waits at \
+let `run` do the work, or `begin` a run, act yourself and report with `step`. Use `background` for \
+what takes long. Gates for people are decided by a person, never by you: when a run waits at \
 one, tell the person what it waits for.";
 
 #[allow(clippy::large_enum_variant, reason = "one lives for the time of one message")]
@@ -43,20 +44,17 @@ impl Connection {
         id: &Id,
         method: &str,
         params: &Map<String, Value>,
-        (terms, batch): (ClientTerms, Option<u64>),
+        client: ClientSettings,
     ) -> Result<Judged, RpcError> {
-        match terms.era {
-            Era::Request if batch.is_some() => {
-                Err(invalid("a request of this version comes alone"))
-            }
-            Era::Request => match method {
+        match client.protocol {
+            Protocol::Stateless => match method {
                 "server/discover" => fixed(discovered()),
                 "subscriptions/listen" => {
                     self.subscriptions.listen(id, params).map(Judged::Listens)
                 }
                 _ => shared(method, params),
             },
-            Era::Conversation => self.judge_conversation(method, params, batch),
+            Protocol::Conversation => self.judge_conversation(method, params),
         }
     }
 
@@ -64,11 +62,9 @@ impl Connection {
         &mut self,
         method: &str,
         params: &Map<String, Value>,
-        batch: Option<u64>,
     ) -> Result<Judged, RpcError> {
         match method {
             "ping" => return plain(json!({})),
-            "initialize" if batch.is_some() => return Err(invalid("`initialize` comes alone")),
             "initialize" => return plain(self.initialize(params)?),
             _ if self.agreed.is_none() && is_known(method) => {
                 let message = format!(
@@ -78,7 +74,7 @@ impl Connection {
                 return Err(RpcError::new(RpcError::INVALID_PARAMS, message));
             }
             "logging/setLevel" => {
-                let level = LogLevel::wanted("level", params.get("level").unwrap_or(&Value::Null))?;
+                let level = LogLevel::read("level", params.get("level").unwrap_or(&Value::Null))?;
                 if let Some(agreed) = &mut self.agreed {
                     agreed.log = Some(level);
                 }
@@ -101,12 +97,10 @@ impl Connection {
         let version =
             VERSIONS.into_iter().find(|version| *version == wanted).unwrap_or(VERSIONS[0]);
         let nothing = json!({});
-        let client = params.get("capabilities").unwrap_or(&nothing);
+        let declared = params.get("capabilities").unwrap_or(&nothing);
         self.agreed = Some(Agreed {
-            version,
-            // Dates in this form are in the order of their texts.
-            elicits: version >= "2025-06-18" && elicits(client),
-            has_roots: client["roots"].is_object(),
+            elicits: elicits(declared),
+            has_roots: declared["roots"].is_object(),
             log: None,
         });
         Ok(json!({
@@ -120,8 +114,8 @@ impl Connection {
 
 /// Methods that a conversation has after its beginning.
 fn is_known(method: &str) -> bool {
-    const ROOMS: [&str; 5] = ["tools/", "resources/", "prompts/", "completion/", "logging/"];
-    ROOMS.iter().any(|room| method.starts_with(room))
+    const PREFIXES: [&str; 5] = ["tools/", "resources/", "prompts/", "completion/", "logging/"];
+    PREFIXES.iter().any(|prefix| method.starts_with(prefix))
 }
 
 /// What `server/discover` answers.
@@ -175,7 +169,7 @@ fn addressed(params: &Map<String, Value>) -> Result<Resource, RpcError> {
     Resource::read(uri)
 }
 
-/// Everything fits on one page, so nobody got a cursor from us.
+/// Everything fits on one page, so no client got a cursor from us.
 fn no_cursor(params: &Map<String, Value>) -> Result<(), RpcError> {
     match params.get("cursor") {
         None | Some(Value::Null) => Ok(()),
@@ -205,7 +199,11 @@ fn call(params: &Map<String, Value>) -> Result<ClientRequest, RpcError> {
         Ok(call) => {
             let answers = params.get("inputResponses").and_then(Value::as_object);
             let answer = answers.and_then(|answers| answers.get(ANSWER)).cloned();
-            Ok(ClientRequest::GoOn { state, call, answer: answer.map(|said| words(Some(said))) })
+            Ok(ClientRequest::Continue {
+                state,
+                call,
+                answer: answer.map(|said| words(Some(said))),
+            })
         }
         Err(why) => Ok(ClientRequest::CallTool(tool, Err(why))),
     }

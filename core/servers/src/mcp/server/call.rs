@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Server, State, job};
-use crate::mcp::{ClientAnswer, ClientRequest, Era, ToolCall, ToolProgram, started_result};
+use crate::mcp::{ClientAnswer, ClientRequest, Protocol, ToolCall, ToolProgram, started_result};
 use onloop_syntax::limits;
 
 impl Server {
@@ -16,12 +16,14 @@ impl Server {
     pub(super) async fn begin_waiting(&mut self) {
         for at in 0..self.jobs.len() {
             // Requests that stand alone say with `directory` where they work.
-            if self.connection.waits_for_roots() && self.jobs[at].terms.era == Era::Conversation {
+            if self.connection.waits_for_roots()
+                && self.jobs[at].client.protocol == Protocol::Conversation
+            {
                 continue;
             }
             let Some(work) = self.jobs[at].take_work() else { continue };
-            if let ClientRequest::GoOn { state, call, answer } = work {
-                self.go_on(at, &state, &call, answer);
+            if let ClientRequest::Continue { state, call, answer } = work {
+                self.continue_call(at, &state, &call, answer);
                 continue;
             }
             let directory = match &work {
@@ -30,7 +32,7 @@ impl Server {
                     continue;
                 }
                 ClientRequest::CallTool(_, Ok(call)) => {
-                    if let Err(why) = self.make_room(at, call).await {
+                    if let Err(why) = self.check_call(at, call).await {
                         self.jobs[at].refuse(&why);
                         continue;
                     }
@@ -39,7 +41,7 @@ impl Server {
                 ClientRequest::ListResources
                 | ClientRequest::Read(_)
                 | ClientRequest::Complete(_)
-                | ClientRequest::GoOn { .. } => None,
+                | ClientRequest::Continue { .. } => None,
             };
             match self.folders.find(&self.io, directory).await {
                 Ok(folder) => {
@@ -51,36 +53,34 @@ impl Server {
         }
     }
 
-    /// What must be over or in order before a call begins.
-    async fn make_room(&mut self, at: usize, call: &ToolCall) -> Result<(), String> {
+    /// Checks a call before it begins, and ends what stands against it.
+    async fn check_call(&mut self, at: usize, call: &ToolCall) -> Result<(), String> {
         if let ToolProgram::Stop(run_id) = &call.program {
-            let conducts =
+            let drives =
                 |job: &super::Job| job.is_background && job.run_id.as_ref() == Some(run_id);
-            let Some(conducting) = self.jobs.iter().position(conducts) else {
+            let Some(driving) = self.jobs.iter().position(drives) else {
                 let run_id = onloop_syntax::text::one_line(run_id);
                 return Err(format!(
-                    "this server conducts no run `{run_id}` in the background; `status` says where \
-                     it stands"
+                    "this server does not run `{run_id}` in the background; see `status`"
                 ));
             };
-            self.interrupt(conducting).await;
+            self.interrupt(driving).await;
         }
         if call.background
             && self.jobs.iter().filter(|job| job.is_background).count()
                 >= limits::MCP_BACKGROUND_RUNS
         {
             return Err(format!(
-                "{} runs go on in the background already; `stop` pauses one",
+                "{} runs are in the background already; `stop` pauses one",
                 limits::MCP_BACKGROUND_RUNS
             ));
         }
         if !call.given.0.is_read_only() {
-            // Whoever calls anew has given the question of an earlier call up, and the run that waits
-            // there must not be in the way.
+            // A new call gives up the question of an earlier one, whose run must not block it.
             let now = self.io.now();
             for job in self.jobs.iter_mut().take(at) {
                 if matches!(job.state, State::Parked { .. }) {
-                    job.hear(now, ClientAnswer::Nobody);
+                    job.answered(now, ClientAnswer::NoAnswer);
                 }
             }
         }
@@ -88,7 +88,13 @@ impl Server {
     }
 
     /// Hands a call that comes with an answer to the job that has asked.
-    fn go_on(&mut self, at: usize, state: &str, call: &ToolCall, answer: Option<ClientAnswer>) {
+    fn continue_call(
+        &mut self,
+        at: usize,
+        state: &str,
+        call: &ToolCall,
+        answer: Option<ClientAnswer>,
+    ) {
         let now = self.io.now();
         let Some(waits) = self.jobs.iter().position(|job| job.waits_for(state, call)) else {
             return self.jobs[at].refuse(
@@ -101,16 +107,16 @@ impl Server {
                 State::Parked { question, .. } => question.clone(),
                 _ => return,
             };
-            self.jobs[at].state = State::Over(Ok(question));
+            self.jobs[at].state = State::Finished(Ok(question));
             return;
         };
         let id = self.jobs[at].id.take();
-        let (token, terms) = (self.jobs[at].told.token(), self.jobs[at].terms);
+        let (token, client) = (self.jobs[at].reporter.token(), self.jobs[at].client);
         let job = &mut self.jobs[waits];
-        (job.id, job.terms) = (id, terms);
-        job.told.to(token, now);
-        job.hear(now, answer);
-        self.jobs[at].state = State::Over(Ok(Value::Null));
+        (job.id, job.client) = (id, client);
+        job.reporter.redirect(token, now);
+        job.answered(now, answer);
+        self.jobs[at].state = State::Finished(Ok(Value::Null));
     }
 
     /// Asks the person behind the client of a call.
@@ -119,13 +125,13 @@ impl Server {
         let job = &mut self.jobs[at];
         let words = job.question(question);
         let choices = job::choices(question.trim_end());
-        match job.terms.era {
-            Era::Conversation => {
+        match job.client.protocol {
+            Protocol::Conversation => {
                 let (question, message) = self.connection.ask(&words, &choices);
-                job.state = State::Asks(question);
+                job.state = State::Asking(question);
                 self.send(&message).await;
             }
-            Era::Request => {
+            Protocol::Stateless => {
                 let random = self.io.start().random;
                 let asked = job.park(&random, &words, &choices, now);
                 if let Some(id) = job.id.take()
@@ -137,16 +143,16 @@ impl Server {
         }
     }
 
-    /// Answers the request of a job that is over, where somebody still waits.
+    /// Answers the request of a finished job, if the client still waits.
     pub(super) async fn answer_job(&mut self, job: super::Job) {
-        let (Some(id), State::Over(outcome)) = (job.id, job.state) else { return };
+        let (Some(id), State::Finished(outcome)) = (job.id, job.state) else { return };
         if let Some(answer) = self.connection.finish(&id, outcome) {
             self.send(&answer).await;
         }
     }
 
-    /// Answers a call whose run has begun and goes on without it.
-    pub(super) async fn answer_begun(&mut self, at: usize) {
+    /// Answers a call whose run continues in the background.
+    pub(super) async fn answer_started(&mut self, at: usize) {
         let job = &mut self.jobs[at];
         if !job.is_background {
             return;

@@ -1,6 +1,6 @@
 //! Where calls may work: in the folders of the client, or else in that of the server.
 
-use onloop_effect::{FileKind, Io};
+use onloop_effect::{FileKind, Io, is_within};
 use onloop_syntax::syntax::file_uri::path_of;
 use onloop_syntax::text::{ellipsis, one_line};
 
@@ -93,8 +93,7 @@ async fn canonical_folder(io: &Io, path: &str) -> Option<String> {
 }
 
 fn is_inside(path: &str, root: &str) -> bool {
-    let rest = path.strip_prefix(root.trim_end_matches('/'));
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    is_within(path, root.trim_end_matches('/'))
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use sha2::{Digest, Sha256};
 
 use super::after;
 use super::program::program;
-use super::told::ProgressTold;
+use super::told::ProgressReporter;
 use crate::mcp::{
-    Capped, ClientAnswer, ClientRequest, ClientTerms, Completion, Id, Resource, RpcError,
+    Capped, ClientAnswer, ClientRequest, ClientSettings, Completion, Id, Resource, RpcError,
     ServerRequest, Tool, ToolCall, error_result, input_required, listed, tool_result,
 };
 use onloop_effect::{
@@ -20,14 +20,14 @@ use onloop_syntax::time::Timestamp;
 
 /// A request of the client that takes effects.
 pub(super) struct Job {
-    /// The request that it answers; `None` while it has none: it goes on in the background, or waits
-    /// for the client to call again.
+    /// The request that it answers. `None` while it runs in the background, or waits for the client
+    /// to call again.
     pub(super) id: Option<Id>,
     number: u64,
-    pub(super) terms: ClientTerms,
+    pub(super) client: ClientSettings,
     /// Whether it is answered when its run has begun.
     pub(super) is_background: bool,
-    /// The run that it conducts.
+    /// The run that it drives.
     pub(super) run_id: Option<String>,
     /// The tool and its input.
     given: Option<(Tool, Map<String, Value>)>,
@@ -38,9 +38,9 @@ pub(super) struct Job {
     pub(super) locks: Vec<String>,
     /// The process that runs is its own.
     pub(super) has_process: bool,
-    /// Nobody wants its answer any more.
+    /// The client canceled the request.
     pub(super) cancelled: bool,
-    pub(super) told: ProgressTold,
+    pub(super) reporter: ProgressReporter,
     program: Option<Program>,
     form: Form,
     said: Capped,
@@ -54,7 +54,7 @@ pub(super) struct NewJob {
     pub(super) id: Id,
     pub(super) work: ClientRequest,
     pub(super) progress: Option<Value>,
-    pub(super) terms: ClientTerms,
+    pub(super) client: ClientSettings,
 }
 
 /// What a job waits for.
@@ -71,13 +71,13 @@ pub(super) enum State {
         wake_after_ms: Option<u64>,
     },
     /// A person, through a request of ours.
-    Asks(ServerRequest),
+    Asking(ServerRequest),
     /// A person, until the client calls again with this state.
     Parked { state: String, question: Value, until: Timestamp },
     /// That time.
     Sleeps(Timestamp),
     /// That its answer is sent.
-    Over(Result<Value, RpcError>),
+    Finished(Result<Value, RpcError>),
 }
 
 /// The form of the answer.
@@ -87,20 +87,20 @@ enum Form {
     List,
     Resource(Resource),
     Completion(Completion),
-    /// Of no program: another job goes on with it.
+    /// Of no program: another job continues it.
     None,
 }
 
 impl Job {
     /// The `number`th request of the client.
     pub(super) fn new(number: u64, request: NewJob, now: Timestamp) -> Job {
-        let NewJob { id, work, progress, terms } = request;
+        let NewJob { id, work, progress, client } = request;
         let form = match &work {
             ClientRequest::CallTool(tool, _) => Form::Tool(*tool),
             ClientRequest::ListResources => Form::List,
             ClientRequest::Read(resource) => Form::Resource(resource.clone()),
             ClientRequest::Complete(completion) => Form::Completion(completion.clone()),
-            ClientRequest::GoOn { .. } => Form::None,
+            ClientRequest::Continue { .. } => Form::None,
         };
         let most_bytes = match form {
             Form::Tool(_) | Form::None => limits::MCP_RESULT_BYTES,
@@ -109,7 +109,7 @@ impl Job {
         Job {
             id: Some(id),
             number,
-            terms,
+            client,
             is_background: false,
             run_id: None,
             given: None,
@@ -118,7 +118,7 @@ impl Job {
             locks: Vec::new(),
             has_process: false,
             cancelled: false,
-            told: ProgressTold::new(progress, now),
+            reporter: ProgressReporter::new(progress, now),
             program: None,
             form,
             said: Capped::new(most_bytes),
@@ -145,8 +145,8 @@ impl Job {
             self.is_background = call.background;
             self.given = Some(call.given.clone());
         }
-        // Who calls in the background does not wait for questions.
-        let attended = self.terms.elicits && !self.is_background;
+        // A client that starts a background run does not wait for questions.
+        let attended = self.client.elicits && !self.is_background;
         let outer = io.start();
         let mut random = Sha256::new();
         random.update(outer.random);
@@ -170,7 +170,7 @@ impl Job {
 
     /// No program is started.
     pub(super) fn refuse(&mut self, why: &str) {
-        self.state = State::Over(match &self.form {
+        self.state = State::Finished(match &self.form {
             Form::Tool(_) => Ok(error_result(why)),
             Form::List | Form::Resource(_) | Form::Completion(_) => {
                 Err(RpcError::new(RpcError::NO_RESOURCE, why))
@@ -199,9 +199,9 @@ impl Job {
         Some(progress)
     }
 
-    /// Whether somebody waits for it, and it for nobody.
-    pub(super) fn is_at_work(&self) -> bool {
-        let waits = matches!(self.state, State::Over(_) | State::Parked { .. } | State::New(_));
+    /// Whether a client waits for it, and its program can run.
+    pub(super) fn is_running(&self) -> bool {
+        let waits = matches!(self.state, State::Finished(_) | State::Parked { .. } | State::New(_));
         self.id.is_some() && !self.cancelled && !waits
     }
 
@@ -232,7 +232,7 @@ impl Job {
             && self.given.as_ref() == Some(&call.given)
     }
 
-    /// When something is due: it wakes, gives a question up, or says that it goes on.
+    /// When something is due: it wakes, gives up a question, or sends a heartbeat.
     pub(super) fn due(&self) -> Option<Timestamp> {
         let own = match &self.state {
             State::Sleeps(until) | State::Parked { until, .. } => Some(*until),
@@ -240,18 +240,18 @@ impl Job {
             | State::Ready(_)
             | State::WantsProcess(_)
             | State::InProcess { .. }
-            | State::Asks(_)
-            | State::Over(_) => None,
+            | State::Asking(_)
+            | State::Finished(_) => None,
         };
-        own.into_iter().chain(self.told.due().filter(|_| self.is_at_work())).min()
+        own.into_iter().chain(self.reporter.due().filter(|_| self.is_running())).min()
     }
 
-    /// Goes on if it has waited long enough.
+    /// Continues if it has waited long enough.
     pub(super) fn wake(&mut self, now: Timestamp) {
         match &self.state {
             State::Sleeps(until) if *until <= now => self.reply(now, Ok(Outcome::Done)),
             State::Parked { until, .. } if *until <= now => {
-                self.hear(now, ClientAnswer::Nobody);
+                self.answered(now, ClientAnswer::NoAnswer);
             }
             State::Sleeps(_)
             | State::Parked { .. }
@@ -259,8 +259,8 @@ impl Job {
             | State::Ready(_)
             | State::WantsProcess(_)
             | State::InProcess { .. }
-            | State::Asks(_)
-            | State::Over(_) => {}
+            | State::Asking(_)
+            | State::Finished(_) => {}
         }
     }
 
@@ -268,17 +268,17 @@ impl Job {
     pub(super) fn can_resume(&self) -> bool {
         match self.state {
             State::Ready(_) => self.program.is_some(),
-            State::Over(_) => true,
+            State::Finished(_) => true,
             State::New(_)
             | State::WantsProcess(_)
             | State::InProcess { .. }
-            | State::Asks(_)
+            | State::Asking(_)
             | State::Parked { .. }
             | State::Sleeps(_) => false,
         }
     }
 
-    /// Whether it begins a run, rather than going on with one.
+    /// Whether it begins a run, rather than continuing one.
     pub(super) fn begins_run(&self) -> bool {
         self.given.as_ref().is_some_and(|(tool, input)| match tool {
             Tool::Run => !input.contains_key("run_id"),
@@ -300,17 +300,17 @@ impl Job {
 
     /// Whether its questions reach a person.
     pub(super) fn asks(&self) -> bool {
-        self.terms.elicits && !self.is_background
+        self.client.elicits && !self.is_background
     }
 
-    pub(super) fn keep(&mut self, say: &Say) {
+    pub(super) fn record(&mut self, say: &Say) {
         match say {
             Say::Result(text) => self.said.push(text),
             Say::Note(text) => {
                 self.notes.push(text);
                 self.notes_since.push_str(text);
-                let kept = text::suffix(&self.notes_since, limits::MCP_QUESTION_BYTES);
-                self.notes_since = kept.to_owned();
+                let end = text::suffix(&self.notes_since, limits::MCP_QUESTION_BYTES);
+                self.notes_since = end.to_owned();
             }
         }
     }
@@ -323,11 +323,11 @@ impl Job {
         format!("{}\n\n{}", notes.trim(), question.trim()).trim().to_owned()
     }
 
-    /// Goes on with what a person said.
-    pub(super) fn hear(&mut self, at: Timestamp, answer: ClientAnswer) {
+    /// Continues with what a person answered.
+    pub(super) fn answered(&mut self, at: Timestamp, answer: ClientAnswer) {
         let outcome = match answer {
             ClientAnswer::Words(words) => Ok(Outcome::Answer { answer: words }),
-            ClientAnswer::Nobody | ClientAnswer::Roots(_) => Err(nobody()),
+            ClientAnswer::NoAnswer | ClientAnswer::Roots(_) => Err(no_answer()),
         };
         self.reply(at, outcome);
     }
@@ -348,10 +348,10 @@ impl Job {
         match &self.state {
             State::New(_) => {
                 let error = RpcError::new(RpcError::BUSY, "the server ends");
-                self.state = State::Over(Err(error));
+                self.state = State::Finished(Err(error));
             }
-            State::Ready(_) | State::Over(_) => {}
-            State::WantsProcess(_) | State::Asks(_) | State::Parked { .. } | State::Sleeps(_) => {
+            State::Ready(_) | State::Finished(_) => {}
+            State::WantsProcess(_) | State::Asking(_) | State::Parked { .. } | State::Sleeps(_) => {
                 self.reply(at, Err(interrupted()))
             }
             State::InProcess { .. } => {
@@ -366,7 +366,7 @@ impl Job {
     /// The program has ended.
     pub(super) fn end(&mut self, exit: Exit) {
         self.program = None;
-        self.state = State::Over(match &self.form {
+        self.state = State::Finished(match &self.form {
             Form::Tool(tool) => Ok(tool_result(*tool, exit, &self.said, &self.notes)),
             Form::List => match self.said.whole().map(serde_json::from_str) {
                 Some(Ok(runs)) => Ok(listed(&runs)),
@@ -406,9 +406,9 @@ pub(super) fn no_process() -> Failure {
     Failure::new(FailureKind::NotFound, "no program was left running")
 }
 
-/// Nobody answers.
-pub(super) fn nobody() -> Failure {
-    Failure::new(FailureKind::Closed, "nobody answers")
+/// No person can answer.
+pub(super) fn no_answer() -> Failure {
+    Failure::new(FailureKind::Closed, "no person can answer")
 }
 
 /// The client does not want it any more.

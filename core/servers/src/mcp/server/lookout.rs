@@ -1,4 +1,4 @@
-//! Looking at what clients have subscribed to, as long as somebody has.
+//! Watches what clients subscribe to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,22 +10,22 @@ use onloop_syntax::time::Timestamp;
 
 /// What was there at the last look.
 #[derive(Debug, Default)]
-pub(super) struct RunLookout {
-    /// How long the ledger of each run that somebody wants to know about was; `None`: it was not there.
+pub(super) struct RunWatcher {
+    /// The size of the ledger of each watched run; `None`: there was none.
     runs: BTreeMap<String, Option<u64>>,
     /// The runs that there were.
     listed: Option<BTreeSet<String>>,
     due: Option<Timestamp>,
 }
 
-impl RunLookout {
+impl RunWatcher {
     /// When to look again.
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.due
     }
 }
 
-/// What somebody has to be told.
+/// What has changed since the last look.
 #[derive(Debug, Default)]
 struct Seen {
     changed: Vec<String>,
@@ -33,23 +33,23 @@ struct Seen {
 }
 
 impl Server {
-    /// Looks, where it is time to, and tells what has changed.
-    pub(super) async fn look_out(&mut self) {
+    /// Sends what has changed, if a look is due.
+    pub(super) async fn report_changes(&mut self) {
         let runs = self.connection.watched_runs();
         let lists = self.connection.watches_list();
         if runs.is_empty() && !lists {
-            self.lookout = RunLookout::default();
+            self.watcher = RunWatcher::default();
             return;
         }
         let now = self.io.now();
-        if self.lookout.due.is_some_and(|due| now < due)
-            && runs.iter().all(|id| self.lookout.runs.contains_key(id))
-            && lists == self.lookout.listed.is_some()
+        if self.watcher.due.is_some_and(|due| now < due)
+            && runs.iter().all(|id| self.watcher.runs.contains_key(id))
+            && lists == self.watcher.listed.is_some()
         {
             return;
         }
-        let seen = self.lookout.look(&self.io, &runs, lists).await;
-        self.lookout.due = Some(after(self.io.now(), limits::MCP_LOOK_MS));
+        let seen = self.watcher.look(&self.io, &runs, lists).await;
+        self.watcher.due = Some(after(self.io.now(), limits::MCP_LOOK_MS));
         for run_id in seen.changed {
             for message in self.connection.run_changed(&run_id) {
                 self.send(&message).await;
@@ -63,7 +63,7 @@ impl Server {
     }
 }
 
-impl RunLookout {
+impl RunWatcher {
     async fn look(&mut self, io: &Io, runs: &BTreeSet<String>, lists: bool) -> Seen {
         let Ok(home) = StateHome::of(io) else { return Seen::default() };
         self.runs.retain(|id, _| runs.contains(id));

@@ -17,7 +17,7 @@ impl Server {
     /// Starts a process and lets it run, so that other calls go on before it is waited for.
     pub(super) async fn start_process(&mut self, at: usize, spec: ProcessSpec) {
         if spec.interactive {
-            return self.jobs[at].reply(self.io.now(), Err(job::nobody()));
+            return self.jobs[at].reply(self.io.now(), Err(job::no_answer()));
         }
         let wake_after_ms = spec.wake_after_ms;
         let spec = ProcessSpec {
@@ -49,10 +49,10 @@ impl Server {
             State::New(_)
             | State::Ready(_)
             | State::WantsProcess(_)
-            | State::Asks(_)
+            | State::Asking(_)
             | State::Parked { .. }
             | State::Sleeps(_)
-            | State::Over(_) => None,
+            | State::Finished(_) => None,
         });
         let Some((at, wake_after_ms)) = running else { return Followed::None };
         let request = Request::Wait {

@@ -1,9 +1,9 @@
-//! Requests that stand alone (version 2026-07-28), and what both protocols have besides tools.
+//! Stateless requests (version 2026-07-28), and what both protocols have besides tools.
 
 use serde_json::{Value, json};
 
 use super::{HELLO, check, message, shown};
-use crate::mcp::{Connection, Era, Id, LogLevel, Reaction};
+use crate::mcp::{Connection, Id, LogLevel, Protocol, Reaction};
 
 /// A line of a client of version 2026-07-28.
 fn alone(id: i64, method: &str, params: Value, capabilities: Value) -> String {
@@ -16,8 +16,8 @@ fn alone(id: i64, method: &str, params: Value, capabilities: Value) -> String {
 }
 
 fn answer(connection: &mut Connection, line: &str) -> Value {
-    let acts = connection.receive(line.as_bytes());
-    let [Reaction::Send(answer)] = &acts[..] else { panic!("{acts:?}") };
+    let reaction = connection.receive(line.as_bytes());
+    let Some(Reaction::Send(answer)) = &reaction else { panic!("{reaction:?}") };
     answer.clone()
 }
 
@@ -57,8 +57,8 @@ fn a_request_that_stands_alone_declares_itself() {
     for (params, expected) in table {
         let line =
             json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": params });
-        let acts = Connection::default().receive(line.to_string().as_bytes());
-        assert_eq!(acts.iter().map(shown).collect::<Vec<_>>(), [expected], "{line}");
+        let reaction = Connection::default().receive(line.to_string().as_bytes());
+        assert_eq!(reaction.iter().map(shown).collect::<Vec<_>>(), [expected], "{line}");
     }
     let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list",
         "params": meta(json!({ version: "1900-01-01" })) });
@@ -109,18 +109,18 @@ fn results_say_what_they_are_and_how_long_they_hold() {
 #[test]
 fn what_a_request_declares_counts_for_it_alone() {
     let mut connection = Connection::default();
-    let mut terms = |capabilities: Value| {
+    let mut declared = |capabilities: Value| {
         let line = alone(1, "tools/call", json!({ "name": "next" }), capabilities);
-        let acts = connection.receive(line.as_bytes());
-        let [Reaction::Perform { terms, .. }] = &acts[..] else { panic!("{acts:?}") };
-        let terms = *terms;
+        let reaction = connection.receive(line.as_bytes());
+        let Some(Reaction::Perform { client, .. }) = &reaction else { panic!("{reaction:?}") };
+        let client = *client;
         connection.finish(&Id::Number(1), Ok(json!({})));
-        terms
+        client
     };
-    assert!(terms(json!({ "elicitation": {} })).elicits);
-    assert!(!terms(json!({})).elicits);
-    assert!(!terms(json!({ "elicitation": { "url": {} } })).elicits);
-    assert_eq!(terms(json!({})).era, Era::Request);
+    assert!(declared(json!({ "elicitation": {} })).elicits);
+    assert!(!declared(json!({})).elicits);
+    assert!(!declared(json!({ "elicitation": { "url": {} } })).elicits);
+    assert_eq!(declared(json!({})).protocol, Protocol::Stateless);
 }
 
 #[test]
@@ -138,23 +138,23 @@ fn a_call_that_comes_again_brings_the_answer() {
     let table = [
         (
             json!({ "requestState": "s", "inputResponses": { "answer": accepted } }),
-            "perform 1 go on s Some(Words(\"yes\"))",
+            "perform 1 continue s Some(Words(\"yes\"))",
         ),
         (
             json!({ "requestState": "s", "inputResponses": { "answer": { "action": "decline" } } }),
-            "perform 1 go on s Some(Nobody)",
+            "perform 1 continue s Some(NoAnswer)",
         ),
         (
             json!({ "requestState": "s", "inputResponses": { "other": 1 } }),
-            "perform 1 go on s None",
+            "perform 1 continue s None",
         ),
-        (json!({ "requestState": "s" }), "perform 1 go on s None"),
+        (json!({ "requestState": "s" }), "perform 1 continue s None"),
         (json!({ "inputResponses": { "answer": accepted } }), "perform 1 gate by Gate in None"),
         (json!({ "requestState": 7 }), "error 1 -32602 `requestState` must be a string"),
     ];
     for (more, expected) in table {
-        let acts = connection.receive(call(more.clone()).as_bytes());
-        assert_eq!(acts.iter().map(shown).collect::<Vec<_>>(), [expected], "{more}");
+        let reaction = connection.receive(call(more.clone()).as_bytes());
+        assert_eq!(reaction.iter().map(shown).collect::<Vec<_>>(), [expected], "{more}");
         connection.finish(&Id::Number(1), Ok(json!({})));
     }
 }
@@ -197,7 +197,7 @@ fn streams_are_acknowledged_fed_and_closed() {
     let second = answer(&mut connection, &alone(1, "server/discover", json!({}), json!({})));
     assert_eq!(second["error"]["message"], "a request with this `id` is still open");
     let cancel = message(r#"- notifications/cancelled {"requestId":1}"#);
-    assert!(connection.receive(cancel.as_bytes()).is_empty());
+    assert!(connection.receive(cancel.as_bytes()).is_none());
     assert!(connection.watched_runs().is_empty() && !connection.watches_list());
     // What nobody asked for is not sent.
     let plain = json!({ "notifications": {} });
@@ -337,11 +337,11 @@ fn ids_of_runs_are_completed() {
         }),
         json!({}),
     );
-    let acts = Connection::default().receive(line.as_bytes());
-    let [Reaction::Perform { work: crate::mcp::ClientRequest::Complete(completion), .. }] =
-        &acts[..]
+    let reaction = Connection::default().receive(line.as_bytes());
+    let Some(Reaction::Perform { work: crate::mcp::ClientRequest::Complete(completion), .. }) =
+        reaction
     else {
-        panic!("{acts:?}")
+        panic!("expected a completion")
     };
     let runs: Vec<Value> = ["da-1", "a-2", "x-3", "a-4"].map(|id| json!({ "run_id": id })).to_vec();
     let answer = completion.answer(&json!(runs));
