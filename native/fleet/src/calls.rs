@@ -1,7 +1,8 @@
 //! What programs of the fleet ask of its server, one call after the other.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::backoff::{Backoff, retry};
 use crate::client::Client;
 use crate::engine::{
     Append, Assignment, Beat, Claim, EngineError, Head, Lease, Lines, Offer, Overview, Release,
@@ -82,10 +83,8 @@ impl Calls for Client {
     }
 }
 
-/// First pause of whoever asks again; each further one doubles.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-/// Longest pause of whoever asks again.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// Pauses between two tries to reach the server.
+const RETRY: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
 
 /// Asks again while the server cannot be reached, for as long as `patience`.
 ///
@@ -94,17 +93,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// Those of `call`.
 pub fn patiently<T>(
     patience: Duration,
-    mut call: impl FnMut() -> Result<T, EngineError>,
+    call: impl FnMut() -> Result<T, EngineError>,
 ) -> Result<T, EngineError> {
-    let began = Instant::now();
-    let mut pause = FIRST_PAUSE;
-    loop {
-        match call() {
-            Err(EngineError::Unreachable { .. }) if began.elapsed() + pause < patience => {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(LONGEST_PAUSE);
-            }
-            answer => return answer,
-        }
-    }
+    retry(patience, RETRY, |error| matches!(error, EngineError::Unreachable { .. }), call)
 }

@@ -8,6 +8,10 @@ use std::process::{Command, ExitCode};
 
 use clap::{Parser, Subcommand};
 use onloop_core::effect::Exit;
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::conduct::conduct;
 use crate::status::{StatusArgs, status};
@@ -119,7 +123,11 @@ pub fn main() -> ExitCode {
             };
         }
     }
-    match Cli::parse_from(args).verb {
+    let verb = Cli::parse_from(args).verb;
+    if matches!(verb, Verb::Up(_) | Verb::Worker(_) | Verb::Conduct { .. }) {
+        log_to_stderr();
+    }
+    match verb {
         Verb::Up(args) => ExitCode::from(up(&args).code()),
         Verb::Status(args) => ExitCode::from(status(&args).code()),
         Verb::Worker(args) => worker(&args),
@@ -129,6 +137,16 @@ pub fn main() -> ExitCode {
         Verb::Leash { lasts_ms, line } => follow_on_leash(lasts_ms, &line),
         Verb::Conduct { task } => conduct(&task),
     }
+}
+
+/// Writes the log of this program to standard error, and warnings of the libraries below it.
+fn log_to_stderr() {
+    let targets = Targets::new().with_default(Level::WARN).with_target("onloop_fleet", Level::INFO);
+    let format = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .with_ansi(false);
+    tracing_subscriber::registry().with(format).with(targets).init();
 }
 
 fn follow_on_leash(lasts_ms: u64, line: &[OsString]) -> ExitCode {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rustls::CertificateError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::http::Request;
@@ -265,20 +266,20 @@ fn unreachable(why: String) -> EngineError {
 
 /// What is wrong on the way, as a clause.
 fn why(error: &Error) -> String {
+    let tls = match error {
+        Error::Rustls(error) => Some(error),
+        Error::Io(error) => error.get_ref().and_then(|inner| inner.downcast_ref()),
+        _ => None,
+    };
+    if tls == Some(&rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) {
+        return UNTRUSTED.to_owned();
+    }
     match error {
         Error::Timeout(_) => "no answer in time".to_owned(),
         Error::HostNotFound => "its host is unknown".to_owned(),
         Error::ConnectionFailed => "no connection".to_owned(),
-        other => {
-            let said = match other {
-                Error::Io(error) => error.to_string(),
-                other => other.to_string(),
-            };
-            match said.contains("UnknownIssuer") {
-                true => UNTRUSTED.to_owned(),
-                false => said,
-            }
-        }
+        Error::Io(error) => error.to_string(),
+        other => other.to_string(),
     }
 }
 

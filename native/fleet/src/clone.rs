@@ -55,10 +55,8 @@ pub fn of_run(
     let name = name_of(&run.repository);
     let place = repos.join("runs").join(&run.run_id);
     let folder = place.join(&name);
-    let here = std::fs::read_to_string(place.join(LAST_LEASE))
-        .ok()
-        .and_then(|text| text.parse::<u64>().ok());
-    let is_ours = is_begun && here.is_some_and(|here| here.checked_add(1) == Some(epoch));
+    let last = last_lease(&place.join(LAST_LEASE))?;
+    let is_ours = is_begun && last.is_some_and(|last| last.checked_add(1) == Some(epoch));
     if !is_ours {
         remove(&place)?;
         make(&place)?;
@@ -80,7 +78,7 @@ pub fn of_run(
     git(&half, &["remote", "set-url", REMOTE, &run.repository])?;
     let branch = match &run.branch {
         Some(branch) => branch.clone(),
-        None => default_branch(&shared),
+        None => default_branch(&shared)?,
     };
     git(&half, &["checkout", "--quiet", "-B", &branch, &base, "--"])?;
     std::fs::rename(&half, &folder).map_err(|error| of_folder(&folder, error))?;
@@ -97,29 +95,53 @@ pub fn settled(repos: &Path, run_id: &str, epoch: u64) -> Result<(), CloneError>
     std::fs::write(&last, epoch.to_string()).map_err(|error| of_folder(&last, error))
 }
 
-/// Where the remote of the checkout at `root` is, as whoever works elsewhere can take it; `None`: it has none.
-pub fn address(root: &Path) -> Option<String> {
-    let url = git(root, &["remote", "get-url", REMOTE]).ok()?;
-    // A relative one begins at the checkout.
-    let is_relative = url.starts_with("./") || url.starts_with("../");
-    let folder = is_relative.then(|| root.join(&url).canonicalize().ok()).flatten();
-    Some(folder.map_or(url, |folder| text(&folder)))
+/// Returns the address of the remote of the checkout at `root`, in a form that other machines can use.
+///
+/// # Errors
+///
+/// When git knows no such remote, or its relative path leads nowhere.
+pub fn address(root: &Path) -> Result<String, CloneError> {
+    let url = git(root, &["remote", "get-url", REMOTE])?;
+    // A relative path starts at the checkout.
+    if !(url.starts_with("./") || url.starts_with("../")) {
+        return Ok(url);
+    }
+    let folder = root.join(&url);
+    folder.canonicalize().map(|folder| text(&folder)).map_err(|error| of_folder(&folder, error))
 }
 
-/// The checkout around `folder` whose remote is `repository`.
+/// Returns the checkout around `folder` if its remote is `repository`.
 pub fn checkout_of(folder: &Path, repository: &str) -> Option<PathBuf> {
+    // A folder outside of git is the usual case here, not an error.
     let root = PathBuf::from(git(folder, &["rev-parse", "--show-toplevel"]).ok()?);
-    (address(&root)? == repository).then_some(root)
+    address(&root).is_ok_and(|address| address == repository).then_some(root)
 }
 
-/// Removes what a run that is over has left behind. What it kept is in the repository's remote. Whoever looks
-/// finds all of it or nothing.
-pub fn forget(repos: &Path, run_id: &str) {
+/// Removes the clone of a finished run. It is renamed first, so that no reader finds half of it.
+///
+/// # Errors
+///
+/// When the folder cannot be renamed or removed.
+pub fn forget(repos: &Path, run_id: &str) -> Result<(), CloneError> {
     let runs = repos.join("runs");
-    let gone = runs.join(format!(".{run_id}.gone"));
-    let _ = remove(&gone);
-    let _ = std::fs::rename(runs.join(run_id), &gone);
-    let _ = remove(&gone);
+    let (clone, gone) = (runs.join(run_id), runs.join(format!(".{run_id}.gone")));
+    remove(&gone)?;
+    match std::fs::rename(&clone, &gone) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(of_folder(&clone, error))
+        }
+        _ => remove(&gone),
+    }
+}
+
+/// Reads the number of the last lease whose work is in the clone; `None`: no lease is recorded.
+fn last_lease(path: &Path) -> Result<Option<u64>, CloneError> {
+    match std::fs::read_to_string(path) {
+        // A number that a crash has cut off is no record of a lease.
+        Ok(text) => Ok(text.parse().ok()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(of_folder(path, error)),
+    }
 }
 
 /// The clone of a repository from which those of runs are made, as the remote is now.
@@ -160,9 +182,11 @@ fn base(shared: &Path, run: &Submission) -> Result<String, CloneError> {
     Ok(is_there()?)
 }
 
-fn default_branch(shared: &Path) -> String {
-    let head = git(shared, &["symbolic-ref", "--short", "HEAD"]);
-    head.unwrap_or_else(|_| "main".to_owned())
+/// Returns the branch that HEAD names in the shared clone.
+fn default_branch(shared: &Path) -> Result<String, GitError> {
+    let branch = git(shared, &["rev-parse", "--abbrev-ref", "HEAD"])?;
+    // Git says `HEAD` where the remote has a commit checked out and no branch.
+    Ok(if branch == "HEAD" { "main".to_owned() } else { branch })
 }
 
 /// The last part of a repository's address, as a name of a folder.
@@ -231,7 +255,7 @@ mod tests {
         assert!(clone.join(".git").is_dir());
         // Somebody ended in the middle of it.
         make(&repos.join("runs/.run.gone/shop")).expect("a folder");
-        forget(&repos, "run");
+        forget(&repos, "run").expect("removed");
         let left = std::fs::read_dir(repos.join("runs")).expect("a folder").count();
         assert_eq!(left, 0);
     }

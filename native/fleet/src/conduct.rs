@@ -17,6 +17,7 @@ use onloop_core::run::Run;
 use onloop_core::verb::settle;
 use onloop_core::workflow::duration;
 use onloop_core::{cli, limits};
+use tracing::warn;
 
 pub use task::Task;
 
@@ -161,7 +162,7 @@ fn release(task: &Task, calls: &dyn Calls) {
     };
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
     if let Err(error) = patiently(RELEASE_PATIENCE, || calls.release(&release)) {
-        eprintln!("warning: the fleet was not told how run {} stands: {error}", lease.run_id);
+        warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }
 }
 

@@ -410,6 +410,12 @@ pub enum EngineError {
         /// Why, as a clause.
         why: String,
     },
+    /// The store did not keep what it had confirmed.
+    #[error("internal error: {why}")]
+    Internal {
+        /// What happened, as a clause.
+        why: String,
+    },
     /// The key is not the fleet's.
     #[error("the fleet's server does not know this key")]
     Denied,

@@ -85,6 +85,7 @@ fn failure(error: &EngineError) -> Failure {
         EngineError::NotFound { .. } => FailureKind::NotFound,
         EngineError::Fenced { .. } | EngineError::Denied => FailureKind::Denied,
         EngineError::Invalid { .. } => FailureKind::Invalid,
+        EngineError::Internal { .. } => FailureKind::Other,
         EngineError::Unreachable { .. } => FailureKind::Closed,
     };
     Failure::new(kind, error.to_string())

@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 pub mod authority;
+pub mod backoff;
 pub mod calls;
 pub mod cli;
 pub mod client;

@@ -2,17 +2,17 @@
 //! nobody's decision, and the run is tried again later.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use onloop::host::Git;
 use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
 
+use crate::backoff::{Backoff, retry};
+
 /// How long a remote is asked again that does not answer. Somebody may wait for the run meanwhile.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// First pause between two tries; each further one doubles.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-/// Longest pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+/// Pauses between two tries.
+const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(4));
 
 /// What kept a run from going on, although nothing is wrong with it.
 #[derive(Clone, Debug, Default)]
@@ -45,27 +45,18 @@ impl PatientGit {
 
 impl Git for PatientGit {
     fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
-        let began = Instant::now();
-        let mut pause = FIRST_PAUSE;
-        loop {
-            match self.inner.git(request) {
-                Err(failure) if failure.kind == FailureKind::Closed => {
-                    if began.elapsed() + pause > self.patience {
-                        self.trouble.meet(&failure.message);
-                        return Err(failure);
-                    }
-                    std::thread::sleep(pause);
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                }
-                // Full, in the middle of being moved, or with rules of its own: whatever it is, it is
-                // over there, and may be put right there.
-                Err(failure) if is_remote(request) && is_refusal(&failure) => {
-                    self.trouble.meet(&failure.message);
-                    return Err(failure);
-                }
-                answer => return answer,
-            }
+        let is_away = |failure: &Failure| failure.kind == FailureKind::Closed;
+        let outcome = retry(self.patience, RETRY, is_away, || self.inner.git(request));
+        // A remote that is full, moved or has rules of its own may be repaired over there.
+        let is_transient = |failure: &Failure| {
+            is_away(failure) || (is_remote(request) && is_refusal(failure))
+        };
+        if let Err(failure) = &outcome
+            && is_transient(failure)
+        {
+            self.trouble.meet(&failure.message);
         }
+        outcome
     }
 }
 

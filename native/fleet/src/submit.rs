@@ -113,10 +113,10 @@ pub(crate) fn remember(id: &str, run: FleetRun) -> Result<(), Exit> {
 }
 
 fn remote_of(checkout: &SubmittedCheckout) -> Result<String, Exit> {
-    clone::address(Path::new(&checkout.root)).ok_or_else(|| {
+    clone::address(Path::new(&checkout.root)).map_err(|error| {
         refuse(&format!(
-            "a fleet works on what the remote `{REMOTE}` has, and this repository has none; add it: git \
-             remote add {REMOTE} URL"
+            "the address of the remote `{REMOTE}`, on which a fleet works, cannot be read\n  \
+             cause: {error}\n  fix: git remote add {REMOTE} URL"
         ))
     })
 }

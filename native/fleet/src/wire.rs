@@ -162,6 +162,7 @@ pub(crate) fn status(error: &EngineError) -> u16 {
         | EngineError::Busy { .. }
         | EngineError::Fenced { .. }
         | EngineError::Conflict { .. } => 409,
+        EngineError::Internal { .. } => 500,
         EngineError::Unreachable { .. } => 503,
     }
 }

@@ -16,7 +16,10 @@ pub use args::WorkerArgs;
 pub(crate) use args::host;
 pub(crate) use words::is_attempt;
 
+use tracing::{error, info, warn};
+
 use crate::calls::Calls;
+use crate::cli::{refuse, say};
 use crate::engine::{EngineError, Offer};
 use leftovers::Leftovers;
 use table::Table;
@@ -63,22 +66,21 @@ pub fn worker(args: &WorkerArgs) -> ExitCode {
     let (worker, _alone) = match args.worker() {
         Ok(worker) => worker,
         Err(refusal) => {
-            eprintln!("error: {}", refusal.why);
+            say(format!("error: {}", refusal.why));
             return ExitCode::from(refusal.exit);
         }
     };
     let worker = Arc::new(worker);
     if let Err(error) = stop_on_signals(&worker) {
-        eprintln!("error: signals cannot be listened to: {error}");
-        return ExitCode::from(4);
+        return ExitCode::from(refuse(format!("cannot listen to signals: {error}")).code());
     }
-    eprintln!(
+    say(format!(
         "Worker {} on {}: {} at once; repositories: {}",
         worker.name,
         worker.host,
         worker.slots,
         worker.repositories.join(" ")
-    );
+    ));
     beat::begin(&worker);
     words::begin(&worker);
     let takes = Arc::clone(&worker);
@@ -96,14 +98,14 @@ fn take_runs(worker: &Arc<Worker>) {
             Ok(Some(assignment)) => run::begin(worker, assignment),
             Err(error @ EngineError::Unreachable { .. }) => {
                 if !is_away {
-                    eprintln!("warning: {error}; trying again");
+                    warn!("{error}; trying again");
                 }
                 is_away = true;
                 worker.table.pause(PAUSE);
                 continue;
             }
             Err(error) => {
-                eprintln!("error: {error}");
+                error!("{error}");
                 worker.table.pause(PAUSE);
                 continue;
             }
@@ -122,7 +124,7 @@ fn stop_on_signals(worker: &Arc<Worker>) -> std::io::Result<()> {
         for (count, _) in signals.forever().enumerate() {
             match count {
                 0 => {
-                    eprintln!("Stopping: what is worked on goes on elsewhere. Again: at once.");
+                    info!("stopping: another worker continues the runs; a second signal stops at once");
                     worker.table.stop();
                 }
                 _ => std::process::exit(130),

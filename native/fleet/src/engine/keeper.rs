@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{Notify, RwLock};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep_until, timeout_at};
+use tracing::error;
 
 use super::archive::Archive;
 use super::board::{Board, Claimed, Limits, Now};
@@ -149,6 +150,7 @@ impl<R: Records> Inner<R> {
     /// Looks at what came of a call about a run: what is not known has to be found out.
     fn judge<T>(&self, run_id: &str, outcome: Result<T, EngineError>) -> Result<T, EngineError> {
         if let Err(error) = &outcome {
+            log_internal(error);
             if matches!(error, EngineError::NotFound { .. }) {
                 self.board().remove(run_id);
             } else {
@@ -204,6 +206,7 @@ impl<R: Records> Inner<R> {
                     }
                     Err(EngineError::Unreachable { .. }) => is_tried_again = true,
                     Err(error) => {
+                        log_internal(&error);
                         self.unsettled().remove(&run_id);
                         if matches!(error, EngineError::NotFound { .. }) {
                             self.board().remove(&run_id);
@@ -404,6 +407,13 @@ fn judge_offer(offer: &Offer) -> Result<(), EngineError> {
         return Err(invalid(format!("{found} repositories, expected up to {REPOSITORIES_MAX}")));
     }
     Ok(())
+}
+
+/// Logs an error of the store on the server, where its operator finds it.
+fn log_internal(error: &EngineError) {
+    if matches!(error, EngineError::Internal { .. }) {
+        error!("{error}");
+    }
 }
 
 fn now() -> Now {

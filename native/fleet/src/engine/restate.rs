@@ -223,8 +223,7 @@ impl Restate {
         let target = target("Run", run_id, handler)?;
         let record: RunRecord = self.call::<Result<_, EngineError>>(&target, argument).await??;
         if before.is_some_and(|before| before.head != record.head) {
-            // Whoever has them finds out. It must not go unseen that the engine does not do what it says.
-            eprintln!("error: run {run_id}: {LOST_LINES}");
+            return Err(EngineError::Internal { why: format!("run {run_id}: {LOST_LINES}") });
         }
         *turn = (!record.is_finished()).then(|| record.clone());
         Ok(record)

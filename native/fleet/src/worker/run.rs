@@ -13,6 +13,7 @@ use onloop_core::confine::HIDDEN_VARIABLE;
 use onloop_core::effect::{Durability, Expect};
 use onloop_core::run::is_run_id;
 use onloop_core::text;
+use tracing::{error, warn};
 
 use super::table::Asked;
 use super::{Worker, words};
@@ -66,7 +67,7 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
         let lease = assignment.lease.clone();
         match refusal(&worker, &assignment) {
             Some(why) => {
-                eprintln!("error: run {}: {why}", text::one_line(&lease.run_id));
+                error!("run {}: {why}", text::one_line(&lease.run_id));
                 worker.table.leave(&lease.run_id);
                 let what = format!("on {}: {why}", worker.name);
                 give_back(&worker, &lease, Rest::Waits { what });
@@ -98,7 +99,7 @@ fn work(worker: &Worker, assignment: Assignment) {
             (exit, Some(log))
         }
         Err(why) => {
-            eprintln!("error: run {}: {why}", lease.run_id);
+            error!("run {}: {why}", lease.run_id);
             (None, None)
         }
     };
@@ -139,6 +140,7 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), St
     command.stdin(Stdio::piped()).stdout(output).stderr(errors).process_group(0);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     if let Some(stdin) = child.stdin.take() {
+        rustix::io::ioctl_fionbio(&stdin, true).map_err(|error| error.to_string())?;
         worker.table.guarded(&lease.run_id, stdin);
     }
     Ok((child, log))
@@ -167,11 +169,7 @@ fn say_rest(
         (Some(code), _) if code == i32::from(LATER) => {
             let what = format!("on {}: {}", worker.name, said(code, log));
             let pause = worker.table.pause_of(&lease.run_id);
-            eprintln!(
-                "warning: run {}: {what}; tried again in {} s",
-                lease.run_id,
-                pause.as_secs()
-            );
+            warn!("run {}: {what}; next try in {} s", lease.run_id, pause.as_secs());
             let at_ms =
                 rest::millis(rest::now()) + u64::try_from(pause.as_millis()).unwrap_or_default();
             Rest::Again { at_ms, what }
@@ -182,7 +180,7 @@ fn say_rest(
         (None, _) => return,
         (Some(code), _) => {
             let said = said(code, log);
-            eprintln!("error: run {}: {said}", lease.run_id);
+            error!("run {}: {said}", lease.run_id);
             Rest::Waits { what: format!("on {}: {said}", worker.name) }
         }
     };
@@ -192,7 +190,7 @@ fn say_rest(
 fn give_back(worker: &Worker, lease: &Lease, rest: Rest) {
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
     if let Err(error) = patiently(PATIENCE, || worker.calls.release(&release)) {
-        eprintln!("warning: the fleet was not told how run {} stands: {error}", lease.run_id);
+        warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }
 }
 
@@ -206,7 +204,9 @@ fn clean(worker: &Worker, lease: &Lease, repository: &str) {
     let runs = worker.places.runs();
     let rest = rest::of_copy(&runs.to_string_lossy(), &lease.run_id);
     if matches!(rest, Rest::Over { .. }) {
-        clone::forget(&worker.places.repos, &lease.run_id);
+        if let Err(error) = clone::forget(&worker.places.repos, &lease.run_id) {
+            warn!("run {}: its clone stays: {error}", lease.run_id);
+        }
         worker.leftovers.add(repository, &lease.run_id);
     }
 }

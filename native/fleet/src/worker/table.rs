@@ -6,6 +6,7 @@ use std::process::ChildStdin;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::backoff::Backoff;
 use crate::engine::Lease;
 use crate::leash::Word;
 
@@ -26,8 +27,8 @@ struct Inner {
     seen: u64,
     /// Runs that are not worked on any more, of which the server has not been told yet.
     untold: u32,
-    /// How often in a row a run could not go on here.
-    hitches: BTreeMap<String, u32>,
+    /// The backoff of each run that could not go on here.
+    backoffs: BTreeMap<String, Backoff>,
 }
 
 #[derive(Debug)]
@@ -37,10 +38,8 @@ struct Entry {
     recalled: bool,
 }
 
-/// Pause before a run is tried again that could not go on; each further one doubles.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// Longest pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// Pauses before a run is tried again that could not go on.
+const RETRY: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(300));
 
 /// Why a driver was asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +118,8 @@ impl Table {
         inner.seen = inner.entered;
     }
 
-    /// The guard of a run has begun, and hears what is said here.
+    /// Takes the pipe to the guard of a run. It must not block: messages are written under the lock of
+    /// the whole table.
     pub(crate) fn guarded(&self, run_id: &str, guard: ChildStdin) {
         let mut inner = self.lock();
         let stops = inner.stops;
@@ -164,17 +164,12 @@ impl Table {
 
     /// How long it is until a run is tried again that could not go on here.
     pub(crate) fn pause_of(&self, run_id: &str) -> Duration {
-        let mut inner = self.lock();
-        let hitches = inner.hitches.entry(run_id.to_owned()).or_default();
-        *hitches += 1;
-        // A shift that is too long is longer than the longest pause.
-        let factor = 1_u32.checked_shl(*hitches - 1).unwrap_or(u32::MAX);
-        FIRST_PAUSE.saturating_mul(factor).min(LONGEST_PAUSE)
+        self.lock().backoffs.entry(run_id.to_owned()).or_insert(RETRY).pause()
     }
 
     /// A run has gone on here.
     pub(crate) fn went_well(&self, run_id: &str) {
-        self.lock().hitches.remove(run_id);
+        self.lock().backoffs.remove(run_id);
     }
 
     /// No more runs, and what is worked on stops.
@@ -191,7 +186,8 @@ impl Table {
 impl Entry {
     fn tell(&mut self, word: Word) {
         if let Some(guard) = &mut self.guard {
-            // One that is gone has nothing to hear.
+            // A guard that is gone needs no message. One that is stopped and does not empty its pipe ends
+            // the driver itself when its lease has run out.
             let _ = guard.write_all(word.line().as_bytes()).and_then(|()| guard.flush());
         }
     }
@@ -202,14 +198,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_not_go_on_is_tried_less_and_less_often() {
+    fn each_run_has_a_backoff_of_its_own_until_it_goes_well() {
         let table = Table::default();
-        let pauses = || (0..40).map(|_| table.pause_of("run").as_secs()).collect::<Vec<u64>>();
-        let first = pauses();
-        assert_eq!(first[..4], [1, 2, 4, 8]);
-        assert_eq!(first[39], 300);
+        let pauses = [(); 3].map(|()| table.pause_of("run").as_secs());
+        assert_eq!(pauses, [1, 2, 4]);
         assert_eq!(table.pause_of("other").as_secs(), 1);
         table.went_well("run");
         assert_eq!(table.pause_of("run").as_secs(), 1);
+    }
+
+    #[test]
+    fn a_guard_that_does_not_read_blocks_nobody() {
+        let mut guard = std::process::Command::new("sleep")
+            .arg("60")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("a guard");
+        let table = Table::default();
+        let lease = Lease { run_id: "run".to_owned(), epoch: 1, holder: "me".to_owned(), lasts_ms: 1 };
+        assert!(table.enter(&lease));
+        let pipe = guard.stdin.take().expect("a pipe");
+        rustix::io::ioctl_fionbio(&pipe, true).expect("a pipe");
+        table.guarded("run", pipe);
+        // More than a pipe holds.
+        for _ in 0..100_000 {
+            table.tell("run", 1, Word::Holds(20_000));
+        }
+        guard.kill().and_then(|()| guard.wait()).expect("a guard");
     }
 }

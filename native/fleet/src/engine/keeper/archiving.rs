@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use onloop_core::time::Timestamp;
 use serde_json::Value;
 use tokio::time::{sleep, sleep_until};
+use tracing::error;
 
 use super::{Inner, now};
 use crate::engine::archive::{Archive, ArchivedRun};
@@ -84,7 +85,7 @@ impl<R: Records> Inner<R> {
                     // Whoever watches over the engine says that it is away.
                     Err(EngineError::Unreachable { .. }) => break,
                     Err(error) => {
-                        eprintln!("error: run {run_id} stays in the engine: {error}");
+                        error!("run {run_id} stays in the engine: {error}");
                         not_before.insert(run_id, now_ms.saturating_add(AGAIN_MS));
                     }
                 }

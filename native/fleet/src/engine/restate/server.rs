@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::socket::Socket;
 use super::{Options, StartError};
+use crate::backoff::Backoff;
 use crate::guard::Ending;
 use crate::log::Log;
 
@@ -29,9 +30,8 @@ const START: Duration = Duration::from_secs(60);
 const END: Duration = Duration::from_secs(10);
 /// How often it is looked at while it says nothing.
 const LOOK: Duration = Duration::from_millis(200);
-/// After how long it is started again; doubled each time up to the most.
-const AGAIN: Duration = Duration::from_millis(100);
-const AGAIN_MAX: Duration = Duration::from_secs(10);
+/// Pauses before it is started again.
+const RESTART: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(10));
 /// Having run for so long it is taken to be well.
 const WELL: Duration = Duration::from_secs(60);
 
@@ -214,7 +214,7 @@ impl Plan {
         events: mpsc::UnboundedSender<ServerEvent>,
     ) {
         let set_pid = |id| *pid.lock().unwrap_or_else(PoisonError::into_inner) = id;
-        let mut again = AGAIN;
+        let mut backoff = RESTART;
         loop {
             let begun = Instant::now();
             let why = tokio::select! {
@@ -230,14 +230,13 @@ impl Plan {
             set_pid(None);
             let _ = events.send(ServerEvent::Ended(why));
             if begun.elapsed() > WELL {
-                again = AGAIN;
+                backoff.reset();
             }
             loop {
                 tokio::select! {
                     _ = &mut stopped => return,
-                    () = tokio::time::sleep(again) => {}
+                    () = tokio::time::sleep(backoff.pause()) => {}
                 }
-                again = (again * 2).min(AGAIN_MAX);
                 let Ok(next) = self.spawn() else { continue };
                 child = next;
                 set_pid(child.id());
