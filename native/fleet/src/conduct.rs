@@ -6,7 +6,6 @@ mod words;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use onloop::host::OsHost;
@@ -21,7 +20,7 @@ use tracing::warn;
 
 pub use task::Task;
 
-use crate::calls::{Calls, patiently};
+use crate::client::Client;
 use crate::clone::{self, REMOTE};
 use crate::engine::{Lease, Release, Rest};
 use crate::journal::{Mirror, Writer, on_journal};
@@ -57,11 +56,11 @@ pub fn conduct(file: &Path) -> ExitCode {
 }
 
 fn work(task: &Task) -> Exit {
-    let calls: Arc<dyn Calls> = match task.calls() {
-        Ok(calls) => calls,
+    let client = match task.client() {
+        Ok(client) => client,
         Err(why) => return refuse(&why),
     };
-    let place = match place::prepare(task, calls.as_ref()) {
+    let place = match place::prepare(task, &client) {
         Ok(place) => place,
         Err(Hitch::Refused(why)) => return refuse(&why),
         Err(Hitch::Later(why)) => return later(&why),
@@ -80,7 +79,7 @@ fn work(task: &Task) -> Exit {
     let (id, epoch, repos) = (lease.run_id.clone(), lease.epoch, task.repos.clone());
     let writer = Writer::Driver { lease, courier: Some(courier.clone()) };
     let (runs, argv, program) = (task.runs.clone(), place.argv, task.program.clone());
-    let for_host = Arc::clone(&calls);
+    let for_host = client.clone();
     let exit = onloop::main_on(
         |mut start| {
             start.argv = argv;
@@ -111,7 +110,7 @@ fn work(task: &Task) -> Exit {
         if let Err(failure) = settled {
             return refuse_or_later(&failure, &trouble);
         }
-        release(task, calls.as_ref());
+        release(task, &client);
         return exit;
     }
     match exit {
@@ -152,7 +151,7 @@ fn refuse_or_later(failure: &Failure, trouble: &Trouble) -> Exit {
     if trouble.is_met() { later(&failure.message) } else { refuse(&failure.message) }
 }
 
-fn release(task: &Task, calls: &dyn Calls) {
+fn release(task: &Task, client: &Client) {
     let lease = &task.assignment.lease;
     let mirror = Mirror::new(&task.runs, &lease.run_id);
     let read = std::fs::read(mirror.path()).ok().and_then(|bytes| ledger::read(&bytes, None).ok());
@@ -161,7 +160,7 @@ fn release(task: &Task, calls: &dyn Calls) {
         None => Rest::Waits { what: "its record cannot be read any more".to_owned() },
     };
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
-    if let Err(error) = patiently(RELEASE_PATIENCE, || calls.release(&release)) {
+    if let Err(error) = client.call_within(RELEASE_PATIENCE, &release) {
         warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }
 }

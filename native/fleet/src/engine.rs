@@ -1,85 +1,35 @@
-//! What a fleet needs of a durable engine, and the words for it. Everything else in this crate knows
-//! the engine by this alone, so that another one can take its place.
+//! The fleet's engine: it performs the [operations](Operation) of the server over a durable
+//! [storage](Storage).
 //!
-//! The engine keeps three things of a run: its journal, which *is* the ledger (files on machines are
-//! copies of it), who may drive it (a lease with a number that only grows), and whether somebody should
-//! drive it now. It never runs an agent and never waits for one: an act that is repeated by an engine
-//! after a time-out would be an agent that works twice.
+//! The engine keeps three things of a run. Its journal *is* the ledger; files on machines are copies of it.
+//! A lease says who may drive the run; its number only grows. The rest says whether a worker should drive
+//! the run now. The engine never runs an agent: an engine that repeats a call after a time-out would start
+//! the agent twice.
 
 mod archive;
-mod board;
-mod keeper;
+mod log_relay;
 mod memory;
+mod operations;
 mod record;
-mod records;
+mod schedule;
+mod service;
+mod storage;
 
 pub mod restate;
-
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 pub use archive::{Archive, ArchivedRun};
-pub use board::Limits;
-pub(crate) use board::covers;
-pub use keeper::{Keeper, Settings};
+pub use log_relay::{LOG_TAIL_BYTES, LogTail, NumberedLogTail};
 pub use memory::Memory;
+pub use operations::{
+    Append, Claim, Heartbeat, Lines, Operation, ReadJournal, ReadLog, ReadOverview, Release, Take,
+};
 pub use record::{Appended, RunRecord};
-pub use records::Records;
-
-/// A durable engine. Each call is atomic and durable once it has answered, and may be repeated by
-/// whoever did not get the answer: a repetition answers as the first did.
-pub trait Engine: Send + Sync + 'static {
-    /// Takes a run that nobody works on yet.
-    ///
-    /// # Errors
-    ///
-    /// [`EngineError::Exists`] where the id is taken by another submission.
-    fn submit(&self, run: &Submission) -> impl Future<Output = Result<(), EngineError>> + Send;
-
-    /// A run for a worker, with a new lease; `None`: nothing that it may take within `wait`.
-    fn take(
-        &self,
-        offer: &Offer,
-        wait: Duration,
-    ) -> impl Future<Output = Result<Option<Assignment>, EngineError>> + Send;
-
-    /// Extends the leases of a worker; what of them still holds, and what the holder is asked to do.
-    fn renew(&self, beat: &Beat) -> impl Future<Output = Result<Vec<Renewal>, EngineError>> + Send;
-
-    /// The lease of one run, for somebody who is not a worker (a person's verb that must be alone).
-    ///
-    /// # Errors
-    ///
-    /// [`EngineError::Busy`] names the holder whose lease has not ended. With [`Claim::recall`] that
-    /// one is asked to stop; ask again.
-    fn claim(&self, claim: &Claim) -> impl Future<Output = Result<Lease, EngineError>> + Send;
-
-    /// Ends a lease and says how the run stands; whether it goes on is decided by that. Of a lease that
-    /// has ended already: nothing changes.
-    fn release(&self, release: &Release) -> impl Future<Output = Result<(), EngineError>> + Send;
-
-    /// Adds lines to the journal of a run, behind the line that the writer knows as the last one. Lines
-    /// that do not chain are refused. Lines that are there already are taken as this call's own.
-    ///
-    /// # Errors
-    ///
-    /// [`EngineError::Conflict`] where the journal ends elsewhere; [`EngineError::Fenced`] where the
-    /// lease is not the present one.
-    fn append(&self, lines: &Append) -> impl Future<Output = Result<Head, EngineError>> + Send;
-
-    /// The journal behind line `after`; waits up to `wait` until there is something, or the run stands
-    /// otherwise.
-    fn lines(
-        &self,
-        run: &str,
-        after: u64,
-        wait: Duration,
-    ) -> impl Future<Output = Result<Lines, EngineError>> + Send;
-
-    /// How everything stands: runs, the newest first, and workers.
-    fn overview(&self) -> impl Future<Output = Result<Overview, EngineError>> + Send;
-}
+pub use schedule::Limits;
+pub(crate) use schedule::covers;
+pub use service::{Engine, Settings};
+pub use storage::{Change, Storage};
 
 /// A run that somebody submits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,16 +123,6 @@ pub struct Lease {
     pub lasts_ms: u64,
 }
 
-/// A sign of life of a worker.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Beat {
-    /// What it can take at the moment.
-    pub offer: Offer,
-    /// What it works on: run and epoch.
-    pub leases: Vec<(String, u64)>,
-}
-
 /// What came of extending one lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -193,6 +133,8 @@ pub struct Renewal {
     pub epoch: u64,
     /// How it stands.
     pub standing: Standing,
+    /// Whether somebody watches the run, so that the worker sends the end of its log.
+    pub is_watched: bool,
 }
 
 /// How a lease stands.
@@ -205,31 +147,6 @@ pub enum Standing {
     Recalled,
     /// Another lease has taken its place: end everything at once, nothing counts any more.
     Lost,
-}
-
-/// A wish for a lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// The run.
-    pub run_id: String,
-    /// Who wants it: a name that nobody else uses, since whoever has the lease and asks again, such as
-    /// for want of the answer, is given it again.
-    pub holder: String,
-    /// Ask whoever has it to stop.
-    pub recall: bool,
-}
-
-/// The end of a lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Release {
-    /// The run.
-    pub run_id: String,
-    /// The lease.
-    pub epoch: u64,
-    /// How the run stands.
-    pub rest: Rest,
 }
 
 /// How a run stands that nobody drives.
@@ -269,21 +186,6 @@ pub enum Rest {
     },
 }
 
-/// Lines for a journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Append {
-    /// The run.
-    pub run_id: String,
-    /// The lease of whoever drives it; `None`: a person's decision, which counts behind the line that
-    /// the person has seen.
-    pub epoch: Option<u64>,
-    /// The last line that the writer knows; `None`: there is none.
-    pub after: Option<Head>,
-    /// Whole lines, each with its line break.
-    pub lines: String,
-}
-
 /// A line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -292,16 +194,6 @@ pub struct Head {
     pub seq: u64,
     /// Its digest without its line break, hexadecimal.
     pub sha256: String,
-}
-
-/// A part of a journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Lines {
-    /// What was asked for; empty: nothing yet.
-    pub lines: String,
-    /// How the run stands.
-    pub view: RunView,
 }
 
 /// How a run stands.

@@ -9,7 +9,6 @@ mod files;
 mod locks;
 mod mirror;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use onloop::host::OsHost;
@@ -17,7 +16,7 @@ use onloop_core::effect::{Failure, FailureKind};
 
 pub use mirror::{Mirror, MirrorError};
 
-use crate::calls::Calls;
+use crate::client::Client;
 use crate::engine::{EngineError, Lease};
 use crate::travel::Courier;
 use files::JournalledFiles;
@@ -44,7 +43,7 @@ pub enum Writer {
 }
 
 /// A host on which the ledgers of the fleet's runs are their journals.
-pub fn on_journal(host: OsHost, runs: &str, calls: Arc<dyn Calls>, writer: Writer) -> OsHost {
+pub fn on_journal(host: OsHost, runs: &str, client: Client, writer: Writer) -> OsHost {
     let OsHost { files, locks, .. } = host;
     let holder = match &writer {
         Writer::Driver { .. } => None,
@@ -57,13 +56,13 @@ pub fn on_journal(host: OsHost, runs: &str, calls: Arc<dyn Calls>, writer: Write
         Some(holder) => Box::new(JournalledLocks::new(
             locks,
             runs.to_owned(),
-            Arc::clone(&calls),
+            client.clone(),
             holder,
             leases.clone(),
         )),
     };
     OsHost {
-        files: Box::new(JournalledFiles::new(files, runs.to_owned(), calls, writer, leases)),
+        files: Box::new(JournalledFiles::new(files, runs.to_owned(), client, writer, leases)),
         locks,
         ..host
     }

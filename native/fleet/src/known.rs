@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use onloop_core::effect::state_home;
 use serde::{Deserialize, Serialize};
+use ureq::http::Uri;
 
 use crate::authority::{Authority, AuthorityError};
-use crate::client::Client;
+use crate::client::{Client, is_loopback};
 use crate::key::{Key, KeyError};
 
 /// Names the server instead of the file.
@@ -16,6 +17,8 @@ pub const SERVER_VARIABLE: &str = "ONLOOP_FLEET_SERVER";
 pub const KEY_VARIABLE: &str = "ONLOOP_FLEET_KEY_FILE";
 /// Names the file with the authority that vouches for the server.
 pub const AUTHORITY_VARIABLE: &str = "ONLOOP_FLEET_CA_FILE";
+/// With the value 1 it allows a server on another machine without TLS.
+pub const PLAIN_VARIABLE: &str = "ONLOOP_FLEET_PLAIN_HTTP";
 const SERVER: &str = "server.json";
 const KEY: &str = "fleet.key";
 const AUTHORITY: &str = "ca.pem";
@@ -65,6 +68,15 @@ pub enum KnownError {
         path: PathBuf,
         /// Why, as a clause.
         why: String,
+    },
+    /// A listener on the way would learn the key.
+    #[error(
+        "`{url}` is not encrypted, and each request carries the fleet's key\n  fix: use `https://` \
+         or an SSH tunnel to 127.0.0.1; ONLOOP_FLEET_PLAIN_HTTP=1 allows it in a network that you trust"
+    )]
+    Plain {
+        /// The server.
+        url: String,
     },
     /// What is named is not the address of a server.
     #[error("`{url}` is no server; expected `http://HOST:PORT` or `https://HOST`")]
@@ -122,11 +134,14 @@ impl Known {
             (None, Some(home)) => read_server(&home.join(SERVER))?,
             (None, None) => return Err(KnownError::NoHome),
         };
-        let is_server = ["http://", "https://"]
-            .iter()
-            .any(|scheme| url.strip_prefix(scheme).is_some_and(|host| !host.is_empty()));
-        if !is_server || url.chars().any(|c| c.is_control() || c.is_whitespace()) {
-            return Err(KnownError::Url { url: onloop_core::text::one_line(&url) });
+        let uri = url.parse::<Uri>().ok().filter(|uri| uri.host().is_some());
+        let is_encrypted = match uri.as_ref().and_then(|uri| uri.scheme_str()) {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(KnownError::Url { url: onloop_core::text::one_line(&url) }),
+        };
+        if !is_encrypted && !is_loopback(&url) && set(PLAIN_VARIABLE).is_none_or(|it| it != "1") {
+            return Err(KnownError::Plain { url });
         }
         let key = match (set(KEY_VARIABLE), &home) {
             (Some(path), _) => Path::new(cwd).join(path),
@@ -135,7 +150,7 @@ impl Known {
         };
         let authority = match (set(AUTHORITY_VARIABLE), home.map(|home| home.join(AUTHORITY))) {
             // Nobody vouches for a server without TLS.
-            _ if !url.starts_with("https://") => None,
+            _ if !is_encrypted => None,
             (Some(path), _) => Some(Authority::read(&Path::new(cwd).join(path))?),
             (None, Some(file)) if file.exists() => Some(Authority::read(&file)?),
             (None, _) => None,
@@ -170,7 +185,7 @@ impl Known {
 
     /// The way to its server.
     pub fn client(&self) -> Client {
-        Client::trusting(&self.url, self.key.clone(), self.authority.as_ref())
+        Client::new(&self.url, self.key.clone(), self.authority.as_ref())
     }
 }
 
@@ -233,6 +248,11 @@ mod tests {
         let mut env = BTreeMap::from([("ONLOOP_STATE_HOME".to_owned(), home)]);
         let find = |env: &_, server| Known::find_in(env, "/srv/desk", server);
         assert!(matches!(find(&env, None), Err(KnownError::NoServer)));
+        for url in ["http://one:1", "HTTP://one", "http://127.0.0.1:1@one"] {
+            let plain = find(&env, Some(url)).unwrap_err();
+            assert!(matches!(plain, KnownError::Plain { .. }), "{plain}");
+        }
+        env.insert(PLAIN_VARIABLE.to_owned(), "1".to_owned());
         let missing = find(&env, Some("http://one:1")).unwrap_err();
         assert!(matches!(missing, KnownError::Key(_)), "{missing}");
         Key::new().write(&folder.path().join("fleet/fleet.key")).expect("written");

@@ -5,12 +5,10 @@
 
 pub mod authority;
 pub mod backoff;
-pub mod calls;
 pub mod cli;
 pub mod client;
 pub mod clone;
 pub mod conduct;
-pub mod desk;
 pub mod engine;
 pub mod git;
 pub mod guard;
@@ -24,9 +22,9 @@ mod patient;
 pub mod person;
 pub mod private;
 mod rest;
+pub mod server;
 mod status;
 pub mod submit;
 pub mod travel;
 mod up;
-pub mod wire;
 pub mod worker;

@@ -1,14 +1,13 @@
 //! What a person does about a fleet's runs: the ordinary verbs, with journals where ledgers are.
 
 mod home;
+mod log_tail;
 mod marks;
 mod unbegun;
 mod watching;
-mod words;
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use onloop::host::{Interrupts, Locks, OsFiles, OsLocks, Root};
@@ -17,8 +16,8 @@ use onloop_core::{cli, limits};
 
 pub(crate) use marks::{Mark, marked};
 
-use crate::calls::Calls;
-use crate::engine::EngineError;
+use crate::client::Client;
+use crate::engine::{EngineError, ReadJournal};
 use crate::journal::{Mirror, MirrorError, Writer, on_journal};
 use crate::known::Known;
 use crate::rest;
@@ -27,13 +26,13 @@ use watching::Watching;
 
 /// Verbs that show what has changed in the work.
 const COMPARING: [&str; 4] = ["diff", "gate", "watch", "web"];
-/// Verbs that an agent calls again and again for a run of this machine: the server is asked only about a
+/// Verbs that an agent client again and again for a run of this machine: the server is asked only about a
 /// run that they name.
 const NAMING: [&str; 6] = ["step", "finalize", "finish", "undo", "relocate", "adopt"];
 /// Verbs that show for as long as somebody looks.
 const LASTING: [&str; 2] = ["watch", "web"];
 /// How long the server may think about whether there is something new.
-const LOOK: Duration = Duration::from_secs(20);
+const LOOK_MS: u64 = 20_000;
 /// Pause after the server could not be reached.
 const PAUSE: Duration = Duration::from_secs(2);
 
@@ -42,21 +41,21 @@ pub fn onloop() -> ExitCode {
     let argv: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let Ok(known) = Known::find(None) else { return onloop::main() };
-    let calls: Arc<dyn Calls> = Arc::new(known.client());
+    let client = known.client();
     if argv.get(1).is_some_and(|verb| verb == "resume")
-        && let Some(mark) = home::meant(&argv, &known.url, calls.as_ref())
+        && let Some(mark) = home::meant(&argv, &known.url, &client)
     {
-        return match home::bring(&mark, &calls) {
+        return match home::bring(&mark, &client) {
             Ok(()) => home::go_on(&argv),
             Err(exit) => ExitCode::from(exit.code()),
         };
     }
     if argv.get(1).is_some_and(|verb| verb == "abandon")
-        && let Some(exit) = unbegun::give_up(&argv, &known.url, &calls)
+        && let Some(exit) = unbegun::give_up(&argv, &known.url, &client)
     {
         return ExitCode::from(exit.code());
     }
-    if let Some(exit) = unbegun::show(&argv, &known.url, &calls) {
+    if let Some(exit) = unbegun::show(&argv, &known.url, &client) {
         return ExitCode::from(exit.code());
     }
     let exit = onloop::main_on(
@@ -66,10 +65,10 @@ pub fn onloop() -> ExitCode {
         },
         |start, host| {
             let Some(runs) = runs_of(start) else { return host };
-            marks::learn(&start.argv, &runs, &known.url, calls.as_ref());
-            bring_up_to_date(start, &runs, &calls);
+            marks::learn(&start.argv, &runs, &known.url, &client);
+            bring_up_to_date(start, &runs, &client);
             let writer = Writer::Person { holder: holder() };
-            on_journal(host, &runs, Arc::clone(&calls), writer)
+            on_journal(host, &runs, client.clone(), writer)
         },
     );
     ExitCode::from(exit.code())
@@ -91,7 +90,7 @@ fn holder() -> String {
 
 /// Takes over what journals have behind their copies here: of the run that the command line names, else of
 /// all that are not over. What shows for longer goes on with that.
-fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
+fn bring_up_to_date(start: &Start, runs: &str, client: &Client) {
     let marks = marked(runs);
     let named: Vec<_> =
         marks.iter().filter(|mark| start.argv.contains(&mark.run_id)).cloned().collect();
@@ -104,7 +103,7 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
     };
     let mut told = false;
     for mark in meant.iter().filter(|mark| !mark.is_over(runs)) {
-        match pull(runs, mark, calls.as_ref(), Duration::ZERO, &start.process) {
+        match pull(runs, mark, client, 0, &start.process) {
             Ok(()) => {}
             Err(MirrorError::Engine(error @ EngineError::Unreachable { .. })) => {
                 if !std::mem::replace(&mut told, true) {
@@ -122,7 +121,7 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
     if is_one_of(&LASTING) {
         let watching = Watching {
             runs: runs.to_owned(),
-            calls: Arc::clone(calls),
+            client: client.clone(),
             process: start.process.clone(),
         };
         let known: BTreeSet<String> = meant.iter().map(|mark| mark.run_id.clone()).collect();
@@ -133,26 +132,27 @@ fn bring_up_to_date(start: &Start, runs: &str, calls: &Arc<dyn Calls>) {
     }
 }
 
-/// Takes over what the journal has behind the copy, where there is something within `wait`.
+/// Takes over what the journal has behind the copy, where there is something within `wait_ms`.
 fn pull(
     runs: &str,
     mark: &Mark,
-    calls: &dyn Calls,
-    wait: Duration,
+    client: &Client,
+    wait_ms: u64,
     process: &ProcessIdentity,
 ) -> Result<(), MirrorError> {
     let mut files = OsFiles::new(Root::new("/"));
     let mirror = Mirror::new(runs, &mark.run_id);
     let (head, _) = mirror.head(&mut files)?;
     let after = head.map_or(0, |head| head.seq);
-    if calls.lines(&mark.run_id, after, wait)?.lines.is_empty() {
+    let read = ReadJournal { run_id: mark.run_id.clone(), after, wait_ms };
+    if client.call(&read)?.lines.is_empty() {
         return Ok(());
     }
     let mut locks = OsLocks::new(Root::new("/"), process, &Interrupts::new()?);
     let lock = format!("{runs}/{}/record.lock", mark.run_id);
     locks.lock(&lock, limits::LOCK_WAIT_MS, true, None, rest::now())?;
     // Another process may have taken them by now.
-    let pulled = mirror.pull(&mut files, calls, Duration::ZERO);
+    let pulled = mirror.pull(&mut files, client);
     locks.unlock(&lock)?;
     pulled.map(|_| ())
 }

@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 
 use crate::cli::refuse;
 use crate::client::Client;
-use crate::engine::{AccountView, EngineError, Overview, Rest, RunView, WorkerView};
+use crate::engine::{
+    AccountView, EngineError, Overview, ReadJournal, ReadOverview, Rest, RunView, WorkerView,
+};
 use crate::known::Known;
 use run_line::RunLine;
 
@@ -59,7 +61,7 @@ pub(crate) fn status(args: &StatusArgs) -> Exit {
 }
 
 fn look(client: &Client, all: bool) -> Result<(Overview, Vec<RunLine>), EngineError> {
-    let overview = client.patiently(PATIENCE, || true, Client::overview)?;
+    let overview = client.call_within(PATIENCE, &ReadOverview {})?;
     let is_over = |view: &RunView| {
         view.holder.is_none() && matches!(view.rest, Rest::Over { .. } | Rest::Home { .. })
     };
@@ -67,7 +69,7 @@ fn look(client: &Client, all: bool) -> Result<(Overview, Vec<RunLine>), EngineEr
     let runs = std::thread::scope(|scope| {
         let some = shown.len().div_ceil(AT_ONCE).max(1);
         let read = |view: &RunView| {
-            let lines = client.lines(&view.run_id, 0, Duration::ZERO)?;
+            let lines = client.call(&ReadJournal::now(&view.run_id))?;
             Ok(RunLine::of(lines.view, &lines.lines))
         };
         let readers: Vec<_> = shown

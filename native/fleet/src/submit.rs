@@ -7,7 +7,6 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use onloop_core::documents::fleet_run::FleetRun;
@@ -16,7 +15,7 @@ use onloop_core::text;
 use onloop_core::verb::{RunArgs, Submitted, SubmittedCheckout, remember_submitted, submitted};
 use onloop_core::{cli, run};
 
-use crate::calls::{Calls, patiently};
+use crate::client::Client;
 use crate::clone::{self, REMOTE};
 use crate::engine::{EngineError, Submission};
 use crate::git::git;
@@ -45,12 +44,12 @@ pub fn submit(argv: &[String]) -> ExitCode {
 
 fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
     let known = Known::find(None).map_err(|error| refuse(&error.to_string()))?;
-    let calls: Arc<dyn Calls> = Arc::new(known.client());
+    let client = known.client();
     let found = look(args)?;
     let options = options::without_place(argv, args.file.as_deref());
     if let Some(list) = &args.repos {
         let fleet = FleetRun { server: known.url, root: None, remote: REMOTE.to_owned() };
-        let batch = many::Batch { calls, fleet, found: &found, options: &options };
+        let batch = many::Batch { client, fleet, found: &found, options: &options };
         return many::submit(&batch, Path::new(list), args.parallel as usize);
     }
     let Some(checkout) = &found.checkout else {
@@ -63,7 +62,7 @@ fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
     say_uncommitted(checkout);
     let submission = submission(&found, &options, repository, Some(checkout));
     keep_base(checkout, &submission.run_id)?;
-    give(calls.as_ref(), &submission).map_err(|error| refuse(&error.to_string()))?;
+    give(&client, &submission).map_err(|error| refuse(&error.to_string()))?;
     let run = FleetRun {
         server: known.url,
         root: Some(checkout.root.clone()),
@@ -163,12 +162,12 @@ fn submission(
     }
 }
 
-fn give(calls: &dyn Calls, submission: &Submission) -> Result<(), EngineError> {
+fn give(client: &Client, submission: &Submission) -> Result<(), EngineError> {
     if !run::is_run_id(&submission.run_id) {
         let why = format!("`{}` is no id of a run", text::one_line(&submission.run_id));
         return Err(EngineError::Invalid { why });
     }
-    patiently(PATIENCE, || calls.submit(submission))
+    client.call_within(PATIENCE, submission)
 }
 
 fn refuse(why: &str) -> Exit {

@@ -1,5 +1,4 @@
-//! `onloop fleet up`: the engine, the desk in front of it and a worker, started together and ended
-//! together.
+//! `onloop fleet up`: the engine, the API server and a worker, started together and ended together.
 
 mod args;
 mod lock;
@@ -7,7 +6,6 @@ mod worker;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use onloop_core::effect::Exit;
 use onloop_core::text;
@@ -18,11 +16,11 @@ pub(crate) use args::UpArgs;
 
 use crate::cli::{refuse, say};
 use crate::clone::REMOTE;
-use crate::desk::Desk;
 use crate::engine::restate::{self, Options, Server, ServerEvent, find};
 use crate::engine::{Archive, Settings};
 use crate::key::Key;
 use crate::known::{self, Known, KnownError};
+use crate::server as api;
 use lock::DataLock;
 use worker::{Worker, WorkerEvent};
 
@@ -73,8 +71,8 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
         started = restate::start(options) => started.map_err(|error| error.to_string())?,
         () = ends.next() => return Ok(Exit::Interrupted),
     };
-    let desk = match Desk::listen(args.listen, Arc::new(engine), key.clone()).await {
-        Ok(desk) => desk,
+    let api = match api::Server::listen(args.listen, engine, key.clone()).await {
+        Ok(api) => api,
         Err(error) => {
             server.stop().await;
             return Err(format!(
@@ -83,10 +81,10 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
             ));
         }
     };
-    let address = desk.address().map_err(|error| error.to_string())?;
+    let address = api.address().map_err(|error| error.to_string())?;
     let url = format!("http://{}", reachable(address));
     let (end, ended) = watch::channel(false);
-    let serving = tokio::spawn(desk.serve(ended));
+    let serving = tokio::spawn(api.serve(ended));
     let remembered =
         remember(&Known { url: url.clone(), key, key_file: key_file.clone(), authority: None })?;
     let mut worker = (!args.no_worker).then(|| {

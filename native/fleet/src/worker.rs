@@ -1,11 +1,11 @@
 //! A worker: takes runs from the fleet and drives them here, each by a process of its own.
 
 mod args;
-mod beat;
+mod heartbeat;
 mod leftovers;
+mod log_tail;
 mod run;
 mod table;
-mod words;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,18 +14,18 @@ use std::time::Duration;
 
 pub use args::WorkerArgs;
 pub(crate) use args::host;
-pub(crate) use words::is_attempt;
+pub(crate) use log_tail::is_attempt;
 
 use tracing::{error, info, warn};
 
-use crate::calls::Calls;
+use crate::client::Client;
 use crate::cli::{refuse, say};
-use crate::engine::{EngineError, Offer};
+use crate::engine::{EngineError, Offer, Take};
 use leftovers::Leftovers;
 use table::Table;
 
 /// How long the server may think about what there is to do.
-const TAKE_WAIT: Duration = Duration::from_secs(20);
+const TAKE_WAIT_MS: u64 = 20_000;
 /// Pause after the server could not be reached.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -40,7 +40,7 @@ pub(crate) struct Worker {
     /// The repositories that it may work on.
     pub(crate) repositories: Vec<String>,
     /// The fleet's server.
-    pub(crate) calls: Arc<dyn Calls>,
+    pub(crate) client: Client,
     /// What a driver is told besides its run.
     pub(crate) places: run::Places,
     /// What it works on.
@@ -81,8 +81,7 @@ pub fn worker(args: &WorkerArgs) -> ExitCode {
         worker.slots,
         worker.repositories.join(" ")
     ));
-    beat::begin(&worker);
-    words::begin(&worker);
+    heartbeat::begin(&worker);
     let takes = Arc::clone(&worker);
     // The server may think about what there is to do for longer than anybody waits for our end.
     std::thread::spawn(move || take_runs(&takes));
@@ -93,7 +92,7 @@ pub fn worker(args: &WorkerArgs) -> ExitCode {
 fn take_runs(worker: &Arc<Worker>) {
     let mut is_away = false;
     while worker.table.wait_for_slot(worker.slots) {
-        match worker.calls.take(&worker.offer(), TAKE_WAIT) {
+        match worker.client.call(&Take { offer: worker.offer(), wait_ms: TAKE_WAIT_MS }) {
             Ok(None) => {}
             Ok(Some(assignment)) => run::begin(worker, assignment),
             Err(error @ EngineError::Unreachable { .. }) => {

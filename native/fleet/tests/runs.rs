@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use fleet::{Fleet, LONG};
 use onloop_core::run::Run;
-use onloop_fleet::engine::{Claim, Release, Rest, RunView};
+use onloop_fleet::engine::{Claim, ReadJournal, ReadOverview, Release, Rest, RunView};
 use rustix::process::Signal;
 
 /// Ends soon after its holder is gone, and no sooner than a busy machine lets a worker beat.
@@ -77,7 +77,7 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     fleet.wait(&run, is_over);
     let done = fleet.run(&run);
     assert_eq!(done.status.as_str(), "completed", "{:#?}", events(&done));
-    let lines = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines").lines;
+    let lines = fleet.client().call(&ReadJournal::now(&run)).expect("lines").lines;
     let decided = lines.lines().find(|line| line.contains("\"gate_decided\"")).expect("a decision");
     assert!(decided.contains(r#""by":{"user":"ada","door":"command"}"#), "{decided}");
     assert!(done.place.execution_root.contains("/two/"), "{}", done.place.execution_root);
@@ -154,12 +154,12 @@ fn half_of_the_work_is_not_taken_for_all_of_it() {
     fleet.wait(&run, waits);
     // Somebody else has the lease in between, so that the worker makes its clone anew.
     let claim = Claim { run_id: run.clone(), holder: "somebody".to_owned(), recall: false };
-    let lease = fleet.client().claim(&claim).expect("a lease");
+    let lease = fleet.client().call(&claim).expect("a lease");
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     fs::write(&armed, "").expect("a file");
     let ready = Release { run_id: run.clone(), epoch: lease.epoch, rest: Rest::Ready };
-    fleet.client().release(&ready).expect("released");
+    fleet.client().call(&ready).expect("released");
     fleet.wait(&run, is_over);
     assert!(!armed.exists(), "nobody has died");
     let done = fleet.run(&run);
@@ -178,10 +178,10 @@ fn a_frozen_worker_loses_its_agent_before_another_one_begins() {
     assert!(!lives(&agents(&fleet)[0]), "two agents at once: {}", fleet.logs());
     fleet.wait(&run, is_over);
     // It comes back, and changes nothing.
-    let before = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines");
+    let before = fleet.client().call(&ReadJournal::now(&run)).expect("lines");
     fleet.signal(first, Signal::CONT);
     std::thread::sleep(Duration::from_secs(1));
-    assert_eq!(fleet.client().lines(&run, 0, Duration::ZERO).expect("lines"), before);
+    assert_eq!(fleet.client().call(&ReadJournal::now(&run)).expect("lines"), before);
     assert_eq!(agents(&fleet).len(), 3, "{:?}", agents(&fleet));
 }
 
@@ -226,7 +226,7 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
     fleet.wait(&run, is_over);
     let file = fleet.path("archive").join(format!("{run}.jsonl"));
     fleet.wait(&run, |_| {
-        file.exists() && fleet.client().overview().is_ok_and(|o| o.runs.is_empty())
+        file.exists() && fleet.client().call(&ReadOverview {}).is_ok_and(|o| o.runs.is_empty())
     });
     let all = fleet.onloop(&["fleet", "status", "--all"]);
     let said = String::from_utf8_lossy(&all.stdout).into_owned();
@@ -236,7 +236,7 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
         let shown = fleet.onloop_as("other", "shop", words);
         assert!(shown.status.success(), "{words:?}: {}", fleet.all(&shown));
     }
-    assert_eq!(fleet.client().overview().expect("an overview").runs, [], "only looked at");
+    assert_eq!(fleet.client().call(&ReadOverview {}).expect("an overview").runs, [], "only looked at");
     // A file that somebody has changed is not shown as if the run were none.
     let sound = fs::read_to_string(&file).expect("a file");
     fs::write(&file, sound.replacen("step_verified", "step_verifieX", 1)).expect("written");
@@ -252,7 +252,7 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
     assert!(home.status.success(), "{}", fleet.all(&home));
     let said = String::from_utf8_lossy(&home.stderr).into_owned();
     assert!(said.contains(&format!("Run {run} is completed")), "{said}");
-    let view = fleet.client().lines(&run, 0, Duration::ZERO).expect("the run").view;
+    let view = fleet.client().call(&ReadJournal::now(&run)).expect("the run").view;
     assert!(matches!(view.rest, Rest::Home { .. }), "{view:?}");
 }
 
@@ -333,7 +333,7 @@ fn an_agent_in_its_turn_neither_hands_runs_over_nor_takes_them_away() {
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(said.contains("is for a person to decide"), "{words:?} {said}");
     }
-    assert_eq!(fleet.client().overview().expect("an overview").runs.len(), 1);
+    assert_eq!(fleet.client().call(&ReadOverview {}).expect("an overview").runs.len(), 1);
     fleet.start_worker("one");
     fleet.wait(&run, waits);
 }

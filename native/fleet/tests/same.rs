@@ -9,7 +9,7 @@ use std::fs;
 use std::time::Duration;
 
 use fleet::Fleet;
-use onloop_fleet::engine::Rest;
+use onloop_fleet::engine::{ReadJournal, Rest};
 use serde_json::Value;
 
 const STEPS: &str = "- [ ] **Step 1: Open the door**
@@ -115,7 +115,7 @@ fn record_report_and_receipt_are_the_same_here_and_on_a_fleet() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let ledger = |lines: &str| -> Vec<String> { same(lines).lines().map(stripped).collect() };
-    let lines = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines").lines;
+    let lines = fleet.client().call(&ReadJournal::now(&run)).expect("lines").lines;
     let own = fs::read_to_string(fleet.path("state/runs/here/ledger.jsonl")).expect("a ledger");
     assert_eq!(ledger(&lines), ledger(&own));
     let report = |id: &str| {

@@ -1,4 +1,4 @@
-//! Whoever watches a run of a fleet hears its agent.
+//! A person who watches a run of a fleet sees the log of its agent.
 #![cfg(unix)]
 
 #[allow(dead_code, reason = "other programs need more")]
@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use fleet::{Fleet, LONG};
-use onloop_fleet::engine::Rest;
+use onloop_fleet::engine::{ReadLog, Rest};
 
 const STEPS: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\ngate: human\n";
 
@@ -91,7 +91,8 @@ fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
     drop(watching);
     fleet.wait(&run, |view| matches!(view.rest, Rest::Waits { .. }) && view.holder.is_none());
     // Whoever comes later hears what was said last, from nobody who works any more.
-    let last = fleet.client().hear(&run, 0, Duration::ZERO).expect("an answer").expect("words");
-    assert_eq!((last.words.attempt.as_str(), last.words.run_id.as_str()), ("1-1", run.as_str()));
-    assert!(last.words.text.contains("It is open"), "{:?}", last.words);
+    let read = ReadLog { run_id: run.clone(), seen: 0, wait_ms: 0 };
+    let last = fleet.client().call(&read).expect("an answer").expect("a log").tail;
+    assert_eq!((last.attempt.as_str(), last.run_id.as_str()), ("1-1", run.as_str()));
+    assert!(last.text.contains("It is open"), "{last:?}");
 }

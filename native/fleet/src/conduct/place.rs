@@ -11,7 +11,7 @@ use onloop_core::run::Run;
 
 use super::task::Task;
 use super::words;
-use crate::calls::{Calls, patiently};
+use crate::client::Client;
 use crate::clone::{self, CloneError, REMOTE};
 use crate::engine::{EngineError, Submission};
 use crate::journal::{Mirror, MirrorError};
@@ -66,7 +66,7 @@ impl Place {
 }
 
 /// Brings record and repository of the run here.
-pub(super) fn prepare(task: &Task, calls: &dyn Calls) -> Result<Place, Hitch> {
+pub(super) fn prepare(task: &Task, client: &Client) -> Result<Place, Hitch> {
     let submission = &task.assignment.submission;
     let (lease, is_begun) = (&task.assignment.lease, task.assignment.head.is_some());
     let clone = clone::of_run(&task.repos, submission, lease.epoch, is_begun)?;
@@ -74,7 +74,7 @@ pub(super) fn prepare(task: &Task, calls: &dyn Calls) -> Result<Place, Hitch> {
     mark(task, &clone, &mut files).map_err(Hitch::Refused)?;
     let mirror = Mirror::new(&task.runs, &submission.run_id);
     if task.assignment.head.is_some() {
-        pull(&mirror, &mut files, calls)?;
+        pull(&mirror, &mut files, client)?;
     }
     let fails = |error: &dyn std::fmt::Display| {
         Hitch::Refused(format!("`{}`: {error}", mirror.path().display()))
@@ -92,9 +92,9 @@ pub(super) fn prepare(task: &Task, calls: &dyn Calls) -> Result<Place, Hitch> {
     }
 }
 
-fn pull(mirror: &Mirror, files: &mut dyn Files, calls: &dyn Calls) -> Result<(), MirrorError> {
+fn pull(mirror: &Mirror, files: &mut dyn Files, client: &Client) -> Result<(), MirrorError> {
     let mut other = None;
-    let pulled = patiently(PATIENCE, || match mirror.pull(files, calls, Duration::ZERO) {
+    let pulled = client.retry_within(PATIENCE, || match mirror.pull(files, client) {
         Ok(_) => Ok(()),
         Err(MirrorError::Engine(error)) => Err(error),
         Err(error) => {

@@ -1,12 +1,11 @@
 //! What a driver is told by its worker.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::authority::Authority;
-use crate::calls::Calls;
+use crate::client::Client;
 use crate::client::Client;
 use crate::engine::Assignment;
 use crate::key::Key;
@@ -47,10 +46,10 @@ impl Task {
     /// # Errors
     ///
     /// When the key or the authority cannot be read, as a clause.
-    pub fn calls(&self) -> Result<Arc<dyn Calls>, String> {
+    pub fn client(&self) -> Result<Client, String> {
         let key = Key::read(&self.key_file).map_err(|error| error.to_string())?;
         let authority = self.authority_file.as_deref().map(Authority::read).transpose();
         let authority = authority.map_err(|error| error.to_string())?;
-        Ok(Arc::new(Client::trusting(&self.server, key, authority.as_ref())))
+        Ok(Client::new(&self.server, key, authority.as_ref()))
     }
 }

@@ -144,10 +144,10 @@ impl RunRecord {
     }
 
     /// Ends the lease `epoch`; with `rest` its holder says how the run stands, without it the holder has
-    /// not been heard of for too long. Whether anything has changed.
-    pub(crate) fn end_lease(&mut self, epoch: u64, rest: Option<Rest>) -> bool {
+    /// not been heard of for too long.
+    pub(crate) fn end_lease(&mut self, epoch: u64, rest: Option<Rest>) {
         if self.holder.is_none() || self.epoch != epoch {
-            return false;
+            return;
         }
         self.holder = None;
         self.version += 1;
@@ -159,7 +159,6 @@ impl RunRecord {
             None if matches!(self.rest, Rest::Over { .. } | Rest::Home { .. }) => {}
             None => self.rest = Rest::Ready,
         }
-        true
     }
 
     /// What is to be done with an append.

@@ -5,12 +5,12 @@
 mod find;
 mod handlers;
 mod identity;
+mod journal;
 mod objects;
-mod records;
+mod run_locks;
 mod server;
-mod shelves;
 mod socket;
-mod turns;
+mod storage;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,12 +26,12 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::{EngineError, Keeper, RunRecord, Settings, Submission};
+use super::{Change, Engine, EngineError, RunRecord, Settings, Submission};
 use identity::Identity;
+use journal::{FleetObject, JournalObject};
 use objects::{Read, RunObject};
-use shelves::{FleetObject, JournalObject};
+use run_locks::RunLocks;
 use socket::Socket;
-use turns::Turns;
 
 pub use find::{Missing, find};
 pub use server::{Server, ServerEvent};
@@ -110,7 +110,7 @@ pub struct Restate {
     ingress: Socket,
     /// What was submitted of runs that nobody has been given yet.
     submissions: Mutex<BTreeMap<String, Submission>>,
-    turns: Turns,
+    locks: RunLocks,
     /// The handlers are served until it is dropped.
     _handlers: oneshot::Sender<()>,
 }
@@ -120,7 +120,7 @@ pub struct Restate {
 /// # Errors
 ///
 /// Why it does not start; nothing is left running then.
-pub async fn start(options: Options) -> Result<(Keeper<Restate>, Server), StartError> {
+pub async fn start(options: Options) -> Result<(Engine<Restate>, Server), StartError> {
     let identity = identity(&options.folder)?;
     let listener = TcpListener::bind(("127.0.0.1", 0))
         .await
@@ -152,12 +152,12 @@ async fn begin(
     handlers_at: &str,
     handlers: oneshot::Sender<()>,
     settings: Settings,
-) -> Result<Keeper<Restate>, String> {
+) -> Result<Engine<Restate>, String> {
     register(&Socket::new(server.admin()), handlers_at).await?;
     let ingress = Socket::new(server.ingress());
-    let (submissions, turns) = (Mutex::default(), Turns::default());
-    let restate = Restate { ingress, submissions, turns, _handlers: handlers };
-    Keeper::start(restate, settings).await.map_err(|error| error.to_string())
+    let (submissions, locks) = (Mutex::default(), Turns::default());
+    let restate = Restate { ingress, submissions, locks, _handlers: handlers };
+    Engine::start(restate, settings).await.map_err(|error| error.to_string())
 }
 
 /// Tells the engine where our handlers are. What is under way is told, too: it was begun by handlers that
@@ -211,21 +211,15 @@ impl Restate {
         self.call(&target("Run", run_id, handler)?, bytes(argument)).await?
     }
 
-    /// Has a run changed in its turn; how it stands then.
-    async fn change(
-        &self,
-        run_id: &str,
-        handler: &str,
-        argument: Bytes,
-    ) -> Result<RunRecord, EngineError> {
-        let mut turn = self.turns.of(run_id).await;
-        let before = turn.take();
-        let target = target("Run", run_id, handler)?;
-        let record: RunRecord = self.call::<Result<_, EngineError>>(&target, argument).await??;
+    /// Changes the record of a run, while no other call about the run is under way.
+    async fn change(&self, run_id: &str, change: &Change) -> Result<RunRecord, EngineError> {
+        let mut known = self.locks.of(run_id).await;
+        let before = known.take();
+        let record: RunRecord = self.run(run_id, "change", change).await?;
         if before.is_some_and(|before| before.head != record.head) {
             return Err(EngineError::Internal { why: format!("run {run_id}: {LOST_LINES}") });
         }
-        *turn = (!record.is_finished()).then(|| record.clone());
+        *known = (!record.is_finished()).then(|| record.clone());
         Ok(record)
     }
 
@@ -246,7 +240,7 @@ impl Restate {
     }
 
     /// The lines between two numbers, once they have arrived where they are kept.
-    async fn shelved(&self, run_id: &str, after: u64, last: u64) -> Result<String, EngineError> {
+    async fn earlier_lines(&self, run_id: &str, after: u64, last: u64) -> Result<String, EngineError> {
         let target = target("Journal", run_id, "read")?;
         let count = usize::try_from(last.saturating_sub(after)).unwrap_or(usize::MAX);
         let until = Instant::now() + ARRIVE;

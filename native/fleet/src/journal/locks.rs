@@ -11,8 +11,8 @@ use onloop_core::time::Timestamp;
 
 use super::mirror::Mirror;
 use super::{PATIENCE, failure, of_mirror, run_of};
-use crate::calls::{Calls, patiently};
-use crate::engine::{Claim, EngineError, Lease, Release};
+use crate::client::Client;
+use crate::engine::{Claim, EngineError, Lease, ReadJournal, Release};
 use crate::rest;
 
 /// How long a person waits for a worker that was asked to stop.
@@ -38,7 +38,7 @@ impl Leases {
 pub(super) struct JournalledLocks {
     inner: Box<dyn Locks>,
     runs: String,
-    calls: Arc<dyn Calls>,
+    client: Client,
     holder: String,
     leases: Leases,
 }
@@ -47,11 +47,11 @@ impl JournalledLocks {
     pub(super) fn new(
         inner: Box<dyn Locks>,
         runs: String,
-        calls: Arc<dyn Calls>,
+        client: Client,
         holder: String,
         leases: Leases,
     ) -> JournalledLocks {
-        JournalledLocks { inner, runs, calls, holder, leases }
+        JournalledLocks { inner, runs, client, holder, leases }
     }
 
     /// The run of a fleet whose driver's lock is at `path`.
@@ -66,7 +66,7 @@ impl JournalledLocks {
         let claim = Claim { run_id: run.to_owned(), holder: self.holder.clone(), recall: true };
         let began = Instant::now();
         loop {
-            match patiently(PATIENCE, || self.calls.claim(&claim)) {
+            match self.client.call_within(PATIENCE, &claim) {
                 Err(EngineError::Busy { .. }) if began.elapsed() < RECALL_PATIENCE => {
                     std::thread::sleep(RECALL_PAUSE);
                 }
@@ -81,7 +81,7 @@ impl JournalledLocks {
         self.inner.lock(&record, limits::LOCK_WAIT_MS, true, None, now)?;
         let mut files = OsFiles::new(Root::new("/"));
         let mirror = Mirror::new(&self.runs, run);
-        let pulled = mirror.pull(&mut files, self.calls.as_ref(), Duration::ZERO);
+        let pulled = mirror.pull(&mut files, &self.client);
         self.inner.unlock(&record)?;
         pulled.map(|_| ()).map_err(of_mirror)
     }
@@ -91,7 +91,7 @@ impl JournalledLocks {
         let rest = rest::of_copy(&self.runs, run);
         let release = Release { run_id: run.to_owned(), epoch: lease.epoch, rest };
         // What is not given back ends by itself.
-        let _ = patiently(PATIENCE, || self.calls.release(&release));
+        let _ = self.client.call_within(PATIENCE, &release);
     }
 }
 
@@ -137,7 +137,8 @@ impl Locks for JournalledLocks {
         let here = self.inner.holder(path)?;
         let Some(run) = self.driven(path).filter(|_| here.is_none()) else { return Ok(here) };
         // Where it is not known who has it, nobody here does.
-        let lines = self.calls.lines(&run, u64::MAX, Duration::ZERO).ok();
+        let read = ReadJournal { after: u64::MAX, ..ReadJournal::now(&run) };
+        let lines = self.client.call(&read).ok();
         let holder = lines.and_then(|lines| lines.view.holder);
         Ok(holder.map(|holder| LockHolder {
             process: ProcessIdentity {

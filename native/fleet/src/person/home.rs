@@ -4,7 +4,6 @@
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use onloop::host::{OsFiles, Root};
@@ -14,9 +13,9 @@ use onloop_core::text;
 use onloop_core::verb::{only_for_a_person, settle};
 
 use super::{Mark, holder, marked, marks, runs_of};
-use crate::calls::{Calls, patiently};
+use crate::client::Client;
 use crate::clone::{self, REMOTE};
-use crate::engine::{Claim, EngineError, Lease, Release, Rest};
+use crate::engine::{Claim, EngineError, Lease, ReadJournal, Release, Rest};
 use crate::journal::{Mirror, Writer, on_journal};
 use crate::submit;
 
@@ -28,32 +27,32 @@ const STOP_PAUSE: Duration = Duration::from_millis(250);
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The fleet's run that the command line means.
-pub(super) fn meant(argv: &[String], server: &str, calls: &dyn Calls) -> Option<Mark> {
+pub(super) fn meant(argv: &[String], server: &str, client: &Client) -> Option<Mark> {
     let runs = runs_here()?;
-    marks::learn(argv, &runs, server, calls);
+    marks::learn(argv, &runs, server, client);
     let marks = marked(&runs);
     marks.into_iter().find(|mark| argv.contains(&mark.run_id))
 }
 
 /// Brings the run here; afterwards it is a run of this machine alone.
-pub(super) fn bring(mark: &Mark, calls: &Arc<dyn Calls>) -> Result<(), Exit> {
+pub(super) fn bring(mark: &Mark, client: &Client) -> Result<(), Exit> {
     demand_person("bringing a run home")?;
-    let root = root_of(mark, calls.as_ref())?;
+    let root = root_of(mark, client)?;
     eprintln!("Bringing run {} home to {root}", mark.run_id);
-    let lease = match claim(mark, calls.as_ref()) {
+    let lease = match claim(mark, client) {
         Ok(lease) => lease,
         Err(error) => return Err(refuse(&error.to_string())),
     };
     if let Err(error) = std::env::set_current_dir(&root) {
         return Err(refuse(&format!("`{root}`: {error}")));
     }
-    let exit = settle_here(mark, calls, &lease);
+    let exit = settle_here(mark, client, &lease);
     let rest = match exit {
         Exit::Done => Rest::Home { host: holder() },
         _ => Rest::Ready,
     };
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
-    patiently(PATIENCE, || calls.release(&release)).map_err(|error| refuse(&error.to_string()))?;
+    client.call_within(PATIENCE, &release).map_err(|error| refuse(&error.to_string()))?;
     if exit != Exit::Done {
         return Err(exit);
     }
@@ -82,12 +81,12 @@ fn runs_here() -> Option<String> {
 }
 
 /// The checkout that the run comes home to.
-fn root_of(mark: &Mark, calls: &dyn Calls) -> Result<String, Exit> {
+fn root_of(mark: &Mark, client: &Client) -> Result<String, Exit> {
     if let Some(root) = &mark.run.root {
         return Ok(root.clone());
     }
     let id = &mark.run_id;
-    let found = patiently(PATIENCE, || calls.lines(id, 0, Duration::ZERO));
+    let found = client.call_within(PATIENCE, &ReadJournal::now(id));
     let repository = found.map_err(|error| refuse(&error.to_string()))?.view.repository;
     let here = std::env::current_dir().unwrap_or_default();
     let Some(root) = clone::checkout_of(&here, &repository) else {
@@ -103,12 +102,12 @@ fn root_of(mark: &Mark, calls: &dyn Calls) -> Result<String, Exit> {
 }
 
 /// Gets the lease of the run; whoever has it is asked to stop.
-pub(super) fn claim(mark: &Mark, calls: &dyn Calls) -> Result<Lease, EngineError> {
+pub(super) fn claim(mark: &Mark, client: &Client) -> Result<Lease, EngineError> {
     let claim = Claim { run_id: mark.run_id.clone(), holder: holder(), recall: true };
     let began = Instant::now();
     let mut told = false;
     loop {
-        match patiently(PATIENCE, || calls.claim(&claim)) {
+        match client.call_within(PATIENCE, &claim) {
             Err(EngineError::Busy { holder, .. }) if began.elapsed() < STOP_PATIENCE => {
                 if !std::mem::replace(&mut told, true) {
                     eprintln!("  {holder} works on it and was asked to stop");
@@ -121,9 +120,9 @@ pub(super) fn claim(mark: &Mark, calls: &dyn Calls) -> Result<Lease, EngineError
 }
 
 /// The program that makes the checkout and records the move, on the run's journal.
-fn settle_here(mark: &Mark, calls: &Arc<dyn Calls>, lease: &Lease) -> Exit {
+fn settle_here(mark: &Mark, client: &Client, lease: &Lease) -> Exit {
     let (id, remote) = (mark.run_id.clone(), mark.run.remote.clone());
-    let (for_host, lease) = (Arc::clone(calls), lease.clone());
+    let (for_host, lease) = (client.clone(), lease.clone());
     onloop::main_on(
         |start| Program::new(start, async move |io| settle(&io, &id, &remote).await),
         |start, host| {

@@ -1,15 +1,14 @@
 //! The fleet's runs that this machine knows.
 
 use std::path::Path;
-use std::time::Duration;
 
 use onloop_core::documents::fleet_run::{self, FleetRun};
 use onloop_core::documents::ledger;
 use onloop_core::run::is_run_id;
 
-use crate::calls::Calls;
+use crate::client::Client;
 use crate::clone::{self, REMOTE};
-use crate::engine::{EngineError, Rest};
+use crate::engine::{EngineError, ReadJournal, Rest};
 use crate::git::git;
 use crate::submit;
 
@@ -42,10 +41,10 @@ impl Mark {
 
 /// Learns of the runs of the fleet that a command line names and this machine has not heard of: they were
 /// handed over elsewhere.
-pub(super) fn learn(argv: &[String], runs: &str, server: &str, calls: &dyn Calls) {
+pub(super) fn learn(argv: &[String], runs: &str, server: &str, client: &Client) {
     let is_unknown = |id: &&str| is_run_id(id) && !Path::new(runs).join(id).exists();
     for id in named(argv).into_iter().filter(is_unknown) {
-        let found = match calls.lines(id, 0, Duration::ZERO) {
+        let found = match client.call(&ReadJournal::now(id)) {
             Ok(found) => found,
             // Whoever needs it says so.
             Err(EngineError::Unreachable { .. }) => return,

@@ -1,48 +1,45 @@
 //! Runs that nobody has begun to work on: they have no journal yet, which could be shown, or in which it could
 //! be written that they are given up.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use onloop_core::effect::Exit;
 
 use super::home::{PATIENCE, claim, demand_person, meant, refuse};
-use super::{LOOK, PAUSE};
-use crate::calls::{Calls, patiently};
-use crate::engine::{EngineError, Release, Rest};
+use super::{LOOK_MS, PAUSE};
+use crate::client::Client;
+use crate::engine::{EngineError, ReadJournal, Release, Rest};
 use crate::status::described;
 
 /// Says of the run that the command line names how it stands, where it has no journal; whoever watches
 /// waits until it has one. `None`: there is something for the ordinary verb to show.
-pub(super) fn show(argv: &[String], server: &str, calls: &Arc<dyn Calls>) -> Option<Exit> {
+pub(super) fn show(argv: &[String], server: &str, client: &Client) -> Option<Exit> {
     let watches = match argv.get(1..)? {
         [verb, _] if verb == "status" => false,
         [verb, _] if verb == "watch" => true,
         _ => return None,
     };
-    let mark = meant(argv, server, calls.as_ref())?;
-    let mut wait = Duration::ZERO;
+    let mark = meant(argv, server, client)?;
+    let mut read = ReadJournal::now(&mark.run_id);
     loop {
-        let view = match calls.lines(&mark.run_id, 0, wait) {
+        let view = match client.call(&read) {
             Ok(lines) if lines.view.head.is_some() => return None,
             Ok(lines) => lines.view,
-            Err(EngineError::Unreachable { .. }) if !wait.is_zero() => {
+            Err(EngineError::Unreachable { .. }) if read.wait_ms > 0 => {
                 std::thread::sleep(PAUSE);
                 continue;
             }
             Err(_) => return None,
         };
         let is_over = matches!(view.rest, Rest::Over { .. } | Rest::Home { .. });
-        if wait.is_zero() || is_over {
+        if read.wait_ms == 0 || is_over {
             print!("{}", described(view));
         }
         if !watches || is_over {
             return Some(Exit::Done);
         }
-        if wait.is_zero() {
+        if read.wait_ms == 0 {
             eprintln!("It is shown as soon as a worker begins it; Ctrl-C ends the waiting.");
         }
-        wait = LOOK;
+        read.wait_ms = LOOK_MS;
     }
 }
 
@@ -51,9 +48,9 @@ const ABANDONED: &str = "abandoned";
 
 /// Gives up the run that the command line names where it has no journal. `None`: it has one, or is none of
 /// the fleet's; the ordinary verb knows what to do.
-pub(super) fn give_up(argv: &[String], server: &str, calls: &Arc<dyn Calls>) -> Option<Exit> {
-    let mark = meant(argv, server, calls.as_ref())?;
-    let look = || patiently(PATIENCE, || calls.lines(&mark.run_id, 0, Duration::ZERO));
+pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<Exit> {
+    let mark = meant(argv, server, client)?;
+    let look = || client.call_within(PATIENCE, &ReadJournal::now(&mark.run_id));
     let view = match look() {
         Ok(lines) => lines.view,
         Err(EngineError::NotFound { .. }) => return None,
@@ -69,7 +66,7 @@ pub(super) fn give_up(argv: &[String], server: &str, calls: &Arc<dyn Calls>) -> 
     if let Err(exit) = demand_person("abandoning a run") {
         return Some(exit);
     }
-    let lease = match claim(&mark, calls.as_ref()) {
+    let lease = match claim(&mark, client) {
         Ok(lease) => lease,
         Err(error) => return Some(refuse(&error.to_string())),
     };
@@ -80,7 +77,7 @@ pub(super) fn give_up(argv: &[String], server: &str, calls: &Arc<dyn Calls>) -> 
     };
     let is_begun = rest == Rest::Ready;
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
-    if let Err(error) = patiently(PATIENCE, || calls.release(&release)) {
+    if let Err(error) = client.call_within(PATIENCE, &release) {
         return Some(refuse(&error.to_string()));
     }
     if is_begun {

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use onloop::host::{Changes, Interrupts, OsChanges, Root};
 use onloop_core::effect::ProcessIdentity;
 
 use super::marks::{Mark, marked};
-use super::{LOOK, PAUSE, pull, words};
-use crate::calls::Calls;
+use super::{LOOK_MS, PAUSE, log_tail, pull};
+use crate::client::Client;
 
 /// Longest time without a look at which runs there are; the system tells of new ones.
 const NOTICE_MS: u64 = 60_000;
@@ -20,7 +19,7 @@ pub(super) struct Watching {
     /// The folder of all runs.
     pub(super) runs: String,
     /// The fleet's server.
-    pub(super) calls: Arc<dyn Calls>,
+    pub(super) client: Client,
     /// This process, for the locks of copies.
     pub(super) process: ProcessIdentity,
 }
@@ -31,12 +30,12 @@ impl Watching {
         if mark.is_over(&self.runs) {
             return;
         }
-        words::listen(&self.runs, mark.clone(), &self.calls);
+        log_tail::follow(&self.runs, mark.clone(), &self.client);
         let watching = self.clone();
         std::thread::spawn(move || {
-            let Watching { runs, calls, process } = watching;
+            let Watching { runs, client, process } = watching;
             while !mark.is_over(&runs) {
-                match pull(&runs, &mark, calls.as_ref(), LOOK, &process) {
+                match pull(&runs, &mark, &client, LOOK_MS, &process) {
                     Ok(()) => mark.fetch(),
                     Err(_) => std::thread::sleep(PAUSE),
                 }

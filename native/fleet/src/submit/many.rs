@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use onloop_core::documents::fleet_run::FleetRun;
@@ -11,17 +11,17 @@ use onloop_core::text;
 use onloop_core::verb::Submitted;
 
 use super::{give, refuse, remember, submission};
-use crate::calls::{Calls, patiently};
-use crate::engine::{Rest, RunView, Submission};
+use crate::client::Client;
+use crate::engine::{ReadJournal, Rest, RunView, Submission};
 
 /// How long the server may think about whether there is something new.
-const LOOK: Duration = Duration::from_secs(20);
+const LOOK_MS: u64 = 20_000;
 /// How long a server is waited for that cannot be reached.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What all repositories have in common.
 pub(super) struct Batch<'a> {
-    pub(super) calls: Arc<dyn Calls>,
+    pub(super) client: Client,
     /// Where the runs are.
     pub(super) fleet: FleetRun,
     /// The workflow.
@@ -68,7 +68,7 @@ impl Came {
 /// Submits one run for each repository of the list and waits until all are at rest; the exit code is the
 /// worst of theirs.
 pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<Exit, Exit> {
-    let Batch { calls, fleet, found, options } = batch;
+    let Batch { client, fleet, found, options } = batch;
     let text = std::fs::read_to_string(list)
         .map_err(|error| refuse(&format!("`{}`: {error}", list.display())))?;
     let lines = text.lines().map(str::trim);
@@ -97,7 +97,7 @@ pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<
                         // It said why not, and the run goes on without.
                         let _ = remember(&one.run_id, fleet.clone());
                     };
-                    let row = follow(calls.as_ref(), &one, remember_it);
+                    let row = follow(client, &one, remember_it);
                     eprintln!("{}: {}", text::one_line(repository), row.came.words());
                     rows.lock().unwrap_or_else(PoisonError::into_inner).push((at, row));
                 }
@@ -114,19 +114,19 @@ pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<
 }
 
 /// Submits one run and waits until it is at rest.
-fn follow(calls: &dyn Calls, submission: &Submission, remember_it: impl FnOnce()) -> Row {
+fn follow(client: &Client, submission: &Submission, remember_it: impl FnOnce()) -> Row {
     let row = |came| Row {
         repository: submission.repository.clone(),
         run_id: submission.run_id.clone(),
         came,
     };
-    if let Err(error) = give(calls, submission) {
+    if let Err(error) = give(client, submission) {
         return row(Came::Failed(error.to_string()));
     }
     remember_it();
-    let mut after = 0;
+    let mut read = ReadJournal { wait_ms: LOOK_MS, ..ReadJournal::now(&submission.run_id) };
     loop {
-        let lines = match patiently(PATIENCE, || calls.lines(&submission.run_id, after, LOOK)) {
+        let lines = match client.call_within(PATIENCE, &read) {
             Ok(lines) => lines,
             Err(error) => return row(Came::Failed(error.to_string())),
         };
@@ -142,7 +142,7 @@ fn follow(calls: &dyn Calls, submission: &Submission, remember_it: impl FnOnce()
             ) => {
                 return row(Came::Rest(rest));
             }
-            (_, _) => after = head.map_or(after, |head| head.seq),
+            (_, _) => read.after = head.map_or(read.after, |head| head.seq),
         }
     }
 }

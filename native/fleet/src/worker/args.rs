@@ -2,14 +2,13 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 
 use super::leftovers::Leftovers;
 use super::table::Table;
 use super::{Worker, run};
-use crate::calls::Calls;
+use crate::client::Client;
 use crate::hidden;
 use crate::known::{self, Known};
 
@@ -98,7 +97,7 @@ impl WorkerArgs {
             .map_err(|error| Refusal::refused(format!("this program cannot be found: {error}")))?;
         let state_home = repos.join("state");
         super::make_folder(&state_home).map_err(Refusal::refused)?;
-        let calls: Arc<dyn Calls> = Arc::new(known.client());
+        let client = known.client();
         let onloop = beside(&program);
         let places = run::Places {
             server: known.url,
@@ -112,7 +111,7 @@ impl WorkerArgs {
         };
         let slots = self.slots;
         let (table, leftovers) = (Table::default(), Leftovers::default());
-        let worker = Worker { name, host, slots, repositories, calls, places, table, leftovers };
+        let worker = Worker { name, host, slots, repositories, client, places, table, leftovers };
         Ok((worker, alone))
     }
 

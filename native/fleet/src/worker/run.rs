@@ -16,8 +16,7 @@ use onloop_core::text;
 use tracing::{error, warn};
 
 use super::table::Asked;
-use super::{Worker, words};
-use crate::calls::patiently;
+use super::{Worker, log_tail};
 use crate::clone;
 use crate::conduct::{LATER, Task};
 use crate::engine::{Assignment, Lease, Release, Rest, covers};
@@ -95,7 +94,7 @@ fn work(worker: &Worker, assignment: Assignment) {
     let (exit, log) = match start(worker, assignment) {
         Ok((child, log)) => {
             let exit = follow(child);
-            words::say_last(worker, &lease.run_id);
+            log_tail::send_last(worker, &lease.run_id);
             (exit, Some(log))
         }
         Err(why) => {
@@ -189,7 +188,7 @@ fn say_rest(
 
 fn give_back(worker: &Worker, lease: &Lease, rest: Rest) {
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
-    if let Err(error) = patiently(PATIENCE, || worker.calls.release(&release)) {
+    if let Err(error) = worker.client.call_within(PATIENCE, &release) {
         warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }
 }

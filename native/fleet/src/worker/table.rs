@@ -74,11 +74,6 @@ impl Table {
         !inner.unwrap_or_else(PoisonError::into_inner).stops
     }
 
-    /// Waits until a run is worked on.
-    pub(crate) fn wait_for_work(&self) {
-        drop(self.changed.wait_while(self.lock(), |inner: &mut Inner| inner.runs.is_empty()));
-    }
-
     /// Waits for this long, or until the worker stops.
     pub(crate) fn pause(&self, length: Duration) {
         let goes_on = |inner: &mut Inner| !inner.stops;

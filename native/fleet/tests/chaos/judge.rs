@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use onloop_core::documents::ledger;
 use onloop_core::run::Run;
-use onloop_fleet::engine::{Rest, RunView};
+use onloop_fleet::engine::{ReadJournal, Rest, RunView};
 use serde_json::Value;
 
 use crate::world::World;
@@ -75,7 +75,7 @@ pub(crate) fn faults(
     view: &RunView,
     (is_given_up, typed): (bool, BTreeMap<&str, usize>),
 ) -> Vec<String> {
-    let text = world.ask(|client| client.lines(&view.run_id, 0, Duration::ZERO)).lines;
+    let text = world.ask(|client| client.call(&ReadJournal::now(&view.run_id))).lines;
     if text.is_empty() {
         // Given up before anybody began.
         return match is_given_up {

@@ -11,7 +11,7 @@ const SUBMISSION: &str = "submission";
 
 /// Lines that have moved on.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Shelved {
+pub(super) struct EarlierLines {
     /// The number of the first of them.
     pub(super) first: u64,
     /// Without their line breaks.
@@ -36,8 +36,8 @@ impl JournalObject {
     }
 
     #[handler]
-    async fn put(&self, ctx: ObjectContext<'_>, shelved: Json<Shelved>) -> HandlerResult<()> {
-        let Shelved { first, lines } = shelved.into_inner();
+    async fn put(&self, ctx: ObjectContext<'_>, lines: Json<EarlierLines>) -> HandlerResult<()> {
+        let EarlierLines { first, lines } = lines.into_inner();
         ctx.set(&lines_key(first), lines.join("\n"));
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A connection whose other side has to read what it asked for.
+//! A connection that ends when the other side stops reading.
 
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
@@ -13,15 +13,15 @@ use tokio::time::{Instant, Sleep, sleep_until};
 const READ: Duration = Duration::from_secs(30);
 
 /// A connection that ends when nothing of what is written is read for too long.
-pub(super) struct Patient {
+pub(super) struct WriteTimeout {
     stream: TcpStream,
     /// When it ends, while something waits to be read.
     until: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
-    pub(super) fn new(stream: TcpStream) -> Patient {
-        Patient { stream, until: None }
+impl WriteTimeout {
+    pub(super) fn new(stream: TcpStream) -> WriteTimeout {
+        WriteTimeout { stream, until: None }
     }
 
     fn judge<T>(&mut self, context: &mut Context<'_>, written: Poll<Result<T>>) -> Poll<Result<T>> {
@@ -35,7 +35,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for WriteTimeout {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -45,7 +45,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for WriteTimeout {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -13,7 +13,7 @@ use tracing::error;
 
 use super::{Inner, now};
 use crate::engine::archive::{Archive, ArchivedRun};
-use crate::engine::{EngineError, Lines, Records};
+use crate::engine::{EngineError, Lines, Storage};
 
 /// How often it is looked for runs that have been over for long enough.
 const LOOK: Duration = Duration::from_secs(60 * 60);
@@ -29,11 +29,11 @@ enum Archived {
     TooEarly(u64),
 }
 
-impl<R: Records> Inner<R> {
+impl<S: Storage> Inner<S> {
     /// A run that lies in the archive and nowhere else.
-    pub(super) async fn archived(&self, run_id: &str) -> Result<Option<ArchivedRun>, EngineError> {
+    pub(in crate::engine) async fn archived(&self, run_id: &str) -> Result<Option<ArchivedRun>, EngineError> {
         let Some(archive) = self.archive.clone() else { return Ok(None) };
-        if self.board().record(run_id).is_some() {
+        if self.schedule().record(run_id).is_some() {
             return Ok(None);
         }
         let run_id = run_id.to_owned();
@@ -41,7 +41,7 @@ impl<R: Records> Inner<R> {
     }
 
     /// Lines of such a run. There will be no others: whoever waits for some waits until `end`.
-    pub(super) async fn archived_lines(
+    pub(in crate::engine) async fn archived_lines(
         &self,
         run_id: &str,
         after: u64,
@@ -58,12 +58,12 @@ impl<R: Records> Inner<R> {
     }
 
     /// Brings a run back that lies in the archive; whether the engine has it now.
-    pub(super) async fn restore(&self, run_id: &str) -> Result<bool, EngineError> {
+    pub(in crate::engine) async fn restore(&self, run_id: &str) -> Result<bool, EngineError> {
         let _alone = self.moving.write().await;
         if let Some(run) = self.archived(run_id).await? {
-            self.put(self.records.restore(&run).await?);
+            self.put(self.storage.restore(&run).await?);
         }
-        Ok(self.board().record(run_id).is_some())
+        Ok(self.schedule().record(run_id).is_some())
     }
 
     /// Moves runs to the archive once they have been over for long enough.
@@ -74,7 +74,7 @@ impl<R: Records> Inner<R> {
             let now_ms = now().wall_ms;
             not_before.retain(|_, at_ms| *at_ms > now_ms);
             let before_ms = now_ms.saturating_sub(after_ms);
-            let mut old = self.board().finished_before(before_ms);
+            let mut old = self.schedule().finished_before(before_ms);
             old.retain(|run_id| !not_before.contains_key(run_id));
             for run_id in old {
                 match self.archive(&archive, &run_id, before_ms).await {
@@ -101,18 +101,18 @@ impl<R: Records> Inner<R> {
         before_ms: u64,
     ) -> Result<Archived, EngineError> {
         let _alone = self.moving.write().await;
-        if !self.board().reserve_finished(run_id) {
+        if !self.schedule().reserve_finished(run_id) {
             return Ok(Archived::Done);
         }
         let moved = self.move_away(archive, run_id, before_ms).await;
         match moved {
             // Not there any more: an earlier try went through without our hearing of it.
             Ok(None) | Err(EngineError::NotFound { .. }) => {
-                self.board().remove(run_id);
+                self.schedule().remove(run_id);
                 Ok(Archived::Done)
             }
             Ok(Some(_)) | Err(_) => {
-                self.board().let_go(run_id);
+                self.schedule().let_go(run_id);
                 self.work.notify_waiters();
                 moved.map(|over_ms| over_ms.map_or(Archived::Done, Archived::TooEarly))
             }
@@ -126,17 +126,17 @@ impl<R: Records> Inner<R> {
         run_id: &str,
         before_ms: u64,
     ) -> Result<Option<u64>, EngineError> {
-        let (lines, record) = self.records.read(run_id, 0).await?;
+        let (lines, record) = self.storage.read(run_id, 0).await?;
         let over_ms = lines.lines().next_back().and_then(time_of).unwrap_or(record.queued_ms);
         if over_ms >= before_ms {
             return Ok(Some(over_ms));
         }
-        let submission = self.records.submission(run_id).await?;
+        let submission = self.storage.submission(run_id).await?;
         let version = record.version;
         let run = ArchivedRun { record, submission, lines };
         let archive = archive.clone();
         in_background(move || archive.write(&run)).await?;
-        let forgotten = self.records.forget(run_id, version).await;
+        let forgotten = self.storage.forget(run_id, version).await;
         match self.judge(run_id, forgotten)? {
             true => Ok(None),
             // It has changed meanwhile: it is looked at anew.

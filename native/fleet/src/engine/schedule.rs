@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use super::{
-    AccountView, Beat, Lease, Offer, Overview, Renewal, Rest, RunRecord, Standing, WorkerView,
+    AccountView, Lease, Offer, Overview, Renewal, Rest, RunRecord, Standing, WorkerView,
 };
 
 /// How many runs may have an agent at once, by agent.
@@ -26,7 +26,7 @@ pub(super) struct Now {
 }
 
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct Schedule {
     lease: Duration,
     limits: Limits,
     entries: BTreeMap<String, Entry>,
@@ -62,9 +62,9 @@ pub(super) enum Claimed {
     Soon,
 }
 
-impl Board {
-    pub(super) fn new(lease: Duration, limits: Limits) -> Board {
-        Board {
+impl Schedule {
+    pub(super) fn new(lease: Duration, limits: Limits) -> Schedule {
+        Schedule {
             lease,
             limits,
             entries: BTreeMap::new(),
@@ -117,7 +117,7 @@ impl Board {
     }
 
     /// The oldest run that the offer allows and whose agent has room; it is reserved until it is
-    /// [put](Board::put) or [let go](Board::let_go).
+    /// [put](Schedule::put) or [let go](Schedule::let_go).
     pub(super) fn choose(&mut self, offer: &Offer, now: Now) -> Option<String> {
         let (_, run_id) = self.open.iter().find(|(_, run_id)| {
             self.entries.get(run_id).is_some_and(|entry| self.fits(entry, offer, now))
@@ -169,8 +169,8 @@ impl Board {
         old.map(|record| record.run_id.clone()).collect()
     }
 
-    /// Reserves a run that is over, until it is [put](Board::put), [let go](Board::let_go) or
-    /// [removed](Board::remove); whether it could be.
+    /// Reserves a run that is over, until it is [put](Schedule::put), [let go](Schedule::let_go) or
+    /// [removed](Schedule::remove); whether it could be.
     pub(super) fn reserve_finished(&mut self, run_id: &str) -> bool {
         let is_free = |entry: &&mut Entry| entry.record.is_finished() && !entry.is_reserved;
         match self.entries.get_mut(run_id).filter(is_free) {
@@ -252,11 +252,16 @@ impl Board {
     }
 
     /// Hears a worker and extends its leases.
-    pub(super) fn renew(&mut self, beat: &Beat, now: Now) -> Vec<Renewal> {
-        self.hear(&beat.offer, now);
-        let renewals = beat.leases.iter().map(|(run_id, epoch)| {
+    pub(super) fn renew(
+        &mut self,
+        offer: &Offer,
+        leases: &[(String, u64)],
+        now: Now,
+    ) -> Vec<Renewal> {
+        self.hear(offer, now);
+        let renewals = leases.iter().map(|(run_id, epoch)| {
             let held = self.entries.get_mut(run_id).filter(|entry| {
-                let is_its_own = entry.record.holder.as_ref() == Some(&beat.offer.worker);
+                let is_its_own = entry.record.holder.as_ref() == Some(&offer.worker);
                 is_its_own && entry.record.epoch == *epoch
             });
             let standing = match held {
@@ -268,7 +273,7 @@ impl Board {
                     if entry.is_recalled { Standing::Recalled } else { Standing::Held }
                 }
             };
-            Renewal { run_id: run_id.clone(), epoch: *epoch, standing }
+            Renewal { run_id: run_id.clone(), epoch: *epoch, standing, is_watched: false }
         });
         renewals.collect()
     }
