@@ -1,5 +1,6 @@
 //! Working on one run: the same program as anywhere, on the run's journal, in a clone of its repository.
 
+mod outcome;
 mod place;
 mod task;
 mod words;
@@ -12,22 +13,23 @@ use onloop::host::OsHost;
 use onloop::host::git::OsGit;
 use onloop_core::documents::ledger;
 use onloop_core::effect::{Exit, Failure, Program};
-use onloop_core::run::Run;
 use onloop_core::verb::settle;
 use onloop_core::workflow::duration;
 use onloop_core::{cli, limits};
-use tracing::warn;
+use tracing::{error, warn};
 
+pub(crate) use outcome::Outcome;
 pub use task::Task;
 
 use crate::client::Client;
 use crate::clone::{self, REMOTE};
-use crate::engine::{Lease, Release, Rest};
+use crate::engine::{Release, Rest};
 use crate::journal::{Mirror, Writer, on_journal};
 use crate::patient::{PatientGit, Trouble};
 use crate::travel::{Courier, Luggage, Traveller};
 use crate::{leash, rest};
-use place::Hitch;
+use outcome::{LastNote, NotingTerminal};
+use place::{Hitch, Place};
 
 /// How long a driver tries to say how a run stands. What it cannot say is found out when its lease ends.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(10);
@@ -36,51 +38,83 @@ const RELEASE_PATIENCE: Duration = Duration::from_secs(10);
 /// quick check. Where this driver is killed sooner, Linux ends what it has started.
 const QUICK_MS: u64 = 15;
 
-/// How a driver ends that could not go on for what is nobody's decision: the run is tried again later.
-pub(crate) const LATER: u8 = 75;
-
-/// Works on the run of the task in this file until it is at rest, and says how it stands; the exit code is
-/// that of `onloop run`.
+/// Works on the run of the task in this file until the run is at rest. The worker reads the outcome from a
+/// file beside the task.
 pub fn conduct(file: &Path) -> ExitCode {
-    let exit = match Task::read(file) {
-        Ok(task) => {
-            leash::end_with_guard(task.assignment.lease.lasts_ms);
-            work(&task)
-        }
+    let task = match Task::read(file) {
+        Ok(task) => task,
         Err(why) => {
-            eprintln!("error: {}: {why}", file.display());
-            Exit::Refused
+            error!("{}: {why}", file.display());
+            return ExitCode::FAILURE;
         }
     };
-    ExitCode::from(exit.code())
+    leash::end_with_guard(task.assignment.lease.lasts_ms);
+    let outcome = work(&task);
+    if let Outcome::TryLater { reason } | Outcome::Failed { reason } = &outcome {
+        error!("{reason}");
+    }
+    match outcome.write(file.parent().unwrap_or(Path::new("."))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            error!("the outcome cannot be written: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
-fn work(task: &Task) -> Exit {
+fn work(task: &Task) -> Outcome {
     let client = match task.client() {
         Ok(client) => client,
-        Err(why) => return refuse(&why),
+        Err(why) => return Outcome::failed(&why),
     };
     let place = match place::prepare(task, &client) {
         Ok(place) => place,
-        Err(Hitch::Refused(why)) => return refuse(&why),
-        Err(Hitch::Later(why)) => return later(&why),
+        Err(Hitch::Refused(why)) => return Outcome::failed(&why),
+        Err(Hitch::Later(why)) => return Outcome::try_later(&why),
     };
     if let Err(error) = std::env::set_current_dir(&place.cwd) {
-        return refuse(&format!("`{}`: {error}", place.cwd.display()));
+        return Outcome::failed(&format!("`{}`: {error}", place.cwd.display()));
     }
-    let lease = task.assignment.lease.clone();
     let trouble = Trouble::default();
-    let goes_on = place.begun.is_some();
-    let workflow = task.assignment.submission.workflow.clone();
-    let courier = match courier(&lease, place.cwd_text(), workflow, place.begun, &trouble) {
+    let courier = match courier(task, &place, &trouble) {
         Ok(courier) => courier,
-        Err(failure) => return refuse_or_later(&failure, &trouble),
+        Err(failure) => return failed_or_later(&failure, &trouble),
     };
+    let last_note = LastNote::default();
+    let exit = drive(task, place, &client, (&courier, &trouble, &last_note));
+    let settled = courier.settle();
+    match exit {
+        Exit::Done | Exit::Failed | Exit::Paused => {
+            if let Err(failure) = settled {
+                return failed_or_later(&failure, &trouble);
+            }
+            release(task, &client);
+            Outcome::Released
+        }
+        Exit::Interrupted => Outcome::Stopped,
+        Exit::Usage | Exit::Refused | Exit::Bug | Exit::Custom(_) => match trouble.met() {
+            Some(reason) => Outcome::try_later(&reason),
+            None => {
+                let note = last_note.get();
+                Outcome::failed(&note.unwrap_or_else(|| format!("exit code {}", exit.code())))
+            }
+        },
+    }
+}
+
+/// Runs the program in the place that is prepared for it.
+fn drive(
+    task: &Task,
+    place: Place,
+    client: &Client,
+    (courier, trouble, last_note): (&Courier, &Trouble, &LastNote),
+) -> Exit {
+    let lease = task.assignment.lease.clone();
     let (id, epoch, repos) = (lease.run_id.clone(), lease.epoch, task.repos.clone());
     let writer = Writer::Driver { lease, courier: Some(courier.clone()) };
-    let (runs, argv, program) = (task.runs.clone(), place.argv, task.program.clone());
-    let for_host = client.clone();
-    let exit = onloop::main_on(
+    let (goes_on, argv, program) = (place.begun.is_some(), place.argv, task.program.clone());
+    let note = last_note.clone();
+    onloop::main_on(
         |mut start| {
             start.argv = argv;
             start.program = program;
@@ -92,7 +126,8 @@ fn work(task: &Task) -> Exit {
                         exit => return exit,
                     }
                     if let Err(error) = clone::settled(&repos, &id, epoch) {
-                        return refuse(&error.to_string());
+                        note.remember(&error.to_string());
+                        return Exit::Refused;
                     }
                 }
                 cli::main(io).await
@@ -100,34 +135,19 @@ fn work(task: &Task) -> Exit {
         },
         |_, host| {
             let git = Box::new(PatientGit::new(host.git, trouble.clone()));
-            let host = OsHost { git, ..host };
-            on_journal(host, &runs, for_host, writer)
+            let last = last_note.clone();
+            let terminal = Box::new(NotingTerminal { inner: host.terminal, last });
+            let host = OsHost { git, terminal, ..host };
+            on_journal(host, &task.runs, client.clone(), writer)
         },
-    );
-    let settled = courier.settle();
-    // What ended in another way is looked at by the worker, which knows what it asked for.
-    if matches!(exit, Exit::Done | Exit::Failed | Exit::Paused) {
-        if let Err(failure) = settled {
-            return refuse_or_later(&failure, &trouble);
-        }
-        release(task, &client);
-        return exit;
-    }
-    match exit {
-        Exit::Refused if trouble.is_met() => Exit::Custom(LATER),
-        exit => exit,
-    }
+    )
 }
 
-/// Whoever brings the work of the run from the clone at `cwd`.
-fn courier(
-    lease: &Lease,
-    cwd: String,
-    workflow: String,
-    begun: Option<Box<Run>>,
-    trouble: &Trouble,
-) -> Result<Courier, Failure> {
-    let (lease, trouble) = (lease.clone(), trouble.clone());
+/// Starts what brings the work of the run from its clone to the remote.
+fn courier(task: &Task, place: &Place, trouble: &Trouble) -> Result<Courier, Failure> {
+    let (lease, trouble) = (task.assignment.lease.clone(), trouble.clone());
+    let workflow = task.assignment.submission.workflow.clone();
+    let (cwd, begun) = (place.cwd_text(), place.begun.clone());
     Courier::hire(move || {
         let git = Box::new(PatientGit::new(Box::new(OsGit::new()), trouble));
         let base = match &begun {
@@ -147,8 +167,11 @@ fn courier(
     })
 }
 
-fn refuse_or_later(failure: &Failure, trouble: &Trouble) -> Exit {
-    if trouble.is_met() { later(&failure.message) } else { refuse(&failure.message) }
+fn failed_or_later(failure: &Failure, trouble: &Trouble) -> Outcome {
+    match trouble.met() {
+        Some(_) => Outcome::try_later(&failure.message),
+        None => Outcome::failed(&failure.message),
+    }
 }
 
 fn release(task: &Task, client: &Client) {
@@ -169,14 +192,4 @@ fn release(task: &Task, client: &Client) {
 fn max_wait_ms(task: &Task) -> u64 {
     let wish = words::value_of(&task.assignment.submission.options, "--max-wait");
     wish.and_then(|wish| duration::parse_ms(&wish)).unwrap_or(limits::MAX_WAIT_MS)
-}
-
-fn later(why: &str) -> Exit {
-    eprintln!("error: {why}");
-    Exit::Custom(LATER)
-}
-
-fn refuse(why: &str) -> Exit {
-    eprintln!("error: {why}");
-    Exit::Refused
 }

@@ -27,7 +27,6 @@ pub use operations::{
 };
 pub use record::{Appended, RunRecord};
 pub use schedule::Limits;
-pub(crate) use schedule::covers;
 pub use service::{Engine, Settings};
 pub use storage::{Change, Storage};
 

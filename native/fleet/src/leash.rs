@@ -119,7 +119,7 @@ fn follow(pid: Pid, happened: &Receiver<Happened>, mut until_ms: u64, grace_ms: 
 }
 
 /// The exit code of what a signal has ended.
-const KILLED: u8 = 137;
+pub(crate) const KILLED: u8 = 137;
 
 fn listen(tell: Sender<Happened>) {
     std::thread::spawn(move || {

@@ -3,6 +3,7 @@
 
 #![cfg(unix)]
 
+mod allow_list;
 pub mod authority;
 pub mod backoff;
 pub mod cli;

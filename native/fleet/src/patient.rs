@@ -24,9 +24,9 @@ impl Trouble {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.to_owned());
     }
 
-    /// Whether there was any.
-    pub(crate) fn is_met(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    /// Returns it, if there was any.
+    pub(crate) fn met(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
             remote: "origin".to_owned(),
             prefix: "run".to_owned(),
         };
-        (git.git(&request).map_err(|failure| failure.kind), trouble.is_met())
+        (git.git(&request).map_err(|failure| failure.kind), trouble.met().is_some())
     }
 
     #[test]

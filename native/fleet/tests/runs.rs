@@ -315,7 +315,7 @@ fn one_failing_repository_does_not_stop_the_others() {
     let rows: Vec<String> =
         said.lines().map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert!(rows[0].ends_with("shop.git completed"), "{said}");
-    assert!(rows[2].contains("none.git tried again: on one: error: git clone: "), "{said}");
+    assert!(rows[2].contains("none.git tried again: on one: git clone: "), "{said}");
     assert!(rows[4].ends_with("mill.git completed"), "{said}");
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::{
     AccountView, Lease, Offer, Overview, Renewal, Rest, RunRecord, Standing, WorkerView,
 };
+use crate::allow_list::covers;
 
 /// How many runs may have an agent at once, by agent.
 pub type Limits = BTreeMap<String, u32>;
@@ -323,12 +324,4 @@ fn lease_of(record: &RunRecord, lease: Duration) -> Lease {
     let lasts_ms = u64::try_from(lease.as_millis() * 2 / 3).unwrap_or(u64::MAX);
     let holder = record.holder.clone().unwrap_or_default();
     Lease { run_id: record.run_id.clone(), epoch: record.epoch, holder, lasts_ms }
-}
-
-/// Whether a repository is among those that `wanted` stands for.
-pub(crate) fn covers(wanted: &str, repository: &str) -> bool {
-    match wanted.strip_suffix('*') {
-        Some(beginning) => repository.starts_with(beginning),
-        None => wanted == repository,
-    }
 }

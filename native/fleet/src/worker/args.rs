@@ -8,7 +8,7 @@ use clap::Args;
 use super::leftovers::Leftovers;
 use super::table::Table;
 use super::{Worker, run};
-use crate::client::Client;
+use crate::allow_list::is_entry;
 use crate::hidden;
 use crate::known::{self, Known};
 
@@ -133,6 +133,13 @@ impl WorkerArgs {
                 "no repository may be worked on here; name them with --allow URL, or one a line in \
                  `{}`",
                 file.display()
+            )));
+        }
+        if let Some(wrong) = allowed.iter().find(|entry| !is_entry(entry)) {
+            return Err(Refusal::usage(format!(
+                "`{}` is not an entry of an allow-list; expected an absolute path, a URL or `host:path`, \
+                 with at most one `*`, which ends it and does not stand in the host",
+                onloop_core::text::one_line(wrong)
             )));
         }
         Ok(allowed)

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,14 +18,14 @@ use tracing::{error, warn};
 use super::table::Asked;
 use super::{Worker, log_tail};
 use crate::clone;
-use crate::conduct::{LATER, Task};
-use crate::engine::{Assignment, Lease, Release, Rest, covers};
+use crate::conduct::{Outcome, Task};
+use crate::allow_list::admits;
+use crate::engine::{Assignment, Lease, Release, Rest};
+use crate::leash::KILLED;
 use crate::rest;
 
 /// How long the server is told that a run is at rest.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Most bytes of the end of a driver's log that its last words are looked for in.
-const LOG_TAIL_BYTES: u64 = 4096;
 
 /// What a driver is told besides its run.
 pub(crate) struct Places {
@@ -50,6 +50,11 @@ pub(crate) struct Places {
 impl Places {
     pub(super) fn runs(&self) -> PathBuf {
         self.state_home.join("runs")
+    }
+
+    /// The folder of a run.
+    fn folder(&self, run_id: &str) -> PathBuf {
+        self.runs().join(run_id)
     }
 }
 
@@ -85,33 +90,49 @@ fn refusal(worker: &Worker, assignment: &Assignment) -> Option<String> {
         return Some(format!("`{}` is no id of a run", text::one_line(&lease.run_id)));
     }
     let repository = &submission.repository;
-    let is_allowed = worker.repositories.iter().any(|allowed| covers(allowed, repository));
+    let is_allowed = worker.repositories.iter().any(|allowed| admits(allowed, repository));
     (!is_allowed).then(|| format!("`{}` is not allowed there", text::one_line(repository)))
 }
 
 fn work(worker: &Worker, assignment: Assignment) {
     let (lease, repository) = (assignment.lease.clone(), assignment.submission.repository.clone());
-    let (exit, log) = match start(worker, assignment) {
-        Ok((child, log)) => {
-            let exit = follow(child);
+    let outcome = match start(worker, assignment) {
+        Ok(driver) => {
+            let outcome = outcome_of(worker, &lease, driver);
             log_tail::send_last(worker, &lease.run_id);
-            (exit, Some(log))
+            outcome
         }
         Err(why) => {
             error!("run {}: {why}", lease.run_id);
-            (None, None)
+            None
         }
     };
     let asked = worker.table.leave(&lease.run_id);
-    say_rest(worker, (&lease, &repository), exit, asked, log.as_deref());
+    settle(worker, (&lease, &repository), outcome, asked);
 }
 
-fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), String> {
+/// Waits for a driver; `None`: it was ended before it could say how.
+fn outcome_of(worker: &Worker, lease: &Lease, mut driver: Child) -> Option<Outcome> {
+    let status = driver.wait();
+    let reason = match (Outcome::take(&worker.places.folder(&lease.run_id)), status) {
+        (Ok(Some(outcome)), _) => return Some(outcome),
+        (Ok(None), Ok(status)) if status.success() || status.code() == Some(KILLED.into()) => {
+            return None;
+        }
+        (Ok(None), Ok(status)) => format!("the driver ended with {status}; see its log driver.log"),
+        (Ok(None), Err(error)) | (Err(error), _) => format!("the driver's outcome: {error}"),
+    };
+    Some(Outcome::Failed { reason })
+}
+
+fn start(worker: &Worker, assignment: Assignment) -> Result<Child, String> {
     let places = &worker.places;
     let Places { server, key_file, authority_file, repos, .. } = places;
     let lease = assignment.lease.clone();
-    let folder = places.runs().join(&lease.run_id);
+    let folder = places.folder(&lease.run_id);
     super::make_folder(&folder)?;
+    // The outcome of an earlier driver is not this one's.
+    Outcome::take(&folder).map_err(|error| error.to_string())?;
     let task = Task {
         assignment,
         server: server.clone(),
@@ -142,46 +163,40 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), St
         rustix::io::ioctl_fionbio(&stdin, true).map_err(|error| error.to_string())?;
         worker.table.guarded(&lease.run_id, stdin);
     }
-    Ok((child, log))
-}
-
-/// The exit code of a driver; `None`: it was ended.
-fn follow(mut child: Child) -> Option<i32> {
-    child.wait().ok().and_then(|status| status.code()).filter(|code| *code != 137)
+    Ok(child)
 }
 
 /// Says how a run stands where its driver has not.
-fn say_rest(
+fn settle(
     worker: &Worker,
     (lease, repository): (&Lease, &str),
-    exit: Option<i32>,
+    outcome: Option<Outcome>,
     asked: Asked,
-    log: Option<&Path>,
 ) {
-    let rest = match (exit, asked) {
-        // The driver has said it.
-        (Some(0 | 1 | 3), _) => {
+    let rest = match (outcome, asked) {
+        (Some(Outcome::Released), _) => {
             worker.table.went_well(&lease.run_id);
             clean(worker, lease, repository);
             return;
         }
-        (Some(code), _) if code == i32::from(LATER) => {
-            let what = format!("on {}: {}", worker.name, said(code, log));
+        (Some(Outcome::TryLater { reason }), _) => {
+            let what = format!("on {}: {reason}", worker.name);
             let pause = worker.table.pause_of(&lease.run_id);
             warn!("run {}: {what}; next try in {} s", lease.run_id, pause.as_secs());
             let at_ms =
                 rest::millis(rest::now()) + u64::try_from(pause.as_millis()).unwrap_or_default();
             Rest::Again { at_ms, what }
         }
-        (Some(130), Asked::Recalled) => Rest::Waits { what: "somebody has taken it".to_owned() },
-        (Some(130), Asked::Stopping | Asked::No) => Rest::Ready,
-        // Whatever it was, it may work after a while, or elsewhere: when the lease has ended.
-        (None, _) => return,
-        (Some(code), _) => {
-            let said = said(code, log);
-            error!("run {}: {said}", lease.run_id);
-            Rest::Waits { what: format!("on {}: {said}", worker.name) }
+        (Some(Outcome::Failed { reason }), _) => {
+            error!("run {}: {reason}", lease.run_id);
+            Rest::Waits { what: format!("on {}: {reason}", worker.name) }
         }
+        (Some(Outcome::Stopped), Asked::Recalled) => {
+            Rest::Waits { what: "somebody has taken it".to_owned() }
+        }
+        (Some(Outcome::Stopped), Asked::Stopping | Asked::No) => Rest::Ready,
+        // When its lease has ended, the run may continue here or on another worker.
+        (None, _) => return,
     };
     give_back(worker, lease, rest);
 }
@@ -191,11 +206,6 @@ fn give_back(worker: &Worker, lease: &Lease, rest: Rest) {
     if let Err(error) = worker.client.call_within(PATIENCE, &release) {
         warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }
-}
-
-/// What a driver said last.
-fn said(code: i32, log: Option<&Path>) -> String {
-    log.and_then(last_words).unwrap_or_else(|| format!("exit {code}"))
 }
 
 /// Removes the clone of a run that is over, and tidies up behind many of them.
@@ -208,15 +218,4 @@ fn clean(worker: &Worker, lease: &Lease, repository: &str) {
         }
         worker.leftovers.add(repository, &lease.run_id);
     }
-}
-
-/// The last line of an error that a driver has said.
-fn last_words(log: &Path) -> Option<String> {
-    let path = log.to_string_lossy().into_owned();
-    let (bytes, _) = OsFiles::new(Root::new("/")).read_tail(&path, LOG_TAIL_BYTES).ok()?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let is_error = |line: &&str| line.to_lowercase().starts_with("error:");
-    let line =
-        text.lines().rfind(is_error).or_else(|| text.lines().rfind(|line| !line.is_empty()))?;
-    Some(text::ellipsis(&text::one_line(line), 200))
 }
