@@ -72,7 +72,12 @@ impl Entry {
     }
 
     /// Whether it covers a repository. Both paths are resolved by `resolve`.
-    fn covers(&self, address: &Address, path: &str, resolve: impl Fn(&Address) -> Option<String>) -> bool {
+    fn covers(
+        &self,
+        address: &Address,
+        path: &str,
+        resolve: impl Fn(&Address) -> Option<String>,
+    ) -> bool {
         match self {
             Entry::Any => true,
             Entry::One(one) => {

@@ -74,10 +74,15 @@ mod tests {
         let short = Backoff::new(Duration::from_millis(1), Duration::from_millis(4));
         let attempts = |limit: Duration, errors: &[&'static str]| {
             let (mut errors, mut count) = (errors.iter(), 0);
-            let outcome = retry(limit, short, |error| *error == "transient", || {
-                count += 1;
-                errors.next().map_or(Ok(()), |error| Err(*error))
-            });
+            let outcome = retry(
+                limit,
+                short,
+                |error| *error == "transient",
+                || {
+                    count += 1;
+                    errors.next().map_or(Ok(()), |error| Err(*error))
+                },
+            );
             (outcome, count)
         };
         let long = Duration::from_secs(60);

@@ -13,11 +13,11 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::conduct::conduct;
+use crate::driver::drive;
 use crate::status::{StatusArgs, status};
 use crate::up::{UpArgs, up};
 use crate::worker::{WorkerArgs, worker};
-use crate::{leash, person, submit};
+use crate::{submit, verbs, watchdog};
 
 /// Runs on many machines, kept by a server of yours.
 #[derive(Debug, Parser)]
@@ -85,7 +85,7 @@ Examples:
     },
     /// Run a driver while its lease holds, as standard input says
     #[command(hide = true)]
-    Leash {
+    Watchdog {
         /// How long it holds from now on, in milliseconds
         lasts_ms: u64,
         /// The program and its arguments
@@ -94,14 +94,14 @@ Examples:
     },
     /// Drive one run
     #[command(hide = true)]
-    Conduct {
+    Drive {
         /// The file with the task
         task: PathBuf,
     },
 }
 
 /// Verbs that `onloop` has not, so that they are known without `fleet` before them.
-const OWN: [&str; 8] = ["up", "worker", "guard", "leash", "conduct", "-h", "--help", "--version"];
+const OWN: [&str; 8] = ["up", "worker", "guard", "watchdog", "drive", "-h", "--help", "--version"];
 
 /// The whole program: what stands behind `onloop fleet`, a run that is submitted, or any verb of `onloop`
 /// on a machine that knows a fleet.
@@ -119,12 +119,12 @@ pub fn main() -> ExitCode {
                 args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
             return match submit::is_meant(&words) {
                 true => submit::submit(&words),
-                false => person::onloop(),
+                false => verbs::onloop(),
             };
         }
     }
     let verb = Cli::parse_from(args).verb;
-    if matches!(verb, Verb::Up(_) | Verb::Worker(_) | Verb::Conduct { .. }) {
+    if matches!(verb, Verb::Up(_) | Verb::Worker(_) | Verb::Drive { .. }) {
         log_to_stderr();
     }
     match verb {
@@ -134,8 +134,8 @@ pub fn main() -> ExitCode {
         Verb::Guard { parent, signal, line } => {
             ExitCode::from(refuse(crate::guard::become_guarded(parent, signal, &line)).code())
         }
-        Verb::Leash { lasts_ms, line } => follow_on_leash(lasts_ms, &line),
-        Verb::Conduct { task } => conduct(&task),
+        Verb::Watchdog { lasts_ms, line } => guard_driver(lasts_ms, &line),
+        Verb::Drive { task } => drive(&task),
     }
 }
 
@@ -149,11 +149,11 @@ fn log_to_stderr() {
     tracing_subscriber::registry().with(format).with(targets).init();
 }
 
-fn follow_on_leash(lasts_ms: u64, line: &[OsString]) -> ExitCode {
+fn guard_driver(lasts_ms: u64, line: &[OsString]) -> ExitCode {
     let (program, arguments) = line.split_first().expect("the grammar asks for a program");
     let mut driver = Command::new(program);
     driver.args(arguments);
-    match leash::watch(driver, lasts_ms) {
+    match watchdog::watch(driver, lasts_ms) {
         Ok(code) => ExitCode::from(code),
         Err(error) => ExitCode::from(refuse(format!("{}: {error}", program.display())).code()),
     }

@@ -153,7 +153,12 @@ mod tests {
 
     #[test]
     fn only_addresses_of_this_machine_are_loopback() {
-        for url in ["http://127.0.0.1:9400", "http://127.8.9.1", "http://localhost:1/", "http://[::1]:9400"] {
+        for url in [
+            "http://127.0.0.1:9400",
+            "http://127.8.9.1",
+            "http://localhost:1/",
+            "http://[::1]:9400",
+        ] {
             assert!(is_loopback(url), "{url}");
         }
         for url in [

@@ -127,9 +127,7 @@ pub fn forget(repos: &Path, run_id: &str) -> Result<(), CloneError> {
     let (clone, gone) = (runs.join(run_id), runs.join(format!(".{run_id}.gone")));
     remove(&gone)?;
     match std::fs::rename(&clone, &gone) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(of_folder(&clone, error))
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(of_folder(&clone, error)),
         _ => remove(&gone),
     }
 }

@@ -131,7 +131,7 @@ pub struct Renewal {
     /// The lease.
     pub epoch: u64,
     /// How it stands.
-    pub standing: Standing,
+    pub status: LeaseStatus,
     /// Whether somebody watches the run, so that the worker sends the end of its log.
     pub is_watched: bool,
 }
@@ -139,7 +139,7 @@ pub struct Renewal {
 /// How a lease stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum LeaseStatus {
     /// It holds for another [`Lease::lasts_ms`].
     Held,
     /// It holds, and somebody wants the run: stop as for Ctrl-C and release it.
@@ -151,7 +151,7 @@ pub enum Standing {
 /// How a run stands that nobody drives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Rest {
+pub enum QueueState {
     /// It should go on as soon as somebody can.
     Ready,
     /// A person has to decide something; it goes on when the journal grows.
@@ -212,7 +212,7 @@ pub struct RunView {
     /// Who has the lease, while somebody has it.
     pub holder: Option<String>,
     /// How it stands while nobody has it.
-    pub rest: Rest,
+    pub rest: QueueState,
     /// The last line of its journal.
     pub head: Option<Head>,
 }

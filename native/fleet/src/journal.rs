@@ -18,7 +18,7 @@ pub use mirror::{Mirror, MirrorError};
 
 use crate::client::Client;
 use crate::engine::{EngineError, Lease};
-use crate::travel::Courier;
+use crate::outbox::Pusher;
 use files::JournalledFiles;
 use locks::JournalledLocks;
 
@@ -33,7 +33,7 @@ pub enum Writer {
         /// The permission.
         lease: Lease,
         /// Whoever brings the work; `None`: there is none to bring.
-        courier: Option<Courier>,
+        pusher: Option<Pusher>,
     },
     /// A person, about any run; named as the holder of leases.
     Person {

@@ -182,10 +182,9 @@ impl<S: Storage> Shared<S> {
     }
 
     async fn call<O: Operation>(&self, body: &[u8]) -> Result<Option<Vec<u8>>, EngineError> {
-        let operation: O =
-            serde_json::from_slice(body).map_err(|error| EngineError::Invalid {
-                why: format!("the request does not have the form of this version ({error})"),
-            })?;
+        let operation: O = serde_json::from_slice(body).map_err(|error| EngineError::Invalid {
+            why: format!("the request does not have the form of this version ({error})"),
+        })?;
         Ok(Some(json(&self.engine.call(&operation).await?)))
     }
 }

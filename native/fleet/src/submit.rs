@@ -1,6 +1,6 @@
 //! `onloop run FILE --on fleet`: the run is checked here, given to the fleet, and found again from here.
 
-mod many;
+mod batch;
 mod options;
 
 use std::cell::RefCell;
@@ -17,10 +17,10 @@ use onloop_core::{cli, run};
 
 use crate::client::Client;
 use crate::clone::{self, REMOTE};
+use crate::config::FleetConfig;
 use crate::engine::{EngineError, Submission};
 use crate::git::git;
-use crate::known::Known;
-use crate::{rest, worker};
+use crate::{queue_state, worker};
 
 /// How long the server is waited for where it cannot be reached.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,14 +43,14 @@ pub fn submit(argv: &[String]) -> ExitCode {
 }
 
 fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
-    let known = Known::find(None).map_err(|error| refuse(&error.to_string()))?;
+    let known = FleetConfig::find(None).map_err(|error| refuse(&error.to_string()))?;
     let client = known.client();
     let found = look(args)?;
     let options = options::without_place(argv, args.file.as_deref());
     if let Some(list) = &args.repos {
         let fleet = FleetRun { server: known.url, root: None, remote: REMOTE.to_owned() };
-        let batch = many::Batch { client, fleet, found: &found, options: &options };
-        return many::submit(&batch, Path::new(list), args.parallel as usize);
+        let batch = batch::Batch { client, fleet, found: &found, options: &options };
+        return batch::submit(&batch, Path::new(list), args.parallel as usize);
     }
     let Some(checkout) = &found.checkout else {
         return Err(refuse(
@@ -72,7 +72,7 @@ fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
     println!("{}", submission.run_id);
     let id = &submission.run_id;
     eprintln!(
-        "Submitted. How it stands:\n  onloop status {id}\n  onloop watch {id}\n  onloop fleet status"
+        "Submitted. Next:\n  onloop status {id}\n  onloop watch {id}\n  onloop fleet status"
     );
     Ok(Exit::Done)
 }
@@ -158,7 +158,7 @@ fn submission(
         agents: found.agents.clone(),
         user: ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()),
         host: worker::host(),
-        at_ms: rest::millis(rest::now()),
+        at_ms: queue_state::millis(queue_state::now()),
     }
 }
 

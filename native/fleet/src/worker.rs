@@ -1,11 +1,11 @@
 //! A worker: takes runs from the fleet and drives them here, each by a process of its own.
 
+mod active_runs;
 mod args;
 mod heartbeat;
-mod leftovers;
 mod log_tail;
+mod ref_packer;
 mod run;
-mod table;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,11 +18,11 @@ pub(crate) use log_tail::is_attempt;
 
 use tracing::{error, info, warn};
 
-use crate::client::Client;
 use crate::cli::{refuse, say};
+use crate::client::Client;
 use crate::engine::{EngineError, Offer, Take};
-use leftovers::Leftovers;
-use table::Table;
+use active_runs::ActiveRuns;
+use ref_packer::RefPacker;
 
 /// How long the server may think about what there is to do.
 const TAKE_WAIT_MS: u64 = 20_000;
@@ -42,11 +42,11 @@ pub(crate) struct Worker {
     /// The fleet's server.
     pub(crate) client: Client,
     /// What a driver is told besides its run.
-    pub(crate) places: run::Places,
+    pub(crate) settings: run::DriverSettings,
     /// What it works on.
-    pub(crate) table: Table,
+    pub(crate) active: ActiveRuns,
     /// What it has finished.
-    pub(crate) leftovers: Leftovers,
+    pub(crate) ref_packer: RefPacker,
 }
 
 impl Worker {
@@ -55,7 +55,7 @@ impl Worker {
             worker: self.name.clone(),
             host: self.host.clone(),
             slots: self.slots,
-            busy: self.table.busy(),
+            busy: self.active.busy(),
             repositories: self.repositories.clone(),
         }
     }
@@ -75,7 +75,7 @@ pub fn worker(args: &WorkerArgs) -> ExitCode {
         return ExitCode::from(refuse(format!("cannot listen to signals: {error}")).code());
     }
     say(format!(
-        "Worker {} on {}: {} at once; repositories: {}",
+        "Worker {} on {}: {} slots; repositories: {}",
         worker.name,
         worker.host,
         worker.slots,
@@ -85,13 +85,13 @@ pub fn worker(args: &WorkerArgs) -> ExitCode {
     let takes = Arc::clone(&worker);
     // The server may think about what there is to do for longer than anybody waits for our end.
     std::thread::spawn(move || take_runs(&takes));
-    worker.table.wait_until_stopped();
+    worker.active.wait_until_stopped();
     ExitCode::SUCCESS
 }
 
 fn take_runs(worker: &Arc<Worker>) {
     let mut is_away = false;
-    while worker.table.wait_for_slot(worker.slots) {
+    while worker.active.wait_for_slot(worker.slots) {
         match worker.client.call(&Take { offer: worker.offer(), wait_ms: TAKE_WAIT_MS }) {
             Ok(None) => {}
             Ok(Some(assignment)) => run::begin(worker, assignment),
@@ -100,12 +100,12 @@ fn take_runs(worker: &Arc<Worker>) {
                     warn!("{error}; trying again");
                 }
                 is_away = true;
-                worker.table.pause(PAUSE);
+                worker.active.pause(PAUSE);
                 continue;
             }
             Err(error) => {
                 error!("{error}");
-                worker.table.pause(PAUSE);
+                worker.active.pause(PAUSE);
                 continue;
             }
         }
@@ -123,8 +123,10 @@ fn stop_on_signals(worker: &Arc<Worker>) -> std::io::Result<()> {
         for (count, _) in signals.forever().enumerate() {
             match count {
                 0 => {
-                    info!("stopping: another worker continues the runs; a second signal stops at once");
-                    worker.table.stop();
+                    info!(
+                        "stopping: another worker continues the runs; a second signal stops at once"
+                    );
+                    worker.active.stop();
                 }
                 _ => std::process::exit(130),
             }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use onloop_fleet::client::Client;
 use onloop_fleet::engine::restate::{Options, start};
-use onloop_fleet::engine::{Offer, Rest, Settings};
+use onloop_fleet::engine::{Offer, QueueState, Settings};
 use onloop_fleet::key::Key;
 use onloop_fleet::server::Server;
 use tokio::sync::watch;
@@ -78,7 +78,7 @@ fn measure(client: &Client) -> Duration {
             timed(2, begun);
             assert_eq!(head, Some(next));
         }
-        let over = Rest::Over { how: "completed".to_owned() };
+        let over = QueueState::Finished { how: "completed".to_owned() };
         let begun = Instant::now();
         client.call(&samples::release(&run_id, lease, over)).expect("released");
         timed(3, begun);

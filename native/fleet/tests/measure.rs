@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use onloop_core::time::Timestamp;
-use onloop_fleet::engine::{ReadJournal, ReadOverview, Rest, Submission};
+use onloop_fleet::engine::{QueueState, ReadJournal, ReadOverview, Submission};
 use processes::Kind;
 use serde_json::Value;
 use world::{WORKFLOW, World};
@@ -160,7 +160,7 @@ fn runs_that_wait_have_no_process() {
     for run in 0..count {
         submit(&world, &format!("gate-{run}"));
     }
-    wait(&world, count as usize, |_| true, |rest| matches!(rest, Rest::Waits { .. }));
+    wait(&world, count as usize, |_| true, |rest| matches!(rest, QueueState::NeedsPerson { .. }));
     world.wait_for_quiet(|kind| matches!(kind, Kind::Up | Kind::Engine | Kind::Worker));
     let left = world.processes();
     println!("{count} runs wait at gates; processes: {}", left.len());
@@ -195,10 +195,20 @@ fn submit(world: &World, id: &str) {
 }
 
 fn wait_until_over(world: &World, count: usize, which: impl Fn(&str) -> bool) {
-    wait(world, count, which, |rest| matches!(rest, Rest::Over { how } if how == "completed"));
+    wait(
+        world,
+        count,
+        which,
+        |rest| matches!(rest, QueueState::Finished { how } if how == "completed"),
+    );
 }
 
-fn wait(world: &World, count: usize, which: impl Fn(&str) -> bool, wanted: impl Fn(&Rest) -> bool) {
+fn wait(
+    world: &World,
+    count: usize,
+    which: impl Fn(&str) -> bool,
+    wanted: impl Fn(&QueueState) -> bool,
+) {
     let mut last = (0, Instant::now());
     loop {
         let overview = world.ask(|client| client.call(&ReadOverview {}));

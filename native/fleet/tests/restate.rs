@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use onloop_fleet::engine::restate::{self, Options, Restate, Server, ServerEvent, start};
-use onloop_fleet::engine::{Engine, EngineError, ReadJournal, ReadOverview, Rest, Settings};
+use onloop_fleet::engine::{Engine, EngineError, QueueState, ReadJournal, ReadOverview, Settings};
 
 async fn engine(folder: &Path) -> (Engine<Restate>, Server) {
     engine_with(folder, scenarios::settings()).await
@@ -47,7 +47,8 @@ async fn what_restate_has_answered_is_there_after_kills() {
     let run = samples::submission("killed", "claude");
     keeper.call(&run).await.expect("a new run");
     let offer = samples::offer("worker", &["*"]);
-    let lease = keeper.call(&taking(&offer, Duration::ZERO)).await.expect("taken").expect("a run").lease;
+    let lease =
+        keeper.call(&taking(&offer, Duration::ZERO)).await.expect("taken").expect("a run").lease;
     let (first, one) = samples::lines(None, 1);
     let append = samples::append("killed", Some(lease.epoch), None, &one);
     keeper.call(&append).await.expect("added");
@@ -66,8 +67,9 @@ async fn what_restate_has_answered_is_there_after_kills() {
     // ended, and what is over stays over.
     let over = samples::submission("over", "claude");
     keeper.call(&over).await.expect("a new run");
-    let other = keeper.call(&taking(&offer, Duration::from_secs(5))).await.expect("taken").expect("a run");
-    let how = Rest::Over { how: "completed".to_owned() };
+    let other =
+        keeper.call(&taking(&offer, Duration::from_secs(5))).await.expect("taken").expect("a run");
+    let how = QueueState::Finished { how: "completed".to_owned() };
     keeper
         .call(&samples::release(&other.lease.run_id, other.lease.epoch, how))
         .await
@@ -77,14 +79,15 @@ async fn what_restate_has_answered_is_there_after_kills() {
     let (keeper, server) = engine(folder.path()).await;
     let overview = keeper.call(&ReadOverview {}).await.expect("an overview");
     let rests: Vec<_> = overview.runs.iter().map(|run| (run.run_id.as_str(), &run.rest)).collect();
-    let over = Rest::Over { how: "completed".to_owned() };
+    let over = QueueState::Finished { how: "completed".to_owned() };
     let expected = if other.lease.run_id == "over" {
-        [("over", &over), ("killed", &Rest::Ready)]
+        [("over", &over), ("killed", &QueueState::Ready)]
     } else {
-        [("over", &Rest::Ready), ("killed", &over)]
+        [("over", &QueueState::Ready), ("killed", &over)]
     };
     assert_eq!(rests, expected);
-    let again = keeper.call(&taking(&offer, Duration::from_secs(20))).await.expect("taken").expect("a run");
+    let again =
+        keeper.call(&taking(&offer, Duration::from_secs(20))).await.expect("taken").expect("a run");
     assert_ne!(again.lease.run_id, other.lease.run_id);
     assert_eq!(keeper.call(&ReadJournal::now("killed")).await.expect("lines").lines, one + &two);
     server.stop().await;
@@ -109,7 +112,7 @@ async fn what_moves_to_the_archive_is_not_lost_by_kills() {
     let names: Vec<String> = (0..RUNS).map(|run| format!("run-{run}")).collect();
     let count = |run: usize| if run % 3 == 0 { 150 } else { run + 1 };
     for (run, name) in names.iter().enumerate() {
-        let over = Rest::Over { how: "completed".to_owned() };
+        let over = QueueState::Finished { how: "completed".to_owned() };
         archive::run(&keeper, name, &[1, count(run) - 1][..count(run).min(2)], over).await;
     }
     drop(keeper);
@@ -140,7 +143,11 @@ async fn what_moves_to_the_archive_is_not_lost_by_kills() {
     }
     assert!(rounds > 1, "nothing was killed while they moved");
     let (keeper, server) = engine(folder.path()).await;
-    assert_eq!(keeper.call(&ReadOverview {}).await.expect("an overview").runs, [], "the engine keeps nothing");
+    assert_eq!(
+        keeper.call(&ReadOverview {}).await.expect("an overview").runs,
+        [],
+        "the engine keeps nothing"
+    );
     server.stop().await;
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use fleet::{Fleet, LONG};
 use onloop_core::run::Run;
-use onloop_fleet::engine::{Claim, ReadJournal, ReadOverview, Release, Rest, RunView};
+use onloop_fleet::engine::{Claim, QueueState, ReadJournal, ReadOverview, Release, RunView};
 use rustix::process::Signal;
 
 /// Ends soon after its holder is gone, and no sooner than a busy machine lets a worker beat.
@@ -29,11 +29,11 @@ fn gated() -> String {
 }
 
 fn is_over(view: &RunView) -> bool {
-    matches!(view.rest, Rest::Over { .. }) && view.holder.is_none()
+    matches!(view.rest, QueueState::Finished { .. }) && view.holder.is_none()
 }
 
 fn waits(view: &RunView) -> bool {
-    matches!(view.rest, Rest::Waits { .. }) && view.holder.is_none()
+    matches!(view.rest, QueueState::NeedsPerson { .. }) && view.holder.is_none()
 }
 
 /// The words of the events of a run, without what tells nothing here.
@@ -63,7 +63,7 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     let first = fleet.start_worker("one");
     let view = fleet.wait(&run, waits);
     let what = "the gate of step 1 waits for you".to_owned();
-    assert_eq!(view.rest, Rest::Waits { what });
+    assert_eq!(view.rest, QueueState::NeedsPerson { what });
     let status = fleet.onloop(&["status", &run]);
     let said = String::from_utf8_lossy(&status.stderr).into_owned();
     let approve =
@@ -158,7 +158,7 @@ fn half_of_the_work_is_not_taken_for_all_of_it() {
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     fs::write(&armed, "").expect("a file");
-    let ready = Release { run_id: run.clone(), epoch: lease.epoch, rest: Rest::Ready };
+    let ready = Release { run_id: run.clone(), epoch: lease.epoch, rest: QueueState::Ready };
     fleet.client().call(&ready).expect("released");
     fleet.wait(&run, is_over);
     assert!(!armed.exists(), "nobody has died");
@@ -194,7 +194,7 @@ fn a_run_that_is_worked_on_is_given_up_from_the_checkout() {
     let abandon = fleet.onloop(&["abandon", &run, "--reason", "the shop is closed"]);
     assert!(abandon.status.success(), "{}", fleet.all(&abandon));
     let view = fleet.wait(&run, is_over);
-    assert_eq!(view.rest, Rest::Over { how: "abandoned".to_owned() });
+    assert_eq!(view.rest, QueueState::Finished { how: "abandoned".to_owned() });
     assert!(!lives(&agents(&fleet)[0]));
 }
 
@@ -208,7 +208,7 @@ fn a_run_comes_home_and_goes_on_there() {
     // The gate waits for a person here as there.
     assert_eq!(gate.status.code(), Some(3), "{}", fleet.all(&gate));
     let view = fleet.wait(&run, |view| view.holder.is_none() && !waits(view));
-    assert!(matches!(view.rest, Rest::Home { .. }), "{view:?}");
+    assert!(matches!(view.rest, QueueState::Local { .. }), "{view:?}");
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     let resume = fleet.onloop(&["resume", &run, "--agent-command", BOTH]);
@@ -236,7 +236,11 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
         let shown = fleet.onloop_as("other", "shop", words);
         assert!(shown.status.success(), "{words:?}: {}", fleet.all(&shown));
     }
-    assert_eq!(fleet.client().call(&ReadOverview {}).expect("an overview").runs, [], "only looked at");
+    assert_eq!(
+        fleet.client().call(&ReadOverview {}).expect("an overview").runs,
+        [],
+        "only looked at"
+    );
     // A file that somebody has changed is not shown as if the run were none.
     let sound = fs::read_to_string(&file).expect("a file");
     fs::write(&file, sound.replacen("step_verified", "step_verifieX", 1)).expect("written");
@@ -253,7 +257,7 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
     let said = String::from_utf8_lossy(&home.stderr).into_owned();
     assert!(said.contains(&format!("Run {run} is completed")), "{said}");
     let view = fleet.client().call(&ReadJournal::now(&run)).expect("the run").view;
-    assert!(matches!(view.rest, Rest::Home { .. }), "{view:?}");
+    assert!(matches!(view.rest, QueueState::Local { .. }), "{view:?}");
 }
 
 #[test]
@@ -267,9 +271,9 @@ fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     let view = fleet.wait(
         &run,
-        |view| matches!(&view.rest, Rest::Again { what, .. } if what.starts_with("on one: ")),
+        |view| matches!(&view.rest, QueueState::Retry { what, .. } if what.starts_with("on one: ")),
     );
-    let Rest::Again { what, .. } = view.rest else { unreachable!("it is tried again") };
+    let QueueState::Retry { what, .. } = view.rest else { unreachable!("it is tried again") };
     assert!(what.contains("shop.git"), "{what}");
     fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
     // Nobody has to say so.
@@ -315,7 +319,7 @@ fn one_failing_repository_does_not_stop_the_others() {
     let rows: Vec<String> =
         said.lines().map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert!(rows[0].ends_with("shop.git completed"), "{said}");
-    assert!(rows[2].contains("none.git tried again: on one: git clone: "), "{said}");
+    assert!(rows[2].contains("none.git next try: on one: git clone: "), "{said}");
     assert!(rows[4].ends_with("mill.git completed"), "{said}");
 }
 
@@ -347,7 +351,10 @@ fn a_run_that_nobody_has_begun_is_given_up() {
         assert!(abandon.status.success(), "{}", fleet.all(&abandon));
     }
     let view = fleet.wait(&run, is_over);
-    assert_eq!((view.rest, view.head), (Rest::Over { how: "abandoned".to_owned() }, None));
+    assert_eq!(
+        (view.rest, view.head),
+        (QueueState::Finished { how: "abandoned".to_owned() }, None)
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::fs;
 use std::time::Duration;
 
 use fleet::Fleet;
-use onloop_fleet::engine::{ReadJournal, Rest};
+use onloop_fleet::engine::{QueueState, ReadJournal};
 use serde_json::Value;
 
 const STEPS: &str = "- [ ] **Step 1: Open the door**
@@ -97,7 +97,9 @@ fn record_report_and_receipt_are_the_same_here_and_on_a_fleet() {
     let mut fleet = Fleet::new(Duration::from_secs(6));
     let run = fleet.submit(STEPS, AGENT);
     fleet.start_worker("one");
-    fleet.wait(&run, |view| matches!(view.rest, Rest::Over { .. }) && view.holder.is_none());
+    fleet.wait(&run, |view| {
+        matches!(view.rest, QueueState::Finished { .. }) && view.holder.is_none()
+    });
     let words = ["run", "hotl-workflow-sell.md", "--run-id", "here", "--agent-command", AGENT];
     let here = fleet.onloop(&words);
     assert!(here.status.success(), "{}", fleet.all(&here));

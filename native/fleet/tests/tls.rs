@@ -80,7 +80,9 @@ fn a_server_is_trusted_when_the_authority_named_has_signed_its_certificate() {
     let (ours, others) = (Ours::called("ours"), Ours::called("others"));
     let url = ours.serve();
     let asked = |authority: Option<&Authority>| {
-        Client::new(&url, Key::new(), authority).call(&ReadOverview {}).expect_err("nobody knows the key")
+        Client::new(&url, Key::new(), authority)
+            .call(&ReadOverview {})
+            .expect_err("nobody knows the key")
     };
 
     let authority = Authority::read(&ours.file).expect("an authority");

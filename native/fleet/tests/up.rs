@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use onloop_fleet::client::Client;
-use onloop_fleet::engine::{Claim, EngineError, ReadJournal, Rest};
+use onloop_fleet::engine::{Claim, EngineError, QueueState, ReadJournal};
 use onloop_fleet::key::Key;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
@@ -75,7 +75,8 @@ fn what_was_answered_is_there_after_every_kill() {
     let offer = samples::offer("worker", &["*"]);
     let waiting = samples::submission("waiting", "claude");
     up.client.call(&waiting).expect("a new run");
-    let lease = up.client.call(&taking(&offer, Duration::ZERO)).expect("taken").expect("a run").lease;
+    let lease =
+        up.client.call(&taking(&offer, Duration::ZERO)).expect("taken").expect("a run").lease;
     let (first, one) = samples::lines(None, 1);
     up.client.call(&samples::append("waiting", Some(lease.epoch), None, &one)).expect("added");
 
@@ -84,7 +85,7 @@ fn what_was_answered_is_there_after_every_kill() {
     let (second, two) = samples::lines(Some(&first), 1);
     let append = samples::append("waiting", Some(lease.epoch), Some(&first), &two);
     assert_eq!(up.persistently(|client| client.call(&append)), second);
-    let rest = Rest::Waits { what: "a person".to_owned() };
+    let rest = QueueState::NeedsPerson { what: "a person".to_owned() };
     let release = samples::release("waiting", lease.epoch, rest.clone());
     up.persistently(|client| client.call(&release));
     until("another engine", || engine(home).is_some_and(|pid| pid != up.engine));
@@ -93,7 +94,10 @@ fn what_was_answered_is_there_after_every_kill() {
     // The whole is killed: its engine must not outlive it.
     let working = samples::submission("working", "claude");
     up.persistently(|client| client.call(&working));
-    let working = up.persistently(|client| client.call(&taking(&offer, Duration::ZERO))).expect("a run").lease;
+    let working = up
+        .persistently(|client| client.call(&taking(&offer, Duration::ZERO)))
+        .expect("a run")
+        .lease;
     kill_process(up.pid(), Signal::KILL).expect("killed");
     drop(up);
     until("the engine is gone", || test_kill_process(second_engine).is_err());
@@ -143,8 +147,7 @@ fn each_line_is_added_once_while_the_engine_is_killed_again_and_again() {
                             let lease = up.persistently(|client| client.call(&claim));
                             let append =
                                 samples::append(&run_id, Some(lease.epoch), head.as_ref(), &line);
-                            let added =
-                                up.client.call_within(LONG, &append);
+                            let added = up.client.call_within(LONG, &append);
                             match added {
                                 Ok(head) => break head,
                                 Err(EngineError::Fenced { .. }) => {}

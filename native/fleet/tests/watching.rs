@@ -9,21 +9,21 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use fleet::{Fleet, LONG};
-use onloop_fleet::engine::{ReadLog, Rest};
+use onloop_fleet::engine::{QueueState, ReadLog};
 
 const STEPS: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\ngate: human\n";
 
 /// Somebody who watches all runs.
-struct Watching(Child);
+struct Follower(Child);
 
-impl Watching {
-    fn begin(fleet: &Fleet) -> Watching {
+impl Follower {
+    fn begin(fleet: &Fleet) -> Follower {
         let mut web = fleet.command("state", "shop", &["web"]);
-        Watching(web.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("onloop web"))
+        Follower(web.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("onloop web"))
     }
 }
 
-impl Drop for Watching {
+impl Drop for Follower {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -51,7 +51,7 @@ fn a_run_that_nobody_has_begun_is_shown_as_that() {
     let said = String::from_utf8_lossy(&status.stdout).into_owned();
     let shop = fleet.path("shop.git");
     let expected = format!(
-        "· {run}\n    hotl-workflow-sell.md in {}\n    waits for a worker\n",
+        "· {run}\n    hotl-workflow-sell.md in {}\n    waiting for a worker\n",
         shop.display()
     );
     assert_eq!(said, expected);
@@ -72,7 +72,7 @@ fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
         heard.display()
     );
     // Whoever watches does not have to begin again for what is handed over later.
-    let early = Watching::begin(&fleet);
+    let early = Follower::begin(&fleet);
     let first = fleet.submit(STEPS, "touch door.txt; echo at once");
     fleet.start_worker("one");
     let log_of = |run: &str| fleet.path(&format!("state/runs/{run}/logs/1-1.log"));
@@ -83,13 +83,15 @@ fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
     until(&fleet, "words of a run that came later", || contains(&first, "at once"));
     drop(early);
     let run = fleet.submit_with(STEPS, &agent, &["--confine", "off"]);
-    let watching = Watching::begin(&fleet);
+    let watching = Follower::begin(&fleet);
     let text = until(&fleet, "words", || contains(&run, "I look at the door"));
     assert!(!text.contains("It is open"), "{text}");
     fs::write(&heard, "").expect("a file");
     until(&fleet, "last words", || contains(&run, "It is open"));
     drop(watching);
-    fleet.wait(&run, |view| matches!(view.rest, Rest::Waits { .. }) && view.holder.is_none());
+    fleet.wait(&run, |view| {
+        matches!(view.rest, QueueState::NeedsPerson { .. }) && view.holder.is_none()
+    });
     // Whoever comes later hears what was said last, from nobody who works any more.
     let read = ReadLog { run_id: run.clone(), seen: 0, wait_ms: 0 };
     let last = fleet.client().call(&read).expect("an answer").expect("a log").tail;

@@ -130,7 +130,7 @@ fn broken(path: &Path, what: &str, why: impl std::fmt::Display) -> EngineError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Rest;
+    use crate::engine::QueueState;
 
     #[test]
     fn a_journal_that_is_not_whole_is_not_written() {
@@ -139,7 +139,7 @@ mod tests {
         let submission = Submission::sample("shop");
         let begun = RunRecord::begin(&submission, 0).expect("a run");
         let head = Some(Head { seq: 2, sha256: "0123456789".to_owned() });
-        let rest = Rest::Over { how: "completed".to_owned() };
+        let rest = QueueState::Finished { how: "completed".to_owned() };
         let record = RunRecord { head, rest, ..begun };
         let run = ArchivedRun { record, submission, lines: String::new() };
         let path = folder.path().join("archive/run.jsonl");

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::record::{Chained, Judged};
-use super::{
-    Append, Appended, ArchivedRun, Change, EngineError, RunRecord, Storage, Submission,
-};
+use super::{Append, Appended, ArchivedRun, Change, EngineError, RunRecord, Storage, Submission};
 
 /// Runs in memory.
 #[derive(Debug, Default)]

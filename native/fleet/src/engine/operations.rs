@@ -11,8 +11,8 @@ use super::record::{invalid, judge_name};
 use super::schedule::Claimed;
 use super::service::{RETRY, now};
 use super::{
-    Appended, Assignment, Change, Engine, EngineError, Head, Lease, LogTail, NumberedLogTail, Offer,
-    Overview, Renewal, Rest, RunView, Storage, Submission,
+    Appended, Assignment, Change, Engine, EngineError, Head, Lease, LogTail, NumberedLogTail,
+    Offer, Overview, QueueState, Renewal, RunView, Storage, Submission,
 };
 
 /// Longest wait that a caller can ask for.
@@ -187,7 +187,8 @@ impl Operation for Claim {
             match met {
                 None => {
                     let missing = run_id.clone();
-                    let found = engine.through(|inner| async move { inner.restore(&missing).await });
+                    let found =
+                        engine.through(|inner| async move { inner.restore(&missing).await });
                     if !found.await? {
                         return Err(EngineError::NotFound { run_id: run_id.clone() });
                     }
@@ -205,7 +206,9 @@ impl Operation for Claim {
                 }
                 Some(Claimed::Ended(epoch)) => {
                     let run_id = run_id.clone();
-                    engine.through(|inner| async move { inner.expire(&run_id, epoch).await }).await?;
+                    engine
+                        .through(|inner| async move { inner.expire(&run_id, epoch).await })
+                        .await?;
                 }
                 Some(Claimed::Free) => {
                     let (run_id, holder) = (run_id.clone(), holder.clone());
@@ -229,7 +232,7 @@ pub struct Release {
     /// The lease.
     pub epoch: u64,
     /// How the run stands.
-    pub rest: Rest,
+    pub rest: QueueState,
 }
 
 impl Operation for Release {

@@ -8,7 +8,7 @@ use onloop_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Append, EngineError, Head, Rest, RunView, Submission};
+use super::{Append, EngineError, Head, QueueState, RunView, Submission};
 
 /// Most bytes of a submission, all of its words together. A workflow can have 4 MiB.
 pub(crate) const SUBMISSION_BYTES: usize = 5 * 1024 * 1024;
@@ -44,7 +44,7 @@ pub struct RunRecord {
     /// Who has that lease; `None`: it has ended.
     pub holder: Option<String>,
     /// How it stands while nobody has it.
-    pub rest: Rest,
+    pub rest: QueueState,
     /// The last line of its journal.
     pub head: Option<Head>,
     /// A person has decided something that the holder of the lease may not have seen.
@@ -107,7 +107,7 @@ impl RunRecord {
             version: 1,
             epoch: 0,
             holder: None,
-            rest: Rest::Ready,
+            rest: QueueState::Ready,
             head: None,
             decided: false,
             unserved: None,
@@ -145,7 +145,7 @@ impl RunRecord {
 
     /// Ends the lease `epoch`; with `rest` its holder says how the run stands, without it the holder has
     /// not been heard of for too long.
-    pub(crate) fn end_lease(&mut self, epoch: u64, rest: Option<Rest>) {
+    pub(crate) fn end_lease(&mut self, epoch: u64, rest: Option<QueueState>) {
         if self.holder.is_none() || self.epoch != epoch {
             return;
         }
@@ -153,11 +153,12 @@ impl RunRecord {
         self.version += 1;
         match rest {
             // What it waits for may have been decided between its last look and this.
-            Some(Rest::Waits { .. }) if self.decided => self.rest = Rest::Ready,
+            Some(QueueState::NeedsPerson { .. }) if self.decided => self.rest = QueueState::Ready,
             Some(rest) => self.rest = rest,
             // How far it came is in the journal; whoever takes it next finds out.
-            None if matches!(self.rest, Rest::Over { .. } | Rest::Home { .. }) => {}
-            None => self.rest = Rest::Ready,
+            None if matches!(self.rest, QueueState::Finished { .. } | QueueState::Local { .. }) => {
+            }
+            None => self.rest = QueueState::Ready,
         }
     }
 
@@ -211,8 +212,11 @@ impl RunRecord {
         self.unserved =
             lines.iter().rev().find_map(|(_, line)| unserved(line)).or(self.unserved.take());
         self.decided = append.epoch.is_none();
-        if self.decided && self.holder.is_none() && matches!(self.rest, Rest::Waits { .. }) {
-            self.rest = Rest::Ready;
+        if self.decided
+            && self.holder.is_none()
+            && matches!(self.rest, QueueState::NeedsPerson { .. })
+        {
+            self.rest = QueueState::Ready;
         }
     }
 
@@ -223,7 +227,8 @@ impl RunRecord {
 
     /// Whether nobody is to be given it any more.
     pub(crate) fn is_finished(&self) -> bool {
-        self.holder.is_none() && matches!(self.rest, Rest::Over { .. } | Rest::Home { .. })
+        self.holder.is_none()
+            && matches!(self.rest, QueueState::Finished { .. } | QueueState::Local { .. })
     }
 
     /// How it stands, for others.

@@ -240,7 +240,12 @@ impl Restate {
     }
 
     /// The lines between two numbers, once they have arrived where they are kept.
-    async fn earlier_lines(&self, run_id: &str, after: u64, last: u64) -> Result<String, EngineError> {
+    async fn earlier_lines(
+        &self,
+        run_id: &str,
+        after: u64,
+        last: u64,
+    ) -> Result<String, EngineError> {
         let target = target("Journal", run_id, "read")?;
         let count = usize::try_from(last.saturating_sub(after)).unwrap_or(usize::MAX);
         let until = Instant::now() + ARRIVE;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use super::{
-    AccountView, Lease, Offer, Overview, Renewal, Rest, RunRecord, Standing, WorkerView,
+    AccountView, Lease, LeaseStatus, Offer, Overview, QueueState, Renewal, RunRecord, WorkerView,
 };
 use crate::allow_list::covers;
 
@@ -81,7 +81,7 @@ impl Schedule {
         if let Some(unserved) = &record.unserved {
             agents.push((unserved.agent.clone(), unserved.until_ms));
         }
-        if let Rest::Until { at_ms, agent } = &record.rest {
+        if let QueueState::RateLimited { at_ms, agent } = &record.rest {
             agents.push((agent.clone(), *at_ms));
         }
         for (agent, until_ms) in agents.into_iter().filter(|(_, at)| *at > now.wall_ms) {
@@ -130,9 +130,13 @@ impl Schedule {
 
     fn fits(&self, entry: &Entry, offer: &Offer, now: Now) -> bool {
         let is_due = match &entry.record.rest {
-            Rest::Ready => true,
-            Rest::Until { at_ms, .. } | Rest::Again { at_ms, .. } => *at_ms <= now.wall_ms,
-            Rest::Waits { .. } | Rest::Over { .. } | Rest::Home { .. } => false,
+            QueueState::Ready => true,
+            QueueState::RateLimited { at_ms, .. } | QueueState::Retry { at_ms, .. } => {
+                *at_ms <= now.wall_ms
+            }
+            QueueState::NeedsPerson { .. }
+            | QueueState::Finished { .. }
+            | QueueState::Local { .. } => false,
         };
         is_due
             && entry.record.holder.is_none()
@@ -194,7 +198,9 @@ impl Schedule {
     pub(super) fn next_due_ms(&self, now: Now) -> Option<u64> {
         let rests = self.open.iter().filter_map(|(_, run_id)| {
             match self.entries.get(run_id).map(|entry| &entry.record.rest) {
-                Some(Rest::Until { at_ms, .. } | Rest::Again { at_ms, .. }) => Some(*at_ms),
+                Some(QueueState::RateLimited { at_ms, .. } | QueueState::Retry { at_ms, .. }) => {
+                    Some(*at_ms)
+                }
                 _ => None,
             }
         });
@@ -265,16 +271,16 @@ impl Schedule {
                 let is_its_own = entry.record.holder.as_ref() == Some(&offer.worker);
                 is_its_own && entry.record.epoch == *epoch
             });
-            let standing = match held {
-                None => Standing::Lost,
+            let status = match held {
+                None => LeaseStatus::Lost,
                 // It has ended, and somebody is about to be given the run.
-                Some(Entry { ends: Some(ends), .. }) if *ends <= now.steady => Standing::Lost,
+                Some(Entry { ends: Some(ends), .. }) if *ends <= now.steady => LeaseStatus::Lost,
                 Some(entry) => {
                     entry.ends = Some(now.steady + self.lease);
-                    if entry.is_recalled { Standing::Recalled } else { Standing::Held }
+                    if entry.is_recalled { LeaseStatus::Recalled } else { LeaseStatus::Held }
                 }
             };
-            Renewal { run_id: run_id.clone(), epoch: *epoch, standing, is_watched: false }
+            Renewal { run_id: run_id.clone(), epoch: *epoch, status, is_watched: false }
         });
         renewals.collect()
     }

@@ -148,7 +148,11 @@ impl<S: Storage> Inner<S> {
     }
 
     /// Looks at what came of a call about a run: what is not known has to be found out.
-    pub(super) fn judge<T>(&self, run_id: &str, outcome: Result<T, EngineError>) -> Result<T, EngineError> {
+    pub(super) fn judge<T>(
+        &self,
+        run_id: &str,
+        outcome: Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
         if let Err(error) = &outcome {
             log_internal(error);
             if matches!(error, EngineError::NotFound { .. }) {

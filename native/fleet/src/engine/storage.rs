@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::archive::ArchivedRun;
-use super::{Append, Appended, EngineError, Rest, RunRecord, Submission};
+use super::{Append, Appended, EngineError, QueueState, RunRecord, Submission};
 
 /// A change of one run's record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub enum Change {
         /// The lease.
         epoch: u64,
         /// How the run stands; `None`: the server has not heard of the holder for too long.
-        rest: Option<Rest>,
+        rest: Option<QueueState>,
     },
     /// Changes nothing: it returns the record behind all changes that were asked for earlier.
     None,

@@ -48,9 +48,9 @@ impl JournalledFiles {
         let text = String::from_utf8(lines.to_vec())
             .map_err(|_| Failure::new(FailureKind::Invalid, "a line of the ledger is not UTF-8"))?;
         let (epoch, patience) = match &self.writer {
-            Writer::Driver { lease, courier } if lease.run_id == id => {
-                if let Some(courier) = courier {
-                    courier.deliver(&text)?;
+            Writer::Driver { lease, pusher } if lease.run_id == id => {
+                if let Some(pusher) = pusher {
+                    pusher.deliver(&text)?;
                 }
                 (Some(lease.epoch), DRIVER_PATIENCE)
             }
@@ -63,9 +63,7 @@ impl JournalledFiles {
             Err(error @ EngineError::Conflict { .. }) => {
                 self.known = None;
                 let mirror = Mirror::new(&self.runs, id);
-                mirror
-                    .pull(self.inner.as_mut(), &self.client)
-                    .map_err(of_mirror)?;
+                mirror.pull(self.inner.as_mut(), &self.client).map_err(of_mirror)?;
                 Err(failure(&error))
             }
             Err(error) => Err(failure(&error)),

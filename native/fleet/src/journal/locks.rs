@@ -13,7 +13,7 @@ use super::mirror::Mirror;
 use super::{PATIENCE, failure, of_mirror, run_of};
 use crate::client::Client;
 use crate::engine::{Claim, EngineError, Lease, ReadJournal, Release};
-use crate::rest;
+use crate::queue_state;
 
 /// How long a person waits for a worker that was asked to stop.
 const RECALL_PATIENCE: Duration = Duration::from_secs(60);
@@ -88,7 +88,7 @@ impl JournalledLocks {
 
     fn give_back(&self, run: &str) {
         let Some(lease) = self.leases.map(|leases| leases.remove(run)) else { return };
-        let rest = rest::of_copy(&self.runs, run);
+        let rest = queue_state::of_copy(&self.runs, run);
         let release = Release { run_id: run.to_owned(), epoch: lease.epoch, rest };
         // What is not given back ends by itself.
         let _ = self.client.call_within(PATIENCE, &release);

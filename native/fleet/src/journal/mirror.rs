@@ -89,11 +89,7 @@ impl Mirror {
     /// # Errors
     ///
     /// [`MirrorError::Different`] where the copy has lines that the journal has not.
-    pub fn pull(
-        &self,
-        files: &mut dyn Files,
-        client: &Client,
-    ) -> Result<Lines, MirrorError> {
+    pub fn pull(&self, files: &mut dyn Files, client: &Client) -> Result<Lines, MirrorError> {
         let (head, size) = self.head(files)?;
         let after = head.as_ref().map_or(0, |head| head.seq);
         let lines = client.call(&ReadJournal { after, ..ReadJournal::now(&self.run_id) })?;

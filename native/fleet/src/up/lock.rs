@@ -22,7 +22,7 @@ impl DataLock {
     ///
     /// Who has it, or why it cannot be taken; a message.
     pub(crate) fn take(data: &Path) -> Result<DataLock, String> {
-        let path = data.join("desk.lock");
+        let path = data.join("server.lock");
         let cannot = |error: std::io::Error| format!("cannot use {}: {error}", data.display());
         crate::private::create_folder(data).map_err(cannot)?;
         let mut options = File::options();

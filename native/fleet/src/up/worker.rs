@@ -104,7 +104,7 @@ impl Plan {
         if let Some(slots) = self.slots {
             command.args(["--slots", &slots.to_string()]);
         }
-        command.env(crate::known::KEY_VARIABLE, &self.key);
+        command.env(crate::config::KEY_VARIABLE, &self.key);
         command.env(HIDDEN_VARIABLE, hidden::with([self.data.as_path()]));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C is for us, who end it in order.

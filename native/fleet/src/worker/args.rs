@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::leftovers::Leftovers;
-use super::table::Table;
+use super::active_runs::ActiveRuns;
+use super::ref_packer::RefPacker;
 use super::{Worker, run};
 use crate::allow_list::is_entry;
+use crate::config::{self, FleetConfig};
 use crate::hidden;
-use crate::known::{self, Known};
 
 /// Arguments of `onloop fleet worker`.
 #[derive(Clone, Debug, Args)]
@@ -73,7 +73,7 @@ impl WorkerArgs {
             )));
         }
         let (key_file, ca_file) = (self.key_file.as_deref(), self.ca_file.as_deref());
-        let known = Known::with(self.server.as_deref(), key_file, ca_file)
+        let known = FleetConfig::with(self.server.as_deref(), key_file, ca_file)
             .map_err(|error| Refusal::refused(error.to_string()))?;
         super::make_folder(&self.repos).map_err(Refusal::refused)?;
         let repos = self
@@ -82,7 +82,8 @@ impl WorkerArgs {
             .map_err(|error| Refusal::refused(format!("`{}`: {error}", self.repos.display())))?;
         let repositories = self.repositories(&repos)?;
         let mut private = vec![known.key_file.clone()];
-        private.extend(known::folder().ok().and_then(|folder| folder.parent().map(Path::to_owned)));
+        private
+            .extend(config::folder().ok().and_then(|folder| folder.parent().map(Path::to_owned)));
         let hidden = hidden::with(private.iter().map(PathBuf::as_path));
         if let Some(other) = hidden::in_the_way(&repos, &hidden) {
             return Err(Refusal::refused(format!(
@@ -99,7 +100,7 @@ impl WorkerArgs {
         super::make_folder(&state_home).map_err(Refusal::refused)?;
         let client = known.client();
         let onloop = beside(&program);
-        let places = run::Places {
+        let settings = run::DriverSettings {
             server: known.url,
             key_file: known.key_file,
             authority_file: known.authority.map(|authority| authority.file().to_owned()),
@@ -110,8 +111,9 @@ impl WorkerArgs {
             onloop: vec![onloop.to_string_lossy().into_owned()],
         };
         let slots = self.slots;
-        let (table, leftovers) = (Table::default(), Leftovers::default());
-        let worker = Worker { name, host, slots, repositories, client, places, table, leftovers };
+        let (active, ref_packer) = (ActiveRuns::default(), RefPacker::default());
+        let worker =
+            Worker { name, host, slots, repositories, client, settings, active, ref_packer };
         Ok((worker, alone))
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{Worker, log_tail};
-use crate::engine::{Heartbeat, LogTail, Renewal, Standing};
-use crate::leash::Word;
+use crate::engine::{Heartbeat, LeaseStatus, LogTail, Renewal};
+use crate::watchdog::LeaseMessage;
 
 /// Pause between two heartbeats of a worker without a run.
 const IDLE_PAUSE: Duration = Duration::from_secs(5);
@@ -28,14 +28,14 @@ pub(super) fn begin(worker: &Arc<Worker>) {
         loop {
             let pause = send(&worker, &mut watched);
             // A lease that has just begun may be shorter than a pause without one.
-            worker.table.wait_for_more(pause);
+            worker.active.wait_for_more(pause);
         }
     });
 }
 
 /// Sends one heartbeat; returns the pause before the next one.
 fn send(worker: &Worker, watched: &mut Watched) -> Duration {
-    let leases = worker.table.leases();
+    let leases = worker.active.leases();
     let lasts: BTreeMap<_, _> =
         leases.iter().map(|lease| ((&lease.run_id, lease.epoch), lease.lasts_ms)).collect();
     let heartbeat = Heartbeat {
@@ -51,17 +51,17 @@ fn send(worker: &Worker, watched: &mut Watched) -> Duration {
             watched.insert(tail.run_id.clone(), Some((tail, asked)));
         }
         watched.retain(|run, _| renewals.iter().any(|it| it.is_watched && it.run_id == *run));
-        for Renewal { run_id, epoch, standing, is_watched } in renewals {
+        for Renewal { run_id, epoch, status, is_watched } in renewals {
             let lasts_ms = lasts.get(&(&run_id, epoch)).copied();
             let left_ms = lasts_ms.unwrap_or_default().saturating_sub(took_ms);
-            let tell = |word| worker.table.tell(&run_id, epoch, word);
-            match standing {
-                Standing::Held => tell(Word::Holds(left_ms)),
-                Standing::Recalled => {
-                    tell(Word::Holds(left_ms));
-                    tell(Word::Recalled);
+            let tell = |word| worker.active.tell(&run_id, epoch, word);
+            match status {
+                LeaseStatus::Held => tell(LeaseMessage::Renewed(left_ms)),
+                LeaseStatus::Recalled => {
+                    tell(LeaseMessage::Renewed(left_ms));
+                    tell(LeaseMessage::Recalled);
                 }
-                Standing::Lost => tell(Word::Lost),
+                LeaseStatus::Lost => tell(LeaseMessage::Lost),
             }
             if is_watched {
                 watched.entry(run_id).or_default();

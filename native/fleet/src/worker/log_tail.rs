@@ -10,7 +10,7 @@ use crate::engine::{Heartbeat, LOG_TAIL_BYTES, LogTail};
 
 /// Reads the end of a run's log.
 pub(super) fn of_run(worker: &Worker, run_id: &str) -> Option<LogTail> {
-    read(&worker.places.runs().join(run_id).join("logs"), run_id)
+    read(&worker.settings.runs().join(run_id).join("logs"), run_id)
 }
 
 /// Sends the end of a run's log once more when its driver has ended: people who look later find it.

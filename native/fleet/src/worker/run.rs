@@ -15,20 +15,20 @@ use onloop_core::run::is_run_id;
 use onloop_core::text;
 use tracing::{error, warn};
 
-use super::table::Asked;
+use super::active_runs::StopReason;
 use super::{Worker, log_tail};
-use crate::clone;
-use crate::conduct::{Outcome, Task};
 use crate::allow_list::admits;
-use crate::engine::{Assignment, Lease, Release, Rest};
-use crate::leash::KILLED;
-use crate::rest;
+use crate::clone;
+use crate::driver::{Outcome, Task};
+use crate::engine::{Assignment, Lease, QueueState, Release};
+use crate::queue_state;
+use crate::watchdog::KILLED;
 
 /// How long the server is told that a run is at rest.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a driver is told besides its run.
-pub(crate) struct Places {
+pub(crate) struct DriverSettings {
     /// Address of the fleet's server.
     pub(crate) server: String,
     /// The file with the fleet's key.
@@ -47,7 +47,7 @@ pub(crate) struct Places {
     pub(crate) onloop: Vec<String>,
 }
 
-impl Places {
+impl DriverSettings {
     pub(super) fn runs(&self) -> PathBuf {
         self.state_home.join("runs")
     }
@@ -60,9 +60,9 @@ impl Places {
 
 /// Begins to work on a run.
 pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
-    if !worker.table.enter(&assignment.lease) {
-        if worker.table.stops() {
-            give_back(worker, &assignment.lease, Rest::Ready);
+    if !worker.active.enter(&assignment.lease) {
+        if worker.active.stops() {
+            give_back(worker, &assignment.lease, QueueState::Ready);
         }
         return;
     }
@@ -72,13 +72,13 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
         match refusal(&worker, &assignment) {
             Some(why) => {
                 error!("run {}: {why}", text::one_line(&lease.run_id));
-                worker.table.leave(&lease.run_id);
+                worker.active.leave(&lease.run_id);
                 let what = format!("on {}: {why}", worker.name);
-                give_back(&worker, &lease, Rest::Waits { what });
+                give_back(&worker, &lease, QueueState::NeedsPerson { what });
             }
             None => work(&worker, assignment),
         }
-        worker.table.told();
+        worker.active.released();
     });
 }
 
@@ -91,7 +91,7 @@ fn refusal(worker: &Worker, assignment: &Assignment) -> Option<String> {
     }
     let repository = &submission.repository;
     let is_allowed = worker.repositories.iter().any(|allowed| admits(allowed, repository));
-    (!is_allowed).then(|| format!("`{}` is not allowed there", text::one_line(repository)))
+    (!is_allowed).then(|| format!("the allow-list does not admit `{}`", text::one_line(repository)))
 }
 
 fn work(worker: &Worker, assignment: Assignment) {
@@ -107,14 +107,14 @@ fn work(worker: &Worker, assignment: Assignment) {
             None
         }
     };
-    let asked = worker.table.leave(&lease.run_id);
+    let asked = worker.active.leave(&lease.run_id);
     settle(worker, (&lease, &repository), outcome, asked);
 }
 
 /// Waits for a driver; `None`: it was ended before it could say how.
 fn outcome_of(worker: &Worker, lease: &Lease, mut driver: Child) -> Option<Outcome> {
     let status = driver.wait();
-    let reason = match (Outcome::take(&worker.places.folder(&lease.run_id)), status) {
+    let reason = match (Outcome::take(&worker.settings.folder(&lease.run_id)), status) {
         (Ok(Some(outcome)), _) => return Some(outcome),
         (Ok(None), Ok(status)) if status.success() || status.code() == Some(KILLED.into()) => {
             return None;
@@ -126,10 +126,10 @@ fn outcome_of(worker: &Worker, lease: &Lease, mut driver: Child) -> Option<Outco
 }
 
 fn start(worker: &Worker, assignment: Assignment) -> Result<Child, String> {
-    let places = &worker.places;
-    let Places { server, key_file, authority_file, repos, .. } = places;
+    let settings = &worker.settings;
+    let DriverSettings { server, key_file, authority_file, repos, .. } = settings;
     let lease = assignment.lease.clone();
-    let folder = places.folder(&lease.run_id);
+    let folder = settings.folder(&lease.run_id);
     super::make_folder(&folder)?;
     // The outcome of an earlier driver is not this one's.
     Outcome::take(&folder).map_err(|error| error.to_string())?;
@@ -138,9 +138,9 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<Child, String> {
         server: server.clone(),
         key_file: key_file.clone(),
         authority_file: authority_file.clone(),
-        runs: places.runs().to_string_lossy().into_owned(),
+        runs: settings.runs().to_string_lossy().into_owned(),
         repos: repos.clone(),
-        program: places.onloop.clone(),
+        program: settings.onloop.clone(),
     };
     let file = folder.join("task.json");
     let bytes = serde_json::to_vec(&task).expect("a task has only string keys");
@@ -153,15 +153,15 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<Child, String> {
     let _ = std::fs::rename(&log, folder.join("driver.1.log"));
     let output = File::create(&log).map_err(|error| format!("`{}`: {error}", log.display()))?;
     let errors = output.try_clone().map_err(|error| error.to_string())?;
-    let mut command = Command::new(&places.program);
-    command.args(["leash", &lease.lasts_ms.to_string()]);
-    command.arg(&places.program).arg("conduct").arg(&file);
-    command.env("ONLOOP_STATE_HOME", &places.state_home).env(HIDDEN_VARIABLE, &places.hidden);
+    let mut command = Command::new(&settings.program);
+    command.args(["watchdog", &lease.lasts_ms.to_string()]);
+    command.arg(&settings.program).arg("drive").arg(&file);
+    command.env("ONLOOP_STATE_HOME", &settings.state_home).env(HIDDEN_VARIABLE, &settings.hidden);
     command.stdin(Stdio::piped()).stdout(output).stderr(errors).process_group(0);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     if let Some(stdin) = child.stdin.take() {
         rustix::io::ioctl_fionbio(&stdin, true).map_err(|error| error.to_string())?;
-        worker.table.guarded(&lease.run_id, stdin);
+        worker.active.guarded(&lease.run_id, stdin);
     }
     Ok(child)
 }
@@ -171,37 +171,37 @@ fn settle(
     worker: &Worker,
     (lease, repository): (&Lease, &str),
     outcome: Option<Outcome>,
-    asked: Asked,
+    asked: StopReason,
 ) {
     let rest = match (outcome, asked) {
         (Some(Outcome::Released), _) => {
-            worker.table.went_well(&lease.run_id);
+            worker.active.went_well(&lease.run_id);
             clean(worker, lease, repository);
             return;
         }
         (Some(Outcome::TryLater { reason }), _) => {
             let what = format!("on {}: {reason}", worker.name);
-            let pause = worker.table.pause_of(&lease.run_id);
+            let pause = worker.active.pause_of(&lease.run_id);
             warn!("run {}: {what}; next try in {} s", lease.run_id, pause.as_secs());
-            let at_ms =
-                rest::millis(rest::now()) + u64::try_from(pause.as_millis()).unwrap_or_default();
-            Rest::Again { at_ms, what }
+            let at_ms = queue_state::millis(queue_state::now())
+                + u64::try_from(pause.as_millis()).unwrap_or_default();
+            QueueState::Retry { at_ms, what }
         }
         (Some(Outcome::Failed { reason }), _) => {
             error!("run {}: {reason}", lease.run_id);
-            Rest::Waits { what: format!("on {}: {reason}", worker.name) }
+            QueueState::NeedsPerson { what: format!("on {}: {reason}", worker.name) }
         }
-        (Some(Outcome::Stopped), Asked::Recalled) => {
-            Rest::Waits { what: "somebody has taken it".to_owned() }
+        (Some(Outcome::Stopped), StopReason::Recalled) => {
+            QueueState::NeedsPerson { what: "another machine has taken it".to_owned() }
         }
-        (Some(Outcome::Stopped), Asked::Stopping | Asked::No) => Rest::Ready,
+        (Some(Outcome::Stopped), StopReason::Stopping | StopReason::None) => QueueState::Ready,
         // When its lease has ended, the run may continue here or on another worker.
         (None, _) => return,
     };
     give_back(worker, lease, rest);
 }
 
-fn give_back(worker: &Worker, lease: &Lease, rest: Rest) {
+fn give_back(worker: &Worker, lease: &Lease, rest: QueueState) {
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
     if let Err(error) = worker.client.call_within(PATIENCE, &release) {
         warn!("run {}: the server did not learn its state: {error}", lease.run_id);
@@ -210,12 +210,12 @@ fn give_back(worker: &Worker, lease: &Lease, rest: Rest) {
 
 /// Removes the clone of a run that is over, and tidies up behind many of them.
 fn clean(worker: &Worker, lease: &Lease, repository: &str) {
-    let runs = worker.places.runs();
-    let rest = rest::of_copy(&runs.to_string_lossy(), &lease.run_id);
-    if matches!(rest, Rest::Over { .. }) {
-        if let Err(error) = clone::forget(&worker.places.repos, &lease.run_id) {
+    let runs = worker.settings.runs();
+    let rest = queue_state::of_copy(&runs.to_string_lossy(), &lease.run_id);
+    if matches!(rest, QueueState::Finished { .. }) {
+        if let Err(error) = clone::forget(&worker.settings.repos, &lease.run_id) {
             warn!("run {}: its clone stays: {error}", lease.run_id);
         }
-        worker.leftovers.add(repository, &lease.run_id);
+        worker.ref_packer.add(repository, &lease.run_id);
     }
 }

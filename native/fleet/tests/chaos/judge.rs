@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use onloop_core::documents::ledger;
 use onloop_core::run::Run;
-use onloop_fleet::engine::{ReadJournal, Rest, RunView};
+use onloop_fleet::engine::{QueueState, ReadJournal, RunView};
 use serde_json::Value;
 
 use crate::world::World;
@@ -89,7 +89,7 @@ pub(crate) fn faults(
     };
     let lines = values(text.as_bytes());
     let mut faults = Faults(Vec::new());
-    let said = Rest::Over { how: run.status.as_str().to_owned() };
+    let said = QueueState::Finished { how: run.status.as_str().to_owned() };
     faults.unless(view.rest == said, || format!("{said:?} is said to be {:?}", view.rest));
     let is_abandoned = run.status.as_str() == "abandoned";
     faults.unless(is_abandoned == is_given_up, || {

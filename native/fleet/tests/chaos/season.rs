@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use onloop_fleet::engine::{Overview, ReadJournal, ReadOverview, Rest};
+use onloop_fleet::engine::{Overview, QueueState, ReadJournal, ReadOverview};
 
 use crate::harm::{Harm, Remedy};
 use crate::judge::{self, Alone};
@@ -69,7 +69,7 @@ impl<'w> Season<'w> {
 
     /// The runs of this season that are not over.
     fn open(&self) -> Vec<String> {
-        let is_open = |rest: &Rest| !matches!(rest, Rest::Over { .. });
+        let is_open = |rest: &QueueState| !matches!(rest, QueueState::Finished { .. });
         let runs = self.overview.runs.iter();
         runs.filter(|run| is_open(&run.rest)).map(|run| run.run_id.clone()).collect()
     }

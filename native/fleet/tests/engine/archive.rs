@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use onloop_core::run::Event;
 use onloop_core::time::Timestamp;
 use onloop_fleet::engine::{
-    Archive, Claim, EngineError, Head, Lines, ReadJournal, ReadOverview, Rest, Settings, Submission,
+    Archive, Claim, EngineError, Head, Lines, QueueState, ReadJournal, ReadOverview, Settings,
+    Submission,
 };
 
 use crate::samples::{append, chained, chained_at, lines, offer, release, submission};
@@ -31,7 +32,7 @@ pub(crate) async fn all(engine: &impl Service, folder: &Path) {
 }
 
 async fn what_stays(engine: &impl Service, folder: &Path) {
-    let waits = Rest::Waits { what: "step 1: a person".to_owned() };
+    let waits = QueueState::NeedsPerson { what: "step 1: a person".to_owned() };
     run(engine, "waits", &[3], waits).await;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a time");
     let soon = i64::try_from(now.as_millis()).expect("a time") + 3_600_000;
@@ -39,7 +40,7 @@ async fn what_stays(engine: &impl Service, folder: &Path) {
     let recent = chained_at(None, 2, &event, Timestamp::from_millis(soon)).1;
     end(engine, "recent", &[recent], over()).await;
     run(engine, "over", &[1, 2], over()).await;
-    run(engine, "home", &[2], Rest::Home { host: "laptop".to_owned() }).await;
+    run(engine, "home", &[2], QueueState::Local { host: "laptop".to_owned() }).await;
     run(engine, "unbegun", &[], over()).await;
     // Longer than an engine may want to keep in one piece.
     run(engine, "long", &[1, 80, 40, 1], over()).await;
@@ -57,7 +58,8 @@ async fn what_can_be_asked(engine: &impl Service) {
     for (id, count) in [("over", 3), ("long", 122), ("home", 2), ("unbegun", 0)] {
         let (head, all) = lines(None, count);
         for after in 0..=count {
-            let Lines { lines, view } = engine.call(&reading(id, after as u64, NOW)).await.expect("lines");
+            let Lines { lines, view } =
+                engine.call(&reading(id, after as u64, NOW)).await.expect("lines");
             assert_eq!(lines, all.split_inclusive('\n').skip(after).collect::<String>(), "{id}");
             assert_eq!(view.head, (count > 0).then(|| head.clone()), "{id}");
             assert_eq!((view.run_id.as_str(), view.holder), (id, None));
@@ -73,7 +75,7 @@ async fn what_can_be_asked(engine: &impl Service) {
     let other = Submission { text: "another".to_owned(), ..submission("over", "claude") };
     let exists = EngineError::Exists { run_id: "over".to_owned() };
     assert_eq!(engine.call(&other).await, Err(exists));
-    engine.call(&release("over", 1, Rest::Ready)).await.expect("its lease ended long ago");
+    engine.call(&release("over", 1, QueueState::Ready)).await.expect("its lease ended long ago");
     until_listed(engine, &["waits", "recent"]).await;
 }
 
@@ -100,7 +102,7 @@ async fn what_comes_back(engine: &impl Service, folder: &Path) {
     let (head, added) = lines(Some(&last), 1);
     let append = append("over", Some(lease.epoch), Some(&last), &added);
     assert_eq!(engine.call(&append).await, Ok(head));
-    let home = Rest::Home { host: "laptop".to_owned() };
+    let home = QueueState::Local { host: "laptop".to_owned() };
     engine.call(&release("over", lease.epoch, home.clone())).await.expect("released");
     until_listed(engine, &["waits", "recent"]).await;
     let read = engine.call(&reading("over", 3, NOW)).await.expect("lines");
@@ -113,7 +115,7 @@ async fn what_is_gone(engine: &impl Service, folder: &Path) {
         let missing = EngineError::NotFound { run_id: id.to_owned() };
         assert_eq!(engine.call(&ReadJournal::now(id)).await.unwrap_err(), missing);
         assert_eq!(claim(engine, id).await.unwrap_err(), missing);
-        let nothing = engine.call(&release(id, 1, Rest::Ready)).await;
+        let nothing = engine.call(&release(id, 1, QueueState::Ready)).await;
         assert_eq!(nothing, Err(missing.clone()));
         let (_, one) = lines(None, 1);
         assert_eq!(engine.call(&append(id, None, None, &one)).await, Err(missing));
@@ -167,7 +169,7 @@ async fn files_that_are_damaged(engine: &impl Service, folder: &Path) {
 }
 
 /// A run that has come to rest, with lines that were added in parts.
-pub(crate) async fn run(engine: &impl Service, id: &str, counts: &[usize], rest: Rest) {
+pub(crate) async fn run(engine: &impl Service, id: &str, counts: &[usize], rest: QueueState) {
     let mut head: Option<Head> = None;
     let mut parts = Vec::new();
     for count in counts {
@@ -178,10 +180,11 @@ pub(crate) async fn run(engine: &impl Service, id: &str, counts: &[usize], rest:
     end(engine, id, &parts, rest).await;
 }
 
-async fn end(engine: &impl Service, id: &str, parts: &[String], rest: Rest) {
+async fn end(engine: &impl Service, id: &str, parts: &[String], rest: QueueState) {
     engine.call(&submission(id, "claude")).await.expect("a new run");
     let offer = offer(&format!("worker-{id}"), &[&format!("git@example.com:{id}")]);
-    let epoch = engine.call(&taking(&offer, LONG)).await.expect("taken").expect("a run").lease.epoch;
+    let epoch =
+        engine.call(&taking(&offer, LONG)).await.expect("taken").expect("a run").lease.epoch;
     let mut head: Option<Head> = None;
     for part in parts {
         let added = append(id, Some(epoch), head.as_ref(), part);
@@ -205,7 +208,10 @@ pub(crate) async fn until_listed(engine: &impl Service, expected: &[&str]) {
     }
 }
 
-async fn claim(engine: &impl Service, id: &str) -> Result<onloop_fleet::engine::Lease, EngineError> {
+async fn claim(
+    engine: &impl Service,
+    id: &str,
+) -> Result<onloop_fleet::engine::Lease, EngineError> {
     let (run_id, holder) = (id.to_owned(), "laptop".to_owned());
     engine.call(&Claim { run_id, holder, recall: false }).await
 }
@@ -220,6 +226,6 @@ fn files(folder: &Path) -> Vec<String> {
     names.into_iter().collect()
 }
 
-fn over() -> Rest {
-    Rest::Over { how: "completed".to_owned() }
+fn over() -> QueueState {
+    QueueState::Finished { how: "completed".to_owned() }
 }

@@ -6,7 +6,7 @@ use onloop_core::documents::ledger;
 use onloop_core::run::Event;
 use onloop_core::time::Timestamp;
 use onloop_fleet::engine::{
-    Append, Engine, EngineError, Head, Offer, Operation, ReadJournal, Release, Rest, Storage,
+    Append, Engine, EngineError, Head, Offer, Operation, QueueState, ReadJournal, Release, Storage,
     Submission, Take,
 };
 
@@ -65,7 +65,7 @@ pub(crate) fn offer(worker: &str, repositories: &[&str]) -> Offer {
 }
 
 /// The end of a lease.
-pub(crate) fn release(run_id: &str, epoch: u64, rest: Rest) -> Release {
+pub(crate) fn release(run_id: &str, epoch: u64, rest: QueueState) -> Release {
     Release { run_id: run_id.to_owned(), epoch, rest }
 }
 

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use onloop_core::run::{Event, Wait, WaitReason};
 use onloop_core::time::Timestamp;
 use onloop_fleet::engine::{
-    Append, Assignment, Claim, EngineError, Head, Heartbeat, Lease, LogTail, Offer, ReadJournal,
-    ReadLog, ReadOverview,
-    Rest, Settings, Standing, Submission,
+    Append, Assignment, Claim, EngineError, Head, Heartbeat, Lease, LeaseStatus, LogTail, Offer,
+    QueueState, ReadJournal, ReadLog, ReadOverview, Settings, Submission,
 };
 
-use crate::samples::{Service, append, chained, lines, offer, reading, release, submission, taking};
+use crate::samples::{
+    Service, append, chained, lines, offer, reading, release, submission, taking,
+};
 
 /// How long a lease holds on the engine under test.
 const LEASE: Duration = Duration::from_millis(900);
@@ -56,7 +57,7 @@ async fn submissions(engine: &impl Service) {
     assert_eq!(engine.call(&other).await, Err(exists));
     let overview = engine.call(&ReadOverview {}).await.expect("an overview");
     let view = overview.runs.iter().find(|view| view.run_id == run.run_id).expect("the run");
-    assert_eq!((&view.rest, &view.holder, &view.head), (&Rest::Ready, &None, &None));
+    assert_eq!((&view.rest, &view.holder, &view.head), (&QueueState::Ready, &None, &None));
     let assignment = take(engine, "submitted").await;
     assert_eq!((assignment.submission, assignment.head), (run, None));
 }
@@ -67,10 +68,12 @@ async fn order_of_runs(engine: &impl Service) {
         // The order is that in which they came, to the millisecond.
         until_next_millisecond().await;
     }
-    let first = engine.call(&taking(&offer("worker-order", &["git@example.com:order-*"]), NOW)).await;
+    let first =
+        engine.call(&taking(&offer("worker-order", &["git@example.com:order-*"]), NOW)).await;
     assert_eq!(first.expect("taken").expect("a run").lease.run_id, "order-b");
     assert_eq!(take(engine, "order-c").await.lease.run_id, "order-c");
-    let nothing = engine.call(&taking(&offer("worker-order", &["git@example.com:order"]), NOW)).await;
+    let nothing =
+        engine.call(&taking(&offer("worker-order", &["git@example.com:order"]), NOW)).await;
     assert_eq!(nothing, Ok(None), "what does not end with `*` is meant as a whole");
     assert_eq!(take(engine, "order-*").await.lease.run_id, "order-a");
     let overview = engine.call(&ReadOverview {}).await.expect("an overview");
@@ -141,7 +144,7 @@ async fn long_journals(engine: &impl Service) {
     let other = Append { lines: other_lines(added.after.as_ref(), 1).1, ..added.clone() };
     let conflict = EngineError::Conflict { run_id: "long".to_owned(), head };
     assert_eq!(engine.call(&other).await, Err(conflict));
-    engine.call(&release("long", epoch, Rest::Ready)).await.expect("released");
+    engine.call(&release("long", epoch, QueueState::Ready)).await.expect("released");
     let again = take(engine, "long").await;
     assert_eq!(again.submission, submission("long", "claude"));
 }
@@ -176,7 +179,7 @@ async fn repetitions(engine: &impl Service) {
     assert_eq!(engine.call(&add(Some(&ahead), &other)).await, Err(conflict));
     // What was there counts even when the lease has ended since.
     engine.call(&release("repeated", epoch, waits())).await.expect("released");
-    engine.call(&release("repeated", epoch, Rest::Ready)).await.expect("ended before");
+    engine.call(&release("repeated", epoch, QueueState::Ready)).await.expect("ended before");
     assert_eq!(engine.call(&add(Some(&second), &one)).await, Ok(third));
     assert_eq!(view(engine, "repeated").await.rest, waits());
 }
@@ -186,7 +189,7 @@ async fn fences(engine: &impl Service) {
     let (first, one) = lines(None, 1);
     let add = |epoch, lines: &str, after| append("fenced", Some(epoch), after, lines);
     engine.call(&add(old.epoch, &one, None)).await.expect("added");
-    engine.call(&release("fenced", old.epoch, Rest::Ready)).await.expect("released");
+    engine.call(&release("fenced", old.epoch, QueueState::Ready)).await.expect("released");
     let (_, next) = lines(Some(&first), 1);
     let fenced = |holder: &str| {
         let (run_id, holder) = ("fenced".to_owned(), holder.to_owned());
@@ -198,7 +201,7 @@ async fn fences(engine: &impl Service) {
     assert_eq!((new.lease.epoch, new.head), (old.epoch + 1, Some(first.clone())));
     assert_eq!(engine.call(&late).await, fenced("worker-fenced"));
     // The end of a lease that has ended changes nothing.
-    let over = Rest::Over { how: "completed".to_owned() };
+    let over = QueueState::Finished { how: "completed".to_owned() };
     engine.call(&release("fenced", old.epoch, over)).await.expect("nothing happens");
     assert_eq!(view(engine, "fenced").await.holder.as_deref(), Some("worker-fenced"));
     engine.call(&add(new.lease.epoch, &next, Some(&first))).await.expect("added");
@@ -208,20 +211,24 @@ async fn leases_that_end(engine: &impl Service) {
     let old = begin(engine, "expires").await;
     assert!(old.lasts_ms < LEASE.as_millis() as u64, "the holder gives up first");
     let offer = offer("worker-expires", &["git@example.com:expires"]);
-    let beat = |epoch| Heartbeat { offer: offer.clone(), leases: vec![("expires".to_owned(), epoch)], logs: Vec::new() };
-    let standing = async |beat: Heartbeat| engine.call(&beat).await.expect("heard")[0].standing;
+    let beat = |epoch| Heartbeat {
+        offer: offer.clone(),
+        leases: vec![("expires".to_owned(), epoch)],
+        logs: Vec::new(),
+    };
+    let status = async |beat: Heartbeat| engine.call(&beat).await.expect("heard")[0].status;
     let begun = Instant::now();
     while begun.elapsed() < LEASE * 2 {
-        assert_eq!(standing(beat(old.epoch)).await, Standing::Held);
+        assert_eq!(status(beat(old.epoch)).await, LeaseStatus::Held);
         tokio::time::sleep(LEASE / 4).await;
     }
-    assert_eq!(standing(beat(old.epoch + 1)).await, Standing::Lost);
+    assert_eq!(status(beat(old.epoch + 1)).await, LeaseStatus::Lost);
     let renewed = Instant::now();
-    assert_eq!(standing(beat(old.epoch)).await, Standing::Held);
+    assert_eq!(status(beat(old.epoch)).await, LeaseStatus::Held);
     let next = engine.call(&taking(&offer, LONG)).await.expect("taken").expect("a run");
     assert_eq!(next.lease.epoch, old.epoch + 1);
     assert!(renewed.elapsed() >= LEASE, "not before it has ended");
-    assert_eq!(standing(beat(old.epoch)).await, Standing::Lost);
+    assert_eq!(status(beat(old.epoch)).await, LeaseStatus::Lost);
     let overview = engine.call(&ReadOverview {}).await.expect("an overview");
     let shown = Offer { busy: 1, ..offer };
     assert!(overview.workers.iter().any(|worker| worker.offer == shown));
@@ -238,19 +245,19 @@ async fn recalls(engine: &impl Service) {
         leases: vec![("recalled".to_owned(), held.epoch)],
         logs: Vec::new(),
     };
-    let standing = async || engine.call(&beat).await.expect("heard")[0].standing;
+    let status = async || engine.call(&beat).await.expect("heard")[0].status;
     assert_eq!(claim(engine, "recalled", "laptop", false).await, busy);
-    assert_eq!(standing().await, Standing::Held);
+    assert_eq!(status().await, LeaseStatus::Held);
     assert_eq!(claim(engine, "recalled", "laptop", true).await, busy);
     for _ in 0..2 {
-        assert_eq!(standing().await, Standing::Recalled);
+        assert_eq!(status().await, LeaseStatus::Recalled);
     }
-    engine.call(&release("recalled", held.epoch, Rest::Ready)).await.expect("released");
+    engine.call(&release("recalled", held.epoch, QueueState::Ready)).await.expect("released");
     let lease = claim(engine, "recalled", "laptop", true).await.expect("a lease");
     assert_eq!((lease.epoch, lease.holder.as_str()), (held.epoch + 1, "laptop"));
     // Whoever did not get the answer asks again.
     assert_eq!(claim(engine, "recalled", "laptop", true).await, Ok(lease.clone()));
-    let home = Rest::Home { host: "laptop".to_owned() };
+    let home = QueueState::Local { host: "laptop".to_owned() };
     engine.call(&release("recalled", lease.epoch, home.clone())).await.expect("released");
     assert_eq!(view(engine, "recalled").await.rest, home);
     let nothing = engine.call(&taking(&beat.offer, NOW)).await;
@@ -330,11 +337,15 @@ async fn agents_that_are_not_served(engine: &impl Service) {
     let append = append("limited-a", Some(lease.epoch), Some(&first), &line);
     engine.call(&append).await.expect("added");
     let offer = offer("worker-limited", &["git@example.com:limited-*"]);
-    assert_eq!(engine.call(&taking(&offer, NOW)).await, Ok(None), "the other run of that agent waits, too");
+    assert_eq!(
+        engine.call(&taking(&offer, NOW)).await,
+        Ok(None),
+        "the other run of that agent waits, too"
+    );
     let overview = engine.call(&ReadOverview {}).await.expect("an overview");
     let account = overview.accounts.iter().find(|account| account.agent == "limited");
     assert_eq!(account.expect("the agent").until_ms, Some(until_ms));
-    let rest = Rest::Until { at_ms: until_ms + 300, agent: "limited".to_owned() };
+    let rest = QueueState::RateLimited { at_ms: until_ms + 300, agent: "limited".to_owned() };
     engine.call(&release("limited-a", lease.epoch, rest)).await.expect("released");
     for _ in 0..2 {
         engine.call(&taking(&offer, LONG)).await.expect("taken").expect("a run");
@@ -346,7 +357,7 @@ async fn what_is_tried_again(engine: &impl Service) {
     let lease = begin_with(engine, "again-a", "away").await;
     engine.call(&submission("again-b", "away")).await.expect("a new run");
     let at_ms = now_ms() + 700;
-    let rest = Rest::Again { at_ms, what: "the remote does not answer".to_owned() };
+    let rest = QueueState::Retry { at_ms, what: "the remote does not answer".to_owned() };
     engine.call(&release("again-a", lease.epoch, rest.clone())).await.expect("released");
     assert_eq!(view(engine, "again-a").await.rest, rest);
     let offer = offer("worker-again", &["git@example.com:again-*"]);
@@ -359,7 +370,7 @@ async fn what_is_tried_again(engine: &impl Service) {
 
 async fn ends(engine: &impl Service) {
     let lease = begin(engine, "over").await;
-    let over = Rest::Over { how: "completed".to_owned() };
+    let over = QueueState::Finished { how: "completed".to_owned() };
     for _ in 0..2 {
         engine.call(&release("over", lease.epoch, over.clone())).await.expect("released");
     }
@@ -412,10 +423,14 @@ async fn refusals(engine: &impl Service) {
     assert_eq!(engine.call(&append_to("nowhere")).await, Err(missing("nowhere")));
     assert_eq!(engine.call(&append_to("../nowhere")).await, Err(missing("../nowhere")));
     assert_eq!(engine.call(&ReadJournal::now("nowhere")).await.unwrap_err(), missing("nowhere"));
-    let released = engine.call(&release("nowhere", 1, Rest::Ready)).await;
+    let released = engine.call(&release("nowhere", 1, QueueState::Ready)).await;
     assert_eq!(released, Err(missing("nowhere")));
-    let beat = Heartbeat { offer: offer("worker", &[]), leases: vec![("nowhere".to_owned(), 1)], logs: Vec::new() };
-    assert_eq!(engine.call(&beat).await.expect("heard")[0].standing, Standing::Lost);
+    let beat = Heartbeat {
+        offer: offer("worker", &[]),
+        leases: vec![("nowhere".to_owned(), 1)],
+        logs: Vec::new(),
+    };
+    assert_eq!(engine.call(&beat).await.expect("heard")[0].status, LeaseStatus::Lost);
 
     let lease = begin(engine, "refused").await;
     for (lines, why) in [
@@ -462,8 +477,8 @@ async fn claim(
     engine.call(&Claim { run_id, holder, recall }).await
 }
 
-fn waits() -> Rest {
-    Rest::Waits { what: "step 2: a person".to_owned() }
+fn waits() -> QueueState {
+    QueueState::NeedsPerson { what: "step 2: a person".to_owned() }
 }
 
 fn other_lines(before: Option<&Head>, count: usize) -> (Head, String) {

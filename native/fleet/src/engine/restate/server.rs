@@ -21,7 +21,7 @@ use crate::log::Log;
 /// The file with the key that the server signs with.
 pub(super) const IDENTITY: &str = "engine-identity.pem";
 /// What the server calls itself: the folder of its data.
-const NODE: &str = "desk";
+const NODE: &str = "node";
 /// Most bytes of a socket's path, with room for the longest name: systems take 103.
 const FOLDER_BYTES_MAX: usize = 80;
 /// How long it may take to come up. It takes less than a second where nothing else runs.

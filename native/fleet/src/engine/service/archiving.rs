@@ -31,7 +31,10 @@ enum Archived {
 
 impl<S: Storage> Inner<S> {
     /// A run that lies in the archive and nowhere else.
-    pub(in crate::engine) async fn archived(&self, run_id: &str) -> Result<Option<ArchivedRun>, EngineError> {
+    pub(in crate::engine) async fn archived(
+        &self,
+        run_id: &str,
+    ) -> Result<Option<ArchivedRun>, EngineError> {
         let Some(archive) = self.archive.clone() else { return Ok(None) };
         if self.schedule().record(run_id).is_some() {
             return Ok(None);

@@ -8,24 +8,24 @@ use onloop_core::run::is_run_id;
 
 use crate::client::Client;
 use crate::clone::{self, REMOTE};
-use crate::engine::{EngineError, ReadJournal, Rest};
+use crate::engine::{EngineError, QueueState, ReadJournal};
 use crate::git::git;
 use crate::submit;
 
 /// A run of a fleet.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct TrackedRun {
     /// Its id.
     pub(crate) run_id: String,
     /// Where it is.
     pub(crate) run: FleetRun,
 }
 
-impl Mark {
+impl TrackedRun {
     /// Brings the commits of its checkpoints to the checkout that it was submitted from, where that works:
     /// they are for comparing.
     pub(crate) fn fetch(&self) {
-        let Mark { run_id, run: FleetRun { root, remote, .. } } = self;
+        let TrackedRun { run_id, run: FleetRun { root, remote, .. } } = self;
         let Some(root) = root else { return };
         let names = format!("+refs/onloop/{run_id}/*:refs/onloop/{run_id}/fetched/{remote}/*");
         let _ = git(Path::new(root), &["fetch", "--quiet", "--no-tags", remote, &names]);
@@ -41,7 +41,7 @@ impl Mark {
 
 /// Learns of the runs of the fleet that a command line names and this machine has not heard of: they were
 /// handed over elsewhere.
-pub(super) fn learn(argv: &[String], runs: &str, server: &str, client: &Client) {
+pub(super) fn discover(argv: &[String], runs: &str, server: &str, client: &Client) {
     let is_unknown = |id: &&str| is_run_id(id) && !Path::new(runs).join(id).exists();
     for id in named(argv).into_iter().filter(is_unknown) {
         let found = match client.call(&ReadJournal::now(id)) {
@@ -56,7 +56,7 @@ pub(super) fn learn(argv: &[String], runs: &str, server: &str, client: &Client) 
                 continue;
             }
         };
-        if matches!(found.view.rest, Rest::Home { .. }) {
+        if matches!(found.view.rest, QueueState::Local { .. }) {
             continue;
         }
         let here = std::env::current_dir().unwrap_or_default();
@@ -89,12 +89,12 @@ fn named(argv: &[String]) -> Vec<&str> {
 }
 
 /// Every one of them.
-pub(crate) fn marked(runs: &str) -> Vec<Mark> {
+pub(crate) fn tracked_runs(runs: &str) -> Vec<TrackedRun> {
     let Ok(entries) = std::fs::read_dir(runs) else { return Vec::new() };
     let mark = |entry: std::fs::DirEntry| {
         let bytes = std::fs::read(entry.path().join("fleet.json")).ok()?;
         let run = fleet_run::read(&bytes)?;
-        Some(Mark { run_id: entry.file_name().into_string().ok()?, run })
+        Some(TrackedRun { run_id: entry.file_name().into_string().ok()?, run })
     };
     entries.flatten().filter_map(mark).collect()
 }

@@ -5,7 +5,7 @@ const OF_BEGINNING: [&str; 5] = ["--mode", "--branch", "--on-existing", "--revie
 /// Options of `onloop run` alone that have none.
 const FLAGS_OF_BEGINNING: [&str; 4] = ["--auto-approve", "--fresh", "--stash", "--no-reverify"];
 
-/// Those options that say how a run is conducted, for going on with it.
+/// Those options that say how a run is driven, for going on with it.
 pub(super) fn of_going_on(options: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = options.iter();

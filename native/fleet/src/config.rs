@@ -25,7 +25,7 @@ const AUTHORITY: &str = "ca.pem";
 
 /// A fleet that this machine knows.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct FleetConfig {
     /// Where its server is.
     pub url: String,
     /// Its key.
@@ -38,7 +38,7 @@ pub struct Known {
 
 /// Why no fleet is known; it says what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum KnownError {
+pub enum ConfigError {
     /// There is no place to look.
     #[error(
         "there is no state home: set ONLOOP_STATE_HOME to an absolute folder (HOME is not set)"
@@ -91,17 +91,17 @@ struct ServerDocument {
     url: String,
 }
 
-impl Known {
+impl FleetConfig {
     /// The fleet of this machine; `server` is what a command line names.
     ///
     /// # Errors
     ///
     /// Why there is none.
-    pub fn find(server: Option<&str>) -> Result<Known, KnownError> {
-        Known::find_in(&environment(), &current_folder(), server)
+    pub fn find(server: Option<&str>) -> Result<FleetConfig, ConfigError> {
+        FleetConfig::find_in(&environment(), &current_folder(), server)
     }
 
-    /// As [`Known::find`], with the files of a key and of an authority that a command line names.
+    /// As [`FleetConfig::find`], with the files of a key and of an authority that a command line names.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl Known {
         server: Option<&str>,
         key_file: Option<&Path>,
         authority_file: Option<&Path>,
-    ) -> Result<Known, KnownError> {
+    ) -> Result<FleetConfig, ConfigError> {
         let mut env = environment();
         let named = [(KEY_VARIABLE, key_file), (AUTHORITY_VARIABLE, authority_file)];
         for (variable, file) in named {
@@ -118,35 +118,35 @@ impl Known {
                 env.insert(variable.to_owned(), path.to_owned());
             }
         }
-        Known::find_in(&env, &current_folder(), server)
+        FleetConfig::find_in(&env, &current_folder(), server)
     }
 
     fn find_in(
         env: &BTreeMap<String, String>,
         cwd: &str,
         server: Option<&str>,
-    ) -> Result<Known, KnownError> {
+    ) -> Result<FleetConfig, ConfigError> {
         let set = |name: &str| env.get(name).filter(|value| !value.is_empty());
         let home = folder_in(env, cwd);
         let named = server.map(str::to_owned).or_else(|| set(SERVER_VARIABLE).cloned());
         let url = match (named, &home) {
             (Some(url), _) => url,
             (None, Some(home)) => read_server(&home.join(SERVER))?,
-            (None, None) => return Err(KnownError::NoHome),
+            (None, None) => return Err(ConfigError::NoHome),
         };
         let uri = url.parse::<Uri>().ok().filter(|uri| uri.host().is_some());
         let is_encrypted = match uri.as_ref().and_then(|uri| uri.scheme_str()) {
             Some("https") => true,
             Some("http") => false,
-            _ => return Err(KnownError::Url { url: onloop_core::text::one_line(&url) }),
+            _ => return Err(ConfigError::Url { url: onloop_core::text::one_line(&url) }),
         };
         if !is_encrypted && !is_loopback(&url) && set(PLAIN_VARIABLE).is_none_or(|it| it != "1") {
-            return Err(KnownError::Plain { url });
+            return Err(ConfigError::Plain { url });
         }
         let key = match (set(KEY_VARIABLE), &home) {
             (Some(path), _) => Path::new(cwd).join(path),
             (None, Some(home)) => home.join(KEY),
-            (None, None) => return Err(KnownError::NoHome),
+            (None, None) => return Err(ConfigError::NoHome),
         };
         let authority = match (set(AUTHORITY_VARIABLE), home.map(|home| home.join(AUTHORITY))) {
             // Nobody vouches for a server without TLS.
@@ -155,7 +155,7 @@ impl Known {
             (None, Some(file)) if file.exists() => Some(Authority::read(&file)?),
             (None, _) => None,
         };
-        Ok(Known { url, key: Key::read(&key)?, key_file: key, authority })
+        Ok(FleetConfig { url, key: Key::read(&key)?, key_file: key, authority })
     }
 
     /// The server of the fleet that this machine's commands use, where it was remembered.
@@ -163,7 +163,7 @@ impl Known {
     /// # Errors
     ///
     /// Why there is none.
-    pub fn server() -> Result<String, KnownError> {
+    pub fn server() -> Result<String, ConfigError> {
         read_server(&folder()?.join(SERVER))
     }
 
@@ -172,7 +172,7 @@ impl Known {
     /// # Errors
     ///
     /// Why it cannot be written.
-    pub fn remember(&self) -> Result<(), KnownError> {
+    pub fn remember(&self) -> Result<(), ConfigError> {
         let folder = folder()?;
         self.key.write(&folder.join(KEY))?;
         let path = folder.join(SERVER);
@@ -180,7 +180,7 @@ impl Known {
         let mut bytes = serde_json::to_vec(&document).expect("only string keys");
         bytes.push(b'\n');
         crate::private::write(&path, &bytes)
-            .map_err(|error| KnownError::Server { path, why: error.to_string() })
+            .map_err(|error| ConfigError::Server { path, why: error.to_string() })
     }
 
     /// The way to its server.
@@ -193,9 +193,9 @@ impl Known {
 ///
 /// # Errors
 ///
-/// [`KnownError::NoHome`].
-pub fn folder() -> Result<PathBuf, KnownError> {
-    folder_in(&environment(), &current_folder()).ok_or(KnownError::NoHome)
+/// [`ConfigError::NoHome`].
+pub fn folder() -> Result<PathBuf, ConfigError> {
+    folder_in(&environment(), &current_folder()).ok_or(ConfigError::NoHome)
 }
 
 /// The folder for what workers of this machine keep and agents may see: `onloop/fleet` in
@@ -212,12 +212,12 @@ fn folder_in(env: &BTreeMap<String, String>, cwd: &str) -> Option<PathBuf> {
     state_home(env, cwd).map(|home| Path::new(&home).join("fleet"))
 }
 
-fn read_server(path: &Path) -> Result<String, KnownError> {
-    let bad = |why: String| KnownError::Server { path: path.to_owned(), why };
+fn read_server(path: &Path) -> Result<String, ConfigError> {
+    let bad = |why: String| ConfigError::Server { path: path.to_owned(), why };
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(KnownError::NoServer);
+            return Err(ConfigError::NoServer);
         }
         Err(error) => return Err(bad(error.to_string())),
     };
@@ -246,15 +246,15 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let home = folder.path().to_str().expect("UTF-8").to_owned();
         let mut env = BTreeMap::from([("ONLOOP_STATE_HOME".to_owned(), home)]);
-        let find = |env: &_, server| Known::find_in(env, "/srv/desk", server);
-        assert!(matches!(find(&env, None), Err(KnownError::NoServer)));
+        let find = |env: &_, server| FleetConfig::find_in(env, "/srv/desk", server);
+        assert!(matches!(find(&env, None), Err(ConfigError::NoServer)));
         for url in ["http://one:1", "HTTP://one", "http://127.0.0.1:1@one"] {
             let plain = find(&env, Some(url)).unwrap_err();
-            assert!(matches!(plain, KnownError::Plain { .. }), "{plain}");
+            assert!(matches!(plain, ConfigError::Plain { .. }), "{plain}");
         }
         env.insert(PLAIN_VARIABLE.to_owned(), "1".to_owned());
         let missing = find(&env, Some("http://one:1")).unwrap_err();
-        assert!(matches!(missing, KnownError::Key(_)), "{missing}");
+        assert!(matches!(missing, ConfigError::Key(_)), "{missing}");
         Key::new().write(&folder.path().join("fleet/fleet.key")).expect("written");
         let url = |env: &_, server| find(env, server).map(|known| known.url);
         assert_eq!(url(&env, Some("http://one:1")).expect("known"), "http://one:1");
@@ -265,13 +265,13 @@ mod tests {
         assert_eq!(url(&env, None).expect("known"), "http://three");
         assert_eq!(url(&env, Some("http://one:1")).expect("known"), "http://one:1");
         for wrong in ["one:1", "http://", "ftp://one", "http://one two"] {
-            assert!(matches!(url(&env, Some(wrong)), Err(KnownError::Url { .. })), "{wrong}");
+            assert!(matches!(url(&env, Some(wrong)), Err(ConfigError::Url { .. })), "{wrong}");
         }
         let authority = folder.path().join("fleet/ca.pem");
         std::fs::write(&authority, "not yet").expect("written");
         assert_eq!(url(&env, None).expect("known"), "http://three", "nobody vouches for it");
         let wrong = url(&env, Some("https://three"));
-        assert!(matches!(wrong, Err(KnownError::Authority(AuthorityError::Form { .. }))));
+        assert!(matches!(wrong, Err(ConfigError::Authority(AuthorityError::Form { .. }))));
         env.insert(AUTHORITY_VARIABLE.to_owned(), "nowhere.pem".to_owned());
         assert_eq!(url(&env, None).expect("known"), "http://three");
         let missing = url(&env, Some("https://three")).unwrap_err().to_string();
@@ -279,6 +279,6 @@ mod tests {
         env.insert(KEY_VARIABLE.to_owned(), "nowhere.key".to_owned());
         let missing = url(&env, None).unwrap_err().to_string();
         assert!(missing.contains("/srv/desk/nowhere.key"), "{missing}");
-        assert!(matches!(find(&BTreeMap::new(), None), Err(KnownError::NoHome)));
+        assert!(matches!(find(&BTreeMap::new(), None), Err(ConfigError::NoHome)));
     }
 }

@@ -1,9 +1,9 @@
 //! Working on one run: the same program as anywhere, on the run's journal, in a clone of its repository.
 
+mod options;
 mod outcome;
-mod place;
 mod task;
-mod words;
+mod workspace;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,13 +23,13 @@ pub use task::Task;
 
 use crate::client::Client;
 use crate::clone::{self, REMOTE};
-use crate::engine::{Release, Rest};
+use crate::engine::{QueueState, Release};
+use crate::git_retry::{RetryingGit, TransientFailure};
 use crate::journal::{Mirror, Writer, on_journal};
-use crate::patient::{PatientGit, Trouble};
-use crate::travel::{Courier, Luggage, Traveller};
-use crate::{leash, rest};
+use crate::outbox::{Outbox, OutboxSource, Pusher};
+use crate::{queue_state, watchdog};
 use outcome::{LastNote, NotingTerminal};
-use place::{Hitch, Place};
+use workspace::{PrepareError, Workspace};
 
 /// How long a driver tries to say how a run stands. What it cannot say is found out when its lease ends.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(10);
@@ -40,7 +40,7 @@ const QUICK_MS: u64 = 15;
 
 /// Works on the run of the task in this file until the run is at rest. The worker reads the outcome from a
 /// file beside the task.
-pub fn conduct(file: &Path) -> ExitCode {
+pub fn drive(file: &Path) -> ExitCode {
     let task = match Task::read(file) {
         Ok(task) => task,
         Err(why) => {
@@ -48,7 +48,7 @@ pub fn conduct(file: &Path) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    leash::end_with_guard(task.assignment.lease.lasts_ms);
+    watchdog::end_with_guard(task.assignment.lease.lasts_ms);
     let outcome = work(&task);
     if let Outcome::TryLater { reason } | Outcome::Failed { reason } = &outcome {
         error!("{reason}");
@@ -67,32 +67,32 @@ fn work(task: &Task) -> Outcome {
         Ok(client) => client,
         Err(why) => return Outcome::failed(&why),
     };
-    let place = match place::prepare(task, &client) {
+    let place = match workspace::prepare(task, &client) {
         Ok(place) => place,
-        Err(Hitch::Refused(why)) => return Outcome::failed(&why),
-        Err(Hitch::Later(why)) => return Outcome::try_later(&why),
+        Err(PrepareError::Refused(why)) => return Outcome::failed(&why),
+        Err(PrepareError::Later(why)) => return Outcome::try_later(&why),
     };
     if let Err(error) = std::env::set_current_dir(&place.cwd) {
         return Outcome::failed(&format!("`{}`: {error}", place.cwd.display()));
     }
-    let trouble = Trouble::default();
-    let courier = match courier(task, &place, &trouble) {
-        Ok(courier) => courier,
-        Err(failure) => return failed_or_later(&failure, &trouble),
+    let transient = TransientFailure::default();
+    let pusher = match pusher(task, &place, &transient) {
+        Ok(pusher) => pusher,
+        Err(failure) => return failed_or_later(&failure, &transient),
     };
     let last_note = LastNote::default();
-    let exit = drive(task, place, &client, (&courier, &trouble, &last_note));
-    let settled = courier.settle();
+    let exit = run_program(task, place, &client, (&pusher, &transient, &last_note));
+    let settled = pusher.settle();
     match exit {
         Exit::Done | Exit::Failed | Exit::Paused => {
             if let Err(failure) = settled {
-                return failed_or_later(&failure, &trouble);
+                return failed_or_later(&failure, &transient);
             }
             release(task, &client);
             Outcome::Released
         }
         Exit::Interrupted => Outcome::Stopped,
-        Exit::Usage | Exit::Refused | Exit::Bug | Exit::Custom(_) => match trouble.met() {
+        Exit::Usage | Exit::Refused | Exit::Bug | Exit::Custom(_) => match transient.get() {
             Some(reason) => Outcome::try_later(&reason),
             None => {
                 let note = last_note.get();
@@ -103,15 +103,15 @@ fn work(task: &Task) -> Outcome {
 }
 
 /// Runs the program in the place that is prepared for it.
-fn drive(
+fn run_program(
     task: &Task,
-    place: Place,
+    place: Workspace,
     client: &Client,
-    (courier, trouble, last_note): (&Courier, &Trouble, &LastNote),
+    (pusher, transient, last_note): (&Pusher, &TransientFailure, &LastNote),
 ) -> Exit {
     let lease = task.assignment.lease.clone();
     let (id, epoch, repos) = (lease.run_id.clone(), lease.epoch, task.repos.clone());
-    let writer = Writer::Driver { lease, courier: Some(courier.clone()) };
+    let writer = Writer::Driver { lease, pusher: Some(pusher.clone()) };
     let (goes_on, argv, program) = (place.begun.is_some(), place.argv, task.program.clone());
     let note = last_note.clone();
     onloop::main_on(
@@ -134,7 +134,7 @@ fn drive(
             })
         },
         |_, host| {
-            let git = Box::new(PatientGit::new(host.git, trouble.clone()));
+            let git = Box::new(RetryingGit::new(host.git, transient.clone()));
             let last = last_note.clone();
             let terminal = Box::new(NotingTerminal { inner: host.terminal, last });
             let host = OsHost { git, terminal, ..host };
@@ -144,31 +144,31 @@ fn drive(
 }
 
 /// Starts what brings the work of the run from its clone to the remote.
-fn courier(task: &Task, place: &Place, trouble: &Trouble) -> Result<Courier, Failure> {
-    let (lease, trouble) = (task.assignment.lease.clone(), trouble.clone());
+fn pusher(task: &Task, place: &Workspace, transient: &TransientFailure) -> Result<Pusher, Failure> {
+    let (lease, transient) = (task.assignment.lease.clone(), transient.clone());
     let workflow = task.assignment.submission.workflow.clone();
     let (cwd, begun) = (place.cwd_text(), place.begun.clone());
-    Courier::hire(move || {
-        let git = Box::new(PatientGit::new(Box::new(OsGit::new()), trouble));
+    Pusher::start(move || {
+        let git = Box::new(RetryingGit::new(Box::new(OsGit::new()), transient));
         let base = match &begun {
             Some(_) => None,
             None => crate::git::git(Path::new(&cwd), &["rev-parse", "HEAD^{commit}"]).ok(),
         };
         let (cwd, workflow) = (cwd.as_str(), workflow.as_str());
-        let traveller = Traveller { cwd, remote: REMOTE, lease, workflow, base };
-        let mut luggage = Luggage::take(git, traveller)?;
+        let source = OutboxSource { cwd, remote: REMOTE, lease, workflow, base };
+        let mut outbox = Outbox::take(git, source)?;
         if let Some(run) = begun {
-            luggage.recall(&run.checkpoints);
+            outbox.recall(&run.checkpoints);
             if let Some(branch) = run.place.branch.clone() {
-                luggage.bring_branch(branch);
+                outbox.add_branch(branch);
             }
         }
-        Ok(luggage)
+        Ok(outbox)
     })
 }
 
-fn failed_or_later(failure: &Failure, trouble: &Trouble) -> Outcome {
-    match trouble.met() {
+fn failed_or_later(failure: &Failure, transient: &TransientFailure) -> Outcome {
+    match transient.get() {
         Some(_) => Outcome::try_later(&failure.message),
         None => Outcome::failed(&failure.message),
     }
@@ -179,8 +179,8 @@ fn release(task: &Task, client: &Client) {
     let mirror = Mirror::new(&task.runs, &lease.run_id);
     let read = std::fs::read(mirror.path()).ok().and_then(|bytes| ledger::read(&bytes, None).ok());
     let rest = match read {
-        Some(ledger) => rest::of_run(&ledger.run, rest::now(), max_wait_ms(task)),
-        None => Rest::Waits { what: "its record cannot be read any more".to_owned() },
+        Some(ledger) => queue_state::of_run(&ledger.run, queue_state::now(), max_wait_ms(task)),
+        None => QueueState::NeedsPerson { what: "its record cannot be read any more".to_owned() },
     };
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
     if let Err(error) = client.call_within(RELEASE_PATIENCE, &release) {
@@ -190,6 +190,6 @@ fn release(task: &Task, client: &Client) {
 
 /// How long the submitter wants a provider to be waited for.
 fn max_wait_ms(task: &Task) -> u64 {
-    let wish = words::value_of(&task.assignment.submission.options, "--max-wait");
+    let wish = options::value_of(&task.assignment.submission.options, "--max-wait");
     wish.and_then(|wish| duration::parse_ms(&wish)).unwrap_or(limits::MAX_WAIT_MS)
 }

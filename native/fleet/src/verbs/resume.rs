@@ -12,10 +12,10 @@ use onloop_core::effect::{Exit, Io, Program, Start};
 use onloop_core::text;
 use onloop_core::verb::{only_for_a_person, settle};
 
-use super::{Mark, holder, marked, marks, runs_of};
+use super::{TrackedRun, holder, marks, runs_of, tracked_runs};
 use crate::client::Client;
 use crate::clone::{self, REMOTE};
-use crate::engine::{Claim, EngineError, Lease, ReadJournal, Release, Rest};
+use crate::engine::{Claim, EngineError, Lease, QueueState, ReadJournal, Release};
 use crate::journal::{Mirror, Writer, on_journal};
 use crate::submit;
 
@@ -27,18 +27,18 @@ const STOP_PAUSE: Duration = Duration::from_millis(250);
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The fleet's run that the command line means.
-pub(super) fn meant(argv: &[String], server: &str, client: &Client) -> Option<Mark> {
+pub(super) fn meant(argv: &[String], server: &str, client: &Client) -> Option<TrackedRun> {
     let runs = runs_here()?;
-    marks::learn(argv, &runs, server, client);
-    let marks = marked(&runs);
+    tracked::discover(argv, &runs, server, client);
+    let marks = tracked_runs(&runs);
     marks.into_iter().find(|mark| argv.contains(&mark.run_id))
 }
 
 /// Brings the run here; afterwards it is a run of this machine alone.
-pub(super) fn bring(mark: &Mark, client: &Client) -> Result<(), Exit> {
+pub(super) fn bring(mark: &TrackedRun, client: &Client) -> Result<(), Exit> {
     demand_person("bringing a run home")?;
     let root = root_of(mark, client)?;
-    eprintln!("Bringing run {} home to {root}", mark.run_id);
+    eprintln!("Moving run {} to {root}", mark.run_id);
     let lease = match claim(mark, client) {
         Ok(lease) => lease,
         Err(error) => return Err(refuse(&error.to_string())),
@@ -48,8 +48,8 @@ pub(super) fn bring(mark: &Mark, client: &Client) -> Result<(), Exit> {
     }
     let exit = settle_here(mark, client, &lease);
     let rest = match exit {
-        Exit::Done => Rest::Home { host: holder() },
-        _ => Rest::Ready,
+        Exit::Done => QueueState::Local { host: holder() },
+        _ => QueueState::Ready,
     };
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
     client.call_within(PATIENCE, &release).map_err(|error| refuse(&error.to_string()))?;
@@ -81,7 +81,7 @@ fn runs_here() -> Option<String> {
 }
 
 /// The checkout that the run comes home to.
-fn root_of(mark: &Mark, client: &Client) -> Result<String, Exit> {
+fn root_of(mark: &TrackedRun, client: &Client) -> Result<String, Exit> {
     if let Some(root) = &mark.run.root {
         return Ok(root.clone());
     }
@@ -102,7 +102,7 @@ fn root_of(mark: &Mark, client: &Client) -> Result<String, Exit> {
 }
 
 /// Gets the lease of the run; whoever has it is asked to stop.
-pub(super) fn claim(mark: &Mark, client: &Client) -> Result<Lease, EngineError> {
+pub(super) fn claim(mark: &TrackedRun, client: &Client) -> Result<Lease, EngineError> {
     let claim = Claim { run_id: mark.run_id.clone(), holder: holder(), recall: true };
     let began = Instant::now();
     let mut told = false;
@@ -110,7 +110,7 @@ pub(super) fn claim(mark: &Mark, client: &Client) -> Result<Lease, EngineError> 
         match client.call_within(PATIENCE, &claim) {
             Err(EngineError::Busy { holder, .. }) if began.elapsed() < STOP_PATIENCE => {
                 if !std::mem::replace(&mut told, true) {
-                    eprintln!("  {holder} works on it and was asked to stop");
+                    eprintln!("  Waiting for {holder} to stop");
                 }
                 std::thread::sleep(STOP_PAUSE);
             }
@@ -120,7 +120,7 @@ pub(super) fn claim(mark: &Mark, client: &Client) -> Result<Lease, EngineError> 
 }
 
 /// The program that makes the checkout and records the move, on the run's journal.
-fn settle_here(mark: &Mark, client: &Client, lease: &Lease) -> Exit {
+fn settle_here(mark: &TrackedRun, client: &Client, lease: &Lease) -> Exit {
     let (id, remote) = (mark.run_id.clone(), mark.run.remote.clone());
     let (for_host, lease) = (client.clone(), lease.clone());
     onloop::main_on(
@@ -132,7 +132,7 @@ fn settle_here(mark: &Mark, client: &Client, lease: &Lease) -> Exit {
             if let Err(error) = mirror.pull(&mut files, for_host.as_ref(), Duration::ZERO) {
                 eprintln!("warning: run {}: {error}", mark.run_id);
             }
-            let writer = Writer::Driver { lease, courier: None };
+            let writer = Writer::Driver { lease, pusher: None };
             on_journal(host, &runs, for_host, writer)
         },
     )

@@ -6,7 +6,7 @@ use std::path::Path;
 use onloop::host::{Changes, Interrupts, OsChanges, Root};
 use onloop_core::effect::ProcessIdentity;
 
-use super::marks::{Mark, marked};
+use super::tracked::{TrackedRun, tracked_runs};
 use super::{LOOK_MS, PAUSE, log_tail, pull};
 use crate::client::Client;
 
@@ -15,7 +15,7 @@ const NOTICE_MS: u64 = 60_000;
 
 /// Somebody who watches.
 #[derive(Clone)]
-pub(super) struct Watching {
+pub(super) struct Follower {
     /// The folder of all runs.
     pub(super) runs: String,
     /// The fleet's server.
@@ -24,16 +24,16 @@ pub(super) struct Watching {
     pub(super) process: ProcessIdentity,
 }
 
-impl Watching {
+impl Follower {
     /// Keeps the copy of one run up to date, and hears its agent.
-    pub(super) fn begin(&self, mark: Mark) {
+    pub(super) fn begin(&self, mark: TrackedRun) {
         if mark.is_over(&self.runs) {
             return;
         }
         log_tail::follow(&self.runs, mark.clone(), &self.client);
         let watching = self.clone();
         std::thread::spawn(move || {
-            let Watching { runs, client, process } = watching;
+            let Follower { runs, client, process } = watching;
             while !mark.is_over(&runs) {
                 match pull(&runs, &mark, &client, LOOK_MS, &process) {
                     Ok(()) => mark.fetch(),
@@ -51,7 +51,7 @@ impl Watching {
             let mut changes = OsChanges::new(Root::new("/"), &interrupts);
             // Nobody can go on to be told where the first question is refused.
             while changes.changes(&watching.folders(), NOTICE_MS).is_ok() {
-                for mark in marked(&watching.runs) {
+                for mark in tracked_runs(&watching.runs) {
                     if known.insert(mark.run_id.clone()) {
                         watching.begin(mark);
                     }
@@ -61,7 +61,7 @@ impl Watching {
     }
 
     /// Where something new shows: among the runs, or where their folder will be, and in a folder of one that
-    /// has no record yet, which may be about to be marked.
+    /// has no record yet, which may be about to be tracked_runs.
     fn folders(&self) -> Vec<String> {
         let above = Path::new(&self.runs).ancestors().find(|folder| folder.is_dir());
         let mut folders = Vec::from_iter(above.map(|folder| folder.to_string_lossy().into_owned()));

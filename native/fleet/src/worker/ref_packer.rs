@@ -14,9 +14,9 @@ const RUNS_MAX: usize = 1024;
 
 /// Finished runs whose names are not packed yet, by repository.
 #[derive(Debug, Default)]
-pub(crate) struct Leftovers(Mutex<BTreeMap<String, Vec<String>>>);
+pub(crate) struct RefPacker(Mutex<BTreeMap<String, Vec<String>>>);
 
-impl Leftovers {
+impl RefPacker {
     /// Remembers that a run is over. Once there are many, their names move into the one file in which git
     /// keeps those that do not change.
     pub(crate) fn add(&self, repository: &str, run_id: &str) {
@@ -90,18 +90,18 @@ mod tests {
         git(folder, &words).expect("git");
         let packs = || std::fs::read_dir(folder.join("objects/pack")).expect("packs").count();
         assert_eq!(packs(), 0);
-        add(&Leftovers::default(), &shop, &(0..RUNS).collect::<Vec<_>>());
+        add(&RefPacker::default(), &shop, &(0..RUNS).collect::<Vec<_>>());
         assert!(packs() > 0);
     }
 
     /// Runs with these numbers are over.
-    fn add(leftovers: &Leftovers, (folder, commit): &(tempfile::TempDir, String), runs: &[usize]) {
+    fn add(packer: &RefPacker, (folder, commit): &(tempfile::TempDir, String), runs: &[usize]) {
         let path = folder.path().to_string_lossy();
         for over in runs {
             let id = format!("over-{over}");
             let name = format!("refs/onloop/{id}/1-1");
             git(folder.path(), &["update-ref", &name, commit]).expect("git");
-            leftovers.add(&path, &id);
+            packer.add(&path, &id);
         }
     }
 
@@ -116,11 +116,11 @@ mod tests {
         let shop = repository();
         let (folder, commit) = (shop.0.path(), &shop.1);
         git(folder, &["update-ref", "refs/onloop/open/1-1", commit]).expect("git");
-        let leftovers = Leftovers::default();
+        let packer = RefPacker::default();
         let runs: Vec<usize> = (0..RUNS).collect();
-        add(&leftovers, &shop, &runs[1..]);
+        add(&packer, &shop, &runs[1..]);
         assert_eq!(loose(folder), RUNS, "with the open one");
-        add(&leftovers, &shop, &runs[..1]);
+        add(&packer, &shop, &runs[..1]);
         assert_eq!(loose(folder), 1, "the open one");
         let named = git(folder, &["for-each-ref", "--format=%(objectname)", "refs/onloop"]);
         let named = named.expect("git");
@@ -131,18 +131,16 @@ mod tests {
     fn what_could_not_be_packed_is_packed_with_the_next() {
         let shop = repository();
         let folder = shop.0.path();
-        let leftovers = Leftovers::default();
+        let packer = RefPacker::default();
         let lock = folder.join("packed-refs.lock");
         std::fs::write(&lock, "").expect("a file");
-        add(&leftovers, &shop, &(0..RUNS).collect::<Vec<_>>());
+        add(&packer, &shop, &(0..RUNS).collect::<Vec<_>>());
         assert_eq!(loose(folder), RUNS, "somebody else packs");
         std::fs::remove_file(&lock).expect("it is there");
-        add(&leftovers, &shop, &(RUNS..2 * RUNS).collect::<Vec<_>>());
+        add(&packer, &shop, &(RUNS..2 * RUNS).collect::<Vec<_>>());
         assert_eq!(loose(folder), 0);
         // Elsewhere it is for others to see to.
-        leftovers.add("git@example.org:shop", "over-0");
-        assert!(
-            !leftovers.0.lock().expect("nobody has failed").contains_key("git@example.org:shop")
-        );
+        packer.add("git@example.org:shop", "over-0");
+        assert!(!packer.0.lock().expect("nobody has failed").contains_key("git@example.org:shop"));
     }
 }

@@ -3,10 +3,10 @@
 
 use onloop_core::effect::Exit;
 
-use super::home::{PATIENCE, claim, demand_person, meant, refuse};
+use super::resume::{PATIENCE, claim, demand_person, meant, refuse};
 use super::{LOOK_MS, PAUSE};
 use crate::client::Client;
-use crate::engine::{EngineError, ReadJournal, Release, Rest};
+use crate::engine::{EngineError, QueueState, ReadJournal, Release};
 use crate::status::described;
 
 /// Says of the run that the command line names how it stands, where it has no journal; whoever watches
@@ -29,7 +29,7 @@ pub(super) fn show(argv: &[String], server: &str, client: &Client) -> Option<Exi
             }
             Err(_) => return None,
         };
-        let is_over = matches!(view.rest, Rest::Over { .. } | Rest::Home { .. });
+        let is_over = matches!(view.rest, QueueState::Finished { .. } | QueueState::Local { .. });
         if read.wait_ms == 0 || is_over {
             print!("{}", described(view));
         }
@@ -37,7 +37,7 @@ pub(super) fn show(argv: &[String], server: &str, client: &Client) -> Option<Exi
             return Some(Exit::Done);
         }
         if read.wait_ms == 0 {
-            eprintln!("It is shown as soon as a worker begins it; Ctrl-C ends the waiting.");
+            eprintln!("Waiting for a worker to start it. Stop: Ctrl-C");
         }
         read.wait_ms = LOOK_MS;
     }
@@ -59,8 +59,8 @@ pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<
     if view.head.is_some() {
         return None;
     }
-    if let Rest::Over { how } = view.rest {
-        eprintln!("Run {} is {how} already.", mark.run_id);
+    if let QueueState::Finished { how } = view.rest {
+        eprintln!("Run {} is already {how}.", mark.run_id);
         return Some(if how == ABANDONED { Exit::Done } else { Exit::Failed });
     }
     if let Err(exit) = demand_person("abandoning a run") {
@@ -71,11 +71,13 @@ pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<
         Err(error) => return Some(refuse(&error.to_string())),
     };
     let rest = match look() {
-        Ok(lines) if lines.view.head.is_none() => Rest::Over { how: ABANDONED.to_owned() },
+        Ok(lines) if lines.view.head.is_none() => {
+            QueueState::Finished { how: ABANDONED.to_owned() }
+        }
         // Whoever was asked to stop had begun.
-        Ok(_) | Err(_) => Rest::Ready,
+        Ok(_) | Err(_) => QueueState::Ready,
     };
-    let is_begun = rest == Rest::Ready;
+    let is_begun = rest == QueueState::Ready;
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
     if let Err(error) = client.call_within(PATIENCE, &release) {
         return Some(refuse(&error.to_string()));
@@ -83,6 +85,6 @@ pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<
     if is_begun {
         return None;
     }
-    eprintln!("Run {} is abandoned; nobody had begun to work on it.", mark.run_id);
+    eprintln!("Run {} is abandoned. No worker had started it.", mark.run_id);
     Some(Exit::Done)
 }

@@ -9,48 +9,48 @@ use std::time::Duration;
 
 use onloop_core::effect::{Failure, FailureKind};
 
-use super::{Luggage, is_about_work};
+use super::{Outbox, is_about_work};
 
 /// How long work waits that is there but for its boxes. A turn that is over sooner spares it its own way.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// The work of one run, with somebody who brings it.
 #[derive(Clone)]
-pub struct Courier {
-    errands: Sender<Errand>,
+pub struct Pusher {
+    jobs: Sender<Job>,
 }
 
 /// Lines whose checkpoints are to be brought; none: everything that waits.
-struct Errand {
+struct Job {
     lines: Option<String>,
     done: Sender<Result<(), Failure>>,
 }
 
-impl Courier {
-    /// Takes the luggage that `pack` makes, and brings it from then on.
+impl Pusher {
+    /// Takes the outbox that `pack` makes, and brings it from then on.
     ///
     /// # Errors
     ///
     /// Those of `pack`.
     pub fn hire(
-        pack: impl FnOnce() -> Result<Luggage, Failure> + Send + 'static,
-    ) -> Result<Courier, Failure> {
-        let (errands, orders) = channel();
+        pack: impl FnOnce() -> Result<Outbox, Failure> + Send + 'static,
+    ) -> Result<Pusher, Failure> {
+        let (jobs, orders) = channel();
         let (packed, is_packed) = channel();
         thread::spawn(move || match pack() {
-            Ok(luggage) => {
+            Ok(outbox) => {
                 let _ = packed.send(Ok(()));
-                attend(luggage, &orders);
+                attend(outbox, &orders);
             }
             Err(failure) => {
                 let _ = packed.send(Err(failure));
             }
         });
         is_packed.recv().unwrap_or_else(|_| Err(gone()))?;
-        Ok(Courier { errands })
+        Ok(Pusher { jobs })
     }
 
-    /// As [`Luggage::deliver`].
+    /// As [`Outbox::deliver`].
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Courier {
         if is_about_work(lines) { self.send(Some(lines.to_owned())) } else { Ok(()) }
     }
 
-    /// As [`Luggage::settle`].
+    /// As [`Outbox::settle`].
     ///
     /// # Errors
     ///
@@ -71,31 +71,31 @@ impl Courier {
 
     fn send(&self, lines: Option<String>) -> Result<(), Failure> {
         let (done, is_done) = channel();
-        self.errands.send(Errand { lines, done }).map_err(|_| gone())?;
+        self.jobs.send(Job { lines, done }).map_err(|_| gone())?;
         is_done.recv().unwrap_or_else(|_| Err(gone()))
     }
 }
 
-fn attend(mut luggage: Luggage, orders: &Receiver<Errand>) {
+fn attend(mut outbox: Outbox, orders: &Receiver<Job>) {
     // What did not work is tried again when somebody waits for it, and is told why.
     let mut has_failed = false;
     loop {
-        luggage.prepare();
-        let order = match luggage.owes() && !has_failed {
-            true if luggage.hurries() => Err(RecvTimeoutError::Timeout),
+        outbox.prepare();
+        let order = match outbox.is_pending() && !has_failed {
+            true if outbox.is_urgent() => Err(RecvTimeoutError::Timeout),
             true => orders.recv_timeout(GRACE),
             false => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match order {
-            Ok(Errand { lines, done }) => {
+            Ok(Job { lines, done }) => {
                 let brought = match lines {
-                    Some(lines) => luggage.deliver(&lines),
-                    None => luggage.settle(),
+                    Some(lines) => outbox.deliver(&lines),
+                    None => outbox.settle(),
                 };
                 has_failed = brought.is_err();
                 let _ = done.send(brought);
             }
-            Err(RecvTimeoutError::Timeout) => has_failed = luggage.settle().is_err(),
+            Err(RecvTimeoutError::Timeout) => has_failed = outbox.settle().is_err(),
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }

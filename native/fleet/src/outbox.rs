@@ -1,7 +1,7 @@
 //! The work travels as commits under `refs/onloop/` of the repository's remote, and the lease of whoever
 //! works is there, too: every push moves it, so that git itself refuses one that comes too late.
 
-mod courier;
+mod pusher;
 #[cfg(test)]
 mod tests;
 
@@ -16,11 +16,11 @@ use onloop_core::effect::{
 use onloop_core::run::{Checkpoint, CheckpointKind};
 use serde::{Deserialize, Serialize};
 
-pub use courier::Courier;
+pub use pusher::Pusher;
 
 use crate::engine::Lease;
 use crate::git::git;
-use crate::rest::now;
+use crate::queue_state::now;
 
 /// Name of the lease below `refs/onloop/<run-id>/`.
 const LEASE: &str = "lease";
@@ -47,7 +47,7 @@ struct LeaseFile {
 }
 
 /// The work of one run on its way to the remote.
-pub struct Luggage {
+pub struct Outbox {
     git: Box<dyn Git>,
     /// A checkout of the repository.
     cwd: String,
@@ -70,14 +70,14 @@ pub struct Luggage {
     /// The one of the last checkpoint that was brought.
     brought: Option<String>,
     /// What a turn has left is to be brought while its checks run.
-    hurries: bool,
+    is_urgent: bool,
     /// Somebody else was found to have the lease: it is not taken back.
     is_lost: bool,
 }
 
-/// The run that [`Luggage`] is of, where it works and as far as it has come.
+/// The run that [`Outbox`] is of, where it works and as far as it has come.
 #[derive(Debug)]
-pub struct Traveller<'t> {
+pub struct OutboxSource<'t> {
     /// A checkout of the repository.
     pub cwd: &'t str,
     /// Name of the repository's remote.
@@ -90,7 +90,7 @@ pub struct Traveller<'t> {
     pub base: Option<String>,
 }
 
-impl Luggage {
+impl Outbox {
     /// Fetches what the remote has of the run and puts its lease there in the place of an earlier one. With it
     /// goes where the branch of a run that has not begun will begin: whoever goes on with the run
     /// finds that there, even if its first line is all that was ever recorded.
@@ -98,9 +98,9 @@ impl Luggage {
     /// # Errors
     ///
     /// `Denied` where a later lease is there; those of git.
-    pub fn take(git: Box<dyn Git>, traveller: Traveller<'_>) -> Result<Luggage, Failure> {
-        let Traveller { cwd, remote, lease, workflow, base } = traveller;
-        let mut luggage = Luggage {
+    pub fn take(git: Box<dyn Git>, source: OutboxSource<'_>) -> Result<Outbox, Failure> {
+        let OutboxSource { cwd, remote, lease, workflow, base } = source;
+        let mut outbox = Outbox {
             git,
             cwd: cwd.to_owned(),
             remote: remote.to_owned(),
@@ -113,22 +113,22 @@ impl Luggage {
             workflow: workflow.to_owned(),
             last: None,
             brought: None,
-            hurries: false,
+            is_urgent: false,
             is_lost: false,
         };
         let branch = base.map(|commit| (BRANCH.to_owned(), commit));
         for _ in 0..TRIES {
-            luggage.fetch()?;
-            match luggage.push(branch.as_slice()) {
+            outbox.fetch()?;
+            match outbox.push(branch.as_slice()) {
                 Err(failure) if failure.is_conflict() => {}
-                pushed => return pushed.map(|()| luggage),
+                pushed => return pushed.map(|()| outbox),
             }
         }
-        Err(luggage.lost())
+        Err(outbox.lost())
     }
 
     /// Brings the run's branch along from now on, too.
-    pub fn bring_branch(&mut self, branch: String) {
+    pub fn add_branch(&mut self, branch: String) {
         self.branch = Some(branch);
     }
 
@@ -169,7 +169,7 @@ impl Luggage {
                 // If it is lost, so is a turn that was not over.
                 CheckpointKind::Started => false,
                 CheckpointKind::Acted => {
-                    self.hurries = true;
+                    self.is_urgent = true;
                     false
                 }
                 CheckpointKind::Verified => !self.is_there_but_for_boxes(&commit),
@@ -199,18 +199,18 @@ impl Luggage {
 
     /// Whether what waits is best brought at once, since nobody waits for it. What is there but for its boxes
     /// has time, unless it has become many names.
-    pub fn hurries(&mut self) -> bool {
-        if self.hurries
+    pub fn is_urgent(&mut self) -> bool {
+        if self.is_urgent
             && self.later.len() < MANY
             && let Some(last) = self.last.clone()
         {
-            self.hurries = !self.is_there_but_for_boxes(&last);
+            self.is_urgent = !self.is_there_but_for_boxes(&last);
         }
-        self.hurries
+        self.is_urgent
     }
 
     /// Whether something waits to be brought.
-    pub fn owes(&self) -> bool {
+    pub fn is_pending(&self) -> bool {
         !self.later.is_empty()
     }
 
@@ -218,9 +218,9 @@ impl Luggage {
     ///
     /// # Errors
     ///
-    /// As [`Luggage::deliver`]; what was not brought waits on.
+    /// As [`Outbox::deliver`]; what was not brought waits on.
     pub fn settle(&mut self) -> Result<(), Failure> {
-        self.hurries = false;
+        self.is_urgent = false;
         if self.later.is_empty() {
             return Ok(());
         }

@@ -37,7 +37,7 @@ impl Shop {
         self.run(&["rev-parse", "HEAD"])
     }
 
-    fn take(&self, epoch: u64, base: Option<String>) -> Result<Luggage, Failure> {
+    fn take(&self, epoch: u64, base: Option<String>) -> Result<Outbox, Failure> {
         take(&self.path("here"), epoch, base)
     }
 
@@ -57,12 +57,12 @@ impl Shop {
     }
 }
 
-fn take(here: &Path, epoch: u64, base: Option<String>) -> Result<Luggage, Failure> {
+fn take(here: &Path, epoch: u64, base: Option<String>) -> Result<Outbox, Failure> {
     let (run_id, holder) = ("run".to_owned(), "desk".to_owned());
     let lease = Lease { run_id, epoch, holder, lasts_ms: 1000 };
     let (cwd, workflow) = (&*here.to_string_lossy(), "plan.md");
-    let traveller = Traveller { cwd, remote: "origin", lease, workflow, base };
-    Luggage::take(Box::new(OsGit::new()), traveller)
+    let source = OutboxSource { cwd, remote: "origin", lease, workflow, base };
+    Outbox::take(Box::new(OsGit::new()), source)
 }
 
 fn line(kind: &str, commit: &str) -> String {
@@ -83,102 +83,102 @@ fn a_lease_brings_where_the_branch_begins() {
 #[test]
 fn work_that_nobody_has_brought_comes_with_what_is_found_good() {
     let shop = Shop::new();
-    let mut luggage = shop.take(1, None).expect("the lease");
+    let mut outbox = shop.take(1, None).expect("the lease");
     let (acted, verified) = (shop.change("till.txt"), shop.change("till.txt"));
-    luggage.deliver(&line("acted", &acted)).expect("it waits");
-    assert_eq!((luggage.owes(), shop.there("1-1")), (true, None));
-    luggage.deliver(&line("verified", &verified)).expect("it is brought");
-    assert_eq!((luggage.owes(), shop.there("1-1")), (false, Some(verified.clone())));
+    outbox.deliver(&line("acted", &acted)).expect("it waits");
+    assert_eq!((outbox.is_pending(), shop.there("1-1")), (true, None));
+    outbox.deliver(&line("verified", &verified)).expect("it is brought");
+    assert_eq!((outbox.is_pending(), shop.there("1-1")), (false, Some(verified.clone())));
     // Whoever comes after a death brings what is here and was not brought.
     let mut next = shop.take(2, None).expect("the lease");
     let checkpoint = |kind, commit: &str| checkpoint_of(&line(kind, commit)).expect("a line");
     let unknown = checkpoint("verified", &"0".repeat(40));
     next.recall(&[checkpoint("acted", &acted), checkpoint("verified", &verified), unknown]);
-    assert!(!next.owes(), "what is there has come further, and what is not here cannot come");
+    assert!(!next.is_pending(), "what is there has come further, and what is not here cannot come");
     let later = shop.change("till.txt");
     next.recall(&[checkpoint("acted", &later)]);
     next.settle().expect("it is brought");
     assert_eq!(shop.there("1-1"), Some(later));
-    let late = luggage.deliver(&line("verified", &acted)).expect_err("the lease is lost");
+    let late = outbox.deliver(&line("verified", &acted)).expect_err("the lease is lost");
     assert_eq!(late.kind, FailureKind::Denied);
 }
 
 #[test]
 fn a_push_whose_answer_never_came_is_known_as_our_own() {
     let shop = Shop::new();
-    let mut luggage = shop.take(1, None).expect("the lease");
+    let mut outbox = shop.take(1, None).expect("the lease");
     let (acted, verified) = (shop.change("till.txt"), shop.change("till.txt"));
     // It came there, and whoever pushed it was not told.
-    let before = (luggage.at.clone(), luggage.there.clone());
-    luggage.deliver(&line("acted", &acted)).expect("it waits");
-    luggage.settle().expect("it is brought");
-    (luggage.at, luggage.there) = before;
-    luggage.deliver(&line("verified", &verified)).expect("it is brought");
+    let before = (outbox.at.clone(), outbox.there.clone());
+    outbox.deliver(&line("acted", &acted)).expect("it waits");
+    outbox.settle().expect("it is brought");
+    (outbox.at, outbox.there) = before;
+    outbox.deliver(&line("verified", &verified)).expect("it is brought");
     assert_eq!(shop.there("1-1"), Some(verified));
     // A lease that is not there any more is nobody's.
     let shared = shop.path("shop.git");
     git(&shared, &["update-ref", "-d", "refs/onloop/run/lease"]).expect("git");
-    let gone = luggage.deliver(&line("verified", &acted)).expect_err("it is not ours");
+    let gone = outbox.deliver(&line("verified", &acted)).expect_err("it is not ours");
     assert_eq!((gone.kind, shop.there("lease")), (FailureKind::Denied, None));
 }
 
 #[test]
 fn what_is_there_but_for_its_boxes_is_not_waited_for() {
     let shop = Shop::new();
-    let mut luggage = shop.take(1, None).expect("the lease");
-    luggage.bring_branch("main".to_owned());
+    let mut outbox = shop.take(1, None).expect("the lease");
+    outbox.add_branch("main".to_owned());
     let acted = shop.change("till.txt");
-    luggage.deliver(&line("acted", &acted)).expect("it waits");
-    assert!(luggage.hurries(), "its checks run now");
-    luggage.settle().expect("it is brought");
+    outbox.deliver(&line("acted", &acted)).expect("it waits");
+    assert!(outbox.is_urgent(), "its checks run now");
+    outbox.settle().expect("it is brought");
     // Boxes are ticked in the checkout, on no branch.
     shop.run(&["checkout", "--quiet", "--detach"]);
     let ticked = shop.change("plan.md");
-    luggage.deliver(&line("verified", &ticked)).expect("it waits");
-    assert_eq!((luggage.owes(), luggage.hurries()), (true, false));
+    outbox.deliver(&line("verified", &ticked)).expect("it waits");
+    assert_eq!((outbox.is_pending(), outbox.is_urgent()), (true, false));
     assert_eq!(shop.there("1-1"), Some(acted));
-    luggage.deliver(r#"{"event":"run_finalized"}"#).expect("it is brought");
-    assert_eq!((luggage.owes(), shop.there("1-1")), (false, Some(ticked)));
+    outbox.deliver(r#"{"event":"run_finalized"}"#).expect("it is brought");
+    assert_eq!((outbox.is_pending(), shop.there("1-1")), (false, Some(ticked)));
     // What a check has made is not there yet.
     let made = shop.change("built.txt");
-    luggage.deliver(&line("verified", &made)).expect("it is brought");
+    outbox.deliver(&line("verified", &made)).expect("it is brought");
     assert_eq!(shop.there("1-1"), Some(made.clone()));
     // Neither is what somebody has done to the branch.
     shop.run(&["branch", "--force", "main", &made]);
-    luggage.deliver(&line("verified", &shop.change("plan.md"))).expect("it is brought");
-    assert_eq!((luggage.owes(), shop.there("branch")), (false, Some(made)));
+    outbox.deliver(&line("verified", &shop.change("plan.md"))).expect("it is brought");
+    assert_eq!((outbox.is_pending(), shop.there("branch")), (false, Some(made)));
 }
 
 #[test]
 fn a_turn_that_changes_nothing_is_brought_in_time() {
     let shop = Shop::new();
-    let mut luggage = shop.take(1, None).expect("the lease");
+    let mut outbox = shop.take(1, None).expect("the lease");
     let acted = |step: usize, commit: &str| {
         line("acted", commit).replace(r#""step":1"#, &format!(r#""step":{step}"#))
     };
     // Nothing of the run is there to compare with.
-    luggage.deliver(&acted(1, &shop.change("till.txt"))).expect("it waits");
-    assert!(luggage.hurries());
-    luggage.settle().expect("it is brought");
+    outbox.deliver(&acted(1, &shop.change("till.txt"))).expect("it waits");
+    assert!(outbox.is_urgent());
+    outbox.settle().expect("it is brought");
     for step in 2..=MANY {
-        luggage.deliver(&acted(step, &shop.change("plan.md"))).expect("it waits");
-        assert_eq!((luggage.owes(), luggage.hurries()), (true, false), "step {step}");
+        outbox.deliver(&acted(step, &shop.change("plan.md"))).expect("it waits");
+        assert_eq!((outbox.is_pending(), outbox.is_urgent()), (true, false), "step {step}");
     }
-    luggage.deliver(&acted(MANY + 1, &shop.change("plan.md"))).expect("it waits");
-    assert!(luggage.hurries(), "so many names");
-    luggage.settle().expect("it is brought");
-    assert!(!luggage.owes() && shop.there("2-1").is_some());
-    luggage.deliver(&acted(MANY + 2, &shop.change("till.txt"))).expect("it waits");
-    assert!(luggage.hurries(), "this one has changed something");
+    outbox.deliver(&acted(MANY + 1, &shop.change("plan.md"))).expect("it waits");
+    assert!(outbox.is_urgent(), "so many names");
+    outbox.settle().expect("it is brought");
+    assert!(!outbox.is_pending() && shop.there("2-1").is_some());
+    outbox.deliver(&acted(MANY + 2, &shop.change("till.txt"))).expect("it waits");
+    assert!(outbox.is_urgent(), "this one has changed something");
 }
 
 #[test]
 fn checks_that_take_long_are_not_waited_for() {
     let shop = Shop::new();
     let here = shop.path("here");
-    let courier = Courier::hire(move || take(&here, 1, None)).expect("the lease");
+    let pusher = Pusher::start(move || take(&here, 1, None)).expect("the lease");
     let acted = shop.change("till.txt");
-    courier.deliver(&line("acted", &acted)).expect("it is taken");
+    pusher.deliver(&line("acted", &acted)).expect("it is taken");
     let asked = std::time::Instant::now();
     while shop.there("1-1").as_ref() != Some(&acted) {
         assert!(asked.elapsed().as_secs() < 60, "it is never brought");
@@ -186,7 +186,7 @@ fn checks_that_take_long_are_not_waited_for() {
     }
     // Where somebody else has the lease, whoever waits is told.
     shop.take(2, None).expect("the lease");
-    courier.deliver(&line("acted", &shop.base)).expect("it is taken");
-    let late = courier.settle().expect_err("the lease is lost");
+    pusher.deliver(&line("acted", &shop.base)).expect("it is taken");
+    let late = pusher.settle().expect_err("the lease is lost");
     assert_eq!(late.kind, FailureKind::Denied);
 }

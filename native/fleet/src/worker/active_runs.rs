@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use crate::backoff::Backoff;
 use crate::engine::Lease;
-use crate::leash::Word;
+use crate::watchdog::LeaseMessage;
 
 /// The runs that are worked on, and whether there will be more.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct ActiveRuns {
     inner: Mutex<Inner>,
     changed: Condvar,
 }
@@ -26,7 +26,7 @@ struct Inner {
     entered: u64,
     seen: u64,
     /// Runs that are not worked on any more, of which the server has not been told yet.
-    untold: u32,
+    unreleased: u32,
     /// The backoff of each run that could not go on here.
     backoffs: BTreeMap<String, Backoff>,
 }
@@ -43,7 +43,7 @@ const RETRY: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(
 
 /// Why a driver was asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum StopReason {
     /// It was not.
     No,
     /// Somebody wants the run.
@@ -52,7 +52,7 @@ pub(crate) enum Asked {
     Stopping,
 }
 
-impl Table {
+impl ActiveRuns {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -83,7 +83,7 @@ impl Table {
     /// Waits until there will be no more runs, nothing is worked on and the server knows it.
     pub(crate) fn wait_until_stopped(&self) {
         let goes_on =
-            |inner: &mut Inner| !inner.stops || !inner.runs.is_empty() || inner.untold > 0;
+            |inner: &mut Inner| !inner.stops || !inner.runs.is_empty() || inner.unreleased > 0;
         drop(self.changed.wait_while(self.lock(), goes_on));
     }
 
@@ -114,46 +114,46 @@ impl Table {
     }
 
     /// Takes the pipe to the guard of a run. It must not block: messages are written under the lock of
-    /// the whole table.
+    /// the whole set.
     pub(crate) fn guarded(&self, run_id: &str, guard: ChildStdin) {
         let mut inner = self.lock();
         let stops = inner.stops;
         if let Some(entry) = inner.runs.get_mut(run_id) {
             entry.guard = Some(guard);
             if stops {
-                entry.tell(Word::Recalled);
+                entry.tell(LeaseMessage::Recalled);
             }
         }
     }
 
     /// Tells the guard of a run something.
-    pub(crate) fn tell(&self, run_id: &str, epoch: u64, word: Word) {
+    pub(crate) fn tell(&self, run_id: &str, epoch: u64, word: LeaseMessage) {
         let mut inner = self.lock();
         if let Some(entry) = inner.runs.get_mut(run_id).filter(|entry| entry.lease.epoch == epoch) {
             // Ctrl-C once: a second one would end the driver before it has said how the run stands.
-            if word != Word::Recalled || !std::mem::replace(&mut entry.recalled, true) {
+            if word != LeaseMessage::Recalled || !std::mem::replace(&mut entry.recalled, true) {
                 entry.tell(word);
             }
         }
     }
 
-    /// Work on a run has ended; why it was asked to. Call [`Table::told`] once the server knows.
-    pub(crate) fn leave(&self, run_id: &str) -> Asked {
+    /// Work on a run has ended; why it was asked to. Call [`ActiveRuns::told`] once the server knows.
+    pub(crate) fn leave(&self, run_id: &str) -> StopReason {
         let mut inner = self.lock();
         let entry = inner.runs.remove(run_id);
-        inner.untold += 1;
+        inner.unreleased += 1;
         self.changed.notify_all();
         match (entry.is_some_and(|entry| entry.recalled), inner.stops) {
-            (true, _) => Asked::Recalled,
-            (false, true) => Asked::Stopping,
-            (false, false) => Asked::No,
+            (true, _) => StopReason::Recalled,
+            (false, true) => StopReason::Stopping,
+            (false, false) => StopReason::None,
         }
     }
 
     /// The server was told how a run stands that was left, or will find out by itself.
-    pub(crate) fn told(&self) {
+    pub(crate) fn released(&self) {
         let mut inner = self.lock();
-        inner.untold = inner.untold.saturating_sub(1);
+        inner.unreleased = inner.unreleased.saturating_sub(1);
         self.changed.notify_all();
     }
 
@@ -172,14 +172,14 @@ impl Table {
         let mut inner = self.lock();
         inner.stops = true;
         for entry in inner.runs.values_mut().filter(|entry| !entry.recalled) {
-            entry.tell(Word::Recalled);
+            entry.tell(LeaseMessage::Recalled);
         }
         self.changed.notify_all();
     }
 }
 
 impl Entry {
-    fn tell(&mut self, word: Word) {
+    fn tell(&mut self, word: LeaseMessage) {
         if let Some(guard) = &mut self.guard {
             // A guard that is gone needs no message. One that is stopped and does not empty its pipe ends
             // the driver itself when its lease has run out.
@@ -194,12 +194,12 @@ mod tests {
 
     #[test]
     fn each_run_has_a_backoff_of_its_own_until_it_goes_well() {
-        let table = Table::default();
-        let pauses = [(); 3].map(|()| table.pause_of("run").as_secs());
+        let runs = ActiveRuns::default();
+        let pauses = [(); 3].map(|()| runs.pause_of("run").as_secs());
         assert_eq!(pauses, [1, 2, 4]);
-        assert_eq!(table.pause_of("other").as_secs(), 1);
-        table.went_well("run");
-        assert_eq!(table.pause_of("run").as_secs(), 1);
+        assert_eq!(runs.pause_of("other").as_secs(), 1);
+        runs.went_well("run");
+        assert_eq!(runs.pause_of("run").as_secs(), 1);
     }
 
     #[test]
@@ -209,15 +209,16 @@ mod tests {
             .stdin(std::process::Stdio::piped())
             .spawn()
             .expect("a guard");
-        let table = Table::default();
-        let lease = Lease { run_id: "run".to_owned(), epoch: 1, holder: "me".to_owned(), lasts_ms: 1 };
-        assert!(table.enter(&lease));
+        let runs = ActiveRuns::default();
+        let lease =
+            Lease { run_id: "run".to_owned(), epoch: 1, holder: "me".to_owned(), lasts_ms: 1 };
+        assert!(runs.enter(&lease));
         let pipe = guard.stdin.take().expect("a pipe");
         rustix::io::ioctl_fionbio(&pipe, true).expect("a pipe");
-        table.guarded("run", pipe);
+        runs.guarded("run", pipe);
         // More than a pipe holds.
         for _ in 0..100_000 {
-            table.tell("run", 1, Word::Holds(20_000));
+            runs.tell("run", 1, LeaseMessage::Renewed(20_000));
         }
         guard.kill().and_then(|()| guard.wait()).expect("a guard");
     }

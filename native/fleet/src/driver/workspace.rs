@@ -9,8 +9,8 @@ use onloop_core::documents::ledger;
 use onloop_core::effect::{Durability, Expect};
 use onloop_core::run::Run;
 
+use super::options;
 use super::task::Task;
-use super::words;
 use crate::client::Client;
 use crate::clone::{self, CloneError, REMOTE};
 use crate::engine::{EngineError, Submission};
@@ -23,34 +23,38 @@ const MAX_WAIT: &str = "1s";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Why a run does not begin here now.
-pub(super) enum Hitch {
+pub(super) enum PrepareError {
     /// A person has to see to it.
     Refused(String),
     /// It may work after a while: a machine did not answer.
     Later(String),
 }
 
-impl From<CloneError> for Hitch {
-    fn from(error: CloneError) -> Hitch {
+impl From<CloneError> for PrepareError {
+    fn from(error: CloneError) -> PrepareError {
         match error {
             // Git does not say whether a repository is away or was never there.
-            CloneError::Git(_) => Hitch::Later(error.to_string()),
-            CloneError::Folder { .. } | CloneError::Address(_) => Hitch::Refused(error.to_string()),
+            CloneError::Git(_) => PrepareError::Later(error.to_string()),
+            CloneError::Folder { .. } | CloneError::Address(_) => {
+                PrepareError::Refused(error.to_string())
+            }
         }
     }
 }
 
-impl From<MirrorError> for Hitch {
-    fn from(error: MirrorError) -> Hitch {
+impl From<MirrorError> for PrepareError {
+    fn from(error: MirrorError) -> PrepareError {
         match error {
-            MirrorError::Engine(EngineError::Unreachable { .. }) => Hitch::Later(error.to_string()),
-            error => Hitch::Refused(error.to_string()),
+            MirrorError::Engine(EngineError::Unreachable { .. }) => {
+                PrepareError::Later(error.to_string())
+            }
+            error => PrepareError::Refused(error.to_string()),
         }
     }
 }
 
 /// Where and how the program begins.
-pub(super) struct Place {
+pub(super) struct Workspace {
     /// The current folder.
     pub(super) cwd: PathBuf,
     /// The command line.
@@ -59,35 +63,35 @@ pub(super) struct Place {
     pub(super) begun: Option<Box<Run>>,
 }
 
-impl Place {
+impl Workspace {
     pub(super) fn cwd_text(&self) -> String {
         self.cwd.to_string_lossy().into_owned()
     }
 }
 
 /// Brings record and repository of the run here.
-pub(super) fn prepare(task: &Task, client: &Client) -> Result<Place, Hitch> {
+pub(super) fn prepare(task: &Task, client: &Client) -> Result<Workspace, PrepareError> {
     let submission = &task.assignment.submission;
     let (lease, is_begun) = (&task.assignment.lease, task.assignment.head.is_some());
     let clone = clone::of_run(&task.repos, submission, lease.epoch, is_begun)?;
     let mut files = OsFiles::new(Root::new("/"));
-    mark(task, &clone, &mut files).map_err(Hitch::Refused)?;
+    mark(task, &clone, &mut files).map_err(PrepareError::Refused)?;
     let mirror = Mirror::new(&task.runs, &submission.run_id);
     if task.assignment.head.is_some() {
         pull(&mirror, &mut files, client)?;
     }
     let fails = |error: &dyn std::fmt::Display| {
-        Hitch::Refused(format!("`{}`: {error}", mirror.path().display()))
+        PrepareError::Refused(format!("`{}`: {error}", mirror.path().display()))
     };
     match std::fs::read(mirror.path()) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            begin(submission, clone).map_err(Hitch::Refused)
+            begin(submission, clone).map_err(PrepareError::Refused)
         }
         Err(error) => Err(fails(&error)),
         Ok(bytes) => {
             let ledger = ledger::read(&bytes, None).map_err(|error| fails(&error))?;
             let begun = Some(Box::new(ledger.run));
-            Ok(Place { cwd: clone, argv: go_on(submission), begun })
+            Ok(Workspace { cwd: clone, argv: go_on(submission), begun })
         }
     }
 }
@@ -119,7 +123,7 @@ fn mark(task: &Task, clone: &Path, files: &mut dyn Files) -> Result<(), String> 
     written.map(|_| ()).map_err(|failure| failure.message)
 }
 
-fn begin(submission: &Submission, clone: PathBuf) -> Result<Place, String> {
+fn begin(submission: &Submission, clone: PathBuf) -> Result<Workspace, String> {
     let relative = Path::new(&submission.workflow);
     let is_plain = |part: std::path::Component<'_>| matches!(part, std::path::Component::Normal(_));
     if !relative.components().all(is_plain) {
@@ -138,9 +142,9 @@ fn begin(submission: &Submission, clone: PathBuf) -> Result<Place, String> {
     }
     let mut argv = vec!["onloop".to_owned(), "run".to_owned(), submission.workflow.clone()];
     argv.extend(["--run-id".to_owned(), submission.run_id.clone()]);
-    argv.extend(words::without(&submission.options, "--max-wait"));
+    argv.extend(options::without(&submission.options, "--max-wait"));
     argv.extend(["--max-wait".to_owned(), MAX_WAIT.to_owned()]);
-    Ok(Place { cwd: clone, argv, begun: None })
+    Ok(Workspace { cwd: clone, argv, begun: None })
 }
 
 fn demand_no_link(clone: &Path, relative: &Path) -> Result<(), String> {
@@ -160,8 +164,8 @@ fn demand_no_link(clone: &Path, relative: &Path) -> Result<(), String> {
 /// The words that go on with a run whose record is here.
 fn go_on(submission: &Submission) -> Vec<String> {
     let mut argv = vec!["onloop".to_owned(), "resume".to_owned(), submission.run_id.clone()];
-    let options = words::of_going_on(&submission.options);
-    argv.extend(words::without(&options, "--max-wait"));
+    let options = options::of_going_on(&submission.options);
+    argv.extend(options::without(&options, "--max-wait"));
     argv.extend(["--max-wait".to_owned(), MAX_WAIT.to_owned()]);
     argv
 }

@@ -16,45 +16,44 @@ const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_s
 
 /// What kept a run from going on, although nothing is wrong with it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Trouble(Arc<Mutex<Option<String>>>);
+pub(crate) struct TransientFailure(Arc<Mutex<Option<String>>>);
 
-impl Trouble {
+impl TransientFailure {
     /// Remembers it.
-    pub(crate) fn meet(&self, what: &str) {
+    pub(crate) fn record(&self, what: &str) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.to_owned());
     }
 
     /// Returns it, if there was any.
-    pub(crate) fn met(&self) -> Option<String> {
+    pub(crate) fn get(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 /// Git with patience for remotes.
-pub(crate) struct PatientGit {
+pub(crate) struct RetryingGit {
     inner: Box<dyn Git>,
-    trouble: Trouble,
+    transient: TransientFailure,
     patience: Duration,
 }
 
-impl PatientGit {
-    pub(crate) fn new(inner: Box<dyn Git>, trouble: Trouble) -> PatientGit {
-        PatientGit { inner, trouble, patience: PATIENCE }
+impl RetryingGit {
+    pub(crate) fn new(inner: Box<dyn Git>, transient: TransientFailure) -> RetryingGit {
+        RetryingGit { inner, transient, patience: PATIENCE }
     }
 }
 
-impl Git for PatientGit {
+impl Git for RetryingGit {
     fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
         let is_away = |failure: &Failure| failure.kind == FailureKind::Closed;
         let outcome = retry(self.patience, RETRY, is_away, || self.inner.git(request));
         // A remote that is full, moved or has rules of its own may be repaired over there.
-        let is_transient = |failure: &Failure| {
-            is_away(failure) || (is_remote(request) && is_refusal(failure))
-        };
+        let is_transient =
+            |failure: &Failure| is_away(failure) || (is_remote(request) && is_refusal(failure));
         if let Err(failure) = &outcome
             && is_transient(failure)
         {
-            self.trouble.meet(&failure.message);
+            self.transient.record(&failure.message);
         }
         outcome
     }
@@ -86,15 +85,15 @@ mod tests {
     }
 
     fn asked(failures: &[FailureKind], patience: Duration) -> (Result<Outcome, FailureKind>, bool) {
-        let trouble = Trouble::default();
+        let transient = TransientFailure::default();
         let inner = Box::new(Away(failures.to_vec()));
-        let mut git = PatientGit { inner, trouble: trouble.clone(), patience };
+        let mut git = RetryingGit { inner, transient: transient.clone(), patience };
         let request = GitRequest::FetchRefs {
             cwd: "/shop".to_owned(),
             remote: "origin".to_owned(),
             prefix: "run".to_owned(),
         };
-        (git.git(&request).map_err(|failure| failure.kind), trouble.met().is_some())
+        (git.git(&request).map_err(|failure| failure.kind), transient.get().is_some())
     }
 
     #[test]

@@ -12,7 +12,7 @@ use onloop_core::verb::Submitted;
 
 use super::{give, refuse, remember, submission};
 use crate::client::Client;
-use crate::engine::{ReadJournal, Rest, RunView, Submission};
+use crate::engine::{QueueState, ReadJournal, RunView, Submission};
 
 /// How long the server may think about whether there is something new.
 const LOOK_MS: u64 = 20_000;
@@ -34,33 +34,37 @@ pub(super) struct Batch<'a> {
 struct Row {
     repository: String,
     run_id: String,
-    came: Came,
+    came: RunResult,
 }
 
-enum Came {
+enum RunResult {
     /// It is at rest.
-    Rest(Rest),
+    QueueState(QueueState),
     /// It was not submitted, or cannot be followed any more.
     Failed(String),
 }
 
-impl Came {
+impl RunResult {
     fn words(&self) -> String {
         match self {
-            Came::Rest(Rest::Over { how }) => how.clone(),
-            Came::Rest(Rest::Waits { what }) => what.clone(),
-            Came::Rest(Rest::Again { what, .. }) => format!("tried again: {what}"),
-            Came::Rest(Rest::Home { host }) => format!("went on at {host}"),
-            Came::Rest(Rest::Ready | Rest::Until { .. }) => "goes on".to_owned(),
-            Came::Failed(why) => format!("failed: {why}"),
+            RunResult::QueueState(QueueState::Finished { how }) => how.clone(),
+            RunResult::QueueState(QueueState::NeedsPerson { what }) => what.clone(),
+            RunResult::QueueState(QueueState::Retry { what, .. }) => format!("next try: {what}"),
+            RunResult::QueueState(QueueState::Local { host }) => format!("moved to {host}"),
+            RunResult::QueueState(QueueState::Ready | QueueState::RateLimited { .. }) => {
+                "running".to_owned()
+            }
+            RunResult::Failed(why) => format!("failed: {why}"),
         }
     }
 
     fn exit(&self) -> Exit {
         match self {
-            Came::Rest(Rest::Over { how }) if how == "completed" => Exit::Done,
-            Came::Rest(Rest::Over { .. }) | Came::Failed(_) => Exit::Failed,
-            Came::Rest(_) => Exit::Paused,
+            RunResult::QueueState(QueueState::Finished { how }) if how == "completed" => Exit::Done,
+            RunResult::QueueState(QueueState::Finished { .. }) | RunResult::Failed(_) => {
+                Exit::Failed
+            }
+            RunResult::QueueState(_) => Exit::Paused,
         }
     }
 }
@@ -98,7 +102,7 @@ pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<
                         let _ = remember(&one.run_id, fleet.clone());
                     };
                     let row = follow(client, &one, remember_it);
-                    eprintln!("{}: {}", text::one_line(repository), row.came.words());
+                    eprintln!("{}: {}", text::one_line(repository), row.result.words());
                     rows.lock().unwrap_or_else(PoisonError::into_inner).push((at, row));
                 }
             });
@@ -108,7 +112,7 @@ pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<
     rows.sort_by_key(|(at, _)| *at);
     let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
     print!("{}", table(&rows));
-    let exits: Vec<Exit> = rows.iter().map(|row| row.came.exit()).collect();
+    let exits: Vec<Exit> = rows.iter().map(|row| row.result.exit()).collect();
     let worst = [Exit::Failed, Exit::Paused].into_iter().find(|exit| exits.contains(exit));
     Ok(worst.unwrap_or(Exit::Done))
 }
@@ -121,26 +125,26 @@ fn follow(client: &Client, submission: &Submission, remember_it: impl FnOnce()) 
         came,
     };
     if let Err(error) = give(client, submission) {
-        return row(Came::Failed(error.to_string()));
+        return row(RunResult::Failed(error.to_string()));
     }
     remember_it();
     let mut read = ReadJournal { wait_ms: LOOK_MS, ..ReadJournal::now(&submission.run_id) };
     loop {
         let lines = match client.call_within(PATIENCE, &read) {
             Ok(lines) => lines,
-            Err(error) => return row(Came::Failed(error.to_string())),
+            Err(error) => return row(RunResult::Failed(error.to_string())),
         };
         let RunView { holder, rest, head, .. } = lines.view;
         match (holder, rest) {
             // What is tried again may never work; the fleet goes on with it, the table does not.
             (
                 None,
-                rest @ (Rest::Waits { .. }
-                | Rest::Again { .. }
-                | Rest::Over { .. }
-                | Rest::Home { .. }),
+                rest @ (QueueState::NeedsPerson { .. }
+                | QueueState::Retry { .. }
+                | QueueState::Finished { .. }
+                | QueueState::Local { .. }),
             ) => {
-                return row(Came::Rest(rest));
+                return row(RunResult::QueueState(rest));
             }
             (_, _) => read.after = head.map_or(read.after, |head| head.seq),
         }
@@ -151,7 +155,7 @@ fn table(rows: &[Row]) -> String {
     let width = rows.iter().map(|row| row.repository.chars().count()).max().unwrap_or(0).min(40);
     let line = |row: &Row| {
         let repository = text::one_line(&row.repository);
-        let words = text::one_line(&row.came.words());
+        let words = text::one_line(&row.result.words());
         format!("{repository:width$}  {}\n{:width$}  {}\n", words, "", row.run_id)
     };
     rows.iter().map(line).collect()

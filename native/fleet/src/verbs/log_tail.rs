@@ -3,14 +3,14 @@
 use onloop::host::{Files, OsFiles, Root};
 use onloop_core::effect::{Durability, Expect};
 
-use super::marks::Mark;
+use super::tracked::TrackedRun;
 use super::{LOOK_MS, PAUSE};
 use crate::client::Client;
 use crate::engine::{LogTail, ReadLog};
 use crate::worker::is_attempt;
 
 /// Copies the end of one run's log until the process ends.
-pub(super) fn follow(runs: &str, mark: Mark, client: &Client) {
+pub(super) fn follow(runs: &str, mark: TrackedRun, client: &Client) {
     let (runs, client) = (runs.to_owned(), client.clone());
     std::thread::spawn(move || {
         let mut read = ReadLog { run_id: mark.run_id.clone(), seen: 0, wait_ms: LOOK_MS };
@@ -27,7 +27,7 @@ pub(super) fn follow(runs: &str, mark: Mark, client: &Client) {
     });
 }
 
-fn write(runs: &str, mark: &Mark, tail: &LogTail) {
+fn write(runs: &str, mark: &TrackedRun, tail: &LogTail) {
     // The server does not decide where this machine writes.
     if tail.run_id != mark.run_id || !is_attempt(&tail.attempt) {
         return;

@@ -8,42 +8,44 @@ use onloop_core::run::{Next, Run, RunStatus};
 use onloop_core::text;
 use onloop_core::time::Timestamp;
 
-use crate::engine::Rest;
+use crate::engine::QueueState;
 
 /// What is said of a run whose copy cannot be read.
 const UNREADABLE: &str = "its record cannot be read on the machine that worked on it";
 
 /// How the run stands whose copy is below the folder of all runs.
-pub(crate) fn of_copy(runs: &str, run: &str) -> Rest {
+pub(crate) fn of_copy(runs: &str, run: &str) -> QueueState {
     let path = Path::new(runs).join(run).join("ledger.jsonl");
     match std::fs::read(path).ok().and_then(|bytes| ledger::read(&bytes, None).ok()) {
         Some(ledger) => of_run(&ledger.run, now(), u64::MAX),
-        None => Rest::Waits { what: UNREADABLE.to_owned() },
+        None => QueueState::NeedsPerson { what: UNREADABLE.to_owned() },
     }
 }
 
 /// How a run stands. A wait for a provider that is longer than `max_wait_ms` is for a person.
-pub(crate) fn of_run(run: &Run, now: Timestamp, max_wait_ms: u64) -> Rest {
+pub(crate) fn of_run(run: &Run, now: Timestamp, max_wait_ms: u64) -> QueueState {
     if run.is_over() {
-        return Rest::Over { how: run.status.as_str().to_owned() };
+        return QueueState::Finished { how: run.status.as_str().to_owned() };
     }
     match run.next() {
-        Next::Ask(question) => return Rest::Waits { what: run.waits_for(&question) },
+        Next::Ask(question) => return QueueState::NeedsPerson { what: run.waits_for(&question) },
         Next::Blocked(blocker) => {
             let reason = text::one_line(&blocker.reason);
-            return Rest::Waits { what: format!("step {} is blocked: {reason}", blocker.step) };
+            return QueueState::NeedsPerson {
+                what: format!("step {} is blocked: {reason}", blocker.step),
+            };
         }
         _ => {}
     }
     if run.status != RunStatus::Paused {
-        return Rest::Ready;
+        return QueueState::Ready;
     }
     let held = run.waits.iter().filter(|wait| wait.until > now);
     match held.min_by_key(|wait| wait.until) {
         Some(wait) if wait.until.millis_since(wait.since) <= max_wait_ms => {
-            Rest::Until { at_ms: millis(wait.until), agent: wait.agent.clone() }
+            QueueState::RateLimited { at_ms: millis(wait.until), agent: wait.agent.clone() }
         }
-        Some(_) | None => Rest::Waits { what: last_pause(run) },
+        Some(_) | None => QueueState::NeedsPerson { what: last_pause(run) },
     }
 }
 

@@ -23,7 +23,7 @@ const GRACE_PARTS: u64 = 4;
 
 /// What a guard is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum LeaseMessage {
     /// The lease holds for this long from now on, in milliseconds.
     Holds(u64),
     /// Somebody wants the run: the driver is to stop as for Ctrl-C.
@@ -32,28 +32,28 @@ pub enum Word {
     Lost,
 }
 
-impl Word {
+impl LeaseMessage {
     /// The line that says it.
     pub fn line(self) -> String {
         match self {
-            Word::Holds(ms) => format!("holds {ms}\n"),
-            Word::Recalled => "recalled\n".to_owned(),
-            Word::Lost => "lost\n".to_owned(),
+            LeaseMessage::Renewed(ms) => format!("renewed {ms}\n"),
+            LeaseMessage::Recalled => "recalled\n".to_owned(),
+            LeaseMessage::Lost => "lost\n".to_owned(),
         }
     }
 
-    fn read(line: &str) -> Option<Word> {
+    fn read(line: &str) -> Option<LeaseMessage> {
         match line.split_once(' ') {
-            Some(("holds", ms)) => ms.parse().ok().map(Word::Holds),
-            None if line == "recalled" => Some(Word::Recalled),
-            None if line == "lost" => Some(Word::Lost),
+            Some(("renewed", ms)) => ms.parse().ok().map(LeaseMessage::Renewed),
+            None if line == "recalled" => Some(LeaseMessage::Recalled),
+            None if line == "lost" => Some(LeaseMessage::Lost),
             Some(_) | None => None,
         }
     }
 }
 
 enum Happened {
-    Told(Word),
+    Told(LeaseMessage),
     WorkerGone,
     Ended(std::io::Result<ExitStatus>),
 }
@@ -73,13 +73,13 @@ pub fn watch(mut driver: Command, lease_ms: u64) -> std::io::Result<u8> {
     let mut child = driver.stdin(Stdio::piped()).spawn()?;
     let pid = Pid::from_child(&child);
     // Open as long as we are there: the driver ends itself when it is closed.
-    let leash = child.stdin.take();
+    let pipe = child.stdin.take();
     let (tell, happened) = channel();
     listen(tell.clone());
     wait(child, tell);
     let until_ms = now_ms().saturating_add(lease_ms);
     let exit = follow(pid, &happened, until_ms, grace_ms(lease_ms));
-    drop(leash);
+    drop(pipe);
     Ok(exit)
 }
 
@@ -93,11 +93,11 @@ fn follow(pid: Pid, happened: &Receiver<Happened>, mut until_ms: u64, grace_ms: 
                 let code = status.ok().and_then(|status| status.code());
                 return code.and_then(|code| u8::try_from(code).ok()).unwrap_or(KILLED);
             }
-            Ok(Happened::Told(Word::Holds(ms))) => until_ms = now_ms().saturating_add(ms),
-            Ok(Happened::Told(Word::Recalled)) => {
+            Ok(Happened::Told(LeaseMessage::Renewed(ms))) => until_ms = now_ms().saturating_add(ms),
+            Ok(Happened::Told(LeaseMessage::Recalled)) => {
                 let _ = kill_process(pid, Signal::INT);
             }
-            Ok(Happened::Told(Word::Lost) | Happened::WorkerGone) => until_ms = 0,
+            Ok(Happened::Told(LeaseMessage::Lost) | Happened::WorkerGone) => until_ms = 0,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return KILLED,
         }
@@ -125,7 +125,7 @@ fn listen(tell: Sender<Happened>) {
     std::thread::spawn(move || {
         for line in BufReader::new(std::io::stdin()).lines() {
             let Ok(line) = line else { break };
-            if let Some(word) = Word::read(&line)
+            if let Some(word) = LeaseMessage::read(&line)
                 && tell.send(Happened::Told(word)).is_err()
             {
                 return;
@@ -184,11 +184,16 @@ mod tests {
 
     #[test]
     fn what_is_said_is_what_is_understood() {
-        for word in [Word::Holds(0), Word::Holds(20_000), Word::Recalled, Word::Lost] {
-            assert_eq!(Word::read(word.line().trim_end()), Some(word));
+        for word in [
+            LeaseMessage::Renewed(0),
+            LeaseMessage::Renewed(20_000),
+            LeaseMessage::Recalled,
+            LeaseMessage::Lost,
+        ] {
+            assert_eq!(LeaseMessage::read(word.line().trim_end()), Some(word));
         }
-        for line in ["", "holds", "holds x", "holds -1", "lost 1", "recalled 2"] {
-            assert_eq!(Word::read(line), None, "{line}");
+        for line in ["", "renewed", "renewed x", "renewed -1", "lost 1", "recalled 2"] {
+            assert_eq!(LeaseMessage::read(line), None, "{line}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What a person does about a fleet's runs: the ordinary verbs, with journals where ledgers are.
 
-mod home;
+mod follow;
 mod log_tail;
-mod marks;
-mod unbegun;
-mod watching;
+mod queued;
+mod resume;
+mod tracked;
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -14,15 +14,15 @@ use onloop::host::{Interrupts, Locks, OsFiles, OsLocks, Root};
 use onloop_core::effect::{ProcessIdentity, Start};
 use onloop_core::{cli, limits};
 
-pub(crate) use marks::{Mark, marked};
+pub(crate) use tracked::{TrackedRun, tracked_runs};
 
 use crate::client::Client;
+use crate::config::FleetConfig;
 use crate::engine::{EngineError, ReadJournal};
 use crate::journal::{Mirror, MirrorError, Writer, on_journal};
-use crate::known::Known;
-use crate::rest;
+use crate::queue_state;
 use crate::worker::host;
-use watching::Watching;
+use follow::Follower;
 
 /// Verbs that show what has changed in the work.
 const COMPARING: [&str; 4] = ["diff", "gate", "watch", "web"];
@@ -40,22 +40,22 @@ const PAUSE: Duration = Duration::from_secs(2);
 pub fn onloop() -> ExitCode {
     let argv: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let Ok(known) = Known::find(None) else { return onloop::main() };
+    let Ok(known) = FleetConfig::find(None) else { return onloop::main() };
     let client = known.client();
     if argv.get(1).is_some_and(|verb| verb == "resume")
-        && let Some(mark) = home::meant(&argv, &known.url, &client)
+        && let Some(mark) = resume::meant(&argv, &known.url, &client)
     {
-        return match home::bring(&mark, &client) {
-            Ok(()) => home::go_on(&argv),
+        return match resume::bring(&mark, &client) {
+            Ok(()) => resume::go_on(&argv),
             Err(exit) => ExitCode::from(exit.code()),
         };
     }
     if argv.get(1).is_some_and(|verb| verb == "abandon")
-        && let Some(exit) = unbegun::give_up(&argv, &known.url, &client)
+        && let Some(exit) = queued::give_up(&argv, &known.url, &client)
     {
         return ExitCode::from(exit.code());
     }
-    if let Some(exit) = unbegun::show(&argv, &known.url, &client) {
+    if let Some(exit) = queued::show(&argv, &known.url, &client) {
         return ExitCode::from(exit.code());
     }
     let exit = onloop::main_on(
@@ -65,7 +65,7 @@ pub fn onloop() -> ExitCode {
         },
         |start, host| {
             let Some(runs) = runs_of(start) else { return host };
-            marks::learn(&start.argv, &runs, &known.url, &client);
+            tracked::discover(&start.argv, &runs, &known.url, &client);
             bring_up_to_date(start, &runs, &client);
             let writer = Writer::Person { holder: holder() };
             on_journal(host, &runs, client.clone(), writer)
@@ -91,7 +91,7 @@ fn holder() -> String {
 /// Takes over what journals have behind their copies here: of the run that the command line names, else of
 /// all that are not over. What shows for longer goes on with that.
 fn bring_up_to_date(start: &Start, runs: &str, client: &Client) {
-    let marks = marked(runs);
+    let marks = tracked_runs(runs);
     let named: Vec<_> =
         marks.iter().filter(|mark| start.argv.contains(&mark.run_id)).cloned().collect();
     let is_about_all = named.is_empty();
@@ -108,7 +108,7 @@ fn bring_up_to_date(start: &Start, runs: &str, client: &Client) {
             Err(MirrorError::Engine(error @ EngineError::Unreachable { .. })) => {
                 if !std::mem::replace(&mut told, true) {
                     eprintln!(
-                        "warning: {error}\n  Runs of the fleet are shown as this machine knew them."
+                        "warning: {error}\n  The runs of the fleet are shown as this machine knows them."
                     );
                 }
             }
@@ -116,10 +116,10 @@ fn bring_up_to_date(start: &Start, runs: &str, client: &Client) {
         }
     }
     if is_one_of(&COMPARING) {
-        meant.iter().for_each(Mark::fetch);
+        meant.iter().for_each(TrackedRun::fetch);
     }
     if is_one_of(&LASTING) {
-        let watching = Watching {
+        let watching = Follower {
             runs: runs.to_owned(),
             client: client.clone(),
             process: start.process.clone(),
@@ -135,7 +135,7 @@ fn bring_up_to_date(start: &Start, runs: &str, client: &Client) {
 /// Takes over what the journal has behind the copy, where there is something within `wait_ms`.
 fn pull(
     runs: &str,
-    mark: &Mark,
+    mark: &TrackedRun,
     client: &Client,
     wait_ms: u64,
     process: &ProcessIdentity,
@@ -150,7 +150,7 @@ fn pull(
     }
     let mut locks = OsLocks::new(Root::new("/"), process, &Interrupts::new()?);
     let lock = format!("{runs}/{}/record.lock", mark.run_id);
-    locks.lock(&lock, limits::LOCK_WAIT_MS, true, None, rest::now())?;
+    locks.lock(&lock, limits::LOCK_WAIT_MS, true, None, queue_state::now())?;
     // Another process may have taken them by now.
     let pulled = mirror.pull(&mut files, client);
     locks.unlock(&lock)?;
