@@ -34,12 +34,12 @@ pub enum CloneError {
     Address(String),
 }
 
-/// The clone in which a run is worked on by whoever has the lease `epoch` of it. The one that is there is
-/// used where the lease before was had here, too, and the run has a journal since. Otherwise it is made:
-/// somebody else may have gone on with the run meanwhile, what lies here then is a turn that nobody waits
-/// for, or a beginning that was never recorded, and the same path may be the place of the run on another
-/// machine. It is at the commit at which the work begins, and is to be [settled] once the work of a run that
-/// has begun is in it: whoever ends before that has left half of it, which looks like all of it.
+/// Returns the clone in which the holder of the lease `epoch` works on a run.
+///
+/// An existing clone is used only if this worker also had the lease before, and the run has a journal.
+/// Otherwise another worker may have continued the run, and the clone has half a turn; it is made again. A new
+/// clone is at the commit at which the work begins. Call [settled] once the work of the run is in it: half of
+/// the work looks like all of it.
 ///
 /// [settled]: settled
 ///
@@ -85,7 +85,7 @@ pub fn of_run(
     Ok(folder)
 }
 
-/// Remembers that the work of a run is in its clone, as whoever has the lease `epoch` found or made it.
+/// Records that the clone of a run contains its work, as of the lease `epoch`.
 ///
 /// # Errors
 ///
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clone_is_made_anew_where_its_content_is_nobodys_work() {
+    fn a_clone_is_made_again_where_its_content_is_not_the_runs_work() {
         let folder = tempfile::tempdir().expect("a folder");
         let shop = folder.path().join("shop");
         make(&shop).expect("a folder");
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(of_run(&repos, &run, 7, false).expect("a clone"), clone);
         assert!(!clone.join("half.txt").exists(), "what was begun was never recorded");
         assert!(clone.join(".git").is_dir());
-        // Somebody ended in the middle of it.
+        // An earlier removal was interrupted.
         make(&repos.join("runs/.run.gone/shop")).expect("a folder");
         forget(&repos, "run").expect("removed");
         let left = std::fs::read_dir(repos.join("runs")).expect("a folder").count();

@@ -1,4 +1,4 @@
-//! Which fleet this machine belongs to: `fleet/server.json` and `fleet/fleet.key` in the state home.
+//! The fleet of this machine: `fleet/server.json` and `fleet/fleet.key` in the state home.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const SERVER: &str = "server.json";
 const KEY: &str = "fleet.key";
 const AUTHORITY: &str = "ca.pem";
 
-/// A fleet that this machine knows.
+/// The fleet of this machine.
 #[derive(Clone, Debug)]
 pub struct FleetConfig {
     /// Where its server is.
@@ -32,34 +32,32 @@ pub struct FleetConfig {
     pub key: Key,
     /// The file with it.
     pub key_file: PathBuf,
-    /// Who vouches for the server; `None`: whom browsers trust.
+    /// The authority that signed the server's certificate; `None`: one that browsers trust.
     pub authority: Option<Authority>,
 }
 
-/// Why no fleet is known; it says what to do.
+/// Why there is no fleet, and how to fix it.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// There is no place to look.
     #[error(
-        "there is no state home: set ONLOOP_STATE_HOME to an absolute folder (HOME is not set)"
+        "there is no state home, because HOME is not set\n  fix: set ONLOOP_STATE_HOME to an absolute folder"
     )]
     NoHome,
-    /// Nobody has said where the server is.
+    /// No server is named.
     #[error(
-        "this machine knows no fleet: `onloop fleet up` starts one here; for one elsewhere name its \
-         server with `--server` or ONLOOP_FLEET_SERVER"
+        "this machine has no fleet\n  fix: start one with `onloop fleet up`, or name the server of \
+         another machine with `--server` or ONLOOP_FLEET_SERVER"
     )]
     NoServer,
     /// There is no key, or it is none.
     #[error(
-        "{0}\ncopy `fleet.key` from the server's data folder, or name a copy with \
+        "{0}\n  fix: copy `fleet.key` from the server's data folder, or name a copy in \
          ONLOOP_FLEET_KEY_FILE"
     )]
     Key(#[from] KeyError),
     /// There is no authority where one is named.
-    #[error(
-        "{0}\nname a file with the certificate of whoever signed the server's, with ONLOOP_FLEET_CA_FILE"
-    )]
+    #[error("{0}\n  fix: name the file with the authority's certificate in ONLOOP_FLEET_CA_FILE")]
     Authority(#[from] AuthorityError),
     /// The file that names the server cannot be read.
     #[error("{}: {why}", path.display())]
@@ -79,7 +77,9 @@ pub enum ConfigError {
         url: String,
     },
     /// What is named is not the address of a server.
-    #[error("`{url}` is no server; expected `http://HOST:PORT` or `https://HOST`")]
+    #[error(
+        "`{url}` is not the address of a server; expected `https://HOST` or `http://127.0.0.1:PORT`"
+    )]
     Url {
         /// What is named.
         url: String,
@@ -149,7 +149,7 @@ impl FleetConfig {
             (None, None) => return Err(ConfigError::NoHome),
         };
         let authority = match (set(AUTHORITY_VARIABLE), home.map(|home| home.join(AUTHORITY))) {
-            // Nobody vouches for a server without TLS.
+            // A server without TLS has no certificate.
             _ if !is_encrypted => None,
             (Some(path), _) => Some(Authority::read(&Path::new(cwd).join(path))?),
             (None, Some(file)) if file.exists() => Some(Authority::read(&file)?),
@@ -269,7 +269,7 @@ mod tests {
         }
         let authority = folder.path().join("fleet/ca.pem");
         std::fs::write(&authority, "not yet").expect("written");
-        assert_eq!(url(&env, None).expect("known"), "http://three", "nobody vouches for it");
+        assert_eq!(url(&env, None).expect("known"), "http://three", "it has no certificate");
         let wrong = url(&env, Some("https://three"));
         assert!(matches!(wrong, Err(ConfigError::Authority(AuthorityError::Form { .. }))));
         env.insert(AUTHORITY_VARIABLE.to_owned(), "nowhere.pem".to_owned());

@@ -38,7 +38,7 @@ const RELEASE_PATIENCE: Duration = Duration::from_secs(10);
 /// quick check. Where this driver is killed sooner, Linux ends what it has started.
 const QUICK_MS: u64 = 15;
 
-/// Works on the run of the task in this file until the run is at rest. The worker reads the outcome from a
+/// Works on the run of the task in this file until the run is at state. The worker reads the outcome from a
 /// file beside the task.
 pub fn drive(file: &Path) -> ExitCode {
     let task = match Task::read(file) {
@@ -178,11 +178,11 @@ fn release(task: &Task, client: &Client) {
     let lease = &task.assignment.lease;
     let mirror = Mirror::new(&task.runs, &lease.run_id);
     let read = std::fs::read(mirror.path()).ok().and_then(|bytes| ledger::read(&bytes, None).ok());
-    let rest = match read {
+    let state = match read {
         Some(ledger) => queue_state::of_run(&ledger.run, queue_state::now(), max_wait_ms(task)),
-        None => QueueState::NeedsPerson { what: "its record cannot be read any more".to_owned() },
+        None => QueueState::NeedsPerson { reason: "its record cannot be read any more".to_owned() },
     };
-    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
+    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
     if let Err(error) = client.call_within(RELEASE_PATIENCE, &release) {
         warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }

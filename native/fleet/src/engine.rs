@@ -2,7 +2,7 @@
 //! [storage](Storage).
 //!
 //! The engine keeps three things of a run. Its journal *is* the ledger; files on machines are copies of it.
-//! A lease says who may drive the run; its number only grows. The rest says whether a worker should drive
+//! A lease says who may drive the run; its number only grows. The state says whether a worker should drive
 //! the run now. The engine never runs an agent: an engine that repeats a call after a time-out would start
 //! the agent twice.
 
@@ -30,7 +30,7 @@ pub use schedule::Limits;
 pub use service::{Engine, Settings};
 pub use storage::{Change, Storage};
 
-/// A run that somebody submits.
+/// A run that a person submits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
@@ -92,7 +92,7 @@ pub struct Offer {
     pub slots: u32,
     /// How many it works on now.
     pub busy: u32,
-    /// The repositories that it may work on; a last `*` stands for any rest.
+    /// The repositories that it may work on; a last `*` stands for any rest of the path.
     pub repositories: Vec<String>,
 }
 
@@ -114,7 +114,7 @@ pub struct Assignment {
 pub struct Lease {
     /// The run.
     pub run_id: String,
-    /// Grows with each lease of the run; whoever has a smaller one has lost it.
+    /// Grows with each lease of the run; the holder of a smaller one has lost it.
     pub epoch: u64,
     /// Who has it: a worker's name, or a person's machine.
     pub holder: String,
@@ -132,7 +132,7 @@ pub struct Renewal {
     pub epoch: u64,
     /// How it stands.
     pub status: LeaseStatus,
-    /// Whether somebody watches the run, so that the worker sends the end of its log.
+    /// Whether a person watches the run, so that the worker sends the end of its log.
     pub is_watched: bool,
 }
 
@@ -142,44 +142,44 @@ pub struct Renewal {
 pub enum LeaseStatus {
     /// It holds for another [`Lease::lasts_ms`].
     Held,
-    /// It holds, and somebody wants the run: stop as for Ctrl-C and release it.
+    /// It holds, and another machine wants the run: stop as for Ctrl-C and release it.
     Recalled,
     /// Another lease has taken its place: end everything at once, nothing counts any more.
     Lost,
 }
 
-/// How a run stands that nobody drives.
+/// What a run without a lease waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum QueueState {
-    /// It should go on as soon as somebody can.
+    /// A worker that takes it.
     Ready,
-    /// A person has to decide something; it goes on when the journal grows.
-    Waits {
+    /// A person's decision; it continues when the journal grows.
+    NeedsPerson {
         /// What for, on one line.
-        what: String,
+        reason: String,
     },
-    /// An agent is not served before a moment; it goes on then.
-    Until {
+    /// The end of a provider's rate limit.
+    RateLimited {
         /// The moment, in milliseconds since 1970.
         at_ms: u64,
         /// The agent, as submissions name it: no run of it is begun before that moment.
         agent: String,
     },
-    /// Something around it failed, such as a remote that did not answer; it is tried again then.
-    Again {
+    /// The next try, after a transient failure such as a remote that did not answer.
+    Retry {
         /// The moment, in milliseconds since 1970.
         at_ms: u64,
         /// What failed and where, on one line.
-        what: String,
+        reason: String,
     },
-    /// It is over: `completed` or `abandoned`.
-    Over {
-        /// How.
-        how: String,
+    /// Nothing: it is finished.
+    Finished {
+        /// `completed` or `abandoned`.
+        status: String,
     },
-    /// It goes on at somebody's own machine, and is no matter of the fleet any more.
-    Home {
+    /// Nothing: a person has moved it to their machine, and the fleet does not touch it again.
+    Local {
         /// The machine.
         host: String,
     },
@@ -209,10 +209,10 @@ pub struct RunView {
     pub user: Option<String>,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
-    /// Who has the lease, while somebody has it.
+    /// The holder of its lease, while there is one.
     pub holder: Option<String>,
-    /// How it stands while nobody has it.
-    pub rest: QueueState,
+    /// What it waits for without a lease.
+    pub state: QueueState,
     /// The last line of its journal.
     pub head: Option<Head>,
 }
@@ -258,7 +258,7 @@ pub struct AccountView {
 #[serde(tag = "error", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EngineError {
     /// The id is taken.
-    #[error("run {run_id} exists already")]
+    #[error("run {run_id} exists already, with another content")]
     Exists {
         /// The id.
         run_id: String,
@@ -269,7 +269,7 @@ pub enum EngineError {
         /// The id.
         run_id: String,
     },
-    /// Somebody else drives it.
+    /// Another holder has its lease.
     #[error("{holder} drives run {run_id}")]
     Busy {
         /// The run.
@@ -278,7 +278,7 @@ pub enum EngineError {
         holder: String,
     },
     /// The lease has been lost.
-    #[error("the lease {epoch} of run {run_id} has ended; {holder} has the run")]
+    #[error("the lease {epoch} of run {run_id} has ended; {holder} has the run now")]
     Fenced {
         /// The run.
         run_id: String,
@@ -288,7 +288,7 @@ pub enum EngineError {
         holder: String,
     },
     /// The journal ends elsewhere.
-    #[error("the journal of run {run_id} has gone on to another line")]
+    #[error("the journal of run {run_id} has new lines")]
     Conflict {
         /// The run.
         run_id: String,
@@ -296,7 +296,7 @@ pub enum EngineError {
         head: Option<Head>,
     },
     /// What was asked for makes no sense.
-    #[error("the fleet refuses this: {why}")]
+    #[error("the fleet refuses the request: {why}")]
     Invalid {
         /// Why, as a clause.
         why: String,
@@ -308,7 +308,7 @@ pub enum EngineError {
         why: String,
     },
     /// The key is not the fleet's.
-    #[error("the fleet's server does not know this key")]
+    #[error("the fleet's server does not accept this key")]
     Denied,
     /// The server cannot be reached, or the engine behind it; asking again may help.
     #[error("the fleet's server cannot be reached: {why}")]

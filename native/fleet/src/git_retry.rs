@@ -1,5 +1,5 @@
-//! A remote that does not answer is asked again for a while, and what did not work then is remembered: it is
-//! nobody's decision, and the run is tried again later.
+//! Git that retries a remote that does not answer, and remembers a failure that needs no person: the fleet
+//! retries the run later.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,12 +9,12 @@ use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
 
 use crate::backoff::{Backoff, retry};
 
-/// How long a remote is asked again that does not answer. Somebody may wait for the run meanwhile.
+/// How long a remote is asked again. A person may be waiting for the run meanwhile.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Pauses between two tries.
 const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(4));
 
-/// What kept a run from going on, although nothing is wrong with it.
+/// The transient failure that stopped a run, if there was one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TransientFailure(Arc<Mutex<Option<String>>>);
 
@@ -30,7 +30,7 @@ impl TransientFailure {
     }
 }
 
-/// Git with patience for remotes.
+/// Git that retries remotes.
 pub(crate) struct RetryingGit {
     inner: Box<dyn Git>,
     transient: TransientFailure,

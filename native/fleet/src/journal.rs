@@ -1,9 +1,8 @@
 //! The journal as files: a host whose ledgers are copies of what the engine keeps.
 //!
-//! Programs know a ledger as a file with one writer at a time. Here its lines go to the journal first,
-//! behind the line that the copy ends with, and into the copy when they are there. Where somebody else
-//! was faster the copy is brought up to date, and the program is told of the conflict; it takes over what
-//! was written and tries again, as it does with another process of its own machine.
+//! Programs know a ledger as a file with one writer at a time. Here its lines go to the journal first, behind
+//! the last line of the copy, and then into the copy. If another writer was faster, the copy is updated and
+//! the program gets a conflict. It handles this conflict as it handles another process of its own machine.
 
 mod files;
 mod locks;
@@ -22,17 +21,16 @@ use crate::outbox::Pusher;
 use files::JournalledFiles;
 use locks::JournalledLocks;
 
-/// How long somebody who decides waits for a server that cannot be reached.
+/// How long a person's command waits for a server that cannot be reached.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Who writes to journals.
 pub enum Writer {
-    /// Whoever has the lease of one run, with the work that has to be in the repository's remote before
-    /// the journal speaks of it.
+    /// The driver of one run. Its work must be in the remote before the journal records it.
     Driver {
         /// The permission.
         lease: Lease,
-        /// Whoever brings the work; `None`: there is none to bring.
+        /// What pushes the work; `None`: there is nothing to push.
         pusher: Option<Pusher>,
     },
     /// A person, about any run; named as the holder of leases.

@@ -1,5 +1,5 @@
-//! The work travels as commits under `refs/onloop/` of the repository's remote, and the lease of whoever
-//! works is there, too: every push moves it, so that git itself refuses one that comes too late.
+//! The work of a run, pushed as commits under `refs/onloop/` of the repository's remote. Every push also moves
+//! the lease there, so that git refuses a push of a worker that has lost its lease.
 
 mod pusher;
 #[cfg(test)]
@@ -30,23 +30,23 @@ const BRANCH: &str = "branch";
 const LEASE_FILE: &str = "lease.json";
 /// Largest such file that is read.
 const LEASE_BYTES: u64 = 16 * 1024;
-/// In the line of a ledger that speaks of a checkpoint.
+/// Part of a ledger line that records a checkpoint.
 const TAKEN: &str = "\"checkpoint_taken\"";
-/// In the line of a ledger that ends a run.
+/// Part of a ledger line that ends a run.
 const OVER: &str = "\"run_finalized\"";
-/// How many names are brought at once sooner or later.
+/// From how many pending refs on a push is urgent.
 const MANY: usize = 32;
-/// How often the lease is taken anew where somebody moves it at the same time.
+/// How often the lease is taken again where another worker moves it at the same time.
 const TRIES: u32 = 4;
 
-/// What the lease in the remote says.
+/// The content of the lease in the remote.
 #[derive(Debug, Serialize, Deserialize)]
 struct LeaseFile {
     epoch: u64,
     holder: String,
 }
 
-/// The work of one run on its way to the remote.
+/// The work of one run that is to be pushed to the remote.
 pub struct Outbox {
     git: Box<dyn Git>,
     /// A checkout of the repository.
@@ -57,7 +57,7 @@ pub struct Outbox {
     at: Option<String>,
     /// The commit that the lease moves to next, where it is made already.
     next: Option<String>,
-    /// What is recorded and not there yet, by its name below the run's.
+    /// What is recorded and not in the remote yet, by its name below the run's.
     later: BTreeMap<String, String>,
     /// What the remote has of the run, by its name below the run's.
     there: BTreeMap<String, String>,
@@ -67,11 +67,11 @@ pub struct Outbox {
     workflow: String,
     /// The commit of the checkpoint that was recorded last.
     last: Option<String>,
-    /// The one of the last checkpoint that was brought.
+    /// The commit of the last checkpoint that was pushed.
     brought: Option<String>,
-    /// What a turn has left is to be brought while its checks run.
+    /// A turn has ended: its work is pushed while its checks run.
     is_urgent: bool,
-    /// Somebody else was found to have the lease: it is not taken back.
+    /// Another worker has the lease: it is not taken back.
     is_lost: bool,
 }
 
@@ -91,9 +91,8 @@ pub struct OutboxSource<'t> {
 }
 
 impl Outbox {
-    /// Fetches what the remote has of the run and puts its lease there in the place of an earlier one. With it
-    /// goes where the branch of a run that has not begun will begin: whoever goes on with the run
-    /// finds that there, even if its first line is all that was ever recorded.
+    /// Fetches what the remote has of the run, and replaces the lease there. It also pushes the commit at which
+    /// the branch of a new run begins, so that the next driver finds it.
     ///
     /// # Errors
     ///
@@ -127,13 +126,13 @@ impl Outbox {
         Err(outbox.lost())
     }
 
-    /// Brings the run's branch along from now on, too.
+    /// Also pushes the run's branch from now on.
     pub fn add_branch(&mut self, branch: String) {
         self.branch = Some(branch);
     }
 
-    /// Remembers those of the recorded checkpoints that are here and not there: whoever had the lease before
-    /// on this machine was gone before they were brought.
+    /// Queues the recorded checkpoints that only this machine has: the driver before ended before it pushed
+    /// them.
     pub fn recall(&mut self, recorded: &[Checkpoint]) {
         for Checkpoint { moment, commit, .. } in recorded {
             let has = |words: &[&str]| git(Path::new(&self.cwd), words).is_ok();
@@ -150,9 +149,8 @@ impl Outbox {
         }
     }
 
-    /// Brings the checkpoints that these lines of a ledger speak of to the remote. Some wait for the next
-    /// ones, or until somebody settles: those that nobody has judged yet, and what was found good and is
-    /// there as the turn left it.
+    /// Pushes the checkpoints that these lines of a ledger record. Checkpoints that no check has verified, and
+    /// those that differ from the remote only in ticked boxes, wait for the next push.
     ///
     /// # Errors
     ///
@@ -162,7 +160,7 @@ impl Outbox {
             self.branch = lines.lines().next().and_then(branch_of);
         }
         let taken: Vec<Checkpoint> = lines.lines().filter_map(checkpoint_of).collect();
-        // Nobody goes on with a run that is over, so that nobody would miss anything.
+        // No driver continues a finished run, so nothing may stay here.
         let mut is_due = lines.contains(OVER);
         for Checkpoint { moment, commit, .. } in taken {
             is_due |= match moment.kind() {
@@ -197,8 +195,8 @@ impl Outbox {
         }
     }
 
-    /// Whether what waits is best brought at once, since nobody waits for it. What is there but for its boxes
-    /// has time, unless it has become many names.
+    /// Whether to push now instead of later. Work that differs only in ticked boxes has time, unless there are
+    /// many refs.
     pub fn is_urgent(&mut self) -> bool {
         if self.is_urgent
             && self.later.len() < MANY
@@ -209,16 +207,16 @@ impl Outbox {
         self.is_urgent
     }
 
-    /// Whether something waits to be brought.
+    /// Whether something is pending.
     pub fn is_pending(&self) -> bool {
         !self.later.is_empty()
     }
 
-    /// Brings what waits.
+    /// Pushes everything that is pending.
     ///
     /// # Errors
     ///
-    /// As [`Outbox::deliver`]; what was not brought waits on.
+    /// As [`Outbox::deliver`]; what was not pushed stays pending.
     pub fn settle(&mut self) -> Result<(), Failure> {
         self.is_urgent = false;
         if self.later.is_empty() {
@@ -247,7 +245,7 @@ impl Outbox {
     /// Makes ready what the next push needs besides what it brings.
     pub fn prepare(&mut self) {
         if self.next.is_none() {
-            // Whoever pushes tries again, and says why it did not work.
+            // The push makes it again, and reports the cause of a failure.
             self.next = self.make_mark().ok();
         }
     }
@@ -350,8 +348,8 @@ impl Outbox {
         self.is_lost = true;
         let Lease { run_id, epoch, .. } = &self.lease;
         let message = format!(
-            "the lease {epoch} of run {run_id} is not the last one in `{}` any more; somebody else \
-             works on the run",
+            "the lease {epoch} of run {run_id} is no longer the last one in `{}`; another worker has \
+             the run",
             self.remote
         );
         Failure::new(FailureKind::Denied, message)

@@ -19,22 +19,22 @@ use crate::engine::{
 };
 use run_line::RunLine;
 
-/// Columns of what people read.
+/// Columns of text for people.
 const COLUMNS: usize = 80;
-/// How long the server may be away, such as for a restart, before that is said.
+/// How long the server may be away, for instance for a restart.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How many journals are read at once.
 const AT_ONCE: usize = 8;
-/// A worker that was not heard of for so long is said to be silent.
+/// From which silence on a worker's last heartbeat is shown.
 const SILENT_MS: u64 = 60 * 1000;
 
 /// Arguments of `onloop fleet status`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// The server [default: ONLOOP_FLEET_SERVER, else that of this machine]
+    /// Address of the server [default: the fleet of this machine]
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
-    /// Show finished runs, too
+    /// Show finished runs as well
     #[arg(long)]
     pub(crate) all: bool,
     /// Print one JSON document
@@ -64,7 +64,7 @@ fn look(client: &Client, all: bool) -> Result<(Overview, Vec<RunLine>), EngineEr
     let overview = client.call_within(PATIENCE, &ReadOverview {})?;
     let is_over = |view: &RunView| {
         view.holder.is_none()
-            && matches!(view.rest, QueueState::Finished { .. } | QueueState::Local { .. })
+            && matches!(view.state, QueueState::Finished { .. } | QueueState::Local { .. })
     };
     let shown: Vec<&RunView> = overview.runs.iter().filter(|view| all || !is_over(view)).collect();
     let runs = std::thread::scope(|scope| {
@@ -105,9 +105,7 @@ fn page(server: &str, overview: &Overview, runs: &[RunLine], all: bool, now_ms: 
     let mut page = String::new();
     if runs.is_empty() {
         page += match all {
-            true => {
-                "No runs. Old runs are in the archive: `onloop status RUN` shows one.\n"
-            }
+            true => "No runs. Old runs are in the archive: `onloop status RUN` shows one.\n",
             false => "No unfinished runs. Submit one: `onloop run FILE --on fleet`\n",
         };
     }
@@ -195,7 +193,7 @@ mod tests {
             busy,
             repositories: Vec::new(),
         };
-        let run = |run_id: &str, holder: Option<&str>, rest| {
+        let run = |run_id: &str, holder: Option<&str>, state| {
             let view = RunView {
                 run_id: run_id.to_owned(),
                 repository: "git@example.com:one".to_owned(),
@@ -203,7 +201,7 @@ mod tests {
                 user: None,
                 at_ms: 0,
                 holder: holder.map(str::to_owned),
-                rest,
+                state,
                 head: None,
             };
             RunLine::of(view, "")
@@ -211,14 +209,14 @@ mod tests {
         let runs = [
             run("one", Some("desk"), QueueState::Ready),
             run("two", None, QueueState::Ready),
-            run("three", None, QueueState::NeedsPerson { what: "the gate of step 2".to_owned() }),
+            run("three", None, QueueState::NeedsPerson { reason: "the gate of step 2".to_owned() }),
             run("four", None, QueueState::RateLimited { at_ms: 0, agent: "claude".to_owned() }),
             run(
                 "seven",
                 None,
-                QueueState::Retry { at_ms: 0, what: "on desk: no answer".to_owned() },
+                QueueState::Retry { at_ms: 0, reason: "on desk: no answer".to_owned() },
             ),
-            run("five", None, QueueState::Finished { how: "completed".to_owned() }),
+            run("five", None, QueueState::Finished { status: "completed".to_owned() }),
             run("six", None, QueueState::Local { host: "laptop".to_owned() }),
         ];
         let overview = Overview {
@@ -273,7 +271,7 @@ mod tests {
         );
         let document: Value =
             serde_json::from_str(&document("http://desk:9400", &overview, &runs)).expect("JSON");
-        assert_eq!(document["runs"][2]["rest"]["is"], "waits");
+        assert_eq!(document["runs"][2]["state"]["is"], "waits");
         assert_eq!(document["workers"][1]["offer"]["host"], "tower");
     }
 }

@@ -54,9 +54,12 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
     let repos = match (&args.repos, config::data_folder()) {
         (Some(repos), _) => here.join(repos),
         (None, Some(folder)) => folder,
-        // Nobody clones anything.
+        // Without a worker nothing is cloned.
         (None, None) if args.no_worker => data.clone(),
-        (None, None) => return Err("HOME is not set; name a folder for clones: --repos".to_owned()),
+        (None, None) => return Err(
+            "there is no folder for clones, because HOME is not set\n  fix: name one with --repos"
+                .to_owned(),
+        ),
     };
     let key_file = data.join("fleet.key");
     let key = Key::read_or_make(&key_file).map_err(|error| error.to_string())?;
@@ -76,7 +79,7 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
         Err(error) => {
             server.stop().await;
             return Err(format!(
-                "cannot listen at {}: {error}; choose another address with `--listen`",
+                "cannot listen at {}\n  cause: {error}\n  fix: choose another address with `--listen`",
                 args.listen
             ));
         }
@@ -134,7 +137,7 @@ fn allowed(args: &UpArgs, here: &Path) -> Vec<String> {
     }
 }
 
-/// Says what happens until somebody wants an end.
+/// Prints what happens until a person stops the fleet.
 async fn watch_over(server: &mut Server, worker: &mut Option<Worker>, ends: &mut Ends) {
     loop {
         tokio::select! {

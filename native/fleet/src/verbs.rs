@@ -1,4 +1,4 @@
-//! What a person does about a fleet's runs: the ordinary verbs, with journals where ledgers are.
+//! The ordinary verbs of `onloop` for runs of the fleet, with journals in place of ledgers.
 
 mod follow;
 mod log_tail;
@@ -29,7 +29,7 @@ const COMPARING: [&str; 4] = ["diff", "gate", "watch", "web"];
 /// Verbs that an agent client again and again for a run of this machine: the server is asked only about a
 /// run that they name.
 const NAMING: [&str; 6] = ["step", "finalize", "finish", "undo", "relocate", "adopt"];
-/// Verbs that show for as long as somebody looks.
+/// Verbs that run until the person closes them.
 const LASTING: [&str; 2] = ["watch", "web"];
 /// How long the server may think about whether there is something new.
 const LOOK_MS: u64 = 20_000;
@@ -40,10 +40,10 @@ const PAUSE: Duration = Duration::from_secs(2);
 pub fn onloop() -> ExitCode {
     let argv: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let Ok(known) = FleetConfig::find(None) else { return onloop::main() };
-    let client = known.client();
+    let Ok(config) = FleetConfig::find(None) else { return onloop::main() };
+    let client = config.client();
     if argv.get(1).is_some_and(|verb| verb == "resume")
-        && let Some(mark) = resume::meant(&argv, &known.url, &client)
+        && let Some(mark) = resume::meant(&argv, &config.url, &client)
     {
         return match resume::bring(&mark, &client) {
             Ok(()) => resume::go_on(&argv),
@@ -51,11 +51,11 @@ pub fn onloop() -> ExitCode {
         };
     }
     if argv.get(1).is_some_and(|verb| verb == "abandon")
-        && let Some(exit) = queued::give_up(&argv, &known.url, &client)
+        && let Some(exit) = queued::give_up(&argv, &config.url, &client)
     {
         return ExitCode::from(exit.code());
     }
-    if let Some(exit) = queued::show(&argv, &known.url, &client) {
+    if let Some(exit) = queued::show(&argv, &config.url, &client) {
         return ExitCode::from(exit.code());
     }
     let exit = onloop::main_on(
@@ -65,7 +65,7 @@ pub fn onloop() -> ExitCode {
         },
         |start, host| {
             let Some(runs) = runs_of(start) else { return host };
-            tracked::discover(&start.argv, &runs, &known.url, &client);
+            tracked::discover(&start.argv, &runs, &config.url, &client);
             bring_up_to_date(start, &runs, &client);
             let writer = Writer::Person { holder: holder() };
             on_journal(host, &runs, client.clone(), writer)

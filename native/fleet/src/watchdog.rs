@@ -1,10 +1,9 @@
-//! Whoever watches that an agent works only while its worker has the lease.
+//! The watchdog of a driver: an agent works only while its worker has the lease.
 //!
-//! A worker that hangs, or that nobody can reach, cannot end what it has started. So each driver has a
-//! guard above it, a process that does nothing else: the worker tells it through a pipe how long the lease
-//! holds, and when that time is over, or the worker is gone, the driver is ended, and with it the agent.
-//! The guard leads a process group of its own, so that what stops a worker with its group does not stop
-//! the guard.
+//! A worker that hangs or is cut off cannot end what it has started. So each driver has a watchdog process
+//! above it. The worker tells the watchdog through a pipe how long the lease holds. When that time is over, or
+//! the worker is gone, the watchdog ends the driver and its agent. It leads a process group of its own, so
+//! that a signal to the worker's group does not stop it.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -21,12 +20,12 @@ const GRACE_MS: u64 = 2000;
 /// are when half of what its holder was told has passed once more.
 const GRACE_PARTS: u64 = 4;
 
-/// What a guard is told.
+/// A message of the worker to a watchdog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeaseMessage {
     /// The lease holds for this long from now on, in milliseconds.
-    Holds(u64),
-    /// Somebody wants the run: the driver is to stop as for Ctrl-C.
+    Renewed(u64),
+    /// Another machine wants the run: the driver stops as for Ctrl-C.
     Recalled,
     /// The lease is lost: the driver is to end at once.
     Lost,

@@ -78,7 +78,7 @@ fn measure(client: &Client) -> Duration {
             timed(2, begun);
             assert_eq!(head, Some(next));
         }
-        let over = QueueState::Finished { how: "completed".to_owned() };
+        let over = QueueState::Finished { status: "completed".to_owned() };
         let begun = Instant::now();
         client.call(&samples::release(&run_id, lease, over)).expect("released");
         timed(3, begun);

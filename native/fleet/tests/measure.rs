@@ -199,7 +199,7 @@ fn wait_until_over(world: &World, count: usize, which: impl Fn(&str) -> bool) {
         world,
         count,
         which,
-        |rest| matches!(rest, QueueState::Finished { how } if how == "completed"),
+        |rest| matches!(rest, QueueState::Finished { status: how } if how == "completed"),
     );
 }
 
@@ -213,7 +213,7 @@ fn wait(
     loop {
         let overview = world.ask(|client| client.call(&ReadOverview {}));
         let runs = overview.runs.iter().filter(|run| which(&run.run_id));
-        let there = runs.filter(|run| run.holder.is_none() && wanted(&run.rest)).count();
+        let there = runs.filter(|run| run.holder.is_none() && wanted(&run.state)).count();
         if there == count {
             return;
         }

@@ -69,7 +69,7 @@ async fn what_restate_has_answered_is_there_after_kills() {
     keeper.call(&over).await.expect("a new run");
     let other =
         keeper.call(&taking(&offer, Duration::from_secs(5))).await.expect("taken").expect("a run");
-    let how = QueueState::Finished { how: "completed".to_owned() };
+    let how = QueueState::Finished { status: "completed".to_owned() };
     keeper
         .call(&samples::release(&other.lease.run_id, other.lease.epoch, how))
         .await
@@ -78,8 +78,8 @@ async fn what_restate_has_answered_is_there_after_kills() {
     drop((keeper, server));
     let (keeper, server) = engine(folder.path()).await;
     let overview = keeper.call(&ReadOverview {}).await.expect("an overview");
-    let rests: Vec<_> = overview.runs.iter().map(|run| (run.run_id.as_str(), &run.rest)).collect();
-    let over = QueueState::Finished { how: "completed".to_owned() };
+    let rests: Vec<_> = overview.runs.iter().map(|run| (run.run_id.as_str(), &run.state)).collect();
+    let over = QueueState::Finished { status: "completed".to_owned() };
     let expected = if other.lease.run_id == "over" {
         [("over", &over), ("killed", &QueueState::Ready)]
     } else {
@@ -112,7 +112,7 @@ async fn what_moves_to_the_archive_is_not_lost_by_kills() {
     let names: Vec<String> = (0..RUNS).map(|run| format!("run-{run}")).collect();
     let count = |run: usize| if run % 3 == 0 { 150 } else { run + 1 };
     for (run, name) in names.iter().enumerate() {
-        let over = QueueState::Finished { how: "completed".to_owned() };
+        let over = QueueState::Finished { status: "completed".to_owned() };
         archive::run(&keeper, name, &[1, count(run) - 1][..count(run).min(2)], over).await;
     }
     drop(keeper);

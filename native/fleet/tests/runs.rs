@@ -29,11 +29,11 @@ fn gated() -> String {
 }
 
 fn is_over(view: &RunView) -> bool {
-    matches!(view.rest, QueueState::Finished { .. }) && view.holder.is_none()
+    matches!(view.state, QueueState::Finished { .. }) && view.holder.is_none()
 }
 
 fn waits(view: &RunView) -> bool {
-    matches!(view.rest, QueueState::NeedsPerson { .. }) && view.holder.is_none()
+    matches!(view.state, QueueState::NeedsPerson { .. }) && view.holder.is_none()
 }
 
 /// The words of the events of a run, without what tells nothing here.
@@ -63,7 +63,7 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     let first = fleet.start_worker("one");
     let view = fleet.wait(&run, waits);
     let what = "the gate of step 1 waits for you".to_owned();
-    assert_eq!(view.rest, QueueState::NeedsPerson { what });
+    assert_eq!(view.state, QueueState::NeedsPerson { reason: what });
     let status = fleet.onloop(&["status", &run]);
     let said = String::from_utf8_lossy(&status.stderr).into_owned();
     let approve =
@@ -158,7 +158,7 @@ fn half_of_the_work_is_not_taken_for_all_of_it() {
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     fs::write(&armed, "").expect("a file");
-    let ready = Release { run_id: run.clone(), epoch: lease.epoch, rest: QueueState::Ready };
+    let ready = Release { run_id: run.clone(), epoch: lease.epoch, state: QueueState::Ready };
     fleet.client().call(&ready).expect("released");
     fleet.wait(&run, is_over);
     assert!(!armed.exists(), "nobody has died");
@@ -194,7 +194,7 @@ fn a_run_that_is_worked_on_is_given_up_from_the_checkout() {
     let abandon = fleet.onloop(&["abandon", &run, "--reason", "the shop is closed"]);
     assert!(abandon.status.success(), "{}", fleet.all(&abandon));
     let view = fleet.wait(&run, is_over);
-    assert_eq!(view.rest, QueueState::Finished { how: "abandoned".to_owned() });
+    assert_eq!(view.state, QueueState::Finished { status: "abandoned".to_owned() });
     assert!(!lives(&agents(&fleet)[0]));
 }
 
@@ -208,7 +208,7 @@ fn a_run_comes_home_and_goes_on_there() {
     // The gate waits for a person here as there.
     assert_eq!(gate.status.code(), Some(3), "{}", fleet.all(&gate));
     let view = fleet.wait(&run, |view| view.holder.is_none() && !waits(view));
-    assert!(matches!(view.rest, QueueState::Local { .. }), "{view:?}");
+    assert!(matches!(view.state, QueueState::Local { .. }), "{view:?}");
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     let resume = fleet.onloop(&["resume", &run, "--agent-command", BOTH]);
@@ -247,7 +247,7 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
     let changed = fleet.onloop_as("third", "shop", &["status", &run]);
     let said = String::from_utf8_lossy(&changed.stderr).into_owned();
     let why = format!(
-        "warning: run {run}: the fleet refuses this: {} on the server cannot be read: its journal is none: ",
+        "warning: run {run}: the fleet refuses the request: {} on the server cannot be read: its journal is none: ",
         file.display()
     );
     assert!(said.starts_with(&why) && changed.status.code() == Some(4), "{said}");
@@ -257,7 +257,7 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
     let said = String::from_utf8_lossy(&home.stderr).into_owned();
     assert!(said.contains(&format!("Run {run} is completed")), "{said}");
     let view = fleet.client().call(&ReadJournal::now(&run)).expect("the run").view;
-    assert!(matches!(view.rest, QueueState::Local { .. }), "{view:?}");
+    assert!(matches!(view.state, QueueState::Local { .. }), "{view:?}");
 }
 
 #[test]
@@ -271,9 +271,11 @@ fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     let view = fleet.wait(
         &run,
-        |view| matches!(&view.rest, QueueState::Retry { what, .. } if what.starts_with("on one: ")),
+        |view| matches!(&view.state, QueueState::Retry { reason: what, .. } if what.starts_with("on one: ")),
     );
-    let QueueState::Retry { what, .. } = view.rest else { unreachable!("it is tried again") };
+    let QueueState::Retry { reason: what, .. } = view.state else {
+        unreachable!("it is tried again")
+    };
     assert!(what.contains("shop.git"), "{what}");
     fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
     // Nobody has to say so.
@@ -352,8 +354,8 @@ fn a_run_that_nobody_has_begun_is_given_up() {
     }
     let view = fleet.wait(&run, is_over);
     assert_eq!(
-        (view.rest, view.head),
-        (QueueState::Finished { how: "abandoned".to_owned() }, None)
+        (view.state, view.head),
+        (QueueState::Finished { status: "abandoned".to_owned() }, None)
     );
 }
 

@@ -98,7 +98,7 @@ fn record_report_and_receipt_are_the_same_here_and_on_a_fleet() {
     let run = fleet.submit(STEPS, AGENT);
     fleet.start_worker("one");
     fleet.wait(&run, |view| {
-        matches!(view.rest, QueueState::Finished { .. }) && view.holder.is_none()
+        matches!(view.state, QueueState::Finished { .. }) && view.holder.is_none()
     });
     let words = ["run", "hotl-workflow-sell.md", "--run-id", "here", "--agent-command", AGENT];
     let here = fleet.onloop(&words);

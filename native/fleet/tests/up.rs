@@ -85,7 +85,7 @@ fn what_was_answered_is_there_after_every_kill() {
     let (second, two) = samples::lines(Some(&first), 1);
     let append = samples::append("waiting", Some(lease.epoch), Some(&first), &two);
     assert_eq!(up.persistently(|client| client.call(&append)), second);
-    let rest = QueueState::NeedsPerson { what: "a person".to_owned() };
+    let rest = QueueState::NeedsPerson { reason: "a person".to_owned() };
     let release = samples::release("waiting", lease.epoch, rest.clone());
     up.persistently(|client| client.call(&release));
     until("another engine", || engine(home).is_some_and(|pid| pid != up.engine));
@@ -104,7 +104,7 @@ fn what_was_answered_is_there_after_every_kill() {
 
     let mut up = Up::start(home);
     let view = up.client.call(&ReadJournal::now("waiting")).expect("lines");
-    assert_eq!((view.lines, view.view.rest, view.view.holder), (one + &two, rest, None));
+    assert_eq!((view.lines, view.view.state, view.view.holder), (one + &two, rest, None));
     // Nobody renews the other one: somebody else is given it.
     let begun = Instant::now();
     let again = up.client.call(&taking(&offer, LONG)).expect("taken").expect("a run");

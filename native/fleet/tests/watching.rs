@@ -90,7 +90,7 @@ fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
     until(&fleet, "last words", || contains(&run, "It is open"));
     drop(watching);
     fleet.wait(&run, |view| {
-        matches!(view.rest, QueueState::NeedsPerson { .. }) && view.holder.is_none()
+        matches!(view.state, QueueState::NeedsPerson { .. }) && view.holder.is_none()
     });
     // Whoever comes later hears what was said last, from nobody who works any more.
     let read = ReadLog { run_id: run.clone(), seen: 0, wait_ms: 0 };

@@ -1,5 +1,5 @@
 //! The ends of the logs of running attempts, for people who watch from other machines. The server keeps them
-//! in memory. Workers send them with their heartbeats while somebody watches, and when they leave a run.
+//! in memory. Workers send them with their heartbeats while a person watches, and when they leave a run.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -78,7 +78,7 @@ impl LogRelay {
         Ok(())
     }
 
-    /// Whether somebody watches a run.
+    /// Whether a person watches a run.
     pub(super) fn is_watched(&self, run_id: &str) -> bool {
         let until = self.lock().get(run_id).and_then(|entry| entry.watched_until);
         until.is_some_and(|until| until > Instant::now())
@@ -108,7 +108,7 @@ impl LogRelay {
     }
 }
 
-/// Returns the entry of a run; the one that nobody has touched for longest makes room.
+/// Returns the entry of a run; the least recently used entry makes room.
 fn entry<'r>(runs: &'r mut BTreeMap<String, Entry>, id: &str) -> &'r mut Entry {
     let touched = Instant::now();
     if runs.len() >= RUNS && !runs.contains_key(id) {

@@ -48,7 +48,7 @@ pub trait Operation: Clone + Serialize + DeserializeOwned + Send + Sync + 'stati
     ) -> impl Future<Output = Result<Self::Answer, EngineError>> + Send;
 }
 
-/// Takes a run that nobody works on yet. [`EngineError::Exists`]: another submission has its id.
+/// Takes a new run. [`EngineError::Exists`]: another submission has its id.
 impl Operation for Submission {
     const PATH: &'static str = "/v1/submit";
     type Answer = ();
@@ -133,7 +133,7 @@ pub struct Heartbeat {
     pub offer: Offer,
     /// What it works on: run and epoch.
     pub leases: Vec<(String, u64)>,
-    /// The ends of the logs that somebody watches, where they have changed.
+    /// The ends of watched logs, where they have changed.
     pub logs: Vec<LogTail>,
 }
 
@@ -232,7 +232,7 @@ pub struct Release {
     /// The lease.
     pub epoch: u64,
     /// How the run stands.
-    pub rest: QueueState,
+    pub state: QueueState,
 }
 
 impl Operation for Release {
@@ -240,10 +240,10 @@ impl Operation for Release {
     type Answer = ();
 
     async fn perform<S: Storage>(&self, engine: &Engine<S>) -> Result<(), EngineError> {
-        let Release { run_id, epoch, rest } = self.clone();
+        let Release { run_id, epoch, state } = self.clone();
         engine
             .through(|inner| async move {
-                let end = Change::EndLease { epoch, rest: Some(rest) };
+                let end = Change::EndLease { epoch, state: Some(state) };
                 let released = inner.storage.change(&run_id, &end).await;
                 if matches!(released, Err(EngineError::NotFound { .. }))
                     && inner.archived(&run_id).await?.is_some()

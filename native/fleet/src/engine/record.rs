@@ -1,5 +1,5 @@
-//! What an engine keeps of a run besides its lines and what was submitted, and the only ways in which it
-//! changes. Pure, so that whoever stores it has the same rules.
+//! The record of a run, and the only ways in which it changes. The functions are pure, so that every storage
+//! has the same rules.
 
 use onloop_core::documents::ledger;
 use onloop_core::documents::ledger::Head as LedgerHead;
@@ -43,8 +43,8 @@ pub struct RunRecord {
     pub epoch: u64,
     /// Who has that lease; `None`: it has ended.
     pub holder: Option<String>,
-    /// How it stands while nobody has it.
-    pub rest: QueueState,
+    /// What it waits for without a lease.
+    pub state: QueueState,
     /// The last line of its journal.
     pub head: Option<Head>,
     /// A person has decided something that the holder of the lease may not have seen.
@@ -88,7 +88,7 @@ pub(crate) enum Judged {
 }
 
 impl RunRecord {
-    /// A run that nobody has worked on.
+    /// Returns the record of a new run.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl RunRecord {
             version: 1,
             epoch: 0,
             holder: None,
-            rest: QueueState::Ready,
+            state: QueueState::Ready,
             head: None,
             decided: false,
             unserved: None,
@@ -143,22 +143,24 @@ impl RunRecord {
         Ok(())
     }
 
-    /// Ends the lease `epoch`; with `rest` its holder says how the run stands, without it the holder has
+    /// Ends the lease `epoch`; with `state` its holder says how the run stands, without it the holder has
     /// not been heard of for too long.
-    pub(crate) fn end_lease(&mut self, epoch: u64, rest: Option<QueueState>) {
+    pub(crate) fn end_lease(&mut self, epoch: u64, state: Option<QueueState>) {
         if self.holder.is_none() || self.epoch != epoch {
             return;
         }
         self.holder = None;
         self.version += 1;
-        match rest {
+        match state {
             // What it waits for may have been decided between its last look and this.
-            Some(QueueState::NeedsPerson { .. }) if self.decided => self.rest = QueueState::Ready,
-            Some(rest) => self.rest = rest,
-            // How far it came is in the journal; whoever takes it next finds out.
-            None if matches!(self.rest, QueueState::Finished { .. } | QueueState::Local { .. }) => {
-            }
-            None => self.rest = QueueState::Ready,
+            Some(QueueState::NeedsPerson { .. }) if self.decided => self.state = QueueState::Ready,
+            Some(state) => self.state = state,
+            // The journal shows how far it came.
+            None if matches!(
+                self.state,
+                QueueState::Finished { .. } | QueueState::Local { .. }
+            ) => {}
+            None => self.state = QueueState::Ready,
         }
     }
 
@@ -191,7 +193,7 @@ impl RunRecord {
     fn demand(&self, append: &Append) -> Result<(), EngineError> {
         match append.epoch {
             Some(epoch) if self.holder.is_none() || self.epoch != epoch => {
-                let holder = self.holder.clone().unwrap_or_else(|| "nobody".to_owned());
+                let holder = self.holder.clone().unwrap_or_else(|| "no worker".to_owned());
                 Err(EngineError::Fenced { run_id: self.run_id.clone(), epoch, holder })
             }
             Some(_) | None => Ok(()),
@@ -214,9 +216,9 @@ impl RunRecord {
         self.decided = append.epoch.is_none();
         if self.decided
             && self.holder.is_none()
-            && matches!(self.rest, QueueState::NeedsPerson { .. })
+            && matches!(self.state, QueueState::NeedsPerson { .. })
         {
-            self.rest = QueueState::Ready;
+            self.state = QueueState::Ready;
         }
     }
 
@@ -225,10 +227,10 @@ impl RunRecord {
         RunRecord { version: self.version + 1, ..self.clone() }
     }
 
-    /// Whether nobody is to be given it any more.
+    /// Whether no worker gets it any more.
     pub(crate) fn is_finished(&self) -> bool {
         self.holder.is_none()
-            && matches!(self.rest, QueueState::Finished { .. } | QueueState::Local { .. })
+            && matches!(self.state, QueueState::Finished { .. } | QueueState::Local { .. })
     }
 
     /// How it stands, for others.
@@ -240,7 +242,7 @@ impl RunRecord {
             user: self.user.clone(),
             at_ms: self.at_ms,
             holder: self.holder.clone(),
-            rest: self.rest.clone(),
+            state: self.state.clone(),
             head: self.head.clone(),
         }
     }
@@ -316,7 +318,7 @@ pub(crate) fn invalid(why: impl Into<String>) -> EngineError {
 
 fn judge(run: &Submission) -> Result<(), EngineError> {
     if !is_run_id(&run.run_id) {
-        return Err(invalid("the run's id is none; expected letters, digits, `.`, `_` and `-`"));
+        return Err(invalid("the run id is not valid; expected letters, digits, `.`, `_` and `-`"));
     }
     let words = run.options.iter().chain(&run.agents).chain(&run.base).chain(&run.user);
     let bytes: usize = words.map(String::len).sum();
@@ -335,7 +337,7 @@ fn judge(run: &Submission) -> Result<(), EngineError> {
 pub(crate) fn judge_name(what: &str, name: &str) -> Result<(), EngineError> {
     if name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
         let expected = format!("expected 1 to {NAME_BYTES} bytes without control characters");
-        return Err(invalid(format!("the name of {what} is none; {expected}")));
+        return Err(invalid(format!("the name of {what} is not valid; {expected}")));
     }
     Ok(())
 }

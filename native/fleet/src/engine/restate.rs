@@ -42,9 +42,9 @@ const ASKED_AT_ONCE: usize = 16;
 /// How long what was taken may be on its way to where it is kept; it takes milliseconds.
 const ARRIVE: Duration = Duration::from_secs(5);
 const ARRIVE_LOOK: Duration = Duration::from_millis(5);
-/// What is said of an engine that has not kept what it had taken.
-pub const LOST_LINES: &str = "the engine has lost lines that it had taken";
-/// How many submissions are remembered until somebody is given them, and how large they may be.
+/// The error where the engine has not stored what it had confirmed.
+pub const LOST_LINES: &str = "the engine has lost lines that it had confirmed";
+/// How many submissions are kept in memory for their first worker, and how large they may be.
 const REMEMBERED: usize = 1024;
 const REMEMBERED_BYTES: usize = 64 * 1024;
 
@@ -108,7 +108,7 @@ impl StartError {
 /// Runs in Restate's durable objects.
 pub struct Restate {
     ingress: Socket,
-    /// What was submitted of runs that nobody has been given yet.
+    /// The submissions of runs that no worker has taken yet.
     submissions: Mutex<BTreeMap<String, Submission>>,
     locks: RunLocks,
     /// The handlers are served until it is dropped.

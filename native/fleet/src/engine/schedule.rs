@@ -1,7 +1,6 @@
-//! Who may work on what next, and until when. It lies in memory: everything in it follows from the
-//! records of the runs and from what workers say every few seconds, so a server that starts again has it
-//! again. A lease that it finds then is taken to have begun at that moment, which is later than its
-//! holder thinks.
+//! The schedule: which run goes to which worker next, and when leases end. It is in memory. Everything in it
+//! follows from the records and the heartbeats, so a restarted server rebuilds it. A restarted server takes
+//! each lease to have begun at that moment, which is later than its holder assumes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -44,22 +43,22 @@ struct Entry {
     /// The end of the lease, while there is one.
     ends: Option<Instant>,
     is_recalled: bool,
-    /// Somebody is being given it.
+    /// A caller is being given it.
     is_reserved: bool,
 }
 
 /// What a wish for a lease meets.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Claimed {
-    /// Nobody has the run.
+    /// The run has no lease.
     Free,
     /// The one who asks has it.
     Own(Lease),
-    /// Somebody else has it.
+    /// Another holder has it.
     Busy(String),
     /// The lease with this number has ended, which is not written down yet.
     Ended(u64),
-    /// Somebody is being given it at this moment.
+    /// Another caller is being given it at this moment.
     Soon,
 }
 
@@ -81,7 +80,7 @@ impl Schedule {
         if let Some(unserved) = &record.unserved {
             agents.push((unserved.agent.clone(), unserved.until_ms));
         }
-        if let QueueState::RateLimited { at_ms, agent } = &record.rest {
+        if let QueueState::RateLimited { at_ms, agent } = &record.state {
             agents.push((agent.clone(), *at_ms));
         }
         for (agent, until_ms) in agents.into_iter().filter(|(_, at)| *at > now.wall_ms) {
@@ -129,7 +128,7 @@ impl Schedule {
     }
 
     fn fits(&self, entry: &Entry, offer: &Offer, now: Now) -> bool {
-        let is_due = match &entry.record.rest {
+        let is_due = match &entry.record.state {
             QueueState::Ready => true,
             QueueState::RateLimited { at_ms, .. } | QueueState::Retry { at_ms, .. } => {
                 *at_ms <= now.wall_ms
@@ -197,7 +196,7 @@ impl Schedule {
     /// The next moment at which time alone makes a run ready.
     pub(super) fn next_due_ms(&self, now: Now) -> Option<u64> {
         let rests = self.open.iter().filter_map(|(_, run_id)| {
-            match self.entries.get(run_id).map(|entry| &entry.record.rest) {
+            match self.entries.get(run_id).map(|entry| &entry.record.state) {
                 Some(QueueState::RateLimited { at_ms, .. } | QueueState::Retry { at_ms, .. }) => {
                     Some(*at_ms)
                 }
@@ -273,7 +272,7 @@ impl Schedule {
             });
             let status = match held {
                 None => LeaseStatus::Lost,
-                // It has ended, and somebody is about to be given the run.
+                // It has ended, and another worker is about to get the run.
                 Some(Entry { ends: Some(ends), .. }) if *ends <= now.steady => LeaseStatus::Lost,
                 Some(entry) => {
                     entry.ends = Some(now.steady + self.lease);

@@ -51,8 +51,8 @@ pub(super) struct Inner<S> {
     /// The ends of logs that people watch.
     pub(super) logs: LogRelay,
     archive: Option<Archive>,
-    /// Held as its writer while a run moves to the archive or back, as a reader by whoever must find it in
-    /// one of both places.
+    /// Held as its writer while a run moves to the archive or back, and as a reader by a call that must find
+    /// the run in one of both places.
     pub(super) moving: RwLock<()>,
     /// Runs of which it is not known what came of the last call.
     unsettled: Mutex<BTreeSet<String>>,
@@ -117,7 +117,7 @@ impl<S: Storage> Engine<S> {
         operation.perform(self).await
     }
 
-    /// Goes through with `act`, whether or not somebody still waits for what comes of it.
+    /// Completes `act`, even if the caller stops waiting for it.
     pub(super) async fn through<T: Send + 'static, F>(
         &self,
         act: impl FnOnce(Arc<Inner<S>>) -> F,
@@ -139,7 +139,7 @@ impl<S: Storage> Inner<S> {
         self.unsettled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes how a run stands, and tells whoever waits.
+    /// Takes the record of a run, and wakes waiting callers.
     pub(super) fn put(&self, record: RunRecord) {
         self.schedule().put(record, now());
         self.work.notify_waiters();
@@ -168,7 +168,7 @@ impl<S: Storage> Inner<S> {
     pub(super) async fn append(&self, append: &Append) -> Result<Appended, EngineError> {
         let appended = self.storage.append(append).await;
         match appended {
-            // Nothing was asked of whoever keeps it.
+            // The request did not reach the storage.
             Err(EngineError::Invalid { .. }) => appended,
             _ => self.judge(&append.run_id, appended),
         }
@@ -190,7 +190,7 @@ impl<S: Storage> Inner<S> {
     }
 
     pub(super) async fn expire(&self, run_id: &str, epoch: u64) -> Result<(), EngineError> {
-        let end = Change::EndLease { epoch, rest: None };
+        let end = Change::EndLease { epoch, state: None };
         let expired = self.storage.change(run_id, &end).await;
         self.put(self.judge(run_id, expired)?);
         Ok(())

@@ -26,7 +26,7 @@ pub enum Change {
         /// The lease.
         epoch: u64,
         /// How the run stands; `None`: the server has not heard of the holder for too long.
-        rest: Option<QueueState>,
+        state: Option<QueueState>,
     },
     /// Changes nothing: it returns the record behind all changes that were asked for earlier.
     None,
@@ -53,7 +53,7 @@ impl Change {
         let mut record = record.ok_or_else(not_found)?;
         match self {
             Change::Lease { holder } => record.lease(holder)?,
-            Change::EndLease { epoch, rest } => record.end_lease(*epoch, rest.clone()),
+            Change::EndLease { epoch, state } => record.end_lease(*epoch, state.clone()),
             Change::Submit { .. } | Change::None => {}
         }
         Ok(record)

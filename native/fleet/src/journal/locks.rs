@@ -1,4 +1,4 @@
-//! Locks: whoever drives a fleet's run alone has its lease.
+//! Locks: the lock of a fleet run's driver is its lease.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -61,7 +61,7 @@ impl JournalledLocks {
         std::path::Path::new(&marker).exists().then(|| id.to_owned())
     }
 
-    /// Asks whoever works on a run to stop, and gets its lease.
+    /// Claims the lease of a run; its holder is asked to stop.
     fn claim(&self, run: &str) -> Result<Lease, Failure> {
         let claim = Claim { run_id: run.to_owned(), holder: self.holder.clone(), recall: true };
         let began = Instant::now();
@@ -75,7 +75,7 @@ impl JournalledLocks {
         }
     }
 
-    /// Takes over what was recorded until whoever worked on the run had stopped.
+    /// Copies what was recorded until the earlier driver had stopped.
     fn catch_up(&mut self, run: &str, now: Timestamp) -> Result<(), Failure> {
         let record = format!("{}/{run}/record.lock", self.runs);
         self.inner.lock(&record, limits::LOCK_WAIT_MS, true, None, now)?;
@@ -88,8 +88,8 @@ impl JournalledLocks {
 
     fn give_back(&self, run: &str) {
         let Some(lease) = self.leases.map(|leases| leases.remove(run)) else { return };
-        let rest = queue_state::of_copy(&self.runs, run);
-        let release = Release { run_id: run.to_owned(), epoch: lease.epoch, rest };
+        let state = queue_state::of_copy(&self.runs, run);
+        let release = Release { run_id: run.to_owned(), epoch: lease.epoch, state };
         // What is not given back ends by itself.
         let _ = self.client.call_within(PATIENCE, &release);
     }
@@ -136,7 +136,7 @@ impl Locks for JournalledLocks {
     fn holder(&mut self, path: &str) -> Result<Option<LockHolder>, Failure> {
         let here = self.inner.holder(path)?;
         let Some(run) = self.driven(path).filter(|_| here.is_none()) else { return Ok(here) };
-        // Where it is not known who has it, nobody here does.
+        // A server that does not answer tells no holder.
         let read = ReadJournal { after: u64::MAX, ..ReadJournal::now(&run) };
         let lines = self.client.call(&read).ok();
         let holder = lines.and_then(|lines| lines.view.holder);

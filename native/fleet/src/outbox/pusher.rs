@@ -1,7 +1,5 @@
-//! Whoever brings the work to the remote, beside the program. What a turn has changed goes while its checks run.
-//! What is there already but for ticked boxes is not waited for: what checks have found good, as a rule, and what a
-//! turn leaves that has changed nothing. It goes with what the next turn changes, or after a moment in which nothing
-//! else was to go.
+//! The thread that pushes the work to the remote, beside the program. It pushes what a turn has changed while
+//! the checks run. Work that differs only in ticked boxes waits for the next push, or for a short moment.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -11,23 +9,23 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::{Outbox, is_about_work};
 
-/// How long work waits that is there but for its boxes. A turn that is over sooner spares it its own way.
+/// How long work waits that differs only in ticked boxes. A shorter turn saves the extra push.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// The work of one run, with somebody who brings it.
+/// A handle of the thread that pushes the work of one run.
 #[derive(Clone)]
 pub struct Pusher {
     jobs: Sender<Job>,
 }
 
-/// Lines whose checkpoints are to be brought; none: everything that waits.
+/// Lines whose checkpoints are to be pushed; none: everything that is pending.
 struct Job {
     lines: Option<String>,
     done: Sender<Result<(), Failure>>,
 }
 
 impl Pusher {
-    /// Takes the outbox that `pack` makes, and brings it from then on.
+    /// Starts the thread with the outbox that `pack` makes.
     ///
     /// # Errors
     ///
@@ -56,7 +54,7 @@ impl Pusher {
     ///
     /// Those of it, also for what was to be brought before.
     pub fn deliver(&self, lines: &str) -> Result<(), Failure> {
-        // Whoever has nothing to bring does not wait for what is on its way.
+        // Lines without work do not wait for a push that is under way.
         if is_about_work(lines) { self.send(Some(lines.to_owned())) } else { Ok(()) }
     }
 
@@ -77,7 +75,7 @@ impl Pusher {
 }
 
 fn attend(mut outbox: Outbox, orders: &Receiver<Job>) {
-    // What did not work is tried again when somebody waits for it, and is told why.
+    // A failed push is repeated when a caller waits for it, who learns the cause.
     let mut has_failed = false;
     loop {
         outbox.prepare();
@@ -102,5 +100,5 @@ fn attend(mut outbox: Outbox, orders: &Receiver<Job>) {
 }
 
 fn gone() -> Failure {
-    Failure::new(FailureKind::Closed, "nobody brings the work to the remote any more")
+    Failure::new(FailureKind::Closed, "the thread that pushes the work has ended")
 }

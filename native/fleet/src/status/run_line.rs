@@ -55,12 +55,12 @@ impl RunLine {
     }
 
     fn mark(&self) -> &'static str {
-        match (&self.view.holder, &self.view.rest) {
+        match (&self.view.holder, &self.view.state) {
             (Some(_), _) => "→",
             (None, QueueState::NeedsPerson { .. }) => "⏸",
             (None, QueueState::RateLimited { .. }) => "⏳",
             (None, QueueState::Ready | QueueState::Retry { .. }) => "·",
-            (None, QueueState::Finished { how }) if how == "abandoned" => "⊘",
+            (None, QueueState::Finished { status: how }) if how == "abandoned" => "⊘",
             (None, QueueState::Finished { .. } | QueueState::Local { .. }) => "✓",
         }
     }
@@ -68,23 +68,23 @@ impl RunLine {
     /// What is going on, on one line.
     fn now(&self) -> String {
         let said = self.run().map(|run| run.standing().now);
-        let now = match (&self.view.holder, &self.view.rest) {
+        let now = match (&self.view.holder, &self.view.state) {
             (Some(holder), _) => match said {
                 Some(said) => format!("{said}, on {holder}"),
                 None => format!("running on {holder}"),
             },
             (None, QueueState::Ready) => "waiting for a worker".to_owned(),
             // A run whose worker could not go on stands as if it had; why it does not, is not in its record.
-            (None, QueueState::NeedsPerson { what }) => {
+            (None, QueueState::NeedsPerson { reason: what }) => {
                 said.filter(|_| self.asks_itself()).unwrap_or_else(|| what.clone())
             }
             (None, QueueState::RateLimited { at_ms, agent }) => {
                 format!("{agent} is rate limited until {}", moment(*at_ms))
             }
-            (None, QueueState::Retry { at_ms, what }) => {
+            (None, QueueState::Retry { at_ms, reason: what }) => {
                 format!("next try at {}: {what}", moment(*at_ms))
             }
-            (None, QueueState::Finished { how }) => how.clone(),
+            (None, QueueState::Finished { status: how }) => how.clone(),
             (None, QueueState::Local { host }) => format!("moved to {host}"),
         };
         text::one_line(&now)
@@ -92,13 +92,14 @@ impl RunLine {
 
     /// Whether the record itself says that a person is waited for.
     fn asks_itself(&self) -> bool {
-        let rest = self.run().map(|run| queue_state::of_run(run, queue_state::now(), 0));
-        matches!(rest, Some(QueueState::NeedsPerson { .. }))
+        let state = self.run().map(|run| queue_state::of_run(run, queue_state::now(), 0));
+        matches!(state, Some(QueueState::NeedsPerson { .. }))
     }
 
     /// What a person does about it.
     fn command(&self) -> Option<String> {
-        if !matches!((&self.view.holder, &self.view.rest), (None, QueueState::NeedsPerson { .. })) {
+        if !matches!((&self.view.holder, &self.view.state), (None, QueueState::NeedsPerson { .. }))
+        {
             return None;
         }
         let id = text::shell_word(&self.view.run_id);
@@ -192,7 +193,7 @@ mod tests {
         String::from_utf8(bytes).expect("text")
     }
 
-    fn view(holder: Option<&str>, rest: QueueState) -> RunView {
+    fn view(holder: Option<&str>, state: QueueState) -> RunView {
         RunView {
             run_id: "greet-20260320T212315Z".to_owned(),
             repository: "git@example.com:greet".to_owned(),
@@ -200,7 +201,7 @@ mod tests {
             user: None,
             at_ms: 0,
             holder: holder.map(str::to_owned),
-            rest,
+            state,
             head: None,
         }
     }
@@ -226,7 +227,7 @@ mod tests {
         );
         let what = "on tower: error: the run could not go on: its lease is lost".to_owned();
         let stopped = RunLine::of(
-            view(None, QueueState::NeedsPerson { what: what.clone() }),
+            view(None, QueueState::NeedsPerson { reason: what.clone() }),
             &journal(&events),
         );
         assert_eq!(
@@ -242,8 +243,8 @@ mod tests {
             Event::StepActed { step: 1 },
             Event::StepVerified { step: 1, results: vec![passed] },
         ]);
-        let rest = QueueState::NeedsPerson { what: "a gate".to_owned() };
-        let waiting = RunLine::of(view(None, rest.clone()), &journal(&events));
+        let state = QueueState::NeedsPerson { reason: "a gate".to_owned() };
+        let waiting = RunLine::of(view(None, state.clone()), &journal(&events));
         assert_eq!(
             waiting.text(),
             "⏸ greet-20260320T212315Z\n    \
@@ -258,7 +259,7 @@ mod tests {
         assert_eq!(document["progress"]["steps"], 2);
 
         let cut = journal(&events).replacen("greet", "gr\u{e9}et", 1);
-        let damaged = RunLine::of(view(None, rest), &cut);
+        let damaged = RunLine::of(view(None, state), &cut);
         assert!(damaged.text().contains("cannot be read: line 1: it is damaged"), "{damaged:?}");
         assert_eq!(damaged.document()["progress"], Value::Null);
     }

@@ -1,4 +1,4 @@
-//! The same workflow for many repositories: so many at once, one table at the end.
+//! Runs one workflow in many repositories, a number of them at once, and prints a table.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,7 +39,7 @@ struct Row {
 
 enum RunResult {
     /// It is at rest.
-    QueueState(QueueState),
+    State(QueueState),
     /// It was not submitted, or cannot be followed any more.
     Failed(String),
 }
@@ -47,11 +47,13 @@ enum RunResult {
 impl RunResult {
     fn words(&self) -> String {
         match self {
-            RunResult::QueueState(QueueState::Finished { how }) => how.clone(),
-            RunResult::QueueState(QueueState::NeedsPerson { what }) => what.clone(),
-            RunResult::QueueState(QueueState::Retry { what, .. }) => format!("next try: {what}"),
-            RunResult::QueueState(QueueState::Local { host }) => format!("moved to {host}"),
-            RunResult::QueueState(QueueState::Ready | QueueState::RateLimited { .. }) => {
+            RunResult::State(QueueState::Finished { status: how }) => how.clone(),
+            RunResult::State(QueueState::NeedsPerson { reason: what }) => what.clone(),
+            RunResult::State(QueueState::Retry { reason: what, .. }) => {
+                format!("next try: {what}")
+            }
+            RunResult::State(QueueState::Local { host }) => format!("moved to {host}"),
+            RunResult::State(QueueState::Ready | QueueState::RateLimited { .. }) => {
                 "running".to_owned()
             }
             RunResult::Failed(why) => format!("failed: {why}"),
@@ -60,11 +62,13 @@ impl RunResult {
 
     fn exit(&self) -> Exit {
         match self {
-            RunResult::QueueState(QueueState::Finished { how }) if how == "completed" => Exit::Done,
-            RunResult::QueueState(QueueState::Finished { .. }) | RunResult::Failed(_) => {
+            RunResult::State(QueueState::Finished { status: how }) if how == "completed" => {
+                Exit::Done
+            }
+            RunResult::State(QueueState::Finished { .. }) | RunResult::Failed(_) => {
                 Exit::Failed
             }
-            RunResult::QueueState(_) => Exit::Paused,
+            RunResult::State(_) => Exit::Paused,
         }
     }
 }
@@ -81,7 +85,10 @@ pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<
         .map(str::to_owned)
         .collect();
     if repositories.is_empty() {
-        eprintln!("error: `{}` names no repository; one a line", list.display());
+        eprintln!(
+            "error: `{}` names no repository\n  fix: write one address a line",
+            list.display()
+        );
         return Err(Exit::Usage);
     }
     let next = AtomicUsize::new(0);
@@ -134,7 +141,7 @@ fn follow(client: &Client, submission: &Submission, remember_it: impl FnOnce()) 
             Ok(lines) => lines,
             Err(error) => return row(RunResult::Failed(error.to_string())),
         };
-        let RunView { holder, rest, head, .. } = lines.view;
+        let RunView { holder, state: rest, head, .. } = lines.view;
         match (holder, rest) {
             // What is tried again may never work; the fleet goes on with it, the table does not.
             (
@@ -144,7 +151,7 @@ fn follow(client: &Client, submission: &Submission, remember_it: impl FnOnce()) 
                 | QueueState::Finished { .. }
                 | QueueState::Local { .. }),
             ) => {
-                return row(RunResult::QueueState(rest));
+                return row(RunResult::State(rest));
             }
             (_, _) => read.after = head.map_or(read.after, |head| head.seq),
         }

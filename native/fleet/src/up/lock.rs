@@ -37,8 +37,7 @@ impl DataLock {
                 holder => holder,
             };
             return Err(format!(
-                "{holder} runs the fleet of {} already: end it first, or choose another folder \
-                 with `--data`",
+                "{holder} runs the fleet of {} already\n  fix: stop it first, or choose another folder with `--data`",
                 data.display()
             ));
         }

@@ -84,7 +84,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Nobody waits for it any more: its process ends with what watches it.
+        // Its process ends with the task that watches it.
         self.watch.abort();
     }
 }

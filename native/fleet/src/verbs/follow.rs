@@ -1,4 +1,4 @@
-//! Runs of the fleet that somebody watches: their copies here are kept up to date until the process ends.
+//! Follows runs of the fleet that a person watches: it updates their local copies until the process ends.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::client::Client;
 /// Longest time without a look at which runs there are; the system tells of new ones.
 const NOTICE_MS: u64 = 60_000;
 
-/// Somebody who watches.
+/// Follows runs.
 #[derive(Clone)]
 pub(super) struct Follower {
     /// The folder of all runs.
@@ -49,7 +49,7 @@ impl Follower {
         std::thread::spawn(move || {
             let Ok(interrupts) = Interrupts::new() else { return };
             let mut changes = OsChanges::new(Root::new("/"), &interrupts);
-            // Nobody can go on to be told where the first question is refused.
+            // Without a watch of the file system there is nothing to wait for.
             while changes.changes(&watching.folders(), NOTICE_MS).is_ok() {
                 for mark in tracked_runs(&watching.runs) {
                     if known.insert(mark.run_id.clone()) {

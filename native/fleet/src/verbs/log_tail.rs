@@ -1,4 +1,4 @@
-//! Logs of runs that work on other machines, as files of this machine for as long as somebody watches.
+//! Logs of runs that work on other machines, as files of this machine while a person watches.
 
 use onloop::host::{Files, OsFiles, Root};
 use onloop_core::effect::{Durability, Expect};

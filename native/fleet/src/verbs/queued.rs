@@ -1,5 +1,5 @@
-//! Runs that nobody has begun to work on: they have no journal yet, which could be shown, or in which it could
-//! be written that they are given up.
+//! Runs that no worker has started: they have no journal yet that could be shown, or record that the run is
+//! abandoned.
 
 use onloop_core::effect::Exit;
 
@@ -29,7 +29,7 @@ pub(super) fn show(argv: &[String], server: &str, client: &Client) -> Option<Exi
             }
             Err(_) => return None,
         };
-        let is_over = matches!(view.rest, QueueState::Finished { .. } | QueueState::Local { .. });
+        let is_over = matches!(view.state, QueueState::Finished { .. } | QueueState::Local { .. });
         if read.wait_ms == 0 || is_over {
             print!("{}", described(view));
         }
@@ -59,7 +59,7 @@ pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<
     if view.head.is_some() {
         return None;
     }
-    if let QueueState::Finished { how } = view.rest {
+    if let QueueState::Finished { status: how } = view.state {
         eprintln!("Run {} is already {how}.", mark.run_id);
         return Some(if how == ABANDONED { Exit::Done } else { Exit::Failed });
     }
@@ -70,15 +70,15 @@ pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<
         Ok(lease) => lease,
         Err(error) => return Some(refuse(&error.to_string())),
     };
-    let rest = match look() {
+    let state = match look() {
         Ok(lines) if lines.view.head.is_none() => {
-            QueueState::Finished { how: ABANDONED.to_owned() }
+            QueueState::Finished { status: ABANDONED.to_owned() }
         }
-        // Whoever was asked to stop had begun.
+        // A worker had started it in the meantime.
         Ok(_) | Err(_) => QueueState::Ready,
     };
-    let is_begun = rest == QueueState::Ready;
-    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
+    let is_begun = state == QueueState::Ready;
+    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
     if let Err(error) = client.call_within(PATIENCE, &release) {
         return Some(refuse(&error.to_string()));
     }

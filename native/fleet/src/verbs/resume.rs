@@ -1,5 +1,5 @@
-//! `onloop resume` of a fleet's run brings it home: its lease, its record and its work come here, and the
-//! fleet has nothing to do with it any more.
+//! `onloop resume` of a fleet's run: it moves lease, ledger and work to this machine, and the fleet does not
+//! touch the run again.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::engine::{Claim, EngineError, Lease, QueueState, ReadJournal, Release}
 use crate::journal::{Mirror, Writer, on_journal};
 use crate::submit;
 
-/// How long whoever works on it has for stopping.
+/// How long a worker has to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(90);
 /// Between two looks at whether it has.
 const STOP_PAUSE: Duration = Duration::from_millis(250);
@@ -47,11 +47,11 @@ pub(super) fn bring(mark: &TrackedRun, client: &Client) -> Result<(), Exit> {
         return Err(refuse(&format!("`{root}`: {error}")));
     }
     let exit = settle_here(mark, client, &lease);
-    let rest = match exit {
+    let state = match exit {
         Exit::Done => QueueState::Local { host: holder() },
         _ => QueueState::Ready,
     };
-    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
+    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
     client.call_within(PATIENCE, &release).map_err(|error| refuse(&error.to_string()))?;
     if exit != Exit::Done {
         return Err(exit);
@@ -92,8 +92,8 @@ fn root_of(mark: &TrackedRun, client: &Client) -> Result<String, Exit> {
     let Some(root) = clone::checkout_of(&here, &repository) else {
         let repository = text::one_line(&repository);
         return Err(refuse(&format!(
-            "run {id} works on {repository}, and here is no checkout of it; type this in one whose remote \
-             `{REMOTE}` is that"
+            "run {id} works on {repository}, and this folder is not a checkout of it\n  fix: run this in a \
+             checkout whose remote `{REMOTE}` is {repository}"
         )));
     };
     let root = root.to_string_lossy().into_owned();
@@ -101,7 +101,7 @@ fn root_of(mark: &TrackedRun, client: &Client) -> Result<String, Exit> {
     Ok(root)
 }
 
-/// Gets the lease of the run; whoever has it is asked to stop.
+/// Claims the lease of the run; the present holder is asked to stop.
 pub(super) fn claim(mark: &TrackedRun, client: &Client) -> Result<Lease, EngineError> {
     let claim = Claim { run_id: mark.run_id.clone(), holder: holder(), recall: true };
     let began = Instant::now();

@@ -1,4 +1,4 @@
-//! The fleet's runs that this machine knows.
+//! The fleet's runs that this machine tracks: those with a `fleet.json` beside their ledger.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ pub(super) fn discover(argv: &[String], runs: &str, server: &str, client: &Clien
     for id in named(argv).into_iter().filter(is_unknown) {
         let found = match client.call(&ReadJournal::now(id)) {
             Ok(found) => found,
-            // Whoever needs it says so.
+            // The command that needs the server reports it.
             Err(EngineError::Unreachable { .. }) => return,
             // It may be none, and why a run that is there cannot be shown is not that.
             Err(error) => {
@@ -56,7 +56,7 @@ pub(super) fn discover(argv: &[String], runs: &str, server: &str, client: &Clien
                 continue;
             }
         };
-        if matches!(found.view.rest, QueueState::Local { .. }) {
+        if matches!(found.view.state, QueueState::Local { .. }) {
             continue;
         }
         let here = std::env::current_dir().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a worker works on at the moment.
+//! The runs that a worker drives at the moment.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -45,8 +45,8 @@ const RETRY: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopReason {
     /// It was not.
-    No,
-    /// Somebody wants the run.
+    None,
+    /// Another machine wants the run.
     Recalled,
     /// The worker ends.
     Stopping,

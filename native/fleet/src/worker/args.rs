@@ -1,4 +1,4 @@
-//! What a worker is told on the command line.
+//! The command line of a worker.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,25 +15,25 @@ use crate::hidden;
 /// Arguments of `onloop fleet worker`.
 #[derive(Clone, Debug, Args)]
 pub struct WorkerArgs {
-    /// Address of the fleet's server [default: the one that this machine knows]
+    /// Address of the server [default: the fleet of this machine]
     #[arg(long, value_name = "URL")]
     pub server: Option<String>,
-    /// File with the fleet's key [default: the one that this machine knows]
+    /// File with the fleet's key [default: the fleet of this machine]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
     /// File with the certificate of the authority that signed the server's
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// Folder for clones; `repositories` in it has the allowed ones, one a line
+    /// Folder for clones; its file `repositories` is a part of the allow-list
     #[arg(long, value_name = "DIR")]
     pub repos: PathBuf,
-    /// A repository that may be worked on; a last * stands for any rest
+    /// Repository that this worker accepts, with * for any rest; repeatable
     #[arg(long, value_name = "URL")]
     pub allow: Vec<String>,
-    /// Name of this worker in the fleet [default: the machine's]
+    /// Name of the worker [default: the machine's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// How many runs it works on at once
+    /// How many runs the worker drives at once
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub slots: u32,
 }
@@ -57,7 +57,7 @@ impl Refusal {
 }
 
 impl WorkerArgs {
-    /// The worker, and what keeps a second one out of its folders.
+    /// Returns the worker, and the lock that keeps a second one out of its folders.
     pub(super) fn worker(&self) -> Result<(Worker, File), Refusal> {
         let host = host();
         let name = self.name.clone().unwrap_or_else(|| host.clone());
@@ -73,7 +73,7 @@ impl WorkerArgs {
             )));
         }
         let (key_file, ca_file) = (self.key_file.as_deref(), self.ca_file.as_deref());
-        let known = FleetConfig::with(self.server.as_deref(), key_file, ca_file)
+        let config = FleetConfig::with(self.server.as_deref(), key_file, ca_file)
             .map_err(|error| Refusal::refused(error.to_string()))?;
         super::make_folder(&self.repos).map_err(Refusal::refused)?;
         let repos = self
@@ -81,14 +81,14 @@ impl WorkerArgs {
             .canonicalize()
             .map_err(|error| Refusal::refused(format!("`{}`: {error}", self.repos.display())))?;
         let repositories = self.repositories(&repos)?;
-        let mut private = vec![known.key_file.clone()];
+        let mut private = vec![config.key_file.clone()];
         private
             .extend(config::folder().ok().and_then(|folder| folder.parent().map(Path::to_owned)));
         let hidden = hidden::with(private.iter().map(PathBuf::as_path));
         if let Some(other) = hidden::in_the_way(&repos, &hidden) {
             return Err(Refusal::refused(format!(
-                "agents would not see the clones in `{}`: `{}` is hidden from them; choose another folder \
-                 with --repos",
+                "agents cannot see the clones in `{}`, because `{}` is hidden from them\n  fix: choose another \
+                 folder with --repos",
                 repos.display(),
                 other.display()
             )));
@@ -98,12 +98,12 @@ impl WorkerArgs {
             .map_err(|error| Refusal::refused(format!("this program cannot be found: {error}")))?;
         let state_home = repos.join("state");
         super::make_folder(&state_home).map_err(Refusal::refused)?;
-        let client = known.client();
+        let client = config.client();
         let onloop = beside(&program);
         let settings = run::DriverSettings {
-            server: known.url,
-            key_file: known.key_file,
-            authority_file: known.authority.map(|authority| authority.file().to_owned()),
+            server: config.url,
+            key_file: config.key_file,
+            authority_file: config.authority.map(|authority| authority.file().to_owned()),
             state_home,
             hidden,
             repos,
@@ -132,8 +132,8 @@ impl WorkerArgs {
         }
         if allowed.is_empty() {
             return Err(Refusal::usage(format!(
-                "no repository may be worked on here; name them with --allow URL, or one a line in \
-                 `{}`",
+                "the allow-list is empty, so this worker accepts no repository\n  fix: name repositories \
+                 with --allow URL, or one a line in `{}`",
                 file.display()
             )));
         }
@@ -163,7 +163,7 @@ fn alone(repos: &Path) -> Result<File, Refusal> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => Err(Refusal::refused(format!(
-            "another worker has `{}`; give this one a folder of its own with --repos",
+            "another worker uses `{}`\n  fix: choose another folder with --repos",
             repos.display()
         ))),
         Err(std::fs::TryLockError::Error(error)) => {

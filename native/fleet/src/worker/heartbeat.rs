@@ -1,4 +1,4 @@
-//! Heartbeats: they extend the leases, bring the logs that somebody watches, and return what the server wants.
+//! Heartbeats: they extend the leases, bring the logs that people watch, and return the server's wishes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::watchdog::LeaseMessage;
 const IDLE_PAUSE: Duration = Duration::from_secs(5);
 /// How many heartbeats there are while a lease holds.
 const HEARTBEATS_PER_LEASE: u64 = 4;
-/// Longest pause while somebody watches a run.
+/// Longest pause while a person watches a run.
 const WATCHED_PAUSE: Duration = Duration::from_secs(1);
 /// An unchanged log is sent again after this long: the server may have started again without it.
 const AGAIN: Duration = Duration::from_secs(30);
 
-/// What was sent last of each run that somebody watches; `None`: nothing yet.
+/// What was sent last of each watched run; `None`: nothing yet.
 type Watched = BTreeMap<String, Option<(LogTail, Instant)>>;
 
 /// Sends heartbeats until the process ends.

@@ -1,5 +1,5 @@
-//! The names and objects that finished runs leave in a repository on this machine. Git keeps each in a file of
-//! its own, and pushes find many of them slower to read; servers of repositories see to that themselves.
+//! Packs the refs and objects that finished runs leave in a repository on this machine. Git stores each ref in
+//! a file, and many files slow down pushes. Hosted repositories pack them themselves.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,8 +40,8 @@ impl RefPacker {
     }
 }
 
-/// Whether it worked. Those of runs that go on stay where they are: whoever pushes them would find them
-/// locked. A git older than 2.42 does not know how, and one that packs at the same time is in the way.
+/// Packs the refs of these runs; returns whether git could. Refs of other runs stay as they are, because packing
+/// locks them against pushes. Git before 2.42 cannot do it, nor can two git at the same time.
 fn pack(repository: &str, runs: &[String]) -> bool {
     let patterns: Vec<String> = runs
         .iter()
@@ -53,7 +53,7 @@ fn pack(repository: &str, runs: &[String]) -> bool {
     let folder = Path::new(repository).join(".git");
     let folder = if folder.is_dir() { folder } else { Path::new(repository).to_owned() };
     let packed = git(&folder, &words).is_ok();
-    // What a push would do at its end, while somebody waits for it. It is not missed where it does not work.
+    // A push would do this at its end, while its caller waits. A failure does no harm.
     let _ = tidy(&folder);
     packed
 }
@@ -135,12 +135,12 @@ mod tests {
         let lock = folder.join("packed-refs.lock");
         std::fs::write(&lock, "").expect("a file");
         add(&packer, &shop, &(0..RUNS).collect::<Vec<_>>());
-        assert_eq!(loose(folder), RUNS, "somebody else packs");
+        assert_eq!(loose(folder), RUNS, "another git packs");
         std::fs::remove_file(&lock).expect("it is there");
         add(&packer, &shop, &(RUNS..2 * RUNS).collect::<Vec<_>>());
         assert_eq!(loose(folder), 0);
         // Elsewhere it is for others to see to.
         packer.add("git@example.org:shop", "over-0");
-        assert!(!packer.0.lock().expect("nobody has failed").contains_key("git@example.org:shop"));
+        assert!(!packer.0.lock().expect("no panic").contains_key("git@example.org:shop"));
     }
 }

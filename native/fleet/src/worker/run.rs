@@ -24,7 +24,7 @@ use crate::engine::{Assignment, Lease, QueueState, Release};
 use crate::queue_state;
 use crate::watchdog::KILLED;
 
-/// How long the server is told that a run is at rest.
+/// How long the server is told that a run is at state.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a driver is told besides its run.
@@ -74,7 +74,7 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
                 error!("run {}: {why}", text::one_line(&lease.run_id));
                 worker.active.leave(&lease.run_id);
                 let what = format!("on {}: {why}", worker.name);
-                give_back(&worker, &lease, QueueState::NeedsPerson { what });
+                give_back(&worker, &lease, QueueState::NeedsPerson { reason: what });
             }
             None => work(&worker, assignment),
         }
@@ -87,7 +87,7 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
 fn refusal(worker: &Worker, assignment: &Assignment) -> Option<String> {
     let Assignment { lease, submission, .. } = assignment;
     if !is_run_id(&lease.run_id) || lease.run_id != submission.run_id {
-        return Some(format!("`{}` is no id of a run", text::one_line(&lease.run_id)));
+        return Some(format!("`{}` is not a valid run id", text::one_line(&lease.run_id)));
     }
     let repository = &submission.repository;
     let is_allowed = worker.repositories.iter().any(|allowed| admits(allowed, repository));
@@ -173,7 +173,7 @@ fn settle(
     outcome: Option<Outcome>,
     asked: StopReason,
 ) {
-    let rest = match (outcome, asked) {
+    let state = match (outcome, asked) {
         (Some(Outcome::Released), _) => {
             worker.active.went_well(&lease.run_id);
             clean(worker, lease, repository);
@@ -185,24 +185,24 @@ fn settle(
             warn!("run {}: {what}; next try in {} s", lease.run_id, pause.as_secs());
             let at_ms = queue_state::millis(queue_state::now())
                 + u64::try_from(pause.as_millis()).unwrap_or_default();
-            QueueState::Retry { at_ms, what }
+            QueueState::Retry { at_ms, reason: what }
         }
         (Some(Outcome::Failed { reason }), _) => {
             error!("run {}: {reason}", lease.run_id);
-            QueueState::NeedsPerson { what: format!("on {}: {reason}", worker.name) }
+            QueueState::NeedsPerson { reason: format!("on {}: {reason}", worker.name) }
         }
         (Some(Outcome::Stopped), StopReason::Recalled) => {
-            QueueState::NeedsPerson { what: "another machine has taken it".to_owned() }
+            QueueState::NeedsPerson { reason: "another machine has taken it".to_owned() }
         }
         (Some(Outcome::Stopped), StopReason::Stopping | StopReason::None) => QueueState::Ready,
         // When its lease has ended, the run may continue here or on another worker.
         (None, _) => return,
     };
-    give_back(worker, lease, rest);
+    give_back(worker, lease, state);
 }
 
-fn give_back(worker: &Worker, lease: &Lease, rest: QueueState) {
-    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
+fn give_back(worker: &Worker, lease: &Lease, state: QueueState) {
+    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
     if let Err(error) = worker.client.call_within(PATIENCE, &release) {
         warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }
@@ -211,8 +211,8 @@ fn give_back(worker: &Worker, lease: &Lease, rest: QueueState) {
 /// Removes the clone of a run that is over, and tidies up behind many of them.
 fn clean(worker: &Worker, lease: &Lease, repository: &str) {
     let runs = worker.settings.runs();
-    let rest = queue_state::of_copy(&runs.to_string_lossy(), &lease.run_id);
-    if matches!(rest, QueueState::Finished { .. }) {
+    let state = queue_state::of_copy(&runs.to_string_lossy(), &lease.run_id);
+    if matches!(state, QueueState::Finished { .. }) {
         if let Err(error) = clone::forget(&worker.settings.repos, &lease.run_id) {
             warn!("run {}: its clone stays: {error}", lease.run_id);
         }

@@ -89,8 +89,8 @@ pub(crate) fn faults(
     };
     let lines = values(text.as_bytes());
     let mut faults = Faults(Vec::new());
-    let said = QueueState::Finished { how: run.status.as_str().to_owned() };
-    faults.unless(view.rest == said, || format!("{said:?} is said to be {:?}", view.rest));
+    let said = QueueState::Finished { status: run.status.as_str().to_owned() };
+    faults.unless(view.state == said, || format!("{said:?} is said to be {:?}", view.state));
     let is_abandoned = run.status.as_str() == "abandoned";
     faults.unless(is_abandoned == is_given_up, || {
         format!("it ended as {}, given up: {is_given_up}", run.status.as_str())

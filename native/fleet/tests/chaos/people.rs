@@ -55,7 +55,7 @@ impl People {
         });
         let mut strange = Vec::new();
         for run in &overview.runs {
-            let QueueState::NeedsPerson { what } = &run.rest else { continue };
+            let QueueState::NeedsPerson { reason: what } = &run.state else { continue };
             if run.holder.is_some() || self.giving_up.contains_key(&run.run_id) {
                 continue;
             }
@@ -104,7 +104,7 @@ impl People {
                 }
             }
             let is_over = |view: &&RunView| {
-                view.run_id == *run && matches!(view.rest, QueueState::Finished { .. })
+                view.run_id == *run && matches!(view.state, QueueState::Finished { .. })
             };
             if overview.runs.iter().any(|view| is_over(&view)) {
                 return false;

@@ -71,7 +71,7 @@ impl<'w> Season<'w> {
     fn open(&self) -> Vec<String> {
         let is_open = |rest: &QueueState| !matches!(rest, QueueState::Finished { .. });
         let runs = self.overview.runs.iter();
-        runs.filter(|run| is_open(&run.rest)).map(|run| run.run_id.clone()).collect()
+        runs.filter(|run| is_open(&run.state)).map(|run| run.run_id.clone()).collect()
     }
 
     fn round(&mut self) {
@@ -124,7 +124,7 @@ impl<'w> Season<'w> {
                 "{}: run {} waits for what nobody was to decide: {:?}\n{}",
                 self.about,
                 run.run_id,
-                run.rest,
+                run.state,
                 self.story()
             );
         }

@@ -32,7 +32,7 @@ pub(crate) async fn all(engine: &impl Service, folder: &Path) {
 }
 
 async fn what_stays(engine: &impl Service, folder: &Path) {
-    let waits = QueueState::NeedsPerson { what: "step 1: a person".to_owned() };
+    let waits = QueueState::NeedsPerson { reason: "step 1: a person".to_owned() };
     run(engine, "waits", &[3], waits).await;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a time");
     let soon = i64::try_from(now.as_millis()).expect("a time") + 3_600_000;
@@ -68,7 +68,7 @@ async fn what_can_be_asked(engine: &impl Service) {
     let begun = Instant::now();
     let wait = Duration::from_millis(100);
     let more = engine.call(&reading("over", 3, wait)).await.expect("an answer");
-    assert_eq!((more.lines.as_str(), &more.view.rest), ("", &over()));
+    assert_eq!((more.lines.as_str(), &more.view.state), ("", &over()));
     assert!(begun.elapsed() >= wait, "whoever waits for lines does not ask again at once");
 
     engine.call(&submission("over", "claude")).await.expect("the same again");
@@ -106,7 +106,7 @@ async fn what_comes_back(engine: &impl Service, folder: &Path) {
     engine.call(&release("over", lease.epoch, home.clone())).await.expect("released");
     until_listed(engine, &["waits", "recent"]).await;
     let read = engine.call(&reading("over", 3, NOW)).await.expect("lines");
-    assert_eq!((read.lines, read.view.rest), (added, home));
+    assert_eq!((read.lines, read.view.state), (added, home));
 }
 
 async fn what_is_gone(engine: &impl Service, folder: &Path) {
@@ -227,5 +227,5 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 fn over() -> QueueState {
-    QueueState::Finished { how: "completed".to_owned() }
+    QueueState::Finished { status: "completed".to_owned() }
 }

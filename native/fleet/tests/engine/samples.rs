@@ -66,7 +66,7 @@ pub(crate) fn offer(worker: &str, repositories: &[&str]) -> Offer {
 
 /// The end of a lease.
 pub(crate) fn release(run_id: &str, epoch: u64, rest: QueueState) -> Release {
-    Release { run_id: run_id.to_owned(), epoch, rest }
+    Release { run_id: run_id.to_owned(), epoch, state: rest }
 }
 
 /// An append.

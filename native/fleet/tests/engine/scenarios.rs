@@ -57,7 +57,7 @@ async fn submissions(engine: &impl Service) {
     assert_eq!(engine.call(&other).await, Err(exists));
     let overview = engine.call(&ReadOverview {}).await.expect("an overview");
     let view = overview.runs.iter().find(|view| view.run_id == run.run_id).expect("the run");
-    assert_eq!((&view.rest, &view.holder, &view.head), (&QueueState::Ready, &None, &None));
+    assert_eq!((&view.state, &view.holder, &view.head), (&QueueState::Ready, &None, &None));
     let assignment = take(engine, "submitted").await;
     assert_eq!((assignment.submission, assignment.head), (run, None));
 }
@@ -181,7 +181,7 @@ async fn repetitions(engine: &impl Service) {
     engine.call(&release("repeated", epoch, waits())).await.expect("released");
     engine.call(&release("repeated", epoch, QueueState::Ready)).await.expect("ended before");
     assert_eq!(engine.call(&add(Some(&second), &one)).await, Ok(third));
-    assert_eq!(view(engine, "repeated").await.rest, waits());
+    assert_eq!(view(engine, "repeated").await.state, waits());
 }
 
 async fn fences(engine: &impl Service) {
@@ -201,7 +201,7 @@ async fn fences(engine: &impl Service) {
     assert_eq!((new.lease.epoch, new.head), (old.epoch + 1, Some(first.clone())));
     assert_eq!(engine.call(&late).await, fenced("worker-fenced"));
     // The end of a lease that has ended changes nothing.
-    let over = QueueState::Finished { how: "completed".to_owned() };
+    let over = QueueState::Finished { status: "completed".to_owned() };
     engine.call(&release("fenced", old.epoch, over)).await.expect("nothing happens");
     assert_eq!(view(engine, "fenced").await.holder.as_deref(), Some("worker-fenced"));
     engine.call(&add(new.lease.epoch, &next, Some(&first))).await.expect("added");
@@ -259,7 +259,7 @@ async fn recalls(engine: &impl Service) {
     assert_eq!(claim(engine, "recalled", "laptop", true).await, Ok(lease.clone()));
     let home = QueueState::Local { host: "laptop".to_owned() };
     engine.call(&release("recalled", lease.epoch, home.clone())).await.expect("released");
-    assert_eq!(view(engine, "recalled").await.rest, home);
+    assert_eq!(view(engine, "recalled").await.state, home);
     let nothing = engine.call(&taking(&beat.offer, NOW)).await;
     assert_eq!(nothing, Ok(None), "it is no matter of the fleet any more");
 }
@@ -284,7 +284,7 @@ async fn decisions(engine: &impl Service) {
     // The same decision again is no other one.
     assert_eq!(engine.call(&decided).await, Ok(second));
     engine.call(&release("decided", taken.lease.epoch, waits())).await.expect("released");
-    assert_eq!(view(engine, "decided").await.rest, waits());
+    assert_eq!(view(engine, "decided").await.state, waits());
 }
 
 /// A person is faster than the worker that says what the run waits for.
@@ -357,9 +357,9 @@ async fn what_is_tried_again(engine: &impl Service) {
     let lease = begin_with(engine, "again-a", "away").await;
     engine.call(&submission("again-b", "away")).await.expect("a new run");
     let at_ms = now_ms() + 700;
-    let rest = QueueState::Retry { at_ms, what: "the remote does not answer".to_owned() };
+    let rest = QueueState::Retry { at_ms, reason: "the remote does not answer".to_owned() };
     engine.call(&release("again-a", lease.epoch, rest.clone())).await.expect("released");
-    assert_eq!(view(engine, "again-a").await.rest, rest);
+    assert_eq!(view(engine, "again-a").await.state, rest);
     let offer = offer("worker-again", &["git@example.com:again-*"]);
     let other = engine.call(&taking(&offer, NOW)).await.expect("taken").expect("a run");
     assert_eq!(other.lease.run_id, "again-b", "it holds up nobody else");
@@ -370,12 +370,12 @@ async fn what_is_tried_again(engine: &impl Service) {
 
 async fn ends(engine: &impl Service) {
     let lease = begin(engine, "over").await;
-    let over = QueueState::Finished { how: "completed".to_owned() };
+    let over = QueueState::Finished { status: "completed".to_owned() };
     for _ in 0..2 {
         engine.call(&release("over", lease.epoch, over.clone())).await.expect("released");
     }
     let view = view(engine, "over").await;
-    assert_eq!((view.rest, view.holder), (over.clone(), None));
+    assert_eq!((view.state, view.holder), (over.clone(), None));
     // A person's verb can still have it for itself; if it dies, the run is over as it was.
     claim(engine, "over", "laptop", false).await.expect("a lease");
     let begun = Instant::now();
@@ -385,7 +385,7 @@ async fn ends(engine: &impl Service) {
     }
     let offer = offer("worker-over", &["git@example.com:over"]);
     assert_eq!(engine.call(&taking(&offer, LEASE * 2)).await, Ok(None));
-    assert_eq!(self::view(engine, "over").await.rest, over);
+    assert_eq!(self::view(engine, "over").await.state, over);
 }
 
 async fn logs(engine: &impl Service) {
@@ -478,7 +478,7 @@ async fn claim(
 }
 
 fn waits() -> QueueState {
-    QueueState::NeedsPerson { what: "step 2: a person".to_owned() }
+    QueueState::NeedsPerson { reason: "step 2: a person".to_owned() }
 }
 
 fn other_lines(before: Option<&Head>, count: usize) -> (Head, String) {

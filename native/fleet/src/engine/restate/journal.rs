@@ -1,5 +1,5 @@
-//! Where what is large, and what is seldom read, lies in the engine. What is written here comes from a
-//! `Run` and is on its way when that has answered; whoever reads may be a moment too early.
+//! The large and seldom read state in the engine. A `Run` sends it here, and it arrives shortly after the `Run`
+//! has answered; a reader may be a moment too early.
 
 use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! What runs inside the engine: small handlers that keep a run's record and its lines. They take no time,
-//! start nothing and wait for nobody, so that it does no harm when the engine repeats them.
+//! The handlers inside the engine, which store a run's record and its lines. They take no time, start nothing
+//! and do not wait, so that a repetition by the engine does no harm.
 //!
 //! The state of a `Run` comes with each call, so it is kept small: the record and the last lines. Each value
 //! that is set is written down by the engine for itself, so lines that came together are one. The
@@ -256,7 +256,7 @@ async fn add(
         next += append_behind(&mut lines, &some, next, 0);
     }
     append_behind(&mut lines, &joined, first, 0);
-    // With the record, which is set anew by whoever has called this.
+    // This clears the record, too, which the caller sets again.
     ctx.clear_all();
     let _sent = journal(ctx).put(Json(EarlierLines { first: kept.moved + 1, lines })).send();
     kept.moved = last;
@@ -273,6 +273,6 @@ fn fleet<'ctx>(ctx: &ObjectContext<'ctx>) -> FleetObjectClient<'ctx> {
 }
 
 fn note(ctx: &ObjectContext<'_>, record: &RunRecord) {
-    // That it is on its way is enough: nobody waits for it.
+    // It need not have arrived.
     let _sent = fleet(ctx).note(Json(record.clone())).send();
 }

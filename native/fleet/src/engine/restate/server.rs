@@ -138,7 +138,7 @@ impl Plan {
         command.args(["--no-logo", "--base-dir", "engine", "--node-name", NODE]);
         command.args(["--listen-mode", "unix", "--log-disable-ansi-codes", "true"]);
         for (name, _) in std::env::vars_os() {
-            // What somebody has set for a server of their own.
+            // Settings of another Restate server on this machine.
             if name.to_string_lossy().starts_with("RESTATE_") {
                 command.env_remove(name);
             }
@@ -266,7 +266,7 @@ const SETTINGS: [(&str, &str); 10] = [
     // One machine with some hundred runs, not a cluster.
     ("RESTATE_DEFAULT_NUM_PARTITIONS", "1"),
     ("RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE", "256 MiB"),
-    // Figures that nobody reads are a fifth of the work.
+    // Metrics are a fifth of the work.
     ("RESTATE_TRACING_FILTER", "off"),
     ("RESTATE_DISABLE_PROMETHEUS", "true"),
     ("RESTATE_ROCKSDB_PERF_LEVEL", "disable"),

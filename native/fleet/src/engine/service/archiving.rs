@@ -1,6 +1,5 @@
-//! Runs that have been over for long go to the archive, where they cost nothing, and come back when
-//! somebody wants to do more with one than look at it. A run that was written there and is still in the
-//! engine, as after a power cut in between, is in the engine: the file is written again.
+//! Moves old finished runs to the archive, and back when a caller changes one. A run that is in both places,
+//! for instance after a power cut, counts as being in the engine: its file is written again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,7 +42,7 @@ impl<S: Storage> Inner<S> {
         in_background(move || archive.read(&run_id)).await
     }
 
-    /// Lines of such a run. There will be no others: whoever waits for some waits until `end`.
+    /// Returns lines of an archived run. There will be no more: a caller that waits for some waits until `end`.
     pub(in crate::engine) async fn archived_lines(
         &self,
         run_id: &str,
@@ -85,7 +84,7 @@ impl<S: Storage> Inner<S> {
                     Ok(Archived::TooEarly(over_ms)) => {
                         not_before.insert(run_id, over_ms.saturating_add(after_ms));
                     }
-                    // Whoever watches over the engine says that it is away.
+                    // The supervisor of the engine reports that it is away.
                     Err(EngineError::Unreachable { .. }) => break,
                     Err(error) => {
                         error!("run {run_id} stays in the engine: {error}");
