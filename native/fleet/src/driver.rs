@@ -38,7 +38,7 @@ const RELEASE_PATIENCE: Duration = Duration::from_secs(10);
 /// quick check. Where this driver is killed sooner, Linux ends what it has started.
 const QUICK_MS: u64 = 15;
 
-/// Works on the run of the task in this file until the run is at state. The worker reads the outcome from a
+/// Works on the run of the task in this file until the run is at rest. The worker reads the outcome from a
 /// file beside the task.
 pub fn drive(file: &Path) -> ExitCode {
     let task = match Task::read(file) {
@@ -53,7 +53,8 @@ pub fn drive(file: &Path) -> ExitCode {
     if let Outcome::TryLater { reason } | Outcome::Failed { reason } = &outcome {
         error!("{reason}");
     }
-    match outcome.write(file.parent().unwrap_or(Path::new("."))) {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    match outcome.write(folder, task.assignment.lease.epoch) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             error!("the outcome cannot be written: {error}");

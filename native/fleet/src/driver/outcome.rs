@@ -17,7 +17,7 @@ const REASON_CHARS: usize = 200;
 
 /// How a driver ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Outcome {
     /// It has told the server how the run stands.
     Released,
@@ -35,6 +35,15 @@ pub(crate) enum Outcome {
     },
 }
 
+/// The content of the file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutcomeFile {
+    /// The lease of the driver: a driver before it may still be ending.
+    epoch: u64,
+    outcome: Outcome,
+}
+
 impl Outcome {
     pub(super) fn try_later(reason: &str) -> Outcome {
         Outcome::TryLater { reason: shortened(reason) }
@@ -45,20 +54,20 @@ impl Outcome {
     }
 
     /// Writes the file in the folder of the run.
-    pub(super) fn write(&self, folder: &Path) -> std::io::Result<()> {
-        let bytes = serde_json::to_vec(self).expect("an outcome has only string keys");
+    pub(super) fn write(&self, folder: &Path, epoch: u64) -> std::io::Result<()> {
+        let file = OutcomeFile { epoch, outcome: self.clone() };
+        let bytes = serde_json::to_vec(&file).expect("an outcome has only string keys");
         crate::private::write(&folder.join(FILE), &bytes)
     }
 
-    /// Reads the file and removes it; `None`: the driver was killed before it wrote one.
-    pub(crate) fn take(folder: &Path) -> std::io::Result<Option<Outcome>> {
-        let path = folder.join(FILE);
-        let bytes = match std::fs::read(&path) {
+    /// Reads the outcome of the driver with the lease `epoch`; `None`: it was killed before it wrote one.
+    pub(crate) fn read(folder: &Path, epoch: u64) -> std::io::Result<Option<Outcome>> {
+        let bytes = match std::fs::read(folder.join(FILE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             read => read?,
         };
-        std::fs::remove_file(&path)?;
-        Ok(Some(serde_json::from_slice(&bytes)?))
+        let file: OutcomeFile = serde_json::from_slice(&bytes)?;
+        Ok((file.epoch == epoch).then_some(file.outcome))
     }
 }
 
@@ -122,21 +131,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outcome_is_taken_once() {
+    fn an_outcome_belongs_to_one_lease() {
         let folder = tempfile::tempdir().expect("a folder");
-        let take = || Outcome::take(folder.path());
-        assert_eq!(take().expect("nothing"), None);
+        let read = |epoch| Outcome::read(folder.path(), epoch);
+        assert_eq!(read(1).expect("nothing"), None);
         for outcome in [
             Outcome::Released,
             Outcome::Stopped,
             Outcome::try_later("no\nanswer"),
             Outcome::failed(&"x".repeat(REASON_CHARS * 2)),
         ] {
-            outcome.write(folder.path()).expect("written");
-            assert_eq!(take().expect("an outcome"), Some(outcome));
-            assert_eq!(take().expect("nothing"), None);
+            outcome.write(folder.path(), 1).expect("written");
+            assert_eq!(read(1).expect("an outcome"), Some(outcome));
+            assert_eq!(read(2).expect("nothing"), None, "that was an earlier driver's");
         }
         std::fs::write(folder.path().join(FILE), "{}").expect("written");
-        assert!(take().is_err());
+        assert!(read(1).is_err());
     }
 }

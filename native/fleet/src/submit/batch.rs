@@ -65,9 +65,7 @@ impl RunResult {
             RunResult::State(QueueState::Finished { status: how }) if how == "completed" => {
                 Exit::Done
             }
-            RunResult::State(QueueState::Finished { .. }) | RunResult::Failed(_) => {
-                Exit::Failed
-            }
+            RunResult::State(QueueState::Finished { .. }) | RunResult::Failed(_) => Exit::Failed,
             RunResult::State(_) => Exit::Paused,
         }
     }

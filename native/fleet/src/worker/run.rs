@@ -114,12 +114,14 @@ fn work(worker: &Worker, assignment: Assignment) {
 /// Waits for a driver; `None`: it was ended before it could say how.
 fn outcome_of(worker: &Worker, lease: &Lease, mut driver: Child) -> Option<Outcome> {
     let status = driver.wait();
-    let reason = match (Outcome::take(&worker.settings.folder(&lease.run_id)), status) {
+    let outcome = Outcome::read(&worker.settings.folder(&lease.run_id), lease.epoch);
+    let reason = match (outcome, status) {
         (Ok(Some(outcome)), _) => return Some(outcome),
-        (Ok(None), Ok(status)) if status.success() || status.code() == Some(KILLED.into()) => {
+        // A signal has ended it, or its watchdog.
+        (Ok(None), Ok(status)) if status.code().is_none_or(|code| code == KILLED.into()) => {
             return None;
         }
-        (Ok(None), Ok(status)) => format!("the driver ended with {status}; see its log driver.log"),
+        (Ok(None), Ok(status)) => format!("the driver ended with {status}; see driver.log"),
         (Ok(None), Err(error)) | (Err(error), _) => format!("the driver's outcome: {error}"),
     };
     Some(Outcome::Failed { reason })
@@ -131,8 +133,6 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<Child, String> {
     let lease = assignment.lease.clone();
     let folder = settings.folder(&lease.run_id);
     super::make_folder(&folder)?;
-    // The outcome of an earlier driver is not this one's.
-    Outcome::take(&folder).map_err(|error| error.to_string())?;
     let task = Task {
         assignment,
         server: server.clone(),
