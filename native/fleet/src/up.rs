@@ -1,7 +1,6 @@
 //! `onloop fleet up`: the engine, the API server and a worker, started together and ended together.
 
 mod args;
-mod lock;
 mod worker;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -20,8 +19,8 @@ use crate::config::{self, ConfigError, FleetConfig};
 use crate::engine::restate::{self, Options, Server, ServerEvent, find};
 use crate::engine::{Archive, Settings};
 use crate::key::Key;
+use crate::private;
 use crate::server as api;
-use lock::DataLock;
 use worker::{Worker, WorkerEvent};
 
 /// Threads for everything: handlers and requests are short.
@@ -48,7 +47,15 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
         None => home.join(default),
     };
     let data = at(&args.data, "data");
-    let lock = DataLock::take(&data)?;
+    let cannot = |error: std::io::Error| format!("cannot use {}: {error}", data.display());
+    private::create_folder(&data).map_err(cannot)?;
+    let lock = private::lock(&data.join("server.lock")).map_err(cannot)?.ok_or_else(|| {
+        format!(
+            "another process runs the fleet of {}\n  fix: stop it first, or choose another folder with \
+             `--data`",
+            data.display()
+        )
+    })?;
     let program = find(args.server_program.as_deref(), &data).map_err(|error| error.to_string())?;
     // Not in the state home, which agents do not see.
     let repos = match (&args.repos, config::data_folder()) {

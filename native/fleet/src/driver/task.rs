@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::authority::Authority;
 use crate::client::Client;
-use crate::client::Client;
 use crate::engine::Assignment;
 use crate::key::Key;
 

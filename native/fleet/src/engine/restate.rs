@@ -155,7 +155,7 @@ async fn begin(
 ) -> Result<Engine<Restate>, String> {
     register(&Socket::new(server.admin()), handlers_at).await?;
     let ingress = Socket::new(server.ingress());
-    let (submissions, locks) = (Mutex::default(), Turns::default());
+    let (submissions, locks) = (Mutex::default(), RunLocks::default());
     let restate = Restate { ingress, submissions, locks, _handlers: handlers };
     Engine::start(restate, settings).await.map_err(|error| error.to_string())
 }

@@ -30,7 +30,7 @@ impl Pusher {
     /// # Errors
     ///
     /// Those of `pack`.
-    pub fn hire(
+    pub fn start(
         pack: impl FnOnce() -> Result<Outbox, Failure> + Send + 'static,
     ) -> Result<Pusher, Failure> {
         let (jobs, orders) = channel();

@@ -30,11 +30,11 @@ pub(super) struct Batch<'a> {
     pub(super) options: &'a [String],
 }
 
-/// What came of one repository.
+/// What result of one repository.
 struct Row {
     repository: String,
     run_id: String,
-    came: RunResult,
+    result: RunResult,
 }
 
 enum RunResult {
@@ -124,10 +124,10 @@ pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<
 
 /// Submits one run and waits until it is at rest.
 fn follow(client: &Client, submission: &Submission, remember_it: impl FnOnce()) -> Row {
-    let row = |came| Row {
+    let row = |result| Row {
         repository: submission.repository.clone(),
         run_id: submission.run_id.clone(),
-        came,
+        result,
     };
     if let Err(error) = give(client, submission) {
         return row(RunResult::Failed(error.to_string()));

@@ -61,7 +61,7 @@ impl Follower {
     }
 
     /// Where something new shows: among the runs, or where their folder will be, and in a folder of one that
-    /// has no record yet, which may be about to be tracked_runs.
+    /// has no record yet, which may be about to become tracked.
     fn folders(&self) -> Vec<String> {
         let above = Path::new(&self.runs).ancestors().find(|folder| folder.is_dir());
         let mut folders = Vec::from_iter(above.map(|folder| folder.to_string_lossy().into_owned()));

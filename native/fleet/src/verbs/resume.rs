@@ -12,7 +12,7 @@ use onloop_core::effect::{Exit, Io, Program, Start};
 use onloop_core::text;
 use onloop_core::verb::{only_for_a_person, settle};
 
-use super::{TrackedRun, holder, marks, runs_of, tracked_runs};
+use super::{TrackedRun, holder, runs_of, tracked, tracked_runs};
 use crate::client::Client;
 use crate::clone::{self, REMOTE};
 use crate::engine::{Claim, EngineError, Lease, QueueState, ReadJournal, Release};
@@ -30,8 +30,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn meant(argv: &[String], server: &str, client: &Client) -> Option<TrackedRun> {
     let runs = runs_here()?;
     tracked::discover(argv, &runs, server, client);
-    let marks = tracked_runs(&runs);
-    marks.into_iter().find(|mark| argv.contains(&mark.run_id))
+    let tracked_runs = tracked_runs(&runs);
+    tracked_runs.into_iter().find(|mark| argv.contains(&mark.run_id))
 }
 
 /// Brings the run here; afterwards it is a run of this machine alone.
@@ -129,7 +129,7 @@ fn settle_here(mark: &TrackedRun, client: &Client, lease: &Lease) -> Exit {
             let Some(runs) = runs_of(start) else { return host };
             let mut files = OsFiles::new(Root::new("/"));
             let mirror = Mirror::new(&runs, &mark.run_id);
-            if let Err(error) = mirror.pull(&mut files, for_host.as_ref(), Duration::ZERO) {
+            if let Err(error) = mirror.pull(&mut files, &for_host) {
                 eprintln!("warning: run {}: {error}", mark.run_id);
             }
             let writer = Writer::Driver { lease, pusher: None };

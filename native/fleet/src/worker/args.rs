@@ -158,18 +158,14 @@ fn beside(program: &Path) -> PathBuf {
 /// Two workers in the same folders would take each other's clones away.
 fn alone(repos: &Path) -> Result<File, Refusal> {
     let path = repos.join("worker.lock");
-    let file = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(|error| Refusal::refused(format!("`{}`: {error}", path.display())))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(Refusal::refused(format!(
-            "another worker uses `{}`\n  fix: choose another folder with --repos",
-            repos.display()
-        ))),
-        Err(std::fs::TryLockError::Error(error)) => {
-            Err(Refusal::refused(format!("`{}`: {error}", path.display())))
-        }
-    }
+    let lock = crate::private::lock(&path);
+    let lock = lock.map_err(|error| Refusal::refused(format!("`{}`: {error}", path.display())))?;
+    lock.ok_or_else(|| {
+        let repos = repos.display();
+        Refusal::refused(format!(
+            "another worker uses `{repos}`\n  fix: choose another folder with --repos"
+        ))
+    })
 }
 
 /// The name of this machine.

@@ -118,7 +118,7 @@ fn outcome_of(worker: &Worker, lease: &Lease, mut driver: Child) -> Option<Outco
     let reason = match (outcome, status) {
         (Ok(Some(outcome)), _) => return Some(outcome),
         // A signal has ended it, or its watchdog.
-        (Ok(None), Ok(status)) if status.code().is_none_or(|code| code == KILLED.into()) => {
+        (Ok(None), Ok(status)) if status.code().is_none_or(|code| code == i32::from(KILLED)) => {
             return None;
         }
         (Ok(None), Ok(status)) => format!("the driver ended with {status}; see driver.log"),
