@@ -163,7 +163,7 @@ fn place(run: &Run) -> String {
 #[cfg(test)]
 mod tests {
     use onloop_core::documents::ledger::Origin;
-    use onloop_core::run::{Beginning, CheckResult, CheckVerdict, Event, Workspace};
+    use onloop_core::run::{Beginning, CheckResult, CheckVerdict, Event, Place};
     use onloop_core::time::Timestamp;
     use onloop_core::workflow;
 
@@ -179,7 +179,7 @@ mod tests {
         let plan = workflow::parse("hotl-workflow-greet.md", WORKFLOW.as_bytes()).plan;
         let beginning = Beginning {
             id: "greet-20260320T212315Z".to_owned(),
-            place: Workspace { execution_root: "/w".to_owned(), ..Workspace::default() },
+            place: Place { execution_root: "/w".to_owned(), ..Place::default() },
             at: Timestamp::EPOCH,
             auto_approve: false,
             reverify: false,
