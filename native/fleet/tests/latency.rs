@@ -92,7 +92,12 @@ fn measure(client: &Client) -> Duration {
 }
 
 fn take(client: &Client, offer: &Offer) -> u64 {
-    client.call(&taking(offer, Duration::from_secs(5))).expect("taken").expect("a run").lease.epoch
+    client
+        .call(&samples::taking(offer, Duration::from_secs(5)))
+        .expect("taken")
+        .expect("a run")
+        .lease
+        .epoch
 }
 
 /// What a process has worked so far, whoever else worked besides.

@@ -47,8 +47,12 @@ async fn what_restate_has_answered_is_there_after_kills() {
     let run = samples::submission("killed", "claude");
     keeper.call(&run).await.expect("a new run");
     let offer = samples::offer("worker", &["*"]);
-    let lease =
-        keeper.call(&taking(&offer, Duration::ZERO)).await.expect("taken").expect("a run").lease;
+    let lease = keeper
+        .call(&samples::taking(&offer, Duration::ZERO))
+        .await
+        .expect("taken")
+        .expect("a run")
+        .lease;
     let (first, one) = samples::lines(None, 1);
     let append = samples::append("killed", Some(lease.epoch), None, &one);
     keeper.call(&append).await.expect("added");
@@ -67,8 +71,11 @@ async fn what_restate_has_answered_is_there_after_kills() {
     // ended, and what is over stays over.
     let over = samples::submission("over", "claude");
     keeper.call(&over).await.expect("a new run");
-    let other =
-        keeper.call(&taking(&offer, Duration::from_secs(5))).await.expect("taken").expect("a run");
+    let other = keeper
+        .call(&samples::taking(&offer, Duration::from_secs(5)))
+        .await
+        .expect("taken")
+        .expect("a run");
     let how = QueueState::Finished { status: "completed".to_owned() };
     keeper
         .call(&samples::release(&other.lease.run_id, other.lease.epoch, how))
@@ -86,8 +93,11 @@ async fn what_restate_has_answered_is_there_after_kills() {
         [("over", &QueueState::Ready), ("killed", &over)]
     };
     assert_eq!(rests, expected);
-    let again =
-        keeper.call(&taking(&offer, Duration::from_secs(20))).await.expect("taken").expect("a run");
+    let again = keeper
+        .call(&samples::taking(&offer, Duration::from_secs(20)))
+        .await
+        .expect("taken")
+        .expect("a run");
     assert_ne!(again.lease.run_id, other.lease.run_id);
     assert_eq!(keeper.call(&ReadJournal::now("killed")).await.expect("lines").lines, one + &two);
     server.stop().await;

@@ -75,8 +75,12 @@ fn what_was_answered_is_there_after_every_kill() {
     let offer = samples::offer("worker", &["*"]);
     let waiting = samples::submission("waiting", "claude");
     up.client.call(&waiting).expect("a new run");
-    let lease =
-        up.client.call(&taking(&offer, Duration::ZERO)).expect("taken").expect("a run").lease;
+    let lease = up
+        .client
+        .call(&samples::taking(&offer, Duration::ZERO))
+        .expect("taken")
+        .expect("a run")
+        .lease;
     let (first, one) = samples::lines(None, 1);
     up.client.call(&samples::append("waiting", Some(lease.epoch), None, &one)).expect("added");
 
@@ -95,7 +99,7 @@ fn what_was_answered_is_there_after_every_kill() {
     let working = samples::submission("working", "claude");
     up.persistently(|client| client.call(&working));
     let working = up
-        .persistently(|client| client.call(&taking(&offer, Duration::ZERO)))
+        .persistently(|client| client.call(&samples::taking(&offer, Duration::ZERO)))
         .expect("a run")
         .lease;
     kill_process(up.pid(), Signal::KILL).expect("killed");
@@ -107,7 +111,7 @@ fn what_was_answered_is_there_after_every_kill() {
     assert_eq!((view.lines, view.view.state, view.view.holder), (one + &two, rest, None));
     // Nobody renews the other one: somebody else is given it.
     let begun = Instant::now();
-    let again = up.client.call(&taking(&offer, LONG)).expect("taken").expect("a run");
+    let again = up.client.call(&samples::taking(&offer, LONG)).expect("taken").expect("a run");
     assert_eq!((again.lease.run_id.as_str(), again.lease.epoch), ("working", working.epoch + 1));
     assert!(begun.elapsed() < LONG / 2, "{:?}", begun.elapsed());
     let (_, late) = samples::lines(None, 1);

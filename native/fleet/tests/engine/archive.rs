@@ -11,7 +11,9 @@ use onloop_fleet::engine::{
     Submission,
 };
 
-use crate::samples::{append, chained, chained_at, lines, offer, release, submission};
+use crate::samples::{
+    Service, append, chained, chained_at, lines, offer, reading, release, submission, taking,
+};
 
 /// Long enough for whatever should happen.
 const LONG: Duration = Duration::from_secs(30);

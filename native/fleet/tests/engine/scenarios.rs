@@ -92,7 +92,8 @@ async fn waiting_for_a_run(engine: &impl Service) {
     assert_eq!(engine.call(&taking(&offer, wait)).await, Ok(None));
     assert!(begun.elapsed() >= wait);
     let run = submission("awaited", "claude");
-    let (taken, submitted) = tokio::join!(engine.call(&taking(&offer, LONG)), engine.call(&run));
+    let waits = taking(&offer, LONG);
+    let (taken, submitted) = tokio::join!(engine.call(&waits), engine.call(&run));
     assert_eq!((taken.expect("taken").expect("a run").lease.epoch, submitted), (1, Ok(())));
     assert!(begun.elapsed() < LONG);
 }
@@ -104,7 +105,8 @@ async fn journals(engine: &impl Service) {
     let add = |after: Option<&Head>, lines: &str| append("journal", Some(epoch), after, lines);
     assert_eq!(engine.call(&add(None, &one)).await, Ok(first.clone()));
     let next = add(Some(&first), &more);
-    let (read, added) = tokio::join!(engine.call(&reading("journal", 1, LONG)), engine.call(&next));
+    let behind = reading("journal", 1, LONG);
+    let (read, added) = tokio::join!(engine.call(&behind), engine.call(&next));
     assert_eq!(added, Ok(last.clone()));
     let read = read.expect("lines");
     assert_eq!((read.lines.as_str(), read.view.head), (more.as_str(), Some(last.clone())));
@@ -277,7 +279,8 @@ async fn decisions(engine: &impl Service) {
     assert_eq!(engine.call(&taking(&offer, NOW)).await, Ok(None), "nothing was decided");
     let (second, decision) = lines(Some(&first), 1);
     let decided = append("decided", None, Some(&first), &decision);
-    let (taken, appended) = tokio::join!(engine.call(&taking(&offer, LONG)), engine.call(&decided));
+    let take = taking(&offer, LONG);
+    let (taken, appended) = tokio::join!(engine.call(&take), engine.call(&decided));
     assert_eq!(appended, Ok(second.clone()));
     let taken = taken.expect("taken").expect("a run");
     assert_eq!((taken.lease.epoch, taken.head), (lease.epoch + 1, Some(second.clone())));
@@ -320,7 +323,8 @@ async fn bounds(engine: &impl Service) {
     let offer = offer("worker-bound", &["git@example.com:bound-*"]);
     assert_eq!(engine.call(&taking(&offer, NOW)).await, Ok(None));
     let released = release("bound-a", first.epoch, waits());
-    let (next, released) = tokio::join!(engine.call(&taking(&offer, LONG)), engine.call(&released));
+    let take = taking(&offer, LONG);
+    let (next, released) = tokio::join!(engine.call(&take), engine.call(&released));
     assert_eq!(
         (next.expect("taken").expect("a run").lease.run_id.as_str(), released),
         ("bound-b", Ok(()))
