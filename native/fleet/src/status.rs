@@ -271,7 +271,7 @@ mod tests {
         );
         let document: Value =
             serde_json::from_str(&document("http://desk:9400", &overview, &runs)).expect("JSON");
-        assert_eq!(document["runs"][2]["state"]["is"], "waits");
+        assert_eq!(document["runs"][2]["state"]["kind"], "needs_person");
         assert_eq!(document["workers"][1]["offer"]["host"], "tower");
     }
 }

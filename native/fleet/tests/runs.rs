@@ -230,7 +230,7 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
     });
     let all = fleet.onloop(&["fleet", "status", "--all"]);
     let said = String::from_utf8_lossy(&all.stdout).into_owned();
-    assert!(said.starts_with("No runs. What ended long ago is in the archive"), "{said}");
+    assert!(said.starts_with("No runs. Old runs are in the archive"), "{said}");
     // Somebody who has never seen the run, with a state home of their own.
     for words in [&["status", &run][..], &["report", &run], &["diff", &run, "--stat"]] {
         let shown = fleet.onloop_as("other", "shop", words);

@@ -21,13 +21,13 @@ pub(crate) struct UpArgs {
     /// Folder for all data [default: in the state home]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
-    /// Program of the engine [default: on PATH or as npm installs it]
+    /// Program of the engine [default: searched for]
     #[arg(long, value_name = "FILE")]
     pub(crate) server_program: Option<PathBuf>,
-    /// Folder for the worker's clones [default: ~/.local/share/onloop/fleet]
+    /// Folder for clones [default: ~/.local/share/onloop/fleet]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) repos: Option<PathBuf>,
-    /// Repository that the worker accepts; repeatable [default: `origin` here]
+    /// Repository to accept; repeatable [default: `origin` here]
     #[arg(long, value_name = "URL")]
     pub(crate) allow: Vec<String>,
     /// Name of the worker [default: the machine's name]

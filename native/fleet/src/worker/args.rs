@@ -21,13 +21,13 @@ pub struct WorkerArgs {
     /// File with the fleet's key [default: the fleet of this machine]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// File with the certificate of the authority that signed the server's
+    /// File with the certificate of the server's authority
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// Folder for clones; its file `repositories` is a part of the allow-list
+    /// Folder for clones; its file `repositories` lists addresses
     #[arg(long, value_name = "DIR")]
     pub repos: PathBuf,
-    /// Repository that this worker accepts, with * for any rest; repeatable
+    /// Repository to accept, with * for any rest; repeatable
     #[arg(long, value_name = "URL")]
     pub allow: Vec<String>,
     /// Name of the worker [default: the machine's name]

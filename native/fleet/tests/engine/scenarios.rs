@@ -198,7 +198,7 @@ async fn fences(engine: &impl Service) {
         Err(EngineError::Fenced { run_id, epoch: old.epoch, holder })
     };
     let late = add(old.epoch, &next, Some(&first));
-    assert_eq!(engine.call(&late).await, fenced("nobody"));
+    assert_eq!(engine.call(&late).await, fenced("no worker"));
     let new = take(engine, "fenced").await;
     assert_eq!((new.lease.epoch, new.head), (old.epoch + 1, Some(first.clone())));
     assert_eq!(engine.call(&late).await, fenced("worker-fenced"));
