@@ -4,6 +4,7 @@
 
 #[path = "engine/program.rs"]
 mod program;
+#[allow(dead_code, reason = "other programs need more")]
 #[path = "engine/samples.rs"]
 mod samples;
 

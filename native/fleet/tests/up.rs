@@ -4,6 +4,7 @@
 
 #[path = "engine/program.rs"]
 mod program;
+#[allow(dead_code, reason = "other programs need more")]
 #[path = "engine/samples.rs"]
 mod samples;
 
@@ -55,7 +56,7 @@ impl Up {
         Pid::from_raw(i32::try_from(self.child.id()).expect("a process")).expect("a process")
     }
 
-    fn persistently<T>(&self, ask: impl FnMut(&Client) -> Result<T, EngineError>) -> T {
+    fn persistently<T>(&self, mut ask: impl FnMut(&Client) -> Result<T, EngineError>) -> T {
         self.client.retry_within(LONG, || ask(&self.client)).expect("it is reached in the end")
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::time::Duration;
 
 use onloop_core::documents::ledger;
 use onloop_core::run::Run;

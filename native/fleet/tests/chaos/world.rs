@@ -78,7 +78,7 @@ impl World {
     /// Asks the server until it answers.
     pub(crate) fn ask<T>(
         &self,
-        ask: impl FnMut(&Client) -> Result<T, onloop_fleet::engine::EngineError>,
+        mut ask: impl FnMut(&Client) -> Result<T, onloop_fleet::engine::EngineError>,
     ) -> T {
         let client = self.client();
         client.retry_within(LONG, || ask(&client)).unwrap_or_else(|error| {
