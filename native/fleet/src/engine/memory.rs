@@ -50,7 +50,7 @@ impl Storage for Memory {
         match (kept, change) {
             (Some(kept), _) => kept.record = record.clone(),
             (None, Change::Submit { run, .. }) => {
-                let (record, submission) = (record.clone(), run.clone());
+                let (record, submission) = (record.clone(), run.as_ref().clone());
                 runs.insert(run_id.to_owned(), Kept { record, submission, lines: Vec::new() });
             }
             // Nothing else is done with a run that is not there.

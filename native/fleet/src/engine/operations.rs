@@ -62,7 +62,7 @@ impl Operation for Submission {
                     return archived.record.demand_same(&run);
                 }
                 let run_id = run.run_id.clone();
-                let submit = Change::Submit { run, queued_ms: now().wall_ms };
+                let submit = Change::Submit { run: Box::new(run), queued_ms: now().wall_ms };
                 let taken = inner.storage.change(&run_id, &submit).await;
                 if matches!(taken, Err(EngineError::Exists { .. } | EngineError::Invalid { .. })) {
                     return taken.map(drop);

@@ -12,7 +12,7 @@ pub enum Change {
     /// Takes a new run.
     Submit {
         /// The run.
-        run: Submission,
+        run: Box<Submission>,
         /// When it arrived, in milliseconds since 1970.
         queued_ms: u64,
     },

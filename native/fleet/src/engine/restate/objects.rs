@@ -85,7 +85,7 @@ impl RunObject {
             return Ok(Json(Ok(record)));
         }
         if let Change::Submit { run, .. } = change {
-            let _sent = journal(&ctx).submitted(Json(run)).send();
+            let _sent = journal(&ctx).submitted(Json(*run)).send();
         }
         let (moved, latest_bytes) = kept.map_or((0, 0), |kept| (kept.moved, kept.latest_bytes));
         ctx.set(KEPT, Json(Kept { record: record.clone(), moved, latest_bytes }));

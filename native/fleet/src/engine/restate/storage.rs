@@ -28,7 +28,7 @@ impl Storage for Restate {
         if let Change::Submit { run, .. } = change {
             let mut submissions = self.submissions();
             if submissions.len() < REMEMBERED && run.text.len() < REMEMBERED_BYTES {
-                submissions.insert(run_id.to_owned(), run.clone());
+                submissions.insert(run_id.to_owned(), run.as_ref().clone());
             }
         }
         Ok(record)
