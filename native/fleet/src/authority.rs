@@ -1,4 +1,4 @@
-//! Who vouches for the server: the authorities that browsers trust, or those in a file of one's own.
+//! The authorities that sign the server's certificate: those that browsers trust, or those in a file.
 
 use std::path::{Path, PathBuf};
 
@@ -49,7 +49,7 @@ impl Authority {
         for item in parse_pem(&bytes) {
             match item {
                 Ok(PemItem::Certificate(certificate)) => certificates.push(certificate),
-                // Who keeps a key beside its certificate means the certificate.
+                // A file may contain a key beside its certificate.
                 Ok(_) => {}
                 Err(_) => return Err(AuthorityError::Form { path: file }),
             }
@@ -65,7 +65,7 @@ impl Authority {
         &self.file
     }
 
-    /// Trusts nobody else.
+    /// Returns a configuration that trusts only these.
     pub(crate) fn tls(&self) -> TlsConfig {
         let roots = RootCerts::new_with_certs(&self.certificates);
         TlsConfig::builder().root_certs(roots).build()

@@ -8,14 +8,18 @@ use std::process::{Command, ExitCode};
 
 use clap::{Parser, Subcommand};
 use onloop_core::effect::Exit;
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::conduct::conduct;
+use crate::driver::drive;
 use crate::status::{StatusArgs, status};
 use crate::up::{UpArgs, up};
 use crate::worker::{WorkerArgs, worker};
-use crate::{leash, person, submit};
+use crate::{submit, verbs, watchdog};
 
-/// Runs on many machines, kept by a server of yours.
+/// Run workflows on several machines, with a server of your own.
 #[derive(Debug, Parser)]
 #[command(
     name = "onloop-fleet",
@@ -27,8 +31,8 @@ use crate::{leash, person, submit};
     max_term_width = 90,
     after_help = "Examples:
   onloop fleet up                   a server and a worker on this machine
-  onloop run FILE --on fleet        hand a run over; returns at once
-  onloop fleet status               runs, workers and what waits for you"
+  onloop run FILE --on fleet        submit a run; returns at once
+  onloop fleet status               show runs, workers and open decisions"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -42,33 +46,35 @@ struct Cli {
 enum Verb {
     /// Start the fleet's server and a worker on this machine
     #[command(
-        after_help = "The server's engine is Restate. Where it is not installed, the message has the one
-command that installs it; nothing of it listens anywhere but in the data folder.
+        after_help = "The engine is Restate. If it is missing, the message contains the command that
+installs it. It listens only on sockets in the data folder.
 
 Examples:
   onloop fleet up                              for this machine alone
-  onloop fleet up --listen 0.0.0.0:9400        for others, behind a proxy with TLS
-  onloop fleet up --no-worker                  the server alone
-  onloop fleet up --limit claude=2             two runs at once may have Claude
+  onloop fleet up --listen 0.0.0.0:9400        in a container, behind a proxy with TLS
+  onloop fleet up --no-worker                  a server without a worker
+  onloop fleet up --limit claude=2             at most two runs use Claude at once
   onloop fleet up --data /srv/onloop --repos /srv/repositories"
     )]
     Up(UpArgs),
-    /// Show runs, workers and what waits for a person
+    /// Show runs, workers and open decisions
     #[command(after_help = "Examples:
   onloop fleet status
-  onloop fleet status --all      finished runs, too, but for archived ones
+  onloop fleet status --all      with finished runs, except archived ones
   onloop fleet status --json")]
     Status(StatusArgs),
     /// Take runs from the fleet and drive them on this machine
-    #[command(after_help = "Works only on repositories that are named with --allow or in the file
-`repositories` of its folder. Agents are confined as in any run.
+    #[command(
+        after_help = "A worker accepts only repositories that --allow or the file `repositories` of its
+folder names. Agents are confined as in any run.
 
 Examples:
   onloop fleet worker --server https://fleet.example.org --repos ~/fleet \\
     --allow 'https://github.com/example/*'
-  onloop fleet worker --repos ~/fleet --slots 4    the fleet that is known here")]
+  onloop fleet worker --repos ~/fleet --slots 4    for the fleet of this machine"
+    )]
     Worker(WorkerArgs),
-    /// Become a program that ends with whoever started this one
+    /// Become a program that ends together with its parent
     #[command(hide = true)]
     Guard {
         /// The process that it ends with
@@ -79,9 +85,9 @@ Examples:
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
         line: Vec<OsString>,
     },
-    /// Run a driver while its lease holds, as standard input says
+    /// Run a driver while standard input says that its lease holds
     #[command(hide = true)]
-    Leash {
+    Watchdog {
         /// How long it holds from now on, in milliseconds
         lasts_ms: u64,
         /// The program and its arguments
@@ -90,14 +96,14 @@ Examples:
     },
     /// Drive one run
     #[command(hide = true)]
-    Conduct {
+    Drive {
         /// The file with the task
         task: PathBuf,
     },
 }
 
-/// Verbs that `onloop` has not, so that they are known without `fleet` before them.
-const OWN: [&str; 8] = ["up", "worker", "guard", "leash", "conduct", "-h", "--help", "--version"];
+/// Verbs that only this program has; they need no `fleet` before them.
+const OWN: [&str; 8] = ["up", "worker", "guard", "watchdog", "drive", "-h", "--help", "--version"];
 
 /// The whole program: what stands behind `onloop fleet`, a run that is submitted, or any verb of `onloop`
 /// on a machine that knows a fleet.
@@ -115,41 +121,55 @@ pub fn main() -> ExitCode {
                 args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
             return match submit::is_meant(&words) {
                 true => submit::submit(&words),
-                false => person::onloop(),
+                false => verbs::onloop(),
             };
         }
     }
-    match Cli::parse_from(args).verb {
+    let verb = Cli::parse_from(args).verb;
+    if matches!(verb, Verb::Up(_) | Verb::Worker(_) | Verb::Drive { .. }) {
+        log_to_stderr();
+    }
+    match verb {
         Verb::Up(args) => ExitCode::from(up(&args).code()),
         Verb::Status(args) => ExitCode::from(status(&args).code()),
         Verb::Worker(args) => worker(&args),
         Verb::Guard { parent, signal, line } => {
             ExitCode::from(refuse(crate::guard::become_guarded(parent, signal, &line)).code())
         }
-        Verb::Leash { lasts_ms, line } => follow_on_leash(lasts_ms, &line),
-        Verb::Conduct { task } => conduct(&task),
+        Verb::Watchdog { lasts_ms, line } => guard_driver(lasts_ms, &line),
+        Verb::Drive { task } => drive(&task),
     }
 }
 
-fn follow_on_leash(lasts_ms: u64, line: &[OsString]) -> ExitCode {
+/// Writes the log of this program to standard error, and warnings of the libraries below it.
+fn log_to_stderr() {
+    let targets = Targets::new().with_default(Level::WARN).with_target("onloop_fleet", Level::INFO);
+    let format = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .with_ansi(false);
+    tracing_subscriber::registry().with(format).with(targets).init();
+}
+
+fn guard_driver(lasts_ms: u64, line: &[OsString]) -> ExitCode {
     let (program, arguments) = line.split_first().expect("the grammar asks for a program");
     let mut driver = Command::new(program);
     driver.args(arguments);
-    match leash::watch(driver, lasts_ms) {
+    match watchdog::watch(driver, lasts_ms) {
         Ok(code) => ExitCode::from(code),
         Err(error) => ExitCode::from(refuse(format!("{}: {error}", program.display())).code()),
     }
 }
 
-/// Says why something is not done.
+/// Prints an error for a person.
 pub(crate) fn refuse(why: impl Display) -> Exit {
     say(format!("error: {why}"));
     Exit::Refused
 }
 
-/// Says something to a person.
+/// Prints a message for a person.
 pub(crate) fn say(text: impl Display) {
-    // Nobody there to read it is no reason to stop.
+    // A closed terminal is no reason to stop.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

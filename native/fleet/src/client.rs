@@ -1,37 +1,30 @@
-//! A machine's way to the fleet's server.
+//! A client of the fleet's API server.
 
-use std::fmt::Write as _;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use ureq::http::Request;
+use rustls::CertificateError;
+use ureq::http::{Request, StatusCode};
 use ureq::tls::TlsConfig;
 use ureq::{Agent, Error, Proxy};
 
 use crate::authority::Authority;
-use crate::engine::{
-    Append, Assignment, Beat, Claim, EngineError, Head, Lease, Lines, Offer, Overview, Release,
-    Renewal, Submission,
-};
-use crate::key::{Key, Stamp};
-use crate::wire::{
-    self, HearRequest, Heard, LinesRequest, Nothing, Operation, TakeRequest, WantedRequest, Words,
-};
+use crate::backoff::{Backoff, retry};
+use crate::engine::{EngineError, Operation};
+use crate::key::Key;
 
-/// What is said where nobody that is trusted has signed the server's certificate.
+/// The cause where no authority that is trusted has signed the server's certificate.
 const UNTRUSTED: &str = "no authority that is trusted here has signed its certificate (ONLOOP_FLEET_CA_FILE \
     names one)";
+/// Most bytes of an answer.
+const ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long an answer may take besides what was to be waited for.
+/// How long an answer may take besides the wait that was asked for.
 const ANSWER: Duration = Duration::from_secs(30);
-/// The first pause between two tries, doubled each time up to the last.
-const PAUSE: Duration = Duration::from_millis(50);
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+/// Pauses between two tries to reach the server.
+const RETRY: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
 
-/// The server, as this machine reaches it. Blocking; shared by threads, each of which has its own
-/// exchange with it.
+/// The server, as this machine reaches it. Calls block; threads share a client.
 #[derive(Clone, Debug)]
 pub struct Client {
     url: String,
@@ -40,14 +33,9 @@ pub struct Client {
 }
 
 impl Client {
-    /// The server at `url`, `http://` or `https://` with host and port.
-    pub fn new(url: &str, key: Key) -> Client {
-        Client::trusting(url, key, None)
-    }
-
-    /// As [`Client::new`], for a server that `authority` vouches for and nobody else; `None`: somebody whom
-    /// browsers trust.
-    pub fn trusting(url: &str, key: Key, authority: Option<&Authority>) -> Client {
+    /// Returns a client of the server at `url`. With an `authority`, a certificate of the server must be
+    /// signed by it; without one, by an authority that browsers trust.
+    pub fn new(url: &str, key: Key, authority: Option<&Authority>) -> Client {
         // A server on this machine is never meant to be reached through a proxy.
         let proxy = if is_loopback(url) { None } else { Proxy::try_from_env() };
         let agent = Agent::config_builder()
@@ -63,234 +51,125 @@ impl Client {
         Client { url: url.trim_end_matches('/').to_owned(), key, agent }
     }
 
-    /// Where the server is.
+    /// Returns the address of the server.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// As [`Engine::submit`](crate::engine::Engine::submit).
+    /// Has the server perform an operation.
     ///
     /// # Errors
     ///
-    /// Those of the engine.
-    pub fn submit(&self, run: &Submission) -> Result<(), EngineError> {
-        self.ask(Operation::Submit, run, Duration::ZERO)
-    }
-
-    /// As [`Engine::take`](crate::engine::Engine::take).
-    ///
-    /// # Errors
-    ///
-    /// Those of the engine.
-    pub fn take(&self, offer: &Offer, wait: Duration) -> Result<Option<Assignment>, EngineError> {
-        let request = TakeRequest { offer: offer.clone(), wait_ms: wire::millis(wait) };
-        self.ask(Operation::Take, &request, wait)
-    }
-
-    /// As [`Engine::renew`](crate::engine::Engine::renew).
-    ///
-    /// # Errors
-    ///
-    /// Those of the engine.
-    pub fn renew(&self, beat: &Beat) -> Result<Vec<Renewal>, EngineError> {
-        self.ask(Operation::Renew, beat, Duration::ZERO)
-    }
-
-    /// As [`Engine::claim`](crate::engine::Engine::claim).
-    ///
-    /// # Errors
-    ///
-    /// Those of the engine.
-    pub fn claim(&self, claim: &Claim) -> Result<Lease, EngineError> {
-        self.ask(Operation::Claim, claim, Duration::ZERO)
-    }
-
-    /// As [`Engine::release`](crate::engine::Engine::release).
-    ///
-    /// # Errors
-    ///
-    /// Those of the engine.
-    pub fn release(&self, release: &Release) -> Result<(), EngineError> {
-        self.ask(Operation::Release, release, Duration::ZERO)
-    }
-
-    /// As [`Engine::append`](crate::engine::Engine::append).
-    ///
-    /// # Errors
-    ///
-    /// Those of the engine.
-    pub fn append(&self, lines: &Append) -> Result<Head, EngineError> {
-        self.ask(Operation::Append, lines, Duration::ZERO)
-    }
-
-    /// As [`Engine::lines`](crate::engine::Engine::lines).
-    ///
-    /// # Errors
-    ///
-    /// Those of the engine.
-    pub fn lines(&self, run: &str, after: u64, wait: Duration) -> Result<Lines, EngineError> {
-        let wait_ms = wire::millis(wait);
-        let request = LinesRequest { run_id: run.to_owned(), after, wait_ms };
-        self.ask(Operation::Lines, &request, wait)
-    }
-
-    /// As [`Engine::overview`](crate::engine::Engine::overview).
-    ///
-    /// # Errors
-    ///
-    /// Those of the engine.
-    pub fn overview(&self) -> Result<Overview, EngineError> {
-        self.ask(Operation::Overview, &Nothing {}, Duration::ZERO)
-    }
-
-    /// Tells whoever wants to hear it what was said last in a run.
-    ///
-    /// # Errors
-    ///
-    /// When the server does not take it.
-    pub fn say(&self, words: &Words) -> Result<(), EngineError> {
-        self.ask(Operation::Say, words, Duration::ZERO)
-    }
-
-    /// What was said last in a run, where that is not what was `heard`; `None`: nothing else within `wait`.
-    ///
-    /// # Errors
-    ///
-    /// When the server cannot be asked.
-    pub fn hear(
-        &self,
-        run: &str,
-        heard: u64,
-        wait: Duration,
-    ) -> Result<Option<Heard>, EngineError> {
-        let wait_ms = wire::millis(wait);
-        let request = HearRequest { run_id: run.to_owned(), heard, wait_ms };
-        self.ask(Operation::Hear, &request, wait)
-    }
-
-    /// Those of these runs that somebody wants to hear, as soon as there is one; none within `wait`.
-    ///
-    /// # Errors
-    ///
-    /// When the server cannot be asked.
-    pub fn wanted(&self, runs: &[String], wait: Duration) -> Result<Vec<String>, EngineError> {
-        let request = WantedRequest { run_ids: runs.to_vec(), wait_ms: wire::millis(wait) };
-        self.ask(Operation::Wanted, &request, wait)
-    }
-
-    /// Asks again while the server cannot be reached, for as long as `patience`: every operation may be
-    /// repeated. `go_on` is asked before each try but the first.
-    ///
-    /// # Errors
-    ///
-    /// What the last try said.
-    pub fn patiently<T>(
-        &self,
-        patience: Duration,
-        mut go_on: impl FnMut() -> bool,
-        mut ask: impl FnMut(&Client) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
-        let end = Instant::now() + patience;
-        let mut pause = PAUSE;
-        loop {
-            match ask(self) {
-                Err(error @ EngineError::Unreachable { .. }) => {
-                    if Instant::now() + pause > end {
-                        return Err(error);
-                    }
-                    std::thread::sleep(pause);
-                    pause = (pause * 2).min(PAUSE_MAX);
-                    if !go_on() {
-                        return Err(error);
-                    }
-                }
-                outcome => return outcome,
-            }
-        }
-    }
-
-    fn ask<T: DeserializeOwned>(
-        &self,
-        operation: Operation,
-        request: &impl Serialize,
-        wait: Duration,
-    ) -> Result<T, EngineError> {
-        let body = serde_json::to_vec(request).expect("requests have only string keys");
-        let stamp = Stamp::new(now_ms());
-        let (status, code, body) = self
-            .exchange(operation, &stamp, &body, wait)
-            .map_err(|error| unreachable(why(&error)))?;
-        if status == 401 {
+    /// Those of the engine; [`EngineError::Unreachable`] where the server does not answer.
+    pub fn call<O: Operation>(&self, operation: &O) -> Result<O::Answer, EngineError> {
+        let (status, body) = self.exchange(operation).map_err(|error| unreachable(why(&error)))?;
+        if status == StatusCode::UNAUTHORIZED {
             return Err(EngineError::Denied);
         }
-        if !self.key.is_of_answer(&code, &stamp.nonce, status, &body) {
-            let mut why = format!("what answers at {} does not have the fleet's key", self.url);
-            let _ = write!(why, " (status {status})");
-            return Err(unreachable(why));
-        }
-        let unread = |error: serde_json::Error| unreachable(format!("its answer is none: {error}"));
+        let unread = |error| {
+            unreachable(format!("what answers there is not a fleet's server ({status}): {error}"))
+        };
         match status {
-            200 => serde_json::from_slice(&body).map_err(unread),
+            StatusCode::OK => serde_json::from_slice(&body).map_err(unread),
             _ => Err(serde_json::from_slice(&body).map_err(unread)?),
         }
     }
 
-    /// Status, code and body of the answer.
-    fn exchange(
+    /// As [`Client::call`]; it tries again while the server cannot be reached, for up to `limit`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the last try.
+    pub fn call_within<O: Operation>(
         &self,
-        operation: Operation,
-        stamp: &Stamp,
-        body: &[u8],
-        wait: Duration,
-    ) -> Result<(u16, String, Vec<u8>), Error> {
-        let code = self.key.of_request(stamp, "POST", operation.path(), body);
-        let request = Request::post(format!("{}{}", self.url, operation.path()))
+        limit: Duration,
+        operation: &O,
+    ) -> Result<O::Answer, EngineError> {
+        self.retry_within(limit, || self.call(operation))
+    }
+
+    /// Repeats `attempt` while the server cannot be reached, for up to `limit`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the last try.
+    pub fn retry_within<T>(
+        &self,
+        limit: Duration,
+        attempt: impl FnMut() -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        retry(limit, RETRY, |error| matches!(error, EngineError::Unreachable { .. }), attempt)
+    }
+
+    fn exchange<O: Operation>(&self, operation: &O) -> Result<(StatusCode, Vec<u8>), Error> {
+        let body = serde_json::to_vec(operation).expect("requests have only string keys");
+        let request = Request::post(format!("{}{}", self.url, O::PATH))
             .header("content-type", "application/json")
-            .header(wire::TIME, stamp.at_ms.to_string())
-            .header(wire::NONCE, &stamp.nonce)
-            .header(wire::CODE, code)
+            .header("authorization", format!("Bearer {}", self.key.text()))
             .body(body)?;
         let request = self.agent.configure_request(request);
-        let mut response = self.agent.run(request.timeout_global(Some(wait + ANSWER)).build())?;
-        let code = response.headers().get(wire::CODE).and_then(|code| code.to_str().ok());
-        let (status, code) = (response.status().as_u16(), code.unwrap_or_default().to_owned());
-        let body = response.body_mut().with_config().limit(wire::ANSWER_BYTES).read_to_vec()?;
-        Ok((status, code, body))
+        let limit = operation.wait() + ANSWER;
+        let mut response = self.agent.run(request.timeout_global(Some(limit)).build())?;
+        let status = response.status();
+        let body = response.body_mut().with_config().limit(ANSWER_BYTES).read_to_vec()?;
+        Ok((status, body))
     }
+}
+
+/// Whether a URL leads to this machine.
+pub(crate) fn is_loopback(url: &str) -> bool {
+    let uri = url.parse::<ureq::http::Uri>().ok();
+    let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || address.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 fn unreachable(why: String) -> EngineError {
     EngineError::Unreachable { why }
 }
 
-/// What is wrong on the way, as a clause.
+/// Says why there is no answer, as a clause.
 fn why(error: &Error) -> String {
+    let tls = match error {
+        Error::Rustls(error) => Some(error),
+        Error::Io(error) => error.get_ref().and_then(|inner| inner.downcast_ref()),
+        _ => None,
+    };
+    if tls == Some(&rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) {
+        return UNTRUSTED.to_owned();
+    }
     match error {
         Error::Timeout(_) => "no answer in time".to_owned(),
         Error::HostNotFound => "its host is unknown".to_owned(),
         Error::ConnectionFailed => "no connection".to_owned(),
-        other => {
-            let said = match other {
-                Error::Io(error) => error.to_string(),
-                other => other.to_string(),
-            };
-            match said.contains("UnknownIssuer") {
-                true => UNTRUSTED.to_owned(),
-                false => said,
-            }
-        }
+        Error::Io(error) => error.to_string(),
+        other => other.to_string(),
     }
 }
 
-fn is_loopback(url: &str) -> bool {
-    let host = url.split_once("://").map_or(url, |(_, host)| host);
-    ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
-        host.strip_prefix(name)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(':') || rest.starts_with('/'))
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+    #[test]
+    fn only_addresses_of_this_machine_are_loopback() {
+        for url in [
+            "http://127.0.0.1:9400",
+            "http://127.8.9.1",
+            "http://localhost:1/",
+            "http://[::1]:9400",
+        ] {
+            assert!(is_loopback(url), "{url}");
+        }
+        for url in [
+            "http://127.0.0.1:1@example.org",
+            "http://localhost.example.org",
+            "http://127.0.0.1.example.org:9400",
+            "http://192.168.1.2:9400",
+            "http://[::2]",
+            "nothing",
+        ] {
+            assert!(!is_loopback(url), "{url}");
+        }
+    }
 }

@@ -34,12 +34,12 @@ pub enum CloneError {
     Address(String),
 }
 
-/// The clone in which a run is worked on by whoever has the lease `epoch` of it. The one that is there is
-/// used where the lease before was had here, too, and the run has a journal since. Otherwise it is made:
-/// somebody else may have gone on with the run meanwhile, what lies here then is a turn that nobody waits
-/// for, or a beginning that was never recorded, and the same path may be the place of the run on another
-/// machine. It is at the commit at which the work begins, and is to be [settled] once the work of a run that
-/// has begun is in it: whoever ends before that has left half of it, which looks like all of it.
+/// Returns the clone in which the holder of the lease `epoch` works on a run.
+///
+/// An existing clone is used only if this worker also had the lease before, and the run has a journal.
+/// Otherwise another worker may have continued the run, and the clone has half a turn; it is made again. A new
+/// clone is at the commit at which the work begins. Call [settled] once the work of the run is in it: half of
+/// the work looks like all of it.
 ///
 /// [settled]: settled
 ///
@@ -55,10 +55,8 @@ pub fn of_run(
     let name = name_of(&run.repository);
     let place = repos.join("runs").join(&run.run_id);
     let folder = place.join(&name);
-    let here = std::fs::read_to_string(place.join(LAST_LEASE))
-        .ok()
-        .and_then(|text| text.parse::<u64>().ok());
-    let is_ours = is_begun && here.is_some_and(|here| here.checked_add(1) == Some(epoch));
+    let last = last_lease(&place.join(LAST_LEASE))?;
+    let is_ours = is_begun && last.is_some_and(|last| last.checked_add(1) == Some(epoch));
     if !is_ours {
         remove(&place)?;
         make(&place)?;
@@ -80,14 +78,14 @@ pub fn of_run(
     git(&half, &["remote", "set-url", REMOTE, &run.repository])?;
     let branch = match &run.branch {
         Some(branch) => branch.clone(),
-        None => default_branch(&shared),
+        None => default_branch(&shared)?,
     };
     git(&half, &["checkout", "--quiet", "-B", &branch, &base, "--"])?;
     std::fs::rename(&half, &folder).map_err(|error| of_folder(&folder, error))?;
     Ok(folder)
 }
 
-/// Remembers that the work of a run is in its clone, as whoever has the lease `epoch` found or made it.
+/// Records that the clone of a run contains its work, as of the lease `epoch`.
 ///
 /// # Errors
 ///
@@ -97,29 +95,51 @@ pub fn settled(repos: &Path, run_id: &str, epoch: u64) -> Result<(), CloneError>
     std::fs::write(&last, epoch.to_string()).map_err(|error| of_folder(&last, error))
 }
 
-/// Where the remote of the checkout at `root` is, as whoever works elsewhere can take it; `None`: it has none.
-pub fn address(root: &Path) -> Option<String> {
-    let url = git(root, &["remote", "get-url", REMOTE]).ok()?;
-    // A relative one begins at the checkout.
-    let is_relative = url.starts_with("./") || url.starts_with("../");
-    let folder = is_relative.then(|| root.join(&url).canonicalize().ok()).flatten();
-    Some(folder.map_or(url, |folder| text(&folder)))
+/// Returns the address of the remote of the checkout at `root`, in a form that other machines can use.
+///
+/// # Errors
+///
+/// When git knows no such remote, or its relative path leads nowhere.
+pub fn address(root: &Path) -> Result<String, CloneError> {
+    let url = git(root, &["remote", "get-url", REMOTE])?;
+    // A relative path starts at the checkout.
+    if !(url.starts_with("./") || url.starts_with("../")) {
+        return Ok(url);
+    }
+    let folder = root.join(&url);
+    folder.canonicalize().map(|folder| text(&folder)).map_err(|error| of_folder(&folder, error))
 }
 
-/// The checkout around `folder` whose remote is `repository`.
+/// Returns the checkout around `folder` if its remote is `repository`.
 pub fn checkout_of(folder: &Path, repository: &str) -> Option<PathBuf> {
+    // A folder outside of git is the usual case here, not an error.
     let root = PathBuf::from(git(folder, &["rev-parse", "--show-toplevel"]).ok()?);
-    (address(&root)? == repository).then_some(root)
+    address(&root).is_ok_and(|address| address == repository).then_some(root)
 }
 
-/// Removes what a run that is over has left behind. What it kept is in the repository's remote. Whoever looks
-/// finds all of it or nothing.
-pub fn forget(repos: &Path, run_id: &str) {
+/// Removes the clone of a finished run. It is renamed first, so that no reader finds half of it.
+///
+/// # Errors
+///
+/// When the folder cannot be renamed or removed.
+pub fn forget(repos: &Path, run_id: &str) -> Result<(), CloneError> {
     let runs = repos.join("runs");
-    let gone = runs.join(format!(".{run_id}.gone"));
-    let _ = remove(&gone);
-    let _ = std::fs::rename(runs.join(run_id), &gone);
-    let _ = remove(&gone);
+    let (clone, gone) = (runs.join(run_id), runs.join(format!(".{run_id}.gone")));
+    remove(&gone)?;
+    match std::fs::rename(&clone, &gone) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(of_folder(&clone, error)),
+        _ => remove(&gone),
+    }
+}
+
+/// Reads the number of the last lease whose work is in the clone; `None`: no lease is recorded.
+fn last_lease(path: &Path) -> Result<Option<u64>, CloneError> {
+    match std::fs::read_to_string(path) {
+        // A number that a crash has cut off is no record of a lease.
+        Ok(text) => Ok(text.parse().ok()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(of_folder(path, error)),
+    }
 }
 
 /// The clone of a repository from which those of runs are made, as the remote is now.
@@ -160,9 +180,11 @@ fn base(shared: &Path, run: &Submission) -> Result<String, CloneError> {
     Ok(is_there()?)
 }
 
-fn default_branch(shared: &Path) -> String {
-    let head = git(shared, &["symbolic-ref", "--short", "HEAD"]);
-    head.unwrap_or_else(|_| "main".to_owned())
+/// Returns the branch that HEAD names in the shared clone.
+fn default_branch(shared: &Path) -> Result<String, GitError> {
+    let branch = git(shared, &["rev-parse", "--abbrev-ref", "HEAD"])?;
+    // Git says `HEAD` where the remote has a commit checked out and no branch.
+    Ok(if branch == "HEAD" { "main".to_owned() } else { branch })
 }
 
 /// The last part of a repository's address, as a name of a folder.
@@ -202,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clone_is_made_anew_where_its_content_is_nobodys_work() {
+    fn a_clone_is_made_again_where_its_content_is_not_the_runs_work() {
         let folder = tempfile::tempdir().expect("a folder");
         let shop = folder.path().join("shop");
         make(&shop).expect("a folder");
@@ -229,9 +251,9 @@ mod tests {
         assert_eq!(of_run(&repos, &run, 7, false).expect("a clone"), clone);
         assert!(!clone.join("half.txt").exists(), "what was begun was never recorded");
         assert!(clone.join(".git").is_dir());
-        // Somebody ended in the middle of it.
+        // An earlier removal was interrupted.
         make(&repos.join("runs/.run.gone/shop")).expect("a folder");
-        forget(&repos, "run");
+        forget(&repos, "run").expect("removed");
         let left = std::fs::read_dir(repos.join("runs")).expect("a folder").count();
         assert_eq!(left, 0);
     }

@@ -1,87 +1,36 @@
-//! What a fleet needs of a durable engine, and the words for it. Everything else in this crate knows
-//! the engine by this alone, so that another one can take its place.
+//! The fleet's engine: it performs the [operations](Operation) of the server over a durable
+//! [storage](Storage).
 //!
-//! The engine keeps three things of a run: its journal, which *is* the ledger (files on machines are
-//! copies of it), who may drive it (a lease with a number that only grows), and whether somebody should
-//! drive it now. It never runs an agent and never waits for one: an act that is repeated by an engine
-//! after a time-out would be an agent that works twice.
+//! The engine keeps three things of a run. Its journal *is* the ledger; files on machines are copies of it.
+//! A lease says who may drive the run; its number only grows. The state says whether a worker should drive
+//! the run now. The engine never runs an agent: an engine that repeats a call after a time-out would start
+//! the agent twice.
 
 mod archive;
-mod board;
-mod keeper;
+mod log_relay;
 mod memory;
+mod operations;
 mod record;
-mod records;
+mod schedule;
+mod service;
+mod storage;
 
 pub mod restate;
-
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 pub use archive::{Archive, ArchivedRun};
-pub use board::Limits;
-pub(crate) use board::covers;
-pub use keeper::{Keeper, Settings};
+pub use log_relay::{LOG_TAIL_BYTES, LogTail, NumberedLogTail};
 pub use memory::Memory;
+pub use operations::{
+    Append, Claim, Heartbeat, Lines, Operation, ReadJournal, ReadLog, ReadOverview, Release, Take,
+};
 pub use record::{Appended, RunRecord};
-pub use records::Records;
+pub use schedule::Limits;
+pub use service::{Engine, Settings};
+pub use storage::{Change, Storage};
 
-/// A durable engine. Each call is atomic and durable once it has answered, and may be repeated by
-/// whoever did not get the answer: a repetition answers as the first did.
-pub trait Engine: Send + Sync + 'static {
-    /// Takes a run that nobody works on yet.
-    ///
-    /// # Errors
-    ///
-    /// [`EngineError::Exists`] where the id is taken by another submission.
-    fn submit(&self, run: &Submission) -> impl Future<Output = Result<(), EngineError>> + Send;
-
-    /// A run for a worker, with a new lease; `None`: nothing that it may take within `wait`.
-    fn take(
-        &self,
-        offer: &Offer,
-        wait: Duration,
-    ) -> impl Future<Output = Result<Option<Assignment>, EngineError>> + Send;
-
-    /// Extends the leases of a worker; what of them still holds, and what the holder is asked to do.
-    fn renew(&self, beat: &Beat) -> impl Future<Output = Result<Vec<Renewal>, EngineError>> + Send;
-
-    /// The lease of one run, for somebody who is not a worker (a person's verb that must be alone).
-    ///
-    /// # Errors
-    ///
-    /// [`EngineError::Busy`] names the holder whose lease has not ended. With [`Claim::recall`] that
-    /// one is asked to stop; ask again.
-    fn claim(&self, claim: &Claim) -> impl Future<Output = Result<Lease, EngineError>> + Send;
-
-    /// Ends a lease and says how the run stands; whether it goes on is decided by that. Of a lease that
-    /// has ended already: nothing changes.
-    fn release(&self, release: &Release) -> impl Future<Output = Result<(), EngineError>> + Send;
-
-    /// Adds lines to the journal of a run, behind the line that the writer knows as the last one. Lines
-    /// that do not chain are refused. Lines that are there already are taken as this call's own.
-    ///
-    /// # Errors
-    ///
-    /// [`EngineError::Conflict`] where the journal ends elsewhere; [`EngineError::Fenced`] where the
-    /// lease is not the present one.
-    fn append(&self, lines: &Append) -> impl Future<Output = Result<Head, EngineError>> + Send;
-
-    /// The journal behind line `after`; waits up to `wait` until there is something, or the run stands
-    /// otherwise.
-    fn lines(
-        &self,
-        run: &str,
-        after: u64,
-        wait: Duration,
-    ) -> impl Future<Output = Result<Lines, EngineError>> + Send;
-
-    /// How everything stands: runs, the newest first, and workers.
-    fn overview(&self) -> impl Future<Output = Result<Overview, EngineError>> + Send;
-}
-
-/// A run that somebody submits.
+/// A run that a person submits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
@@ -143,7 +92,7 @@ pub struct Offer {
     pub slots: u32,
     /// How many it works on now.
     pub busy: u32,
-    /// The repositories that it may work on; a last `*` stands for any rest.
+    /// The repositories that it may work on; a last `*` stands for any rest of the path.
     pub repositories: Vec<String>,
 }
 
@@ -165,22 +114,12 @@ pub struct Assignment {
 pub struct Lease {
     /// The run.
     pub run_id: String,
-    /// Grows with each lease of the run; whoever has a smaller one has lost it.
+    /// Grows with each lease of the run; the holder of a smaller one has lost it.
     pub epoch: u64,
     /// Who has it: a worker's name, or a person's machine.
     pub holder: String,
     /// How long it holds from the moment at which it was asked for, in milliseconds.
     pub lasts_ms: u64,
-}
-
-/// A sign of life of a worker.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Beat {
-    /// What it can take at the moment.
-    pub offer: Offer,
-    /// What it works on: run and epoch.
-    pub leases: Vec<(String, u64)>,
 }
 
 /// What came of extending one lease.
@@ -192,96 +131,58 @@ pub struct Renewal {
     /// The lease.
     pub epoch: u64,
     /// How it stands.
-    pub standing: Standing,
+    pub status: LeaseStatus,
+    /// Whether a person watches the run, so that the worker sends the end of its log.
+    pub is_watched: bool,
 }
 
 /// How a lease stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum LeaseStatus {
     /// It holds for another [`Lease::lasts_ms`].
     Held,
-    /// It holds, and somebody wants the run: stop as for Ctrl-C and release it.
+    /// It holds, and another machine wants the run: stop as for Ctrl-C and release it.
     Recalled,
     /// Another lease has taken its place: end everything at once, nothing counts any more.
     Lost,
 }
 
-/// A wish for a lease.
+/// What a run without a lease waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// The run.
-    pub run_id: String,
-    /// Who wants it: a name that nobody else uses, since whoever has the lease and asks again, such as
-    /// for want of the answer, is given it again.
-    pub holder: String,
-    /// Ask whoever has it to stop.
-    pub recall: bool,
-}
-
-/// The end of a lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Release {
-    /// The run.
-    pub run_id: String,
-    /// The lease.
-    pub epoch: u64,
-    /// How the run stands.
-    pub rest: Rest,
-}
-
-/// How a run stands that nobody drives.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Rest {
-    /// It should go on as soon as somebody can.
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum QueueState {
+    /// A worker that takes it.
     Ready,
-    /// A person has to decide something; it goes on when the journal grows.
-    Waits {
+    /// A person's decision; it continues when the journal grows.
+    NeedsPerson {
         /// What for, on one line.
-        what: String,
+        reason: String,
     },
-    /// An agent is not served before a moment; it goes on then.
-    Until {
+    /// The end of a provider's rate limit.
+    RateLimited {
         /// The moment, in milliseconds since 1970.
         at_ms: u64,
         /// The agent, as submissions name it: no run of it is begun before that moment.
         agent: String,
     },
-    /// Something around it failed, such as a remote that did not answer; it is tried again then.
-    Again {
+    /// The next try, after a transient failure such as a remote that did not answer.
+    Retry {
         /// The moment, in milliseconds since 1970.
         at_ms: u64,
         /// What failed and where, on one line.
-        what: String,
+        reason: String,
     },
-    /// It is over: `completed` or `abandoned`.
-    Over {
-        /// How.
-        how: String,
+    /// Nothing: it is finished.
+    Finished {
+        /// `completed` or `abandoned`.
+        status: String,
     },
-    /// It goes on at somebody's own machine, and is no matter of the fleet any more.
-    Home {
+    /// Nothing: a person has moved it to their machine, and the fleet does not touch it again.
+    Local {
         /// The machine.
         host: String,
     },
-}
-
-/// Lines for a journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Append {
-    /// The run.
-    pub run_id: String,
-    /// The lease of whoever drives it; `None`: a person's decision, which counts behind the line that
-    /// the person has seen.
-    pub epoch: Option<u64>,
-    /// The last line that the writer knows; `None`: there is none.
-    pub after: Option<Head>,
-    /// Whole lines, each with its line break.
-    pub lines: String,
 }
 
 /// A line of a journal.
@@ -292,16 +193,6 @@ pub struct Head {
     pub seq: u64,
     /// Its digest without its line break, hexadecimal.
     pub sha256: String,
-}
-
-/// A part of a journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Lines {
-    /// What was asked for; empty: nothing yet.
-    pub lines: String,
-    /// How the run stands.
-    pub view: RunView,
 }
 
 /// How a run stands.
@@ -318,10 +209,10 @@ pub struct RunView {
     pub user: Option<String>,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
-    /// Who has the lease, while somebody has it.
+    /// The holder of its lease, while there is one.
     pub holder: Option<String>,
-    /// How it stands while nobody has it.
-    pub rest: Rest,
+    /// What it waits for without a lease.
+    pub state: QueueState,
     /// The last line of its journal.
     pub head: Option<Head>,
 }
@@ -367,7 +258,7 @@ pub struct AccountView {
 #[serde(tag = "error", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EngineError {
     /// The id is taken.
-    #[error("run {run_id} exists already")]
+    #[error("run {run_id} exists already, with another content")]
     Exists {
         /// The id.
         run_id: String,
@@ -378,7 +269,7 @@ pub enum EngineError {
         /// The id.
         run_id: String,
     },
-    /// Somebody else drives it.
+    /// Another holder has its lease.
     #[error("{holder} drives run {run_id}")]
     Busy {
         /// The run.
@@ -387,7 +278,7 @@ pub enum EngineError {
         holder: String,
     },
     /// The lease has been lost.
-    #[error("the lease {epoch} of run {run_id} has ended; {holder} has the run")]
+    #[error("the lease {epoch} of run {run_id} has ended; {holder} has the run now")]
     Fenced {
         /// The run.
         run_id: String,
@@ -397,7 +288,7 @@ pub enum EngineError {
         holder: String,
     },
     /// The journal ends elsewhere.
-    #[error("the journal of run {run_id} has gone on to another line")]
+    #[error("the journal of run {run_id} has new lines")]
     Conflict {
         /// The run.
         run_id: String,
@@ -405,13 +296,19 @@ pub enum EngineError {
         head: Option<Head>,
     },
     /// What was asked for makes no sense.
-    #[error("the fleet refuses this: {why}")]
+    #[error("the fleet refuses the request: {why}")]
     Invalid {
         /// Why, as a clause.
         why: String,
     },
+    /// The store did not keep what it had confirmed.
+    #[error("internal error: {why}")]
+    Internal {
+        /// What happened, as a clause.
+        why: String,
+    },
     /// The key is not the fleet's.
-    #[error("the fleet's server does not know this key")]
+    #[error("the fleet's server does not accept this key")]
     Denied,
     /// The server cannot be reached, or the engine behind it; asking again may help.
     #[error("the fleet's server cannot be reached: {why}")]

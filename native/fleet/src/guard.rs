@@ -1,4 +1,4 @@
-//! A program that ends with whoever started it.
+//! A program that ends together with its parent.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rustix::process::getppid;
 
-/// How a program is ended when whoever started it is gone.
+/// How a program is ended when its parent is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Ending {
     /// At once: it has nothing to put in order.
@@ -27,11 +27,11 @@ impl Ending {
 }
 
 /// Becomes the program `line`, which Linux ends as soon as process `parent`, which started this one, has
-/// ended. Elsewhere nobody does.
+/// ended. Other systems do not end it.
 ///
 /// # Errors
 ///
-/// Why it did not: whoever calls this goes on only then.
+/// Why it could not; this function returns only then.
 pub fn become_guarded(parent: u32, ending: Ending, line: &[OsString]) -> io::Error {
     if let Err(error) = end_with_parent(ending) {
         return error;
@@ -39,7 +39,7 @@ pub fn become_guarded(parent: u32, ending: Ending, line: &[OsString]) -> io::Err
     // It may have ended before the system was told.
     let now = getppid().map(|pid| pid.as_raw_nonzero().get());
     if now.and_then(|pid| u32::try_from(pid).ok()) != Some(parent) {
-        return io::Error::other("whoever started this has ended");
+        return io::Error::other("the parent process has ended");
     }
     let Some((program, arguments)) = line.split_first() else {
         return io::Error::other("no program is named");

@@ -1,15 +1,13 @@
 //! The journal as files: a host whose ledgers are copies of what the engine keeps.
 //!
-//! Programs know a ledger as a file with one writer at a time. Here its lines go to the journal first,
-//! behind the line that the copy ends with, and into the copy when they are there. Where somebody else
-//! was faster the copy is brought up to date, and the program is told of the conflict; it takes over what
-//! was written and tries again, as it does with another process of its own machine.
+//! Programs know a ledger as a file with one writer at a time. Here its lines go to the journal first, behind
+//! the last line of the copy, and then into the copy. If another writer was faster, the copy is updated and
+//! the program gets a conflict. It handles this conflict as it handles another process of its own machine.
 
 mod files;
 mod locks;
 mod mirror;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use onloop::host::OsHost;
@@ -17,24 +15,23 @@ use onloop_core::effect::{Failure, FailureKind};
 
 pub use mirror::{Mirror, MirrorError};
 
-use crate::calls::Calls;
+use crate::client::Client;
 use crate::engine::{EngineError, Lease};
-use crate::travel::Courier;
+use crate::outbox::Pusher;
 use files::JournalledFiles;
 use locks::JournalledLocks;
 
-/// How long somebody who decides waits for a server that cannot be reached.
+/// How long a person's command waits for a server that cannot be reached.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Who writes to journals.
 pub enum Writer {
-    /// Whoever has the lease of one run, with the work that has to be in the repository's remote before
-    /// the journal speaks of it.
+    /// The driver of one run. Its work must be in the remote before the journal records it.
     Driver {
         /// The permission.
         lease: Lease,
-        /// Whoever brings the work; `None`: there is none to bring.
-        courier: Option<Courier>,
+        /// What pushes the work; `None`: there is nothing to push.
+        pusher: Option<Pusher>,
     },
     /// A person, about any run; named as the holder of leases.
     Person {
@@ -44,7 +41,7 @@ pub enum Writer {
 }
 
 /// A host on which the ledgers of the fleet's runs are their journals.
-pub fn on_journal(host: OsHost, runs: &str, calls: Arc<dyn Calls>, writer: Writer) -> OsHost {
+pub fn on_journal(host: OsHost, runs: &str, client: Client, writer: Writer) -> OsHost {
     let OsHost { files, locks, .. } = host;
     let holder = match &writer {
         Writer::Driver { .. } => None,
@@ -57,13 +54,13 @@ pub fn on_journal(host: OsHost, runs: &str, calls: Arc<dyn Calls>, writer: Write
         Some(holder) => Box::new(JournalledLocks::new(
             locks,
             runs.to_owned(),
-            Arc::clone(&calls),
+            client.clone(),
             holder,
             leases.clone(),
         )),
     };
     OsHost {
-        files: Box::new(JournalledFiles::new(files, runs.to_owned(), calls, writer, leases)),
+        files: Box::new(JournalledFiles::new(files, runs.to_owned(), client, writer, leases)),
         locks,
         ..host
     }
@@ -85,6 +82,7 @@ fn failure(error: &EngineError) -> Failure {
         EngineError::NotFound { .. } => FailureKind::NotFound,
         EngineError::Fenced { .. } | EngineError::Denied => FailureKind::Denied,
         EngineError::Invalid { .. } => FailureKind::Invalid,
+        EngineError::Internal { .. } => FailureKind::Other,
         EngineError::Unreachable { .. } => FailureKind::Closed,
     };
     Failure::new(kind, error.to_string())

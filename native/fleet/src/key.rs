@@ -1,27 +1,17 @@
-//! The key of a fleet. Whoever has it may do everything that the fleet's server does; it never travels.
-//! Each request and each answer carries a code that only somebody with the key can make, so both sides
-//! know that they speak to the other, and that nothing was changed on the way.
-
-mod nonces;
+//! The key of a fleet: the bearer token of every request. A caller that has it may do everything that the
+//! fleet's server does.
 
 use std::path::{Path, PathBuf};
 
-use hmac::{Hmac, KeyInit, Mac};
 use onloop_core::text;
-use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
 
-pub use nonces::{Nonces, NoncesError};
-
-/// How far the clocks of two machines may be apart, in milliseconds.
-pub const WINDOW_MS: u64 = 5 * 60 * 1000;
 /// Bytes of a key.
 const KEY_BYTES: usize = 32;
-/// Characters of a number that is used once, hexadecimal.
-const NONCE_CHARS: usize = 32;
 
-/// A fleet's key. Nothing prints it.
+/// A fleet's key: 64 hexadecimal digits. Nothing prints it.
 #[derive(Clone)]
-pub struct Key([u8; KEY_BYTES]);
+pub struct Key(String);
 
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -51,31 +41,10 @@ pub enum KeyError {
     },
 }
 
-/// What a request says of itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// When it was made, in milliseconds since 1970.
-    pub at_ms: u64,
-    /// Used once.
-    pub nonce: String,
-}
-
-impl Stamp {
-    /// A stamp that nobody has used.
-    pub fn new(at_ms: u64) -> Stamp {
-        Stamp { at_ms, nonce: text::hex(&crate::private::random::<{ NONCE_CHARS / 2 }>()) }
-    }
-
-    /// Whether it has the form of one.
-    pub fn is_sound(&self) -> bool {
-        self.nonce.len() == NONCE_CHARS && self.nonce.bytes().all(|byte| byte.is_ascii_hexdigit())
-    }
-}
-
 impl Key {
-    /// A key that nobody has.
+    /// Makes a key.
     pub fn new() -> Key {
-        Key(crate::private::random())
+        Key(text::hex(&crate::private::random::<KEY_BYTES>()))
     }
 
     /// Reads a key.
@@ -84,13 +53,17 @@ impl Key {
     ///
     /// Why there is none.
     pub fn read(path: &Path) -> Result<Key, KeyError> {
-        let hex = std::fs::read_to_string(path)
+        let text = std::fs::read_to_string(path)
             .map_err(|error| KeyError::File { path: path.to_owned(), error })?;
-        let key = from_hex(hex.trim()).and_then(|bytes| bytes.try_into().ok());
-        key.map(Key).ok_or_else(|| KeyError::Form { path: path.to_owned() })
+        let key = text.trim();
+        let is_key = key.len() == 2 * KEY_BYTES && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_key {
+            return Err(KeyError::Form { path: path.to_owned() });
+        }
+        Ok(Key(key.to_owned()))
     }
 
-    /// Reads the key in `path`, made if there is none.
+    /// Reads the key in `path`, and makes it if there is none.
     ///
     /// # Errors
     ///
@@ -112,55 +85,18 @@ impl Key {
     ///
     /// [`KeyError::File`].
     pub fn write(&self, path: &Path) -> Result<(), KeyError> {
-        crate::private::write(path, format!("{}\n", text::hex(&self.0)).as_bytes())
+        crate::private::write(path, format!("{}\n", self.0).as_bytes())
             .map_err(|error| KeyError::File { path: path.to_owned(), error })
     }
 
-    /// The code of a request.
-    pub fn of_request(&self, stamp: &Stamp, method: &str, path: &str, body: &[u8]) -> String {
-        text::hex(&self.request(stamp, method, path, body).finalize().into_bytes())
+    /// Returns the text that authorizes a request.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
     }
 
-    /// Whether that is the code of a request.
-    pub fn is_of_request(
-        &self,
-        code: &str,
-        stamp: &Stamp,
-        method: &str,
-        path: &str,
-        body: &[u8],
-    ) -> bool {
-        is_code(self.request(stamp, method, path, body), code)
-    }
-
-    /// The code of the answer to the request with this stamp.
-    pub fn of_answer(&self, nonce: &str, status: u16, body: &[u8]) -> String {
-        text::hex(&self.answer(nonce, status, body).finalize().into_bytes())
-    }
-
-    /// Whether that is the code of an answer.
-    pub fn is_of_answer(&self, code: &str, nonce: &str, status: u16, body: &[u8]) -> bool {
-        is_code(self.answer(nonce, status, body), code)
-    }
-
-    fn request(&self, stamp: &Stamp, method: &str, path: &str, body: &[u8]) -> Hmac<Sha256> {
-        let at = stamp.at_ms.to_string();
-        self.over(&["onloop fleet request 1", method, path, &at, &stamp.nonce], body)
-    }
-
-    fn answer(&self, nonce: &str, status: u16, body: &[u8]) -> Hmac<Sha256> {
-        self.over(&["onloop fleet answer 1", nonce, &status.to_string()], body)
-    }
-
-    /// No word has a line break, so no two lists of words are the same text.
-    fn over(&self, words: &[&str], body: &[u8]) -> Hmac<Sha256> {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length is one");
-        for word in words {
-            mac.update(word.as_bytes());
-            mac.update(b"\n");
-        }
-        mac.update(&Sha256::digest(body));
-        mac
+    /// Whether a caller has this key. The comparison takes equally long for every text of the same length.
+    pub(crate) fn is(&self, text: &str) -> bool {
+        self.0.as_bytes().ct_eq(text.as_bytes()).into()
     }
 }
 
@@ -170,54 +106,17 @@ impl Default for Key {
     }
 }
 
-/// In the same time, whatever the code is.
-fn is_code(mac: Hmac<Sha256>, code: &str) -> bool {
-    from_hex(code).is_some_and(|code| mac.verify_slice(&code).is_ok())
-}
-
-fn from_hex(hex: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> = hex
-        .chars()
-        .map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
-        .collect();
-    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
-    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_of_one_request_alone() {
-        let key = Key([3; KEY_BYTES]);
-        let stamp = Stamp { at_ms: 7, nonce: "00112233445566778899aabbccddeeff".to_owned() };
-        let code = key.of_request(&stamp, "POST", "/v1/take", b"{}");
-        let is = |key: &Key, stamp: &Stamp, method, path, body| {
-            key.is_of_request(&code, stamp, method, path, body)
-        };
-        assert!(is(&key, &stamp, "POST", "/v1/take", b"{}"));
-        assert!(!is(&Key([4; KEY_BYTES]), &stamp, "POST", "/v1/take", b"{}"));
-        assert!(!is(&key, &Stamp { at_ms: 8, ..stamp.clone() }, "POST", "/v1/take", b"{}"));
-        let other = Stamp { nonce: "00112233445566778899aabbccddeef0".to_owned(), ..stamp.clone() };
-        assert!(!is(&key, &other, "POST", "/v1/take", b"{}"));
-        assert!(!is(&key, &stamp, "PUT", "/v1/take", b"{}"));
-        assert!(!is(&key, &stamp, "POST", "/v1/lines", b"{}"));
-        assert!(!is(&key, &stamp, "POST", "/v1/take", b"{} "));
-        for code in ["", "00", &code[2..], "zz", &format!("{code}00")] {
-            assert!(!key.is_of_request(code, &stamp, "POST", "/v1/take", b"{}"), "{code}");
+    fn only_the_whole_key_is_the_key() {
+        let key = Key::new();
+        assert!(key.is(key.text()));
+        for other in ["", &key.text()[1..], &format!("{}0", key.text()), Key::new().text()] {
+            assert!(!key.is(other), "{other}");
         }
-    }
-
-    #[test]
-    fn a_code_is_of_one_answer_alone() {
-        let key = Key([3; KEY_BYTES]);
-        let code = key.of_answer("one", 200, b"{}");
-        assert!(key.is_of_answer(&code, "one", 200, b"{}"));
-        assert!(!key.is_of_answer(&code, "two", 200, b"{}"));
-        assert!(!key.is_of_answer(&code, "one", 409, b"{}"));
-        assert!(!key.is_of_answer(&code, "one", 200, b"[]"));
-        assert!(!Key([4; KEY_BYTES]).is_of_answer(&code, "one", 200, b"{}"));
     }
 
     #[test]
@@ -228,20 +127,10 @@ mod tests {
         assert!(matches!(missing, KeyError::File { .. }), "{missing}");
         let made = Key::read_or_make(&path).expect("a key");
         assert_eq!(Key::read_or_make(&path).expect("a key").0, made.0);
-        assert_ne!(Key::new().0, made.0);
         for content in ["", "00", "not hexadecimal", &"0".repeat(63), &"0".repeat(66)] {
             std::fs::write(&path, content).expect("written");
             let error = Key::read_or_make(&path).unwrap_err();
             assert!(matches!(error, KeyError::Form { .. }), "{content}: {error}");
-        }
-    }
-
-    #[test]
-    fn stamps_have_a_form() {
-        assert!(Stamp::new(0).is_sound());
-        assert_ne!(Stamp::new(0), Stamp::new(0));
-        for nonce in ["", "00", &"g".repeat(NONCE_CHARS), &"0".repeat(NONCE_CHARS + 1)] {
-            assert!(!Stamp { at_ms: 0, nonce: nonce.to_owned() }.is_sound(), "{nonce}");
         }
     }
 }

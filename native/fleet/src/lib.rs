@@ -1,31 +1,31 @@
-//! Fleet: runs on many machines. The engine that remembers them is one that exists; a worker is one
-//! more host for the same programs.
+//! Fleet: runs on many machines. A durable engine stores them; a worker is one more host for the same
+//! programs.
 
 #![cfg(unix)]
 
+mod allow_list;
 pub mod authority;
-pub mod calls;
+pub mod backoff;
 pub mod cli;
 pub mod client;
 pub mod clone;
-pub mod conduct;
-pub mod desk;
+pub mod config;
+pub mod driver;
 pub mod engine;
 pub mod git;
+mod git_retry;
 pub mod guard;
 mod hidden;
 pub mod journal;
 pub mod key;
-pub mod known;
-pub mod leash;
 mod log;
-mod patient;
-pub mod person;
+pub mod outbox;
 pub mod private;
-mod rest;
+mod queue_state;
+pub mod server;
 mod status;
 pub mod submit;
-pub mod travel;
 mod up;
-pub mod wire;
+pub mod verbs;
+pub mod watchdog;
 pub mod worker;

@@ -1,8 +1,15 @@
 //! Files and folders that are for their owner alone.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+use std::time::Duration;
+
+use crate::backoff::{Backoff, retry};
+
+/// How long a lock is waited for.
+const LOCK_LIMIT: Duration = Duration::from_millis(500);
 
 /// Unpredictable bytes.
 ///
@@ -21,11 +28,7 @@ pub fn random<const N: usize>() -> [u8; N] {
 ///
 /// Those of the file system.
 pub fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Writes a file as a whole and durably, with the folders above it.
@@ -36,34 +39,32 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     create_folder(folder)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = folder.join(format!(".{name}.{:016x}", u64::from_ne_bytes(random())));
-    let written = create(&beside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&beside, path)
-    });
-    if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    written?;
-    // A folder cannot be opened everywhere; where it can, its entry is durable afterwards.
-    match File::open(folder) {
-        Ok(folder) => folder.sync_all(),
-        Err(_) => Ok(()),
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    File::open(folder)?.sync_all()
+}
+
+/// Takes the lock file at `path`, which the system releases when this process ends; `None`: another process
+/// has it.
+///
+/// # Errors
+///
+/// Those of the file system.
+pub fn lock(path: &Path) -> io::Result<Option<File>> {
+    let file = File::options().create(true).truncate(false).write(true).open(path)?;
+    // A child of a process that has ended may hold the lock until it becomes another program.
+    let backoff = Backoff::new(Duration::from_millis(25), Duration::from_millis(25));
+    let is_held = |error: &TryLockError| matches!(error, TryLockError::WouldBlock);
+    match retry(LOCK_LIMIT, backoff, is_held, || file.try_lock()) {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
-/// Creates a file that must not be there.
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
@@ -83,5 +84,15 @@ mod tests {
         assert_eq!(mode(path.parent().expect("a folder")), 0o700);
         let names = std::fs::read_dir(path.parent().expect("a folder")).expect("readable");
         assert_eq!(names.count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_lock_has_one_holder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("server.lock");
+        let held = lock(&path).expect("a lock").expect("it is free");
+        assert!(lock(&path).expect("a lock").is_none());
+        drop(held);
+        assert!(lock(&path).expect("a lock").is_some());
     }
 }

@@ -13,26 +13,28 @@ use serde_json::{Value, json};
 
 use crate::cli::refuse;
 use crate::client::Client;
-use crate::engine::{AccountView, EngineError, Overview, Rest, RunView, WorkerView};
-use crate::known::Known;
+use crate::config::FleetConfig;
+use crate::engine::{
+    AccountView, EngineError, Overview, QueueState, ReadJournal, ReadOverview, RunView, WorkerView,
+};
 use run_line::RunLine;
 
-/// Columns of what people read.
+/// Columns of text for people.
 const COLUMNS: usize = 80;
-/// How long the server may be away, such as for a restart, before that is said.
+/// How long the server may be away, for instance for a restart.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How many journals are read at once.
 const AT_ONCE: usize = 8;
-/// A worker that was not heard of for so long is said to be silent.
+/// From which silence on a worker's last heartbeat is shown.
 const SILENT_MS: u64 = 60 * 1000;
 
 /// Arguments of `onloop fleet status`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// The server [default: ONLOOP_FLEET_SERVER, else that of this machine]
+    /// Address of the server [default: the fleet of this machine]
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
-    /// Show finished runs, too
+    /// Show finished runs as well
     #[arg(long)]
     pub(crate) all: bool,
     /// Print one JSON document
@@ -41,7 +43,7 @@ pub(crate) struct StatusArgs {
 }
 
 pub(crate) fn status(args: &StatusArgs) -> Exit {
-    let client = match Known::find(args.server.as_deref()) {
+    let client = match FleetConfig::find(args.server.as_deref()) {
         Ok(known) => known.client(),
         Err(error) => return refuse(error),
     };
@@ -59,15 +61,16 @@ pub(crate) fn status(args: &StatusArgs) -> Exit {
 }
 
 fn look(client: &Client, all: bool) -> Result<(Overview, Vec<RunLine>), EngineError> {
-    let overview = client.patiently(PATIENCE, || true, Client::overview)?;
+    let overview = client.call_within(PATIENCE, &ReadOverview {})?;
     let is_over = |view: &RunView| {
-        view.holder.is_none() && matches!(view.rest, Rest::Over { .. } | Rest::Home { .. })
+        view.holder.is_none()
+            && matches!(view.state, QueueState::Finished { .. } | QueueState::Local { .. })
     };
     let shown: Vec<&RunView> = overview.runs.iter().filter(|view| all || !is_over(view)).collect();
     let runs = std::thread::scope(|scope| {
         let some = shown.len().div_ceil(AT_ONCE).max(1);
         let read = |view: &RunView| {
-            let lines = client.lines(&view.run_id, 0, Duration::ZERO)?;
+            let lines = client.call(&ReadJournal::now(&view.run_id))?;
             Ok(RunLine::of(lines.view, &lines.lines))
         };
         let readers: Vec<_> = shown
@@ -102,10 +105,8 @@ fn page(server: &str, overview: &Overview, runs: &[RunLine], all: bool, now_ms: 
     let mut page = String::new();
     if runs.is_empty() {
         page += match all {
-            true => {
-                "No runs. What ended long ago is in the archive: `onloop status RUN` shows it.\n"
-            }
-            false => "No unfinished runs. Hand one over with `onloop run FILE --on fleet`.\n",
+            true => "No runs. Old runs are in the archive: `onloop status RUN` shows one.\n",
+            false => "No unfinished runs. Submit one: `onloop run FILE --on fleet`\n",
         };
     }
     for run in runs {
@@ -145,7 +146,7 @@ fn worker_line(worker: &WorkerView, now_ms: u64) -> String {
     let silent_ms = now_ms.saturating_sub(worker.seen_ms);
     let seen = match silent_ms {
         0..SILENT_MS => String::new(),
-        _ => format!(", silent for {}", text::span(silent_ms)),
+        _ => format!(", last seen {} ago", text::span(silent_ms)),
     };
     let offer = &worker.offer;
     let name = text::one_line(&offer.worker);
@@ -158,12 +159,12 @@ fn worker_line(worker: &WorkerView, now_ms: u64) -> String {
 }
 
 fn account_line(account: &AccountView) -> String {
-    let mut line = format!("  {}: {} at work", text::one_line(&account.agent), account.busy);
+    let mut line = format!("  {}: {} running", text::one_line(&account.agent), account.busy);
     if let Some(parallel) = account.parallel {
         line += &format!(", at most {parallel}");
     }
     if let Some(until) = account.until_ms {
-        line += &format!(", not served until {}", moment(until));
+        line += &format!(", rate limited until {}", moment(until));
     }
     text::wrapped(&line, COLUMNS, 4) + "\n"
 }
@@ -192,7 +193,7 @@ mod tests {
             busy,
             repositories: Vec::new(),
         };
-        let run = |run_id: &str, holder: Option<&str>, rest| {
+        let run = |run_id: &str, holder: Option<&str>, state| {
             let view = RunView {
                 run_id: run_id.to_owned(),
                 repository: "git@example.com:one".to_owned(),
@@ -200,19 +201,23 @@ mod tests {
                 user: None,
                 at_ms: 0,
                 holder: holder.map(str::to_owned),
-                rest,
+                state,
                 head: None,
             };
             RunLine::of(view, "")
         };
         let runs = [
-            run("one", Some("desk"), Rest::Ready),
-            run("two", None, Rest::Ready),
-            run("three", None, Rest::Waits { what: "the gate of step 2".to_owned() }),
-            run("four", None, Rest::Until { at_ms: 0, agent: "claude".to_owned() }),
-            run("seven", None, Rest::Again { at_ms: 0, what: "on desk: no answer".to_owned() }),
-            run("five", None, Rest::Over { how: "completed".to_owned() }),
-            run("six", None, Rest::Home { host: "laptop".to_owned() }),
+            run("one", Some("desk"), QueueState::Ready),
+            run("two", None, QueueState::Ready),
+            run("three", None, QueueState::NeedsPerson { reason: "the gate of step 2".to_owned() }),
+            run("four", None, QueueState::RateLimited { at_ms: 0, agent: "claude".to_owned() }),
+            run(
+                "seven",
+                None,
+                QueueState::Retry { at_ms: 0, reason: "on desk: no answer".to_owned() },
+            ),
+            run("five", None, QueueState::Finished { status: "completed".to_owned() }),
+            run("six", None, QueueState::Local { host: "laptop".to_owned() }),
         ];
         let overview = Overview {
             runs: Vec::new(),
@@ -230,43 +235,43 @@ mod tests {
         let expected = "\
 → one
     hotl-workflow-one.md in git@example.com:one
-    desk works on it
+    running on desk
 · two
     hotl-workflow-one.md in git@example.com:one
-    waits for a worker
+    waiting for a worker
 ⏸ three
     hotl-workflow-one.md in git@example.com:one
     the gate of step 2
     onloop resume three
-· four
+⏳ four
     hotl-workflow-one.md in git@example.com:one
-    claude is not served until 1970-01-01T00:00:00+00:00
+    claude is rate limited until 1970-01-01T00:00:00+00:00
 · seven
     hotl-workflow-one.md in git@example.com:one
-    tried again at 1970-01-01T00:00:00+00:00: on desk: no answer
+    next try at 1970-01-01T00:00:00+00:00: on desk: no answer
 ✓ five
     hotl-workflow-one.md in git@example.com:one
     completed
 ✓ six
     hotl-workflow-one.md in git@example.com:one
-    goes on at laptop
+    moved to laptop
 
 2 workers with 4 slots at http://desk:9400
   desk: 1 of 2 busy
-  night on tower: 0 of 2 busy, silent for 5m
-  claude: 1 at work, at most 2, not served until 1970-01-01T00:00:00+00:00
+  night on tower: 0 of 2 busy, last seen 5m ago
+  claude: 1 running, at most 2, rate limited until 1970-01-01T00:00:00+00:00
 ";
         assert_eq!(page("http://desk:9400", &overview, &runs, true, 1_000_000), expected);
         let nothing = page("http://desk:9400", &Overview::default(), &[], false, 0);
         assert_eq!(
             nothing,
-            "No unfinished runs. Hand one over with `onloop run FILE --on fleet`.\n\n\
+            "No unfinished runs. Submit one: `onloop run FILE --on fleet`\n\n\
              No workers: start one with\n  \
              `onloop fleet worker --server http://desk:9400 --repos DIR`\n"
         );
         let document: Value =
             serde_json::from_str(&document("http://desk:9400", &overview, &runs)).expect("JSON");
-        assert_eq!(document["runs"][2]["rest"]["is"], "waits");
+        assert_eq!(document["runs"][2]["state"]["kind"], "needs_person");
         assert_eq!(document["workers"][1]["offer"]["host"], "tower");
     }
 }

@@ -1,13 +1,12 @@
-//! `onloop run FILE --on fleet`: the run is checked here, given to the fleet, and found again from here.
+//! `onloop run FILE --on fleet`: checks the run, submits it to the fleet, and tracks it on this machine.
 
-mod many;
+mod batch;
 mod options;
 
 use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use onloop_core::documents::fleet_run::FleetRun;
@@ -16,12 +15,12 @@ use onloop_core::text;
 use onloop_core::verb::{RunArgs, Submitted, SubmittedCheckout, remember_submitted, submitted};
 use onloop_core::{cli, run};
 
-use crate::calls::{Calls, patiently};
+use crate::client::Client;
 use crate::clone::{self, REMOTE};
+use crate::config::FleetConfig;
 use crate::engine::{EngineError, Submission};
 use crate::git::git;
-use crate::known::Known;
-use crate::{rest, worker};
+use crate::{queue_state, worker};
 
 /// How long the server is waited for where it cannot be reached.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -44,37 +43,35 @@ pub fn submit(argv: &[String]) -> ExitCode {
 }
 
 fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
-    let known = Known::find(None).map_err(|error| refuse(&error.to_string()))?;
-    let calls: Arc<dyn Calls> = Arc::new(known.client());
+    let config = FleetConfig::find(None).map_err(|error| refuse(&error.to_string()))?;
+    let client = config.client();
     let found = look(args)?;
     let options = options::without_place(argv, args.file.as_deref());
     if let Some(list) = &args.repos {
-        let fleet = FleetRun { server: known.url, root: None, remote: REMOTE.to_owned() };
-        let batch = many::Batch { calls, fleet, found: &found, options: &options };
-        return many::submit(&batch, Path::new(list), args.parallel as usize);
+        let fleet = FleetRun { server: config.url, root: None, remote: REMOTE.to_owned() };
+        let batch = batch::Batch { client, fleet, found: &found, options: &options };
+        return batch::submit(&batch, Path::new(list), args.parallel as usize);
     }
     let Some(checkout) = &found.checkout else {
         return Err(refuse(
-            "a fleet works on what a repository's remote has, and the workflow lies in no checkout of \
-             one; or name repositories: --repos FILE",
+            "a fleet works on a repository's remote, and the workflow is not in a checkout\n  fix: name \
+             repositories with --repos FILE",
         ));
     };
     let repository = remote_of(checkout)?;
     say_uncommitted(checkout);
     let submission = submission(&found, &options, repository, Some(checkout));
     keep_base(checkout, &submission.run_id)?;
-    give(calls.as_ref(), &submission).map_err(|error| refuse(&error.to_string()))?;
+    give(&client, &submission).map_err(|error| refuse(&error.to_string()))?;
     let run = FleetRun {
-        server: known.url,
+        server: config.url,
         root: Some(checkout.root.clone()),
         remote: REMOTE.to_owned(),
     };
     remember(&submission.run_id, run)?;
     println!("{}", submission.run_id);
     let id = &submission.run_id;
-    eprintln!(
-        "Submitted. How it stands:\n  onloop status {id}\n  onloop watch {id}\n  onloop fleet status"
-    );
+    eprintln!("Submitted. Next:\n  onloop status {id}\n  onloop watch {id}\n  onloop fleet status");
     Ok(Exit::Done)
 }
 
@@ -113,10 +110,10 @@ pub(crate) fn remember(id: &str, run: FleetRun) -> Result<(), Exit> {
 }
 
 fn remote_of(checkout: &SubmittedCheckout) -> Result<String, Exit> {
-    clone::address(Path::new(&checkout.root)).ok_or_else(|| {
+    clone::address(Path::new(&checkout.root)).map_err(|error| {
         refuse(&format!(
-            "a fleet works on what the remote `{REMOTE}` has, and this repository has none; add it: git \
-             remote add {REMOTE} URL"
+            "the fleet works on the remote `{REMOTE}`, whose address cannot be read\n  \
+             cause: {error}\n  fix: git remote add {REMOTE} URL"
         ))
     })
 }
@@ -128,7 +125,7 @@ fn say_uncommitted(checkout: &SubmittedCheckout) {
     }
     let count = text::counted(checkout.uncommitted.len() as u64, "uncommitted file");
     eprintln!(
-        "note: the work begins at {}; {count} stay here",
+        "note: the run begins at commit {}; {count} stay on this machine",
         &checkout.head[..12.min(checkout.head.len())]
     );
 }
@@ -138,7 +135,7 @@ fn keep_base(checkout: &SubmittedCheckout, run_id: &str) -> Result<(), Exit> {
     let name = format!("{}:refs/onloop/{run_id}/base", checkout.head);
     let pushed = git(Path::new(&checkout.root), &["push", "--quiet", REMOTE, &name]);
     pushed.map(|_| ()).map_err(|error| {
-        refuse(&format!("the commit at which the work begins does not reach the remote: {error}"))
+        refuse(&format!("the commit at which the run begins cannot be pushed\n  cause: {error}"))
     })
 }
 
@@ -159,16 +156,16 @@ fn submission(
         agents: found.agents.clone(),
         user: ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()),
         host: worker::host(),
-        at_ms: rest::millis(rest::now()),
+        at_ms: queue_state::millis(queue_state::now()),
     }
 }
 
-fn give(calls: &dyn Calls, submission: &Submission) -> Result<(), EngineError> {
+fn give(client: &Client, submission: &Submission) -> Result<(), EngineError> {
     if !run::is_run_id(&submission.run_id) {
-        let why = format!("`{}` is no id of a run", text::one_line(&submission.run_id));
+        let why = format!("`{}` is not a valid run id", text::one_line(&submission.run_id));
         return Err(EngineError::Invalid { why });
     }
-    patiently(PATIENCE, || calls.submit(submission))
+    client.call_within(PATIENCE, submission)
 }
 
 fn refuse(why: &str) -> Exit {

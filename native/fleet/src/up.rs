@@ -1,13 +1,10 @@
-//! `onloop fleet up`: the engine, the desk in front of it and a worker, started together and ended
-//! together.
+//! `onloop fleet up`: the engine, the API server and a worker, started together and ended together.
 
 mod args;
-mod lock;
 mod worker;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use onloop_core::effect::Exit;
 use onloop_core::text;
@@ -18,12 +15,12 @@ pub(crate) use args::UpArgs;
 
 use crate::cli::{refuse, say};
 use crate::clone::REMOTE;
-use crate::desk::Desk;
+use crate::config::{self, ConfigError, FleetConfig};
 use crate::engine::restate::{self, Options, Server, ServerEvent, find};
 use crate::engine::{Archive, Settings};
 use crate::key::Key;
-use crate::known::{self, Known, KnownError};
-use lock::DataLock;
+use crate::private;
+use crate::server as api;
 use worker::{Worker, WorkerEvent};
 
 /// Threads for everything: handlers and requests are short.
@@ -43,22 +40,33 @@ pub(crate) fn up(args: &UpArgs) -> Exit {
 }
 
 async fn run(args: &UpArgs) -> Result<Exit, String> {
-    let home = known::folder().map_err(|error| error.to_string())?;
+    let home = config::folder().map_err(|error| error.to_string())?;
     let here = std::env::current_dir().map_err(|error| error.to_string())?;
     let at = |path: &Option<PathBuf>, default: &str| match path {
         Some(path) => here.join(path),
         None => home.join(default),
     };
     let data = at(&args.data, "data");
-    let lock = DataLock::take(&data)?;
+    let cannot = |error: std::io::Error| format!("cannot use {}: {error}", data.display());
+    private::create_folder(&data).map_err(cannot)?;
+    let lock = private::lock(&data.join("server.lock")).map_err(cannot)?.ok_or_else(|| {
+        format!(
+            "another process runs the fleet of {}\n  fix: stop it first, or choose another folder with \
+             `--data`",
+            data.display()
+        )
+    })?;
     let program = find(args.server_program.as_deref(), &data).map_err(|error| error.to_string())?;
     // Not in the state home, which agents do not see.
-    let repos = match (&args.repos, known::data_folder()) {
+    let repos = match (&args.repos, config::data_folder()) {
         (Some(repos), _) => here.join(repos),
         (None, Some(folder)) => folder,
-        // Nobody clones anything.
+        // Without a worker nothing is cloned.
         (None, None) if args.no_worker => data.clone(),
-        (None, None) => return Err("HOME is not set; name a folder for clones: --repos".to_owned()),
+        (None, None) => return Err(
+            "there is no folder for clones, because HOME is not set\n  fix: name one with --repos"
+                .to_owned(),
+        ),
     };
     let key_file = data.join("fleet.key");
     let key = Key::read_or_make(&key_file).map_err(|error| error.to_string())?;
@@ -73,22 +81,26 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
         started = restate::start(options) => started.map_err(|error| error.to_string())?,
         () = ends.next() => return Ok(Exit::Interrupted),
     };
-    let desk = match Desk::listen(args.listen, Arc::new(engine), key.clone()).await {
-        Ok(desk) => desk,
+    let api = match api::Server::listen(args.listen, engine, key.clone()).await {
+        Ok(api) => api,
         Err(error) => {
             server.stop().await;
             return Err(format!(
-                "cannot listen at {}: {error}; choose another address with `--listen`",
+                "cannot listen at {}\n  cause: {error}\n  fix: choose another address with `--listen`",
                 args.listen
             ));
         }
     };
-    let address = desk.address().map_err(|error| error.to_string())?;
+    let address = api.address().map_err(|error| error.to_string())?;
     let url = format!("http://{}", reachable(address));
     let (end, ended) = watch::channel(false);
-    let serving = tokio::spawn(desk.serve(ended));
-    let remembered =
-        remember(&Known { url: url.clone(), key, key_file: key_file.clone(), authority: None })?;
+    let serving = tokio::spawn(api.serve(ended));
+    let remembered = remember(&FleetConfig {
+        url: url.clone(),
+        key,
+        key_file: key_file.clone(),
+        authority: None,
+    })?;
     let mut worker = (!args.no_worker).then(|| {
         Worker::start(worker::Plan {
             program: guard,
@@ -107,10 +119,10 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
     watch_over(&mut server, &mut worker, &mut ends).await;
 
     if let Some(worker) = worker.take() {
-        say("Ending: the worker hands back what it works on. Ctrl-C once more ends at once.");
+        say("Stopping: the worker returns its runs. Ctrl-C again stops at once.");
         tokio::select! {
             () = worker.stop() => {}
-            () = ends.next() => say("Not waiting for the worker."),
+            () = ends.next() => say("Stopped without waiting for the worker."),
         }
     }
     end.send_replace(true);
@@ -120,7 +132,7 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
     }
     server.stop().await;
     drop(lock);
-    say("Ended. Everything is kept; `onloop fleet up` goes on.");
+    say("Stopped. `onloop fleet up` continues with everything that is stored.");
     Ok(Exit::Done)
 }
 
@@ -132,7 +144,7 @@ fn allowed(args: &UpArgs, here: &Path) -> Vec<String> {
     }
 }
 
-/// Says what happens until somebody wants an end.
+/// Prints what happens until a person stops the fleet.
 async fn watch_over(server: &mut Server, worker: &mut Option<Worker>, ends: &mut Ends) {
     loop {
         tokio::select! {
@@ -140,14 +152,14 @@ async fn watch_over(server: &mut Server, worker: &mut Option<Worker>, ends: &mut
             event = server.event() => match event {
                 ServerEvent::Ended(why) => {
                     let log = server.log().display().to_string();
-                    say(format!("The engine has ended ({why}) and is started again. Its log: {log}"));
+                    say(format!("The engine has ended ({why}); restarting it. Log: {log}"));
                 }
-                ServerEvent::Back => say("The engine is back; nothing is lost."),
+                ServerEvent::Back => say("The engine is back. Nothing is lost."),
             },
             event = worker_event(worker) => match event {
                 WorkerEvent::Ended { why, log } => {
                     say(format!(
-                        "The worker has ended ({why}) and is started again. Its log: {}",
+                        "The worker has ended ({why}); restarting it. Log: {}",
                         log.display()
                     ));
                 }
@@ -174,11 +186,11 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 }
 
 /// Makes the fleet the one of this machine, unless it belongs to another one; whose server that has.
-fn remember(fleet: &Known) -> Result<Option<String>, String> {
-    match Known::server() {
+fn remember(fleet: &FleetConfig) -> Result<Option<String>, String> {
+    match FleetConfig::server() {
         Ok(other) if other != fleet.url && !is_here(&other) => return Ok(Some(other)),
         // What was known was this machine, or nothing that is of any use.
-        Ok(_) | Err(KnownError::NoServer | KnownError::Server { .. }) => {}
+        Ok(_) | Err(ConfigError::NoServer | ConfigError::Server { .. }) => {}
         Err(error) => return Err(error.to_string()),
     }
     fleet.remember().map_err(|error| error.to_string())?;
@@ -198,20 +210,20 @@ fn introduction(
 ) -> String {
     let mut lines = vec![
         format!("The fleet is up at {url}."),
-        format!("  kept in       {}", data.display()),
-        format!("  its key       {}", data.join("fleet.key").display()),
+        format!("  data    {}", data.display()),
+        format!("  key     {}", data.join("fleet.key").display()),
     ];
     if let Some(repos) = repos {
-        lines.push(format!("  a worker      clones into {}", repos.display()));
+        lines.push(format!("  clones  {}", repos.display()));
     }
     lines.push(String::new());
     match other {
         None => lines.extend([
-            "Hand a run over:    onloop run FILE --on fleet".to_owned(),
-            "See how it stands:  onloop fleet status".to_owned(),
+            "Submit a run:     onloop run FILE --on fleet".to_owned(),
+            "Show all runs:    onloop fleet status".to_owned(),
         ]),
         Some(other) => lines.push(format!(
-            "This machine's commands go on to use {}.\nFor this fleet set ONLOOP_FLEET_SERVER={url} \
+            "The commands of this machine use {}.\nFor this fleet, set ONLOOP_FLEET_SERVER={url} \
              and ONLOOP_FLEET_KEY_FILE={}",
             text::one_line(&other),
             data.join("fleet.key").display()
@@ -219,12 +231,12 @@ fn introduction(
     }
     if !address.ip().is_loopback() {
         lines.push(
-            "Other machines can reach it without encryption: put a proxy with TLS in front of it \
-             that leads to here."
+            "warning: other machines can reach this address without encryption, and each request carries the \
+             key\n  fix: listen on 127.0.0.1, behind a proxy with TLS"
                 .to_owned(),
         );
     }
-    lines.push("Ctrl-C ends it.".to_owned());
+    lines.push("Stop:             Ctrl-C".to_owned());
     lines.join("\n")
 }
 

@@ -1,11 +1,11 @@
 //! A worker: takes runs from the fleet and drives them here, each by a process of its own.
 
+mod active_runs;
 mod args;
-mod beat;
-mod leftovers;
+mod heartbeat;
+mod log_tail;
+mod ref_packer;
 mod run;
-mod table;
-mod words;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,15 +14,18 @@ use std::time::Duration;
 
 pub use args::WorkerArgs;
 pub(crate) use args::host;
-pub(crate) use words::is_attempt;
+pub(crate) use log_tail::is_attempt;
 
-use crate::calls::Calls;
-use crate::engine::{EngineError, Offer};
-use leftovers::Leftovers;
-use table::Table;
+use tracing::{error, info, warn};
+
+use crate::cli::{refuse, say};
+use crate::client::Client;
+use crate::engine::{EngineError, Offer, Take};
+use active_runs::ActiveRuns;
+use ref_packer::RefPacker;
 
 /// How long the server may think about what there is to do.
-const TAKE_WAIT: Duration = Duration::from_secs(20);
+const TAKE_WAIT_MS: u64 = 20_000;
 /// Pause after the server could not be reached.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -37,13 +40,13 @@ pub(crate) struct Worker {
     /// The repositories that it may work on.
     pub(crate) repositories: Vec<String>,
     /// The fleet's server.
-    pub(crate) calls: Arc<dyn Calls>,
+    pub(crate) client: Client,
     /// What a driver is told besides its run.
-    pub(crate) places: run::Places,
+    pub(crate) settings: run::DriverSettings,
     /// What it works on.
-    pub(crate) table: Table,
+    pub(crate) active: ActiveRuns,
     /// What it has finished.
-    pub(crate) leftovers: Leftovers,
+    pub(crate) ref_packer: RefPacker,
 }
 
 impl Worker {
@@ -52,7 +55,7 @@ impl Worker {
             worker: self.name.clone(),
             host: self.host.clone(),
             slots: self.slots,
-            busy: self.table.busy(),
+            busy: self.active.busy(),
             repositories: self.repositories.clone(),
         }
     }
@@ -63,48 +66,46 @@ pub fn worker(args: &WorkerArgs) -> ExitCode {
     let (worker, _alone) = match args.worker() {
         Ok(worker) => worker,
         Err(refusal) => {
-            eprintln!("error: {}", refusal.why);
+            say(format!("error: {}", refusal.why));
             return ExitCode::from(refusal.exit);
         }
     };
     let worker = Arc::new(worker);
     if let Err(error) = stop_on_signals(&worker) {
-        eprintln!("error: signals cannot be listened to: {error}");
-        return ExitCode::from(4);
+        return ExitCode::from(refuse(format!("cannot listen to signals: {error}")).code());
     }
-    eprintln!(
-        "Worker {} on {}: {} at once; repositories: {}",
+    say(format!(
+        "Worker {} on {}: {} slots; repositories: {}",
         worker.name,
         worker.host,
         worker.slots,
         worker.repositories.join(" ")
-    );
-    beat::begin(&worker);
-    words::begin(&worker);
+    ));
+    heartbeat::begin(&worker);
     let takes = Arc::clone(&worker);
     // The server may think about what there is to do for longer than anybody waits for our end.
     std::thread::spawn(move || take_runs(&takes));
-    worker.table.wait_until_stopped();
+    worker.active.wait_until_stopped();
     ExitCode::SUCCESS
 }
 
 fn take_runs(worker: &Arc<Worker>) {
     let mut is_away = false;
-    while worker.table.wait_for_slot(worker.slots) {
-        match worker.calls.take(&worker.offer(), TAKE_WAIT) {
+    while worker.active.wait_for_slot(worker.slots) {
+        match worker.client.call(&Take { offer: worker.offer(), wait_ms: TAKE_WAIT_MS }) {
             Ok(None) => {}
             Ok(Some(assignment)) => run::begin(worker, assignment),
             Err(error @ EngineError::Unreachable { .. }) => {
                 if !is_away {
-                    eprintln!("warning: {error}; trying again");
+                    warn!("{error}; trying again");
                 }
                 is_away = true;
-                worker.table.pause(PAUSE);
+                worker.active.pause(PAUSE);
                 continue;
             }
             Err(error) => {
-                eprintln!("error: {error}");
-                worker.table.pause(PAUSE);
+                error!("{error}");
+                worker.active.pause(PAUSE);
                 continue;
             }
         }
@@ -122,8 +123,10 @@ fn stop_on_signals(worker: &Arc<Worker>) -> std::io::Result<()> {
         for (count, _) in signals.forever().enumerate() {
             match count {
                 0 => {
-                    eprintln!("Stopping: what is worked on goes on elsewhere. Again: at once.");
-                    worker.table.stop();
+                    info!(
+                        "stopping: another worker continues the runs; a second signal stops at once"
+                    );
+                    worker.active.stop();
                 }
                 _ => std::process::exit(130),
             }

@@ -59,8 +59,8 @@ fn role(fence: &Fence) -> Role {
     }
 }
 
-fn document() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fleet.md")
+fn document(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
 }
 
 /// Executes the document; returns it with what its commands really said.
@@ -114,7 +114,7 @@ fn is_written() -> bool {
 
 #[test]
 fn the_document_says_what_happens() {
-    let path = document();
+    let path = document("fleet.md");
     let written = std::fs::read_to_string(&path).expect("the document");
     let real = execute(&written);
     if is_written() {
@@ -127,7 +127,7 @@ fn the_document_says_what_happens() {
 /// Units of systemd and images start the program with words that it knows.
 #[test]
 fn what_services_start_is_understood() {
-    let text = std::fs::read_to_string(document()).expect("the document");
+    let text = std::fs::read_to_string(document("fleet-operations.md")).expect("the document");
     let mut lines: Vec<Vec<String>> = Vec::new();
     for line in text.lines() {
         if let Some(line) = line.strip_prefix("ExecStart=") {

@@ -7,11 +7,11 @@ mod samples;
 #[path = "engine/scenarios.rs"]
 mod scenarios;
 
-use onloop_fleet::engine::{Keeper, Memory};
+use onloop_fleet::engine::{Engine, Memory};
 
 #[tokio::test]
 async fn the_engine_in_memory_keeps_the_contract() {
-    let engine = Keeper::start(Memory::new(), scenarios::settings()).await.expect("it starts");
+    let engine = Engine::start(Memory::new(), scenarios::settings()).await.expect("it starts");
     scenarios::all(&engine).await;
 }
 
@@ -19,6 +19,6 @@ async fn the_engine_in_memory_keeps_the_contract() {
 async fn the_engine_in_memory_archives_what_is_over() {
     let folder = tempfile::tempdir().expect("a folder");
     let settings = archive::settings(folder.path());
-    let engine = Keeper::start(Memory::new(), settings).await.expect("it starts");
+    let engine = Engine::start(Memory::new(), settings).await.expect("it starts");
     archive::all(&engine, folder.path()).await;
 }

@@ -1,20 +1,20 @@
-//! How long what a step needs takes, from a client through the desk to Restate and back. Needs the
+//! How long what a step needs takes, from a client through the API server to Restate and back. Needs the
 //! server's program; prints figures.
 #![cfg(unix)]
 
 #[path = "engine/program.rs"]
 mod program;
+#[allow(dead_code, reason = "other programs need more")]
 #[path = "engine/samples.rs"]
 mod samples;
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use onloop_fleet::client::Client;
-use onloop_fleet::desk::Desk;
 use onloop_fleet::engine::restate::{Options, start};
-use onloop_fleet::engine::{Offer, Rest, Settings};
+use onloop_fleet::engine::{Offer, QueueState, Settings};
 use onloop_fleet::key::Key;
+use onloop_fleet::server::Server;
 use tokio::sync::watch;
 
 /// What is measured how often.
@@ -36,13 +36,13 @@ async fn a_step_is_recorded_in_milliseconds() {
     let pid = server.pid().expect("a server");
     let key = Key::new();
     let address = "127.0.0.1:0".parse().expect("an address");
-    let desk = Desk::listen(address, Arc::new(engine), key.clone()).await.expect("it listens");
-    let url = format!("http://{}", desk.address().expect("an address"));
+    let api = Server::listen(address, engine, key.clone()).await.expect("it listens");
+    let url = format!("http://{}", api.address().expect("an address"));
     let (end, ended) = watch::channel(false);
-    let serving = tokio::spawn(desk.serve(ended));
+    let serving = tokio::spawn(api.serve(ended));
 
     let before = (cpu_ms(pid), cpu_ms(std::process::id()));
-    let measured = tokio::task::spawn_blocking(move || measure(&Client::new(&url, key)));
+    let measured = tokio::task::spawn_blocking(move || measure(&Client::new(&url, key, None)));
     let appends = measured.await.expect("measured");
     let operations = ROUNDS * (APPENDS + 3);
     let each = |ms: u64| ms as f64 / operations as f64;
@@ -65,7 +65,7 @@ fn measure(client: &Client) -> Duration {
     for round in 0..ROUNDS {
         let run_id = format!("run-{round}");
         let begun = Instant::now();
-        client.submit(&samples::submission(&run_id, "claude")).expect("a new run");
+        client.call(&samples::submission(&run_id, "claude")).expect("a new run");
         timed(0, begun);
         let begun = Instant::now();
         let lease = take(client, &offer);
@@ -75,13 +75,13 @@ fn measure(client: &Client) -> Duration {
             let (next, line) = samples::lines(head.as_ref(), 1);
             let append = samples::append(&run_id, Some(lease), head.as_ref(), &line);
             let begun = Instant::now();
-            head = Some(client.append(&append).expect("added"));
+            head = Some(client.call(&append).expect("added"));
             timed(2, begun);
             assert_eq!(head, Some(next));
         }
-        let over = Rest::Over { how: "completed".to_owned() };
+        let over = QueueState::Finished { status: "completed".to_owned() };
         let begun = Instant::now();
-        client.release(&samples::release(&run_id, lease, over)).expect("released");
+        client.call(&samples::release(&run_id, lease, over)).expect("released");
         timed(3, begun);
     }
     for (name, times) in ["submit", "take", "append", "release"].iter().zip(&mut times) {
@@ -93,7 +93,12 @@ fn measure(client: &Client) -> Duration {
 }
 
 fn take(client: &Client, offer: &Offer) -> u64 {
-    client.take(offer, Duration::from_secs(5)).expect("taken").expect("a run").lease.epoch
+    client
+        .call(&samples::taking(offer, Duration::from_secs(5)))
+        .expect("taken")
+        .expect("a run")
+        .lease
+        .epoch
 }
 
 /// What a process has worked so far, whoever else worked besides.

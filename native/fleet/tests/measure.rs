@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use onloop_core::time::Timestamp;
-use onloop_fleet::engine::{Rest, Submission};
+use onloop_fleet::engine::{QueueState, ReadJournal, ReadOverview, Submission};
 use processes::Kind;
 use serde_json::Value;
 use world::{WORKFLOW, World};
@@ -67,7 +67,7 @@ fn a_step_beyond_the_same_step_on_one_machine() {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         assert!(world.types("ada", &words).wait().expect("it ends").success());
         wait_until_over(&world, 1, |run| run == id);
-        let lines = world.ask(|client| client.lines(&id, 0, Duration::ZERO)).lines;
+        let lines = world.ask(|client| client.call(&ReadJournal::now(&id))).lines;
         there.push(Steps::of(lines.as_bytes()));
     }
     let best = |all: &[Steps]| all.iter().map(|one| one.each_ms).fold(f64::INFINITY, f64::min);
@@ -160,7 +160,7 @@ fn runs_that_wait_have_no_process() {
     for run in 0..count {
         submit(&world, &format!("gate-{run}"));
     }
-    wait(&world, count as usize, |_| true, |rest| matches!(rest, Rest::Waits { .. }));
+    wait(&world, count as usize, |_| true, |rest| matches!(rest, QueueState::NeedsPerson { .. }));
     world.wait_for_quiet(|kind| matches!(kind, Kind::Up | Kind::Engine | Kind::Worker));
     let left = world.processes();
     println!("{count} runs wait at gates; processes: {}", left.len());
@@ -191,19 +191,29 @@ fn submit(world: &World, id: &str) {
         host: "desk".to_owned(),
         at_ms: 0,
     };
-    world.ask(|client| client.submit(&submission));
+    world.ask(|client| client.call(&submission));
 }
 
 fn wait_until_over(world: &World, count: usize, which: impl Fn(&str) -> bool) {
-    wait(world, count, which, |rest| matches!(rest, Rest::Over { how } if how == "completed"));
+    wait(
+        world,
+        count,
+        which,
+        |rest| matches!(rest, QueueState::Finished { status: how } if how == "completed"),
+    );
 }
 
-fn wait(world: &World, count: usize, which: impl Fn(&str) -> bool, wanted: impl Fn(&Rest) -> bool) {
+fn wait(
+    world: &World,
+    count: usize,
+    which: impl Fn(&str) -> bool,
+    wanted: impl Fn(&QueueState) -> bool,
+) {
     let mut last = (0, Instant::now());
     loop {
-        let overview = world.ask(|client| client.overview());
+        let overview = world.ask(|client| client.call(&ReadOverview {}));
         let runs = overview.runs.iter().filter(|run| which(&run.run_id));
-        let there = runs.filter(|run| run.holder.is_none() && wanted(&run.rest)).count();
+        let there = runs.filter(|run| run.holder.is_none() && wanted(&run.state)).count();
         if there == count {
             return;
         }

@@ -15,13 +15,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use onloop_fleet::engine::restate::{self, Options, Restate, Server, ServerEvent, start};
-use onloop_fleet::engine::{Engine, EngineError, Keeper, Rest, Settings};
+use onloop_fleet::engine::{Engine, EngineError, QueueState, ReadJournal, ReadOverview, Settings};
 
-async fn engine(folder: &Path) -> (Keeper<Restate>, Server) {
+async fn engine(folder: &Path) -> (Engine<Restate>, Server) {
     engine_with(folder, scenarios::settings()).await
 }
 
-async fn engine_with(folder: &Path, settings: Settings) -> (Keeper<Restate>, Server) {
+async fn engine_with(folder: &Path, settings: Settings) -> (Engine<Restate>, Server) {
     let program = program::program();
     let options = Options {
         program,
@@ -45,48 +45,61 @@ async fn what_restate_has_answered_is_there_after_kills() {
     let folder = tempfile::tempdir().expect("a folder");
     let (keeper, mut server) = engine(folder.path()).await;
     let run = samples::submission("killed", "claude");
-    keeper.submit(&run).await.expect("a new run");
+    keeper.call(&run).await.expect("a new run");
     let offer = samples::offer("worker", &["*"]);
-    let lease = keeper.take(&offer, Duration::ZERO).await.expect("taken").expect("a run").lease;
+    let lease = keeper
+        .call(&samples::taking(&offer, Duration::ZERO))
+        .await
+        .expect("taken")
+        .expect("a run")
+        .lease;
     let (first, one) = samples::lines(None, 1);
     let append = samples::append("killed", Some(lease.epoch), None, &one);
-    keeper.append(&append).await.expect("added");
+    keeper.call(&append).await.expect("added");
 
     // The server dies, and is started again.
     kill(server.pid().expect("a server"));
     assert!(matches!(server.event().await, ServerEvent::Ended(_)));
     let (second, two) = samples::lines(Some(&first), 1);
     let append = samples::append("killed", None, Some(&first), &two);
-    let away = keeper.append(&append).await;
+    let away = keeper.call(&append).await;
     assert!(matches!(away, Err(EngineError::Unreachable { .. })), "{away:?}");
     assert_eq!(server.event().await, ServerEvent::Back);
-    assert_eq!(keeper.append(&append).await, Ok(second.clone()));
+    assert_eq!(keeper.call(&append).await, Ok(second.clone()));
 
     // Everything ends, and is started again: what was worked on is given out again when the lease has
     // ended, and what is over stays over.
     let over = samples::submission("over", "claude");
-    keeper.submit(&over).await.expect("a new run");
-    let other = keeper.take(&offer, Duration::from_secs(5)).await.expect("taken").expect("a run");
-    let how = Rest::Over { how: "completed".to_owned() };
+    keeper.call(&over).await.expect("a new run");
+    let other = keeper
+        .call(&samples::taking(&offer, Duration::from_secs(5)))
+        .await
+        .expect("taken")
+        .expect("a run");
+    let how = QueueState::Finished { status: "completed".to_owned() };
     keeper
-        .release(&samples::release(&other.lease.run_id, other.lease.epoch, how))
+        .call(&samples::release(&other.lease.run_id, other.lease.epoch, how))
         .await
         .expect("over");
     kill(server.pid().expect("a server"));
     drop((keeper, server));
     let (keeper, server) = engine(folder.path()).await;
-    let overview = keeper.overview().await.expect("an overview");
-    let rests: Vec<_> = overview.runs.iter().map(|run| (run.run_id.as_str(), &run.rest)).collect();
-    let over = Rest::Over { how: "completed".to_owned() };
+    let overview = keeper.call(&ReadOverview {}).await.expect("an overview");
+    let rests: Vec<_> = overview.runs.iter().map(|run| (run.run_id.as_str(), &run.state)).collect();
+    let over = QueueState::Finished { status: "completed".to_owned() };
     let expected = if other.lease.run_id == "over" {
-        [("over", &over), ("killed", &Rest::Ready)]
+        [("over", &over), ("killed", &QueueState::Ready)]
     } else {
-        [("over", &Rest::Ready), ("killed", &over)]
+        [("over", &QueueState::Ready), ("killed", &over)]
     };
     assert_eq!(rests, expected);
-    let again = keeper.take(&offer, Duration::from_secs(20)).await.expect("taken").expect("a run");
+    let again = keeper
+        .call(&samples::taking(&offer, Duration::from_secs(20)))
+        .await
+        .expect("taken")
+        .expect("a run");
     assert_ne!(again.lease.run_id, other.lease.run_id);
-    assert_eq!(keeper.lines("killed", 0, Duration::ZERO).await.expect("lines").lines, one + &two);
+    assert_eq!(keeper.call(&ReadJournal::now("killed")).await.expect("lines").lines, one + &two);
     server.stop().await;
 }
 
@@ -109,7 +122,7 @@ async fn what_moves_to_the_archive_is_not_lost_by_kills() {
     let names: Vec<String> = (0..RUNS).map(|run| format!("run-{run}")).collect();
     let count = |run: usize| if run % 3 == 0 { 150 } else { run + 1 };
     for (run, name) in names.iter().enumerate() {
-        let over = Rest::Over { how: "completed".to_owned() };
+        let over = QueueState::Finished { status: "completed".to_owned() };
         archive::run(&keeper, name, &[1, count(run) - 1][..count(run).min(2)], over).await;
     }
     drop(keeper);
@@ -124,7 +137,7 @@ async fn what_moves_to_the_archive_is_not_lost_by_kills() {
         kill(server.pid().expect("a server"));
         for (run, name) in names.iter().enumerate() {
             let read = loop {
-                match keeper.lines(name, 0, Duration::ZERO).await {
+                match keeper.call(&ReadJournal::now(name)).await {
                     Err(EngineError::Unreachable { .. }) => {
                         tokio::time::sleep(Duration::from_millis(20)).await;
                     }
@@ -133,14 +146,18 @@ async fn what_moves_to_the_archive_is_not_lost_by_kills() {
             };
             assert_eq!(read.lines, samples::lines(None, count(run)).1, "{name}");
         }
-        moved = RUNS - keeper.overview().await.expect("an overview").runs.len();
+        moved = RUNS - keeper.call(&ReadOverview {}).await.expect("an overview").runs.len();
         server.pid().into_iter().for_each(kill);
         drop((keeper, server));
         assert!(rounds < 200, "{moved} of {RUNS} have moved");
     }
     assert!(rounds > 1, "nothing was killed while they moved");
     let (keeper, server) = engine(folder.path()).await;
-    assert_eq!(keeper.overview().await.expect("an overview").runs, [], "the engine keeps nothing");
+    assert_eq!(
+        keeper.call(&ReadOverview {}).await.expect("an overview").runs,
+        [],
+        "the engine keeps nothing"
+    );
     server.stop().await;
 }
 

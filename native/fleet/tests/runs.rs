@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use fleet::{Fleet, LONG};
 use onloop_core::run::Run;
-use onloop_fleet::engine::{Claim, Release, Rest, RunView};
+use onloop_fleet::engine::{Claim, QueueState, ReadJournal, ReadOverview, Release, RunView};
 use rustix::process::Signal;
 
 /// Ends soon after its holder is gone, and no sooner than a busy machine lets a worker beat.
@@ -29,11 +29,11 @@ fn gated() -> String {
 }
 
 fn is_over(view: &RunView) -> bool {
-    matches!(view.rest, Rest::Over { .. }) && view.holder.is_none()
+    matches!(view.state, QueueState::Finished { .. }) && view.holder.is_none()
 }
 
 fn waits(view: &RunView) -> bool {
-    matches!(view.rest, Rest::Waits { .. }) && view.holder.is_none()
+    matches!(view.state, QueueState::NeedsPerson { .. }) && view.holder.is_none()
 }
 
 /// The words of the events of a run, without what tells nothing here.
@@ -63,7 +63,7 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     let first = fleet.start_worker("one");
     let view = fleet.wait(&run, waits);
     let what = "the gate of step 1 waits for you".to_owned();
-    assert_eq!(view.rest, Rest::Waits { what });
+    assert_eq!(view.state, QueueState::NeedsPerson { reason: what });
     let status = fleet.onloop(&["status", &run]);
     let said = String::from_utf8_lossy(&status.stderr).into_owned();
     let approve =
@@ -77,7 +77,7 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     fleet.wait(&run, is_over);
     let done = fleet.run(&run);
     assert_eq!(done.status.as_str(), "completed", "{:#?}", events(&done));
-    let lines = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines").lines;
+    let lines = fleet.client().call(&ReadJournal::now(&run)).expect("lines").lines;
     let decided = lines.lines().find(|line| line.contains("\"gate_decided\"")).expect("a decision");
     assert!(decided.contains(r#""by":{"user":"ada","door":"command"}"#), "{decided}");
     assert!(done.place.execution_root.contains("/two/"), "{}", done.place.execution_root);
@@ -154,12 +154,12 @@ fn half_of_the_work_is_not_taken_for_all_of_it() {
     fleet.wait(&run, waits);
     // Somebody else has the lease in between, so that the worker makes its clone anew.
     let claim = Claim { run_id: run.clone(), holder: "somebody".to_owned(), recall: false };
-    let lease = fleet.client().claim(&claim).expect("a lease");
+    let lease = fleet.client().call(&claim).expect("a lease");
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     fs::write(&armed, "").expect("a file");
-    let ready = Release { run_id: run.clone(), epoch: lease.epoch, rest: Rest::Ready };
-    fleet.client().release(&ready).expect("released");
+    let ready = Release { run_id: run.clone(), epoch: lease.epoch, state: QueueState::Ready };
+    fleet.client().call(&ready).expect("released");
     fleet.wait(&run, is_over);
     assert!(!armed.exists(), "nobody has died");
     let done = fleet.run(&run);
@@ -178,10 +178,10 @@ fn a_frozen_worker_loses_its_agent_before_another_one_begins() {
     assert!(!lives(&agents(&fleet)[0]), "two agents at once: {}", fleet.logs());
     fleet.wait(&run, is_over);
     // It comes back, and changes nothing.
-    let before = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines");
+    let before = fleet.client().call(&ReadJournal::now(&run)).expect("lines");
     fleet.signal(first, Signal::CONT);
     std::thread::sleep(Duration::from_secs(1));
-    assert_eq!(fleet.client().lines(&run, 0, Duration::ZERO).expect("lines"), before);
+    assert_eq!(fleet.client().call(&ReadJournal::now(&run)).expect("lines"), before);
     assert_eq!(agents(&fleet).len(), 3, "{:?}", agents(&fleet));
 }
 
@@ -194,7 +194,7 @@ fn a_run_that_is_worked_on_is_given_up_from_the_checkout() {
     let abandon = fleet.onloop(&["abandon", &run, "--reason", "the shop is closed"]);
     assert!(abandon.status.success(), "{}", fleet.all(&abandon));
     let view = fleet.wait(&run, is_over);
-    assert_eq!(view.rest, Rest::Over { how: "abandoned".to_owned() });
+    assert_eq!(view.state, QueueState::Finished { status: "abandoned".to_owned() });
     assert!(!lives(&agents(&fleet)[0]));
 }
 
@@ -208,7 +208,7 @@ fn a_run_comes_home_and_goes_on_there() {
     // The gate waits for a person here as there.
     assert_eq!(gate.status.code(), Some(3), "{}", fleet.all(&gate));
     let view = fleet.wait(&run, |view| view.holder.is_none() && !waits(view));
-    assert!(matches!(view.rest, Rest::Home { .. }), "{view:?}");
+    assert!(matches!(view.state, QueueState::Local { .. }), "{view:?}");
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     let resume = fleet.onloop(&["resume", &run, "--agent-command", BOTH]);
@@ -226,24 +226,28 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
     fleet.wait(&run, is_over);
     let file = fleet.path("archive").join(format!("{run}.jsonl"));
     fleet.wait(&run, |_| {
-        file.exists() && fleet.client().overview().is_ok_and(|o| o.runs.is_empty())
+        file.exists() && fleet.client().call(&ReadOverview {}).is_ok_and(|o| o.runs.is_empty())
     });
     let all = fleet.onloop(&["fleet", "status", "--all"]);
     let said = String::from_utf8_lossy(&all.stdout).into_owned();
-    assert!(said.starts_with("No runs. What ended long ago is in the archive"), "{said}");
+    assert!(said.starts_with("No runs. Old runs are in the archive"), "{said}");
     // Somebody who has never seen the run, with a state home of their own.
     for words in [&["status", &run][..], &["report", &run], &["diff", &run, "--stat"]] {
         let shown = fleet.onloop_as("other", "shop", words);
         assert!(shown.status.success(), "{words:?}: {}", fleet.all(&shown));
     }
-    assert_eq!(fleet.client().overview().expect("an overview").runs, [], "only looked at");
+    assert_eq!(
+        fleet.client().call(&ReadOverview {}).expect("an overview").runs,
+        [],
+        "only looked at"
+    );
     // A file that somebody has changed is not shown as if the run were none.
     let sound = fs::read_to_string(&file).expect("a file");
     fs::write(&file, sound.replacen("step_verified", "step_verifieX", 1)).expect("written");
     let changed = fleet.onloop_as("third", "shop", &["status", &run]);
     let said = String::from_utf8_lossy(&changed.stderr).into_owned();
     let why = format!(
-        "warning: run {run}: the fleet refuses this: {} on the server cannot be read: its journal is none: ",
+        "warning: run {run}: the fleet refuses the request: {} on the server cannot be read: its journal is none: ",
         file.display()
     );
     assert!(said.starts_with(&why) && changed.status.code() == Some(4), "{said}");
@@ -252,8 +256,8 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
     assert!(home.status.success(), "{}", fleet.all(&home));
     let said = String::from_utf8_lossy(&home.stderr).into_owned();
     assert!(said.contains(&format!("Run {run} is completed")), "{said}");
-    let view = fleet.client().lines(&run, 0, Duration::ZERO).expect("the run").view;
-    assert!(matches!(view.rest, Rest::Home { .. }), "{view:?}");
+    let view = fleet.client().call(&ReadJournal::now(&run)).expect("the run").view;
+    assert!(matches!(view.state, QueueState::Local { .. }), "{view:?}");
 }
 
 #[test]
@@ -267,9 +271,11 @@ fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     let view = fleet.wait(
         &run,
-        |view| matches!(&view.rest, Rest::Again { what, .. } if what.starts_with("on one: ")),
+        |view| matches!(&view.state, QueueState::Retry { reason: what, .. } if what.starts_with("on one: ")),
     );
-    let Rest::Again { what, .. } = view.rest else { unreachable!("it is tried again") };
+    let QueueState::Retry { reason: what, .. } = view.state else {
+        unreachable!("it is tried again")
+    };
     assert!(what.contains("shop.git"), "{what}");
     fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
     // Nobody has to say so.
@@ -315,7 +321,7 @@ fn one_failing_repository_does_not_stop_the_others() {
     let rows: Vec<String> =
         said.lines().map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert!(rows[0].ends_with("shop.git completed"), "{said}");
-    assert!(rows[2].contains("none.git tried again: on one: error: git clone: "), "{said}");
+    assert!(rows[2].contains("none.git next try: on one: git clone: "), "{said}");
     assert!(rows[4].ends_with("mill.git completed"), "{said}");
 }
 
@@ -333,7 +339,7 @@ fn an_agent_in_its_turn_neither_hands_runs_over_nor_takes_them_away() {
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(said.contains("is for a person to decide"), "{words:?} {said}");
     }
-    assert_eq!(fleet.client().overview().expect("an overview").runs.len(), 1);
+    assert_eq!(fleet.client().call(&ReadOverview {}).expect("an overview").runs.len(), 1);
     fleet.start_worker("one");
     fleet.wait(&run, waits);
 }
@@ -347,7 +353,10 @@ fn a_run_that_nobody_has_begun_is_given_up() {
         assert!(abandon.status.success(), "{}", fleet.all(&abandon));
     }
     let view = fleet.wait(&run, is_over);
-    assert_eq!((view.rest, view.head), (Rest::Over { how: "abandoned".to_owned() }, None));
+    assert_eq!(
+        (view.state, view.head),
+        (QueueState::Finished { status: "abandoned".to_owned() }, None)
+    );
 }
 
 #[test]

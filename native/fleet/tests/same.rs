@@ -9,7 +9,7 @@ use std::fs;
 use std::time::Duration;
 
 use fleet::Fleet;
-use onloop_fleet::engine::Rest;
+use onloop_fleet::engine::{QueueState, ReadJournal};
 use serde_json::Value;
 
 const STEPS: &str = "- [ ] **Step 1: Open the door**
@@ -97,7 +97,9 @@ fn record_report_and_receipt_are_the_same_here_and_on_a_fleet() {
     let mut fleet = Fleet::new(Duration::from_secs(6));
     let run = fleet.submit(STEPS, AGENT);
     fleet.start_worker("one");
-    fleet.wait(&run, |view| matches!(view.rest, Rest::Over { .. }) && view.holder.is_none());
+    fleet.wait(&run, |view| {
+        matches!(view.state, QueueState::Finished { .. }) && view.holder.is_none()
+    });
     let words = ["run", "hotl-workflow-sell.md", "--run-id", "here", "--agent-command", AGENT];
     let here = fleet.onloop(&words);
     assert!(here.status.success(), "{}", fleet.all(&here));
@@ -115,7 +117,7 @@ fn record_report_and_receipt_are_the_same_here_and_on_a_fleet() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let ledger = |lines: &str| -> Vec<String> { same(lines).lines().map(stripped).collect() };
-    let lines = fleet.client().lines(&run, 0, Duration::ZERO).expect("lines").lines;
+    let lines = fleet.client().call(&ReadJournal::now(&run)).expect("lines").lines;
     let own = fs::read_to_string(fleet.path("state/runs/here/ledger.jsonl")).expect("a ledger");
     assert_eq!(ledger(&lines), ledger(&own));
     let report = |id: &str| {

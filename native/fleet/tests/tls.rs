@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use onloop_fleet::authority::Authority;
 use onloop_fleet::client::Client;
-use onloop_fleet::engine::EngineError;
+use onloop_fleet::engine::{EngineError, ReadOverview};
 use onloop_fleet::key::Key;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
@@ -80,7 +80,9 @@ fn a_server_is_trusted_when_the_authority_named_has_signed_its_certificate() {
     let (ours, others) = (Ours::called("ours"), Ours::called("others"));
     let url = ours.serve();
     let asked = |authority: Option<&Authority>| {
-        Client::trusting(&url, Key::new(), authority).overview().expect_err("nobody knows the key")
+        Client::new(&url, Key::new(), authority)
+            .call(&ReadOverview {})
+            .expect_err("nobody knows the key")
     };
 
     let authority = Authority::read(&ours.file).expect("an authority");

@@ -4,6 +4,7 @@
 
 #[path = "engine/program.rs"]
 mod program;
+#[allow(dead_code, reason = "other programs need more")]
 #[path = "engine/samples.rs"]
 mod samples;
 
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use onloop_fleet::client::Client;
-use onloop_fleet::engine::{Claim, EngineError, Rest};
+use onloop_fleet::engine::{Claim, EngineError, QueueState, ReadJournal};
 use onloop_fleet::key::Key;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
@@ -47,7 +48,7 @@ impl Up {
         let document = std::fs::read_to_string(&server).expect("it says where it is");
         let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
         let key = Key::read(&fleet.join("fleet.key")).expect("a key");
-        let client = Client::new(document["url"].as_str().expect("an address"), key);
+        let client = Client::new(document["url"].as_str().expect("an address"), key, None);
         Up { child, client, engine: engine(home).expect("an engine") }
     }
 
@@ -55,8 +56,8 @@ impl Up {
         Pid::from_raw(i32::try_from(self.child.id()).expect("a process")).expect("a process")
     }
 
-    fn patiently<T>(&self, ask: impl FnMut(&Client) -> Result<T, EngineError>) -> T {
-        self.client.patiently(LONG, || true, ask).expect("it is reached in the end")
+    fn persistently<T>(&self, mut ask: impl FnMut(&Client) -> Result<T, EngineError>) -> T {
+        self.client.retry_within(LONG, || ask(&self.client)).expect("it is reached in the end")
     }
 }
 
@@ -74,41 +75,49 @@ fn what_was_answered_is_there_after_every_kill() {
     let up = Up::start(home);
     let offer = samples::offer("worker", &["*"]);
     let waiting = samples::submission("waiting", "claude");
-    up.client.submit(&waiting).expect("a new run");
-    let lease = up.client.take(&offer, Duration::ZERO).expect("taken").expect("a run").lease;
+    up.client.call(&waiting).expect("a new run");
+    let lease = up
+        .client
+        .call(&samples::taking(&offer, Duration::ZERO))
+        .expect("taken")
+        .expect("a run")
+        .lease;
     let (first, one) = samples::lines(None, 1);
-    up.client.append(&samples::append("waiting", Some(lease.epoch), None, &one)).expect("added");
+    up.client.call(&samples::append("waiting", Some(lease.epoch), None, &one)).expect("added");
 
     // The engine is killed while somebody waits for a run and somebody else adds a line.
     kill_process(up.engine, Signal::KILL).expect("killed");
     let (second, two) = samples::lines(Some(&first), 1);
     let append = samples::append("waiting", Some(lease.epoch), Some(&first), &two);
-    assert_eq!(up.patiently(|client| client.append(&append)), second);
-    let rest = Rest::Waits { what: "a person".to_owned() };
+    assert_eq!(up.persistently(|client| client.call(&append)), second);
+    let rest = QueueState::NeedsPerson { reason: "a person".to_owned() };
     let release = samples::release("waiting", lease.epoch, rest.clone());
-    up.patiently(|client| client.release(&release));
+    up.persistently(|client| client.call(&release));
     until("another engine", || engine(home).is_some_and(|pid| pid != up.engine));
     let second_engine = engine(home).expect("an engine");
 
     // The whole is killed: its engine must not outlive it.
     let working = samples::submission("working", "claude");
-    up.patiently(|client| client.submit(&working));
-    let working = up.patiently(|client| client.take(&offer, Duration::ZERO)).expect("a run").lease;
+    up.persistently(|client| client.call(&working));
+    let working = up
+        .persistently(|client| client.call(&samples::taking(&offer, Duration::ZERO)))
+        .expect("a run")
+        .lease;
     kill_process(up.pid(), Signal::KILL).expect("killed");
     drop(up);
     until("the engine is gone", || test_kill_process(second_engine).is_err());
 
     let mut up = Up::start(home);
-    let view = up.client.lines("waiting", 0, Duration::ZERO).expect("lines");
-    assert_eq!((view.lines, view.view.rest, view.view.holder), (one + &two, rest, None));
+    let view = up.client.call(&ReadJournal::now("waiting")).expect("lines");
+    assert_eq!((view.lines, view.view.state, view.view.holder), (one + &two, rest, None));
     // Nobody renews the other one: somebody else is given it.
     let begun = Instant::now();
-    let again = up.client.take(&offer, LONG).expect("taken").expect("a run");
+    let again = up.client.call(&samples::taking(&offer, LONG)).expect("taken").expect("a run");
     assert_eq!((again.lease.run_id.as_str(), again.lease.epoch), ("working", working.epoch + 1));
     assert!(begun.elapsed() < LONG / 2, "{:?}", begun.elapsed());
     let (_, late) = samples::lines(None, 1);
     let late = samples::append("working", Some(working.epoch), None, &late);
-    let fenced = up.client.append(&late);
+    let fenced = up.client.call(&late);
     assert!(matches!(fenced, Err(EngineError::Fenced { .. })), "{fenced:?}");
 
     kill_process(up.pid(), Signal::TERM).expect("told");
@@ -132,7 +141,7 @@ fn each_line_is_added_once_while_the_engine_is_killed_again_and_again() {
                 scope.spawn(move || {
                     let run_id = format!("run-{writer}");
                     let run = samples::submission(&run_id, "claude");
-                    up.patiently(|client| client.submit(&run));
+                    up.persistently(|client| client.call(&run));
                     let holder = format!("writer-{writer}");
                     let claim = Claim { run_id: run_id.clone(), holder, recall: false };
                     let mut head = None;
@@ -140,11 +149,10 @@ fn each_line_is_added_once_while_the_engine_is_killed_again_and_again() {
                         let (next, line) = samples::lines(head.as_ref(), 1);
                         // A lease that ends while the engine is away is asked for again.
                         head = Some(loop {
-                            let lease = up.patiently(|client| client.claim(&claim));
+                            let lease = up.persistently(|client| client.call(&claim));
                             let append =
                                 samples::append(&run_id, Some(lease.epoch), head.as_ref(), &line);
-                            let added =
-                                up.client.patiently(LONG, || true, |client| client.append(&append));
+                            let added = up.client.call_within(LONG, &append);
                             match added {
                                 Ok(head) => break head,
                                 Err(EngineError::Fenced { .. }) => {}
@@ -183,7 +191,7 @@ fn each_line_is_added_once_while_the_engine_is_killed_again_and_again() {
     let (_, expected) = samples::lines(None, LINES);
     for writer in 0..WRITERS {
         let run_id = format!("run-{writer}");
-        let read = up.patiently(|client| client.lines(&run_id, 0, Duration::ZERO));
+        let read = up.persistently(|client| client.call(&ReadJournal::now(&run_id)));
         assert_eq!(read.lines, expected, "{run_id} after {kills} kills");
     }
 }

@@ -1,4 +1,4 @@
-//! Whoever watches a run of a fleet hears its agent.
+//! A person who watches a run of a fleet sees the log of its agent.
 #![cfg(unix)]
 
 #[allow(dead_code, reason = "other programs need more")]
@@ -9,21 +9,21 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use fleet::{Fleet, LONG};
-use onloop_fleet::engine::Rest;
+use onloop_fleet::engine::{QueueState, ReadLog};
 
 const STEPS: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\ngate: human\n";
 
 /// Somebody who watches all runs.
-struct Watching(Child);
+struct Follower(Child);
 
-impl Watching {
-    fn begin(fleet: &Fleet) -> Watching {
+impl Follower {
+    fn begin(fleet: &Fleet) -> Follower {
         let mut web = fleet.command("state", "shop", &["web"]);
-        Watching(web.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("onloop web"))
+        Follower(web.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("onloop web"))
     }
 }
 
-impl Drop for Watching {
+impl Drop for Follower {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -51,7 +51,7 @@ fn a_run_that_nobody_has_begun_is_shown_as_that() {
     let said = String::from_utf8_lossy(&status.stdout).into_owned();
     let shop = fleet.path("shop.git");
     let expected = format!(
-        "· {run}\n    hotl-workflow-sell.md in {}\n    waits for a worker\n",
+        "· {run}\n    hotl-workflow-sell.md in {}\n    waiting for a worker\n",
         shop.display()
     );
     assert_eq!(said, expected);
@@ -72,7 +72,7 @@ fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
         heard.display()
     );
     // Whoever watches does not have to begin again for what is handed over later.
-    let early = Watching::begin(&fleet);
+    let early = Follower::begin(&fleet);
     let first = fleet.submit(STEPS, "touch door.txt; echo at once");
     fleet.start_worker("one");
     let log_of = |run: &str| fleet.path(&format!("state/runs/{run}/logs/1-1.log"));
@@ -83,15 +83,18 @@ fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
     until(&fleet, "words of a run that came later", || contains(&first, "at once"));
     drop(early);
     let run = fleet.submit_with(STEPS, &agent, &["--confine", "off"]);
-    let watching = Watching::begin(&fleet);
+    let watching = Follower::begin(&fleet);
     let text = until(&fleet, "words", || contains(&run, "I look at the door"));
     assert!(!text.contains("It is open"), "{text}");
     fs::write(&heard, "").expect("a file");
     until(&fleet, "last words", || contains(&run, "It is open"));
     drop(watching);
-    fleet.wait(&run, |view| matches!(view.rest, Rest::Waits { .. }) && view.holder.is_none());
+    fleet.wait(&run, |view| {
+        matches!(view.state, QueueState::NeedsPerson { .. }) && view.holder.is_none()
+    });
     // Whoever comes later hears what was said last, from nobody who works any more.
-    let last = fleet.client().hear(&run, 0, Duration::ZERO).expect("an answer").expect("words");
-    assert_eq!((last.words.attempt.as_str(), last.words.run_id.as_str()), ("1-1", run.as_str()));
-    assert!(last.words.text.contains("It is open"), "{:?}", last.words);
+    let read = ReadLog { run_id: run.clone(), seen: 0, wait_ms: 0 };
+    let last = fleet.client().call(&read).expect("an answer").expect("a log").tail;
+    assert_eq!((last.attempt.as_str(), last.run_id.as_str()), ("1-1", run.as_str()));
+    assert!(last.text.contains("It is open"), "{last:?}");
 }

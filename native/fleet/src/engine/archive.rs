@@ -43,8 +43,8 @@ struct FirstLine {
 }
 
 impl Archive {
-    /// Writes a run as a whole and durably, in the place of an earlier file of it. What is not whole is not
-    /// written: whoever has it keeps it.
+    /// Writes a run as a whole and durably, and replaces an earlier file of it. It refuses a run whose journal
+    /// is incomplete.
     pub(super) fn write(&self, run: &ArchivedRun) -> Result<(), EngineError> {
         let path = self.path(&run.record.run_id)?;
         run.demand_whole().map_err(|why| broken(&path, "is not written", &why))?;
@@ -130,7 +130,7 @@ fn broken(path: &Path, what: &str, why: impl std::fmt::Display) -> EngineError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Rest;
+    use crate::engine::QueueState;
 
     #[test]
     fn a_journal_that_is_not_whole_is_not_written() {
@@ -139,8 +139,8 @@ mod tests {
         let submission = Submission::sample("shop");
         let begun = RunRecord::begin(&submission, 0).expect("a run");
         let head = Some(Head { seq: 2, sha256: "0123456789".to_owned() });
-        let rest = Rest::Over { how: "completed".to_owned() };
-        let record = RunRecord { head, rest, ..begun };
+        let state = QueueState::Finished { status: "completed".to_owned() };
+        let record = RunRecord { head, state, ..begun };
         let run = ArchivedRun { record, submission, lines: String::new() };
         let path = folder.path().join("archive/run.jsonl");
         let why = format!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::record::{Chained, Judged};
-use super::{Append, Appended, ArchivedRun, EngineError, Records, Release, RunRecord, Submission};
+use super::{Append, Appended, ArchivedRun, Change, EngineError, RunRecord, Storage, Submission};
 
 /// Runs in memory.
 #[derive(Debug, Default)]
@@ -42,41 +42,21 @@ impl Memory {
     }
 }
 
-impl Records for Memory {
-    async fn submit(&self, run: &Submission, now_ms: u64) -> Result<RunRecord, EngineError> {
-        let record = RunRecord::begin(run, now_ms)?;
+impl Storage for Memory {
+    async fn change(&self, run_id: &str, change: &Change) -> Result<RunRecord, EngineError> {
         let mut runs = self.runs();
-        if let Some(kept) = runs.get(&run.run_id) {
-            return kept.record.demand_same(run).map(|()| kept.record.clone());
+        let kept = runs.get_mut(run_id);
+        let record = change.apply(run_id, kept.as_ref().map(|kept| kept.record.clone()))?;
+        match (kept, change) {
+            (Some(kept), _) => kept.record = record.clone(),
+            (None, Change::Submit { run, .. }) => {
+                let (record, submission) = (record.clone(), run.as_ref().clone());
+                runs.insert(run_id.to_owned(), Kept { record, submission, lines: Vec::new() });
+            }
+            // Nothing else is done with a run that is not there.
+            (None, _) => {}
         }
-        let kept = Kept { record: record.clone(), submission: run.clone(), lines: Vec::new() };
-        runs.insert(run.run_id.clone(), kept);
         Ok(record)
-    }
-
-    async fn lease(
-        &self,
-        run_id: &str,
-        holder: &str,
-    ) -> Result<(RunRecord, Submission), EngineError> {
-        self.with(run_id, |kept| {
-            kept.record.lease(holder)?;
-            Ok((kept.record.clone(), kept.submission.clone()))
-        })
-    }
-
-    async fn expire(&self, run_id: &str, epoch: u64) -> Result<RunRecord, EngineError> {
-        self.with(run_id, |kept| {
-            kept.record.end_lease(epoch, None);
-            Ok(kept.record.clone())
-        })
-    }
-
-    async fn release(&self, release: &Release) -> Result<RunRecord, EngineError> {
-        self.with(&release.run_id, |kept| {
-            kept.record.end_lease(release.epoch, Some(release.rest.clone()));
-            Ok(kept.record.clone())
-        })
     }
 
     async fn append(&self, append: &Append) -> Result<Appended, EngineError> {
@@ -104,10 +84,6 @@ impl Records for Memory {
             let lines = kept.lines.iter().skip(after).map(|line| format!("{line}\n")).collect();
             Ok((lines, kept.record.clone()))
         })
-    }
-
-    async fn settle(&self, run_id: &str) -> Result<RunRecord, EngineError> {
-        self.with(run_id, |kept| Ok(kept.record.clone()))
     }
 
     async fn all(&self) -> Result<Vec<RunRecord>, EngineError> {

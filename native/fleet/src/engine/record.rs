@@ -1,5 +1,5 @@
-//! What an engine keeps of a run besides its lines and what was submitted, and the only ways in which it
-//! changes. Pure, so that whoever stores it has the same rules.
+//! The record of a run, and the only ways in which it changes. The functions are pure, so that every storage
+//! has the same rules.
 
 use onloop_core::documents::ledger;
 use onloop_core::documents::ledger::Head as LedgerHead;
@@ -8,7 +8,7 @@ use onloop_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Append, EngineError, Head, Rest, RunView, Submission};
+use super::{Append, EngineError, Head, QueueState, RunView, Submission};
 
 /// Most bytes of a submission, all of its words together. A workflow can have 4 MiB.
 pub(crate) const SUBMISSION_BYTES: usize = 5 * 1024 * 1024;
@@ -43,8 +43,8 @@ pub struct RunRecord {
     pub epoch: u64,
     /// Who has that lease; `None`: it has ended.
     pub holder: Option<String>,
-    /// How it stands while nobody has it.
-    pub rest: Rest,
+    /// What it waits for without a lease.
+    pub state: QueueState,
     /// The last line of its journal.
     pub head: Option<Head>,
     /// A person has decided something that the holder of the lease may not have seen.
@@ -88,7 +88,7 @@ pub(crate) enum Judged {
 }
 
 impl RunRecord {
-    /// A run that nobody has worked on.
+    /// Returns the record of a new run.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl RunRecord {
             version: 1,
             epoch: 0,
             holder: None,
-            rest: Rest::Ready,
+            state: QueueState::Ready,
             head: None,
             decided: false,
             unserved: None,
@@ -143,23 +143,25 @@ impl RunRecord {
         Ok(())
     }
 
-    /// Ends the lease `epoch`; with `rest` its holder says how the run stands, without it the holder has
-    /// not been heard of for too long. Whether anything has changed.
-    pub(crate) fn end_lease(&mut self, epoch: u64, rest: Option<Rest>) -> bool {
+    /// Ends the lease `epoch`; with `state` its holder says how the run stands, without it the holder has
+    /// not been heard of for too long.
+    pub(crate) fn end_lease(&mut self, epoch: u64, state: Option<QueueState>) {
         if self.holder.is_none() || self.epoch != epoch {
-            return false;
+            return;
         }
         self.holder = None;
         self.version += 1;
-        match rest {
+        match state {
             // What it waits for may have been decided between its last look and this.
-            Some(Rest::Waits { .. }) if self.decided => self.rest = Rest::Ready,
-            Some(rest) => self.rest = rest,
-            // How far it came is in the journal; whoever takes it next finds out.
-            None if matches!(self.rest, Rest::Over { .. } | Rest::Home { .. }) => {}
-            None => self.rest = Rest::Ready,
+            Some(QueueState::NeedsPerson { .. }) if self.decided => self.state = QueueState::Ready,
+            Some(state) => self.state = state,
+            // The journal shows how far it came.
+            None if matches!(
+                self.state,
+                QueueState::Finished { .. } | QueueState::Local { .. }
+            ) => {}
+            None => self.state = QueueState::Ready,
         }
-        true
     }
 
     /// What is to be done with an append.
@@ -191,7 +193,7 @@ impl RunRecord {
     fn demand(&self, append: &Append) -> Result<(), EngineError> {
         match append.epoch {
             Some(epoch) if self.holder.is_none() || self.epoch != epoch => {
-                let holder = self.holder.clone().unwrap_or_else(|| "nobody".to_owned());
+                let holder = self.holder.clone().unwrap_or_else(|| "no worker".to_owned());
                 Err(EngineError::Fenced { run_id: self.run_id.clone(), epoch, holder })
             }
             Some(_) | None => Ok(()),
@@ -212,8 +214,11 @@ impl RunRecord {
         self.unserved =
             lines.iter().rev().find_map(|(_, line)| unserved(line)).or(self.unserved.take());
         self.decided = append.epoch.is_none();
-        if self.decided && self.holder.is_none() && matches!(self.rest, Rest::Waits { .. }) {
-            self.rest = Rest::Ready;
+        if self.decided
+            && self.holder.is_none()
+            && matches!(self.state, QueueState::NeedsPerson { .. })
+        {
+            self.state = QueueState::Ready;
         }
     }
 
@@ -222,9 +227,10 @@ impl RunRecord {
         RunRecord { version: self.version + 1, ..self.clone() }
     }
 
-    /// Whether nobody is to be given it any more.
+    /// Whether no worker gets it any more.
     pub(crate) fn is_finished(&self) -> bool {
-        self.holder.is_none() && matches!(self.rest, Rest::Over { .. } | Rest::Home { .. })
+        self.holder.is_none()
+            && matches!(self.state, QueueState::Finished { .. } | QueueState::Local { .. })
     }
 
     /// How it stands, for others.
@@ -236,7 +242,7 @@ impl RunRecord {
             user: self.user.clone(),
             at_ms: self.at_ms,
             holder: self.holder.clone(),
-            rest: self.rest.clone(),
+            state: self.state.clone(),
             head: self.head.clone(),
         }
     }
@@ -312,7 +318,7 @@ pub(crate) fn invalid(why: impl Into<String>) -> EngineError {
 
 fn judge(run: &Submission) -> Result<(), EngineError> {
     if !is_run_id(&run.run_id) {
-        return Err(invalid("the run's id is none; expected letters, digits, `.`, `_` and `-`"));
+        return Err(invalid("the run id is not valid; expected letters, digits, `.`, `_` and `-`"));
     }
     let words = run.options.iter().chain(&run.agents).chain(&run.base).chain(&run.user);
     let bytes: usize = words.map(String::len).sum();
@@ -331,7 +337,7 @@ fn judge(run: &Submission) -> Result<(), EngineError> {
 pub(crate) fn judge_name(what: &str, name: &str) -> Result<(), EngineError> {
     if name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
         let expected = format!("expected 1 to {NAME_BYTES} bytes without control characters");
-        return Err(invalid(format!("the name of {what} is none; {expected}")));
+        return Err(invalid(format!("the name of {what} is not valid; {expected}")));
     }
     Ok(())
 }

@@ -5,12 +5,12 @@
 mod find;
 mod handlers;
 mod identity;
+mod journal;
 mod objects;
-mod records;
+mod run_locks;
 mod server;
-mod shelves;
 mod socket;
-mod turns;
+mod storage;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,12 +26,12 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::{EngineError, Keeper, RunRecord, Settings, Submission};
+use super::{Change, Engine, EngineError, RunRecord, Settings, Submission};
 use identity::Identity;
+use journal::{FleetObject, JournalObject};
 use objects::{Read, RunObject};
-use shelves::{FleetObject, JournalObject};
+use run_locks::RunLocks;
 use socket::Socket;
-use turns::Turns;
 
 pub use find::{Missing, find};
 pub use server::{Server, ServerEvent};
@@ -42,9 +42,9 @@ const ASKED_AT_ONCE: usize = 16;
 /// How long what was taken may be on its way to where it is kept; it takes milliseconds.
 const ARRIVE: Duration = Duration::from_secs(5);
 const ARRIVE_LOOK: Duration = Duration::from_millis(5);
-/// What is said of an engine that has not kept what it had taken.
-pub const LOST_LINES: &str = "the engine has lost lines that it had taken";
-/// How many submissions are remembered until somebody is given them, and how large they may be.
+/// The error where the engine has not stored what it had confirmed.
+pub const LOST_LINES: &str = "the engine has lost lines that it had confirmed";
+/// How many submissions are kept in memory for their first worker, and how large they may be.
 const REMEMBERED: usize = 1024;
 const REMEMBERED_BYTES: usize = 64 * 1024;
 
@@ -108,9 +108,9 @@ impl StartError {
 /// Runs in Restate's durable objects.
 pub struct Restate {
     ingress: Socket,
-    /// What was submitted of runs that nobody has been given yet.
+    /// The submissions of runs that no worker has taken yet.
     submissions: Mutex<BTreeMap<String, Submission>>,
-    turns: Turns,
+    locks: RunLocks,
     /// The handlers are served until it is dropped.
     _handlers: oneshot::Sender<()>,
 }
@@ -120,7 +120,7 @@ pub struct Restate {
 /// # Errors
 ///
 /// Why it does not start; nothing is left running then.
-pub async fn start(options: Options) -> Result<(Keeper<Restate>, Server), StartError> {
+pub async fn start(options: Options) -> Result<(Engine<Restate>, Server), StartError> {
     let identity = identity(&options.folder)?;
     let listener = TcpListener::bind(("127.0.0.1", 0))
         .await
@@ -152,12 +152,12 @@ async fn begin(
     handlers_at: &str,
     handlers: oneshot::Sender<()>,
     settings: Settings,
-) -> Result<Keeper<Restate>, String> {
+) -> Result<Engine<Restate>, String> {
     register(&Socket::new(server.admin()), handlers_at).await?;
     let ingress = Socket::new(server.ingress());
-    let (submissions, turns) = (Mutex::default(), Turns::default());
-    let restate = Restate { ingress, submissions, turns, _handlers: handlers };
-    Keeper::start(restate, settings).await.map_err(|error| error.to_string())
+    let (submissions, locks) = (Mutex::default(), RunLocks::default());
+    let restate = Restate { ingress, submissions, locks, _handlers: handlers };
+    Engine::start(restate, settings).await.map_err(|error| error.to_string())
 }
 
 /// Tells the engine where our handlers are. What is under way is told, too: it was begun by handlers that
@@ -211,22 +211,15 @@ impl Restate {
         self.call(&target("Run", run_id, handler)?, bytes(argument)).await?
     }
 
-    /// Has a run changed in its turn; how it stands then.
-    async fn change(
-        &self,
-        run_id: &str,
-        handler: &str,
-        argument: Bytes,
-    ) -> Result<RunRecord, EngineError> {
-        let mut turn = self.turns.of(run_id).await;
-        let before = turn.take();
-        let target = target("Run", run_id, handler)?;
-        let record: RunRecord = self.call::<Result<_, EngineError>>(&target, argument).await??;
+    /// Changes the record of a run, while no other call about the run is under way.
+    async fn change(&self, run_id: &str, change: &Change) -> Result<RunRecord, EngineError> {
+        let mut known = self.locks.of(run_id).await;
+        let before = known.take();
+        let record: RunRecord = self.run(run_id, "change", change).await?;
         if before.is_some_and(|before| before.head != record.head) {
-            // Whoever has them finds out. It must not go unseen that the engine does not do what it says.
-            eprintln!("error: run {run_id}: {LOST_LINES}");
+            return Err(EngineError::Internal { why: format!("run {run_id}: {LOST_LINES}") });
         }
-        *turn = (!record.is_finished()).then(|| record.clone());
+        *known = (!record.is_finished()).then(|| record.clone());
         Ok(record)
     }
 
@@ -247,7 +240,12 @@ impl Restate {
     }
 
     /// The lines between two numbers, once they have arrived where they are kept.
-    async fn shelved(&self, run_id: &str, after: u64, last: u64) -> Result<String, EngineError> {
+    async fn earlier_lines(
+        &self,
+        run_id: &str,
+        after: u64,
+        last: u64,
+    ) -> Result<String, EngineError> {
         let target = target("Journal", run_id, "read")?;
         let count = usize::try_from(last.saturating_sub(after)).unwrap_or(usize::MAX);
         let until = Instant::now() + ARRIVE;

@@ -1,6 +1,5 @@
 //! Files, with journals where ledgers are.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use onloop::host::Files;
@@ -9,7 +8,7 @@ use onloop_core::effect::{Durability, Expect, Failure, FailureKind, Stat, Versio
 use super::locks::Leases;
 use super::mirror::{Mirror, last_line};
 use super::{PATIENCE, Writer, failure, of_mirror, run_of};
-use crate::calls::{Calls, patiently};
+use crate::client::Client;
 use crate::engine::{Append, EngineError, Head};
 
 /// How long a driver waits for a server that cannot be reached. Its lease ends before that, and whoever
@@ -19,7 +18,7 @@ const DRIVER_PATIENCE: Duration = Duration::from_secs(600);
 pub(super) struct JournalledFiles {
     inner: Box<dyn Files>,
     runs: String,
-    calls: Arc<dyn Calls>,
+    client: Client,
     writer: Writer,
     leases: Leases,
     /// The ledger that was added to last: its size and its last line.
@@ -30,11 +29,11 @@ impl JournalledFiles {
     pub(super) fn new(
         inner: Box<dyn Files>,
         runs: String,
-        calls: Arc<dyn Calls>,
+        client: Client,
         writer: Writer,
         leases: Leases,
     ) -> JournalledFiles {
-        JournalledFiles { inner, runs, calls, writer, leases, known: None }
+        JournalledFiles { inner, runs, client, writer, leases, known: None }
     }
 
     /// The run whose journal stands behind the file `path`.
@@ -49,9 +48,9 @@ impl JournalledFiles {
         let text = String::from_utf8(lines.to_vec())
             .map_err(|_| Failure::new(FailureKind::Invalid, "a line of the ledger is not UTF-8"))?;
         let (epoch, patience) = match &self.writer {
-            Writer::Driver { lease, courier } if lease.run_id == id => {
-                if let Some(courier) = courier {
-                    courier.deliver(&text)?;
+            Writer::Driver { lease, pusher } if lease.run_id == id => {
+                if let Some(pusher) = pusher {
+                    pusher.deliver(&text)?;
                 }
                 (Some(lease.epoch), DRIVER_PATIENCE)
             }
@@ -59,14 +58,12 @@ impl JournalledFiles {
             Writer::Person { .. } => (self.leases.epoch(id), PATIENCE),
         };
         let append = Append { run_id: id.to_owned(), epoch, after, lines: text };
-        match patiently(patience, || self.calls.append(&append)) {
+        match self.client.call_within(patience, &append) {
             Ok(head) => Ok(head),
             Err(error @ EngineError::Conflict { .. }) => {
                 self.known = None;
                 let mirror = Mirror::new(&self.runs, id);
-                mirror
-                    .pull(self.inner.as_mut(), self.calls.as_ref(), Duration::ZERO)
-                    .map_err(of_mirror)?;
+                mirror.pull(self.inner.as_mut(), &self.client).map_err(of_mirror)?;
                 Err(failure(&error))
             }
             Err(error) => Err(failure(&error)),

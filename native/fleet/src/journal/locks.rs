@@ -1,4 +1,4 @@
-//! Locks: whoever drives a fleet's run alone has its lease.
+//! Locks: the lock of a fleet run's driver is its lease.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,9 +11,9 @@ use onloop_core::time::Timestamp;
 
 use super::mirror::Mirror;
 use super::{PATIENCE, failure, of_mirror, run_of};
-use crate::calls::{Calls, patiently};
-use crate::engine::{Claim, EngineError, Lease, Release};
-use crate::rest;
+use crate::client::Client;
+use crate::engine::{Claim, EngineError, Lease, ReadJournal, Release};
+use crate::queue_state;
 
 /// How long a person waits for a worker that was asked to stop.
 const RECALL_PATIENCE: Duration = Duration::from_secs(60);
@@ -38,7 +38,7 @@ impl Leases {
 pub(super) struct JournalledLocks {
     inner: Box<dyn Locks>,
     runs: String,
-    calls: Arc<dyn Calls>,
+    client: Client,
     holder: String,
     leases: Leases,
 }
@@ -47,11 +47,11 @@ impl JournalledLocks {
     pub(super) fn new(
         inner: Box<dyn Locks>,
         runs: String,
-        calls: Arc<dyn Calls>,
+        client: Client,
         holder: String,
         leases: Leases,
     ) -> JournalledLocks {
-        JournalledLocks { inner, runs, calls, holder, leases }
+        JournalledLocks { inner, runs, client, holder, leases }
     }
 
     /// The run of a fleet whose driver's lock is at `path`.
@@ -61,12 +61,12 @@ impl JournalledLocks {
         std::path::Path::new(&marker).exists().then(|| id.to_owned())
     }
 
-    /// Asks whoever works on a run to stop, and gets its lease.
+    /// Claims the lease of a run; its holder is asked to stop.
     fn claim(&self, run: &str) -> Result<Lease, Failure> {
         let claim = Claim { run_id: run.to_owned(), holder: self.holder.clone(), recall: true };
         let began = Instant::now();
         loop {
-            match patiently(PATIENCE, || self.calls.claim(&claim)) {
+            match self.client.call_within(PATIENCE, &claim) {
                 Err(EngineError::Busy { .. }) if began.elapsed() < RECALL_PATIENCE => {
                     std::thread::sleep(RECALL_PAUSE);
                 }
@@ -75,23 +75,23 @@ impl JournalledLocks {
         }
     }
 
-    /// Takes over what was recorded until whoever worked on the run had stopped.
+    /// Copies what was recorded until the earlier driver had stopped.
     fn catch_up(&mut self, run: &str, now: Timestamp) -> Result<(), Failure> {
         let record = format!("{}/{run}/record.lock", self.runs);
         self.inner.lock(&record, limits::LOCK_WAIT_MS, true, None, now)?;
         let mut files = OsFiles::new(Root::new("/"));
         let mirror = Mirror::new(&self.runs, run);
-        let pulled = mirror.pull(&mut files, self.calls.as_ref(), Duration::ZERO);
+        let pulled = mirror.pull(&mut files, &self.client);
         self.inner.unlock(&record)?;
         pulled.map(|_| ()).map_err(of_mirror)
     }
 
     fn give_back(&self, run: &str) {
         let Some(lease) = self.leases.map(|leases| leases.remove(run)) else { return };
-        let rest = rest::of_copy(&self.runs, run);
-        let release = Release { run_id: run.to_owned(), epoch: lease.epoch, rest };
+        let state = queue_state::of_copy(&self.runs, run);
+        let release = Release { run_id: run.to_owned(), epoch: lease.epoch, state };
         // What is not given back ends by itself.
-        let _ = patiently(PATIENCE, || self.calls.release(&release));
+        let _ = self.client.call_within(PATIENCE, &release);
     }
 }
 
@@ -136,8 +136,9 @@ impl Locks for JournalledLocks {
     fn holder(&mut self, path: &str) -> Result<Option<LockHolder>, Failure> {
         let here = self.inner.holder(path)?;
         let Some(run) = self.driven(path).filter(|_| here.is_none()) else { return Ok(here) };
-        // Where it is not known who has it, nobody here does.
-        let lines = self.calls.lines(&run, u64::MAX, Duration::ZERO).ok();
+        // A server that does not answer tells no holder.
+        let read = ReadJournal { after: u64::MAX, ..ReadJournal::now(&run) };
+        let lines = self.client.call(&read).ok();
         let holder = lines.and_then(|lines| lines.view.holder);
         Ok(holder.map(|holder| LockHolder {
             process: ProcessIdentity {

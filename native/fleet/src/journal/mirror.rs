@@ -2,15 +2,14 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use onloop::host::Files;
 use onloop_core::documents::ledger;
 use onloop_core::effect::{Durability, Expect, Failure, FailureKind};
 use onloop_core::limits;
 
-use crate::calls::Calls;
-use crate::engine::{EngineError, Head, Lines};
+use crate::client::Client;
+use crate::engine::{EngineError, Head, Lines, ReadJournal};
 
 /// Why a copy could not be brought up to date.
 #[derive(Debug, thiserror::Error)]
@@ -90,15 +89,10 @@ impl Mirror {
     /// # Errors
     ///
     /// [`MirrorError::Different`] where the copy has lines that the journal has not.
-    pub fn pull(
-        &self,
-        files: &mut dyn Files,
-        calls: &dyn Calls,
-        wait: Duration,
-    ) -> Result<Lines, MirrorError> {
+    pub fn pull(&self, files: &mut dyn Files, client: &Client) -> Result<Lines, MirrorError> {
         let (head, size) = self.head(files)?;
         let after = head.as_ref().map_or(0, |head| head.seq);
-        let lines = calls.lines(&self.run_id, after, wait)?;
+        let lines = client.call(&ReadJournal { after, ..ReadJournal::now(&self.run_id) })?;
         self.take(files, head.as_ref(), size, &lines)?;
         Ok(lines)
     }

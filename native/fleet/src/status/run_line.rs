@@ -6,8 +6,8 @@ use onloop_core::text;
 use serde_json::{Value, json};
 
 use super::{COLUMNS, moment};
-use crate::engine::{Rest, RunView};
-use crate::rest;
+use crate::engine::{QueueState, RunView};
+use crate::queue_state;
 
 /// A run of the fleet.
 #[derive(Debug)]
@@ -55,48 +55,51 @@ impl RunLine {
     }
 
     fn mark(&self) -> &'static str {
-        match (&self.view.holder, &self.view.rest) {
+        match (&self.view.holder, &self.view.state) {
             (Some(_), _) => "→",
-            (None, Rest::Waits { .. }) => "⏸",
-            (None, Rest::Ready | Rest::Until { .. } | Rest::Again { .. }) => "·",
-            (None, Rest::Over { .. } | Rest::Home { .. }) => "✓",
+            (None, QueueState::NeedsPerson { .. }) => "⏸",
+            (None, QueueState::RateLimited { .. }) => "⏳",
+            (None, QueueState::Ready | QueueState::Retry { .. }) => "·",
+            (None, QueueState::Finished { status: how }) if how == "abandoned" => "⊘",
+            (None, QueueState::Finished { .. } | QueueState::Local { .. }) => "✓",
         }
     }
 
     /// What is going on, on one line.
     fn now(&self) -> String {
         let said = self.run().map(|run| run.standing().now);
-        let now = match (&self.view.holder, &self.view.rest) {
+        let now = match (&self.view.holder, &self.view.state) {
             (Some(holder), _) => match said {
                 Some(said) => format!("{said}, on {holder}"),
-                None => format!("{holder} works on it"),
+                None => format!("running on {holder}"),
             },
-            (None, Rest::Ready) => "waits for a worker".to_owned(),
+            (None, QueueState::Ready) => "waiting for a worker".to_owned(),
             // A run whose worker could not go on stands as if it had; why it does not, is not in its record.
-            (None, Rest::Waits { what }) => {
+            (None, QueueState::NeedsPerson { reason: what }) => {
                 said.filter(|_| self.asks_itself()).unwrap_or_else(|| what.clone())
             }
-            (None, Rest::Until { at_ms, agent }) => {
-                format!("{agent} is not served until {}", moment(*at_ms))
+            (None, QueueState::RateLimited { at_ms, agent }) => {
+                format!("{agent} is rate limited until {}", moment(*at_ms))
             }
-            (None, Rest::Again { at_ms, what }) => {
-                format!("tried again at {}: {what}", moment(*at_ms))
+            (None, QueueState::Retry { at_ms, reason: what }) => {
+                format!("next try at {}: {what}", moment(*at_ms))
             }
-            (None, Rest::Over { how }) => how.clone(),
-            (None, Rest::Home { host }) => format!("goes on at {host}"),
+            (None, QueueState::Finished { status: how }) => how.clone(),
+            (None, QueueState::Local { host }) => format!("moved to {host}"),
         };
         text::one_line(&now)
     }
 
     /// Whether the record itself says that a person is waited for.
     fn asks_itself(&self) -> bool {
-        let rest = self.run().map(|run| rest::of_run(run, rest::now(), 0));
-        matches!(rest, Some(Rest::Waits { .. }))
+        let state = self.run().map(|run| queue_state::of_run(run, queue_state::now(), 0));
+        matches!(state, Some(QueueState::NeedsPerson { .. }))
     }
 
     /// What a person does about it.
     fn command(&self) -> Option<String> {
-        if !matches!((&self.view.holder, &self.view.rest), (None, Rest::Waits { .. })) {
+        if !matches!((&self.view.holder, &self.view.state), (None, QueueState::NeedsPerson { .. }))
+        {
             return None;
         }
         let id = text::shell_word(&self.view.run_id);
@@ -190,7 +193,7 @@ mod tests {
         String::from_utf8(bytes).expect("text")
     }
 
-    fn view(holder: Option<&str>, rest: Rest) -> RunView {
+    fn view(holder: Option<&str>, state: QueueState) -> RunView {
         RunView {
             run_id: "greet-20260320T212315Z".to_owned(),
             repository: "git@example.com:greet".to_owned(),
@@ -198,7 +201,7 @@ mod tests {
             user: None,
             at_ms: 0,
             holder: holder.map(str::to_owned),
-            rest,
+            state,
             head: None,
         }
     }
@@ -214,7 +217,7 @@ mod tests {
             remarks: Vec::new(),
         };
         let mut events = vec![Event::StepStarted { step: 1 }];
-        let working = RunLine::of(view(Some("tower"), Rest::Ready), &journal(&events));
+        let working = RunLine::of(view(Some("tower"), QueueState::Ready), &journal(&events));
         assert_eq!(
             working.text(),
             "→ greet-20260320T212315Z\n    \
@@ -223,8 +226,10 @@ mod tests {
              step 1 is worked on, on tower\n"
         );
         let what = "on tower: error: the run could not go on: its lease is lost".to_owned();
-        let stopped =
-            RunLine::of(view(None, Rest::Waits { what: what.clone() }), &journal(&events));
+        let stopped = RunLine::of(
+            view(None, QueueState::NeedsPerson { reason: what.clone() }),
+            &journal(&events),
+        );
         assert_eq!(
             stopped.text(),
             "⏸ greet-20260320T212315Z\n    \
@@ -238,8 +243,8 @@ mod tests {
             Event::StepActed { step: 1 },
             Event::StepVerified { step: 1, results: vec![passed] },
         ]);
-        let rest = Rest::Waits { what: "a gate".to_owned() };
-        let waiting = RunLine::of(view(None, rest.clone()), &journal(&events));
+        let state = QueueState::NeedsPerson { reason: "a gate".to_owned() };
+        let waiting = RunLine::of(view(None, state.clone()), &journal(&events));
         assert_eq!(
             waiting.text(),
             "⏸ greet-20260320T212315Z\n    \
@@ -254,7 +259,7 @@ mod tests {
         assert_eq!(document["progress"]["steps"], 2);
 
         let cut = journal(&events).replacen("greet", "gr\u{e9}et", 1);
-        let damaged = RunLine::of(view(None, rest), &cut);
+        let damaged = RunLine::of(view(None, state), &cut);
         assert!(damaged.text().contains("cannot be read: line 1: it is damaged"), "{damaged:?}");
         assert_eq!(damaged.document()["progress"], Value::Null);
     }

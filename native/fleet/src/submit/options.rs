@@ -1,6 +1,6 @@
-//! The words of a command line that go with a run to where it is conducted.
+//! The words of a command line that go with a run to where it is driven.
 
-/// Options about where the run is conducted, each with a value.
+/// Options about where the run is driven, each with a value.
 const OF_PLACE: [&str; 4] = ["--on", "--repos", "--parallel", "--run-id"];
 
 /// What stands behind `onloop run`, without the file and without what is about the place.

@@ -15,31 +15,31 @@ const LEASE_MS: std::ops::RangeInclusive<u64> = 1000..=10 * 60 * 1000;
 /// Arguments of `onloop fleet up`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct UpArgs {
-    /// Where the server is reached
+    /// Address of the server
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9400")]
     pub(crate) listen: SocketAddr,
-    /// Where everything is kept [default: in the state home]
+    /// Folder for all data [default: in the state home]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
-    /// The program of the engine; below is where it is looked for
+    /// Program of the engine [default: searched for]
     #[arg(long, value_name = "FILE")]
     pub(crate) server_program: Option<PathBuf>,
-    /// Where its clones are [default: ~/.local/share/onloop/fleet]
+    /// Folder for clones [default: ~/.local/share/onloop/fleet]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) repos: Option<PathBuf>,
-    /// A repository it may work on, a last * for any rest [default: `origin` here]
+    /// Repository to accept; repeatable [default: `origin` here]
     #[arg(long, value_name = "URL")]
     pub(crate) allow: Vec<String>,
-    /// What the worker is called [default: the machine's name]
+    /// Name of the worker [default: the machine's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// How many runs the worker works on at once
+    /// How many runs the worker drives at once
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) slots: Option<u32>,
-    /// Start the server alone
+    /// Start no worker
     #[arg(long, conflicts_with_all = ["repos", "allow", "name", "slots"])]
     pub(crate) no_worker: bool,
-    /// How many runs may have an agent at once; repeatable
+    /// How many runs may use an agent at once; repeatable
     #[arg(long, value_name = "AGENT=NUMBER", value_parser = limit)]
     pub(crate) limit: Vec<(String, u32)>,
     /// Silence after which a worker loses its runs
@@ -51,19 +51,20 @@ pub(crate) struct UpArgs {
 }
 
 impl UpArgs {
-    /// How many runs may have an agent at once, by agent; the last word counts.
+    /// Returns how many runs may use an agent at once, by agent; the last value counts.
     pub(crate) fn limits(&self) -> Limits {
         self.limit.iter().cloned().collect()
     }
 
-    /// How long a finished run stays where the others are.
+    /// Returns how long a finished run stays listed.
     pub(crate) fn kept(&self) -> Duration {
         Duration::from_secs(u64::from(self.keep_days) * 24 * 60 * 60)
     }
 }
 
 fn limit(word: &str) -> Result<(String, u32), String> {
-    let expected = || format!("`{word}` is no limit; expected an agent and a number: `claude=2`");
+    let expected =
+        || format!("`{word}` is not a limit; expected an agent and a number: `claude=2`");
     let (agent, number) = word.split_once('=').ok_or_else(expected)?;
     let number: u32 = number.parse().map_err(|_| expected())?;
     if agent.is_empty() || number == 0 {
@@ -74,7 +75,7 @@ fn limit(word: &str) -> Result<(String, u32), String> {
 
 fn lease(word: &str) -> Result<Duration, String> {
     let ms = parse_ms(word).filter(|ms| LEASE_MS.contains(ms));
-    let expected = || format!("`{word}` is no lease; expected `1s` to `10m`, such as `30s`");
+    let expected = || format!("`{word}` is not a lease; expected `1s` to `10m`, such as `30s`");
     ms.map(Duration::from_millis).ok_or_else(expected)
 }
 

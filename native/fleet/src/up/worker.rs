@@ -11,13 +11,13 @@ use tokio::process::{Child, Command};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::backoff::Backoff;
 use crate::guard::Ending;
 use crate::hidden;
 use crate::log::Log;
 
-/// After how long it is started again; doubled each time up to the most.
-const AGAIN: Duration = Duration::from_millis(500);
-const AGAIN_MAX: Duration = Duration::from_secs(30);
+/// Pauses before it is started again.
+const RESTART: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(30));
 /// Having run for so long it is taken to be well.
 const WELL: Duration = Duration::from_secs(60);
 
@@ -84,7 +84,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Nobody waits for it any more: its process ends with what watches it.
+        // Its process ends with the task that watches it.
         self.watch.abort();
     }
 }
@@ -104,7 +104,7 @@ impl Plan {
         if let Some(slots) = self.slots {
             command.args(["--slots", &slots.to_string()]);
         }
-        command.env(crate::known::KEY_VARIABLE, &self.key);
+        command.env(crate::config::KEY_VARIABLE, &self.key);
         command.env(HIDDEN_VARIABLE, hidden::with([self.data.as_path()]));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C is for us, who end it in order.
@@ -124,7 +124,7 @@ async fn watch(
     tell: mpsc::UnboundedSender<WorkerEvent>,
 ) {
     let log = Log::open(&plan.log, Arc::new(Notify::new())).ok();
-    let mut again = AGAIN;
+    let mut backoff = RESTART;
     loop {
         let begun = Instant::now();
         let why = match plan.spawn(log.as_ref()) {
@@ -143,13 +143,12 @@ async fn watch(
         };
         let _ = tell.send(WorkerEvent::Ended { why, log: plan.log.clone() });
         if begun.elapsed() > WELL {
-            again = AGAIN;
+            backoff.reset();
         }
         tokio::select! {
-            () = tokio::time::sleep(again) => {}
+            () = tokio::time::sleep(backoff.pause()) => {}
             _ = &mut stopped => return,
         }
-        again = (again * 2).min(AGAIN_MAX);
     }
 }
 

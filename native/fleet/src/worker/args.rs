@@ -1,40 +1,39 @@
-//! What a worker is told on the command line.
+//! The command line of a worker.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 
-use super::leftovers::Leftovers;
-use super::table::Table;
+use super::active_runs::ActiveRuns;
+use super::ref_packer::RefPacker;
 use super::{Worker, run};
-use crate::calls::Calls;
+use crate::allow_list::is_entry;
+use crate::config::{self, FleetConfig};
 use crate::hidden;
-use crate::known::{self, Known};
 
 /// Arguments of `onloop fleet worker`.
 #[derive(Clone, Debug, Args)]
 pub struct WorkerArgs {
-    /// Address of the fleet's server [default: the one that this machine knows]
+    /// Address of the server [default: the fleet of this machine]
     #[arg(long, value_name = "URL")]
     pub server: Option<String>,
-    /// File with the fleet's key [default: the one that this machine knows]
+    /// File with the fleet's key [default: the fleet of this machine]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// File with the certificate of the authority that signed the server's
+    /// File with the certificate of the server's authority
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// Folder for clones; `repositories` in it has the allowed ones, one a line
+    /// Folder for clones; its file `repositories` lists addresses
     #[arg(long, value_name = "DIR")]
     pub repos: PathBuf,
-    /// A repository that may be worked on; a last * stands for any rest
+    /// Repository to accept, with * for any rest; repeatable
     #[arg(long, value_name = "URL")]
     pub allow: Vec<String>,
-    /// Name of this worker in the fleet [default: the machine's]
+    /// Name of the worker [default: the machine's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// How many runs it works on at once
+    /// How many runs the worker drives at once
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub slots: u32,
 }
@@ -58,7 +57,7 @@ impl Refusal {
 }
 
 impl WorkerArgs {
-    /// The worker, and what keeps a second one out of its folders.
+    /// Returns the worker, and the lock that keeps a second one out of its folders.
     pub(super) fn worker(&self) -> Result<(Worker, File), Refusal> {
         let host = host();
         let name = self.name.clone().unwrap_or_else(|| host.clone());
@@ -74,7 +73,7 @@ impl WorkerArgs {
             )));
         }
         let (key_file, ca_file) = (self.key_file.as_deref(), self.ca_file.as_deref());
-        let known = Known::with(self.server.as_deref(), key_file, ca_file)
+        let config = FleetConfig::with(self.server.as_deref(), key_file, ca_file)
             .map_err(|error| Refusal::refused(error.to_string()))?;
         super::make_folder(&self.repos).map_err(Refusal::refused)?;
         let repos = self
@@ -82,13 +81,14 @@ impl WorkerArgs {
             .canonicalize()
             .map_err(|error| Refusal::refused(format!("`{}`: {error}", self.repos.display())))?;
         let repositories = self.repositories(&repos)?;
-        let mut private = vec![known.key_file.clone()];
-        private.extend(known::folder().ok().and_then(|folder| folder.parent().map(Path::to_owned)));
+        let mut private = vec![config.key_file.clone()];
+        private
+            .extend(config::folder().ok().and_then(|folder| folder.parent().map(Path::to_owned)));
         let hidden = hidden::with(private.iter().map(PathBuf::as_path));
         if let Some(other) = hidden::in_the_way(&repos, &hidden) {
             return Err(Refusal::refused(format!(
-                "agents would not see the clones in `{}`: `{}` is hidden from them; choose another folder \
-                 with --repos",
+                "agents cannot see the clones in `{}`, because `{}` is hidden from them\n  fix: choose another \
+                 folder with --repos",
                 repos.display(),
                 other.display()
             )));
@@ -98,12 +98,12 @@ impl WorkerArgs {
             .map_err(|error| Refusal::refused(format!("this program cannot be found: {error}")))?;
         let state_home = repos.join("state");
         super::make_folder(&state_home).map_err(Refusal::refused)?;
-        let calls: Arc<dyn Calls> = Arc::new(known.client());
+        let client = config.client();
         let onloop = beside(&program);
-        let places = run::Places {
-            server: known.url,
-            key_file: known.key_file,
-            authority_file: known.authority.map(|authority| authority.file().to_owned()),
+        let settings = run::DriverSettings {
+            server: config.url,
+            key_file: config.key_file,
+            authority_file: config.authority.map(|authority| authority.file().to_owned()),
             state_home,
             hidden,
             repos,
@@ -111,8 +111,9 @@ impl WorkerArgs {
             onloop: vec![onloop.to_string_lossy().into_owned()],
         };
         let slots = self.slots;
-        let (table, leftovers) = (Table::default(), Leftovers::default());
-        let worker = Worker { name, host, slots, repositories, calls, places, table, leftovers };
+        let (active, ref_packer) = (ActiveRuns::default(), RefPacker::default());
+        let worker =
+            Worker { name, host, slots, repositories, client, settings, active, ref_packer };
         Ok((worker, alone))
     }
 
@@ -131,9 +132,16 @@ impl WorkerArgs {
         }
         if allowed.is_empty() {
             return Err(Refusal::usage(format!(
-                "no repository may be worked on here; name them with --allow URL, or one a line in \
-                 `{}`",
+                "the allow-list is empty, so this worker accepts no repository\n  fix: name repositories \
+                 with --allow URL, or one a line in `{}`",
                 file.display()
+            )));
+        }
+        if let Some(wrong) = allowed.iter().find(|entry| !is_entry(entry)) {
+            return Err(Refusal::usage(format!(
+                "`{}` is not an entry of an allow-list; expected an absolute path, a URL or `host:path`, \
+                 with at most one `*`, which ends it and does not stand in the host",
+                onloop_core::text::one_line(wrong)
             )));
         }
         Ok(allowed)
@@ -150,18 +158,14 @@ fn beside(program: &Path) -> PathBuf {
 /// Two workers in the same folders would take each other's clones away.
 fn alone(repos: &Path) -> Result<File, Refusal> {
     let path = repos.join("worker.lock");
-    let file = File::options().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(|error| Refusal::refused(format!("`{}`: {error}", path.display())))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(Refusal::refused(format!(
-            "another worker has `{}`; give this one a folder of its own with --repos",
-            repos.display()
-        ))),
-        Err(std::fs::TryLockError::Error(error)) => {
-            Err(Refusal::refused(format!("`{}`: {error}", path.display())))
-        }
-    }
+    let lock = crate::private::lock(&path);
+    let lock = lock.map_err(|error| Refusal::refused(format!("`{}`: {error}", path.display())))?;
+    lock.ok_or_else(|| {
+        let repos = repos.display();
+        Refusal::refused(format!(
+            "another worker uses `{repos}`\n  fix: choose another folder with --repos"
+        ))
+    })
 }
 
 /// The name of this machine.

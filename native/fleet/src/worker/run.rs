@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,22 +13,22 @@ use onloop_core::confine::HIDDEN_VARIABLE;
 use onloop_core::effect::{Durability, Expect};
 use onloop_core::run::is_run_id;
 use onloop_core::text;
+use tracing::{error, warn};
 
-use super::table::Asked;
-use super::{Worker, words};
-use crate::calls::patiently;
+use super::active_runs::StopReason;
+use super::{Worker, log_tail};
+use crate::allow_list::admits;
 use crate::clone;
-use crate::conduct::{LATER, Task};
-use crate::engine::{Assignment, Lease, Release, Rest, covers};
-use crate::rest;
+use crate::driver::{Outcome, Task};
+use crate::engine::{Assignment, Lease, QueueState, Release};
+use crate::queue_state;
+use crate::watchdog::KILLED;
 
-/// How long the server is told that a run is at rest.
+/// How long the server is told that a run is at state.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Most bytes of the end of a driver's log that its last words are looked for in.
-const LOG_TAIL_BYTES: u64 = 4096;
 
 /// What a driver is told besides its run.
-pub(crate) struct Places {
+pub(crate) struct DriverSettings {
     /// Address of the fleet's server.
     pub(crate) server: String,
     /// The file with the fleet's key.
@@ -47,17 +47,22 @@ pub(crate) struct Places {
     pub(crate) onloop: Vec<String>,
 }
 
-impl Places {
+impl DriverSettings {
     pub(super) fn runs(&self) -> PathBuf {
         self.state_home.join("runs")
+    }
+
+    /// The folder of a run.
+    fn folder(&self, run_id: &str) -> PathBuf {
+        self.runs().join(run_id)
     }
 }
 
 /// Begins to work on a run.
 pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
-    if !worker.table.enter(&assignment.lease) {
-        if worker.table.stops() {
-            give_back(worker, &assignment.lease, Rest::Ready);
+    if !worker.active.enter(&assignment.lease) {
+        if worker.active.stops() {
+            give_back(worker, &assignment.lease, QueueState::Ready);
         }
         return;
     }
@@ -66,14 +71,14 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
         let lease = assignment.lease.clone();
         match refusal(&worker, &assignment) {
             Some(why) => {
-                eprintln!("error: run {}: {why}", text::one_line(&lease.run_id));
-                worker.table.leave(&lease.run_id);
+                error!("run {}: {why}", text::one_line(&lease.run_id));
+                worker.active.leave(&lease.run_id);
                 let what = format!("on {}: {why}", worker.name);
-                give_back(&worker, &lease, Rest::Waits { what });
+                give_back(&worker, &lease, QueueState::NeedsPerson { reason: what });
             }
             None => work(&worker, assignment),
         }
-        worker.table.told();
+        worker.active.released();
     });
 }
 
@@ -82,44 +87,60 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
 fn refusal(worker: &Worker, assignment: &Assignment) -> Option<String> {
     let Assignment { lease, submission, .. } = assignment;
     if !is_run_id(&lease.run_id) || lease.run_id != submission.run_id {
-        return Some(format!("`{}` is no id of a run", text::one_line(&lease.run_id)));
+        return Some(format!("`{}` is not a valid run id", text::one_line(&lease.run_id)));
     }
     let repository = &submission.repository;
-    let is_allowed = worker.repositories.iter().any(|allowed| covers(allowed, repository));
-    (!is_allowed).then(|| format!("`{}` is not allowed there", text::one_line(repository)))
+    let is_allowed = worker.repositories.iter().any(|allowed| admits(allowed, repository));
+    (!is_allowed).then(|| format!("the allow-list does not admit `{}`", text::one_line(repository)))
 }
 
 fn work(worker: &Worker, assignment: Assignment) {
     let (lease, repository) = (assignment.lease.clone(), assignment.submission.repository.clone());
-    let (exit, log) = match start(worker, assignment) {
-        Ok((child, log)) => {
-            let exit = follow(child);
-            words::say_last(worker, &lease.run_id);
-            (exit, Some(log))
+    let outcome = match start(worker, assignment) {
+        Ok(driver) => {
+            let outcome = outcome_of(worker, &lease, driver);
+            log_tail::send_last(worker, &lease.run_id);
+            outcome
         }
         Err(why) => {
-            eprintln!("error: run {}: {why}", lease.run_id);
-            (None, None)
+            error!("run {}: {why}", lease.run_id);
+            None
         }
     };
-    let asked = worker.table.leave(&lease.run_id);
-    say_rest(worker, (&lease, &repository), exit, asked, log.as_deref());
+    let asked = worker.active.leave(&lease.run_id);
+    settle(worker, (&lease, &repository), outcome, asked);
 }
 
-fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), String> {
-    let places = &worker.places;
-    let Places { server, key_file, authority_file, repos, .. } = places;
+/// Waits for a driver; `None`: it was ended before it could say how.
+fn outcome_of(worker: &Worker, lease: &Lease, mut driver: Child) -> Option<Outcome> {
+    let status = driver.wait();
+    let outcome = Outcome::read(&worker.settings.folder(&lease.run_id), lease.epoch);
+    let reason = match (outcome, status) {
+        (Ok(Some(outcome)), _) => return Some(outcome),
+        // A signal has ended it, or its watchdog.
+        (Ok(None), Ok(status)) if status.code().is_none_or(|code| code == i32::from(KILLED)) => {
+            return None;
+        }
+        (Ok(None), Ok(status)) => format!("the driver ended with {status}; see driver.log"),
+        (Ok(None), Err(error)) | (Err(error), _) => format!("the driver's outcome: {error}"),
+    };
+    Some(Outcome::Failed { reason })
+}
+
+fn start(worker: &Worker, assignment: Assignment) -> Result<Child, String> {
+    let settings = &worker.settings;
+    let DriverSettings { server, key_file, authority_file, repos, .. } = settings;
     let lease = assignment.lease.clone();
-    let folder = places.runs().join(&lease.run_id);
+    let folder = settings.folder(&lease.run_id);
     super::make_folder(&folder)?;
     let task = Task {
         assignment,
         server: server.clone(),
         key_file: key_file.clone(),
         authority_file: authority_file.clone(),
-        runs: places.runs().to_string_lossy().into_owned(),
+        runs: settings.runs().to_string_lossy().into_owned(),
         repos: repos.clone(),
-        program: places.onloop.clone(),
+        program: settings.onloop.clone(),
     };
     let file = folder.join("task.json");
     let bytes = serde_json::to_vec(&task).expect("a task has only string keys");
@@ -132,92 +153,69 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<(Child, PathBuf), St
     let _ = std::fs::rename(&log, folder.join("driver.1.log"));
     let output = File::create(&log).map_err(|error| format!("`{}`: {error}", log.display()))?;
     let errors = output.try_clone().map_err(|error| error.to_string())?;
-    let mut command = Command::new(&places.program);
-    command.args(["leash", &lease.lasts_ms.to_string()]);
-    command.arg(&places.program).arg("conduct").arg(&file);
-    command.env("ONLOOP_STATE_HOME", &places.state_home).env(HIDDEN_VARIABLE, &places.hidden);
+    let mut command = Command::new(&settings.program);
+    command.args(["watchdog", &lease.lasts_ms.to_string()]);
+    command.arg(&settings.program).arg("drive").arg(&file);
+    command.env("ONLOOP_STATE_HOME", &settings.state_home).env(HIDDEN_VARIABLE, &settings.hidden);
     command.stdin(Stdio::piped()).stdout(output).stderr(errors).process_group(0);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     if let Some(stdin) = child.stdin.take() {
-        worker.table.guarded(&lease.run_id, stdin);
+        rustix::io::ioctl_fionbio(&stdin, true).map_err(|error| error.to_string())?;
+        worker.active.guarded(&lease.run_id, stdin);
     }
-    Ok((child, log))
-}
-
-/// The exit code of a driver; `None`: it was ended.
-fn follow(mut child: Child) -> Option<i32> {
-    child.wait().ok().and_then(|status| status.code()).filter(|code| *code != 137)
+    Ok(child)
 }
 
 /// Says how a run stands where its driver has not.
-fn say_rest(
+fn settle(
     worker: &Worker,
     (lease, repository): (&Lease, &str),
-    exit: Option<i32>,
-    asked: Asked,
-    log: Option<&Path>,
+    outcome: Option<Outcome>,
+    asked: StopReason,
 ) {
-    let rest = match (exit, asked) {
-        // The driver has said it.
-        (Some(0 | 1 | 3), _) => {
-            worker.table.went_well(&lease.run_id);
+    let state = match (outcome, asked) {
+        (Some(Outcome::Released), _) => {
+            worker.active.went_well(&lease.run_id);
             clean(worker, lease, repository);
             return;
         }
-        (Some(code), _) if code == i32::from(LATER) => {
-            let what = format!("on {}: {}", worker.name, said(code, log));
-            let pause = worker.table.pause_of(&lease.run_id);
-            eprintln!(
-                "warning: run {}: {what}; tried again in {} s",
-                lease.run_id,
-                pause.as_secs()
-            );
-            let at_ms =
-                rest::millis(rest::now()) + u64::try_from(pause.as_millis()).unwrap_or_default();
-            Rest::Again { at_ms, what }
+        (Some(Outcome::TryLater { reason }), _) => {
+            let what = format!("on {}: {reason}", worker.name);
+            let pause = worker.active.pause_of(&lease.run_id);
+            warn!("run {}: {what}; next try in {} s", lease.run_id, pause.as_secs());
+            let at_ms = queue_state::millis(queue_state::now())
+                + u64::try_from(pause.as_millis()).unwrap_or_default();
+            QueueState::Retry { at_ms, reason: what }
         }
-        (Some(130), Asked::Recalled) => Rest::Waits { what: "somebody has taken it".to_owned() },
-        (Some(130), Asked::Stopping | Asked::No) => Rest::Ready,
-        // Whatever it was, it may work after a while, or elsewhere: when the lease has ended.
+        (Some(Outcome::Failed { reason }), _) => {
+            error!("run {}: {reason}", lease.run_id);
+            QueueState::NeedsPerson { reason: format!("on {}: {reason}", worker.name) }
+        }
+        (Some(Outcome::Stopped), StopReason::Recalled) => {
+            QueueState::NeedsPerson { reason: "another machine has taken it".to_owned() }
+        }
+        (Some(Outcome::Stopped), StopReason::Stopping | StopReason::None) => QueueState::Ready,
+        // When its lease has ended, the run may continue here or on another worker.
         (None, _) => return,
-        (Some(code), _) => {
-            let said = said(code, log);
-            eprintln!("error: run {}: {said}", lease.run_id);
-            Rest::Waits { what: format!("on {}: {said}", worker.name) }
-        }
     };
-    give_back(worker, lease, rest);
+    give_back(worker, lease, state);
 }
 
-fn give_back(worker: &Worker, lease: &Lease, rest: Rest) {
-    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, rest };
-    if let Err(error) = patiently(PATIENCE, || worker.calls.release(&release)) {
-        eprintln!("warning: the fleet was not told how run {} stands: {error}", lease.run_id);
+fn give_back(worker: &Worker, lease: &Lease, state: QueueState) {
+    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
+    if let Err(error) = worker.client.call_within(PATIENCE, &release) {
+        warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }
-}
-
-/// What a driver said last.
-fn said(code: i32, log: Option<&Path>) -> String {
-    log.and_then(last_words).unwrap_or_else(|| format!("exit {code}"))
 }
 
 /// Removes the clone of a run that is over, and tidies up behind many of them.
 fn clean(worker: &Worker, lease: &Lease, repository: &str) {
-    let runs = worker.places.runs();
-    let rest = rest::of_copy(&runs.to_string_lossy(), &lease.run_id);
-    if matches!(rest, Rest::Over { .. }) {
-        clone::forget(&worker.places.repos, &lease.run_id);
-        worker.leftovers.add(repository, &lease.run_id);
+    let runs = worker.settings.runs();
+    let state = queue_state::of_copy(&runs.to_string_lossy(), &lease.run_id);
+    if matches!(state, QueueState::Finished { .. }) {
+        if let Err(error) = clone::forget(&worker.settings.repos, &lease.run_id) {
+            warn!("run {}: its clone stays: {error}", lease.run_id);
+        }
+        worker.ref_packer.add(repository, &lease.run_id);
     }
-}
-
-/// The last line of an error that a driver has said.
-fn last_words(log: &Path) -> Option<String> {
-    let path = log.to_string_lossy().into_owned();
-    let (bytes, _) = OsFiles::new(Root::new("/")).read_tail(&path, LOG_TAIL_BYTES).ok()?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let is_error = |line: &&str| line.to_lowercase().starts_with("error:");
-    let line =
-        text.lines().rfind(is_error).or_else(|| text.lines().rfind(|line| !line.is_empty()))?;
-    Some(text::ellipsis(&text::one_line(line), 200))
 }

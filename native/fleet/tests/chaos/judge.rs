@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::time::Duration;
 
 use onloop_core::documents::ledger;
 use onloop_core::run::Run;
-use onloop_fleet::engine::{Rest, RunView};
+use onloop_fleet::engine::{QueueState, ReadJournal, RunView};
 use serde_json::Value;
 
 use crate::world::World;
@@ -75,7 +74,7 @@ pub(crate) fn faults(
     view: &RunView,
     (is_given_up, typed): (bool, BTreeMap<&str, usize>),
 ) -> Vec<String> {
-    let text = world.ask(|client| client.lines(&view.run_id, 0, Duration::ZERO)).lines;
+    let text = world.ask(|client| client.call(&ReadJournal::now(&view.run_id))).lines;
     if text.is_empty() {
         // Given up before anybody began.
         return match is_given_up {
@@ -89,8 +88,8 @@ pub(crate) fn faults(
     };
     let lines = values(text.as_bytes());
     let mut faults = Faults(Vec::new());
-    let said = Rest::Over { how: run.status.as_str().to_owned() };
-    faults.unless(view.rest == said, || format!("{said:?} is said to be {:?}", view.rest));
+    let said = QueueState::Finished { status: run.status.as_str().to_owned() };
+    faults.unless(view.state == said, || format!("{said:?} is said to be {:?}", view.state));
     let is_abandoned = run.status.as_str() == "abandoned";
     faults.unless(is_abandoned == is_given_up, || {
         format!("it ended as {}, given up: {is_given_up}", run.status.as_str())

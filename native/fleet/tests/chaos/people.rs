@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Child;
 
-use onloop_fleet::engine::{Overview, Rest, RunView};
+use onloop_fleet::engine::{Overview, QueueState, RunView};
 
 use crate::world::World;
 
@@ -55,7 +55,7 @@ impl People {
         });
         let mut strange = Vec::new();
         for run in &overview.runs {
-            let Rest::Waits { what } = &run.rest else { continue };
+            let QueueState::NeedsPerson { reason: what } = &run.state else { continue };
             if run.holder.is_some() || self.giving_up.contains_key(&run.run_id) {
                 continue;
             }
@@ -103,8 +103,9 @@ impl People {
                     Some(_) => {}
                 }
             }
-            let is_over =
-                |view: &&RunView| view.run_id == *run && matches!(view.rest, Rest::Over { .. });
+            let is_over = |view: &&RunView| {
+                view.run_id == *run && matches!(view.state, QueueState::Finished { .. })
+            };
             if overview.runs.iter().any(|view| is_over(&view)) {
                 return false;
             }

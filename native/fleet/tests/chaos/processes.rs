@@ -75,8 +75,8 @@ fn kind_of(words: &[String]) -> Kind {
         return match word(1) {
             "up" => Kind::Up,
             "worker" => Kind::Worker,
-            "leash" => Kind::Guard,
-            "conduct" => Kind::Driver,
+            "watchdog" => Kind::Guard,
+            "drive" => Kind::Driver,
             _ => Kind::Other,
         };
     }

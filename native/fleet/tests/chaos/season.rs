@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use onloop_fleet::engine::{Overview, Rest};
+use onloop_fleet::engine::{Overview, QueueState, ReadJournal, ReadOverview};
 
 use crate::harm::{Harm, Remedy};
 use crate::judge::{self, Alone};
@@ -33,7 +33,7 @@ pub(crate) struct Season<'w> {
 
 impl<'w> Season<'w> {
     pub(crate) fn new(world: &'w mut World, random: Random, about: String) -> Season<'w> {
-        let overview = world.ask(|client| client.overview());
+        let overview = world.ask(|client| client.call(&ReadOverview {}));
         let before = overview.runs.iter().map(|run| run.run_id.clone()).collect();
         Season {
             world,
@@ -69,9 +69,9 @@ impl<'w> Season<'w> {
 
     /// The runs of this season that are not over.
     fn open(&self) -> Vec<String> {
-        let is_open = |rest: &Rest| !matches!(rest, Rest::Over { .. });
+        let is_open = |rest: &QueueState| !matches!(rest, QueueState::Finished { .. });
         let runs = self.overview.runs.iter();
-        runs.filter(|run| is_open(&run.rest)).map(|run| run.run_id.clone()).collect()
+        runs.filter(|run| is_open(&run.state)).map(|run| run.run_id.clone()).collect()
     }
 
     fn round(&mut self) {
@@ -115,7 +115,7 @@ impl<'w> Season<'w> {
         if self.random.below(8) == 0 {
             self.world.revive();
         }
-        if let Ok(overview) = self.world.client().overview() {
+        if let Ok(overview) = self.world.client().call(&ReadOverview {}) {
             self.overview = overview;
         }
         let strange = self.people.tick(self.world, &self.overview);
@@ -124,7 +124,7 @@ impl<'w> Season<'w> {
                 "{}: run {} waits for what nobody was to decide: {:?}\n{}",
                 self.about,
                 run.run_id,
-                run.rest,
+                run.state,
                 self.story()
             );
         }
@@ -148,7 +148,7 @@ impl<'w> Season<'w> {
         self.world.revive();
         self.world.wait_for_quiet(|kind| matches!(kind, Kind::Up | Kind::Engine | Kind::Worker));
         // What was seen last may be older than the last word of a run.
-        self.overview = self.world.ask(|client| client.overview());
+        self.overview = self.world.ask(|client| client.call(&ReadOverview {}));
         let mut faults = BTreeMap::new();
         let mut runs = 0;
         for run in &self.overview.runs {
@@ -180,7 +180,7 @@ impl<'w> Season<'w> {
             }
         }
         for run in named.clone() {
-            let lines = self.world.client().lines(&run, 0, Duration::ZERO);
+            let lines = self.world.client().call(&ReadJournal::now(&run));
             story += &format!(
                 "--- journal of {run}\n{}\n",
                 lines.map_or_else(|e| e.to_string(), |l| l.lines)

@@ -72,15 +72,16 @@ impl World {
     }
 
     pub(crate) fn client(&self) -> Client {
-        Client::new(&format!("http://127.0.0.1:{}", self.port), self.key.clone())
+        Client::new(&format!("http://127.0.0.1:{}", self.port), self.key.clone(), None)
     }
 
     /// Asks the server until it answers.
     pub(crate) fn ask<T>(
         &self,
-        ask: impl FnMut(&Client) -> Result<T, onloop_fleet::engine::EngineError>,
+        mut ask: impl FnMut(&Client) -> Result<T, onloop_fleet::engine::EngineError>,
     ) -> T {
-        self.client().patiently(LONG, || true, ask).unwrap_or_else(|error| {
+        let client = self.client();
+        client.retry_within(LONG, || ask(&client)).unwrap_or_else(|error| {
             panic!("the server does not come back: {error}\n{}", self.logs(&[]))
         })
     }

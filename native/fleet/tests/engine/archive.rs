@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 use onloop_core::run::Event;
 use onloop_core::time::Timestamp;
 use onloop_fleet::engine::{
-    Archive, Claim, Engine, EngineError, Head, Lines, Rest, Settings, Submission,
+    Archive, Claim, EngineError, Head, Lines, QueueState, ReadJournal, ReadOverview, Settings,
+    Submission,
 };
 
-use crate::samples::{append, chained, chained_at, lines, offer, release, submission};
+use crate::samples::{
+    Service, append, chained, chained_at, lines, offer, reading, release, submission, taking,
+};
 
 /// Long enough for whatever should happen.
 const LONG: Duration = Duration::from_secs(30);
@@ -22,7 +25,7 @@ pub(crate) fn settings(folder: &Path) -> Settings {
     Settings { archive: Some(archive), ..Settings::default() }
 }
 
-pub(crate) async fn all(engine: &impl Engine, folder: &Path) {
+pub(crate) async fn all(engine: &impl Service, folder: &Path) {
     what_stays(engine, folder).await;
     what_can_be_asked(engine).await;
     what_comes_back(engine, folder).await;
@@ -30,8 +33,8 @@ pub(crate) async fn all(engine: &impl Engine, folder: &Path) {
     files_that_are_damaged(engine, folder).await;
 }
 
-async fn what_stays(engine: &impl Engine, folder: &Path) {
-    let waits = Rest::Waits { what: "step 1: a person".to_owned() };
+async fn what_stays(engine: &impl Service, folder: &Path) {
+    let waits = QueueState::NeedsPerson { reason: "step 1: a person".to_owned() };
     run(engine, "waits", &[3], waits).await;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a time");
     let soon = i64::try_from(now.as_millis()).expect("a time") + 3_600_000;
@@ -39,7 +42,7 @@ async fn what_stays(engine: &impl Engine, folder: &Path) {
     let recent = chained_at(None, 2, &event, Timestamp::from_millis(soon)).1;
     end(engine, "recent", &[recent], over()).await;
     run(engine, "over", &[1, 2], over()).await;
-    run(engine, "home", &[2], Rest::Home { host: "laptop".to_owned() }).await;
+    run(engine, "home", &[2], QueueState::Local { host: "laptop".to_owned() }).await;
     run(engine, "unbegun", &[], over()).await;
     // Longer than an engine may want to keep in one piece.
     run(engine, "long", &[1, 80, 40, 1], over()).await;
@@ -53,11 +56,12 @@ async fn what_stays(engine: &impl Engine, folder: &Path) {
     assert_eq!(rest, lines(None, 3).1);
 }
 
-async fn what_can_be_asked(engine: &impl Engine) {
+async fn what_can_be_asked(engine: &impl Service) {
     for (id, count) in [("over", 3), ("long", 122), ("home", 2), ("unbegun", 0)] {
         let (head, all) = lines(None, count);
         for after in 0..=count {
-            let Lines { lines, view } = engine.lines(id, after as u64, NOW).await.expect("lines");
+            let Lines { lines, view } =
+                engine.call(&reading(id, after as u64, NOW)).await.expect("lines");
             assert_eq!(lines, all.split_inclusive('\n').skip(after).collect::<String>(), "{id}");
             assert_eq!(view.head, (count > 0).then(|| head.clone()), "{id}");
             assert_eq!((view.run_id.as_str(), view.holder), (id, None));
@@ -65,28 +69,28 @@ async fn what_can_be_asked(engine: &impl Engine) {
     }
     let begun = Instant::now();
     let wait = Duration::from_millis(100);
-    let more = engine.lines("over", 3, wait).await.expect("an answer");
-    assert_eq!((more.lines.as_str(), &more.view.rest), ("", &over()));
+    let more = engine.call(&reading("over", 3, wait)).await.expect("an answer");
+    assert_eq!((more.lines.as_str(), &more.view.state), ("", &over()));
     assert!(begun.elapsed() >= wait, "whoever waits for lines does not ask again at once");
 
-    engine.submit(&submission("over", "claude")).await.expect("the same again");
+    engine.call(&submission("over", "claude")).await.expect("the same again");
     let other = Submission { text: "another".to_owned(), ..submission("over", "claude") };
     let exists = EngineError::Exists { run_id: "over".to_owned() };
-    assert_eq!(engine.submit(&other).await, Err(exists));
-    engine.release(&release("over", 1, Rest::Ready)).await.expect("its lease ended long ago");
+    assert_eq!(engine.call(&other).await, Err(exists));
+    engine.call(&release("over", 1, QueueState::Ready)).await.expect("its lease ended long ago");
     until_listed(engine, &["waits", "recent"]).await;
 }
 
-async fn what_comes_back(engine: &impl Engine, folder: &Path) {
+async fn what_comes_back(engine: &impl Service, folder: &Path) {
     // Lines that are there already, and one that a person adds.
     let (second, _) = lines(None, 81);
     let (third, more) = lines(Some(&second), 40);
     let again = append("long", Some(1), Some(&second), &more);
-    assert_eq!(engine.append(&again).await, Ok(third));
+    assert_eq!(engine.call(&again).await, Ok(third));
     let (last, all) = lines(None, 122);
     let (head, added) = lines(Some(&last), 1);
-    assert_eq!(engine.append(&append("long", None, Some(&last), &added)).await, Ok(head.clone()));
-    let read = engine.lines("long", 0, NOW).await.expect("lines");
+    assert_eq!(engine.call(&append("long", None, Some(&last), &added)).await, Ok(head.clone()));
+    let read = engine.call(&ReadJournal::now("long")).await.expect("lines");
     assert_eq!((read.lines, read.view.head), (format!("{all}{added}"), Some(head)));
     until_listed(engine, &["waits", "recent"]).await;
     let file = std::fs::read_to_string(folder.join("long.jsonl")).expect("a file");
@@ -99,45 +103,45 @@ async fn what_comes_back(engine: &impl Engine, folder: &Path) {
     let (last, _) = lines(None, 3);
     let (head, added) = lines(Some(&last), 1);
     let append = append("over", Some(lease.epoch), Some(&last), &added);
-    assert_eq!(engine.append(&append).await, Ok(head));
-    let home = Rest::Home { host: "laptop".to_owned() };
-    engine.release(&release("over", lease.epoch, home.clone())).await.expect("released");
+    assert_eq!(engine.call(&append).await, Ok(head));
+    let home = QueueState::Local { host: "laptop".to_owned() };
+    engine.call(&release("over", lease.epoch, home.clone())).await.expect("released");
     until_listed(engine, &["waits", "recent"]).await;
-    let read = engine.lines("over", 3, NOW).await.expect("lines");
-    assert_eq!((read.lines, read.view.rest), (added, home));
+    let read = engine.call(&reading("over", 3, NOW)).await.expect("lines");
+    assert_eq!((read.lines, read.view.state), (added, home));
 }
 
-async fn what_is_gone(engine: &impl Engine, folder: &Path) {
+async fn what_is_gone(engine: &impl Service, folder: &Path) {
     for (id, file) in [("long", "long.jsonl"), ("home", "home.jsonl")] {
         std::fs::remove_file(folder.join(file)).expect("removed");
         let missing = EngineError::NotFound { run_id: id.to_owned() };
-        assert_eq!(engine.lines(id, 0, NOW).await.unwrap_err(), missing);
+        assert_eq!(engine.call(&ReadJournal::now(id)).await.unwrap_err(), missing);
         assert_eq!(claim(engine, id).await.unwrap_err(), missing);
-        let nothing = engine.release(&release(id, 1, Rest::Ready)).await;
+        let nothing = engine.call(&release(id, 1, QueueState::Ready)).await;
         assert_eq!(nothing, Err(missing.clone()));
         let (_, one) = lines(None, 1);
-        assert_eq!(engine.append(&append(id, None, None, &one)).await, Err(missing));
+        assert_eq!(engine.call(&append(id, None, None, &one)).await, Err(missing));
     }
     // Nothing of the old run shows in a new one of that name.
     let new = Submission { text: "another".to_owned(), ..submission("long", "claude") };
-    engine.submit(&new).await.expect("a new run");
-    let given = engine.take(&offer("worker-new", &["git@example.com:long"]), LONG).await;
+    engine.call(&new).await.expect("a new run");
+    let given = engine.call(&taking(&offer("worker-new", &["git@example.com:long"]), LONG)).await;
     let given = given.expect("taken").expect("a run");
     assert_eq!((given.lease.epoch, given.head, given.submission), (1, None, new));
     let event = Event::RunPaused { reason: "x".repeat(20_000) };
     let (_, line) = chained(None, 1, &event);
-    engine.append(&append("long", Some(1), None, &line)).await.expect("added");
-    assert_eq!(engine.lines("long", 0, NOW).await.expect("lines").lines, line);
-    engine.release(&release("long", 1, over())).await.expect("released");
+    engine.call(&append("long", Some(1), None, &line)).await.expect("added");
+    assert_eq!(engine.call(&ReadJournal::now("long")).await.expect("lines").lines, line);
+    engine.call(&release("long", 1, over())).await.expect("released");
     until_listed(engine, &["waits", "recent"]).await;
 }
 
-async fn files_that_are_damaged(engine: &impl Engine, folder: &Path) {
+async fn files_that_are_damaged(engine: &impl Service, folder: &Path) {
     let path = folder.join("long.jsonl");
     let sound = std::fs::read_to_string(&path).expect("a file");
     let other = std::fs::read_to_string(folder.join("over.jsonl")).expect("a file");
     let (first, _) = sound.split_once('\n').expect("a first line");
-    let head = engine.lines("long", 0, NOW).await.expect("lines").view.head;
+    let head = engine.call(&ReadJournal::now("long")).await.expect("lines").view.head;
     let digest = head.expect("a line").sha256;
     let (cut, changed) = (sound.trim_end().to_owned(), sound.replacen("xxx", "yyy", 1));
     let damaged: [(&str, &str); 6] = [
@@ -158,16 +162,16 @@ async fn files_that_are_damaged(engine: &impl Engine, folder: &Path) {
         std::fs::write(&path, text).expect("written");
         let why = format!("{} on the server cannot be read: {why}", path.display());
         let refused = EngineError::Invalid { why };
-        assert_eq!(engine.lines("long", 0, NOW).await.unwrap_err(), refused);
+        assert_eq!(engine.call(&ReadJournal::now("long")).await.unwrap_err(), refused);
         assert_eq!(claim(engine, "long").await.unwrap_err(), refused);
-        assert_eq!(engine.submit(&submission("long", "claude")).await, Err(refused));
+        assert_eq!(engine.call(&submission("long", "claude")).await, Err(refused));
     }
     std::fs::write(&path, sound).expect("written");
     claim(engine, "long").await.expect("a lease");
 }
 
 /// A run that has come to rest, with lines that were added in parts.
-pub(crate) async fn run(engine: &impl Engine, id: &str, counts: &[usize], rest: Rest) {
+pub(crate) async fn run(engine: &impl Service, id: &str, counts: &[usize], rest: QueueState) {
     let mut head: Option<Head> = None;
     let mut parts = Vec::new();
     for count in counts {
@@ -178,24 +182,25 @@ pub(crate) async fn run(engine: &impl Engine, id: &str, counts: &[usize], rest: 
     end(engine, id, &parts, rest).await;
 }
 
-async fn end(engine: &impl Engine, id: &str, parts: &[String], rest: Rest) {
-    engine.submit(&submission(id, "claude")).await.expect("a new run");
+async fn end(engine: &impl Service, id: &str, parts: &[String], rest: QueueState) {
+    engine.call(&submission(id, "claude")).await.expect("a new run");
     let offer = offer(&format!("worker-{id}"), &[&format!("git@example.com:{id}")]);
-    let epoch = engine.take(&offer, LONG).await.expect("taken").expect("a run").lease.epoch;
+    let epoch =
+        engine.call(&taking(&offer, LONG)).await.expect("taken").expect("a run").lease.epoch;
     let mut head: Option<Head> = None;
     for part in parts {
         let added = append(id, Some(epoch), head.as_ref(), part);
-        head = Some(engine.append(&added).await.expect("added"));
+        head = Some(engine.call(&added).await.expect("added"));
     }
-    engine.release(&release(id, epoch, rest)).await.expect("released");
+    engine.call(&release(id, epoch, rest)).await.expect("released");
 }
 
 /// Waits until these runs are listed and no others.
-pub(crate) async fn until_listed(engine: &impl Engine, expected: &[&str]) {
+pub(crate) async fn until_listed(engine: &impl Service, expected: &[&str]) {
     let expected: BTreeSet<&str> = expected.iter().copied().collect();
     let begun = Instant::now();
     loop {
-        let overview = engine.overview().await.expect("an overview");
+        let overview = engine.call(&ReadOverview {}).await.expect("an overview");
         let listed: BTreeSet<&str> = overview.runs.iter().map(|run| run.run_id.as_str()).collect();
         if listed == expected {
             return;
@@ -205,9 +210,12 @@ pub(crate) async fn until_listed(engine: &impl Engine, expected: &[&str]) {
     }
 }
 
-async fn claim(engine: &impl Engine, id: &str) -> Result<onloop_fleet::engine::Lease, EngineError> {
+async fn claim(
+    engine: &impl Service,
+    id: &str,
+) -> Result<onloop_fleet::engine::Lease, EngineError> {
     let (run_id, holder) = (id.to_owned(), "laptop".to_owned());
-    engine.claim(&Claim { run_id, holder, recall: false }).await
+    engine.call(&Claim { run_id, holder, recall: false }).await
 }
 
 /// The runs that have a file.
@@ -220,6 +228,6 @@ fn files(folder: &Path) -> Vec<String> {
     names.into_iter().collect()
 }
 
-fn over() -> Rest {
-    Rest::Over { how: "completed".to_owned() }
+fn over() -> QueueState {
+    QueueState::Finished { status: "completed".to_owned() }
 }

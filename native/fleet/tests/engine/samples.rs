@@ -1,9 +1,40 @@
 //! Runs, workers and journals to try an engine with.
 
+use std::time::Duration;
+
 use onloop_core::documents::ledger;
 use onloop_core::run::Event;
 use onloop_core::time::Timestamp;
-use onloop_fleet::engine::{Append, Head, Offer, Release, Rest, Submission};
+use onloop_fleet::engine::{
+    Append, Engine, EngineError, Head, Offer, Operation, QueueState, ReadJournal, Release, Storage,
+    Submission, Take,
+};
+
+/// An engine, or a client of one.
+pub(crate) trait Service {
+    /// Performs an operation.
+    async fn call<O: Operation>(&self, operation: &O) -> Result<O::Answer, EngineError>;
+}
+
+impl<S: Storage> Service for Engine<S> {
+    async fn call<O: Operation>(&self, operation: &O) -> Result<O::Answer, EngineError> {
+        Engine::call(self, operation).await
+    }
+}
+
+/// A worker's wish for a run.
+pub(crate) fn taking(offer: &Offer, wait: Duration) -> Take {
+    Take { offer: offer.clone(), wait_ms: millis(wait) }
+}
+
+/// A wish for the lines behind `after`.
+pub(crate) fn reading(run_id: &str, after: u64, wait: Duration) -> ReadJournal {
+    ReadJournal { run_id: run_id.to_owned(), after, wait_ms: millis(wait) }
+}
+
+fn millis(wait: Duration) -> u64 {
+    u64::try_from(wait.as_millis()).expect("a wait")
+}
 
 /// A run of the repository that is called as it is.
 pub(crate) fn submission(name: &str, agent: &str) -> Submission {
@@ -34,8 +65,8 @@ pub(crate) fn offer(worker: &str, repositories: &[&str]) -> Offer {
 }
 
 /// The end of a lease.
-pub(crate) fn release(run_id: &str, epoch: u64, rest: Rest) -> Release {
-    Release { run_id: run_id.to_owned(), epoch, rest }
+pub(crate) fn release(run_id: &str, epoch: u64, rest: QueueState) -> Release {
+    Release { run_id: run_id.to_owned(), epoch, state: rest }
 }
 
 /// An append.

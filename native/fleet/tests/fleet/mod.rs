@@ -5,15 +5,14 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use onloop_core::documents::ledger;
 use onloop_core::run::Run;
 use onloop_fleet::client::Client;
-use onloop_fleet::desk::Desk;
-use onloop_fleet::engine::{Archive, Keeper, Memory, RunView, Settings};
+use onloop_fleet::engine::{Archive, Engine, Memory, ReadJournal, RunView, Settings};
 use onloop_fleet::key::Key;
+use onloop_fleet::server::Server;
 use rustix::process::{Pid, Signal};
 
 /// Long enough for whatever should happen on a busy machine.
@@ -40,16 +39,16 @@ impl Fleet {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let key = Key::new();
         let address: SocketAddr = "127.0.0.1:0".parse().expect("an address");
-        let desk = runtime.block_on(async {
+        let server = runtime.block_on(async {
             let settings = Settings { lease, archive, ..Settings::default() };
-            let keeper = Keeper::start(Memory::new(), settings).await.expect("an engine");
-            Desk::listen(address, Arc::new(keeper), key.clone()).await.expect("a server")
+            let keeper = Engine::start(Memory::new(), settings).await.expect("an engine");
+            Server::listen(address, keeper, key.clone()).await.expect("a server")
         });
-        let url = format!("http://{}", desk.address().expect("an address"));
+        let url = format!("http://{}", server.address().expect("an address"));
         let (end, ended) = tokio::sync::watch::channel(false);
         // It ends with its runtime.
         std::mem::forget(end);
-        runtime.spawn(desk.serve(ended));
+        runtime.spawn(server.serve(ended));
         let fleet = Fleet { folder, runtime: Some(runtime), url, key, workers: Vec::new() };
         fleet.key.write(&fleet.path("fleet.key")).expect("a key");
         fleet.make_repository();
@@ -61,7 +60,7 @@ impl Fleet {
     }
 
     pub(crate) fn client(&self) -> Client {
-        Client::new(&self.url, self.key.clone())
+        Client::new(&self.url, self.key.clone(), None)
     }
 
     fn make_repository(&self) {
@@ -140,7 +139,7 @@ impl Fleet {
 
     /// The run as its journal has it.
     pub(crate) fn run(&self, id: &str) -> Run {
-        let lines = self.client().lines(id, 0, Duration::ZERO).expect("lines").lines;
+        let lines = self.client().call(&ReadJournal::now(id)).expect("lines").lines;
         ledger::read(lines.as_bytes(), None).expect("a sound ledger").run
     }
 
@@ -195,7 +194,7 @@ impl Fleet {
     pub(crate) fn wait(&self, run: &str, wanted: impl Fn(&RunView) -> bool) -> RunView {
         let began = Instant::now();
         loop {
-            let lines = self.client().lines(run, 0, Duration::ZERO).expect("the run");
+            let lines = self.client().call(&ReadJournal::now(run)).expect("the run");
             if wanted(&lines.view) {
                 return lines.view;
             }

@@ -51,6 +51,10 @@ const VARIABLES: &[(&str, &str)] = &[
         "the file with the authority that signed the certificate of the fleet's server; those that \
          browsers trust otherwise",
     ),
+    (
+        "ONLOOP_FLEET_PLAIN_HTTP",
+        "with the value 1, a fleet's server on another machine may have an `http://` address",
+    ),
     ("ONLOOP_RESTATE_SERVER", "the program of the engine that `onloop fleet up` starts"),
     (
         "ONLOOP_BROWSER_CHECKER",

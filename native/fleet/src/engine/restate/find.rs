@@ -11,9 +11,9 @@ const VARIABLE: &str = "ONLOOP_RESTATE_SERVER";
 /// The program is not there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the fleet's engine is not installed: `restate-server` is neither on PATH nor in \
-     `node_modules/.bin` here or below {folder}\n\
-     install it with: npm install --prefix {folder} @restatedev/restate-server"
+    "the fleet's engine is not installed\n  cause: `restate-server` is neither on PATH nor in \
+     `node_modules/.bin` here or below {folder}\n  fix: npm install --prefix {folder} \
+     @restatedev/restate-server"
 )]
 pub struct Missing {
     folder: String,

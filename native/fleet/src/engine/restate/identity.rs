@@ -1,5 +1,5 @@
-//! The key with which the engine signs what it asks of our handlers, so that nobody else on this machine
-//! can call them.
+//! The key with which the engine signs what it asks of our handlers, so that no other
+//! program of this machine can call them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,5 +1,5 @@
-//! What runs inside the engine: small handlers that keep a run's record and its lines. They take no time,
-//! start nothing and wait for nobody, so that it does no harm when the engine repeats them.
+//! The handlers inside the engine, which store a run's record and its lines. They take no time, start nothing
+//! and do not wait, so that a repetition by the engine does no harm.
 //!
 //! The state of a `Run` comes with each call, so it is kept small: the record and the last lines. Each value
 //! that is set is written down by the engine for itself, so lines that came together are one. The
@@ -10,9 +10,9 @@
 use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::shelves::{FleetObjectClient, JournalObjectClient, Shelved};
+use super::journal::{EarlierLines, FleetObjectClient, JournalObjectClient};
 use crate::engine::record::{Chained, Judged};
-use crate::engine::{Append, Appended, EngineError, Release, RunRecord, Submission};
+use crate::engine::{Append, Appended, Change, EngineError, RunRecord, Submission};
 
 /// The key of the one `Fleet`.
 pub(super) const FLEET: &str = "main";
@@ -22,22 +22,6 @@ const KEPT: &str = "kept";
 
 /// What a handler answers. A refusal is an answer: an error of a handler would be tried again.
 pub(super) type Answer<T> = Json<Result<T, EngineError>>;
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct Submit {
-    pub(super) run: Submission,
-    pub(super) now_ms: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct GiveLease {
-    pub(super) holder: String,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct Expire {
-    pub(super) epoch: u64,
-}
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Read {
@@ -55,7 +39,7 @@ pub(super) struct Forget {
 #[derive(Serialize, Deserialize)]
 pub(super) enum Restore {
     Submission(Submission),
-    Lines(Shelved),
+    Lines(EarlierLines),
     Record(RunRecord),
 }
 
@@ -65,7 +49,7 @@ pub(super) struct Latest {
     /// Without their line breaks.
     pub(super) lines: Vec<String>,
     /// How many lines of the journal lie elsewhere.
-    pub(super) shelved: u64,
+    pub(super) moved: u64,
     pub(super) record: RunRecord,
 }
 
@@ -74,7 +58,7 @@ pub(super) struct Latest {
 struct Kept {
     record: RunRecord,
     /// How many lines have moved on.
-    shelved: u64,
+    moved: u64,
     /// Bytes of the lines that have not.
     latest_bytes: usize,
 }
@@ -85,61 +69,31 @@ pub(super) struct RunObject;
 #[restate_sdk::object(name = "Run", journal_retention = "0s", idempotency_retention = "0s")]
 impl RunObject {
     #[handler]
-    async fn submit(
+    async fn change(
         &self,
         ctx: ObjectContext<'_>,
-        call: Json<Submit>,
+        call: Json<Change>,
     ) -> HandlerResult<Answer<RunRecord>> {
-        let Submit { run, now_ms } = call.into_inner();
-        if let Some(Kept { record, .. }) = kept(&ctx).await? {
-            return Ok(Json(record.demand_same(&run).map(|()| record)));
-        }
-        let record = match RunRecord::begin(&run, now_ms) {
+        let change = call.into_inner();
+        let kept = kept(&ctx).await?;
+        let before = kept.as_ref().map(|kept| kept.record.clone());
+        let record = match change.apply(ctx.key(), before.clone()) {
             Ok(record) => record,
             Err(error) => return Ok(Json(Err(error))),
         };
-        let _sent = journal(&ctx).submitted(Json(run)).send();
-        ctx.set(KEPT, Json(Kept { record: record.clone(), shelved: 0, latest_bytes: 0 }));
-        note(&ctx, &record);
+        if before.as_ref() == Some(&record) {
+            return Ok(Json(Ok(record)));
+        }
+        if let Change::Submit { run, .. } = change {
+            let _sent = journal(&ctx).submitted(Json(*run)).send();
+        }
+        let (moved, latest_bytes) = kept.map_or((0, 0), |kept| (kept.moved, kept.latest_bytes));
+        ctx.set(KEPT, Json(Kept { record: record.clone(), moved, latest_bytes }));
+        // Of a run that is not finished the fleet only has to know that there is one.
+        if record.is_finished() || before.is_none_or(|before| before.is_finished()) {
+            note(&ctx, &record);
+        }
         Ok(Json(Ok(record)))
-    }
-
-    #[handler]
-    async fn lease(
-        &self,
-        ctx: ObjectContext<'_>,
-        call: Json<GiveLease>,
-    ) -> HandlerResult<Answer<RunRecord>> {
-        let holder = call.into_inner().holder;
-        change(&ctx, |record| record.lease(&holder)).await
-    }
-
-    #[handler]
-    async fn expire(
-        &self,
-        ctx: ObjectContext<'_>,
-        call: Json<Expire>,
-    ) -> HandlerResult<Answer<RunRecord>> {
-        let epoch = call.into_inner().epoch;
-        change(&ctx, |record| {
-            record.end_lease(epoch, None);
-            Ok(())
-        })
-        .await
-    }
-
-    #[handler]
-    async fn release(
-        &self,
-        ctx: ObjectContext<'_>,
-        call: Json<Release>,
-    ) -> HandlerResult<Answer<RunRecord>> {
-        let Release { epoch, rest, .. } = call.into_inner();
-        change(&ctx, |record| {
-            record.end_lease(epoch, Some(rest));
-            Ok(())
-        })
-        .await
     }
 
     #[handler]
@@ -165,9 +119,9 @@ impl RunObject {
                 }
             }
             Ok(Judged::Compare(seq)) => {
-                let line = match seq <= kept.shelved {
+                let line = match seq <= kept.moved {
                     true => journal(&ctx).line(seq).call().await?.into_inner(),
-                    false => line(&ctx, kept.shelved + 1, seq).await?,
+                    false => line(&ctx, kept.moved + 1, seq).await?,
                 };
                 if !line.is_some_and(|line| chained.ends_with(&line)) {
                     return Ok(Json(Err(kept.record.conflict())));
@@ -175,16 +129,6 @@ impl RunObject {
             }
         }
         Ok(Json(Ok(Appended { head: chained.last(), record: kept.record })))
-    }
-
-    /// One after the other with those above, so that it says how the run stands after everything that was
-    /// asked for before.
-    #[handler]
-    async fn settle(&self, ctx: ObjectContext<'_>) -> HandlerResult<Answer<RunRecord>> {
-        Ok(match kept(&ctx).await? {
-            Some(kept) => Json(Ok(kept.record)),
-            None => missing(&ctx),
-        })
     }
 
     /// Lets go of everything that is kept of a run, if it stands as the caller knows. Itself comes last: what
@@ -228,8 +172,8 @@ impl RunObject {
             }
             Restore::Record(record) => record,
         };
-        let shelved = record.head.as_ref().map_or(0, |head| head.seq);
-        ctx.set(KEPT, Json(Kept { record: record.clone(), shelved, latest_bytes: 0 }));
+        let moved = record.head.as_ref().map_or(0, |head| head.seq);
+        ctx.set(KEPT, Json(Kept { record: record.clone(), moved, latest_bytes: 0 }));
         note(&ctx, &record);
         Ok(Json(Ok(Some(record))))
     }
@@ -245,12 +189,12 @@ impl RunObject {
         let Some(kept) = ctx.get::<Json<Kept>>(KEPT).await?.map(Json::into_inner) else {
             return Ok(Json(Err(EngineError::NotFound { run_id: ctx.key().to_owned() })));
         };
-        let Kept { record, shelved, .. } = kept;
-        let (mut lines, mut next) = (Vec::new(), shelved + 1);
+        let Kept { record, moved, .. } = kept;
+        let (mut lines, mut next) = (Vec::new(), moved + 1);
         while let Some(some) = ctx.get::<String>(&lines_key(next)).await? {
             next += append_behind(&mut lines, &some, next, call.after);
         }
-        Ok(Json(Ok(Latest { lines, shelved, record })))
+        Ok(Json(Ok(Latest { lines, moved, record })))
     }
 }
 
@@ -289,27 +233,6 @@ fn missing<T>(ctx: &ObjectContext<'_>) -> Answer<T> {
     Json(Err(EngineError::NotFound { run_id: ctx.key().to_owned() }))
 }
 
-/// Changes a record, and keeps it if it has changed.
-async fn change(
-    ctx: &ObjectContext<'_>,
-    change: impl FnOnce(&mut RunRecord) -> Result<(), EngineError>,
-) -> HandlerResult<Answer<RunRecord>> {
-    let Some(mut kept) = kept(ctx).await? else { return Ok(missing(ctx)) };
-    let before = (kept.record.version, kept.record.is_finished());
-    if let Err(error) = change(&mut kept.record) {
-        return Ok(Json(Err(error)));
-    }
-    let record = kept.record.clone();
-    if record.version != before.0 {
-        ctx.set(KEPT, Json(kept));
-        // Of a run that is not finished the fleet only has to know that there is one.
-        if before.1 || record.is_finished() {
-            note(ctx, &record);
-        }
-    }
-    Ok(Json(Ok(record)))
-}
-
 /// Adds lines to those that stay with the record; all of them move on when they become too many.
 async fn add(
     ctx: &ObjectContext<'_>,
@@ -327,16 +250,16 @@ async fn add(
         ctx.set(&lines_key(first), joined);
         return Ok(());
     }
-    let (mut lines, mut next) = (Vec::new(), kept.shelved + 1);
+    let (mut lines, mut next) = (Vec::new(), kept.moved + 1);
     while next < first {
         let some = ctx.get::<String>(&lines_key(next)).await?.unwrap_or_default();
         next += append_behind(&mut lines, &some, next, 0);
     }
     append_behind(&mut lines, &joined, first, 0);
-    // With the record, which is set anew by whoever has called this.
+    // This clears the record, too, which the caller sets again.
     ctx.clear_all();
-    let _sent = journal(ctx).put(Json(Shelved { first: kept.shelved + 1, lines })).send();
-    kept.shelved = last;
+    let _sent = journal(ctx).put(Json(EarlierLines { first: kept.moved + 1, lines })).send();
+    kept.moved = last;
     kept.latest_bytes = 0;
     Ok(())
 }
@@ -350,6 +273,6 @@ fn fleet<'ctx>(ctx: &ObjectContext<'ctx>) -> FleetObjectClient<'ctx> {
 }
 
 fn note(ctx: &ObjectContext<'_>, record: &RunRecord) {
-    // That it is on its way is enough: nobody waits for it.
+    // It need not have arrived.
     let _sent = fleet(ctx).note(Json(record.clone())).send();
 }

@@ -14,13 +14,14 @@ use tokio::time::timeout;
 
 use super::socket::Socket;
 use super::{Options, StartError};
+use crate::backoff::Backoff;
 use crate::guard::Ending;
 use crate::log::Log;
 
 /// The file with the key that the server signs with.
 pub(super) const IDENTITY: &str = "engine-identity.pem";
 /// What the server calls itself: the folder of its data.
-const NODE: &str = "desk";
+const NODE: &str = "node";
 /// Most bytes of a socket's path, with room for the longest name: systems take 103.
 const FOLDER_BYTES_MAX: usize = 80;
 /// How long it may take to come up. It takes less than a second where nothing else runs.
@@ -29,9 +30,8 @@ const START: Duration = Duration::from_secs(60);
 const END: Duration = Duration::from_secs(10);
 /// How often it is looked at while it says nothing.
 const LOOK: Duration = Duration::from_millis(200);
-/// After how long it is started again; doubled each time up to the most.
-const AGAIN: Duration = Duration::from_millis(100);
-const AGAIN_MAX: Duration = Duration::from_secs(10);
+/// Pauses before it is started again.
+const RESTART: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(10));
 /// Having run for so long it is taken to be well.
 const WELL: Duration = Duration::from_secs(60);
 
@@ -138,7 +138,7 @@ impl Plan {
         command.args(["--no-logo", "--base-dir", "engine", "--node-name", NODE]);
         command.args(["--listen-mode", "unix", "--log-disable-ansi-codes", "true"]);
         for (name, _) in std::env::vars_os() {
-            // What somebody has set for a server of their own.
+            // Settings of another Restate server on this machine.
             if name.to_string_lossy().starts_with("RESTATE_") {
                 command.env_remove(name);
             }
@@ -214,7 +214,7 @@ impl Plan {
         events: mpsc::UnboundedSender<ServerEvent>,
     ) {
         let set_pid = |id| *pid.lock().unwrap_or_else(PoisonError::into_inner) = id;
-        let mut again = AGAIN;
+        let mut backoff = RESTART;
         loop {
             let begun = Instant::now();
             let why = tokio::select! {
@@ -230,14 +230,13 @@ impl Plan {
             set_pid(None);
             let _ = events.send(ServerEvent::Ended(why));
             if begun.elapsed() > WELL {
-                again = AGAIN;
+                backoff.reset();
             }
             loop {
                 tokio::select! {
                     _ = &mut stopped => return,
-                    () = tokio::time::sleep(again) => {}
+                    () = tokio::time::sleep(backoff.pause()) => {}
                 }
-                again = (again * 2).min(AGAIN_MAX);
                 let Ok(next) = self.spawn() else { continue };
                 child = next;
                 set_pid(child.id());
@@ -267,7 +266,7 @@ const SETTINGS: [(&str, &str); 10] = [
     // One machine with some hundred runs, not a cluster.
     ("RESTATE_DEFAULT_NUM_PARTITIONS", "1"),
     ("RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE", "256 MiB"),
-    // Figures that nobody reads are a fifth of the work.
+    // Metrics are a fifth of the work.
     ("RESTATE_TRACING_FILTER", "off"),
     ("RESTATE_DISABLE_PROMETHEUS", "true"),
     ("RESTATE_ROCKSDB_PERF_LEVEL", "disable"),

@@ -1,5 +1,5 @@
-//! HTTP through a socket in the file system. The engine listens nowhere else, so whoever may not read the
-//! data folder cannot speak to it.
+//! HTTP through a socket in the file system. The engine listens nowhere else, so only
+//! the owner of the data folder can call it.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,0 +1,111 @@
+//! Git that retries a remote that does not answer, and remembers a failure that needs no person: the fleet
+//! retries the run later.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use onloop::host::Git;
+use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
+
+use crate::backoff::{Backoff, retry};
+
+/// How long a remote is asked again. A person may be waiting for the run meanwhile.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Pauses between two tries.
+const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(4));
+
+/// The transient failure that stopped a run, if there was one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TransientFailure(Arc<Mutex<Option<String>>>);
+
+impl TransientFailure {
+    /// Remembers it.
+    pub(crate) fn record(&self, what: &str) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.to_owned());
+    }
+
+    /// Returns it, if there was any.
+    pub(crate) fn get(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Git that retries remotes.
+pub(crate) struct RetryingGit {
+    inner: Box<dyn Git>,
+    transient: TransientFailure,
+    patience: Duration,
+}
+
+impl RetryingGit {
+    pub(crate) fn new(inner: Box<dyn Git>, transient: TransientFailure) -> RetryingGit {
+        RetryingGit { inner, transient, patience: PATIENCE }
+    }
+}
+
+impl Git for RetryingGit {
+    fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
+        let is_away = |failure: &Failure| failure.kind == FailureKind::Closed;
+        let outcome = retry(self.patience, RETRY, is_away, || self.inner.git(request));
+        // A remote that is full, moved or has rules of its own may be repaired over there.
+        let is_transient =
+            |failure: &Failure| is_away(failure) || (is_remote(request) && is_refusal(failure));
+        if let Err(failure) = &outcome
+            && is_transient(failure)
+        {
+            self.transient.record(&failure.message);
+        }
+        outcome
+    }
+}
+
+fn is_remote(request: &GitRequest) -> bool {
+    matches!(request, GitRequest::PushRefs { .. } | GitRequest::FetchRefs { .. })
+}
+
+fn is_refusal(failure: &Failure) -> bool {
+    use FailureKind::{Denied, Full, Other, Unknown};
+    matches!(failure.kind, Denied | Full | Other | Unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers with these kinds of failure one after the other, then does what it is asked.
+    struct Away(Vec<FailureKind>);
+
+    impl Git for Away {
+        fn git(&mut self, _: &GitRequest) -> Result<Outcome, Failure> {
+            match self.0.pop() {
+                Some(kind) => Err(Failure::new(kind, "no")),
+                None => Ok(Outcome::Done),
+            }
+        }
+    }
+
+    fn asked(failures: &[FailureKind], patience: Duration) -> (Result<Outcome, FailureKind>, bool) {
+        let transient = TransientFailure::default();
+        let inner = Box::new(Away(failures.to_vec()));
+        let mut git = RetryingGit { inner, transient: transient.clone(), patience };
+        let request = GitRequest::FetchRefs {
+            cwd: "/shop".to_owned(),
+            remote: "origin".to_owned(),
+            prefix: "run".to_owned(),
+        };
+        (git.git(&request).map_err(|failure| failure.kind), transient.get().is_some())
+    }
+
+    #[test]
+    fn a_remote_that_is_back_soon_was_never_away() {
+        let long = Duration::from_secs(60);
+        assert_eq!(asked(&[FailureKind::Closed], long), (Ok(Outcome::Done), false));
+        let closed = Err(FailureKind::Closed);
+        assert_eq!(asked(&[FailureKind::Closed], Duration::ZERO), (closed, true));
+        // What it says is an answer.
+        let conflict = Err(FailureKind::Conflict);
+        assert_eq!(asked(&[FailureKind::Conflict], long), (conflict, false));
+        let denied = Err(FailureKind::Denied);
+        assert_eq!(asked(&[FailureKind::Denied], long), (denied, true));
+    }
+}

@@ -1,0 +1,90 @@
+//! Runs that no worker has started: they have no journal yet that could be shown, or record that the run is
+//! abandoned.
+
+use onloop_core::effect::Exit;
+
+use super::resume::{PATIENCE, claim, demand_person, meant, refuse};
+use super::{LOOK_MS, PAUSE};
+use crate::client::Client;
+use crate::engine::{EngineError, QueueState, ReadJournal, Release};
+use crate::status::described;
+
+/// Says of the run that the command line names how it stands, where it has no journal; whoever watches
+/// waits until it has one. `None`: there is something for the ordinary verb to show.
+pub(super) fn show(argv: &[String], server: &str, client: &Client) -> Option<Exit> {
+    let watches = match argv.get(1..)? {
+        [verb, _] if verb == "status" => false,
+        [verb, _] if verb == "watch" => true,
+        _ => return None,
+    };
+    let mark = meant(argv, server, client)?;
+    let mut read = ReadJournal::now(&mark.run_id);
+    loop {
+        let view = match client.call(&read) {
+            Ok(lines) if lines.view.head.is_some() => return None,
+            Ok(lines) => lines.view,
+            Err(EngineError::Unreachable { .. }) if read.wait_ms > 0 => {
+                std::thread::sleep(PAUSE);
+                continue;
+            }
+            Err(_) => return None,
+        };
+        let is_over = matches!(view.state, QueueState::Finished { .. } | QueueState::Local { .. });
+        if read.wait_ms == 0 || is_over {
+            print!("{}", described(view));
+        }
+        if !watches || is_over {
+            return Some(Exit::Done);
+        }
+        if read.wait_ms == 0 {
+            eprintln!("Waiting for a worker to start it. Stop: Ctrl-C");
+        }
+        read.wait_ms = LOOK_MS;
+    }
+}
+
+/// How a run stands that was given up.
+const ABANDONED: &str = "abandoned";
+
+/// Gives up the run that the command line names where it has no journal. `None`: it has one, or is none of
+/// the fleet's; the ordinary verb knows what to do.
+pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<Exit> {
+    let mark = meant(argv, server, client)?;
+    let look = || client.call_within(PATIENCE, &ReadJournal::now(&mark.run_id));
+    let view = match look() {
+        Ok(lines) => lines.view,
+        Err(EngineError::NotFound { .. }) => return None,
+        Err(error) => return Some(refuse(&error.to_string())),
+    };
+    if view.head.is_some() {
+        return None;
+    }
+    if let QueueState::Finished { status: how } = view.state {
+        eprintln!("Run {} is already {how}.", mark.run_id);
+        return Some(if how == ABANDONED { Exit::Done } else { Exit::Failed });
+    }
+    if let Err(exit) = demand_person("abandoning a run") {
+        return Some(exit);
+    }
+    let lease = match claim(&mark, client) {
+        Ok(lease) => lease,
+        Err(error) => return Some(refuse(&error.to_string())),
+    };
+    let state = match look() {
+        Ok(lines) if lines.view.head.is_none() => {
+            QueueState::Finished { status: ABANDONED.to_owned() }
+        }
+        // A worker had started it in the meantime.
+        Ok(_) | Err(_) => QueueState::Ready,
+    };
+    let is_begun = state == QueueState::Ready;
+    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
+    if let Err(error) = client.call_within(PATIENCE, &release) {
+        return Some(refuse(&error.to_string()));
+    }
+    if is_begun {
+        return None;
+    }
+    eprintln!("Run {} is abandoned. No worker had started it.", mark.run_id);
+    Some(Exit::Done)
+}

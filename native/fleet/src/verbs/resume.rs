@@ -1,0 +1,153 @@
+//! `onloop resume` of a fleet's run: it moves lease, ledger and work to this machine, and the fleet does not
+//! touch the run again.
+
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use onloop::host::{OsFiles, Root};
+use onloop_core::documents::fleet_run::FleetRun;
+use onloop_core::effect::{Exit, Io, Program, Start};
+use onloop_core::text;
+use onloop_core::verb::{only_for_a_person, settle};
+
+use super::{TrackedRun, holder, runs_of, tracked, tracked_runs};
+use crate::client::Client;
+use crate::clone::{self, REMOTE};
+use crate::engine::{Claim, EngineError, Lease, QueueState, ReadJournal, Release};
+use crate::journal::{Mirror, Writer, on_journal};
+use crate::submit;
+
+/// How long a worker has to stop.
+const STOP_PATIENCE: Duration = Duration::from_secs(90);
+/// Between two looks at whether it has.
+const STOP_PAUSE: Duration = Duration::from_millis(250);
+/// How long a server is waited for that cannot be reached.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The fleet's run that the command line means.
+pub(super) fn meant(argv: &[String], server: &str, client: &Client) -> Option<TrackedRun> {
+    let runs = runs_here()?;
+    tracked::discover(argv, &runs, server, client);
+    let tracked_runs = tracked_runs(&runs);
+    tracked_runs.into_iter().find(|mark| argv.contains(&mark.run_id))
+}
+
+/// Brings the run here; afterwards it is a run of this machine alone.
+pub(super) fn bring(mark: &TrackedRun, client: &Client) -> Result<(), Exit> {
+    demand_person("bringing a run home")?;
+    let root = root_of(mark, client)?;
+    eprintln!("Moving run {} to {root}", mark.run_id);
+    let lease = match claim(mark, client) {
+        Ok(lease) => lease,
+        Err(error) => return Err(refuse(&error.to_string())),
+    };
+    if let Err(error) = std::env::set_current_dir(&root) {
+        return Err(refuse(&format!("`{root}`: {error}")));
+    }
+    let exit = settle_here(mark, client, &lease);
+    let state = match exit {
+        Exit::Done => QueueState::Local { host: holder() },
+        _ => QueueState::Ready,
+    };
+    let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
+    client.call_within(PATIENCE, &release).map_err(|error| refuse(&error.to_string()))?;
+    if exit != Exit::Done {
+        return Err(exit);
+    }
+    let runs = runs_here().ok_or_else(|| refuse("there is no state home"))?;
+    let marker = Path::new(&runs).join(&mark.run_id).join("fleet.json");
+    std::fs::remove_file(&marker)
+        .map_err(|error| refuse(&format!("`{}`: {error}", marker.display())))
+}
+
+/// The ordinary verb, now that the run is here.
+pub(super) fn go_on(argv: &[String]) -> ExitCode {
+    let error = match std::env::current_exe() {
+        Ok(program) => Command::new(program).args(argv.iter().skip(1)).exec(),
+        Err(error) => error,
+    };
+    ExitCode::from(refuse(&format!("`onloop` could not be started: {error}")).code())
+}
+
+/// The folder of all runs of this machine.
+fn runs_here() -> Option<String> {
+    let env = std::env::vars_os();
+    let env =
+        env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let cwd = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
+    runs_of(&Start { env: env.collect(), cwd, ..Start::example(["onloop"]) })
+}
+
+/// The checkout that the run comes home to.
+fn root_of(mark: &TrackedRun, client: &Client) -> Result<String, Exit> {
+    if let Some(root) = &mark.run.root {
+        return Ok(root.clone());
+    }
+    let id = &mark.run_id;
+    let found = client.call_within(PATIENCE, &ReadJournal::now(id));
+    let repository = found.map_err(|error| refuse(&error.to_string()))?.view.repository;
+    let here = std::env::current_dir().unwrap_or_default();
+    let Some(root) = clone::checkout_of(&here, &repository) else {
+        let repository = text::one_line(&repository);
+        return Err(refuse(&format!(
+            "run {id} works on {repository}, and this folder is not a checkout of it\n  fix: run this in a \
+             checkout whose remote `{REMOTE}` is {repository}"
+        )));
+    };
+    let root = root.to_string_lossy().into_owned();
+    submit::remember(id, FleetRun { root: Some(root.clone()), ..mark.run.clone() })?;
+    Ok(root)
+}
+
+/// Claims the lease of the run; the present holder is asked to stop.
+pub(super) fn claim(mark: &TrackedRun, client: &Client) -> Result<Lease, EngineError> {
+    let claim = Claim { run_id: mark.run_id.clone(), holder: holder(), recall: true };
+    let began = Instant::now();
+    let mut told = false;
+    loop {
+        match client.call_within(PATIENCE, &claim) {
+            Err(EngineError::Busy { holder, .. }) if began.elapsed() < STOP_PATIENCE => {
+                if !std::mem::replace(&mut told, true) {
+                    eprintln!("  Waiting for {holder} to stop");
+                }
+                std::thread::sleep(STOP_PAUSE);
+            }
+            claimed => return claimed,
+        }
+    }
+}
+
+/// The program that makes the checkout and records the move, on the run's journal.
+fn settle_here(mark: &TrackedRun, client: &Client, lease: &Lease) -> Exit {
+    let (id, remote) = (mark.run_id.clone(), mark.run.remote.clone());
+    let (for_host, lease) = (client.clone(), lease.clone());
+    onloop::main_on(
+        |start| Program::new(start, async move |io| settle(&io, &id, &remote).await),
+        |start, host| {
+            let Some(runs) = runs_of(start) else { return host };
+            let mut files = OsFiles::new(Root::new("/"));
+            let mirror = Mirror::new(&runs, &mark.run_id);
+            if let Err(error) = mirror.pull(&mut files, &for_host) {
+                eprintln!("warning: run {}: {error}", mark.run_id);
+            }
+            let writer = Writer::Driver { lease, pusher: None };
+            on_journal(host, &runs, for_host, writer)
+        },
+    )
+}
+
+/// Refuses an agent in its turn, before anything is asked of the server.
+pub(super) fn demand_person(what: &'static str) -> Result<(), Exit> {
+    let demand = async move |io: Io| only_for_a_person(&io, what).await.err().unwrap_or(Exit::Done);
+    match onloop::main_on(|start| Program::new(start, demand), |_, host| host) {
+        Exit::Done => Ok(()),
+        exit => Err(exit),
+    }
+}
+
+pub(super) fn refuse(why: &str) -> Exit {
+    eprintln!("error: {why}");
+    Exit::Refused
+}
