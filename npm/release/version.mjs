@@ -32,11 +32,12 @@ const CHANGELOG = "CHANGELOG.md";
 const NOTICE = { path: "docs/install.md", pattern: /<!-- no release yet -->\n[^]*?<!-- \/no release yet -->\n/ };
 
 function set(version) {
+  const [[, before]] = versions();
   for (const [path, pattern] of Object.entries(PLACES)) {
     writeFileSync(join(root, path), text(path).replace(pattern, (_, before) => before + version));
   }
   // The lock file names the workspace's own crates, too.
-  execFileSync("cargo", ["update", "--workspace", "--offline", "--quiet"], { cwd: root, stdio: "inherit" });
+  if (version !== before) execFileSync("cargo", ["update", "--workspace", "--offline", "--quiet"], { cwd: root, stdio: "inherit" });
   const today = new Date().toISOString().slice(0, 10);
   writeFileSync(join(root, CHANGELOG), text(CHANGELOG).replace("## [Unreleased]\n", `## [Unreleased]\n\n## [${version}] - ${today}\n`));
   writeFileSync(join(root, NOTICE.path), text(NOTICE.path).replace(NOTICE.pattern, ""));
