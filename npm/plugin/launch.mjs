@@ -110,7 +110,7 @@ function hasTerminal() {
 
 const command = find();
 if (command === undefined) {
-  refuse("the program is not installed; `npm install -g onloop` installs it");
+  refuse("the program is not installed; https://github.com/onloop/onloop/blob/main/docs/install.md tells how to install it");
 } else {
   const passed = hasTerminal() ? ["SIGTERM"] : ["SIGTERM", "SIGHUP", "SIGINT"];
   let child;

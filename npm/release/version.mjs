@@ -1,46 +1,71 @@
-// `node version.mjs [TAG]`: prints the version of everything that is published, which must be one and the same, and what the
-// tag names where one is given.
+// `node version.mjs` prints the version of everything that is published, which must be one and the same.
+// `node version.mjs TAG` also demands that the tag, the changelog and the documents agree with it.
+// `node version.mjs --set VERSION` prepares a release: it writes the version and today's date where they belong, and takes
+// the notice out of the documents that there is no release yet.
 
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { argv, exit } from "node:process";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+const text = (path) => readFileSync(join(root, path), "utf8");
 
-/** The workspace's own, in the section that all crates take it from. */
-function ofWorkspace(toml) {
-  const section = toml.slice(toml.indexOf("[workspace.package]"));
-  return /^version = "([^"]+)"$/m.exec(section)?.[1];
+/** Where a version is written down: behind what the first group of a pattern matches. */
+const TOML = /((?:^version|^[\w-]+ = \{ path = "[^"]+", version) = ")([^"]+)/gm;
+const MANIFEST = /(^ {2}"version": ")([^"]+)/gm;
+const LOCK = /(^ {2}"version": "|^ {6}"name": "onloop",\n {6}"version": ")([^"]+)/gm;
+const PLACES = {
+  "Cargo.toml": TOML,
+  "action.yml": /(^ {4}default: ")([0-9][^"]*)/gm,
+  "npm/package.json": MANIFEST,
+  "npm/package-lock.json": LOCK,
+  "npm/vscode/package.json": MANIFEST,
+  "npm/vscode/package-lock.json": LOCK,
+  "npm/plugin/.claude-plugin/plugin.json": MANIFEST,
+  "npm/plugin/.codex-plugin/plugin.json": MANIFEST,
+  "docs/install.md": /(^version=)([^\n]+)/gm,
+  "docs/github.md": /(COMMIT # v|^ {4}version: |onloop\/onloop 'refs\/tags\/v)(\d+\.\d+\.\d+)/gm,
+};
+const CHANGELOG = "CHANGELOG.md";
+const NOTICE = { path: "docs/install.md", pattern: /<!-- no release yet -->\n[^]*?<!-- \/no release yet -->\n/ };
+
+function set(version) {
+  const [[, before]] = versions();
+  for (const [path, pattern] of Object.entries(PLACES)) {
+    writeFileSync(join(root, path), text(path).replace(pattern, (_, before) => before + version));
+  }
+  // The lock file names the workspace's own crates, too.
+  if (version !== before) execFileSync("cargo", ["update", "--workspace", "--offline", "--quiet"], { cwd: root, stdio: "inherit" });
+  const today = new Date().toISOString().slice(0, 10);
+  writeFileSync(join(root, CHANGELOG), text(CHANGELOG).replace("## [Unreleased]\n", `## [Unreleased]\n\n## [${version}] - ${today}\n`));
+  writeFileSync(join(root, NOTICE.path), text(NOTICE.path).replace(NOTICE.pattern, ""));
 }
 
-/** Where a version is written down, and which one is there. */
+/** Every version that is written down, with its place. */
 function versions() {
-  const text = (path) => readFileSync(join(root, path), "utf8");
-  const manifests = [
-    "npm/package.json",
-    "npm/vscode/package.json",
-    "npm/plugin/.claude-plugin/plugin.json",
-    "npm/plugin/.codex-plugin/plugin.json",
-  ];
-  const ofAction = /^ {4}default: "([0-9][^"]*)"$/m.exec(text("action.yml"))?.[1];
-  const others = [
-    ["Cargo.toml", ofWorkspace(text("Cargo.toml"))],
-    ["action.yml", ofAction],
-  ];
-  return [...others, ...manifests.map((path) => [path, JSON.parse(text(path)).version])];
+  return Object.entries(PLACES).flatMap(([path, pattern]) => {
+    const found = [...text(path).matchAll(pattern)].map(([, , version]) => [path, version]);
+    return found.length === 0 ? [[path, "none"]] : found;
+  });
 }
 
-const [tag] = argv.slice(2);
-const found = [...versions(), ...(tag === undefined ? [] : [["the tag", tag.replace(/^v/, "")]])];
+/** What is wrong with the tag, a line each. */
+function faults(tag, version) {
+  return [
+    tag !== `v${version}` && `the tag is \`${tag}\`; expected \`v${version}\``,
+    !text(CHANGELOG).includes(`\n## [${version}] - `) && `${CHANGELOG} has no heading for ${version}`,
+    NOTICE.pattern.test(text(NOTICE.path)) && `${NOTICE.path} says that there is no release`,
+  ].filter(Boolean);
+}
+
+const [word, value] = argv.slice(2);
+if (word === "--set") set(value);
+const found = versions();
 const [[, version]] = found;
-if (tag !== undefined && !tag.startsWith("v")) {
-  console.error(`error: the tag is \`${tag}\`; expected \`v${version}\``);
-  exit(1);
-}
-if (found.some(([, other]) => other !== version)) {
-  console.error("error: these versions must be the same:");
-  for (const [path, other] of found) console.error(`  ${other}  ${path}`);
-  exit(1);
-}
+const others = found.filter(([, other]) => other !== version).map(([path, other]) => `${path} has version ${other}; Cargo.toml has ${version}`);
+const wrong = [...others, ...(word === undefined || word === "--set" ? [] : faults(word, version))];
+for (const fault of wrong) console.error(`error: ${fault}`);
+if (wrong.length > 0) exit(1);
 console.log(version);

@@ -31,6 +31,16 @@ test("every workflow that is compiled is one to GitHub", async () => {
   }
 });
 
+test("our own workflows are ones to GitHub, and the action that they share", async () => {
+  const folder = join(top, ".github/workflows");
+  for (const name of readdirSync(folder)) {
+    const { errors, jobs } = await github.workflow(readFileSync(join(folder, name), "utf8"));
+    assert.deepEqual(errors, [], name);
+    assert.ok(jobs.length > 0, name);
+  }
+  assert.deepEqual(github.action(readFileSync(join(top, ".github/actions/setup/action.yml"), "utf8")), []);
+});
+
 test("the parser says what is wrong", async () => {
   const good = read("github.yml");
   for (const [from, to, expected] of [

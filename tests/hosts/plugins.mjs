@@ -73,7 +73,7 @@ export function protects(client, install, { denied, ran, options }) {
     await install(place, source());
     const results = await lines(client, place, both, options);
     assert.ok(!ran(place.project) && !made(place), results.join("\n"));
-    for (const result of results) assert.match(result, /npm install -g onloop/);
+    for (const result of results) assert.match(result, /docs\/install\.md/);
   });
 
   async function judges(place) {

@@ -6,7 +6,6 @@ import { createHash } from "node:crypto";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { standIn } from "./programs.mjs";
 
 const stands = fileURLToPath(new URL("stand-ins", import.meta.url));
 
@@ -25,30 +24,38 @@ function copy(from, to) {
   copyFileSync(from, to);
 }
 
-/** What git knows of and what it would take, as it lies there now. */
+/** Copies what git knows of and what it would take, as it lies there now. */
+export function copyCheckout(from, to) {
+  const words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const names = execFileSync("git", words, { cwd: from, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+  for (const name of names.split("\0").filter((name) => name !== "")) {
+    // What is deleted and not committed yet is not there.
+    if (existsSync(join(from, name))) copy(join(from, name), join(to, name));
+  }
+}
+
 function checkOut(given, { folder, world, platform }) {
   if (given["persist-credentials"] !== "false") {
     throw new Error("a checkout keeps the token for every script that follows; set `persist-credentials: false`");
   }
   if (platform !== undefined) return;
-  const words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-  const names = execFileSync("git", words, { cwd: world.repository, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
-  for (const name of names.split("\0").filter((name) => name !== "")) {
-    // What is deleted and not committed yet is not there.
-    if (existsSync(join(world.repository, name))) copy(join(world.repository, name), join(folder, name));
-  }
+  copyCheckout(world.repository, folder);
   copy(join(stands, "test"), join(folder, "test"));
 }
 
-function setUpNode(given) {
-  if (!/^\d+$/.test(given["node-version"] ?? "")) throw new Error("`node-version` is a major version");
+/** The real one fails where it finds no lock file. */
+function setUpNode(given, { world }) {
+  for (const pattern of given["cache-dependency-path"]?.split("\n") ?? []) {
+    const found = execFileSync("git", ["ls-files", "--", `:(glob)${pattern}`], { cwd: world.repository, encoding: "utf8" });
+    if (found === "") throw new Error(`no lock file is at \`${pattern}\``);
+  }
 }
 
 function upload(given, { folder, world, platform }) {
   const source = join(folder, given.path);
   if (platform !== undefined) {
     mkdirSync(dirname(source), { recursive: true });
-    writeFileSync(source, standIn(platform));
+    writeFileSync(source, `A stand-in for a program for ${platform}\n`);
   }
   if (given["if-no-files-found"] !== "error") throw new Error("an artifact that is missing must be an error: `if-no-files-found: error`");
   if (!existsSync(source)) throw new Error(`no file at \`${given.path}\``);
@@ -97,7 +104,8 @@ function attest(given, { folder, world, permissions }) {
 /** What each action takes, and what it does here. */
 export const ACTIONS = {
   "actions/checkout": { takes: ["persist-credentials"], perform: checkOut },
-  "actions/setup-node": { takes: ["node-version"], perform: setUpNode },
+  "actions/setup-node": { takes: ["node-version", "registry-url", "cache", "cache-dependency-path"], perform: setUpNode },
+  "Swatinem/rust-cache": { takes: ["key", "save-if"], perform: () => {} },
   "actions/upload-artifact": { takes: ["name", "path", "if-no-files-found"], perform: upload },
   "actions/download-artifact": { takes: ["name", "path", "pattern"], perform: download },
   "actions/attest-build-provenance": { takes: ["subject-path"], perform: attest },

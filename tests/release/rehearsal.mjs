@@ -1,11 +1,12 @@
-// The world in which the release workflow is rehearsed: folders for its jobs, a registry, a place for git, and the variables
-// that lead its scripts to them instead of to the real ones.
+// The world in which workflows are rehearsed: folders for their jobs, a registry, a place for git, and the variables that
+// lead their scripts to them instead of to the real ones.
 
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { copyCheckout } from "./actions.mjs";
 
 export const repository = fileURLToPath(new URL("../..", import.meta.url));
 export const platform = `${process.platform}-${process.arch}`;
@@ -34,8 +35,16 @@ export async function startRegistry(folder) {
   return { ...JSON.parse(said), folder, end: () => child.stdin.end() };
 }
 
-/** A world for `tag`, in a new temporary folder. */
-export async function rehearse(tag) {
+/** A checkout that is ready for the tag of a version, made as docs/releasing.md says. */
+function prepared(folder, version) {
+  copyCheckout(repository, folder);
+  execFileSync(process.execPath, ["npm/release/version.mjs", "--set", version], { cwd: folder });
+  for (const words of [["init", "--quiet"], ["add", "--all"]]) execFileSync("git", words, { cwd: folder });
+  return folder;
+}
+
+/** A world for the tag of `version`, in a new temporary folder. */
+export async function rehearse(version) {
   const top = mkdtempSync(join(tmpdir(), "onloop-rehearsal-"));
   const folder = (name) => {
     const path = join(top, name);
@@ -47,9 +56,13 @@ export async function rehearse(tag) {
   const world = {
     top,
     remote,
-    repository,
-    tag,
+    repository: prepared(folder("repository"), version),
+    tag: `v${version}`,
     platform,
+    contexts: { github: { token: "a-token", repository: "onloop/onloop", ref: `refs/tags/v${version}` } },
+    secrets: {},
+    // Whether the registry believes the workflow without a token.
+    isTrusted: false,
     work: folder("jobs"),
     artifacts: join(top, "artifacts"),
     releases: folder("releases"),
@@ -59,14 +72,15 @@ export async function rehearse(tag) {
     registry: await startRegistry(join(top, "registry")),
     environment: (permissions, environment) => variables(world, folder, permissions, environment),
   };
+  world.secrets.npm = { NPM_TOKEN: world.registry.token };
   return world;
 }
 
-/** npm's settings; the token is there for a job that the real registry would believe. */
-export function npmSettings(world, name, believed) {
-  const { address, token } = world.registry;
+/** npm's settings, with a token or the name of the variable that has one. */
+export function npmSettings(world, name, token = "${NODE_AUTH_TOKEN}") {
+  const { address } = world.registry;
   const lines = [`registry=${address}/`, "fetch-retries=0", "update-notifier=false", "audit=false", "fund=false"];
-  if (believed) lines.push(`${address.replace("http:", "")}/:_authToken=${token}`);
+  lines.push(`${address.replace("http:", "")}/:_authToken=${token}`);
   const file = join(world.top, name);
   writeFileSync(file, `${lines.join("\n")}\n`);
   return file;
@@ -74,7 +88,7 @@ export function npmSettings(world, name, believed) {
 
 function variables(world, folder, permissions, environment) {
   const may = Object.entries(permissions).map(([name, what]) => `${name}:${what}`);
-  const believed = environment === "npm" && may.includes("id-token:write");
+  const isBelieved = world.isTrusted && environment === "npm" && may.includes("id-token:write");
   const insteadOf = may.includes("contents:write") ? [[`url.${world.remote}.insteadOf`, REMOTE]] : [];
   const git = Object.fromEntries(insteadOf.flatMap(([key, value], at) => [[`GIT_CONFIG_KEY_${at}`, key], [`GIT_CONFIG_VALUE_${at}`, value]]));
   return {
@@ -92,7 +106,8 @@ function variables(world, folder, permissions, environment) {
     CARGO_HOME: process.env.CARGO_HOME ?? join(process.env.HOME, ".cargo"),
     RUSTUP_HOME: process.env.RUSTUP_HOME ?? join(process.env.HOME, ".rustup"),
     ...(process.env.RUSTUP_TOOLCHAIN && { RUSTUP_TOOLCHAIN: process.env.RUSTUP_TOOLCHAIN }),
-    npm_config_userconfig: npmSettings(world, believed ? "npmrc-believed" : "npmrc", believed),
+    npm_config_userconfig: npmSettings(world, "npmrc", isBelieved ? world.registry.token : undefined),
+    NODE_AUTH_TOKEN: "",
     npm_config_cache: folder("npm-cache"),
     REHEARSAL_CARGO: process.env.CARGO ?? real("cargo"),
     REHEARSAL_NPM: real("npm"),

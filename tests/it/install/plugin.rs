@@ -94,7 +94,7 @@ fn without_a_program_calls_are_refused_and_nothing_else() {
         ))
     };
     let run = launch(CALL).expect_exit(2);
-    assert!(run.stderr.contains("npm install -g onloop"), "{run:?}");
+    assert!(run.stderr.contains("docs/install.md"), "{run:?}");
     launch("{").expect_exit(2);
     launch(STOP).expect_exit(0);
     launch(r#"{"hook_event_name":"UserPromptSubmit"}"#).expect_exit(0);
