@@ -12,7 +12,7 @@ import { open, readFile, rename, rm, rmdir, stat, unlink } from "node:fs/promise
 import { Failure } from "../failure.js";
 import { failure, is } from "./errors.js";
 import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
-import { type Answer, type GitProgram, complaint, line, succeeded } from "./git_program.js";
+import { type Answer, type GitAsked, type GitProgram, complaint, line, succeeded } from "./git_program.js";
 import { left, locked } from "./git_trouble.js";
 
 /** Paths are bytes; this encoding keeps every one of them. */
@@ -33,6 +33,12 @@ interface Before {
   written: Set<string>;
   /** Files that git may make. */
   made: Set<string>;
+}
+
+/** Switches to a branch, which it may create first. */
+export async function switchTo(git: GitProgram, cwd: string, { branch, create }: GitAsked<"switch">): Promise<void> {
+  if (create) await checkOut(git, cwd, ["--create", branch]);
+  else await checkOut(git, cwd, [branch], `refs/heads/${branch}`);
 }
 
 /** Runs `git switch` with `words`, which makes the files those of `revision`; without it none changes. */

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../failure.js";
+import type { GitRequest } from "../vocabulary.js";
 import { code, failure, is } from "./errors.js";
 import { enclosing } from "./git_discovery.js";
 import { named } from "./git_trouble.js";
@@ -70,6 +71,9 @@ const KEPT = new Set([
 
 /** Numbered variables, of which each is one setting: see `GIT_CONFIG_COUNT`. */
 const KEPT_NUMBERED = /^GIT_CONFIG_(KEY|VALUE)_/;
+
+/** The request of this kind. */
+export type GitAsked<Kind extends GitRequest["git"]> = Extract<GitRequest, { git: Kind }>;
 
 /** What git answered. */
 export interface Answer {

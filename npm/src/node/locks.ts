@@ -16,7 +16,8 @@ import { type BigIntStats, fstatSync, lstatSync, unlinkSync } from "node:fs";
 import { type FileHandle, lstat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure } from "../failure.js";
-import type { LockHolder, Locks, ProcessRole } from "../host.js";
+import type { Asked } from "../host.js";
+import type { LockHolder, ProcessRole } from "../vocabulary.js";
 import { failure, is, onPath } from "./errors.js";
 import { openToInspect, readAt } from "./files.js";
 import { type Holder, isGone, parse, shown, toLine } from "./holder.js";
@@ -52,13 +53,13 @@ type Inspection =
 interface Ours {
   nowMs: number;
   isPrivate: boolean;
-  role: ProcessRole | undefined;
+  role: ProcessRole | null;
 }
 
 /** `changed`: what was in the way has just gone; trying again may succeed at once. */
 type Attempt = { held: FileHandle } | { obstacle: Obstacle } | "changed";
 
-export class NodeLocks implements Locks {
+export class NodeLocks {
   readonly #root: Root;
   readonly #identity: Identity;
   readonly #interrupts: Interrupts;
@@ -70,13 +71,8 @@ export class NodeLocks implements Locks {
     this.#interrupts = interrupts;
   }
 
-  async lock(
-    path: string,
-    waitMs: number,
-    nowMs: number,
-    isPrivate = false,
-    role?: ProcessRole,
-  ): Promise<void> {
+  /** Becomes the only holder of a lock file; `nowMs` is written into it for people. */
+  async lock({ path, wait_ms: waitMs, private: isPrivate, role = null }: Asked<"lock">, nowMs: number): Promise<void> {
     const ours = { nowMs, isPrivate, role };
     const target = this.#root.resolve(path);
     if (this.#held.has(target)) {
@@ -120,11 +116,11 @@ export class NodeLocks implements Locks {
     }
   }
 
-  async holder(path: string): Promise<LockHolder | undefined> {
+  async holder(path: string): Promise<LockHolder | null> {
     const target = this.#root.resolve(path);
     return onPath("look at", path, async () => {
       const file = await openLock(target);
-      if (file === undefined) return undefined;
+      if (file === undefined) return null;
       try {
         const holder = await readHolder(file);
         if (holder === undefined) throw refusal({ why: "unreadable" }, path);
@@ -133,7 +129,7 @@ export class NodeLocks implements Locks {
         const live =
           host === this.#identity.host &&
           (!isGone(holder) || (await tryLock(file, "shared")) === "held");
-        return { process: { pid, host, started }, live, ...(role === undefined ? {} : { role }) };
+        return { process: { pid, host, started }, live, role };
       } finally {
         await file.close();
       }

@@ -9,7 +9,7 @@
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import type { ProcessSpec } from "../host.js";
+import type { ProcessSpec } from "../vocabulary.js";
 import { Interrupts } from "./interrupts.js";
 import { all, lookUp } from "./process_table.js";
 import { Running } from "./processes.js";
@@ -38,6 +38,21 @@ const LOCKS_GRACE_MS = 500;
 const LOOK_EVERY_MS = 5;
 /** Longest command line that is shown. */
 const SHOWN_CHARS = 200;
+
+/** What these programs have of what others may ask for: nothing. */
+const ALONE = {
+  env_remove: [],
+  env_set: {},
+  timeout_ms: null,
+  stream_to: null,
+  private: false,
+  label: null,
+  interactive: false,
+  wake_after_ms: null,
+  wake_on_input: false,
+  wake_on_lines: false,
+  announce: false,
+};
 
 export class OwnPrograms {
   readonly #interrupts: Interrupts | undefined;
@@ -74,10 +89,13 @@ export class OwnPrograms {
       stdio: [fed ? "pipe" : "ignore", "pipe", "pipe"],
     });
     // Both ends of a stream are kept, and together they are all that may come.
-    const captureBytes = Math.ceil(limitBytes / 2);
-    const command = { argv: [program, ...words] };
-    const spec: ProcessSpec = { command, cwd, envRemove: [], envSet: {}, captureBytes, interactive: false };
-    if (fed) spec.stdin = input;
+    const spec: ProcessSpec = {
+      command: { argv: [program, ...words] },
+      cwd,
+      stdin: fed ? input : null,
+      capture_bytes: Math.ceil(limitBytes / 2),
+      ...ALONE,
+    };
     const running = new Running(child, spec, undefined, new Interrupts(), () => undefined, () => undefined);
     let waitsFor: string | undefined;
     let wasInterrupted = false;
@@ -90,11 +108,11 @@ export class OwnPrograms {
     const unwatch = this.#interrupts?.watch(() => end("interrupted"));
     this.#running.set(running, child.pid);
     try {
-      const turn = await running.follow({ afterMs: undefined, onInput: undefined });
-      if (typeof turn === "string" || !("status" in turn)) throw new Error("nobody wakes us");
+      const turn = await running.follow({ afterMs: null, onInput: undefined });
+      if (turn.is !== "process") throw new Error("nothing wakes us");
       const { status, stdout, stderr } = turn;
       if (status === "timed_out" || status === "interrupted") return { how: status, waitsFor };
-      if (stdout.totalBytes > limitBytes) return { how: "too_large" };
+      if (stdout.total_bytes > limitBytes) return { how: "too_large" };
       const exit = "exited" in status ? status.exited : -1;
       return { how: "ended", exit, stdout: joined(stdout), stderr: joined(stderr) };
     } finally {

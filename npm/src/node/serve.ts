@@ -8,7 +8,7 @@
 import { randomBytes } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { Failure } from "../failure.js";
-import type { Call, CallAnswer, Serve } from "../host.js";
+import type { CallAnswer, Outcome, ServeRequest, WebCall } from "../vocabulary.js";
 import type { NodeChanges } from "./changes.js";
 import { reason } from "./errors.js";
 import { type Interrupts, interrupted } from "./interrupts.js";
@@ -24,10 +24,10 @@ const CALLS = 32;
 /** What may wait for a slow reader of an open answer. */
 const PART_BYTES = 64 * 1024;
 
-export class NodeServe implements Serve {
+export class NodeServe {
   readonly #interrupts: Interrupts;
   readonly #changes: NodeChanges;
-  readonly #calls: Call[] = [];
+  readonly #calls: WebCall[] = [];
   /** Calls without an answer, also those of browsers that have gone. */
   readonly #waiting = new Map<number, ServerResponse>();
   readonly #open = new Map<number, ServerResponse>();
@@ -40,7 +40,22 @@ export class NodeServe implements Serve {
     this.#changes = changes;
   }
 
-  async listen(port: number): Promise<{ port: number; secret: Uint8Array }> {
+  async perform(request: ServeRequest): Promise<Outcome> {
+    switch (request.serve) {
+      case "listen":
+        return this.#listen(request.port);
+      case "next":
+        return this.#next(request.wait_ms ?? Infinity, request.folders);
+      case "answer":
+        this.#answer(request.call, request.answer);
+        break;
+      case "push":
+        this.#push(request.call, request.bytes);
+    }
+    return { is: "done" };
+  }
+
+  async #listen(port: number): Promise<Outcome> {
     if (this.#server !== undefined) {
       throw new Failure("exists", "this program is a server already");
     }
@@ -71,24 +86,24 @@ export class NodeServe implements Serve {
     this.#server = server;
     const address = server.address();
     const actual = typeof address === "object" && address !== null ? address.port : port;
-    return { port: actual, secret: new Uint8Array(randomBytes(32)) };
+    return { is: "listening", port: actual, secret: randomBytes(32) };
   }
 
-  async next(waitMs: number | undefined, folders: string[]): Promise<Call | undefined> {
+  async #next(waitMs: number, folders: string[]): Promise<Outcome> {
     if (this.#server === undefined) throw new Failure("not_found", "this program is not listening yet");
     const hears = folders.length > 0;
     if (hears) this.#changes.follow(folders);
-    const end = waitMs === undefined ? Infinity : performance.now() + waitMs;
+    const end = performance.now() + waitMs;
     for (;;) {
       if (this.#interrupts.take()) throw interrupted();
       const call = this.#calls.shift();
       if (call !== undefined) {
         this.#forget();
-        return call;
+        return { is: "call", ...call };
       }
-      if (hears && this.#changes.take()) return undefined;
+      if (hears && this.#changes.take()) return { is: "no_call" };
       const left = end - performance.now();
-      if (left <= 0) return undefined;
+      if (left <= 0) return { is: "no_call" };
       await this.#interrupts.pause(left, (wake) => {
         this.#wake = wake;
         if (hears) this.#changes.hear(wake);
@@ -96,7 +111,7 @@ export class NodeServe implements Serve {
     }
   }
 
-  async answer(call: number, answer: CallAnswer): Promise<void> {
+  #answer(call: number, answer: CallAnswer): void {
     const response = this.#waiting.get(call);
     if (response === undefined) throw new Failure("not_found", `no call ${call} waits for an answer`);
     this.#waiting.delete(call);
@@ -113,7 +128,7 @@ export class NodeServe implements Serve {
     response.write(answer.body);
   }
 
-  async push(call: number, bytes: Uint8Array): Promise<void> {
+  #push(call: number, bytes: Uint8Array): void {
     const response = this.#open.get(call);
     if (response !== undefined && bytes.length === 0) {
       this.#open.delete(call);
@@ -131,7 +146,7 @@ export class NodeServe implements Serve {
   }
 
   /** Ends every connection; called when the program has ended. */
-  async close(): Promise<void> {
+  close(): void {
     this.#server?.closeAllConnections();
     this.#server?.close();
     this.#server = undefined;

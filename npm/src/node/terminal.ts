@@ -1,7 +1,8 @@
 /** The person or program that called: results, notes, questions. */
 
 import { Failure } from "../failure.js";
-import type { Terminal } from "../host.js";
+import type { Asked } from "../host.js";
+import type { Outcome } from "../vocabulary.js";
 import { failure } from "./errors.js";
 import { type Interrupts, interrupted } from "./interrupts.js";
 import { after } from "./timer.js";
@@ -31,7 +32,7 @@ export function isStyled(onTerminal: boolean, env: Record<string, string | undef
 }
 
 /** The standard streams of this process. */
-export class NodeTerminal implements Terminal {
+export class NodeTerminal {
   readonly #surroundings: Surroundings;
   readonly #interrupts: Interrupts;
   #rest = Buffer.alloc(0);
@@ -106,25 +107,14 @@ export class NodeTerminal implements Terminal {
     this.#interrupts.check();
   }
 
-  readInput(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined> {
-    return this.#read(() => this.#takeLines(limitBytes), waitMs);
-  }
-
-  readBytes(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined> {
-    return this.#read(() => this.#takeBytes(limitBytes), waitMs);
-  }
-
-  async #read(
-    take: () => Uint8Array | undefined,
-    waitMs: number | undefined,
-  ): Promise<Uint8Array | undefined> {
-    const end = waitMs === undefined ? undefined : performance.now() + waitMs;
+  async read({ limit_bytes: limitBytes, wait_ms: waitMs, unit }: Asked<"read_input">): Promise<Outcome> {
+    const end = waitMs === null ? undefined : performance.now() + waitMs;
     // Even a caller that only wants what has arrived already gives it time to be delivered.
     for (let isFirst = true; ; isFirst = false) {
-      const taken = take();
-      if (taken !== undefined) return taken;
+      const bytes = unit === "bytes" ? this.#takeBytes(limitBytes) : this.#takeLines(limitBytes);
+      if (bytes !== undefined) return { is: "input", bytes };
       const leftMs = end === undefined ? undefined : Math.max(0, end - performance.now());
-      if (leftMs === 0 && !isFirst) return undefined;
+      if (leftMs === 0 && !isFirst) return { is: "no_input" };
       await this.#more(leftMs);
     }
   }
