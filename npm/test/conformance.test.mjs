@@ -276,7 +276,7 @@ function shown(outcome, root) {
     case "holder":
       return { is: "holder", live: outcome.holder?.live ?? null };
     case "http":
-      return { ...outcome, text: text(outcome.body) };
+      return { is: "http", status: outcome.status, text: text(outcome.body) };
     case "process": {
       const { status, stdout, stderr } = outcome;
       return {

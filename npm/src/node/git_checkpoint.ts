@@ -1,7 +1,7 @@
 /** Keeping the files of a checkout as a commit beside its branches, with an index of its own. */
 
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, lstatSync, type Stats } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, open, rm, stat, utimes } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
@@ -9,6 +9,7 @@ import { Failure } from "../failure.js";
 import type { KeptWork, LeftOut, NamedCheckpoint } from "../vocabulary.js";
 import { failure, is } from "./errors.js";
 import { commit, layoutOf } from "./git_checkout.js";
+import { BYTES, below, byBytes, entries, fields, look, readable, terminated } from "./git_paths.js";
 import { type GitAsked, type GitProgram, line, succeeded } from "./git_program.js";
 
 /** Where the names of checkpoints begin. */
@@ -17,8 +18,6 @@ export const CHECKPOINTS = "refs/onloop/";
 const NOTES = "refs/notes/onloop";
 /** The folder in which copies of records lie; it is the run's and not its work. */
 const OURS = ".hotl";
-/** Paths are bytes; this encoding keeps every one of them. */
-const BYTES = "latin1";
 
 /** What is different in the checkout from what an index says; paths as bytes. */
 interface Changes {
@@ -318,7 +317,7 @@ async function takeIn(
   const stdin = ["-z", "--stdin"];
   const change = async (words: string[], paths: string[]): Promise<void> => {
     if (paths.length === 0) return;
-    const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), BYTES);
+    const input = terminated(paths);
     await git.succeedAside(root, ["update-index", ...words, ...stdin], { index: made.index, input });
   };
   const kept = changes.present.filter((path) => !left.has(path));
@@ -361,7 +360,7 @@ async function unkept(
 
 /** Those of `paths` of which a filter makes something else. */
 async function filteredOf(git: GitProgram, root: string, paths: string[]): Promise<Set<string>> {
-  const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), BYTES);
+  const input = terminated(paths);
   const said = await git.succeedAside(root, ["check-attr", "-z", "--stdin", "filter"], { input });
   const parts = said.toString(BYTES).split("\0");
   const filtered = new Set<string>();
@@ -380,14 +379,10 @@ async function inTheWay(
   id: string,
 ): Promise<string[]> {
   const words = ["diff-index", "--cached", "--name-status", "-z", "--no-renames", id, "--"];
-  const differ = fields(await git.succeedAside(root, words, { index }));
-  const wanted: string[] = [];
-  const leaving = new Set<string>();
-  for (let at = 0; at + 1 < differ.length; at += 2) {
-    const path = differ[at + 1] ?? "";
-    if (differ[at] === "D") wanted.push(path);
-    if (differ[at] === "A") leaving.add(path);
-  }
+  const differ = entries(await git.succeedAside(root, words, { index }));
+  const having = (status: string): string[] => differ.flatMap(([found, path]) => (found === status ? [path] : []));
+  const wanted = having("D");
+  const leaving = new Set(having("A"));
   const found = new Set<string>();
   for (const path of wanted) {
     const parts = path.split("/");
@@ -408,33 +403,6 @@ async function inTheWay(
     }
   }
   return [...found].sort(byBytes).map((path) => `\`${readable(path)}\``);
-}
-
-function fields(output: Buffer): string[] {
-  return output
-    .toString(BYTES)
-    .split("\0")
-    .filter((part) => part !== "");
-}
-
-function below(root: string, path: string): Buffer {
-  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, BYTES)]);
-}
-
-function readable(path: string): string {
-  return Buffer.from(path, BYTES).toString();
-}
-
-function byBytes(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function look(at: Buffer): Stats | undefined {
-  try {
-    return lstatSync(at);
-  } catch {
-    return undefined;
-  }
 }
 
 function isReadable(at: Buffer): boolean {
