@@ -27,7 +27,7 @@ export type HostRequest = Exclude<Request, { do: "process" }> | ProcessRequest;
 export interface Host {
   /**
    * The outcome that the request documents. Throws a `Failure` when the effect did not happen, or
-   * when nobody knows whether it did; kind `unsupported` for what this host cannot do.
+   * when it is unknown whether it did; kind `unsupported` for what this host cannot do.
    */
   perform(request: HostRequest): Promise<Outcome>;
   /** Milliseconds since 1970. */

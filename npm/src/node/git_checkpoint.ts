@@ -271,7 +271,7 @@ function namesProgram(key: string): boolean {
 
 /**
  * Makes `index` ready to be used: begins it with what the checkout's index says, and takes away the
- * lock of a git that was killed. Nobody else uses it: whoever asks drives the run.
+ * lock of a git that was killed. Only the process that drives the run uses it.
  */
 async function prepareIndex(git: GitProgram, root: string, index: string): Promise<void> {
   await rm(`${index}.lock`, { force: true });
@@ -371,7 +371,7 @@ async function filteredOf(git: GitProgram, root: string, paths: string[]): Promi
   return filtered;
 }
 
-/** Files that nobody has kept, where the files of `id` belong. */
+/** Files that no checkpoint has, where the files of `id` belong. */
 async function inTheWay(
   git: GitProgram,
   root: string,

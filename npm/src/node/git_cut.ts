@@ -1,7 +1,7 @@
 /**
  * Changing the files of a checkout completely, or not at all.
  *
- * Git does so by itself as long as nobody ends it. When its time is over, or a person interrupts, it
+ * Git does so by itself as long as it is not killed. When its time is over, or a person interrupts, it
  * has written some of the files and neither index nor HEAD, or all but HEAD. What it was going to
  * touch is known beforehand, and no file of it had anything in it that git does not have: otherwise
  * git would have refused.
@@ -15,7 +15,7 @@ import { below, entries, fields, look, terminated } from "./git_paths.js";
 import { type Answer, type GitAsked, type GitProgram, complaint, line, succeeded } from "./git_program.js";
 import { left, locked } from "./git_trouble.js";
 
-/** How git ends that somebody else has ended. */
+/** The exit code of a git that another process has killed. */
 const SIGNALLED = -1;
 
 /** A checkout before git changes files in it. */
@@ -74,7 +74,7 @@ export async function changeFiles(
     if (answer.exit !== SIGNALLED) return answer;
     throw complaint(answer);
   } catch (error) {
-    // Only these say that git was ended, by us or by somebody else.
+    // Only these say that git was ended, by us or by another process.
     const isCut = error instanceof Failure && ["interrupted", "other"].includes(error.kind);
     if (!isCut) throw error;
     const undisturbed = git.undisturbed();
@@ -110,7 +110,7 @@ async function stateBefore(git: GitProgram, root: string, id: string): Promise<B
   if (head.endsWith(" ")) return before;
   const flags = ["-r", "-z", "--name-status", "--no-renames"];
   const differ = entries(await git.succeed(root, ["diff-tree", ...flags, "HEAD", id, "--"]));
-  // Files that somebody changed are not touched by git, so that nothing has to be put back.
+  // Git does not touch changed files, so they need not be restored.
   const status = ["status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames"];
   const changed = new Set(fields(await git.succeed(root, status)).map((entry) => entry.slice(3)));
   for (const [status, path] of differ) {

@@ -52,7 +52,7 @@ export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merg
     // Also when a person interrupted: what was begun is undone first.
     throw await undo(git.undisturbed(), root, error, elsewhere ? before : undefined);
   }
-  // Whoever worked on the merged branch continues from the result.
+  // A person who worked on the merged branch continues from the result.
   if (!elsewhere || before.branch === branch) return;
   await goBack(git, root, before).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;

@@ -1,4 +1,4 @@
-/** Starting what outlives us: nobody follows it, and nobody of us ends it. */
+/** Starting a program that outlives this one: it is neither followed nor ended. */
 
 import { spawn } from "node:child_process";
 import { Failure } from "../failure.js";

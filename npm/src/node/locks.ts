@@ -4,12 +4,12 @@
  *
  * The file appears complete under its name in one step and names its holder, who also keeps
  * the kernel's lock on it. It is broken only when the process it names is gone *and* the
- * kernel's lock is free. Whoever breaks one first takes the kernel's lock on the dead file, then
+ * kernel's lock is free. The process that breaks one first takes the kernel's lock on the dead file, then
  * checks that the name still leads to it, and only then renames its own file over it; a second
  * breaker is refused the kernel's lock, or finds that the name leads elsewhere.
  *
  * Where no program can take the kernel's lock for us, we break no locks, and our own locks name a
- * machine that does not exist, so that nobody else breaks them either.
+ * machine that does not exist, so that no other process breaks them either.
  */
 
 import { type BigIntStats, fstatSync, lstatSync, unlinkSync } from "node:fs";
@@ -35,9 +35,9 @@ const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
 /**
  * How long the kernel's lock of a process that is gone is waited for: a child that it was just
- * starting may still have it, or somebody who looks.
+ * starting may still have it, or a process that looks.
  */
-const GONE_PATIENCE_MS = 1000;
+const GONE_WAIT_MS = 1000;
 
 /** Why a lock is not ours. */
 type Obstacle =
@@ -79,7 +79,7 @@ export class NodeLocks {
       throw new Failure("busy", `this program already holds the lock \`${path}\``);
     }
     const end = performance.now() + waitMs;
-    const goneEnd = performance.now() + GONE_PATIENCE_MS;
+    const goneEnd = performance.now() + GONE_WAIT_MS;
     let pause = FIRST_PAUSE_MS;
     for (;;) {
       const attempt = await onPath("lock", path, () => this.#attempt(target, ours));

@@ -1,7 +1,7 @@
 /**
  * Programs that the host starts by itself to answer a request: git.
  *
- * They run through the same engine as those that somebody asks for, any number at once. Two things
+ * They run through the same code as those that a program asks for, any number at once. Two things
  * differ. An interrupt ends all that work on the same request and is over only when the request is.
  * And where there is no time they are asked to end before they are killed: git that is killed leaves
  * its locks.
@@ -9,7 +9,6 @@
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import type { ProcessSpec } from "../vocabulary.js";
 import { Interrupts } from "./interrupts.js";
 import { all, lookUp } from "./process_table.js";
 import { Running } from "./processes.js";
@@ -32,27 +31,14 @@ export type OwnEnd =
   /** With the program that it was waiting for, if that is known. */
   | { how: "timed_out" | "interrupted"; waitsFor: string | undefined };
 
-/** How long somebody who has no time waits for programs to take their locks away. */
+/** How long a process that exits at once waits for programs to remove their locks. */
 const LOCKS_GRACE_MS = 500;
 /** How often their end is looked for meanwhile. */
 const LOOK_EVERY_MS = 5;
+/** These programs have no deadline, log, label or terminal from `Running`. */
+const ALONE = { timeout_ms: null, stream_to: null, label: null, interactive: false, wake_on_lines: false };
 /** Longest command line that is shown. */
 const SHOWN_CHARS = 200;
-
-/** What these programs have of what others may ask for: nothing. */
-const ALONE = {
-  env_remove: [],
-  env_set: {},
-  timeout_ms: null,
-  stream_to: null,
-  private: false,
-  label: null,
-  interactive: false,
-  wake_after_ms: null,
-  wake_on_input: false,
-  wake_on_lines: false,
-  announce: false,
-};
 
 export class OwnPrograms {
   readonly #interrupts: Interrupts | undefined;
@@ -89,13 +75,7 @@ export class OwnPrograms {
       stdio: [fed ? "pipe" : "ignore", "pipe", "pipe"],
     });
     // Both ends of a stream are kept, and together they are all that may come.
-    const spec: ProcessSpec = {
-      command: { argv: [program, ...words] },
-      cwd,
-      stdin: fed ? input : null,
-      capture_bytes: Math.ceil(limitBytes / 2),
-      ...ALONE,
-    };
+    const spec = { ...ALONE, stdin: fed ? input : null, capture_bytes: Math.ceil(limitBytes / 2) };
     const running = new Running(child, spec, undefined, new Interrupts(), () => undefined, () => undefined);
     let waitsFor: string | undefined;
     let wasInterrupted = false;

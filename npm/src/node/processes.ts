@@ -43,7 +43,7 @@ export type Warn = (message: string) => void;
 /** Calls `wake` when standard input has something to read; returns how to stop that. */
 export type WatchInput = (wake: () => void) => () => void;
 
-/** The status line of a process of that name, which began at `started`; where nobody looks, there is none. */
+/** The status line of a process of that name, which began at `started`; none where standard error is not a terminal. */
 export type NewStatusLine = (label: string, started: number) => StatusLine | undefined;
 
 /** When to stop following a program that still runs. */
@@ -243,10 +243,16 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** What counts of a program once it runs. */
+type Followed = Pick<
+  ProcessSpec,
+  "capture_bytes" | "interactive" | "label" | "stdin" | "stream_to" | "timeout_ms" | "wake_on_lines"
+>;
+
 /** One program, from its start to the end of everything it started. */
 export class Running {
   readonly #child: ChildProcess;
-  readonly #spec: ProcessSpec;
+  readonly #spec: Followed;
   readonly #interrupts: Interrupts;
   readonly #warn: Warn;
   readonly #stdout: Keeper;
@@ -275,7 +281,7 @@ export class Running {
 
   constructor(
     child: ChildProcess,
-    spec: ProcessSpec,
+    spec: Followed,
     log: Log | undefined,
     interrupts: Interrupts,
     warn: Warn,
@@ -370,7 +376,7 @@ export class Running {
     });
   }
 
-  /** Kills it and whoever is below it, without a grace period. */
+  /** Kills it and the processes below it, without a grace period. */
   killNow(): void {
     this.#noteBelow();
     this.signal("SIGKILL");
@@ -422,7 +428,7 @@ export class Running {
     stream.on("data", (bytes: Buffer) => {
       keeper.push(bytes);
       if (keeper === this.#stdout) this.#noteLines(bytes);
-      // What is handed over line by line is told by whoever reads it.
+      // The reader of single lines shows them itself.
       if (this.#unread === undefined) this.#statusLine?.output(bytes);
       this.#writeLog(() => log?.(bytes));
     });

@@ -1,8 +1,8 @@
 /**
  * A server for browsers on this machine, through `node:http`.
  *
- * A connection carries one call, so that every connection has an end: whoever sends or reads too
- * slowly is disconnected and holds up nobody else. The bounds are those of the native host.
+ * A connection carries one call, so that every connection has an end: a browser that sends or reads too
+ * slowly is disconnected and delays no other. The bounds are those of the native host.
  */
 
 import { randomBytes } from "node:crypto";
@@ -69,12 +69,12 @@ export class NodeServe {
     const server = createServer(options, (request, response) => this.#take(request, response));
     server.maxConnections = CONNECTIONS;
     server.maxRequestsPerSocket = 1;
-    // What is no call is turned away, and what goes wrong with a connection concerns its browser alone.
+    // What is not a call is refused, and what goes wrong with a connection concerns its browser alone.
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
       const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
       if (!socket.writable) return void socket.destroy();
       socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-      // Whoever does not close their side has read it by then, and gives the connection to others.
+      // A client that does not close its side has read it by then, and others need the connection.
       const lingering = setTimeout(() => socket.destroy(), LINGER_MS);
       socket.once("close", () => clearTimeout(lingering));
     });
@@ -115,7 +115,7 @@ export class NodeServe {
     const response = this.#waiting.get(call);
     if (response === undefined) throw new Failure("not_found", `no call ${call} waits for an answer`);
     this.#waiting.delete(call);
-    // A browser that has gone, or was turned away, needs no answer.
+    // A browser that has gone, or was refused, needs no answer.
     if (isOver(response)) return;
     for (const [name, value] of answer.headers) response.appendHeader(name, value);
     response.statusCode = answer.status;
@@ -161,11 +161,11 @@ export class NodeServe {
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size <= BODY_BYTES) chunks.push(chunk);
-      else if (!response.headersSent) turnAway(response, 413);
+      else if (!response.headersSent) refuseWith(response, 413);
     });
     request.on("end", () => {
       if (size > BODY_BYTES) return;
-      if (this.#calls.length >= CALLS) return turnAway(response, 503);
+      if (this.#calls.length >= CALLS) return refuseWith(response, 503);
       this.#queue(request, Buffer.concat(chunks), response);
     });
   }
@@ -180,7 +180,7 @@ export class NodeServe {
       headers.push([name.toLowerCase(), Buffer.from(value, "latin1").toString("utf8")]);
     }
     const slow = setTimeout(() => {
-      if (this.#waiting.has(call)) turnAway(response, 504);
+      if (this.#waiting.has(call)) refuseWith(response, 504);
     }, ANSWER_MS);
     slow.unref();
     response.on("close", () => {
@@ -197,7 +197,7 @@ export class NodeServe {
     this.#wake?.();
   }
 
-  /** Who has gone may still be answered, but nobody is remembered for ever. */
+  /** A call whose browser has gone may still be answered, but not for ever. */
   #forget(): void {
     if (this.#waiting.size < CALLS) return;
     for (const [call, response] of this.#waiting) if (isOver(response)) this.#waiting.delete(call);
@@ -209,7 +209,7 @@ function isOver(response: ServerResponse): boolean {
   return response.destroyed || response.writableEnded;
 }
 
-/** Ends an answer; whoever does not read it in time is disconnected. */
+/** Ends an answer; a browser that does not read it in time is disconnected. */
 function endSoon(response: ServerResponse, body: Uint8Array | string): void {
   const slow = setTimeout(() => response.destroy(), ANSWER_MS);
   slow.unref();
@@ -217,7 +217,7 @@ function endSoon(response: ServerResponse, body: Uint8Array | string): void {
   response.end(body);
 }
 
-function turnAway(response: ServerResponse, status: number): void {
+function refuseWith(response: ServerResponse, status: number): void {
   const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", connection: "close" };
   endSoon(response.writeHead(status, headers), `${status}\n`);
 }

@@ -34,7 +34,7 @@ export async function endGroup({ group, host, mark }: Asked<"end_group">): Promi
 /** A process by its pid, and when it was started. */
 export type Started = Map<number, string>;
 
-/** Adds whoever is below a process now: what leads a session of its own is, too, as long as whoever started it lives. */
+/** Adds the processes below one, also those that lead a session of their own while their parent lives. */
 export function addBelow(top: number, to: Started): void {
   if (process.platform !== "linux") return;
   const table = all();
@@ -68,7 +68,7 @@ export async function endGroupOf(leader: number): Promise<void> {
   }
   await endAll(() => {
     const table = all();
-    // Whoever has the number itself now is a stranger, and so is their group.
+    // The process that has the number itself now is another one, and so is its group.
     if (table.some(([pid]) => pid === leader)) return [];
     return table.flatMap(([pid, { group, zombie }]) => (group === leader && !zombie ? [pid] : []));
   });
@@ -84,7 +84,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** Asks whoever `find` finds to end, and kills them after the grace. */
+/** Asks the processes that `find` finds to end, and kills them after the grace. */
 async function endAll(find: () => number[]): Promise<{ ended: number; left: number[] }> {
   const begun = performance.now();
   const asked = new Set<number>();

@@ -18,8 +18,8 @@ const CTRL_C = 3;
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b\x0e-\x1f\x7f]/g;
 
 /** What the standard streams are connected to, and how notes are shown. */
-export interface Surroundings {
-  /** Somebody can answer questions. */
+export interface TerminalSettings {
+  /** A person can answer questions. */
   attended: boolean;
   /** Notes keep their styles. */
   styled: boolean;
@@ -33,7 +33,7 @@ export function isStyled(onTerminal: boolean, env: Record<string, string | undef
 
 /** The standard streams of this process. */
 export class NodeTerminal {
-  readonly #surroundings: Surroundings;
+  readonly #settings: TerminalSettings;
   readonly #interrupts: Interrupts;
   #rest = Buffer.alloc(0);
   #ended = false;
@@ -45,8 +45,8 @@ export class NodeTerminal {
    */
   lostOutput: Failure | undefined;
 
-  constructor(surroundings: Surroundings, interrupts: Interrupts) {
-    this.#surroundings = surroundings;
+  constructor(settings: TerminalSettings, interrupts: Interrupts) {
+    this.#settings = settings;
     this.#interrupts = interrupts;
   }
 
@@ -62,7 +62,7 @@ export class NodeTerminal {
   }
 
   async note(text: string): Promise<void> {
-    const shown = this.#surroundings.styled ? text : text.replace(STYLES, "");
+    const shown = this.#settings.styled ? text : text.replace(STYLES, "");
     try {
       await write(process.stderr, shown);
     } catch (error) {
@@ -71,7 +71,7 @@ export class NodeTerminal {
   }
 
   async ask(question: string): Promise<string> {
-    if (!this.#surroundings.attended) throw nobody();
+    if (!this.#settings.attended) throw nobody();
     this.#interrupts.check();
     await this.#forgetTyped();
     await this.note(question);
