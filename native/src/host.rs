@@ -328,7 +328,7 @@ impl OsHost {
             Request::Canonical { path } => {
                 self.files.canonical(&path).map(|path| Outcome::Path { path })
             }
-            Request::Lock { path, wait_ms, private, role } => {
+            Request::Lock { path, wait_ms, private, role, run: _ } => {
                 let now = self.clock.now();
                 self.locks.lock(&path, wait_ms, private, role, now).map(done)
             }

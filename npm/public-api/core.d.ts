@@ -1,4 +1,4 @@
-import type { Outcome } from "./documents.js";
+import type { Captured } from "./documents.js";
 import { Functions } from "./functions.js";
 import type { Host, Secret } from "./host.js";
 import { type ModuleSource } from "./instance.js";
@@ -10,7 +10,7 @@ export declare class Core extends Functions {
     #private;
     readonly language: Language;
     constructor(module: ModuleSource);
-    capture(start: Start, host: Host): Promise<Outcome>;
+    capture(start: Start, host: Host): Promise<Captured>;
     run(start: Start, host: Host, trace?: (line: string) => void): Promise<number>;
     secrets(env: Readonly<Record<string, string>>): Secret[];
     brokenHookAnswer(argv: readonly string[]): string | undefined;

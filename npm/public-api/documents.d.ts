@@ -467,7 +467,7 @@ export type AutoLine = {
         next_command: string;
     };
 };
-export interface Outcome {
+export interface Captured {
     exit: number;
     result: string;
     notes: string;

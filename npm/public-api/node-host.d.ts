@@ -1,6 +1,6 @@
 import type { Failure } from "../failure.js";
-import type { Changes, Clock, Files, Git, Host, Locks, Processes, Serve, Servers, Terminal } from "../host.js";
-import type { Start } from "../vocabulary.js";
+import type { Host, HostRequest } from "../host.js";
+import type { Outcome, Start } from "../vocabulary.js";
 export interface NodeHostOptions {
     cwd?: string;
     frozenMs?: number;
@@ -10,16 +10,10 @@ export interface NodeHostOptions {
 export declare class NodeHost implements Host {
     #private;
     readonly cwd: string;
-    readonly files: Files;
-    readonly changes: Changes;
-    readonly locks: Locks;
-    readonly processes: Processes;
-    readonly git: Git;
-    readonly servers: Servers;
-    readonly serve: Serve;
-    readonly clock: Clock;
-    readonly terminal: Terminal;
     constructor(options?: NodeHostOptions);
+    nowMs(): number;
+    perform(request: HostRequest): Promise<Outcome>;
+    end(): Promise<void>;
     interrupt(): void;
     abandon(): void;
     get terminalLent(): boolean;

@@ -9,4 +9,4 @@ export type { Language } from "./language.js";
 export type * from "./language_documents.js";
 export { PureCore } from "./pure_core.js";
 export type * from "./session_documents.js";
-export type { Start } from "./vocabulary.js";
+export type * from "./vocabulary.js";

@@ -206,15 +206,15 @@ export function bytes(value: unknown): Uint8Array {
   throw new TypeError(`the host gave ${shown(value)} where bytes belong, expected a \`Uint8Array\``);
 }
 
-const CAPABILITIES = ["files", "locks", "processes", "git", "clock", "terminal"] as const;
+const METHODS = ["perform", "nowMs", "end"] as const;
 
 /** What performs the effects of a program. */
 export function host(value: unknown): void {
-  const expected = `an object with ${CAPABILITIES.map((name) => `\`${name}\``).join(", ")}`;
+  const expected = `an object with ${METHODS.map((name) => `\`${name}\``).join(", ")}`;
   if (typeof value !== "object" || value === null) throw wrong("host", value, expected);
-  for (const name of CAPABILITIES) {
-    const part = (value as Record<string, unknown>)[name];
-    if (typeof part !== "object" || part === null) throw wrong(`host.${name}`, part, "an object");
+  for (const name of METHODS) {
+    const method = (value as Record<string, unknown>)[name];
+    if (typeof method !== "function") throw wrong(`host.${name}`, method, "a function");
   }
 }
 

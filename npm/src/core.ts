@@ -2,13 +2,13 @@
 
 import { type Glue, bind } from "../build/onloop.js";
 import * as given from "./arguments.js";
-import type { Outcome } from "./documents.js";
+import type { Captured } from "./documents.js";
 import { Functions } from "./functions.js";
 import type { Host, Secret } from "./host.js";
 import { Instance, type ModuleSource, hasPrograms } from "./instance.js";
 import { Language } from "./language.js";
-import type { Start, Turn } from "./vocabulary.js";
-import { perform } from "./wire.js";
+import type { Start } from "./vocabulary.js";
+import { perform, readTurn } from "./wire.js";
 
 /** Exit code of a bug, as the command line reports it. */
 export const EXIT_BUG = 70;
@@ -38,26 +38,17 @@ export class Core extends Functions {
   }
 
   /** Runs the program of a command line and captures its output. */
-  async capture(start: Start, host: Host): Promise<Outcome> {
+  async capture(start: Start, host: Host): Promise<Captured> {
     const said = { result: "", note: "" };
     given.host(host);
-    const { terminal } = host;
     const listening: Host = {
-      files: host.files,
-      locks: host.locks,
-      processes: host.processes,
-      git: host.git,
-      ...(host.servers && { servers: host.servers }),
-      ...(host.serve && { serve: host.serve }),
-      clock: host.clock,
-      terminal: {
-        say: async (to, text) => {
-          said[to] += text;
-        },
-        ask: (question) => terminal.ask(question),
-        ...(terminal.readInput && { readInput: (limit, waitMs) => terminal.readInput!(limit, waitMs) }),
-        ...(terminal.readBytes && { readBytes: (limit, waitMs) => terminal.readBytes!(limit, waitMs) }),
+      perform: async (request) => {
+        if (request.do !== "say") return host.perform(request);
+        said[request.to] += request.text;
+        return { is: "done" };
       },
+      nowMs: () => host.nowMs(),
+      end: () => host.end(),
     };
     const exit = await this.run(start, listening);
     return { exit, result: said.result, notes: said.note.replace(STYLES, "") };
@@ -82,11 +73,13 @@ export class Core extends Functions {
         const answer = instance.call((core) => core.program_resume(number, reply, attachments));
         const [json, ...sent] = answer as [string, ...Uint8Array[]];
         trace?.(instance.call((core) => core.trace_turn(number, json, sent)));
-        const turn = JSON.parse(json) as Turn;
+        const turn = readTurn({ json, attachments: sent });
         if ("exit" in turn) return turn.exit;
+        const { request } = turn;
         // An onloop started by a program that we run must not overwrite the same file.
-        if (trace && turn.request.do === "process") turn.request.env_remove.push(TRACE);
-        const message = await perform(host, turn.request, sent, secrets);
+        if (trace && request.do === "process") request.env_remove.push(TRACE);
+        const logs = request.do === "process" && request.stream_to !== null;
+        const message = await perform(host, logs ? { ...request, secrets: secrets() } : request);
         reply = message.json;
         attachments = message.attachments;
         trace?.(instance.call((core) => core.trace_reply(number, message.json, message.attachments)));
@@ -95,7 +88,7 @@ export class Core extends Functions {
       try {
         this.#giveBack(instance, number);
       } finally {
-        await end(host);
+        await host.end();
       }
     }
   }
@@ -141,19 +134,6 @@ export class Core extends Functions {
       return use(instance);
     } finally {
       if (!instance.hasTrapped) this.#idle.push(instance);
-    }
-  }
-}
-
-/** Ends what a program has left; its locks are the last, since what was left running may need them. */
-async function end(host: Host): Promise<void> {
-  try {
-    await host.serve?.close();
-  } finally {
-    try {
-      await host.processes.endLeft?.();
-    } finally {
-      await host.locks.releaseAll();
     }
   }
 }

@@ -551,7 +551,7 @@ export type AutoLine =
   | { stop: { exit: number; next_command: string } };
 
 /** The result of a command line. */
-export interface Outcome {
+export interface Captured {
   exit: number;
   /** What it printed for programs. */
   result: string;

@@ -1,6 +1,5 @@
 /**
- * The documents that cross the border to the core. Bytes are not part of them: where a document
- * has `Bytes`, it has the position of an attachment in the list beside it.
+ * What programs ask of a host, and what it answers.
  *
  * Generated from `core/effect/src` by `cargo xtask generate`; do not edit.
  */

@@ -1,6 +1,5 @@
 /**
- * The documents that cross the border to the core. Bytes are not part of them: where a document
- * has `Bytes`, it has the position of an attachment in the list beside it.
+ * What programs ask of a host, and what it answers.
  *
  * Generated from `core/effect/src` by `cargo xtask generate`; do not edit.
  */
@@ -149,6 +148,8 @@ export type Request =
        * What the process is; written into the lock. A lock that does not say is a command line's.
        */
       role?: ProcessRole | null;
+      /** The run that the holder of this lock drives; for hosts that show what they drive. */
+      run?: string | null;
     }
   /** Releases a lock that this program holds → `done`. */
   | {
@@ -283,11 +284,8 @@ export type Request =
   /** Says something to the person or program that called → `done`. */
   | ({ do: "say" } & Say);
 
-/**
- * Content of a file, a stream or a body. A document contains its position among the attachments of
- * the `Message`, which carries the bytes themselves.
- */
-export type Bytes = number;
+/** Content of a file, a stream or a body. */
+export type Bytes = Uint8Array;
 
 /** What must be at a path before it is written. */
 export type Expect =

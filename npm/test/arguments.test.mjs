@@ -70,12 +70,11 @@ test("a command line without the program's name is told how to write it, and a h
     [["onloop", null], "`start.argv[1]` is null, expected a string"],
   ];
   for (const [argv, message] of table) await assert.rejects(run(argv), { name: "TypeError", message });
-  const parts = "an object with `files`, `locks`, `processes`, `git`, `clock`, `terminal`";
+  const parts = "an object with `perform`, `nowMs`, `end`";
   const version = ["onloop", "--version"];
   await assert.rejects(run(version, null), { name: "TypeError", message: `\`host\` is null, expected ${parts}` });
-  const { clock, ...without } = host;
-  assert.ok(clock);
-  await assert.rejects(run(version, without), { name: "TypeError", message: "`host.clock` is missing, expected an object" });
+  const without = { perform: () => undefined, nowMs: () => 0 };
+  await assert.rejects(run(version, without), { name: "TypeError", message: "`host.end` is missing, expected a function" });
   await assert.rejects(core.capture(host.start(version)), { name: "TypeError", message: `\`host\` is missing, expected ${parts}` });
   for (const name of ["onloop", "/usr/bin/onloop", "C:\\bin\\onloop.exe", "hotl-rt"]) {
     assert.equal((await core.capture(host.start([name, "--version"]), host)).exit, 0, name);
@@ -85,11 +84,17 @@ test("a command line without the program's name is told how to write it, and a h
 test("what a host gives for bytes must be bytes, of whatever realm", async () => {
   const host = new NodeHost({ attended: false });
   const reading = (bytes) => {
-    const files = { ...host.files, read: async () => ({ bytes, version: "1" }), canonical: async (path) => path };
-    return core.capture(host.start(["onloop", "lint", "hotl-workflow-a.md"]), { ...host, files });
+    const perform = async (request) => {
+      if (request.do === "read") return { is: "file", bytes, version: "1" };
+      return request.do === "canonical" ? { is: "path", path: request.path } : host.perform(request);
+    };
+    const reader = { perform, nowMs: () => 0, end: () => host.end() };
+    return core.capture(host.start(["onloop", "lint", "hotl-workflow-a.md"]), reader);
   };
-  const message = "the host gave \"text\" where bytes belong, expected a `Uint8Array`";
-  await assert.rejects(reading("text"), { name: "TypeError", message });
+  const message = /^the host's reply is malformed: invalid type: string "text"/;
+  await assert.rejects(reading("text"), { message });
+  const words = "the host gave an object where bytes belong, expected a `Uint8Array`";
+  await assert.rejects(reading(new Uint16Array(1)), { name: "TypeError", message: words });
   const { runInNewContext } = await import("node:vm");
   const elsewhere = runInNewContext("Uint8Array.from(bytes)", { bytes: [...Buffer.from(WORKFLOW)] });
   assert.ok(!(elsewhere instanceof Uint8Array));
@@ -106,7 +111,8 @@ test("whatever is passed, a program that goes on meanwhile goes on", async () =>
   ];
   const host = new NodeHost({ attended: false });
   let calls = 0;
-  const say = async () => {
+  const perform = async (request) => {
+    if (request.do !== "say") return host.perform(request);
     for (const [of, name] of names) {
       for (const first of junk) {
         for (const other of junk) {
@@ -121,8 +127,9 @@ test("whatever is passed, a program that goes on meanwhile goes on", async () =>
         }
       }
     }
+    return { is: "done" };
   };
-  const said = { ...host, terminal: { ...host.terminal, say } };
+  const said = { perform, nowMs: () => 0, end: () => host.end() };
   assert.equal(await core.run(host.start(["onloop", "--version"]), said), 0);
   assert.ok(calls > 10_000, `${calls} calls`);
 });

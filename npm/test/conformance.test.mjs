@@ -45,8 +45,7 @@ function here({ case: name, steps }) {
   test(name, async (t) => {
     const cwd = folder(t);
     const host = new NodeHost({ cwd, attended: false });
-    t.after(() => host.processes.endLeft());
-    t.after(() => host.locks.releaseAll());
+    t.after(() => host.end());
     const versions = {};
     for (const step of steps) {
       if (step.setup === "git") setUpRepository(step, cwd);
@@ -138,201 +137,108 @@ function text(bytes) {
   return new TextDecoder().decode(bytes);
 }
 
+/** Performs the request of a step; the outcome in the words of the vectors. */
 async function perform(step, host, versions) {
-  const { files, changes, locks, processes, servers, clock, terminal } = host;
-  const { path } = step;
-  const asked = await performGit(step, host.git, realpathSync(host.cwd));
-  if (asked !== undefined) return asked;
+  const root = realpathSync(host.cwd);
+  return shown(await host.perform(requestOf(step, versions)), root);
+}
+
+function requestOf(step, versions) {
+  const { path, limit: limit_bytes = 0 } = step;
+  const about = gitRequestOf(step);
+  if (about !== undefined) return { do: "git", git: step.do, cwd: step.cwd, ...about };
   switch (step.do) {
-    case "read": {
-      const file = await files.read(path, step.limit ?? 0);
-      return { is: "file", text: text(file.bytes), version: file.version };
-    }
-    case "read_tail": {
-      const tail = await files.readTail(path, step.limit ?? 0);
-      return { is: "tail", text: text(tail.bytes), size: tail.sizeBytes };
-    }
+    case "read":
+    case "read_tail":
+      return { do: step.do, path, limit_bytes };
     case "write": {
       const known = versions[step.expect];
       const expect = known ? { version: known } : (step.expect ?? "any");
-      const version = await files.write(
-        path,
-        bytes(step.text),
-        expect,
-        step.durable === true,
-        step.private,
-      );
-      return { is: "written", version };
+      const { durable = false, private: isPrivate = false } = step;
+      return { do: "write", path, bytes: bytes(step.text), expect, durable, private: isPrivate };
     }
     case "append": {
-      await files.append(path, bytes(step.text), step.len ?? 0, step.durable ?? true, step.private);
-      return { is: "done" };
+      const { len: expect_len_bytes = 0, durable = true, private: isPrivate = false } = step;
+      return { do: "append", path, bytes: bytes(step.text), expect_len_bytes, durable, private: isPrivate };
     }
     case "patch":
-      await files.patch(path, step.at, bytes(step.old), bytes(step.new));
-      return { is: "done" };
-    case "remove":
-      await files.remove(path);
-      return { is: "done" };
-    case "list":
-      return { is: "names", names: await files.list(path) };
-    case "stat": {
-      const { kind, sizeBytes, executable } = await files.stat(path);
-      return { is: "stat", kind, size: sizeBytes, executable };
-    }
-    case "canonical":
-      return { is: "path", path: await files.canonical(path) };
+      return { do: "patch", path, offset_bytes: step.at, old: bytes(step.old), new: bytes(step.new) };
     case "lock":
-      await locks.lock(path, step.wait_ms ?? 0, 0, step.private);
-      return { is: "done" };
-    case "holder":
-      return { is: "holder", live: (await locks.holder(path))?.live ?? null };
-    case "end":
-      await processes.endLeft();
-      return { is: "done" };
-    case "unlock":
-      await locks.unlock(path);
-      return { is: "done" };
+      return { do: "lock", path, wait_ms: step.wait_ms ?? 0, private: step.private ?? false };
     case "sh":
     case "argv":
-      return ended(await processes.run(spec(step)));
-    case "http": {
-      const { status, body } = await servers.http({
+      return { do: "process", ...spec(step) };
+    case "http":
+      return {
+        do: "http",
         method: step.method === "post" ? "POST" : "GET",
         url: step.url ?? `${versions.server}${step.path}`,
         headers: Object.entries(step.headers ?? {}),
-        timeoutMs: step.timeout_ms ?? 20_000,
-        limitBytes: step.limit ?? 1000,
-        ...(step.body !== undefined && { body: bytes(step.body) }),
-      });
-      return { is: "http", status, text: text(body) };
-    }
+        timeout_ms: step.timeout_ms ?? 20_000,
+        limit_bytes: step.limit ?? 1000,
+        body: step.body === undefined ? null : bytes(step.body),
+      };
     case "launch":
-      await processes.launch(step.words, step.wait_ms);
-      return { is: "done" };
+      return { do: "launch", argv: step.words, wait_ms: step.wait_ms };
     case "wait":
-      return ended(await processes.wait(step.wake_after_ms));
-    case "input": {
-      const read = await terminal.readInput(step.limit, step.wait_ms);
-      return read === undefined ? { is: "no_input" } : { is: "input", text: text(read) };
-    }
-    case "say":
-      await terminal.say(step.to, step.text);
-      return { is: "done" };
-    case "ask":
-      return { is: "answer", answer: await terminal.ask(step.question) };
-    case "changes":
-      return { is: "changed", changed: await changes.changes(step.folders, step.wait_ms) };
+      return { do: "wait", wake_after_ms: step.wake_after_ms ?? null, wake_on_input: false, activity: null };
+    case "input":
+      return { do: "read_input", limit_bytes, wait_ms: step.wait_ms ?? null };
     case "sleep":
-      await clock.sleep(step.ms);
-      return { is: "done" };
+      return { do: "sleep", duration_ms: step.ms };
     default:
-      throw new Error(`unknown request ${step.do}`);
+      return step;
   }
 }
 
-const relative = (path, root) => (path.startsWith(root) ? path.slice(root.length).replace(/^\//, "") : path);
-
-/** A survey with paths that are relative to the folder of the case. */
-function surveyed(found, root) {
-  if (found === undefined) return null;
-  const { targetCheckedOutAt: at } = found;
-  return {
-    root: relative(found.root, root),
-    main_root: relative(found.mainRoot, root),
-    linked: found.linked,
-    branch: found.branch ?? null,
-    head: found.head ?? null,
-    dirty: found.dirty,
-    target_commit: found.targetCommit ?? null,
-    target_checked_out_at: at === undefined ? null : relative(at, root),
-  };
-}
-
-/** Steps about repositories; nothing: it is another. */
-async function performGit(step, git, root) {
-  const { cwd, index, name, at_ms: atMs = 0, limit: limitBytes = 0, paths = [] } = step;
-  const programs = step.programs_expected;
-  const named = ({ name, commit, atMs }) => ({ name, commit, at_ms: atMs });
+/** The members of a request about a repository; nothing: it is about something else. */
+function gitRequestOf(step) {
+  const { index, name, at_ms = 0, limit: limit_bytes = 0, paths = [], branch } = step;
+  const { parent = null, programs_expected: programs = null, says: message } = step;
   switch (step.do) {
-    case "checkpoint": {
-      const { says: message, parent } = step;
-      const more = { ...(parent && { parent }), ...(programs && { programs }) };
-      const kept = await git.checkpoint(cwd, { index, name, message, atMs, limitBytes, ...more });
-      const { commit, tree, leftOut } = kept;
-      return { is: "checkpoint", commit, tree, programs: kept.programs, left_out: leftOut };
-    }
+    case "checkpoint":
+      return { index, name, parent, message, at_ms, limit_bytes, programs };
     case "restore":
-      await git.restore(cwd, index, step.to, paths, programs);
-      return { is: "done" };
-    case "diff": {
-      const ends = [step.from, step.to];
-      const bytes = await git.diff(cwd, ends, step.stat === true, paths, limitBytes);
-      return { is: "diff", text: text(bytes) };
-    }
+      return { index, commit: step.to, paths, programs };
+    case "diff":
+      return { from: step.from, to: step.to, stat: step.stat === true, paths, limit_bytes };
     case "changed_paths":
-      return { is: "names", names: await git.changedPaths(cwd, step.from, step.to) };
-    case "commit_kept": {
-      const { branch, head, kept, without = [], says: message } = step;
-      const made = { index, branch, head, kept, without, message };
-      return { is: "commit", commit: await git.commitKept(cwd, made) };
-    }
-    case "checkpoints":
-      return { is: "checkpoints", checkpoints: (await git.checkpoints(cwd)).map(named) };
+      return { from: step.from, to: step.to };
+    case "commit_kept":
+      return { index, branch, head: step.head, kept: step.kept, without: step.without ?? [], message };
     case "forget_checkpoint":
-      await git.forgetCheckpoint(cwd, name, step.at);
-      return { is: "done" };
+      return { name, commit: step.at };
     case "note":
-      await git.note(cwd, step.at, step.note, atMs);
-      return { is: "done" };
-    case "survey":
-      return { is: "survey", repository: surveyed(await git.survey(cwd, step.branch ?? ""), root) };
-    case "worktrees": {
-      const entry = ({ path, branch }) => ({ path: relative(path, root), branch: branch ?? null });
-      return { is: "worktrees", worktrees: (await git.worktrees(cwd)).map(entry) };
-    }
-    case "head":
-      return { is: "commit", commit: (await git.head(cwd)) ?? null };
+      return { commit: step.at, text: step.note, at_ms };
     case "create_worktree":
-      await git.createWorktree(cwd, step.path, step.branch, step.create_at);
-      return { is: "done" };
-    case "remove_worktree":
-      await git.removeWorktree(cwd, step.path);
-      return { is: "done" };
+      return { path: step.path, branch, create_at: step.create_at ?? null };
     case "switch":
-      await git.switch(cwd, step.branch, step.create === true);
-      return { is: "done" };
-    case "delete_branch":
-      await git.deleteBranch(cwd, step.branch);
-      return { is: "done" };
+      return { branch, create: step.create === true };
     case "merge_base":
-      return { is: "commit", commit: (await git.mergeBase(cwd, step.of, step.branch)) ?? null };
-    case "remote_branch":
-      return { is: "commit", commit: (await git.remoteBranch(cwd, step.remote, step.branch)) ?? null };
+      return { commit: step.of, branch };
     case "merge":
-      await git.merge(cwd, step.branch, step.of, step.into);
-      return { is: "done" };
-    case "push":
-      await git.push(cwd, step.remote, step.branch);
-      return { is: "done" };
+      return { branch, commit: step.of, into: step.into };
     case "keep_files": {
       const files = Object.entries(step.files).map(([name, text]) => ({ name, bytes: bytes(text) }));
-      const { parent, says: message } = step;
-      const made = { files, message, atMs, ...(parent && { parent }) };
-      return { is: "commit", commit: await git.keepFiles(cwd, made) };
+      return { files, parent, message, at_ms };
     }
     case "read_kept":
-      return { is: "kept_file", text: text(await git.readKept(cwd, step.of, name, limitBytes)) };
+      return { commit: step.of, name, limit_bytes };
     case "push_refs":
-      await git.pushRefs(cwd, step.remote, step.updates);
-      return { is: "done" };
-    case "fetch_refs": {
-      const found = await git.fetchRefs(cwd, step.remote, step.prefix);
-      return { is: "checkpoints", checkpoints: found.map(named) };
-    }
+      return { remote: step.remote, updates: step.updates };
     case "stash":
-      await git.stash(cwd, step.says, paths);
-      return { is: "done" };
+      return { message, paths };
+    case "survey":
+      return { branch: branch ?? "" };
+    case "worktrees":
+    case "head":
+    case "checkpoints":
+    case "remove_worktree":
+    case "delete_branch":
+    case "remote_branch":
+    case "push":
+    case "fetch_refs":
+      return { path: step.path, branch, remote: step.remote, prefix: step.prefix };
     default:
       return undefined;
   }
@@ -342,32 +248,58 @@ function spec(step) {
   return {
     command: step.do === "sh" ? { shell: "sh", line: step.line } : { argv: step.words },
     cwd: step.cwd ?? ".",
-    envRemove: [],
-    envSet: step.env ?? {},
-    captureBytes: step.capture ?? 1000,
-    timeoutMs: step.timeout_ms ?? 20_000,
+    env_remove: [],
+    env_set: step.env ?? {},
+    stdin: step.stdin === undefined ? null : bytes(step.stdin),
+    timeout_ms: step.timeout_ms ?? 20_000,
+    capture_bytes: step.capture ?? 1000,
+    stream_to: step.stream_to ?? null,
+    private: step.private ?? false,
+    label: null,
     interactive: false,
+    wake_after_ms: step.wake_after_ms ?? null,
+    wake_on_input: false,
+    wake_on_lines: step.lines === true,
     announce: step.announce === true,
-    wakeOnLines: step.lines === true,
-    ...(step.wake_after_ms !== undefined && { wakeAfterMs: step.wake_after_ms }),
-    ...(step.stdin !== undefined && { stdin: bytes(step.stdin) }),
-    ...(step.stream_to !== undefined && { streamTo: step.stream_to, isPrivate: step.private }),
   };
 }
 
-function ended(turn) {
-  if (turn === "running") return { is: "running" };
-  if ("started" in turn) return { is: "started" };
-  if ("lines" in turn) return { is: "lines", text: text(turn.lines) };
-  const { status, stdout, stderr } = turn;
-  const word = typeof status === "string" ? status : Object.entries(status)[0].join(" ");
-  return {
-    is: "process",
-    status: word,
-    head: text(stdout.head),
-    tail: text(stdout.tail),
-    total: stdout.totalBytes,
-    stderr_head: text(stderr.head),
-    stderr_tail: text(stderr.tail),
-  };
+const relative = (path, root) => (path.startsWith(root) ? path.slice(root.length).replace(/^\//, "") : path);
+
+/** An outcome with texts instead of bytes, and with paths that are relative to the folder of the case. */
+function shown(outcome, root) {
+  switch (outcome.is) {
+    case "tail":
+      return { is: "tail", text: text(outcome.bytes), size: outcome.size_bytes };
+    case "stat":
+      return { ...outcome, size: outcome.size_bytes };
+    case "holder":
+      return { is: "holder", live: outcome.holder?.live ?? null };
+    case "http":
+      return { is: "http", status: outcome.status, text: text(outcome.body) };
+    case "process": {
+      const { status, stdout, stderr } = outcome;
+      return {
+        is: "process",
+        status: typeof status === "string" ? status : Object.entries(status)[0].join(" "),
+        head: text(stdout.head),
+        tail: text(stdout.tail),
+        total: stdout.total_bytes,
+        stderr_head: text(stderr.head),
+        stderr_tail: text(stderr.tail),
+      };
+    }
+    case "survey": {
+      const { repository: found } = outcome;
+      if (found === null) return outcome;
+      const [top, main] = [relative(found.root, root), relative(found.main_root, root)];
+      const at = found.target_checked_out_at;
+      const target_checked_out_at = at === null ? null : relative(at, root);
+      return { is: "survey", repository: { ...found, root: top, main_root: main, target_checked_out_at } };
+    }
+    case "worktrees":
+      return { is: "worktrees", worktrees: outcome.worktrees.map(({ path, branch }) => ({ path: relative(path, root), branch })) };
+    default:
+      return outcome.bytes === undefined ? outcome : { ...outcome, text: text(outcome.bytes) };
+  }
 }

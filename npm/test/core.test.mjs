@@ -67,20 +67,25 @@ test("an outline says where the parts of a file are, in units of the string", ()
   assert.deepEqual(gate.values, ["human", "auto"]);
 });
 
-test("a program that is listened to has every effect of its host", async () => {
-  let seen;
+test("a program that is listened to has every effect of its host but what it says", async () => {
+  const asked = [];
   class Listened extends Core {
     async run(_start, host) {
-      seen = host;
-      return 0;
+      await host.perform({ do: "say", to: "result", text: "captured" });
+      await host.perform({ do: "sleep", duration_ms: 1 });
+      await host.end();
+      return host.nowMs();
     }
   }
-  const host = new NodeHost({ attended: false });
+  const host = {
+    perform: async (request) => void asked.push(request.do),
+    nowMs: () => 7,
+    end: async () => void asked.push("ended"),
+  };
   const bytes = readFileSync(new URL("../dist/onloop.wasm", import.meta.url));
-  await new Listened(bytes).capture(host.start(["onloop"]), host);
-  for (const effect of ["files", "locks", "processes", "git", "servers", "clock"]) {
-    assert.equal(seen[effect], host[effect], effect);
-  }
+  const ended = await new Listened(bytes).capture({}, host);
+  assert.deepEqual(ended, { exit: 7, result: "captured", notes: "" });
+  assert.deepEqual(asked, ["sleep", "ended"]);
 });
 
 test("offsets are those of the string that was linted", () => {
@@ -203,39 +208,41 @@ test("after a trap the next call works", async () => {
 
 test("a trap in a function or in another program costs a program in progress nothing", async () => {
   const host = new NodeHost({ frozenMs: 0, attended: false });
-  const trap = { ...host, terminal: { ...host.terminal, say: async () => {
+  const begin = () => host.start(["onloop", "--version"], {});
+  const saying = (say) => {
+    const perform = async (request) => (request.do === "say" ? say(request.text) : host.perform(request));
+    return { perform, nowMs: () => 0, end: async () => undefined };
+  };
+  const trap = saying(() => {
     try {
       core.panicForTests("meanwhile");
     } catch {
-      // Somebody else's call.
+      // The trap of another call.
     }
-  } } };
-  assert.equal(await core.run(host.start(["onloop", "--version"], {}), trap), 0);
+    return { is: "done" };
+  });
+  assert.equal(await core.run(begin(), trap), 0);
   const said = [];
-  const listening = { ...host, terminal: { ...host.terminal, say: async (_, text) => said.push(text) } };
-  assert.equal(await core.run(host.start(["onloop", "--version"], {}), listening), 0);
+  const listening = saying((text) => said.push(text) && { is: "done" });
+  assert.equal(await core.run(begin(), listening), 0);
   assert.deepEqual(said, [`onloop ${core.version()}\n`]);
 });
 
 test("a host that refuses everything gets an orderly end", async () => {
-  const refuse = () => {
-    throw new Failure("unsupported", "not here");
-  };
   const said = [];
   const host = {
-    files: { read: refuse, stat: refuse, list: refuse, canonical: refuse },
-    locks: { releaseAll: async () => said.push("released") },
-    processes: { run: refuse },
-    git: { survey: refuse, worktrees: refuse, head: refuse },
-    clock: { nowMs: () => 0, sleep: refuse },
-    terminal: { say: async (_, text) => said.push(text), ask: refuse },
+    perform: async (request) => {
+      if (request.do !== "say") throw new Failure("unsupported", "not here");
+      said.push(request.text);
+      return { is: "done" };
+    },
+    nowMs: () => 0,
+    end: async () => said.push("ended"),
   };
-  const { start } = NodeHost.prototype;
-  assert.equal(typeof start, "function");
   const begin = new NodeHost({ frozenMs: 0, attended: false }).start(["onloop", "lint", "a.md"], {});
   assert.equal(await core.run(begin, host), 1);
   assert.match(said[0], /a\.md/);
-  assert.equal(said.at(-1), "released");
+  assert.equal(said.at(-1), "ended");
 });
 
 test("time is read as the command line reads it", () => {

@@ -8,6 +8,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { mock, test } from "node:test";
 import { NodeHost } from "../dist/index.js";
+import { effects } from "./support/effects.mjs";
 import { folder } from "./support/workspace.mjs";
 
 const bytes = (text) => new TextEncoder().encode(text);
@@ -39,9 +40,10 @@ async function replaceMethods(t, methods) {
 
 function host(t) {
   const cwd = folder(t);
-  const { files, locks } = new NodeHost({ cwd, attended: false });
-  t.after(() => locks.releaseAll());
-  return { cwd, files, locks };
+  const node = new NodeHost({ cwd, attended: false });
+  t.after(() => node.end());
+  const { read_tail, write, append, patch, stat, lock, unlock, holder } = effects(node);
+  return { cwd, read_tail, write, append, patch, stat, lock, unlock, holder };
 }
 
 /** What is said on standard error while something is done. */
@@ -63,24 +65,23 @@ async function said(work) {
 const openFiles = () => readdirSync("/proc/self/fd").length;
 
 test("short reads and writes are gone on with", async (t) => {
-  const { cwd, files } = host(t);
-  await files.write("a", bytes("0123456789"), "any", false);
+  const { cwd, read_tail, write, patch, lock, holder } = host(t);
+  await write({ path: "a", bytes: bytes("0123456789") });
   const least = (usual) =>
     function (buffer, offset, length, position) {
       return usual.call(this, buffer, offset, Math.min(length, 3), position);
     };
   await replaceMethods(t, { read: least, write: least });
-  await files.patch("a", 1, bytes("12345678"), bytes("abcdefgh"));
+  await patch({ path: "a", offset_bytes: 1, old: bytes("12345678"), new: bytes("abcdefgh") });
   assert.equal(readFileSync(join(cwd, "a"), "utf8"), "0abcdefgh9");
-  const { bytes: tail } = await files.readTail("a", 7);
+  const { bytes: tail } = await read_tail({ path: "a", limit_bytes: 7 });
   assert.equal(new TextDecoder().decode(tail), "defgh9".padStart(7, "c"));
-  const { locks } = host(t);
-  await locks.lock("lock", 0, 0);
-  assert.equal((await locks.holder("lock")).process.pid, process.pid);
+  await lock({ path: "lock" });
+  assert.equal((await holder({ path: "lock" })).holder.process.pid, process.pid);
 });
 
 test("an error behind the rename is an unknown outcome", async (t) => {
-  const { cwd, files } = host(t);
+  const { cwd, write, append } = host(t);
   const sync = (usual) =>
     async function () {
       if ((await this.stat()).isDirectory()) throw error("EIO");
@@ -88,14 +89,14 @@ test("an error behind the rename is an unknown outcome", async (t) => {
     };
   await replaceMethods(t, { sync });
   const expected = { kind: "unknown", message: /^`a` was written, but a power cut may undo that: / };
-  await assert.rejects(files.write("a", bytes("1"), "absent", true), expected);
+  await assert.rejects(write({ path: "a", bytes: bytes("1"), expect: "absent", durable: true }), expected);
   assert.equal(readFileSync(join(cwd, "a"), "utf8"), "1");
   const appended = { kind: "unknown", message: /^`b` was written, but / };
-  await assert.rejects(files.append("b", bytes("1"), 0, true), appended);
+  await assert.rejects(append({ path: "b", bytes: bytes("1"), expect_len_bytes: 0 }), appended);
 });
 
 test("a file system that cannot sync a folder is gone on with, and named once", async (t) => {
-  const { cwd, files } = host(t);
+  const { cwd, write, append } = host(t);
   const sync = (usual) =>
     async function () {
       if ((await this.stat()).isDirectory()) throw error("EINVAL");
@@ -103,27 +104,27 @@ test("a file system that cannot sync a folder is gone on with, and named once", 
     };
   await replaceMethods(t, { sync });
   const words = await said(async () => {
-    await files.write("a", bytes("1"), "any", true);
-    await files.write("a", bytes("2"), "any", true);
-    await files.append("b", bytes("2"), 0, true);
+    await write({ path: "a", bytes: bytes("1"), durable: true });
+    await write({ path: "a", bytes: bytes("2"), durable: true });
+    await append({ path: "b", bytes: bytes("2"), expect_len_bytes: 0 });
   });
   const place = `the file system of \`${cwd}\` cannot make names durable`;
   assert.equal(words, `warning: ${place};\n  a power cut may undo what was written there last\n`);
 });
 
 test("a folder that may only be written is written", async (t) => {
-  const { cwd, files } = host(t);
+  const { cwd, write } = host(t);
   replace(t, "open", (usual) => async (path, ...more) => {
     if (path === cwd) throw error("EACCES");
     return usual(path, ...more);
   });
-  assert.match(await said(() => files.write("a", bytes("1"), "any", true)), /cannot make names durable/);
+  assert.match(await said(() => write({ path: "a", bytes: bytes("1"), durable: true })), /cannot make names durable/);
   assert.equal(readFileSync(join(cwd, "a"), "utf8"), "1");
 });
 
 test("what cannot be done leaves no file, named or open", async (t) => {
-  const { cwd, files, locks } = host(t);
-  await files.write("a", bytes("1"), "any", false);
+  const { cwd, write, lock } = host(t);
+  await write({ path: "a", bytes: bytes("1") });
   const refuse = () => async () => {
     throw error("EIO");
   };
@@ -132,7 +133,7 @@ test("what cannot be done leaves no file, named or open", async (t) => {
       chmodSync(join(cwd, "a"), 0o640);
       const before = openFiles();
       await replaceMethods(t, { [step]: refuse });
-      await assert.rejects(files.write("a", bytes("2"), "any", true), { kind: "other" });
+      await assert.rejects(write({ path: "a", bytes: bytes("2"), durable: true }), { kind: "other" });
       assert.deepEqual(readdirSync(cwd), ["a"]);
       assert.equal(readFileSync(join(cwd, "a"), "utf8"), "1");
       assert.equal(openFiles(), before);
@@ -141,60 +142,60 @@ test("what cannot be done leaves no file, named or open", async (t) => {
   await t.test("a lock", async (t) => {
     const before = openFiles();
     await replaceMethods(t, { writeFile: refuse });
-    await assert.rejects(locks.lock("lock", 0, 0), { kind: "other" });
+    await assert.rejects(lock({ path: "lock" }), { kind: "other" });
     assert.deepEqual(readdirSync(cwd), ["a"]);
     assert.equal(openFiles(), before);
   });
 });
 
 test("an append that cannot be taken back has an unknown outcome", async (t) => {
-  const { files } = host(t);
+  const { append } = host(t);
   const refuse = (code) => () => async () => {
     throw error(code);
   };
   await replaceMethods(t, { datasync: refuse("ENOSPC"), truncate: refuse("EIO") });
   const expected = { kind: "unknown", message: /^cannot append to `a` as a whole: no space is left/ };
-  await assert.rejects(files.append("a", bytes("1"), 0, true), expected);
+  await assert.rejects(append({ path: "a", bytes: bytes("1"), expect_len_bytes: 0 }), expected);
 });
 
 for (const code of ["EPERM", "ENOTSUP"]) {
   test(`locks and new files are published where a file system has no hard links (${code})`, async (t) => {
-    const { cwd, files, locks } = host(t);
+    const { cwd, write, lock, unlock, holder } = host(t);
     replace(t, "link", () => async () => {
       throw error(code);
     });
-    await files.write("new", bytes("1"), "absent", true);
-    await assert.rejects(files.write("new", bytes("2"), "absent", true), { kind: "exists" });
+    await write({ path: "new", bytes: bytes("1"), expect: "absent", durable: true });
+    await assert.rejects(write({ path: "new", bytes: bytes("2"), expect: "absent", durable: true }), { kind: "exists" });
     assert.equal(readFileSync(join(cwd, "new"), "utf8"), "1");
-    await locks.lock("lock", 0, 0, true);
-    assert.equal((await locks.holder("lock")).live, true);
+    await lock({ path: "lock", private: true });
+    assert.equal((await holder({ path: "lock" })).holder.live, true);
     assert.equal(statSync(join(cwd, "lock")).mode & 0o777, 0o600);
-    const other = new NodeHost({ cwd, attended: false });
-    await assert.rejects(other.locks.lock("lock", 0, 0), { kind: "busy" });
-    await locks.unlock("lock");
+    const other = effects(new NodeHost({ cwd, attended: false }));
+    await assert.rejects(other.lock({ path: "lock" }), { kind: "busy" });
+    await unlock({ path: "lock" });
     assert.deepEqual(readdirSync(cwd), ["new"]);
   });
 }
 
 test("a name that a file has got stays, whatever becomes of its first one", async (t) => {
-  const { cwd, locks } = host(t);
+  const { cwd, lock, unlock } = host(t);
   replace(t, "unlink", (usual) => async (path) => {
     if (String(path).endsWith(".tmp")) throw error("EIO");
     return usual(path);
   });
-  await locks.lock("lock", 0, 0);
-  await locks.unlock("lock");
+  await lock({ path: "lock" });
+  await unlock({ path: "lock" });
   assert.ok(!readdirSync(cwd).includes("lock"));
 });
 
 test("a file of another user is known by its owner, and what is root's is nobody else's", async (t) => {
-  const { cwd, files } = host(t);
+  const { cwd, stat } = host(t);
   await fs.writeFile(join(cwd, "a.txt"), "a");
-  assert.equal((await files.stat("a.txt")).foreign, false);
-  assert.equal((await files.stat("/etc")).foreign, false);
+  assert.ok(!(await stat({ path: "a.txt" })).foreign);
+  assert.ok(!(await stat({ path: "/etc" })).foreign);
   // Only root can give a file away; others can be somebody else.
   const user = process.geteuid();
   if (user === 0) await fs.chown(join(cwd, "a.txt"), 12_345, -1);
   else t.mock.method(process, "geteuid", () => user + 1);
-  assert.equal((await files.stat("a.txt")).foreign, true);
+  assert.equal((await stat({ path: "a.txt" })).foreign, true);
 });

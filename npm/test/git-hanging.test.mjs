@@ -8,10 +8,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { NodeHost } from "../dist/index.js";
+import { git as gitOf } from "./support/effects.mjs";
 import { isAlive } from "./support/process.mjs";
 import * as workspace from "./support/workspace.mjs";
 
 const ENDS = ["limit", "interrupt"];
+const TO_X = { branch: "x", create: false };
 
 /** A repository `repo` with one commit on `main`. */
 function place(t) {
@@ -90,14 +92,15 @@ async function ended({ top, cwd }, how, request) {
   for (let limit = 500; pidIn(hung) === 0; limit *= 2) {
     const limits = how === "limit" ? { gitTimeoutMs: limit } : {};
     const host = new NodeHost({ cwd, attended: false, ...limits });
-    const answer = request(host.git).then(() => assert.fail("it did not hang"), (error) => error);
+    const git = gitOf(host, cwd);
+    const answer = request(git).then(() => assert.fail("it did not hang"), (error) => error);
     if (how === "interrupt") {
       while (pidIn(hung) === 0) await pause(5);
       host.interrupt();
     }
     failure = await answer;
     // What was interrupted is over: nothing after it is.
-    assert.ok(await host.git.head(cwd));
+    assert.ok((await git.head()).commit);
   }
   const pid = pidIn(hung);
   for (let tries = 0; isAlive(pid); tries += 1) {
@@ -116,9 +119,9 @@ for (const how of ENDS) {
   test(`a switch that is cut leaves the checkout as it was (${how})`, async (t) => {
     const here = withHangingFilter(t);
     const before = state(here);
-    const said = await ended(here, how, (git) => git.switch(here.cwd, "x", false));
+    const said = await ended(here, how, (git) => git.switch(TO_X));
     assert.equal(state(here), before, said);
-    await new NodeHost({ cwd: here.cwd, attended: false }).git.switch(here.cwd, "x", false);
+    await gitOf(new NodeHost({ cwd: here.cwd, attended: false }), here.cwd).switch(TO_X);
     assert.equal(readFileSync(join(here.cwd, "z.dat"), "utf8"), "content\n");
     assert.equal(readFileSync(join(here.cwd, "kept.txt"), "utf8"), "mine\n");
   });
@@ -130,7 +133,7 @@ for (const how of ENDS) {
     for (const on of ["main", "third"]) {
       here.git("switch", "--quiet", on);
       const before = state(here);
-      const said = await ended(here, how, (git) => git.merge(here.cwd, "x", id, "main"));
+      const said = await ended(here, how, (git) => git.merge({ branch: "x", commit: id, into: "main" }));
       assert.equal(state(here), before, `${on}: ${said}`);
     }
   });
@@ -140,8 +143,8 @@ for (const how of ENDS) {
     const id = here.git("rev-parse", "x");
     const path = join(here.top, ".hotl-worktrees/repo/x");
     const before = state(here);
-    for (const made of [["x"], ["hotl/y", id]]) {
-      const said = await ended(here, how, (git) => git.createWorktree(here.cwd, path, ...made));
+    for (const made of [{ branch: "x", create_at: null }, { branch: "hotl/y", create_at: id }]) {
+      const said = await ended(here, how, (git) => git.create_worktree({ path, ...made }));
       assert.equal(state(here), before, said);
       assert.ok(!existsSync(join(here.top, ".hotl-worktrees")));
     }
@@ -163,8 +166,8 @@ for (const how of ENDS) {
     here.git("remote", "add", "silent", `ext::${script} %S`);
     here.git("remote", "add", "helper", `http://127.0.0.1:${server.address().port}/x.git`);
     const before = state(here);
-    const push = (remote) => (git) => git.push(here.cwd, remote, "main");
-    const look = (remote) => (git) => git.remoteBranch(here.cwd, remote, "main");
+    const push = (remote) => (git) => git.push({ remote, branch: "main" });
+    const look = (remote) => (git) => git.remote_branch({ remote, branch: "main" });
     for (const request of [push("hook"), look("silent"), push("silent"), look("helper"), push("helper")]) {
       const said = await ended(here, how, request);
       assert.equal(state(here), before, said);
@@ -181,7 +184,7 @@ test("who cannot be taken back after a merge hears where the checkout is", async
   here.git("switch", "--quiet", "x");
   here.git("switch", "--quiet", "--create", "third");
   const id = here.git("rev-parse", "work");
-  const said = await ended(here, "interrupt", (git) => git.merge(here.cwd, "work", id, "main"));
+  const said = await ended(here, "interrupt", (git) => git.merge({ branch: "work", commit: id, into: "main" }));
   const begins = `\`work\` is in \`main\` now, and \`${here.cwd}\` stays on \`main\`: \`git switch `;
   assert.ok(said.startsWith(begins), said);
   assert.equal(here.git("branch", "--show-current"), "main");
@@ -195,8 +198,8 @@ test("git that somebody else ends leaves the checkout as it was", { skip: proces
   const here = withHangingFilter(t);
   const before = state(here);
   workspace.write(here.top, { armed: "" });
-  const { git } = new NodeHost({ cwd: here.cwd, attended: false });
-  const answer = git.switch(here.cwd, "x", false).then(() => assert.fail("it did not hang"), (error) => error);
+  const git = gitOf(new NodeHost({ cwd: here.cwd, attended: false }), here.cwd);
+  const answer = git.switch(TO_X).then(() => assert.fail("it did not hang"), (error) => error);
   while (pidIn(join(here.top, "hung")) === 0) await pause(5);
   process.kill(leaderOf(pidIn(join(here.top, "hung"))), "SIGTERM");
   assert.match((await answer).message, /` ended with -1: /);
@@ -207,7 +210,7 @@ test("who has no time ends git without leaving its locks", async (t) => {
   const here = withHangingFilter(t);
   workspace.write(here.top, { armed: "" });
   const host = new NodeHost({ cwd: here.cwd, attended: false });
-  const answer = host.git.switch(here.cwd, "x", false).catch((error) => error);
+  const answer = gitOf(host, here.cwd).switch(TO_X).catch((error) => error);
   while (pidIn(join(here.top, "hung")) === 0) await pause(5);
   assert.ok(existsSync(join(here.cwd, ".git/index.lock")));
   host.abandon();

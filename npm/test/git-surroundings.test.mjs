@@ -9,13 +9,15 @@ import { pathToFileURL } from "node:url";
 import * as workspace from "./support/workspace.mjs";
 
 const module = pathToFileURL(join(workspace.npmFolder, "dist/index.js"));
+const effects = new URL("support/effects.mjs", import.meta.url);
 
-/** What a host in a process of its own says to `ask`, an expression with `git` and `cwd` in it. */
+/** What a host in a process of its own says to `ask`, an expression with `git` in it. */
 function answer(cwd, env, ask) {
   const program = `
     import { NodeHost } from ${JSON.stringify(module)};
+    import { git as gitOf } from ${JSON.stringify(effects)};
     const cwd = ${JSON.stringify(cwd)};
-    const { git } = new NodeHost({ cwd, attended: false });
+    const git = gitOf(new NodeHost({ cwd, attended: false }), cwd);
     const said = await (${ask}).then((value) => value ?? "nothing", ({ kind, message }) => kind);
     console.log(JSON.stringify(said));
   `;
@@ -39,7 +41,7 @@ function repository(t) {
 test("a repository is not looked for above a ceiling", (t) => {
   const { top, env } = repository(t);
   const deep = join(top, "repo/sub/deep");
-  const branch = (more) => answer(deep, { ...env, ...more }, "git.survey(cwd, '').then((found) => found?.branch)");
+  const branch = (more) => answer(deep, { ...env, ...more }, "git.survey({ branch: '' }).then(({ repository }) => repository?.branch)");
   assert.equal(branch({}), "main");
   assert.equal(branch({ GIT_CEILING_DIRECTORIES: `${top}/other:${top}/repo/sub` }), "nothing");
   // The folder itself is always looked into, and a ceiling above the repository changes nothing.
@@ -50,7 +52,7 @@ test("what leads nowhere counts only where it is looked for", (t) => {
   const top = realpathSync(workspace.folder(t));
   const env = workspace.environment(top, { GIT_CONFIG_GLOBAL: "/dev/null" });
   workspace.write(top, { "tree/.git": "gitdir: /nowhere\n", "tree/sub/a.txt": "" });
-  const head = (more) => answer(join(top, "tree/sub"), { ...env, ...more }, "git.head(cwd)");
+  const head = (more) => answer(join(top, "tree/sub"), { ...env, ...more }, "git.head().then(({ commit }) => commit)");
   assert.equal(head({}), "invalid");
   assert.equal(head({ GIT_CEILING_DIRECTORIES: `${top}/tree` }), "nothing");
 });
@@ -75,7 +77,7 @@ test("git gets what it needs to log in, and nothing that leads it elsewhere", (t
   workspace.write(top, { "hooks/post-checkout": `#!/bin/sh\ntouch '${top}/sprung'\n` });
   chmodSync(join(top, "hooks/post-checkout"), 0o755);
   const all = { ...env, ...kept, ...removed, PATH: `${top}/bin:${env.PATH}` };
-  assert.equal(answer(join(top, "repo"), all, "git.switch(cwd, 'x', true)"), "nothing");
+  assert.equal(answer(join(top, "repo"), all, "git.switch({ branch: 'x', create: true })").is, "done");
   const seen = readFileSync(join(top, "seen"), "utf8").split("\n");
   for (const [name, value] of Object.entries(kept)) assert.ok(seen.includes(`${name}=${value}`), name);
   for (const name of Object.keys(removed)) {
@@ -89,8 +91,8 @@ test("files of a worktree are what the user's attributes make of them", (t) => {
   const { top, env, git } = repository(t);
   git("config", "--global", "filter.loud.smudge", "tr a-z A-Z");
   workspace.write(top, { ".config/git/attributes": "*.txt filter=loud\n" });
-  const made = answer(join(top, "repo"), env, `git.head(cwd).then((id) => git.createWorktree(cwd, '${top}/tree', 'x', id))`);
-  assert.equal(made, "nothing");
+  const made = answer(join(top, "repo"), env, `git.head().then(({ commit }) => git.create_worktree({ path: '${top}/tree', branch: 'x', create_at: commit }))`);
+  assert.equal(made.is, "done");
   assert.equal(readFileSync(join(top, "tree/a.txt"), "utf8"), "HI\n");
 });
 
@@ -116,9 +118,9 @@ esac
   const tooOld = (version) =>
     `git version ${version} is too old: git 2.36 or newer is needed where onloop runs in Node; ` +
     "update git, or use the native program of onloop";
-  assert.equal(message("2.30.2", "git.survey(cwd, '')"), tooOld("2.30.2"));
-  assert.equal(message("2.35.1", "git.worktrees(cwd)"), tooOld("2.35.1"));
+  assert.equal(message("2.30.2", "git.survey({ branch: '' })"), tooOld("2.30.2"));
+  assert.equal(message("2.35.1", "git.worktrees()"), tooOld("2.35.1"));
   // Another trouble is said as it is.
-  assert.match(message("2.36.0", "git.survey(cwd, '')"), /contains a line break$/);
-  assert.match(message("3.1.0", "git.worktrees(cwd)"), /ended with 129: error: unknown switch z$/);
+  assert.match(message("2.36.0", "git.survey({ branch: '' })"), /contains a line break$/);
+  assert.match(message("3.1.0", "git.worktrees()"), /ended with 129: error: unknown switch z$/);
 });

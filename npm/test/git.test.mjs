@@ -7,6 +7,7 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } 
 import { join } from "node:path";
 import { test } from "node:test";
 import { NodeHost } from "../dist/index.js";
+import { git as gitOf } from "./support/effects.mjs";
 import * as workspace from "./support/workspace.mjs";
 
 /** Ways in which a repository may keep its objects. */
@@ -29,11 +30,11 @@ function place(t, init = []) {
   commit("file.txt", "one\n");
   const cwd = join(top, "repo");
   const host = new NodeHost({ cwd, attended: false });
-  return { top, cwd, git: (...words) => git("repo", ...words), at: git, commit, host: host.git };
+  return { top, cwd, git: (...words) => git("repo", ...words), at: git, commit, host: gitOf(host, cwd) };
 }
 
 const merge = (place, branch, into) =>
-  place.host.merge(place.cwd, branch, place.git("rev-parse", `refs/heads/${branch}`), into);
+  place.host.merge({ branch, commit: place.git("rev-parse", `refs/heads/${branch}`), into });
 
 for (const [kind, init] of Object.entries(KINDS)) {
   test(`a merge is made where the person is not disturbed (${kind})`, async (t) => {
@@ -83,25 +84,25 @@ for (const [kind, init] of Object.entries(KINDS)) {
       [first, "x", first],
       [second, "x", second],
       [second, "main", first],
-      [second, "nowhere", undefined],
-      [unknown, "main", undefined],
+      [second, "nowhere", null],
+      [unknown, "main", null],
     ]) {
-      assert.equal(await here.host.mergeBase(here.cwd, commit, branch), base);
+      assert.equal((await here.host.merge_base({ commit, branch })).commit, base);
     }
   });
 
   test(`a push sets the upstream, never forces and asks the hook (${kind})`, async (t) => {
     const here = place(t, init);
-    const push = (branch) => here.host.push(here.cwd, "origin", branch);
+    const push = (branch) => here.host.push({ remote: "origin", branch });
     await assert.rejects(push("main"), { kind: "not_found", message: /configured: none/ });
     here.at(".", "init", "--quiet", "--bare", ...init, "remote.git");
     here.git("remote", "add", "origin", "../remote.git");
     here.git("branch", "hotl/x");
-    const remote = (branch) => here.host.remoteBranch(here.cwd, "origin", branch);
-    assert.equal(await remote("hotl/x"), undefined);
+    const remote = async (branch) => (await here.host.remote_branch({ remote: "origin", branch })).commit;
+    assert.equal(await remote("hotl/x"), null);
     await push("hotl/x");
     assert.equal(await remote("hotl/x"), here.git("rev-parse", "hotl/x"));
-    assert.equal(await remote("x"), undefined, "a longer name is another branch");
+    assert.equal(await remote("x"), null, "a longer name is another branch");
     assert.equal(here.git("rev-parse", "--abbrev-ref", "hotl/x@{upstream}"), "origin/hotl/x");
     here.git("switch", "--quiet", "hotl/x");
     here.git("commit", "--quiet", "--amend", "--message", "another");
@@ -110,7 +111,7 @@ for (const [kind, init] of Object.entries(KINDS)) {
     workspace.write(join(here.cwd, ".git"), { [hook]: "#!/bin/sh\necho no secrets >&2\nexit 1\n" });
     chmodSync(join(here.cwd, ".git", hook), 0o755);
     await assert.rejects(push("main"), { message: /no secrets/ });
-    assert.equal(await remote("main"), undefined);
+    assert.equal(await remote("main"), null);
   });
 }
 
@@ -120,7 +121,7 @@ test("a branch that moved or a merge under way is not merged", async (t) => {
   here.git("switch", "--quiet", "--create", "x");
   here.commit("file.txt", "two\n");
   here.git("switch", "--quiet", "main");
-  await assert.rejects(here.host.merge(here.cwd, "x", old, "main"), { kind: "conflict", message: /^branch `x` is at / });
+  await assert.rejects(here.host.merge({ branch: "x", commit: old, into: "main" }), { kind: "conflict", message: /^branch `x` is at / });
   here.git("merge", "--quiet", "--no-ff", "--no-commit", "x");
   await assert.rejects(merge(here, "x", "main"), { kind: "conflict", message: /in the middle of a merge/ });
   assert.ok(existsSync(join(here.cwd, ".git/MERGE_HEAD")), "it is somebody else's merge");
@@ -132,9 +133,9 @@ test("no hook runs but that of a push", async (t) => {
     workspace.write(join(here.cwd, ".git"), { [`hooks/${name}`]: "#!/bin/sh\ntouch ../ran\nexit 1\n" });
     chmodSync(join(here.cwd, `.git/hooks/${name}`), 0o755);
   }
-  await here.host.switch(here.cwd, "x", true);
+  await here.host.switch({ branch: "x", create: true });
   here.git("-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--allow-empty", "--message", "x");
-  await here.host.createWorktree(here.cwd, join(here.top, "tree"), "y", here.git("rev-parse", "main"));
+  await here.host.create_worktree({ path: join(here.top, "tree"), branch: "y", create_at: here.git("rev-parse", "main") });
   await merge(here, "x", "main");
   assert.ok(!existsSync(join(here.top, "ran")));
 });
@@ -143,8 +144,8 @@ test("what is no id of a commit never reaches it", async (t) => {
   const here = place(t);
   for (const id of ["--upload-pack=touch x", "HEAD", "main", "", "a1", "a\n"]) {
     const acts = [
-      () => here.host.merge(here.cwd, "main", id, "main"),
-      () => here.host.mergeBase(here.cwd, id, "main"),
+      () => here.host.merge({ branch: "main", commit: id, into: "main" }),
+      () => here.host.merge_base({ commit: id, branch: "main" }),
     ];
     for (const act of acts) await assert.rejects(act, { kind: "invalid" }, `${act} ${id}`);
   }
@@ -155,8 +156,10 @@ const made = (here, name, more = {}) => ({
   index: join(here.top, "state/index"),
   name,
   message: "kept\n",
-  atMs: 1_774_000_000_000,
-  limitBytes: 1000,
+  parent: null,
+  programs: null,
+  at_ms: 1_774_000_000_000,
+  limit_bytes: 1000,
   ...more,
 });
 
@@ -183,9 +186,9 @@ for (const [kind, init] of Object.entries(KINDS)) {
     ];
     const untouched = () => questions.map((words) => here.git(...words)).join("\n--\n");
     const before = untouched();
-    const kept = await here.host.checkpoint(here.cwd, made(here, "r/0"));
+    const kept = await here.host.checkpoint(made(here, "r/0"));
     assert.equal(untouched(), before);
-    assert.deepEqual(kept.leftOut, []);
+    assert.deepEqual(kept.left_out, []);
     assert.equal(
       here.git("ls-tree", "-rz", kept.tree).replaceAll(/ blob [0-9a-f]+\t/g, " "),
       "100644 .gitignore\0" +
@@ -195,32 +198,33 @@ for (const [kind, init] of Object.entries(KINDS)) {
         "100644 目录/new\nfile.txt\0",
     );
     assert.equal(here.git("rev-parse", "refs/onloop/r/0^"), here.git("rev-parse", "HEAD"));
-    const found = [{ name: "r/0", commit: kept.commit, atMs: 1_774_000_000_000 }];
-    assert.deepEqual(await here.host.checkpoints(here.cwd), found);
+    const found = [{ name: "r/0", commit: kept.commit, at_ms: 1_774_000_000_000 }];
+    assert.deepEqual((await here.host.checkpoints()).checkpoints, found);
     const index = join(here.top, "state/index");
     const head = here.git("rev-parse", "HEAD");
-    await here.host.restore(here.cwd, index, head, [], kept.programs);
+    await here.host.restore({ index, commit: head, paths: [], programs: kept.programs });
     assert.equal(readFileSync(join(here.cwd, "file.txt"), "utf8"), "one\n");
     assert.ok(!existsSync(join(here.cwd, "目录")));
-    await here.host.restore(here.cwd, index, kept.commit, []);
+    await here.host.restore({ index, commit: kept.commit, paths: [], programs: null });
     const more = { parent: kept.commit, programs: kept.programs };
-    const again = await here.host.checkpoint(here.cwd, made(here, "r/1-1", more));
+    const again = await here.host.checkpoint(made(here, "r/1-1", more));
     assert.equal(again.tree, kept.tree);
-    const patch = await here.host.diff(here.cwd, [head, kept.commit], false, [], 10_000);
+    const ends = { from: head, to: kept.commit, stat: false, paths: [], limit_bytes: 10_000 };
+    const { bytes: patch } = await here.host.diff(ends);
     assert.match(Buffer.from(patch).toString(), /-one\n\+two\n/);
-    const short = here.host.diff(here.cwd, [head, kept.commit], true, [], 10);
+    const short = here.host.diff({ ...ends, stat: true, limit_bytes: 10 });
     await assert.rejects(short, { kind: "too_large" });
     const missing = "1".repeat(head.length);
-    await assert.rejects(here.host.diff(here.cwd, [head, missing], false, [], 10_000), {
+    await assert.rejects(here.host.diff({ ...ends, to: missing }), {
       kind: "not_found",
       message: `commit ${missing} is not in the repository around \`${here.cwd}\``,
     });
     const changed = [".gitignore", "file.txt", "gone.txt", "link", "run.sh", "目录/new\nfile.txt"];
-    assert.deepEqual(await here.host.changedPaths(here.cwd, head, kept.commit), changed);
-    const other = here.host.forgetCheckpoint(here.cwd, "r/0", head);
+    assert.deepEqual((await here.host.changed_paths({ from: head, to: kept.commit })).names, changed);
+    const other = here.host.forget_checkpoint({ name: "r/0", commit: head });
     await assert.rejects(other, { kind: "conflict" });
-    await here.host.forgetCheckpoint(here.cwd, "r/0", kept.commit);
-    assert.deepEqual((await here.host.checkpoints(here.cwd)).map(({ name }) => name), ["r/1-1"]);
+    await here.host.forget_checkpoint({ name: "r/0", commit: kept.commit });
+    assert.deepEqual((await here.host.checkpoints()).checkpoints.map(({ name }) => name), ["r/1-1"]);
   });
 }
 
@@ -230,17 +234,17 @@ test("a lock that somebody has left in a remote is named", async (t) => {
   here.git("init", "--quiet", "--bare", hub);
   here.git("remote", "add", "origin", hub);
   workspace.write(hub, { "refs/onloop/r/a.lock": "" });
-  const updates = [{ name: "r/a", commit: here.git("rev-parse", "HEAD") }];
+  const updates = [{ name: "r/a", expected: null, commit: here.git("rev-parse", "HEAD") }];
   const first =
     `\`origin\` did not take it: \`${hub}/./refs/onloop/r/a.lock\` is there: another git is at ` +
     "work, or one that was killed has left it; when no git runs in this repository, remove that file\n";
-  await assert.rejects(here.host.pushRefs(here.cwd, "origin", updates), ({ kind, message }) => {
+  await assert.rejects(here.host.push_refs({ remote: "origin", updates }), ({ kind, message }) => {
     assert.equal(kind, "denied");
     assert.equal(message.slice(0, first.length), first);
     return true;
   });
   rmSync(join(hub, "refs/onloop/r/a.lock"));
-  await here.host.pushRefs(here.cwd, "origin", updates);
+  await here.host.push_refs({ remote: "origin", updates });
   assert.equal(here.git("ls-remote", "origin"), `${updates[0].commit}\trefs/onloop/r/a`);
 });
 
@@ -248,16 +252,16 @@ test("what was kept becomes the next commit of its branch", async (t) => {
   const here = place(t);
   const head = here.git("rev-parse", "HEAD");
   workspace.write(here.cwd, { "work.txt": "work\n", "plan.md": "plan\n" });
-  const { commit: kept } = await here.host.checkpoint(here.cwd, made(here, "r/1-1"));
+  const { commit: kept } = await here.host.checkpoint(made(here, "r/1-1"));
   const index = join(here.top, "state/index");
   const wanted = { index, branch: "main", head, kept, without: ["plan.md"], message: "m\n" };
-  const elsewhere = here.host.commitKept(here.cwd, { ...wanted, head: kept });
+  const elsewhere = here.host.commit_kept({ ...wanted, head: kept });
   await assert.rejects(elsewhere, { kind: "conflict" });
-  const id = await here.host.commitKept(here.cwd, wanted);
+  const { commit: id } = await here.host.commit_kept(wanted);
   assert.equal(here.git("rev-parse", "main"), id);
   assert.equal(here.git("log", "-1", "--format=%an %P %s"), `A ${head} m`);
   assert.equal(here.git("status", "--porcelain"), "?? plan.md");
-  assert.equal(await here.host.commitKept(here.cwd, { ...wanted, head: id }), id);
+  assert.equal((await here.host.commit_kept({ ...wanted, head: id })).commit, id);
 });
 
 test("what cannot be kept is named, and what nobody has kept stays", async (t) => {
@@ -267,8 +271,8 @@ test("what cannot be kept is named, and what nobody has kept stays", async (t) =
   workspace.write(here.cwd, { ".gitattributes": "*.dat filter=length\n", "large.bin": large });
   workspace.write(here.cwd, { "large.dat": large, "a/b.txt": "b\n" });
   here.at("repo", "init", "--quiet", "empty");
-  const first = await here.host.checkpoint(here.cwd, made(here, "r/0"));
-  assert.deepEqual(first.leftOut, [
+  const first = await here.host.checkpoint(made(here, "r/0"));
+  assert.deepEqual(first.left_out, [
     { path: "empty", why: "no_commit" },
     { path: "large.bin", why: "too_large" },
   ]);
@@ -276,14 +280,14 @@ test("what cannot be kept is named, and what nobody has kept stays", async (t) =
   assert.equal(first.programs, `${digest}+`, "the same in every host");
   rmSync(join(here.cwd, "a"), { recursive: true });
   workspace.write(here.cwd, { ".gitignore": "/a\n" });
-  await here.host.checkpoint(here.cwd, made(here, "r/1-1", { parent: first.commit }));
+  await here.host.checkpoint(made(here, "r/1-1", { parent: first.commit }));
   workspace.write(here.cwd, { a: "an ignored file\n" });
-  const back = here.host.restore(here.cwd, join(here.top, "state/index"), first.commit, []);
+  const back = here.host.restore({ index: join(here.top, "state/index"), commit: first.commit, paths: [], programs: null });
   const message = "nothing was changed; in the way: `a`";
   await assert.rejects(back, { kind: "conflict", message });
   here.git("config", "filter.trap.clean", "touch sprung");
   workspace.write(here.cwd, { ".gitattributes": "* filter=trap\n" });
-  const trapped = here.host.checkpoint(here.cwd, made(here, "r/2-1", { programs: first.programs }));
+  const trapped = here.host.checkpoint(made(here, "r/2-1", { programs: first.programs }));
   await assert.rejects(trapped, { kind: "denied", message: /`filter.trap.clean`/ });
   assert.ok(!existsSync(join(here.cwd, "sprung")));
 });
@@ -303,13 +307,13 @@ test("what is in git's way is named", async (t) => {
   here.git("pack-refs", "--all");
   await locked("index.lock", () => merge(here, "x", "main"));
   await locked("refs/heads/main.lock", () => merge(here, "x", "main"));
-  await locked("HEAD.lock", () => here.host.switch(here.cwd, "x", false));
-  await locked("refs/heads/x.lock", () => here.host.deleteBranch(here.cwd, "x"));
-  await locked("packed-refs.lock", () => here.host.deleteBranch(here.cwd, "x"));
+  await locked("HEAD.lock", () => here.host.switch({ branch: "x", create: false }));
+  await locked("refs/heads/x.lock", () => here.host.delete_branch({ branch: "x" }));
+  await locked("packed-refs.lock", () => here.host.delete_branch({ branch: "x" }));
   assert.equal(here.git("status", "--porcelain"), "");
   assert.equal(here.git("branch", "--format=%(refname:short)"), "main\nx");
   here.git("remote", "add", "origin", "../nowhere.git");
-  await assert.rejects(here.host.remoteBranch(here.cwd, "origin", "x"), {
+  await assert.rejects(here.host.remote_branch({ remote: "origin", branch: "x" }), {
     kind: "closed",
     message: "`origin` does not answer: '../nowhere.git' does not appear to be a git repository",
   });
@@ -318,13 +322,13 @@ test("what is in git's way is named", async (t) => {
 test("a worktree whose removal was broken off is removed by the next", async (t) => {
   const here = place(t);
   const path = join(here.top, "tree");
-  await here.host.createWorktree(here.cwd, path, "x", here.git("rev-parse", "main"));
+  await here.host.create_worktree({ path, branch: "x", create_at: here.git("rev-parse", "main") });
   const rest = join(here.top, ".onloop-removing-tree");
   renameSync(path, rest);
-  await here.host.removeWorktree(here.cwd, path);
+  await here.host.remove_worktree({ path });
   assert.ok(!existsSync(rest));
   assert.equal(here.git("worktree", "list", "--porcelain").match(/^worktree /gm).length, 1);
   workspace.write(rest, { "left.txt": "" });
-  await assert.rejects(here.host.removeWorktree(here.cwd, path), { kind: "not_found" });
+  await assert.rejects(here.host.remove_worktree({ path }), { kind: "not_found" });
   assert.ok(!existsSync(rest), "also where git has forgotten it");
 });

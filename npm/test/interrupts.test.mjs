@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { NodeHost } from "../dist/index.js";
 import * as workspace from "./support/workspace.mjs";
+import { effects, shell } from "./support/effects.mjs";
 import { isAlive } from "./support/process.mjs";
 import { folder, npmFolder } from "./support/workspace.mjs";
 
@@ -76,10 +77,7 @@ test("a second Ctrl-C ends at once what does not want to end", async (t) => {
 
 test("what a program leaves running in its group is ended with it", async (t) => {
   const cwd = folder(t);
-  const spec = { cwd: ".", envRemove: [], envSet: {}, captureBytes: 100, interactive: false };
-  const host = new NodeHost({ cwd });
-  const line = "sleep 1000 & echo $! >left; echo said";
-  const end = await host.processes.run({ ...spec, command: { shell: "sh", line } });
+  const end = await effects(new NodeHost({ cwd })).process(shell("sleep 1000 & echo $! >left; echo said"));
   assert.deepEqual(end.status, { exited: 0 });
   assert.equal(new TextDecoder().decode(end.stdout.head), "said\n");
   await hasEnded(Number(readFileSync(join(cwd, "left"), "utf8")));
@@ -88,8 +86,7 @@ test("what a program leaves running in its group is ended with it", async (t) =>
 test("an interrupt that comes before a program keeps it from starting, once", async (t) => {
   const cwd = folder(t);
   const host = new NodeHost({ cwd });
-  const spec = { cwd: ".", envRemove: [], envSet: {}, captureBytes: 100, interactive: false };
-  const run = () => host.processes.run({ ...spec, command: { argv: ["touch", "ran"] } });
+  const run = () => effects(host).process({ command: { argv: ["touch", "ran"] } });
   host.interrupt();
   await assert.rejects(run(), { kind: "interrupted" });
   assert.deepEqual(readdirSync(cwd), []);

@@ -8,6 +8,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Failure, NodeHost } from "../dist/index.js";
+import { effects } from "./support/effects.mjs";
 import { built, folder } from "./support/workspace.mjs";
 
 const NODE = [process.execPath, new URL("support/holder.mjs", import.meta.url).pathname];
@@ -24,7 +25,7 @@ async function begin([program, ...first], words, cwd) {
 
 async function refused(host, path) {
   try {
-    await host.locks.lock(path, 0, 0);
+    await host.lock({ path });
   } catch (error) {
     if (error instanceof Failure) return error;
     throw error;
@@ -34,17 +35,19 @@ async function refused(host, path) {
 
 test("a lock says what its process is, where that is no command line", async (t) => {
   const cwd = folder(t);
-  const { locks } = new NodeHost({ cwd });
+  const host = effects(new NodeHost({ cwd }));
+  const path = "a.lock";
+  const roleOf = async () => (await host.holder({ path })).holder.role;
   for (const role of [undefined, "embedded", "server"]) {
-    await locks.lock("a.lock", 0, 0, false, role);
+    await host.lock({ path, role });
     const line = JSON.parse(readFileSync(join(cwd, "a.lock"), "utf8"));
     assert.equal(line.role, role);
-    assert.equal((await locks.holder("a.lock")).role, role);
-    await locks.unlock("a.lock");
+    assert.equal(await roleOf(), role ?? null);
+    await host.unlock({ path });
   }
   // What a newer one says is no reason to interrupt it.
   writeFileSync(join(cwd, "a.lock"), '{"pid":1,"host":"elsewhere","started":"","role":"orchestra"}\n');
-  assert.equal((await locks.holder("a.lock")).role, "server");
+  assert.equal(await roleOf(), "server");
 });
 
 test("a core that is embedded says so", () => {
@@ -56,7 +59,7 @@ for (const [name, program] of Object.entries(HOSTS)) {
     const cwd = folder(t);
     const holder = await begin(program, ["hold", "a.lock"], cwd);
     t.after(() => holder.child.kill("SIGKILL"));
-    const host = new NodeHost({ cwd });
+    const host = effects(new NodeHost({ cwd }));
     const failure = await refused(host, "a.lock");
     assert.equal(failure?.kind, "busy");
     assert.match(failure.message, new RegExp(`held by process ${holder.child.pid} since `));
@@ -68,7 +71,7 @@ for (const [name, program] of Object.entries(HOSTS)) {
     await holder.ended;
     assert.ok(existsSync(join(cwd, "a.lock")), "a killed process leaves its lock behind");
     assert.equal(await refused(host, "a.lock"), undefined);
-    await host.locks.unlock("a.lock");
+    await host.unlock({ path: "a.lock" });
     assert.deepEqual(readdirSync(cwd), []);
   });
 
@@ -96,7 +99,7 @@ test("a dead holder whose kernel lock is held is alive somewhere that we cannot 
   });
   t.after(() => process.kill(-keeper.pid, "SIGKILL"));
   await once(keeper.stdout, "data");
-  const failure = await refused(new NodeHost({ cwd }), "a.lock");
+  const failure = await refused(effects(new NodeHost({ cwd })), "a.lock");
   assert.equal(failure?.kind, "busy");
   assert.match(failure.message, /wait for it or end it/);
 });
@@ -114,7 +117,7 @@ test("nothing is broken that does not prove its holder's death", async (t) => {
   for (const [text, expected] of table) {
     const cwd = folder(t);
     writeFileSync(join(cwd, "a.lock"), text);
-    const failure = await refused(new NodeHost({ cwd }), "a.lock");
+    const failure = await refused(effects(new NodeHost({ cwd })), "a.lock");
     assert.match(failure?.message ?? "taken", expected);
     assert.equal(readFileSync(join(cwd, "a.lock"), "utf8"), text);
   }

@@ -5,23 +5,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { NodeHost, load } from "../dist/index.js";
+import { effects, shell } from "./support/effects.mjs";
 import { folder } from "./support/workspace.mjs";
 
 const table = JSON.parse(readFileSync(new URL("../../core/effect/src/redact/table.json", import.meta.url), "utf8"));
 
 test("a log keeps the beginning and the end of what one program says", async (t) => {
   const cwd = folder(t);
-  const host = new NodeHost({ cwd, attended: false });
-  await host.files.write("a.log", Buffer.from("earlier\n"), "any", false);
-  await host.processes.run({
-    command: { shell: "sh", line: "echo first; head -c 20000000 /dev/zero | tr '\\0' x; echo last" },
-    cwd: ".",
-    envRemove: [],
-    envSet: {},
-    captureBytes: 1000,
-    interactive: false,
-    streamTo: "a.log",
-  });
+  const host = effects(new NodeHost({ cwd, attended: false }));
+  await host.write({ path: "a.log", bytes: Buffer.from("earlier\n") });
+  const line = "echo first; head -c 20000000 /dev/zero | tr '\\0' x; echo last";
+  await host.process(shell(line, { stream_to: "a.log" }));
   const log = readFileSync(join(cwd, "a.log"), "utf8");
   const kept = 8 * 1024 * 1024;
   const between = `x\n[… ${20_000_011 - 2 * kept} bytes not kept …]\nx`;
@@ -33,22 +27,13 @@ test("a log keeps the beginning and the end of what one program says", async (t)
 for (const { what, env, text, clean } of table) {
   test(`a log has no secrets: ${what}`, async (t) => {
     const cwd = folder(t);
-    const host = new NodeHost({ cwd, attended: false });
+    const host = effects(new NodeHost({ cwd, attended: false }));
     const secrets = load().secrets(env);
     // In two writes, in the middle of a secret as often as not.
     for (const cut of [1, Math.floor(Buffer.byteLength(text) / 2), Buffer.byteLength(text)]) {
       const line = `head -c ${cut} text; sleep 0.05; tail -c +${cut + 1} text`;
-      await host.files.write("text", Buffer.from(text), "any", false);
-      await host.processes.run({
-        command: { shell: "sh", line },
-        cwd: ".",
-        envRemove: [],
-        envSet: {},
-        captureBytes: 1000,
-        interactive: false,
-        streamTo: `${cut}.log`,
-        secrets,
-      });
+      await host.write({ path: "text", bytes: Buffer.from(text) });
+      await host.process(shell(line, { stream_to: `${cut}.log`, secrets }));
       assert.equal(readFileSync(join(cwd, `${cut}.log`), "utf8"), clean);
     }
   });

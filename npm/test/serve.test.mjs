@@ -12,9 +12,10 @@ const ANSWER = { status: 200, headers: [], body: new Uint8Array(), open: false }
 
 /** A server of this process, and what connects to it. */
 async function listening(t) {
-  const { serve } = new NodeHost({ attended: false });
-  const { port } = await serve.listen(0);
-  t.after(() => serve.close());
+  const host = new NodeHost({ attended: false });
+  const serve = (what, members) => host.perform({ do: "serve", serve: what, ...members });
+  const { port } = await serve("listen", { port: 0 });
+  t.after(() => host.end());
   const connected = async (sent) => {
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
     t.after(() => socket.destroy());
@@ -30,21 +31,21 @@ test("a header of any bytes is a header", async (t) => {
   const { serve, connected } = await listening(t);
   const head = Buffer.from("GET / HTTP/1.1\r\nhost: h\r\ncookie: own=1; a=");
   await connected(Buffer.concat([head, Buffer.from([0xe4]), Buffer.from("; b=ä\r\n\r\n")]));
-  const call = await serve.next(60_000, []);
+  const call = await serve("next", { wait_ms: 60_000, folders: [] });
   assert.deepEqual(call.headers, [["host", "h"], ["cookie", "own=1; a=\ufffd; b=ä"]]);
 });
 
 test("who has gone is answered all the same, and once", async (t) => {
   const { serve, connected } = await listening(t);
   const socket = await connected(REQUEST);
-  const gone = await serve.next(60_000, []);
+  const gone = await serve("next", { wait_ms: 60_000, folders: [] });
   socket.destroy();
   await once(socket, "close");
   // The server has seen that the first has gone when it reads the second.
   await connected(REQUEST);
-  await serve.next(60_000, []);
-  await serve.answer(gone.call, ANSWER);
-  await assert.rejects(serve.answer(gone.call, ANSWER), { kind: "not_found" });
+  await serve("next", { wait_ms: 60_000, folders: [] });
+  await serve("answer", { call: gone.call, answer: ANSWER });
+  await assert.rejects(serve("answer", { call: gone.call, answer: ANSWER }), { kind: "not_found" });
 });
 
 test("who is refused and stays gives the connection to others", async (t) => {
@@ -54,10 +55,10 @@ test("who is refused and stays gives the connection to others", async (t) => {
     const [said] = await once(socket, "data");
     assert.match(said.toString(), /^HTTP\/1\.1 400 /);
   }
-  let call;
-  for (let tries = 0; tries < 600 && call === undefined; tries += 1) {
+  let next;
+  for (let tries = 0; tries < 600 && next?.is !== "call"; tries += 1) {
     await connected(REQUEST);
-    call = await serve.next(100, []);
+    next = await serve("next", { wait_ms: 100, folders: [] });
   }
-  assert.ok(call !== undefined, "every connection is taken for good");
+  assert.equal(next.is, "call", "every connection is taken for good");
 });

@@ -7,24 +7,21 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Failure, NodeHost } from "../dist/index.js";
+import { effects, shell } from "./support/effects.mjs";
 import { folder } from "./support/workspace.mjs";
 
 const linux = { skip: process.platform !== "linux" && "only Linux tells about other processes" };
 
-function spec(line) {
-  const command = { shell: "sh", line };
-  const rest = { cwd: ".", envRemove: [], envSet: {}, captureBytes: 100, interactive: false };
-  return { command, ...rest, announce: true };
-}
-
 test("a group is ended whole, and nobody who is not meant", linux, async (t) => {
-  const { processes } = new NodeHost({ cwd: folder(t), attended: false });
-  t.after(() => processes.endLeft());
-  const { started: group } = await processes.run(spec("sleep 1000 & exec sleep 1000"));
+  const node = new NodeHost({ cwd: folder(t), attended: false });
+  t.after(() => node.end());
+  const { process: run, wait, end_group } = effects(node);
+  const { group } = await run(shell("sleep 1000 & exec sleep 1000", { announce: true }));
   const here = hostname();
+  const ended = async (group, host) => (await end_group({ group, host })).survivors;
   const earlier = String(BigInt(group.started) - 1n);
-  assert.equal(await processes.endGroup({ ...group, started: earlier }, here), 0);
-  assert.equal(await processes.endGroup({ ...group, boot: "another" }, here), 0);
+  assert.equal(await ended({ ...group, started: earlier }, here), 0);
+  assert.equal(await ended({ ...group, boot: "another" }, here), 0);
   const refused = [
     [group, "elsewhere", "unsupported"],
     [{ ...group, started: "" }, here, "unsupported"],
@@ -33,15 +30,15 @@ test("a group is ended whole, and nobody who is not meant", linux, async (t) => 
   ];
   for (const [other, host, kind] of refused) {
     const isKind = (error) => error instanceof Failure && error.kind === kind;
-    await assert.rejects(processes.endGroup(other, host), isKind);
+    await assert.rejects(ended(other, host), isKind);
   }
-  assert.ok((await processes.endGroup(group, here)) >= 1);
-  assert.deepEqual((await processes.wait()).status, { signalled: 15 });
-  assert.equal(await processes.endGroup(group, here), 0);
+  assert.ok((await ended(group, here)) >= 1);
+  assert.deepEqual((await wait()).status, { signalled: 15 });
+  assert.equal(await ended(group, here), 0);
 });
 
 test("the way up begins with our parent", linux, async (t) => {
-  const above = await new NodeHost({ cwd: folder(t) }).processes.ancestors();
+  const { processes: above } = await effects(new NodeHost({ cwd: folder(t) })).ancestors();
   assert.equal(above[0].pid, process.ppid);
   assert.match(above[0].started, /^[0-9]+$/);
 });
@@ -54,6 +51,6 @@ test("temporary files of the dead are removed by the next writer", linux, async 
   for (const name of [...stay, `.onloop-${place}-${dead}-1-0.tmp`]) {
     writeFileSync(join(cwd, name), "");
   }
-  await new NodeHost({ cwd }).files.write("a", new Uint8Array(0), "any", false);
+  await effects(new NodeHost({ cwd })).write({ path: "a", bytes: new Uint8Array(0) });
   assert.deepEqual(readdirSync(cwd).sort(), [...stay, "a"].sort());
 });

@@ -216,7 +216,7 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "canonical" => Request::Canonical { path: path() },
         "lock" => {
             let (wait_ms, private) = (number("wait_ms"), is("private"));
-            Request::Lock { path: path(), wait_ms, private, role: None }
+            Request::Lock { path: path(), wait_ms, private, role: None, run: None }
         }
         "holder" => Request::Holder { path: path() },
         "unlock" => Request::Unlock { path: path() },

@@ -461,7 +461,7 @@ impl SimHost {
             Request::List { path } => disk.list(&path).map(|names| Outcome::Names { names }),
             Request::Stat { path } => disk.stat(&path).map(Outcome::Stat),
             Request::Canonical { path } => disk.canonical(&path).map(|path| Outcome::Path { path }),
-            Request::Lock { path, wait_ms, private, role: _ } => {
+            Request::Lock { path, wait_ms, private, role: _, run: _ } => {
                 self.lock(&path, wait_ms, private).map(done)
             }
             Request::Unlock { path } => self.unlock(&path).map(done),

@@ -119,6 +119,9 @@ pub enum Request {
         /// What the process is; written into the lock. A lock that does not say is a command line's.
         #[serde(skip_serializing_if = "Option::is_none")]
         role: Option<ProcessRole>,
+        /// The run that the holder of this lock drives; for hosts that show what they drive.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        run: Option<String>,
     },
     /// Releases a lock that this program holds → [`Outcome::Done`].
     Unlock {

@@ -23,8 +23,8 @@ pub fn rooted(request: Request, cwd: &str) -> Request {
         Request::List { path } => Request::List { path: at(path) },
         Request::Stat { path } => Request::Stat { path: at(path) },
         Request::Canonical { path } => Request::Canonical { path: at(path) },
-        Request::Lock { path, wait_ms, private, role } => {
-            Request::Lock { path: at(path), wait_ms, private, role }
+        Request::Lock { path, wait_ms, private, role, run } => {
+            Request::Lock { path: at(path), wait_ms, private, role, run }
         }
         Request::Unlock { path } => Request::Unlock { path: at(path) },
         Request::Holder { path } => Request::Holder { path: at(path) },

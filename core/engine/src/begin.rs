@@ -76,7 +76,7 @@ pub async fn create(
             None => unique_id(&plan.slug, io.now(), |id| taken.contains(id)),
         };
         let driver = Paths::new(&home, root, &id).driver_lock();
-        if let Err(failure) = io.lock(&driver, 0).await {
+        if let Err(failure) = io.lock_to_drive(&driver, &id).await {
             if failure.is_busy() {
                 taken.insert(id);
                 continue;

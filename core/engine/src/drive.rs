@@ -10,7 +10,7 @@ use onloop_run::{Door, Event, Run, RunStatus};
 /// Becomes the only process that drives the run, and takes over what was recorded until then.
 pub async fn drive_alone(io: &Io, store: &mut Store) -> Result<(), Exit> {
     let lock = store.paths().driver_lock();
-    let Err(failure) = io.lock(&lock, 0).await else {
+    let Err(failure) = io.lock_to_drive(&lock, &store.run().id).await else {
         // Whoever drove it until now may have gone on, or ended it.
         let Err(error) = store.look_again().await else { return Ok(()) };
         let _ = io.unlock(&lock).await;

@@ -1,6 +1,6 @@
 /** Keeping the beginning and the end of a stream of any length in bounded memory. */
 
-import type { Capture } from "../host.js";
+import type { Capture } from "../vocabulary.js";
 
 /** Collects one stream; keeps at most three times the bytes kept at each end. */
 export class Keeper {
@@ -36,7 +36,7 @@ export class Keeper {
     return {
       head: Buffer.concat(this.#head),
       tail: this.#tail[0] ?? new Uint8Array(0),
-      totalBytes: this.#total,
+      total_bytes: this.#total,
     };
   }
 

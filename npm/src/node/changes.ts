@@ -1,7 +1,6 @@
 /** Noticing changes in folders: the operating system tells of them, nothing is looked at again and again. */
 
 import { type FSWatcher, statSync, watch } from "node:fs";
-import type { Changes } from "../host.js";
 import type { Interrupts } from "./interrupts.js";
 import type { Root } from "./root.js";
 
@@ -10,7 +9,7 @@ const WATCHED_FOLDERS = 2048;
 /** One change makes several notices, which come one after another. */
 const SETTLE_MS = 20;
 
-export class NodeChanges implements Changes {
+export class NodeChanges {
   readonly #root: Root;
   readonly #interrupts: Interrupts;
   /** Every folder that was named last; undefined: it is not there. */

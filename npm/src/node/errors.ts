@@ -44,6 +44,11 @@ const REASONS: Record<string, string> = {
   ENXIO: "it is a device, a pipe or a socket, not a file",
 };
 
+/** What a newer core asks for. */
+export function unknown(request: never): never {
+  throw new Failure("unsupported", `this host does not know the request ${JSON.stringify(request)}`);
+}
+
 /** The name of a system error, such as `ENOENT`; nothing for any other error. */
 export function code(error: unknown): string | undefined {
   const isSystem = error instanceof Error && "code" in error && "errno" in error;

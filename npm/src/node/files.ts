@@ -18,7 +18,8 @@ import {
 } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { Failure } from "../failure.js";
-import type { Expect, Files, Stat, Version } from "../host.js";
+import type { Asked } from "../host.js";
+import type { Expect, Outcome, Stat, Version } from "../vocabulary.js";
 import { inPart, is, onPath, undoneByPower } from "./errors.js";
 import { fileBits, keepPrivate } from "./permissions.js";
 import { type Names, Temporary, createFolders, syncFolder } from "./publish.js";
@@ -30,7 +31,7 @@ const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 const CAREFUL = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 const NO_LINKS = CAREFUL | (constants.O_NOFOLLOW ?? 0);
 
-export class NodeFiles implements Files {
+export class NodeFiles {
   readonly #root: Root;
   readonly #warn: (message: string) => void;
   #isWarned = false;
@@ -41,7 +42,7 @@ export class NodeFiles implements Files {
     this.#warn = warn;
   }
 
-  async read(path: string, limitBytes: number): Promise<{ bytes: Uint8Array; version: Version }> {
+  async read({ path, limit_bytes: limitBytes }: Asked<"read">): Promise<Outcome> {
     const target = this.#root.resolve(path);
     return onPath("read", path, () =>
       using(open(target, O_RDONLY | CAREFUL), async (file) => {
@@ -52,15 +53,12 @@ export class NodeFiles implements Files {
         if (bytes.length > limitBytes) throw tooLarge(path, bytes.length, limitBytes);
         // The version was taken before the content: a change in between makes it stale, and a
         // later write that expects it fails, as it should.
-        return { bytes, version: version(stats) };
+        return { is: "file", bytes, version: version(stats) };
       }),
     );
   }
 
-  async readTail(
-    path: string,
-    limitBytes: number,
-  ): Promise<{ bytes: Uint8Array; sizeBytes: number }> {
+  async readTail({ path, limit_bytes: limitBytes }: Asked<"read_tail">): Promise<Outcome> {
     const target = this.#root.resolve(path);
     return onPath("read", path, () =>
       using(open(target, O_RDONLY | CAREFUL), async (file) => {
@@ -69,18 +67,12 @@ export class NodeFiles implements Files {
         const sizeBytes = Number(stats.size);
         const start = Math.max(0, sizeBytes - limitBytes);
         // What is added in the meantime belongs to a later read.
-        return { bytes: await readAt(file, start, sizeBytes - start), sizeBytes };
+        return { is: "tail", bytes: await readAt(file, start, sizeBytes - start), size_bytes: sizeBytes };
       }),
     );
   }
 
-  async write(
-    path: string,
-    bytes: Uint8Array,
-    expect: Expect,
-    durable: boolean,
-    isPrivate = false,
-  ): Promise<Version> {
+  async write({ path, bytes, expect, durable, private: isPrivate }: Asked<"write">): Promise<Outcome> {
     const target = this.#root.resolve(path);
     if (["", ".."].includes(basename(target))) {
       throw new Failure("invalid", `\`${path}\` does not name a file`);
@@ -110,20 +102,15 @@ export class NodeFiles implements Files {
         // Asked of the file we hold, not of the path: it names what *we* wrote.
         const ours = await using(temporary.file, async (file) => version(await file.stat({ bigint: true })));
         this.#note(made, durable ? await syncFolder(folder) : "durable", folder);
-        return ours;
+        return { is: "written", version: ours };
       } catch (error) {
         throw undoneByPower(error, "written", path);
       }
     });
   }
 
-  async append(
-    path: string,
-    bytes: Uint8Array,
-    expectLenBytes: number,
-    durable: boolean,
-    isPrivate = false,
-  ): Promise<void> {
+  async append(request: Asked<"append">): Promise<void> {
+    const { path, bytes, expect_len_bytes: expectLenBytes, durable, private: isPrivate } = request;
     const target = this.#root.resolve(path);
     await onPath("append to", path, async () => {
       const folder = dirname(target);
@@ -156,12 +143,7 @@ export class NodeFiles implements Files {
     });
   }
 
-  async patch(
-    path: string,
-    offsetBytes: number,
-    old: Uint8Array,
-    neu: Uint8Array,
-  ): Promise<void> {
+  async patch({ path, offset_bytes: offsetBytes, old, new: neu }: Asked<"patch">): Promise<void> {
     if (old.length !== neu.length) {
       const sizes = `${neu.length} bytes cannot replace ${old.length}`;
       throw new Failure("invalid", `cannot change \`${path}\` in place: ${sizes}`);
@@ -226,10 +208,10 @@ export class NodeFiles implements Files {
       const kind = fileKind(stats);
       return {
         kind,
-        sizeBytes: kind === "folder" ? 0 : Number(stats.size),
-        modifiedMs: Number(stats.mtimeMs),
+        size_bytes: kind === "folder" ? 0 : Number(stats.size),
+        modified_ms: Number(stats.mtimeMs),
         executable: kind === "file" && isExecutable(stats),
-        foreign: isForeign(stats),
+        ...(isForeign(stats) && { foreign: true }),
       };
     });
   }

@@ -1,15 +1,16 @@
 /** Keeping the files of a checkout as a commit beside its branches, with an index of its own. */
 
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, lstatSync, type Stats } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, open, rm, stat, utimes } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { Failure } from "../failure.js";
-import type { KeptWork, LeftOut, NamedCheckpoint, NewCheckpoint } from "../host.js";
+import type { KeptWork, LeftOut, NamedCheckpoint } from "../vocabulary.js";
 import { failure, is } from "./errors.js";
 import { commit, layoutOf } from "./git_checkout.js";
-import { type GitProgram, line, succeeded } from "./git_program.js";
+import { BYTES, below, byBytes, entries, fields, look, readable, terminated } from "./git_paths.js";
+import { type GitAsked, type GitProgram, line, succeeded } from "./git_program.js";
 
 /** Where the names of checkpoints begin. */
 export const CHECKPOINTS = "refs/onloop/";
@@ -17,8 +18,6 @@ export const CHECKPOINTS = "refs/onloop/";
 const NOTES = "refs/notes/onloop";
 /** The folder in which copies of records lie; it is the run's and not its work. */
 const OURS = ".hotl";
-/** Paths are bytes; this encoding keeps every one of them. */
-const BYTES = "latin1";
 
 /** What is different in the checkout from what an index says; paths as bytes. */
 interface Changes {
@@ -30,7 +29,7 @@ interface Changes {
 export async function checkpoint(
   git: GitProgram,
   cwd: string,
-  made: NewCheckpoint,
+  made: GitAsked<"checkpoint">,
 ): Promise<KeptWork> {
   const { root, common } = await layoutOf(git, cwd);
   const { digest, hooks } = await demandPrograms(git, root, made.programs);
@@ -49,34 +48,23 @@ export async function checkpoint(
   await chmod(made.index, 0o600);
   const parent = made.parent ?? (await commit(git, root, "HEAD"));
   const words = ["commit-tree", "--no-gpg-sign", ...(parent === undefined ? [] : ["-p", parent])];
-  const committed = { input: made.message, committedMs: made.atMs };
+  const committed = { input: made.message, committedMs: made.at_ms };
   const id = line(await git.succeedAside(root, [...words, "-F", "-", tree], committed));
   await git.succeedAside(root, ["update-ref", "--no-deref", reference(made.name), id]);
   const programs = `${digest}+${await pushHook(hooks ?? join(common, "hooks"))}`;
-  return { commit: id, tree, programs, leftOut };
-}
-
-/** Files to bring back: of which commit; `paths`: only these, where there are any. */
-export interface Wanted {
-  id: string;
-  paths: string[];
+  return { commit: id, tree, programs, left_out: leftOut };
 }
 
 /** Makes the files of the checkout around `cwd` those that are wanted. */
-export async function restore(
-  git: GitProgram,
-  cwd: string,
-  index: string,
-  wanted: Wanted,
-  programs?: string,
-): Promise<void> {
+export async function restore(git: GitProgram, cwd: string, wanted: GitAsked<"restore">): Promise<void> {
+  const { index } = wanted;
   const { root } = await layoutOf(git, cwd);
-  await demandPrograms(git, root, programs);
+  await demandPrograms(git, root, wanted.programs);
   if (!existsSync(index)) {
     throw new Failure("conflict", `nothing is known about the files in \`${root}\``);
   }
   await prepareIndex(git, root, index);
-  const id = wanted.paths.length === 0 ? wanted.id : await mixedTree(git, root, index, wanted);
+  const id = wanted.paths.length === 0 ? wanted.commit : await mixedTree(git, root, wanted);
   const found = await inTheWay(git, root, index, id);
   if (found.length > 0) {
     throw new Failure("conflict", `nothing was changed; in the way: ${found.join(", ")}`);
@@ -92,8 +80,7 @@ export async function restore(
 async function mixedTree(
   git: GitProgram,
   root: string,
-  index: string,
-  { id, paths }: Wanted,
+  { index, commit: id, paths }: GitAsked<"restore">,
 ): Promise<string> {
   const beside = { index: `${index}.mixed` };
   await copyFile(index, beside.index);
@@ -115,10 +102,7 @@ async function mixedTree(
 export async function diff(
   git: GitProgram,
   cwd: string,
-  [from, to]: [string, string],
-  isStat: boolean,
-  paths: string[],
-  limitBytes: number,
+  { from, to, stat: isStat, paths, limit_bytes: limitBytes }: GitAsked<"diff">,
 ): Promise<Uint8Array> {
   const form = isStat ? "--stat=76" : "--patch";
   const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"];
@@ -136,8 +120,7 @@ export async function diff(
 export async function changedPaths(
   git: GitProgram,
   cwd: string,
-  from: string,
-  to: string,
+  { from, to }: GitAsked<"changed_paths">,
 ): Promise<string[]> {
   const words = ["diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to, "--"];
   const paths = [...new Set(fields(await git.succeedAside(cwd, words)))];
@@ -163,8 +146,7 @@ export async function namedBelow(
     if (!name?.startsWith(base) || id === undefined || !/^-?\d+$/.test(seconds ?? "")) {
       return [];
     }
-    const atMs = Number(seconds) * 1000;
-    return [{ name: name.slice(base.length), commit: id, atMs }];
+    return [{ name: name.slice(base.length), commit: id, at_ms: Number(seconds) * 1000 }];
   });
 }
 
@@ -172,8 +154,7 @@ export async function namedBelow(
 export async function forgetCheckpoint(
   git: GitProgram,
   cwd: string,
-  name: string,
-  id: string,
+  { name, commit: id }: GitAsked<"forget_checkpoint">,
 ): Promise<void> {
   const full = reference(name);
   const found = await commit(git, cwd, full);
@@ -188,9 +169,7 @@ export async function forgetCheckpoint(
 export async function note(
   git: GitProgram,
   cwd: string,
-  id: string,
-  text: string,
-  atMs: number,
+  { commit: id, text, at_ms: atMs }: GitAsked<"note">,
 ): Promise<void> {
   const words = ["notes", "--ref", NOTES, "add", "--force", "--file", "-", id];
   await git.succeedAside(cwd, words, { input: text, committedMs: atMs });
@@ -207,7 +186,7 @@ function reference(name: string): string {
 async function demandPrograms(
   git: GitProgram,
   root: string,
-  expected: string | undefined,
+  expected: string | null,
 ): Promise<Programs> {
   const listed = await git.succeedAside(root, ["config", "--list", "--show-scope", "-z"]);
   const entries = listed.toString(BYTES).split("\0");
@@ -227,7 +206,7 @@ async function demandPrograms(
   const hooks = folders.at(-2);
   const digest = named.digest("hex");
   // What comes after it is about a hook, which does not run here.
-  if (expected === undefined || expected.split("+")[0] === digest) {
+  if (expected === null || expected.split("+")[0] === digest) {
     return { digest, ...(hooks !== undefined && { hooks }) };
   }
   const list = [...keys].sort().map((key) => `\`${key}\``);
@@ -292,7 +271,7 @@ function namesProgram(key: string): boolean {
 
 /**
  * Makes `index` ready to be used: begins it with what the checkout's index says, and takes away the
- * lock of a git that was killed. Nobody else uses it: whoever asks drives the run.
+ * lock of a git that was killed. Only the process that drives the run uses it.
  */
 async function prepareIndex(git: GitProgram, root: string, index: string): Promise<void> {
   await rm(`${index}.lock`, { force: true });
@@ -312,39 +291,33 @@ async function prepareIndex(git: GitProgram, root: string, index: string): Promi
   }
 }
 
-/** Both questions read the same index and do not wait for each other. */
 async function changesIn(git: GitProgram, root: string, index: string): Promise<Changes> {
-  const flags = ["--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
-  const others = ["ls-files", "--others", "--exclude-standard", "-z"];
-  const asked = [["diff-files", ...flags], others].map((words) => git.askAside(root, words, { index }));
-  // An interrupt is over when both have ended.
-  await Promise.allSettled(asked);
-  const [first, second] = (await Promise.all(asked)).map(succeeded);
-  const tracked = fields(first ?? Buffer.alloc(0));
-  const present = new Set<string>();
-  const gone = new Set<string>();
-  for (let at = 0; at + 1 < tracked.length; at += 2) {
-    (tracked[at] === "D" ? gone : present).add(tracked[at + 1] ?? "");
+  const flags = ["--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+  const present: string[] = [];
+  const gone: string[] = [];
+  for (const entry of fields(await git.succeedAside(root, ["status", ...flags], { index }))) {
+    // A repository inside the checkout ends with a slash.
+    const path = entry.slice(3).replace(/\/$/, "");
+    if (entry[1] === " " || path === OURS || path.startsWith(`${OURS}/`)) continue;
+    // Of a conflict the index knows several files and none that is gone.
+    const isGone = entry[1] === "D" && !"DU".includes(entry[0] ?? "");
+    (isGone ? gone : present).push(path);
   }
-  // A repository inside the checkout ends with a slash.
-  for (const path of fields(second ?? Buffer.alloc(0))) present.add(path.replace(/\/$/, ""));
-  const theirs = (paths: Set<string>): string[] =>
-    [...paths].filter((path) => path !== OURS && !path.startsWith(`${OURS}/`)).sort(byBytes);
-  return { present: theirs(present), gone: theirs(gone) };
+  return { present, gone };
 }
 
 /** Writes the changes to the index; returns what cannot be kept. */
 async function takeIn(
   git: GitProgram,
   root: string,
-  made: NewCheckpoint,
+  made: GitAsked<"checkpoint">,
   changes: Changes,
 ): Promise<LeftOut[]> {
-  const left = await unkept(git, root, changes.present, made.limitBytes);
+  const left = await unkept(git, root, changes.present, made.limit_bytes);
   const stdin = ["-z", "--stdin"];
   const change = async (words: string[], paths: string[]): Promise<void> => {
     if (paths.length === 0) return;
-    const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), BYTES);
+    const input = terminated(paths);
     await git.succeedAside(root, ["update-index", ...words, ...stdin], { index: made.index, input });
   };
   const kept = changes.present.filter((path) => !left.has(path));
@@ -387,7 +360,7 @@ async function unkept(
 
 /** Those of `paths` of which a filter makes something else. */
 async function filteredOf(git: GitProgram, root: string, paths: string[]): Promise<Set<string>> {
-  const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), BYTES);
+  const input = terminated(paths);
   const said = await git.succeedAside(root, ["check-attr", "-z", "--stdin", "filter"], { input });
   const parts = said.toString(BYTES).split("\0");
   const filtered = new Set<string>();
@@ -398,7 +371,7 @@ async function filteredOf(git: GitProgram, root: string, paths: string[]): Promi
   return filtered;
 }
 
-/** Files that nobody has kept, where the files of `id` belong. */
+/** Files that no checkpoint has, where the files of `id` belong. */
 async function inTheWay(
   git: GitProgram,
   root: string,
@@ -406,14 +379,10 @@ async function inTheWay(
   id: string,
 ): Promise<string[]> {
   const words = ["diff-index", "--cached", "--name-status", "-z", "--no-renames", id, "--"];
-  const differ = fields(await git.succeedAside(root, words, { index }));
-  const wanted: string[] = [];
-  const leaving = new Set<string>();
-  for (let at = 0; at + 1 < differ.length; at += 2) {
-    const path = differ[at + 1] ?? "";
-    if (differ[at] === "D") wanted.push(path);
-    if (differ[at] === "A") leaving.add(path);
-  }
+  const differ = entries(await git.succeedAside(root, words, { index }));
+  const having = (status: string): string[] => differ.flatMap(([found, path]) => (found === status ? [path] : []));
+  const wanted = having("D");
+  const leaving = new Set(having("A"));
   const found = new Set<string>();
   for (const path of wanted) {
     const parts = path.split("/");
@@ -434,33 +403,6 @@ async function inTheWay(
     }
   }
   return [...found].sort(byBytes).map((path) => `\`${readable(path)}\``);
-}
-
-function fields(output: Buffer): string[] {
-  return output
-    .toString(BYTES)
-    .split("\0")
-    .filter((part) => part !== "");
-}
-
-function below(root: string, path: string): Buffer {
-  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, BYTES)]);
-}
-
-function readable(path: string): string {
-  return Buffer.from(path, BYTES).toString();
-}
-
-function byBytes(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function look(at: Buffer): Stats | undefined {
-  try {
-    return lstatSync(at);
-  } catch {
-    return undefined;
-  }
 }
 
 function isReadable(at: Buffer): boolean {

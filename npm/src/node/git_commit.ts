@@ -2,12 +2,11 @@
 
 import { rm } from "node:fs/promises";
 import { Failure } from "../failure.js";
-import type { NewCommit } from "../host.js";
 import { commit, demandUnlocked, layoutOf } from "./git_checkout.js";
-import { type GitProgram, line, untilNul } from "./git_program.js";
+import { type GitAsked, type GitProgram, line, untilNul } from "./git_program.js";
 
 /** Makes the commit, and lets the index of the checkout around `cwd` agree with it. */
-export async function commitKept(git: GitProgram, cwd: string, made: NewCommit): Promise<string> {
+export async function commitKept(git: GitProgram, cwd: string, made: GitAsked<"commit_kept">): Promise<string> {
   const { root } = await layoutOf(git, cwd);
   const branch = `refs/heads/${made.branch}`;
   const found = await commit(git, root, branch);
@@ -33,7 +32,7 @@ export async function commitKept(git: GitProgram, cwd: string, made: NewCommit):
 }
 
 /** The files of the checkpoint, but for those that stay out. */
-async function treeToCommit(git: GitProgram, root: string, made: NewCommit): Promise<string> {
+async function treeToCommit(git: GitProgram, root: string, made: GitAsked<"commit_kept">): Promise<string> {
   const index = `${made.index}.commit`;
   try {
     await git.succeedAside(root, ["read-tree", made.kept], { index });
@@ -60,7 +59,7 @@ async function commitByUser(
   git: GitProgram,
   root: string,
   tree: string,
-  made: NewCommit,
+  made: GitAsked<"commit_kept">,
 ): Promise<string> {
   const signs = await git.maybe(root, ["config", "--type=bool", "commit.gpgSign"]);
   const sign = signs === "true" ? "--gpg-sign" : "--no-gpg-sign";

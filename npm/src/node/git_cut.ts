@@ -1,24 +1,21 @@
 /**
  * Changing the files of a checkout completely, or not at all.
  *
- * Git does so by itself as long as nobody ends it. When its time is over, or a person interrupts, it
+ * Git does so by itself as long as it is not killed. When its time is over, or a person interrupts, it
  * has written some of the files and neither index nor HEAD, or all but HEAD. What it was going to
  * touch is known beforehand, and no file of it had anything in it that git does not have: otherwise
  * git would have refused.
  */
 
-import { lstatSync } from "node:fs";
 import { open, readFile, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { Failure } from "../failure.js";
 import { failure, is } from "./errors.js";
 import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
-import { type Answer, type GitProgram, complaint, line, succeeded } from "./git_program.js";
+import { below, entries, fields, look, terminated } from "./git_paths.js";
+import { type Answer, type GitAsked, type GitProgram, complaint, line, succeeded } from "./git_program.js";
 import { left, locked } from "./git_trouble.js";
 
-/** Paths are bytes; this encoding keeps every one of them. */
-const BYTES = "latin1";
-
-/** How git ends that somebody else has ended. */
+/** The exit code of a git that another process has killed. */
 const SIGNALLED = -1;
 
 /** A checkout before git changes files in it. */
@@ -33,6 +30,12 @@ interface Before {
   written: Set<string>;
   /** Files that git may make. */
   made: Set<string>;
+}
+
+/** Switches to a branch, which it may create first. */
+export async function switchTo(git: GitProgram, cwd: string, { branch, create }: GitAsked<"switch">): Promise<void> {
+  if (create) await checkOut(git, cwd, ["--create", branch]);
+  else await checkOut(git, cwd, [branch], `refs/heads/${branch}`);
 }
 
 /** Runs `git switch` with `words`, which makes the files those of `revision`; without it none changes. */
@@ -65,13 +68,13 @@ export async function changeFiles(
   words: string[],
   id: string,
 ): Promise<Answer> {
-  const before = await look(git, root, id);
+  const before = await stateBefore(git, root, id);
   try {
     const answer = await git.act(root, words);
     if (answer.exit !== SIGNALLED) return answer;
     throw complaint(answer);
   } catch (error) {
-    // Only these say that git was ended, by us or by somebody else.
+    // Only these say that git was ended, by us or by another process.
     const isCut = error instanceof Failure && ["interrupted", "other"].includes(error.kind);
     if (!isCut) throw error;
     const undisturbed = git.undisturbed();
@@ -95,7 +98,7 @@ async function headOf(git: GitProgram, root: string): Promise<string> {
   return `${(await headBranch(git, root)) ?? ""} ${(await commit(git, root, "HEAD")) ?? ""}`;
 }
 
-async function look(git: GitProgram, root: string, id: string): Promise<Before> {
+async function stateBefore(git: GitProgram, root: string, id: string): Promise<Before> {
   const words = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
   const index = line(await git.succeed(root, words));
   const indexed = await readFile(index).catch((error: unknown) => {
@@ -106,15 +109,14 @@ async function look(git: GitProgram, root: string, id: string): Promise<Before> 
   const before: Before = { root, head, index, indexed, written: new Set(), made: new Set() };
   if (head.endsWith(" ")) return before;
   const flags = ["-r", "-z", "--name-status", "--no-renames"];
-  const differ = fields(await git.succeed(root, ["diff-tree", ...flags, "HEAD", id, "--"]));
-  // Files that somebody changed are not touched by git, so that nothing has to be put back.
+  const differ = entries(await git.succeed(root, ["diff-tree", ...flags, "HEAD", id, "--"]));
+  // Git does not touch changed files, so they need not be restored.
   const status = ["status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames"];
   const changed = new Set(fields(await git.succeed(root, status)).map((entry) => entry.slice(3)));
-  for (let at = 0; at + 1 < differ.length; at += 2) {
-    const path = differ[at + 1] ?? "";
+  for (const [status, path] of differ) {
     if (changed.has(path)) continue;
-    if (differ[at] !== "A") before.written.add(path);
-    else if (!isThere(below(root, path))) before.made.add(path);
+    if (status !== "A") before.written.add(path);
+    else if (look(below(root, path)) === undefined) before.made.add(path);
   }
   return before;
 }
@@ -133,9 +135,8 @@ async function putBack(git: GitProgram, before: Before): Promise<void> {
   const isFile = (path: string): boolean => known.has(path) && known.get(path) !== "160000";
   const paths = [...before.written].filter(isFile);
   if (paths.length === 0) return;
-  const list = Buffer.from(paths.map((path) => `${path}\0`).join(""), BYTES);
   const words = ["checkout-index", "--force", "--index", "--quiet", "-z", "--stdin"];
-  succeeded(await git.act(root, words, list));
+  succeeded(await git.act(root, words, terminated(paths)));
 }
 
 /** Under git's own lock. */
@@ -168,7 +169,7 @@ async function remove(root: string, path: string): Promise<void> {
   } catch (error) {
     if (is(error, "ENOENT") || is(error, "ENOTDIR")) return;
     // A folder is not what git was going to make.
-    if (lstatSync(at, { throwIfNoEntry: false })?.isDirectory() === true) return;
+    if (look(at)?.isDirectory() === true) return;
     throw failure(error, `\`${at.toString()}\``);
   }
   const parts = path.split("/").slice(0, -1);
@@ -179,24 +180,4 @@ async function remove(root: string, path: string): Promise<void> {
     );
     if (!removed) return;
   }
-}
-
-function isThere(at: Buffer): boolean {
-  try {
-    lstatSync(at);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function below(root: string, path: string): Buffer {
-  return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, BYTES)]);
-}
-
-function fields(output: Buffer): string[] {
-  return output
-    .toString(BYTES)
-    .split("\0")
-    .filter((part) => part !== "");
 }

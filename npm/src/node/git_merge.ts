@@ -5,6 +5,7 @@ import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js"
 import { changeFiles, checkOut } from "./git_cut.js";
 import {
   type Answer,
+  type GitAsked,
   type GitProgram,
   complaint,
   line,
@@ -13,20 +14,11 @@ import {
 } from "./git_program.js";
 import { left } from "./git_trouble.js";
 
-/** What is merged into what. */
-export interface Merge {
-  branch: string;
-  /** The commit that the branch must be at. */
-  commit: string;
-  into: string;
-}
-
 /** The best common ancestor of a commit and a branch. */
 export async function mergeBase(
   git: GitProgram,
   cwd: string,
-  id: string,
-  branch: string,
+  { commit: id, branch }: GitAsked<"merge_base">,
 ): Promise<string | undefined> {
   const tip = `refs/heads/${branch}`;
   if ((await commit(git, cwd, id)) === undefined) return undefined;
@@ -37,7 +29,7 @@ export async function mergeBase(
 }
 
 /** Merges, and leaves everything as it was when that cannot be done. */
-export async function merge(git: GitProgram, cwd: string, wanted: Merge): Promise<void> {
+export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merge">): Promise<void> {
   const { root } = await layoutOf(git, cwd);
   if ((await commit(git, root, "MERGE_HEAD")) !== undefined) {
     const what = "is in the middle of a merge; `git merge --abort` ends it";
@@ -60,7 +52,7 @@ export async function merge(git: GitProgram, cwd: string, wanted: Merge): Promis
     // Also when a person interrupted: what was begun is undone first.
     throw await undo(git.undisturbed(), root, error, elsewhere ? before : undefined);
   }
-  // Whoever worked on the merged branch continues from the result.
+  // A person who worked on the merged branch continues from the result.
   if (!elsewhere || before.branch === branch) return;
   await goBack(git, root, before).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;
@@ -70,7 +62,7 @@ export async function merge(git: GitProgram, cwd: string, wanted: Merge): Promis
 }
 
 /** Merges into what is checked out. */
-async function mergeHere(git: GitProgram, root: string, wanted: Merge): Promise<void> {
+async function mergeHere(git: GitProgram, root: string, wanted: GitAsked<"merge">): Promise<void> {
   const tip = `refs/heads/${wanted.branch}`;
   const words = ["merge", "--quiet", "--no-ff", "--no-edit", "--", tip];
   const answer = await changeFiles(git, root, words, wanted.commit);
@@ -120,7 +112,7 @@ async function undo(
 async function explain(
   git: GitProgram,
   root: string,
-  { branch, into }: Merge,
+  { branch, into }: GitAsked<"merge">,
   answer: Answer,
 ): Promise<Failure> {
   const unmerged = await git.succeed(root, ["diff", "--name-only", "--diff-filter=U", "-z"]);

@@ -1,12 +1,13 @@
 /** Starting git so that it does what we ask and nothing else. */
 
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Failure } from "../failure.js";
+import type { GitRequest } from "../vocabulary.js";
 import { code, failure, is } from "./errors.js";
-import { enclosing } from "./git_discovery.js";
 import { named } from "./git_trouble.js";
 import type { OwnPrograms } from "./own_programs.js";
+import { span } from "./status_line.js";
 
 /**
  * What git would start or touch by itself, turned off. Filters and credential helpers stay:
@@ -70,6 +71,9 @@ const KEPT = new Set([
 
 /** Numbered variables, of which each is one setting: see `GIT_CONFIG_COUNT`. */
 const KEPT_NUMBERED = /^GIT_CONFIG_(KEY|VALUE)_/;
+
+/** The request of this kind. */
+export type GitAsked<Kind extends GitRequest["git"]> = Extract<GitRequest, { git: Kind }>;
 
 /** What git answered. */
 export interface Answer {
@@ -227,27 +231,23 @@ export class GitProgram {
     );
   }
 
-  /**
-   * Whether `cwd` is inside a repository. Told by what git says, in the C locale, because its
-   * exit code is the same for everything that is wrong.
-   */
+  /** Whether `cwd` is inside a repository. Git's exit code is the same for everything that is wrong. */
   async isInRepository(cwd: string): Promise<boolean> {
     let answer: Answer;
     try {
       answer = await this.ask(cwd, ["rev-parse", "--git-dir"]);
     } catch (error) {
       // Without git it does not matter that there is no repository.
-      const missing = error instanceof Failure && error.kind === "unsupported";
-      if (missing && enclosing(cwd) === undefined) return false;
+      if (error instanceof Failure && error.kind === "unsupported" && !isBelowRepository(cwd)) return false;
       throw error;
     }
     if (answer.exit === 0) return true;
     if (!answer.stderr.includes("not a git repository")) throw complaint(answer);
-    const top = enclosing(cwd);
-    if (top === undefined) return false;
+    const missing = /not a git repository: (.*)/.exec(answer.stderr)?.[1];
+    if (missing === undefined) return false;
     throw new Failure(
       "invalid",
-      `\`${join(top, ".git")}\` points to a repository that is not there; ` +
+      `the \`.git\` around \`${cwd}\` points to \`${missing}\`, which is not there; ` +
         "`git worktree repair`, run in the main checkout, may fix it",
     );
   }
@@ -282,16 +282,8 @@ export class GitProgram {
   }
 }
 
-/** A time, rounded up to seconds, without parts that are zero at its end: `5m`. */
-function span(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  const parts: [number, string][] = [
-    [Math.floor(seconds / 3600), "h"],
-    [Math.floor(seconds / 60) % 60, "m"],
-    [seconds % 60, "s"],
-  ];
-  const said = parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`);
-  return said.join(" ") || "0s";
+function isBelowRepository(cwd: string): boolean {
+  return existsSync(join(cwd, ".git")) || (dirname(cwd) !== cwd && isBelowRepository(dirname(cwd)));
 }
 
 /** Standard output of a command that had to succeed. */

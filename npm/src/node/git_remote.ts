@@ -2,15 +2,14 @@
 
 import { existsSync } from "node:fs";
 import { Failure } from "../failure.js";
-import { type Answer, type GitProgram, complaint, line } from "./git_program.js";
+import { type Answer, type GitAsked, type GitProgram, complaint, line } from "./git_program.js";
 import { lockIn } from "./git_trouble.js";
 
 /** The commit that a branch is at in a remote repository. */
 export async function remoteBranch(
   git: GitProgram,
   cwd: string,
-  remote: string,
-  branch: string,
+  { remote, branch }: GitAsked<"remote_branch">,
 ): Promise<string | undefined> {
   await demandRemote(git, cwd, remote);
   const name = `refs/heads/${branch}`;
@@ -26,12 +25,7 @@ export async function remoteBranch(
 }
 
 /** Pushes a branch; never by force. */
-export async function push(
-  git: GitProgram,
-  cwd: string,
-  remote: string,
-  branch: string,
-): Promise<void> {
+export async function push(git: GitProgram, cwd: string, { remote, branch }: GitAsked<"push">): Promise<void> {
   await demandRemote(git, cwd, remote);
   const refspec = `refs/heads/${branch}:refs/heads/${branch}`;
   const words = ["push", "--porcelain", "--set-upstream", "--", remote, refspec];

@@ -4,13 +4,13 @@
  */
 
 import { Failure } from "../failure.js";
-import type { NamedCheckpoint, NewFiles, RefUpdate } from "../host.js";
+import type { NamedCheckpoint, RefUpdate } from "../vocabulary.js";
 import { CHECKPOINTS, namedBelow } from "./git_checkpoint.js";
-import { type Answer, type GitProgram, line, untilNul } from "./git_program.js";
+import { type Answer, type GitAsked, type GitProgram, line, untilNul } from "./git_program.js";
 import { demandRemote, refusedByHook, unanswered, unpushedRefs } from "./git_remote.js";
 
 /** Makes a commit that holds these files. */
-export async function keepFiles(git: GitProgram, cwd: string, made: NewFiles): Promise<string> {
+export async function keepFiles(git: GitProgram, cwd: string, made: GitAsked<"keep_files">): Promise<string> {
   const entries: string[] = [];
   for (const { name, bytes } of made.files) {
     const words = ["hash-object", "-w", "--stdin", "--no-filters"];
@@ -18,9 +18,9 @@ export async function keepFiles(git: GitProgram, cwd: string, made: NewFiles): P
     entries.push(`100644 blob ${id}\t${name}\0`);
   }
   const tree = line(await git.succeedAside(cwd, ["mktree", "-z"], { input: entries.join("") }));
-  const parent = made.parent === undefined ? [] : ["-p", made.parent];
+  const parent = made.parent === null ? [] : ["-p", made.parent];
   const words = ["commit-tree", "--no-gpg-sign", ...parent, "-F", "-", tree];
-  const committed = { input: made.message, committedMs: made.atMs };
+  const committed = { input: made.message, committedMs: made.at_ms };
   return line(await git.succeedAside(cwd, words, committed));
 }
 
@@ -28,9 +28,7 @@ export async function keepFiles(git: GitProgram, cwd: string, made: NewFiles): P
 export async function readKept(
   git: GitProgram,
   cwd: string,
-  id: string,
-  name: string,
-  limitBytes: number,
+  { commit: id, name, limit_bytes: limitBytes }: GitAsked<"read_kept">,
 ): Promise<Uint8Array> {
   const words = ["ls-tree", "-z", "--full-tree", id, "--", name];
   const [entry] = untilNul(await git.succeedAside(cwd, words));
@@ -41,12 +39,7 @@ export async function readKept(
 }
 
 /** Changes names in a remote repository, if each names there what is expected. */
-export async function pushRefs(
-  git: GitProgram,
-  cwd: string,
-  remote: string,
-  updates: RefUpdate[],
-): Promise<void> {
+export async function pushRefs(git: GitProgram, cwd: string, { remote, updates }: GitAsked<"push_refs">): Promise<void> {
   await demandRemote(git, cwd, remote);
   const plain = ["--no-follow-tags", "--no-signed", "--recurse-submodules=no"];
   const leases = updates.map(
@@ -89,29 +82,29 @@ async function remoteRefs(
   cwd: string,
   remote: string,
   updates: RefUpdate[],
-): Promise<(string | undefined)[]> {
+): Promise<(string | null)[]> {
   const names = updates.map(({ name }) => `${CHECKPOINTS}${name}`);
   const listed = line(await git.succeed(cwd, ["ls-remote", "--", remote, ...names])).split("\n");
   const entries = listed.map((entry) => entry.split("\t"));
-  return names.map((name) => entries.find(([, found]) => found === name)?.[0]);
+  return names.map((name) => entries.find(([, found]) => found === name)?.[0] ?? null);
 }
 
 /** Throws why a push failed, unless it did what it should all the same. */
 function cameOfIt(
   remote: string,
   updates: RefUpdate[],
-  found: (string | undefined)[],
+  found: (string | null)[],
   failure: Failure,
 ): void {
   if (updates.every(({ commit }, at) => commit === found[at])) return;
   const at = updates.findIndex(({ expected }, position) => expected !== found[position]);
   const update = updates[at];
   if (update === undefined) throw failure;
-  const { name, expected = "nothing" } = update;
+  const { name, expected } = update;
   throw new Failure(
     "conflict",
     `\`${CHECKPOINTS}${name}\` of \`${remote}\` names ${found[at] ?? "nothing"}, expected ` +
-      `${expected}: somebody else was faster; nothing was changed there`,
+      `${expected ?? "nothing"}: somebody else was faster; nothing was changed there`,
   );
 }
 
@@ -119,8 +112,7 @@ function cameOfIt(
 export async function fetchRefs(
   git: GitProgram,
   cwd: string,
-  remote: string,
-  prefix: string,
+  { remote, prefix }: GitAsked<"fetch_refs">,
 ): Promise<NamedCheckpoint[]> {
   await demandRemote(git, cwd, remote);
   const into = `${CHECKPOINTS}${prefix}/fetched/${remote}/`;

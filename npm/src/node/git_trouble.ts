@@ -8,7 +8,7 @@ const STALE =
   "this repository, remove that file";
 
 /**
- * The failure that `said` is about, when it is one that a person can mend. `said` comes from git
+ * The failure that `said` is about, when it is one that a person can fix. `said` comes from git
  * in the C locale, at work in `cwd`.
  */
 export function named(said: string, cwd: string): Failure | undefined {
@@ -43,7 +43,7 @@ export function left(failure: Failure, root: string, why: Failure): Failure {
   return new Failure(failure.kind, `${failure.message}; and ${rest}`);
 }
 
-/** Whoever wants to change what `lock` protects has to wait for somebody who may be dead. */
+/** What `lock` protects cannot be changed until its owner, who may be dead, removes it. */
 export function locked(lock: string): Failure {
   return new Failure("busy", `${lock} ${STALE}`);
 }

@@ -1,22 +1,22 @@
 /** Who holds a lock: what its file says, and whether that process still exists. */
 
-import type { ProcessRole } from "../host.js";
+import type { ProcessRole } from "../vocabulary.js";
 import { type Identity, isTaken, lookUp } from "./process_table.js";
 
 export interface Holder extends Identity {
   /** When the lock was taken; for people. */
   at: string;
-  /** What the process is; nothing: a command line. */
-  role: ProcessRole | undefined;
+  /** What the process is; `null`: a command line. */
+  role: ProcessRole | null;
 }
 
 /** Largest pid; larger numbers name no process. */
 const PID_MAX = 2 ** 31 - 1;
 
 /** The line of a lock file. */
-export function toLine({ pid, host, started }: Identity, nowMs: number, role?: ProcessRole): string {
+export function toLine({ pid, host, started }: Identity, nowMs: number, role: ProcessRole | null): string {
   const at = `${new Date(nowMs).toISOString().slice(0, 19)}+00:00`;
-  return `${JSON.stringify({ pid, host, started, at, role })}\n`;
+  return `${JSON.stringify({ pid, host, started, at, ...(role && { role }) })}\n`;
 }
 
 /** What a lock file says; undefined when it does not name a holder. */
@@ -34,8 +34,8 @@ export function parse(text: string): Holder | undefined {
 }
 
 /** What a newer onloop says and this one does not know is left alone like a server. */
-function roleOf(said: unknown): ProcessRole | undefined {
-  if (said === undefined || said === null) return undefined;
+function roleOf(said: unknown): ProcessRole | null {
+  if (said === undefined || said === null) return null;
   return said === "embedded" ? said : "server";
 }
 

@@ -2,30 +2,19 @@
 
 import { randomBytes } from "node:crypto";
 import type { Failure } from "../failure.js";
-import type {
-  Changes,
-  Clock,
-  Files,
-  Git,
-  Host,
-  Locks,
-  ProcessTurn,
-  Processes,
-  Serve,
-  Servers,
-  Terminal,
-} from "../host.js";
-import type { Start } from "../vocabulary.js";
+import type { Host, HostRequest } from "../host.js";
+import type { Outcome, Start } from "../vocabulary.js";
 import { NodeChanges } from "./changes.js";
+import { unknown } from "./errors.js";
 import { NodeFiles } from "./files.js";
 import { NodeGit } from "./git.js";
-import { NodeServers } from "./http.js";
+import { http } from "./http.js";
 import { Interrupts } from "./interrupts.js";
 import { launch } from "./launch.js";
 import { NodeLocks } from "./locks.js";
 import { withWords } from "./meanwhile.js";
 import { ancestors, identity } from "./process_table.js";
-import { NodeProcesses } from "./processes.js";
+import { NodeProcesses, type NewStatusLine } from "./processes.js";
 import { Root } from "./root.js";
 import { NodeServe } from "./serve.js";
 import { endGroup } from "./survivors.js";
@@ -49,25 +38,22 @@ export interface NodeHostOptions {
 
 export class NodeHost implements Host {
   readonly cwd: string;
-  readonly files: Files;
-  readonly changes: Changes;
-  readonly locks: Locks;
-  readonly processes: Processes;
-  readonly git: Git;
-  readonly servers: Servers;
-  readonly serve: Serve;
-  readonly clock: Clock;
-  readonly terminal: Terminal;
   readonly #interrupts = new Interrupts();
+  readonly #files: NodeFiles;
+  readonly #changes: NodeChanges;
   readonly #locks: NodeLocks;
   readonly #processes: NodeProcesses;
   readonly #git: NodeGit;
+  readonly #serve: NodeServe;
   readonly #terminal: NodeTerminal;
+  readonly #statusLine: NewStatusLine;
   readonly #attended: boolean;
+  readonly #frozenMs: number | undefined;
 
   constructor(options: NodeHostOptions = {}) {
     this.cwd = options.cwd ?? process.cwd();
     this.#attended = options.attended ?? process.stdin.isTTY === true;
+    this.#frozenMs = options.frozenMs;
     const root = new Root(this.cwd);
     const interrupts = this.#interrupts;
     const styled = isStyled(process.stderr.isTTY === true, process.env);
@@ -75,45 +61,109 @@ export class NodeHost implements Host {
     const warn = (message: string): void => {
       terminal.note(`warning: ${message}\n`).catch(() => undefined);
     };
-    const statusLine = (label: string, started: number): StatusLine | undefined =>
-      styled ? new StatusLine(label, started) : undefined;
+    this.#statusLine = (label, started) => (styled ? new StatusLine(label, started) : undefined);
     const watchInput = (wake: () => void): (() => void) => terminal.watchInput(wake);
-    const children = new NodeProcesses(root, interrupts, warn, watchInput, statusLine);
-    this.#locks = new NodeLocks(root, identity(), interrupts);
-    this.#processes = children;
     this.#terminal = terminal;
-    this.files = new NodeFiles(root, warn);
-    this.changes = new NodeChanges(root, interrupts);
-    this.locks = this.#locks;
-    this.servers = new NodeServers(interrupts);
-    this.serve = new NodeServe(interrupts, new NodeChanges(root, interrupts));
-    this.terminal = terminal;
-    const { frozenMs } = options;
-    const git = new NodeGit(root, interrupts, options.gitTimeoutMs);
-    this.#git = git;
-    // Two runs with the same frozen clock say the same.
-    this.git = frozenMs === undefined ? withWords(git, (line) => terminal.note(line), statusLine) : git;
-    this.clock = {
-      nowMs: () => frozenMs ?? Date.now(),
-      sleep: (durationMs) => interrupts.sleep(durationMs),
-    };
-    // Two runs with the same frozen clock produce the same bytes.
-    const timed = (turn: ProcessTurn): ProcessTurn =>
-      frozenMs !== undefined && typeof turn === "object" && "durationMs" in turn
-        ? { ...turn, durationMs: 0 }
-        : turn;
-    this.processes = {
-      run: async (spec) => timed(await children.run(spec)),
-      wait: async (wakeAfterMs, wakeOnInput, activity) =>
-        timed(await children.wait(wakeAfterMs, wakeOnInput, activity)),
-      endLeft: () => children.endLeft(),
-      ancestors,
-      endGroup,
-      launch: async (argv, waitMs) => {
-        children.refuseSecond();
-        await launch(interrupts, this.cwd, argv, waitMs);
-      },
-    };
+    this.#files = new NodeFiles(root, warn);
+    this.#changes = new NodeChanges(root, interrupts);
+    this.#locks = new NodeLocks(root, identity(), interrupts);
+    this.#processes = new NodeProcesses(root, interrupts, warn, watchInput, this.#statusLine);
+    this.#git = new NodeGit(root, interrupts, options.gitTimeoutMs);
+    this.#serve = new NodeServe(interrupts, new NodeChanges(root, interrupts));
+  }
+
+  nowMs(): number {
+    return this.#frozenMs ?? Date.now();
+  }
+
+  async perform(request: HostRequest): Promise<Outcome> {
+    switch (request.do) {
+      case "read":
+        return this.#files.read(request);
+      case "read_tail":
+        return this.#files.readTail(request);
+      case "write":
+        return this.#files.write(request);
+      case "append":
+        await this.#files.append(request);
+        break;
+      case "patch":
+        await this.#files.patch(request);
+        break;
+      case "remove":
+        await this.#files.remove(request.path);
+        break;
+      case "list":
+        return { is: "names", names: await this.#files.list(request.path) };
+      case "stat":
+        return { is: "stat", ...(await this.#files.stat(request.path)) };
+      case "canonical":
+        return { is: "path", path: await this.#files.canonical(request.path) };
+      case "lock":
+        await this.#locks.lock(request, this.nowMs());
+        break;
+      case "unlock":
+        await this.#locks.unlock(request.path);
+        break;
+      case "holder":
+        return { is: "holder", holder: await this.#locks.holder(request.path) };
+      case "ancestors":
+        return { is: "processes", processes: await ancestors() };
+      case "process":
+        return this.#timed(await this.#processes.run(request));
+      case "wait":
+        return this.#timed(await this.#processes.wait(request));
+      case "end":
+        await this.#processes.endLeft();
+        break;
+      case "end_group":
+        return { is: "ended", survivors: await endGroup(request) };
+      case "launch":
+        this.#processes.refuseSecond();
+        await launch(this.#interrupts, this.cwd, request);
+        break;
+      case "git": {
+        const work = (): Promise<Outcome> => this.#git.perform(request);
+        // Two runs with the same frozen clock say the same.
+        if (this.#frozenMs !== undefined) return work();
+        return withWords(request.git, work, (line) => this.#terminal.note(line), this.#statusLine);
+      }
+      case "http":
+        return { is: "http", ...(await http(this.#interrupts, request)) };
+      case "serve":
+        return this.#serve.perform(request);
+      case "ask":
+        return { is: "answer", answer: await this.#terminal.ask(request.question) };
+      case "read_input":
+        return this.#terminal.read(request);
+      case "changes":
+        return { is: "changed", changed: await this.#changes.changes(request.folders, request.wait_ms) };
+      case "sleep":
+        await this.#interrupts.sleep(request.duration_ms);
+        break;
+      case "say":
+        await this.#terminal.say(request.to, request.text);
+        break;
+      default:
+        return unknown(request);
+    }
+    return { is: "done" };
+  }
+
+  /** Two runs with the same frozen clock produce the same bytes. */
+  #timed(outcome: Outcome): Outcome {
+    const isFrozen = this.#frozenMs !== undefined && outcome.is === "process";
+    return isFrozen ? { ...outcome, duration_ms: 0 } : outcome;
+  }
+
+  async end(): Promise<void> {
+    this.#serve.close();
+    try {
+      await this.#processes.endLeft();
+    } finally {
+      // The last: what was left running may need them.
+      await this.#locks.releaseAll();
+    }
   }
 
   /** Interrupts what waits, or the next thing that will: what Ctrl-C does. */
@@ -145,7 +195,7 @@ export class NodeHost implements Host {
       argv,
       env,
       cwd: this.cwd,
-      now_ms: this.clock.nowMs(),
+      now_ms: this.nowMs(),
       terminal: {
         stdin: this.#attended,
         stdout: stdout.isTTY === true,

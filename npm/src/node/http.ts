@@ -1,40 +1,33 @@
 /** Servers, through `fetch`. */
 
 import { Failure } from "../failure.js";
-import type { HttpAnswer, HttpSpec, Servers } from "../host.js";
+import type { HttpAnswer, HttpSpec } from "../vocabulary.js";
 import { type Interrupts, interrupted } from "./interrupts.js";
 import { after } from "./timer.js";
 
 /** Scheme, host and port; user names and passwords in URLs are refused. */
 const ORIGIN = /^https?:\/\/[a-z0-9._:[\]-]+(?=[/?#]|$)/i;
 
-export class NodeServers implements Servers {
-  readonly #interrupts: Interrupts;
-
-  constructor(interrupts: Interrupts) {
-    this.#interrupts = interrupts;
+/** Sends a request. Failures never name the URL: it may contain a token. */
+export async function http(interrupts: Interrupts, spec: HttpSpec): Promise<HttpAnswer> {
+  interrupts.check();
+  const origin = ORIGIN.exec(spec.url)?.[0];
+  if (origin === undefined || !URL.canParse(spec.url)) {
+    const expected = "expected `http://` or `https://`";
+    throw new Failure("invalid", `the URL is not one of a server; ${expected}`);
   }
-
-  async http(spec: HttpSpec): Promise<HttpAnswer> {
-    this.#interrupts.check();
-    const origin = ORIGIN.exec(spec.url)?.[0];
-    if (origin === undefined || !URL.canParse(spec.url)) {
-      const expected = "expected `http://` or `https://`";
-      throw new Failure("invalid", `the URL is not one of a server; ${expected}`);
-    }
-    const ending = new AbortController();
-    const unwatch = this.#interrupts.watch(() => ending.abort());
-    const stop = after(spec.timeoutMs, () => ending.abort());
-    try {
-      return await converse(spec, headersOf(spec, origin), ending.signal);
-    } catch (error) {
-      if (this.#interrupts.take()) throw interrupted();
-      if (error instanceof Failure) throw error;
-      throw failure(error, spec, origin, ending.signal.aborted);
-    } finally {
-      stop();
-      unwatch();
-    }
+  const ending = new AbortController();
+  const unwatch = interrupts.watch(() => ending.abort());
+  const stop = after(spec.timeout_ms, () => ending.abort());
+  try {
+    return await converse(spec, headersOf(spec, origin), ending.signal);
+  } catch (error) {
+    if (interrupts.take()) throw interrupted();
+    if (error instanceof Failure) throw error;
+    throw failure(error, spec, origin, ending.signal.aborted);
+  } finally {
+    stop();
+    unwatch();
   }
 }
 
@@ -53,7 +46,7 @@ async function converse(spec: HttpSpec, headers: Headers, signal: AbortSignal): 
     headers,
     redirect: "manual",
     signal,
-    ...(spec.body !== undefined && { body: new Uint8Array(spec.body) }),
+    ...(spec.body !== null && { body: new Uint8Array(spec.body) }),
   });
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -61,9 +54,9 @@ async function converse(spec: HttpSpec, headers: Headers, signal: AbortSignal): 
   const reader = response.body?.getReader();
   for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
     size += piece.value.length;
-    if (size > spec.limitBytes) {
+    if (size > spec.limit_bytes) {
       await reader?.cancel();
-      throw new Failure("too_large", `the answer has more than ${spec.limitBytes} bytes`);
+      throw new Failure("too_large", `the answer has more than ${spec.limit_bytes} bytes`);
     }
     chunks.push(piece.value);
   }
@@ -73,7 +66,7 @@ async function converse(spec: HttpSpec, headers: Headers, signal: AbortSignal): 
 /** What went wrong, without the URL: it may contain a token. */
 function failure(error: unknown, spec: HttpSpec, origin: string, late: boolean): Failure {
   const asked = `cannot reach \`${origin}\``;
-  if (late) return new Failure("closed", `${asked}: no answer within ${spec.timeoutMs} ms`);
+  if (late) return new Failure("closed", `${asked}: no answer within ${spec.timeout_ms} ms`);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   const code = cause !== undefined && "code" in cause ? String(cause.code) : "";
   if (TOO_LARGE.has(code)) return new Failure("too_large", `${asked}: the answer's header is too large`);

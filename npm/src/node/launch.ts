@@ -1,7 +1,8 @@
-/** Starting what outlives us: nobody follows it, and nobody of us ends it. */
+/** Starting a program that outlives this one: it is neither followed nor ended. */
 
 import { spawn } from "node:child_process";
 import { Failure } from "../failure.js";
+import type { Asked } from "../host.js";
 import type { Interrupts } from "./interrupts.js";
 import { command, spawnFailure } from "./processes.js";
 
@@ -9,11 +10,10 @@ import { command, spawnFailure } from "./processes.js";
 export async function launch(
   interrupts: Interrupts,
   cwd: string,
-  argv: string[],
-  waitMs: number,
+  { argv, wait_ms: waitMs }: Asked<"launch">,
 ): Promise<void> {
   interrupts.check();
-  const [program, words] = command({ command: { argv } });
+  const [program, words] = command({ argv });
   const child = spawn(program, words, { cwd, detached: true, stdio: "ignore" });
   child.unref();
   let ended: Error | { status: number | null } | undefined;

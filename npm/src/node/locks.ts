@@ -4,19 +4,20 @@
  *
  * The file appears complete under its name in one step and names its holder, who also keeps
  * the kernel's lock on it. It is broken only when the process it names is gone *and* the
- * kernel's lock is free. Whoever breaks one first takes the kernel's lock on the dead file, then
+ * kernel's lock is free. The process that breaks one first takes the kernel's lock on the dead file, then
  * checks that the name still leads to it, and only then renames its own file over it; a second
  * breaker is refused the kernel's lock, or finds that the name leads elsewhere.
  *
  * Where no program can take the kernel's lock for us, we break no locks, and our own locks name a
- * machine that does not exist, so that nobody else breaks them either.
+ * machine that does not exist, so that no other process breaks them either.
  */
 
 import { type BigIntStats, fstatSync, lstatSync, unlinkSync } from "node:fs";
 import { type FileHandle, lstat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure } from "../failure.js";
-import type { LockHolder, Locks, ProcessRole } from "../host.js";
+import type { Asked } from "../host.js";
+import type { LockHolder, ProcessRole } from "../vocabulary.js";
 import { failure, is, onPath } from "./errors.js";
 import { openToInspect, readAt } from "./files.js";
 import { type Holder, isGone, parse, shown, toLine } from "./holder.js";
@@ -34,9 +35,9 @@ const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
 /**
  * How long the kernel's lock of a process that is gone is waited for: a child that it was just
- * starting may still have it, or somebody who looks.
+ * starting may still have it, or a process that looks.
  */
-const GONE_PATIENCE_MS = 1000;
+const GONE_WAIT_MS = 1000;
 
 /** Why a lock is not ours. */
 type Obstacle =
@@ -52,13 +53,13 @@ type Inspection =
 interface Ours {
   nowMs: number;
   isPrivate: boolean;
-  role: ProcessRole | undefined;
+  role: ProcessRole | null;
 }
 
 /** `changed`: what was in the way has just gone; trying again may succeed at once. */
 type Attempt = { held: FileHandle } | { obstacle: Obstacle } | "changed";
 
-export class NodeLocks implements Locks {
+export class NodeLocks {
   readonly #root: Root;
   readonly #identity: Identity;
   readonly #interrupts: Interrupts;
@@ -70,20 +71,15 @@ export class NodeLocks implements Locks {
     this.#interrupts = interrupts;
   }
 
-  async lock(
-    path: string,
-    waitMs: number,
-    nowMs: number,
-    isPrivate = false,
-    role?: ProcessRole,
-  ): Promise<void> {
+  /** Becomes the only holder of a lock file; `nowMs` is written into it for people. */
+  async lock({ path, wait_ms: waitMs, private: isPrivate, role = null }: Asked<"lock">, nowMs: number): Promise<void> {
     const ours = { nowMs, isPrivate, role };
     const target = this.#root.resolve(path);
     if (this.#held.has(target)) {
       throw new Failure("busy", `this program already holds the lock \`${path}\``);
     }
     const end = performance.now() + waitMs;
-    const goneEnd = performance.now() + GONE_PATIENCE_MS;
+    const goneEnd = performance.now() + GONE_WAIT_MS;
     let pause = FIRST_PAUSE_MS;
     for (;;) {
       const attempt = await onPath("lock", path, () => this.#attempt(target, ours));
@@ -120,11 +116,11 @@ export class NodeLocks implements Locks {
     }
   }
 
-  async holder(path: string): Promise<LockHolder | undefined> {
+  async holder(path: string): Promise<LockHolder | null> {
     const target = this.#root.resolve(path);
     return onPath("look at", path, async () => {
       const file = await openLock(target);
-      if (file === undefined) return undefined;
+      if (file === undefined) return null;
       try {
         const holder = await readHolder(file);
         if (holder === undefined) throw refusal({ why: "unreadable" }, path);
@@ -133,7 +129,7 @@ export class NodeLocks implements Locks {
         const live =
           host === this.#identity.host &&
           (!isGone(holder) || (await tryLock(file, "shared")) === "held");
-        return { process: { pid, host, started }, live, ...(role === undefined ? {} : { role }) };
+        return { process: { pid, host, started }, live, role };
       } finally {
         await file.close();
       }

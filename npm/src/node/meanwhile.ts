@@ -1,7 +1,7 @@
 /** What a person sees while git works for more than a moment. */
 
-import type { Git } from "../host.js";
-import type { StatusLine } from "./status_line.js";
+import type { GitRequest } from "../vocabulary.js";
+import type { NewStatusLine } from "./processes.js";
 
 /** What takes less is not worth a word. */
 const SILENT_MS = 1000;
@@ -9,52 +9,40 @@ const SILENT_MS = 1000;
 const SILENT_LINES_MS = 2000;
 
 /** The words are those of `GitRequest::doing` in core. */
-const WORDS: Partial<Record<keyof Git, string>> = {
+const WORDS: Partial<Record<GitRequest["git"], string>> = {
   survey: "looking at the checkout",
-  createWorktree: "checking out the worktree",
-  removeWorktree: "removing the worktree",
+  create_worktree: "checking out the worktree",
+  remove_worktree: "removing the worktree",
   switch: "switching branches",
-  remoteBranch: "asking the remote",
+  remote_branch: "asking the remote",
   merge: "merging",
   push: "pushing",
   stash: "stashing",
   checkpoint: "keeping the work",
   restore: "bringing files back",
   diff: "comparing",
-  commitKept: "committing",
+  commit_kept: "committing",
 };
 
-/** `git`, which says what it does where that takes long: in a status line, or in a line that stays. */
-export function withWords(
-  git: Git,
+/** Does `work`, and says so where it takes long: in a status line, or in a line that stays. */
+export async function withWords<T>(
+  asked: GitRequest["git"],
+  work: () => Promise<T>,
   say: (line: string) => Promise<void>,
-  statusLine: (label: string, started: number) => StatusLine | undefined,
-): Git {
-  const begin = (words: string): (() => void) => {
-    const live = statusLine(words, performance.now());
-    const speak = (): void => {
-      if (live) live.show();
-      else say(`  ${words} …\n`).catch(() => undefined);
-    };
-    const timer = setTimeout(speak, live ? SILENT_MS : SILENT_LINES_MS);
-    return () => {
-      clearTimeout(timer);
-      live?.hide();
-    };
+  statusLine: NewStatusLine,
+): Promise<T> {
+  const words = WORDS[asked];
+  if (words === undefined) return work();
+  const live = statusLine(words, performance.now());
+  const speak = (): void => {
+    if (live) live.show();
+    else say(`  ${words} …\n`).catch(() => undefined);
   };
-  return new Proxy(git, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name, target);
-      if (typeof member !== "function") return member;
-      const words = WORDS[name as keyof Git];
-      return async (...given: unknown[]): Promise<unknown> => {
-        const end = words === undefined ? undefined : begin(words);
-        try {
-          return await Reflect.apply(member, target, given);
-        } finally {
-          end?.();
-        }
-      };
-    },
-  });
+  const timer = setTimeout(speak, live ? SILENT_MS : SILENT_LINES_MS);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+    live?.hide();
+  }
 }

@@ -1,7 +1,7 @@
 /**
  * Programs that the host starts by itself to answer a request: git.
  *
- * They run through the same engine as those that somebody asks for, any number at once. Two things
+ * They run through the same code as those that a program asks for, any number at once. Two things
  * differ. An interrupt ends all that work on the same request and is over only when the request is.
  * And where there is no time they are asked to end before they are killed: git that is killed leaves
  * its locks.
@@ -9,7 +9,6 @@
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import type { ProcessSpec } from "../host.js";
 import { Interrupts } from "./interrupts.js";
 import { all, lookUp } from "./process_table.js";
 import { Running } from "./processes.js";
@@ -32,10 +31,12 @@ export type OwnEnd =
   /** With the program that it was waiting for, if that is known. */
   | { how: "timed_out" | "interrupted"; waitsFor: string | undefined };
 
-/** How long somebody who has no time waits for programs to take their locks away. */
+/** How long a process that exits at once waits for programs to remove their locks. */
 const LOCKS_GRACE_MS = 500;
 /** How often their end is looked for meanwhile. */
 const LOOK_EVERY_MS = 5;
+/** These programs have no deadline, log, label or terminal from `Running`. */
+const ALONE = { timeout_ms: null, stream_to: null, label: null, interactive: false, wake_on_lines: false };
 /** Longest command line that is shown. */
 const SHOWN_CHARS = 200;
 
@@ -74,10 +75,7 @@ export class OwnPrograms {
       stdio: [fed ? "pipe" : "ignore", "pipe", "pipe"],
     });
     // Both ends of a stream are kept, and together they are all that may come.
-    const captureBytes = Math.ceil(limitBytes / 2);
-    const command = { argv: [program, ...words] };
-    const spec: ProcessSpec = { command, cwd, envRemove: [], envSet: {}, captureBytes, interactive: false };
-    if (fed) spec.stdin = input;
+    const spec = { ...ALONE, stdin: fed ? input : null, capture_bytes: Math.ceil(limitBytes / 2) };
     const running = new Running(child, spec, undefined, new Interrupts(), () => undefined, () => undefined);
     let waitsFor: string | undefined;
     let wasInterrupted = false;
@@ -90,11 +88,11 @@ export class OwnPrograms {
     const unwatch = this.#interrupts?.watch(() => end("interrupted"));
     this.#running.set(running, child.pid);
     try {
-      const turn = await running.follow({ afterMs: undefined, onInput: undefined });
-      if (typeof turn === "string" || !("status" in turn)) throw new Error("nobody wakes us");
+      const turn = await running.follow({ afterMs: null, onInput: undefined });
+      if (turn.is !== "process") throw new Error("nothing wakes us");
       const { status, stdout, stderr } = turn;
       if (status === "timed_out" || status === "interrupted") return { how: status, waitsFor };
-      if (stdout.totalBytes > limitBytes) return { how: "too_large" };
+      if (stdout.total_bytes > limitBytes) return { how: "too_large" };
       const exit = "exited" in status ? status.exited : -1;
       return { how: "ended", exit, stdout: joined(stdout), stderr: joined(stderr) };
     } finally {

@@ -13,14 +13,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import { constants } from "node:os";
 import { Failure } from "../failure.js";
-import type {
-  ProcessEnd,
-  Processes,
-  ProcessSpec,
-  ProcessStatus,
-  ProcessTurn,
-  Shell,
-} from "../host.js";
+import type { Asked, ProcessRequest } from "../host.js";
+import type { Command, Outcome, ProcessSpec, ProcessStatus, Shell } from "../vocabulary.js";
 import { Keeper } from "./capture.js";
 import { code, failure, is, reason } from "./errors.js";
 import { openStream } from "./files.js";
@@ -49,16 +43,16 @@ export type Warn = (message: string) => void;
 /** Calls `wake` when standard input has something to read; returns how to stop that. */
 export type WatchInput = (wake: () => void) => () => void;
 
-/** The status line of a process of that name, which began at `started`; where nobody looks, there is none. */
+/** The status line of a process of that name, which began at `started`; none where standard error is not a terminal. */
 export type NewStatusLine = (label: string, started: number) => StatusLine | undefined;
 
 /** When to stop following a program that still runs. */
 interface Alarm {
-  afterMs: number | undefined;
+  afterMs: number | null;
   onInput: WatchInput | undefined;
 }
 
-export class NodeProcesses implements Processes {
+export class NodeProcesses {
   readonly #root: Root;
   readonly #interrupts: Interrupts;
   readonly #warn: Warn;
@@ -93,15 +87,18 @@ export class NodeProcesses implements Processes {
     throw new Failure("busy", why);
   }
 
-  async run(spec: ProcessSpec): Promise<ProcessTurn> {
+  async run(spec: ProcessRequest): Promise<Outcome> {
+    if ((spec.confine ?? null) !== null) {
+      // A program must not run that only seems to be confined.
+      throw new Failure("unsupported", "cannot confine a program: use the native onloop for that");
+    }
     this.refuseSecond();
     this.#interrupts.check();
-    const [program, words] = command(spec);
+    const [program, words] = command(spec.command);
     const env = environment(spec);
     const cwd = this.#root.resolve(spec.cwd);
-    const { streamTo, isPrivate = false, secrets = [] } = spec;
-    const file =
-      streamTo === undefined ? undefined : await openStream(this.#root, streamTo, isPrivate);
+    const { stream_to: streamTo, secrets = [] } = spec;
+    const file = streamTo === null ? undefined : await openStream(this.#root, streamTo, spec.private);
     let log: Log | undefined;
     let running: Running;
     try {
@@ -111,19 +108,19 @@ export class NodeProcesses implements Processes {
         cwd,
         env,
         detached: !spec.interactive,
-        windowsVerbatimArguments: isForCmd(spec),
+        windowsVerbatimArguments: isForCmd(spec.command),
         stdio: spec.interactive
           ? "inherit"
-          : [spec.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+          : [spec.stdin === null ? "ignore" : "pipe", "pipe", "pipe"],
       });
       running = new Running(child, spec, log, this.#interrupts, this.#warn, this.#newStatusLine);
       this.#running = running;
       const { pid } = child;
-      if (spec.announce === true && pid !== undefined) {
+      if (spec.announce && pid !== undefined) {
         this.#isLeft = true;
-        return { started: { pid, started: lookUp(pid)?.started ?? "", boot: boot() } };
+        return { is: "started", group: { pid, started: lookUp(pid)?.started ?? "", boot: boot() } };
       }
-      return await this.#follow(running, spec.wakeAfterMs, spec.wakeOnInput);
+      return await this.#follow(running, spec);
     } catch (error) {
       this.#running = undefined;
       await (log ?? file)?.close();
@@ -131,33 +128,28 @@ export class NodeProcesses implements Processes {
     }
   }
 
-  async wait(
-    wakeAfterMs?: number,
-    wakeOnInput?: boolean,
-    activity?: string,
-  ): Promise<ProcessTurn> {
+  /** Continues to follow the program that was left running. */
+  async wait(request: Asked<"wait">): Promise<Outcome> {
     if (!this.#isLeft || this.#running === undefined) {
       throw new Failure("not_found", "no program was left running");
     }
     this.#isLeft = false;
-    return this.#follow(this.#running, wakeAfterMs, wakeOnInput, activity);
+    return this.#follow(this.#running, request);
   }
 
   async endLeft(): Promise<void> {
     if (!this.#isLeft) return;
     this.#running?.askToEnd("interrupted");
-    await this.wait();
+    await this.wait(UNTIL_ITS_END);
   }
 
   async #follow(
     running: Running,
-    afterMs: number | undefined,
-    wakeOnInput = false,
-    activity?: string,
-  ): Promise<ProcessTurn> {
-    const onInput = wakeOnInput ? this.#watchInput : undefined;
-    const turn = await running.follow({ afterMs, onInput }, activity);
-    this.#isLeft = turn === "running" || "lines" in turn;
+    wake: Pick<ProcessSpec, "wake_after_ms" | "wake_on_input"> & { activity?: string | null },
+  ): Promise<Outcome> {
+    const onInput = wake.wake_on_input ? this.#watchInput : undefined;
+    const turn = await running.follow({ afterMs: wake.wake_after_ms, onInput }, wake.activity ?? undefined);
+    this.#isLeft = turn.is !== "process";
     if (!this.#isLeft) this.#running = undefined;
     return turn;
   }
@@ -168,8 +160,11 @@ export class NodeProcesses implements Processes {
   }
 }
 
+/** A wait that nothing but the end of the program ends. */
+const UNTIL_ITS_END: Asked<"wait"> = { do: "wait", wake_after_ms: null, wake_on_input: false, activity: null };
+
 /** The program and its arguments. */
-export function command({ command }: Pick<ProcessSpec, "command">): [string, string[]] {
+export function command(command: Command): [string, string[]] {
   const words = "argv" in command ? command.argv : shellWords(command.shell, command.line);
   const [program, ...rest] = words;
   if (program === undefined || program === "") {
@@ -196,11 +191,11 @@ function shellWords(shell: Shell, line: string): string[] {
 }
 
 /** `cmd` reads its line as it is written, and not as programs in C read theirs. */
-function isForCmd({ command }: ProcessSpec): boolean {
+function isForCmd(command: Command): boolean {
   return "shell" in command && command.shell === "cmd";
 }
 
-function environment({ envRemove, envSet }: ProcessSpec): NodeJS.ProcessEnv {
+function environment({ env_remove: envRemove, env_set: envSet }: ProcessSpec): NodeJS.ProcessEnv {
   const env = { ...process.env };
   const name = (name: string, value: string): string => {
     if (name === "" || /[=\0]/.test(name) || value.includes("\0")) {
@@ -248,10 +243,16 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** What counts of a program once it runs. */
+type Followed = Pick<
+  ProcessSpec,
+  "capture_bytes" | "interactive" | "label" | "stdin" | "stream_to" | "timeout_ms" | "wake_on_lines"
+>;
+
 /** One program, from its start to the end of everything it started. */
 export class Running {
   readonly #child: ChildProcess;
-  readonly #spec: ProcessSpec;
+  readonly #spec: Followed;
   readonly #interrupts: Interrupts;
   readonly #warn: Warn;
   readonly #stdout: Keeper;
@@ -280,7 +281,7 @@ export class Running {
 
   constructor(
     child: ChildProcess,
-    spec: ProcessSpec,
+    spec: Followed,
     log: Log | undefined,
     interrupts: Interrupts,
     warn: Warn,
@@ -291,15 +292,15 @@ export class Running {
     this.#log = log;
     this.#interrupts = interrupts;
     const { label } = spec;
-    const isNamed = label !== undefined && !spec.interactive;
+    const isNamed = label !== null && !spec.interactive;
     this.#statusLine = isNamed ? newStatusLine(label, this.#started) : undefined;
     this.#warn = (message) => {
       this.#statusLine?.hide();
       warn(message);
     };
-    this.#stdout = new Keeper(spec.captureBytes);
-    this.#stderr = new Keeper(spec.captureBytes);
-    if (spec.wakeOnLines === true) this.#unread = [];
+    this.#stdout = new Keeper(spec.capture_bytes);
+    this.#stderr = new Keeper(spec.capture_bytes);
+    if (spec.wake_on_lines) this.#unread = [];
     this.#streams = Promise.all([
       this.#collect(child.stdout, this.#stdout),
       this.#collect(child.stderr, this.#stderr),
@@ -312,10 +313,9 @@ export class Running {
     // A rejection is reported to the next caller that follows the program.
     this.#exit.catch(() => undefined);
     // A program that does not read all of its input is not a failure.
-    child.stdin?.on("error", () => undefined).end(spec.stdin);
-    const { timeoutMs } = spec;
-    if (timeoutMs !== undefined) {
-      this.#forgetDeadline = after(timeoutMs, () => this.askToEnd("timed_out"));
+    child.stdin?.on("error", () => undefined).end(spec.stdin ?? undefined);
+    if (spec.timeout_ms !== null) {
+      this.#forgetDeadline = after(spec.timeout_ms, () => this.askToEnd("timed_out"));
     }
   }
 
@@ -324,7 +324,7 @@ export class Running {
   }
 
   /** Follows the program until it ends, or until the caller wants to be woken. */
-  async follow({ afterMs, onInput }: Alarm, activity?: string): Promise<ProcessTurn> {
+  async follow({ afterMs, onInput }: Alarm, activity?: string): Promise<Outcome> {
     const interrupt = (): void => {
       if (this.#ended === undefined && this.#interrupts.take()) this.askToEnd("interrupted");
     };
@@ -335,7 +335,7 @@ export class Running {
     let unwatchInput: (() => void) | undefined;
     const woken = new Promise<"running">((resolve) => {
       const wake = (): void => resolve("running");
-      if (afterMs !== undefined) stopAlarm = after(afterMs, wake);
+      if (afterMs !== null) stopAlarm = after(afterMs, wake);
       unwatchInput = onInput?.(wake);
       this.#wroteLines = () => {
         lull ??= setTimeout(wake, LINES_LULL_MS);
@@ -347,7 +347,7 @@ export class Running {
       const turn = await Promise.race([this.#exit, woken]);
       // A program that is being ended will end soon.
       if (turn === "running" && this.#ended === undefined) {
-        return this.#hasLines ? { lines: this.#takeLines() } : turn;
+        return this.#hasLines ? { is: "lines", bytes: this.#takeLines() } : { is: "running" };
       }
       return await this.#finish(await this.#exit);
     } finally {
@@ -376,7 +376,7 @@ export class Running {
     });
   }
 
-  /** Kills it and whoever is below it, without a grace period. */
+  /** Kills it and the processes below it, without a grace period. */
   killNow(): void {
     this.#noteBelow();
     this.signal("SIGKILL");
@@ -397,7 +397,7 @@ export class Running {
     signalOne(this.#spec.interactive || process.platform === "win32" ? pid : -pid, signal);
   }
 
-  async #finish(exit: ProcessStatus): Promise<ProcessEnd> {
+  async #finish(exit: ProcessStatus): Promise<Outcome> {
     const durationMs = Math.round(performance.now() - this.#started);
     const { stdin, stdout, stderr } = this.#child;
     stdin?.destroy();
@@ -414,10 +414,11 @@ export class Running {
     this.#logEnded = true;
     await this.#log?.close();
     return {
+      is: "process",
       status: this.#ended ?? exit,
       stdout: this.#stdout.finish(),
       stderr: this.#stderr.finish(),
-      durationMs,
+      duration_ms: durationMs,
     };
   }
 
@@ -427,7 +428,7 @@ export class Running {
     stream.on("data", (bytes: Buffer) => {
       keeper.push(bytes);
       if (keeper === this.#stdout) this.#noteLines(bytes);
-      // What is handed over line by line is told by whoever reads it.
+      // The reader of single lines shows them itself.
       if (this.#unread === undefined) this.#statusLine?.output(bytes);
       this.#writeLog(() => log?.(bytes));
     });
@@ -461,7 +462,7 @@ export class Running {
     try {
       write();
     } catch (error) {
-      this.#warn(`the log \`${this.#spec.streamTo}\` ends early: ${reason(error)}`);
+      this.#warn(`the log \`${this.#spec.stream_to}\` ends early: ${reason(error)}`);
       this.#logEnded = true;
     }
   }

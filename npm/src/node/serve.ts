@@ -1,14 +1,14 @@
 /**
  * A server for browsers on this machine, through `node:http`.
  *
- * A connection carries one call, so that every connection has an end: whoever sends or reads too
- * slowly is disconnected and holds up nobody else. The bounds are those of the native host.
+ * A connection carries one call, so that every connection has an end: a browser that sends or reads too
+ * slowly is disconnected and delays no other. The bounds are those of the native host.
  */
 
 import { randomBytes } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { Failure } from "../failure.js";
-import type { Call, CallAnswer, Serve } from "../host.js";
+import type { CallAnswer, Outcome, ServeRequest, WebCall } from "../vocabulary.js";
 import type { NodeChanges } from "./changes.js";
 import { reason } from "./errors.js";
 import { type Interrupts, interrupted } from "./interrupts.js";
@@ -24,10 +24,10 @@ const CALLS = 32;
 /** What may wait for a slow reader of an open answer. */
 const PART_BYTES = 64 * 1024;
 
-export class NodeServe implements Serve {
+export class NodeServe {
   readonly #interrupts: Interrupts;
   readonly #changes: NodeChanges;
-  readonly #calls: Call[] = [];
+  readonly #calls: WebCall[] = [];
   /** Calls without an answer, also those of browsers that have gone. */
   readonly #waiting = new Map<number, ServerResponse>();
   readonly #open = new Map<number, ServerResponse>();
@@ -40,7 +40,22 @@ export class NodeServe implements Serve {
     this.#changes = changes;
   }
 
-  async listen(port: number): Promise<{ port: number; secret: Uint8Array }> {
+  async perform(request: ServeRequest): Promise<Outcome> {
+    switch (request.serve) {
+      case "listen":
+        return this.#listen(request.port);
+      case "next":
+        return this.#next(request.wait_ms ?? Infinity, request.folders);
+      case "answer":
+        this.#answer(request.call, request.answer);
+        break;
+      case "push":
+        this.#push(request.call, request.bytes);
+    }
+    return { is: "done" };
+  }
+
+  async #listen(port: number): Promise<Outcome> {
     if (this.#server !== undefined) {
       throw new Failure("exists", "this program is a server already");
     }
@@ -54,12 +69,12 @@ export class NodeServe implements Serve {
     const server = createServer(options, (request, response) => this.#take(request, response));
     server.maxConnections = CONNECTIONS;
     server.maxRequestsPerSocket = 1;
-    // What is no call is turned away, and what goes wrong with a connection concerns its browser alone.
+    // What is not a call is refused, and what goes wrong with a connection concerns its browser alone.
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
       const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
       if (!socket.writable) return void socket.destroy();
       socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-      // Whoever does not close their side has read it by then, and gives the connection to others.
+      // A client that does not close its side has read it by then, and others need the connection.
       const lingering = setTimeout(() => socket.destroy(), LINGER_MS);
       socket.once("close", () => clearTimeout(lingering));
     });
@@ -71,24 +86,24 @@ export class NodeServe implements Serve {
     this.#server = server;
     const address = server.address();
     const actual = typeof address === "object" && address !== null ? address.port : port;
-    return { port: actual, secret: new Uint8Array(randomBytes(32)) };
+    return { is: "listening", port: actual, secret: randomBytes(32) };
   }
 
-  async next(waitMs: number | undefined, folders: string[]): Promise<Call | undefined> {
+  async #next(waitMs: number, folders: string[]): Promise<Outcome> {
     if (this.#server === undefined) throw new Failure("not_found", "this program is not listening yet");
     const hears = folders.length > 0;
     if (hears) this.#changes.follow(folders);
-    const end = waitMs === undefined ? Infinity : performance.now() + waitMs;
+    const end = performance.now() + waitMs;
     for (;;) {
       if (this.#interrupts.take()) throw interrupted();
       const call = this.#calls.shift();
       if (call !== undefined) {
         this.#forget();
-        return call;
+        return { is: "call", ...call };
       }
-      if (hears && this.#changes.take()) return undefined;
+      if (hears && this.#changes.take()) return { is: "no_call" };
       const left = end - performance.now();
-      if (left <= 0) return undefined;
+      if (left <= 0) return { is: "no_call" };
       await this.#interrupts.pause(left, (wake) => {
         this.#wake = wake;
         if (hears) this.#changes.hear(wake);
@@ -96,11 +111,11 @@ export class NodeServe implements Serve {
     }
   }
 
-  async answer(call: number, answer: CallAnswer): Promise<void> {
+  #answer(call: number, answer: CallAnswer): void {
     const response = this.#waiting.get(call);
     if (response === undefined) throw new Failure("not_found", `no call ${call} waits for an answer`);
     this.#waiting.delete(call);
-    // A browser that has gone, or was turned away, needs no answer.
+    // A browser that has gone, or was refused, needs no answer.
     if (isOver(response)) return;
     for (const [name, value] of answer.headers) response.appendHeader(name, value);
     response.statusCode = answer.status;
@@ -113,7 +128,7 @@ export class NodeServe implements Serve {
     response.write(answer.body);
   }
 
-  async push(call: number, bytes: Uint8Array): Promise<void> {
+  #push(call: number, bytes: Uint8Array): void {
     const response = this.#open.get(call);
     if (response !== undefined && bytes.length === 0) {
       this.#open.delete(call);
@@ -131,7 +146,7 @@ export class NodeServe implements Serve {
   }
 
   /** Ends every connection; called when the program has ended. */
-  async close(): Promise<void> {
+  close(): void {
     this.#server?.closeAllConnections();
     this.#server?.close();
     this.#server = undefined;
@@ -146,11 +161,11 @@ export class NodeServe implements Serve {
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size <= BODY_BYTES) chunks.push(chunk);
-      else if (!response.headersSent) turnAway(response, 413);
+      else if (!response.headersSent) refuseWith(response, 413);
     });
     request.on("end", () => {
       if (size > BODY_BYTES) return;
-      if (this.#calls.length >= CALLS) return turnAway(response, 503);
+      if (this.#calls.length >= CALLS) return refuseWith(response, 503);
       this.#queue(request, Buffer.concat(chunks), response);
     });
   }
@@ -165,7 +180,7 @@ export class NodeServe implements Serve {
       headers.push([name.toLowerCase(), Buffer.from(value, "latin1").toString("utf8")]);
     }
     const slow = setTimeout(() => {
-      if (this.#waiting.has(call)) turnAway(response, 504);
+      if (this.#waiting.has(call)) refuseWith(response, 504);
     }, ANSWER_MS);
     slow.unref();
     response.on("close", () => {
@@ -182,7 +197,7 @@ export class NodeServe implements Serve {
     this.#wake?.();
   }
 
-  /** Who has gone may still be answered, but nobody is remembered for ever. */
+  /** A call whose browser has gone may still be answered, but not for ever. */
   #forget(): void {
     if (this.#waiting.size < CALLS) return;
     for (const [call, response] of this.#waiting) if (isOver(response)) this.#waiting.delete(call);
@@ -194,7 +209,7 @@ function isOver(response: ServerResponse): boolean {
   return response.destroyed || response.writableEnded;
 }
 
-/** Ends an answer; whoever does not read it in time is disconnected. */
+/** Ends an answer; a browser that does not read it in time is disconnected. */
 function endSoon(response: ServerResponse, body: Uint8Array | string): void {
   const slow = setTimeout(() => response.destroy(), ANSWER_MS);
   slow.unref();
@@ -202,7 +217,7 @@ function endSoon(response: ServerResponse, body: Uint8Array | string): void {
   response.end(body);
 }
 
-function turnAway(response: ServerResponse, status: number): void {
+function refuseWith(response: ServerResponse, status: number): void {
   const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", connection: "close" };
   endSoon(response.writeHead(status, headers), `${status}\n`);
 }

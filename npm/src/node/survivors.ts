@@ -10,7 +10,8 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { Failure } from "../failure.js";
-import type { ProcessGroup } from "../host.js";
+import type { Asked } from "../host.js";
+import type { ProcessGroup } from "../vocabulary.js";
 import { type Entry, all, boot, lookUp } from "./process_table.js";
 
 /** Time between asking a process group to end and killing it. */
@@ -21,7 +22,7 @@ const LOOK_EVERY_MS = 20;
 const PID_MAX = 2 ** 31 - 1;
 
 /** Asks what is left of a group to end, kills it after the grace, and says how many there were. */
-export async function endGroup(group: ProcessGroup, host: string, mark?: string): Promise<number> {
+export async function endGroup({ group, host, mark }: Asked<"end_group">): Promise<number> {
   refuseOthers(group, host);
   if (group.boot !== "" && group.boot !== boot()) return 0;
   const { ended, left } = await endAll(() => members(group, mark));
@@ -33,7 +34,7 @@ export async function endGroup(group: ProcessGroup, host: string, mark?: string)
 /** A process by its pid, and when it was started. */
 export type Started = Map<number, string>;
 
-/** Adds whoever is below a process now: what leads a session of its own is, too, as long as whoever started it lives. */
+/** Adds the processes below one, also those that lead a session of their own while their parent lives. */
 export function addBelow(top: number, to: Started): void {
   if (process.platform !== "linux") return;
   const table = all();
@@ -67,7 +68,7 @@ export async function endGroupOf(leader: number): Promise<void> {
   }
   await endAll(() => {
     const table = all();
-    // Whoever has the number itself now is a stranger, and so is their group.
+    // The process that has the number itself now is another one, and so is its group.
     if (table.some(([pid]) => pid === leader)) return [];
     return table.flatMap(([pid, { group, zombie }]) => (group === leader && !zombie ? [pid] : []));
   });
@@ -83,7 +84,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** Asks whoever `find` finds to end, and kills them after the grace. */
+/** Asks the processes that `find` finds to end, and kills them after the grace. */
 async function endAll(find: () => number[]): Promise<{ ended: number; left: number[] }> {
   const begun = performance.now();
   const asked = new Set<number>();
@@ -120,7 +121,7 @@ function refuseOthers({ pid, started }: ProcessGroup, host: string): void {
   }
 }
 
-function members(group: ProcessGroup, mark: string | undefined): number[] {
+function members(group: ProcessGroup, mark: string | null): number[] {
   const leader = lookUp(group.pid);
   const isTaken = leader !== undefined && leader.started !== group.started;
   const own = new Set([process.pid, ...above(process.ppid)]);
@@ -128,7 +129,7 @@ function members(group: ProcessGroup, mark: string | undefined): number[] {
     if (entry.zombie || BigInt(entry.started) < BigInt(group.started) || own.has(pid)) return false;
     // An interactive program leads no group of its own; it is ended alone.
     if (!isTaken && (pid === group.pid || entry.group === group.pid)) return true;
-    return mark !== undefined && hasMark(pid, mark);
+    return mark !== null && hasMark(pid, mark);
   };
   return all().filter(belongs).map(([pid]) => pid);
 }

@@ -1,7 +1,8 @@
 /** The person or program that called: results, notes, questions. */
 
 import { Failure } from "../failure.js";
-import type { Terminal } from "../host.js";
+import type { Asked } from "../host.js";
+import type { Outcome } from "../vocabulary.js";
 import { failure } from "./errors.js";
 import { type Interrupts, interrupted } from "./interrupts.js";
 import { after } from "./timer.js";
@@ -17,8 +18,8 @@ const CTRL_C = 3;
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b\x0e-\x1f\x7f]/g;
 
 /** What the standard streams are connected to, and how notes are shown. */
-export interface Surroundings {
-  /** Somebody can answer questions. */
+export interface TerminalSettings {
+  /** A person can answer questions. */
   attended: boolean;
   /** Notes keep their styles. */
   styled: boolean;
@@ -31,8 +32,8 @@ export function isStyled(onTerminal: boolean, env: Record<string, string | undef
 }
 
 /** The standard streams of this process. */
-export class NodeTerminal implements Terminal {
-  readonly #surroundings: Surroundings;
+export class NodeTerminal {
+  readonly #settings: TerminalSettings;
   readonly #interrupts: Interrupts;
   #rest = Buffer.alloc(0);
   #ended = false;
@@ -44,8 +45,8 @@ export class NodeTerminal implements Terminal {
    */
   lostOutput: Failure | undefined;
 
-  constructor(surroundings: Surroundings, interrupts: Interrupts) {
-    this.#surroundings = surroundings;
+  constructor(settings: TerminalSettings, interrupts: Interrupts) {
+    this.#settings = settings;
     this.#interrupts = interrupts;
   }
 
@@ -61,7 +62,7 @@ export class NodeTerminal implements Terminal {
   }
 
   async note(text: string): Promise<void> {
-    const shown = this.#surroundings.styled ? text : text.replace(STYLES, "");
+    const shown = this.#settings.styled ? text : text.replace(STYLES, "");
     try {
       await write(process.stderr, shown);
     } catch (error) {
@@ -70,7 +71,7 @@ export class NodeTerminal implements Terminal {
   }
 
   async ask(question: string): Promise<string> {
-    if (!this.#surroundings.attended) throw nobody();
+    if (!this.#settings.attended) throw nobody();
     this.#interrupts.check();
     await this.#forgetTyped();
     await this.note(question);
@@ -106,25 +107,14 @@ export class NodeTerminal implements Terminal {
     this.#interrupts.check();
   }
 
-  readInput(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined> {
-    return this.#read(() => this.#takeLines(limitBytes), waitMs);
-  }
-
-  readBytes(limitBytes: number, waitMs?: number): Promise<Uint8Array | undefined> {
-    return this.#read(() => this.#takeBytes(limitBytes), waitMs);
-  }
-
-  async #read(
-    take: () => Uint8Array | undefined,
-    waitMs: number | undefined,
-  ): Promise<Uint8Array | undefined> {
-    const end = waitMs === undefined ? undefined : performance.now() + waitMs;
+  async read({ limit_bytes: limitBytes, wait_ms: waitMs, unit }: Asked<"read_input">): Promise<Outcome> {
+    const end = waitMs === null ? undefined : performance.now() + waitMs;
     // Even a caller that only wants what has arrived already gives it time to be delivered.
     for (let isFirst = true; ; isFirst = false) {
-      const taken = take();
-      if (taken !== undefined) return taken;
+      const bytes = unit === "bytes" ? this.#takeBytes(limitBytes) : this.#takeLines(limitBytes);
+      if (bytes !== undefined) return { is: "input", bytes };
       const leftMs = end === undefined ? undefined : Math.max(0, end - performance.now());
-      if (leftMs === 0 && !isFirst) return undefined;
+      if (leftMs === 0 && !isFirst) return { is: "no_input" };
       await this.#more(leftMs);
     }
   }

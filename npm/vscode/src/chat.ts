@@ -1,6 +1,6 @@
 /** `@rw-auto`: planner and loop in turns, played by the language model of the conversation. */
 
-import type { Core, ProcessSpec, ProcessTurn, Task } from "onloop";
+import type { Core, Outcome, ProcessRequest, Task } from "onloop";
 import * as vscode from "vscode";
 import { type Message, type Model, type Part, TURNS, captured, converse } from "./chat_agent.js";
 import { CHAT_TOOLS, type Surroundings, isChatTool, useChatTool } from "./chat_tools.js";
@@ -70,9 +70,9 @@ async function work(
     ask: askPerson,
     doing: (words) => stream.progress(words),
   });
-  const play = (spec: ProcessSpec): Promise<ProcessTurn> | undefined => {
-    const isAgent = "line" in spec.command && spec.command.line === AGENT;
-    return isAgent ? act(model, spec, stream, token) : undefined;
+  const play = (request: ProcessRequest): Promise<Outcome> | undefined => {
+    const isAgent = "line" in request.command && request.command.line === AGENT;
+    return isAgent ? act(model, request, stream, token) : undefined;
   };
   const words = request.prompt.trim();
   const small = request.command === "init" || request.command === "route" ? request.command : undefined;
@@ -115,18 +115,18 @@ async function askPerson(what: string, why: string): Promise<boolean> {
 /** A child agent's turn: its prompt goes to the model, what that says is its output. */
 async function act(
   model: ChatModel,
-  { stdin, envSet, captureBytes }: ProcessSpec,
+  { stdin, env_set: env, capture_bytes: captureBytes }: ProcessRequest,
   stream: vscode.ChatResponseStream,
   token: vscode.CancellationToken,
-): Promise<ProcessTurn> {
-  stream.progress(`${envSet["ONLOOP_AUTO_TARGET"]} works`);
+): Promise<Outcome> {
+  stream.progress(`${env["ONLOOP_AUTO_TARGET"]} works`);
   const started = Date.now();
-  const end = (status: { exited: number } | "interrupted", text: string): ProcessTurn => {
+  const end = (status: { exited: number } | "interrupted", text: string): Outcome => {
     const stdout = captured(text, captureBytes);
-    return { status, stdout, stderr: captured("", 0), durationMs: Date.now() - started };
+    return { is: "process", status, stdout, stderr: captured("", 0), duration_ms: Date.now() - started };
   };
   try {
-    const prompt = new TextDecoder().decode(stdin) + model.references();
+    const prompt = new TextDecoder().decode(stdin ?? undefined) + model.references();
     const said = await converse(model, prompt, (words) => stream.markdown(words), mostTurns());
     return end(token.isCancellationRequested ? "interrupted" : { exited: 0 }, said);
   } catch (error) {

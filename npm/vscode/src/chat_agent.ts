@@ -66,5 +66,5 @@ export function captured(words: string, captureBytes: number): Capture {
   const bytes = new TextEncoder().encode(words);
   const rest = bytes.subarray(captureBytes);
   const tail = rest.subarray(Math.max(0, rest.length - captureBytes));
-  return { head: bytes.subarray(0, captureBytes), tail, totalBytes: bytes.length };
+  return { head: bytes.subarray(0, captureBytes), tail, total_bytes: bytes.length };
 }

@@ -1,6 +1,6 @@
 /** The programs of onloop, performed by this extension host. */
 
-import { type Core, type Host, type Locks, NodeHost, type ProcessSpec, type ProcessTurn } from "onloop";
+import { type Core, type Host, NodeHost, type Outcome, type ProcessRequest } from "onloop";
 import type { Ended } from "./ended.js";
 
 /** Who hears what a program says. */
@@ -25,8 +25,8 @@ export interface Job {
   /** Does what Ctrl-C does. */
   signal?: AbortSignal;
   listener?: Listener;
-  /** Plays the processes that it wants to play; undefined: the process is started. */
-  play?(spec: ProcessSpec): Promise<ProcessTurn> | undefined;
+  /** Stands in for the processes that it chooses; undefined: the process is started. */
+  play?(request: ProcessRequest): Promise<Outcome> | undefined;
 }
 
 /** Most of what is kept of each stream. A list of ten thousand runs is shorter. */
@@ -39,8 +39,6 @@ const running = new Map<AbortController, Promise<unknown>>();
 const driving = new Map<string, AbortController>();
 /** All that were driven here since the window was opened. */
 const driven = new Set<string>();
-/** Whoever has this lock drives the run in whose folder it is. */
-const DRIVER_LOCK = /[\\/]runs[\\/]([^\\/]+)[\\/]driver\.lock$/;
 
 /** Interrupts the job of this window that drives a run; false: none does. */
 export function stop(runId: string): boolean {
@@ -87,29 +85,30 @@ async function perform(core: Programs, job: Job, controller: AbortController): P
   if (signal.aborted) interrupt();
   signal.addEventListener("abort", interrupt);
   const host: Host = {
-    files: node.files,
-    locks: watched(node.locks, (id) => {
-      runId = id;
-      driving.set(id, controller);
-      driven.add(id);
-    }),
-    git: node.git,
-    servers: node.servers,
-    clock: node.clock,
-    processes: {
-      ...node.processes,
-      run: (spec) => {
-        if (spec.label !== undefined) listener?.doing?.(spec.label);
-        runId = spec.envSet["ONLOOP_RUN_ID"] ?? runId;
-        return job.play?.(spec) ?? node.processes.run(withoutEditor(spec));
-      },
-    },
-    terminal: {
-      say: async (to, text) => {
-        said[to] = (said[to] + text).slice(-KEPT_UNITS);
-        listener?.[to]?.(text);
-      },
-      ask: (question) => node.terminal.ask(question),
+    nowMs: () => node.nowMs(),
+    end: () => node.end(),
+    perform: async (request) => {
+      switch (request.do) {
+        case "lock": {
+          const outcome = await node.perform(request);
+          if (request.run != null) {
+            runId = request.run;
+            driving.set(runId, controller);
+            driven.add(runId);
+          }
+          return outcome;
+        }
+        case "process":
+          if (request.label !== null) listener?.doing?.(request.label);
+          runId = request.env_set["ONLOOP_RUN_ID"] ?? runId;
+          return job.play?.(request) ?? node.perform(withoutEditor(request));
+        case "say":
+          said[request.to] = (said[request.to] + request.text).slice(-KEPT_UNITS);
+          listener?.[request.to]?.(request.text);
+          return { is: "done" };
+        default:
+          return node.perform(request);
+      }
     },
   };
   try {
@@ -124,26 +123,12 @@ async function perform(core: Programs, job: Job, controller: AbortController): P
   }
 }
 
-/** The same locks, for somebody who wants to know which run is driven. */
-function watched(locks: Locks, drives: (runId: string) => void): Locks {
-  return {
-    lock: async (path, waitMs, nowMs, isPrivate, role) => {
-      await locks.lock(path, waitMs, nowMs, isPrivate, role);
-      const id = DRIVER_LOCK.exec(path)?.[1];
-      if (id !== undefined) drives(id);
-    },
-    unlock: (path) => locks.unlock(path),
-    holder: async (path) => locks.holder?.(path),
-    releaseAll: () => locks.releaseAll(),
-  };
-}
-
 /** What the editor tells its own processes would make other programs of an editor misbehave. */
 function isOfEditor(name: string): boolean {
   return name.startsWith("VSCODE_") || name === "ELECTRON_RUN_AS_NODE";
 }
 
-function withoutEditor(spec: ProcessSpec): ProcessSpec {
+function withoutEditor(request: ProcessRequest): ProcessRequest {
   const inherited = Object.keys(process.env).filter(isOfEditor);
-  return { ...spec, envRemove: [...spec.envRemove, ...inherited] };
+  return { ...request, env_remove: [...request.env_remove, ...inherited] };
 }

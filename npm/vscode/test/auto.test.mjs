@@ -44,7 +44,7 @@ test("a model that only uses tools comes to an end", async () => {
 });
 
 test("long words keep their beginning and their end", () => {
-  const shown = ({ head, tail, totalBytes }) => [String(Buffer.from(head)), String(Buffer.from(tail)), totalBytes];
+  const shown = ({ head, tail, total_bytes }) => [String(Buffer.from(head)), String(Buffer.from(tail)), total_bytes];
   assert.deepEqual(shown(captured("abcdefgh", 3)), ["abc", "fgh", 8]);
   assert.deepEqual(shown(captured("abcd", 3)), ["abc", "d", 4]);
   assert.deepEqual(shown(captured("ab", 3)), ["ab", "", 2]);
@@ -60,8 +60,8 @@ test("planner and loop are played in turns by the rules of the core", async () =
     const targets = [];
     const play = (spec) => {
       if (spec.command.line !== AGENT) return undefined;
-      const target = spec.envSet.ONLOOP_AUTO_TARGET;
-      targets.push([target, spec.envSet.ONLOOP_AUTO_ARGUMENT]);
+      const target = spec.env_set.ONLOOP_AUTO_TARGET;
+      targets.push([target, spec.env_set.ONLOOP_AUTO_ARGUMENT]);
       const turns =
         target === "rw-planner"
           ? [[{ call: "1", tool: "plan", input: {} }], [{ text: "NEXT_COMMAND=rw-loop" }]]
@@ -71,8 +71,8 @@ test("planner and loop are played in turns by the rules of the core", async () =
         work: () => edit((text) => text.replace("| pending |", "| completed |")),
       };
       return converse(model(turns, tools), new TextDecoder().decode(spec.stdin), () => {}).then((said) => {
-        const stdout = captured(said, spec.captureBytes);
-        return { status: { exited: 0 }, stdout, stderr: captured("", 0), durationMs: 0 };
+        const stdout = captured(said, spec.capture_bytes);
+        return { is: "process", status: { exited: 0 }, stdout, stderr: captured("", 0), duration_ms: 0 };
       });
     };
     const argv = ["auto", "--agent-command", AGENT, "--", "begin a greeting"];

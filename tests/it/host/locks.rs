@@ -9,7 +9,7 @@ use super::World;
 use crate::surroundings::temporary_folder;
 
 fn request(path: &str, wait_ms: u64, role: Option<ProcessRole>) -> Request {
-    Request::Lock { path: path.to_owned(), wait_ms, private: false, role }
+    Request::Lock { path: path.to_owned(), wait_ms, private: false, role, run: None }
 }
 
 fn lock(world: &mut World, wait_ms: u64) -> Result<Outcome, Failure> {

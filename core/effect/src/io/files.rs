@@ -109,7 +109,13 @@ impl Io {
     /// [`Request::Lock`].
     pub async fn lock(&self, path: &str, wait_ms: u64) -> Result<(), Failure> {
         let (path, role) = (path.to_owned(), self.start().role);
-        self.done(Request::Lock { path, wait_ms, private: false, role }).await
+        self.done(Request::Lock { path, wait_ms, private: false, role, run: None }).await
+    }
+
+    /// [`Request::Lock`], for the process that drives a run.
+    pub async fn lock_to_drive(&self, path: &str, run: &str) -> Result<(), Failure> {
+        let (path, role, run) = (path.to_owned(), self.start().role, Some(run.to_owned()));
+        self.done(Request::Lock { path, wait_ms: 0, private: false, role, run }).await
     }
 
     /// [`Request::Unlock`].

@@ -105,7 +105,7 @@ fn every_request_has_its_document() {
         timeout_ms: 9,
         limit_bytes: 8,
     };
-    let lock = |role| Request::Lock { path: "l".to_owned(), wait_ms: 1, private: false, role };
+    let lock = |role, run| Request::Lock { path: text("l"), wait_ms: 1, private: false, role, run };
     let call_answer = CallAnswer {
         status: 200,
         headers: vec![(text("a"), text("b"))],
@@ -165,10 +165,12 @@ fn every_request_has_its_document() {
             text(r#"{"do":"say","to":"note","text":"hi\n"}"#),
             &[],
         ),
-        (lock(None), text(r#"{"do":"lock","path":"l","wait_ms":1,"private":false}"#), &[]),
+        (lock(None, None), text(r#"{"do":"lock","path":"l","wait_ms":1,"private":false}"#), &[]),
         (
-            lock(Some(ProcessRole::Embedded)),
-            text(r#"{"do":"lock","path":"l","wait_ms":1,"private":false,"role":"embedded"}"#),
+            lock(Some(ProcessRole::Embedded), Some(text("r"))),
+            text(
+                r#"{"do":"lock","path":"l","wait_ms":1,"private":false,"role":"embedded","run":"r"}"#,
+            ),
             &[],
         ),
         (Request::Holder { path: text("l") }, text(r#"{"do":"holder","path":"l"}"#), &[]),

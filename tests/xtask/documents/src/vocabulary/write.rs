@@ -9,11 +9,16 @@ const WIDTH: usize = 100;
 
 const HEAD: &str = "\
 /**
- * The documents that cross the border to the core. Bytes are not part of them: where a document
- * has `Bytes`, it has the position of an attachment in the list beside it.
+ * What programs ask of a host, and what it answers.
  *
  * Generated from `core/effect/src` by `cargo xtask generate`; do not edit.
  */
+";
+
+/// A document has the position of an attachment; `npm/src/wire.ts` hands hosts the bytes themselves.
+const BYTES: &str = "
+/** Content of a file, a stream or a body. */
+export type Bytes = Uint8Array;
 ";
 
 /// The module of this name: its own types, after those that they take from others.
@@ -22,6 +27,10 @@ pub(super) fn module(module: &str, declarations: &[Declaration]) -> String {
     text.push_str(&imports(module, declarations));
     let own = declarations.iter().filter(|declaration| declaration.module == module);
     for Declaration { name, doc, of, .. } in own {
+        if name == "Bytes" {
+            text.push_str(BYTES);
+            continue;
+        }
         text.push('\n');
         comment(doc, 0, &mut text);
         match of {

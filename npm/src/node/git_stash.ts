@@ -1,0 +1,31 @@
+/** Stashing changes of some paths. */
+
+import { Failure } from "../failure.js";
+import { commit, dirty, layoutOf } from "./git_checkout.js";
+import { type GitAsked, type GitProgram, succeeded } from "./git_program.js";
+
+const BRINGS_BACK = "`git stash pop` brings back what it did";
+
+/** Stashes tracked and untracked changes of `paths`, relative to the checkout's root. */
+export async function stash(git: GitProgram, cwd: string, { message, paths }: GitAsked<"stash">): Promise<void> {
+  const { root } = await layoutOf(git, cwd);
+  const before = await commit(git, root, "refs/stash");
+  const words = ["stash", "push", "--quiet", "--include-untracked", "--message", message];
+  const list = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+  try {
+    succeeded(await git.act(root, [...words, ...list], `${paths.join("\0")}\0`));
+  } catch (error) {
+    const now = await commit(git.undisturbed(), root, "refs/stash").catch(() => undefined);
+    if (now === before || !(error instanceof Failure)) throw error;
+    // The stash is made before files are touched.
+    throw new Failure(error.kind, `${error.message}; ${BRINGS_BACK}`);
+  }
+  if ((await commit(git, root, "refs/stash")) === before) {
+    throw new Failure("conflict", `git found nothing to stash in \`${root}\``);
+  }
+  const left = new Set(await dirty(git, root));
+  const missed = paths.find((path) => left.has(path));
+  if (missed !== undefined) {
+    throw new Failure("conflict", `git could not stash \`${missed}\` in \`${root}\`; ${BRINGS_BACK}`);
+  }
+}
