@@ -125,11 +125,11 @@ fn undoing_leads_to_a_step_and_back_and_is_for_persons() {
     let texts: Vec<&str> = events.iter().filter_map(|event| event["text"].as_str()).collect();
     assert!(texts.contains(&"Files are those of checkpoint 1-2 again"), "{texts:?}");
     // What no checkpoint has is not lost either.
-    fs::write(at.join(".gitignore"), "a.txt\n").unwrap();
-    fs::write(at.join("a.txt"), "ignored\n").unwrap();
+    fs::write(at.join(".gitignore"), "n\n").unwrap();
+    fs::write(at.join("n"), "ignored\n").unwrap();
     let said = undo("1").expect_exit(4).stderr;
-    assert!(said.contains("nothing was changed; in the way: `a.txt`"), "{said}");
-    assert_eq!(fs::read_to_string(at.join("a.txt")).unwrap(), "ignored\n");
+    assert!(said.contains("nothing was changed; in the way: `n`"), "{said}");
+    assert_eq!(fs::read_to_string(at.join("n")).unwrap(), "ignored\n");
 }
 
 #[test]
