@@ -125,6 +125,7 @@ fn undoing_leads_to_a_step_and_back_and_is_for_persons() {
     let texts: Vec<&str> = events.iter().filter_map(|event| event["text"].as_str()).collect();
     assert!(texts.contains(&"Files are those of checkpoint 1-2 again"), "{texts:?}");
     // What no checkpoint has is not lost either.
+    undo("0").expect_exit(0);
     fs::write(at.join(".gitignore"), "n\n").unwrap();
     fs::write(at.join("n"), "ignored\n").unwrap();
     let said = undo("1").expect_exit(4).stderr;
