@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
+use crate::command::lock_installations;
 use crate::stage::Stop;
 
 /// A program that tests need on Linux, its package, and the variable that says that this machine
@@ -27,7 +28,7 @@ pub(crate) fn demand_programs() -> Result<(), Stop> {
         if !cfg!(target_os = "linux") || is_excused(excuse) || on_path(&[program]).is_some() {
             continue;
         }
-        install(package).map_err(|why| {
+        install(package, &[program]).map_err(|why| {
             Stop::from(format!(
                 "no {package}: {why}\n`{program}` is not on PATH; install it, or set {excuse} \
                  where this machine cannot have it"
@@ -51,8 +52,12 @@ fn find(names: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
     names.iter().find_map(in_folders)
 }
 
-/// Installs a package; why that cannot be done.
-pub(crate) fn install(package: &str) -> Result<(), String> {
+/// Installs the package of a program that is not on `PATH`; returns why that cannot be done.
+pub(crate) fn install(package: &str, programs: &[&str]) -> Result<(), String> {
+    let _others_wait = lock_installations()?;
+    if on_path(programs).is_some() {
+        return Ok(());
+    }
     let apt = on_path(&["apt-get"]).ok_or("there is no apt-get to install it with")?;
     if !is_root() {
         return Err("installing it needs root".to_owned());

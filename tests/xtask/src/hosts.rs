@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::cargo::Cargo;
 use crate::command::{self, target_folder};
-use crate::stage::Stop;
+use crate::stage::{Stop, program};
 use crate::tally::Tally;
-use crate::{npm, pinned, sources};
+use crate::{pinned, sources};
 
 /// Files of tests that run at once. Clients mostly wait: for their model, for hooks, for timers.
 const AT_ONCE: &str = "--test-concurrency=4";
@@ -18,11 +17,6 @@ const HIDDEN: &str = "/tmp";
 /// Installs the pinned clients where that was not done yet, some hundred megabytes, and lets
 /// them work.
 pub(crate) fn test() -> Result<Tally, Stop> {
-    Cargo::new("build --locked -p onloop --bins").run()?;
-    // The plugin as it is published has the package in it.
-    if !sources::workspace_root().join("npm/dist/onloop.wasm").exists() {
-        npm::package()?;
-    }
     let folder = sources::workspace_root().join("tests/hosts");
     let clients = target_folder().join("hosts");
     if clients.starts_with(HIDDEN) {
@@ -37,7 +31,7 @@ pub(crate) fn test() -> Result<Tally, Stop> {
         .args(["--test", "--test-reporter=tap", AT_ONCE])
         .args(suites(&folder)?)
         .current_dir(&folder);
-    tests.env("ONLOOP_TEST_NATIVE", target_folder().join("debug/onloop"));
+    tests.env("ONLOOP_TEST_NATIVE", program("onloop"));
     tests.env("ONLOOP_TEST_CLIENTS", &clients);
     command::test(tests)
 }
