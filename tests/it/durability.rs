@@ -16,10 +16,19 @@ use serde_json::Value;
 
 use crate::workspace::Workspace;
 
-/// How often a test with a random part is repeated: `ONLOOP_ROUNDS`, else `few`.
-pub(crate) fn rounds(few: u64) -> u64 {
-    let given = std::env::var("ONLOOP_ROUNDS").ok();
-    given.map_or(few, |rounds| rounds.parse().expect("ONLOOP_ROUNDS is a number"))
+/// How often a test with random input repeats: `ONLOOP_ROUNDS`, else `many` under `./test --all`, else
+/// `few`.
+pub(crate) fn rounds(few: u64, many: u64) -> u64 {
+    match std::env::var("ONLOOP_ROUNDS") {
+        Ok(given) => given.parse().expect("ONLOOP_ROUNDS is a number"),
+        Err(_) if is_long() => many,
+        Err(_) => few,
+    }
+}
+
+/// Whether `./test --all` runs this test.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("ONLOOP_TEST_ALL").is_some()
 }
 
 /// A further member that makes any record too large to be rewritten at every transition.

@@ -15,6 +15,7 @@ use onloop_core::effect::{GitRequest, KeptWork, Outcome};
 use onloop_core::time::Timestamp;
 use onloop_tests::Random;
 
+use crate::durability::rounds;
 use crate::workspace::Workspace;
 
 const ROUNDS: u64 = 12;
@@ -23,8 +24,7 @@ const CHANGES: u64 = 25;
 
 #[test]
 fn what_is_kept_can_be_restored_elsewhere() {
-    let rounds = std::env::var("ONLOOP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    for seed in 0..rounds.unwrap_or(ROUNDS) {
+    for seed in 0..rounds(ROUNDS, 20 * ROUNDS) {
         one_round(seed);
     }
 }
@@ -33,8 +33,7 @@ fn what_is_kept_can_be_restored_elsewhere() {
 /// checkpoints they are.
 #[test]
 fn what_is_new_is_found_wherever_it_lies() {
-    let rounds = std::env::var("ONLOOP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    for seed in 0..rounds.unwrap_or(ROUNDS / 2) {
+    for seed in 0..rounds(ROUNDS / 2, 10 * ROUNDS) {
         let mut random = Random::new(seed);
         let workspace = begun();
         let here = workspace.path(".");
