@@ -47,10 +47,10 @@ pub(crate) fn test(mut command: Command) -> Result<Tally, Stop> {
 
 fn judged(ended_well: bool, tests: Tally, shown: &str) -> Result<Tally, Stop> {
     if !ended_well {
-        return Err(Stop { why: format!("failed: {shown}"), tests });
+        return Err(format!("failed: {shown}").into());
     }
     if tests.passed == 0 || tests.ignored > 0 {
-        return Err(Stop { why: format!("a test was not run: {shown}"), tests });
+        return Err(format!("a test was not run: {shown}").into());
     }
     Ok(tests)
 }
