@@ -20,7 +20,7 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(measured::program);
 
 /// Rounds of everything that is short.
 const ROUNDS: usize = 41;
-/// Goals; see `docs/testing.md`.
+/// Goals; see `docs/testing-reference.md`.
 const LINT_RATIO: f64 = 3.0;
 const STEP_START_RATIO: f64 = 1.3;
 const STEP_START_GROWTH: f64 = 1.3;
