@@ -89,7 +89,7 @@ impl Runner {
         let tests = counts.fold(Tally::default(), std::ops::Add::add);
         let outcome = match result {
             Ok(true) => Outcome::Passed,
-            Ok(false) => Outcome::Failed(text.lines().last().unwrap_or_default().to_owned()),
+            Ok(false) => Outcome::Failed(headline(&text, stage.name)),
             Err(why) => Outcome::Failed(why),
         };
         (Entry { name: stage.name, elapsed, tests, outcome }, output)
@@ -110,6 +110,13 @@ impl Runner {
         }
         Ok(command.status().map_err(failed)?.success())
     }
+}
+
+/// Why a stage failed, which it says in its last line.
+fn headline(output: &str, name: &str) -> String {
+    let last = output.lines().last().unwrap_or_default();
+    let why = last.strip_prefix(name).and_then(|rest| rest.strip_prefix(": "));
+    why.unwrap_or(last).to_owned()
 }
 
 fn print_end(entry: &Entry, output: &[u8]) {
@@ -182,7 +189,7 @@ pub(crate) fn perform_here(stage: &Stage) -> bool {
             true
         }
         Err(stop) => {
-            eprintln!("{}\n{}", stop.why, stop.headline());
+            eprintln!("{}\n{}: {}", stop.why, stage.name, stop.headline());
             false
         }
     }
@@ -214,6 +221,14 @@ mod tests {
         assert_eq!(started(&mut plan, 3), ["npm"], "`clippy` waits for `test`");
         plan.end("test", false);
         assert_eq!(started(&mut plan, 3), ["clippy"], "a failure stops only what needs it");
+    }
+
+    #[test]
+    fn the_last_line_says_why_a_stage_failed() {
+        let output = "test a ... FAILED\nfailed: cargo test\ntest: failed: cargo test\n";
+        assert_eq!(headline(output, "test"), "failed: cargo test");
+        assert_eq!(headline("Killed\n", "test"), "Killed");
+        assert_eq!(headline("", "test"), "");
     }
 
     #[test]
