@@ -26,6 +26,11 @@ pub(crate) fn rounds(few: u64, many: u64) -> u64 {
     }
 }
 
+/// The same for the cases of a property.
+pub(crate) fn cases(few: u32, many: u32) -> u32 {
+    if is_long() { many } else { few }
+}
+
 /// Whether `./test --all` runs this test.
 pub(crate) fn is_long() -> bool {
     std::env::var_os("ONLOOP_TEST_ALL").is_some()

@@ -18,7 +18,7 @@ use onloop_tests::Random;
 use crate::durability::rounds;
 use crate::workspace::Workspace;
 
-const ROUNDS: u64 = 12;
+const ROUNDS: u64 = 4;
 /// Most changes between two checkpoints.
 const CHANGES: u64 = 25;
 
