@@ -8,7 +8,7 @@ use onloop_core::language::{self, Reading};
 use onloop_core::workflow::{Parsed, Plan, PlanParts, TemplateKind, parse, template};
 use onloop_tests::Random;
 
-use crate::durability::rounds;
+use crate::rounds::rounds;
 use crate::workspace::source_root;
 
 /// Texts that are made in every build.

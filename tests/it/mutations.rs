@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use onloop_tests::Random;
 
-use crate::durability::is_long;
+use crate::rounds::is_long;
 use crate::workspace::source_root;
 
 #[path = "../fuzz/claims.rs"]

@@ -3,7 +3,7 @@
 
 use onloop_tests::night::{NightTrace, night};
 
-use crate::durability::rounds;
+use crate::rounds::rounds;
 
 #[test]
 fn in_the_morning_every_session_is_done_or_says_why_it_waits() {

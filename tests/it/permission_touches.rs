@@ -17,7 +17,7 @@ use onloop_core::permission::{Call, Context, Decision, decide, explain};
 use onloop_tests::random::Random;
 use serde_json::json;
 
-use crate::durability::rounds;
+use crate::rounds::rounds;
 use lines::Vocabulary;
 use place::{Place, Ran};
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use onloop_tests::model::{history, live};
 
-use crate::durability::is_long;
+use crate::rounds::is_long;
 
 /// Seconds for random lives: a slow machine sees fewer of them instead of more waiting.
 const SECONDS: u64 = 4;

@@ -6,7 +6,7 @@ use onloop_core::effect::{Exit, Program, Request};
 use onloop_tests::{Ended, Moment, PowerLoss, SimHost, SimProcess};
 use serde_json::Value;
 
-use crate::durability::is_long;
+use crate::rounds::is_long;
 use crate::run::workflow;
 use crate::workspace::{Run, Workspace};
 

@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::vectors::rehearsed;
-use crate::durability::cases;
+use crate::rounds::cases;
 
 fn profile() -> impl Strategy<Value = Profile> {
     prop::sample::select(Profile::ALL.to_vec())

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::machine::{Ended, Machine, Running, exited, nobody, variable};
-use crate::durability::cases;
+use crate::rounds::cases;
 
 const NOW: &str = "2026-02-24T01:00:00Z";
 const GUARD: &str = ".ai/runtime/rw-auto.guard";

@@ -15,7 +15,7 @@ use onloop_core::effect::{GitRequest, KeptWork, Outcome};
 use onloop_core::time::Timestamp;
 use onloop_tests::Random;
 
-use crate::durability::rounds;
+use crate::rounds::rounds;
 use crate::workspace::Workspace;
 
 const ROUNDS: u64 = 4;

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::{OnDisk, ballast, rounds};
+use super::{OnDisk, ballast};
+use crate::rounds::rounds;
 use crate::run::{begin, output_of, project};
 use crate::workspace::{Run, Workspace};
 

@@ -7,7 +7,7 @@ use onloop_tests::Random;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::rounds;
+use crate::rounds::rounds;
 use crate::run::{begin, output_of};
 use crate::workspace::{Run, Workspace};
 

@@ -7,7 +7,8 @@ use onloop_tests::Random;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{OnDisk, ballast, rounds};
+use super::{OnDisk, ballast};
+use crate::rounds::rounds;
 use crate::run::{begin, output_of, project};
 use crate::scenario::{essence, waiting_for};
 use crate::workspace::{Run, Workspace};
