@@ -152,9 +152,8 @@ A crate, or a folder such as `core`, gets its format, lints and tests.
     for stage in stage::STAGES {
         let mark = match stage.when {
             stage::When::Always => "",
-            stage::When::Quick => " (not with --all)",
             stage::When::Long => " (with --all)",
-            stage::When::Named => " (only by name)",
+            stage::When::Named => " (by name, or where a named stage needs it)",
         };
         text.push_str(&format!("  {:<12} {}{mark}\n", stage.name, stage.about));
     }

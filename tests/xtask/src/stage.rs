@@ -34,11 +34,9 @@ pub(crate) struct Stage {
 pub(crate) enum When {
     /// Each run.
     Always,
-    /// Runs without `--all`: a long stage takes its place there.
-    Quick,
     /// Runs with `--all`.
     Long,
-    /// Only a run that names it.
+    /// A run that names it, or a stage that needs it.
     Named,
 }
 
@@ -93,9 +91,8 @@ pub(crate) const STAGES: &[Stage] = &[
     Stage::new("purity", "core asks for effects and performs none", pure_core),
     Stage::new("programs", "the programs compile", programs).compiles(),
     Stage::new(QUICK_PACKAGE, "the npm package builds, without the long optimization", npm::quick)
-        .when(When::Quick),
-    Stage::new(WHOLE_PACKAGE, "the npm package builds and keeps its size limits", npm::package)
-        .when(When::Long),
+        .when(When::Named),
+    Stage::new(WHOLE_PACKAGE, "the npm package builds and keeps its size limits", npm::package),
     Stage::new("deny", "licenses, sources and known vulnerabilities of dependencies", deny::check),
     Stage::new("test", "the tests of the workspace pass", test).compiles().needs(&["programs"]),
     Stage::new("npm", "the npm package does what the native program does", npm::test)
@@ -130,7 +127,6 @@ pub(crate) fn find(name: &str) -> Option<&'static Stage> {
 pub(crate) fn whole_run(is_long: bool) -> Vec<&'static Stage> {
     let is_in = |stage: &&Stage| match stage.when {
         When::Always => true,
-        When::Quick => !is_long,
         When::Long => is_long,
         When::Named => false,
     };
