@@ -1,24 +1,44 @@
 //! How many decisions a second, over the mix of the vectors.
 
+mod measured;
+
+use measured::{assert_near_goal, median, time};
 use onloop_core::documents::permission::BatchLine;
 use onloop_core::permission::{Call, Context, decide};
 
+/// Decisions take no longer than this: a hundredth of what starting a hook takes.
+const GOAL_US: f64 = 20.0;
+
 fn main() {
     divan::main();
+    let calls = calls();
+    let once = || time(|| _ = divan::black_box(judge(&calls)));
+    let all = median((0..11).map(|_| once()).collect());
+    let each = all.as_secs_f64() * 1e6 / calls.len() as f64;
+    println!("a decision: {each:.1} µs (goal: at most {GOAL_US})");
+    assert_near_goal("microseconds of a decision", each, GOAL_US);
+}
+
+/// Calls that are already read, as a hook has them.
+fn calls() -> Vec<BatchLine> {
+    let read = |line: &str| BatchLine::read(line, "/srv/repo").expect("a vector is a batch line");
+    lines().into_iter().map(read).collect()
+}
+
+fn judge(calls: &[BatchLine]) -> usize {
+    calls.iter().map(|line| decide(&line.call, &line.context).decision as usize).sum()
 }
 
 fn lines() -> Vec<&'static str> {
     include_str!("../vectors/permissions.jsonl").lines().collect()
 }
 
-/// Calls that are already read, as a hook has them: one iteration judges them all.
+/// One iteration judges all calls.
 #[divan::bench]
 fn decisions(bencher: divan::Bencher<'_, '_>) {
-    let read = |line: &str| BatchLine::read(line, "/srv/repo").expect("a vector is a batch line");
-    let calls: Vec<BatchLine> = lines().into_iter().map(read).collect();
-    bencher.counter(divan::counter::ItemsCount::new(calls.len())).bench(|| {
-        calls.iter().map(|line| decide(&line.call, &line.context).decision as usize).sum::<usize>()
-    });
+    let calls = calls();
+    let count = divan::counter::ItemsCount::new(calls.len());
+    bencher.counter(count).bench(|| judge(&calls));
 }
 
 /// The same with JSON and configuration read for each line, as `permit batch` does.

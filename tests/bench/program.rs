@@ -14,13 +14,13 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use measured::{either, median, ratio, time};
+use measured::{assert_near_goal, median, ratio, time};
 
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(measured::program);
 
 /// Rounds of everything that is short.
 const ROUNDS: usize = 41;
-/// Goals; see `docs/testing.md`.
+/// Goals; see `docs/testing-reference.md`.
 const LINT_RATIO: f64 = 3.0;
 const STEP_START_RATIO: f64 = 1.3;
 const STEP_START_GROWTH: f64 = 1.3;
@@ -31,17 +31,17 @@ const MEMORY_KIB: u64 = 20 * 1024;
 fn main() {
     LazyLock::force(&PROGRAM);
     lint();
-    let (few, many) = (step_start(5), step_start(either(500, 10)));
+    let (few, many) = (step_start(5), step_start(500));
+    let growth = ratio(many, few);
     println!(
-        "growth of `step start` from few steps to many: {:.2} (goal: at most {STEP_START_GROWTH})",
-        ratio(many, few)
+        "growth of `step start` from few steps to many: {growth:.2} (goal: at most {STEP_START_GROWTH})"
     );
-    cycles(either(20, 2));
-    memory(either(500, 20));
+    assert_near_goal("growth of `step start`", growth, STEP_START_GROWTH);
+    cycles(20);
+    memory(500);
     // Last, because the disk is busy for a while afterwards.
     let mut per_step = Vec::new();
-    let lengths: &[(u32, usize)] = either(&[(50, 5), (500, 3), (5_000, 1)], &[(2, 1), (4, 1)]);
-    for &(steps, rounds) in lengths {
+    for (steps, rounds) in [(50, 5), (500, 3), (5_000, 1)] {
         per_step.push((steps, overhead(steps, rounds)));
     }
     let (first, last) = (per_step[0].1, per_step[per_step.len() - 1].1);
@@ -54,16 +54,17 @@ fn lint() {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     let file = workflow(folder.path(), 50, "make check");
     let (mut floor, mut program) = (Vec::new(), Vec::new());
-    for _ in 0..either(ROUNDS, 1) {
+    for _ in 0..ROUNDS {
         floor.push(time(|| start(Command::new(env!("CARGO_BIN_EXE_empty-program")))));
         program.push(time(|| start(onloop(folder.path(), &["lint", &file]))));
     }
     let (floor, program) = (median(floor), median(program));
+    let ratio = ratio(program, floor);
     println!(
-        "lint of 50 steps: {program:?}, an empty program: {floor:?}; ratio {:.2} (goal: at most \
-         {LINT_RATIO})",
-        ratio(program, floor)
+        "lint of 50 steps: {program:?}, an empty program: {floor:?}; ratio {ratio:.2} (goal: at most \
+         {LINT_RATIO})"
     );
+    assert_near_goal("lint of 50 steps, in empty programs", ratio, LINT_RATIO);
 }
 
 /// What `onloop run` adds to each step beyond two shells and a durable write of a small file.
@@ -71,7 +72,7 @@ fn overhead(steps: u32, rounds: usize) -> Duration {
     let mut beyond = Vec::new();
     let mut floors = Vec::new();
     for _ in 0..rounds {
-        let floor = floor_of_a_step(either(100, 2));
+        let floor = floor_of_a_step(100);
         let folder = tempfile::tempdir().expect("there is a temporary folder");
         let file = workflow(folder.path(), steps, "true");
         let run = ["run", "--mode", "none", "--no-reverify", "--agent", "script", &file];
@@ -84,6 +85,8 @@ fn overhead(steps: u32, rounds: usize) -> Duration {
         "run of {steps} steps: {beyond:?} a step beyond a floor of {floor:?} (goal: at most \
          {STEP_OVERHEAD:?})"
     );
+    let goal = STEP_OVERHEAD.as_secs_f64();
+    assert_near_goal("seconds of a step beyond its floor", beyond.as_secs_f64(), goal);
     beyond
 }
 
@@ -97,7 +100,7 @@ fn step_start(steps: u32) -> Duration {
     }
     let begun = files_below(folder.path());
     let (mut floor, mut program) = (Vec::new(), Vec::new());
-    for _ in 0..either(ROUNDS, 1) {
+    for _ in 0..ROUNDS {
         let line = [b'x'; 400];
         floor.push(time(|| {
             start(Command::new(env!("CARGO_BIN_EXE_empty-program")));
@@ -109,11 +112,12 @@ fn step_start(steps: u32) -> Duration {
         }
     }
     let (floor, program) = (median(floor), median(program));
+    let ratio = ratio(program, floor);
     println!(
         "`step start` of {steps} steps: {program:?}, an empty program and a durable append: \
-         {floor:?}; ratio {:.2} (goal: at most {STEP_START_RATIO})",
-        ratio(program, floor)
+         {floor:?}; ratio {ratio:.2} (goal: at most {STEP_START_RATIO})"
     );
+    assert_near_goal("`step start`, in empty programs", ratio, STEP_START_RATIO);
     program
 }
 
@@ -178,7 +182,7 @@ fn cycles(count: u32) {
     put(".ai/PROGRESS.md", "## Task Status\n| TASK-01 | x | pending | - |\n");
     let bound = format!("--max-cycles={count}");
     let (mut floor, mut program) = (Vec::new(), Vec::new());
-    for _ in 0..either(5, 1) {
+    for _ in 0..5 {
         floor.push(time(|| {
             for _ in 0..count {
                 let mut child = Command::new("sh");
@@ -198,6 +202,8 @@ fn cycles(count: u32) {
         "rw-auto of {count} cycles: {beyond:?} a cycle beyond its children (goal: at most \
          {CYCLE_OVERHEAD:?})"
     );
+    let goal = CYCLE_OVERHEAD.as_secs_f64();
+    assert_near_goal("seconds of a cycle beyond its children", beyond.as_secs_f64(), goal);
 }
 
 /// The most memory that a run of this many steps had at one time.
@@ -221,6 +227,8 @@ fn memory(steps: u32) {
         std::thread::sleep(Duration::from_millis(1));
     }
     println!("memory of a run of {steps} steps: {peak_kib} KiB (goal: at most {MEMORY_KIB} KiB)");
+    assert!(peak_kib > 0, "the system says how much memory a process has");
+    assert_near_goal("KiB of memory", peak_kib as f64, MEMORY_KIB as f64);
 }
 
 /// Writes a workflow whose scripts are `true`, and whose checks are `check`.

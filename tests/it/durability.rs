@@ -16,12 +16,6 @@ use serde_json::Value;
 
 use crate::workspace::Workspace;
 
-/// How often a test with a random part is repeated: `ONLOOP_ROUNDS`, else `few`.
-pub(crate) fn rounds(few: u64) -> u64 {
-    let given = std::env::var("ONLOOP_ROUNDS").ok();
-    given.map_or(few, |rounds| rounds.parse().expect("ONLOOP_ROUNDS is a number"))
-}
-
 /// A further member that makes any record too large to be rewritten at every transition.
 fn ballast() -> String {
     "x".repeat(onloop_core::limits::RECORD_REWRITE_BYTES + 1024)

@@ -2,13 +2,14 @@
 //! writing: files of the corpus and of the documentation, changed line by line at random.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use onloop_core::diagnostic::{Edit, Span};
 use onloop_core::language::{self, Reading};
 use onloop_core::workflow::{Parsed, Plan, PlanParts, TemplateKind, parse, template};
 use onloop_tests::Random;
 
-use crate::durability::rounds;
+use crate::rounds::rounds;
 use crate::workspace::source_root;
 
 /// Texts that are made in every build.
@@ -189,7 +190,7 @@ fn whatever_is_written_is_laid_out_once_and_means_the_same() {
     let seeds = seeds();
     seeds.iter().for_each(|seed| drop(check(seed)));
     let first = std::env::var("ONLOOP_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
-    for seed in first..first + rounds(TEXTS) {
+    for seed in first..first + rounds(TEXTS, 20 * TEXTS) {
         let mut random = Random::new(seed);
         let seed_text = random.pick(&seeds).clone();
         let text = changed(&mut random, &seed_text);
@@ -206,13 +207,19 @@ fn what_onloop_writes_is_laid_out_already() {
     }
 }
 
+/// What this thread has used of the processor, however busy the machine is.
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).expect("a clock is not negative")
+}
+
 #[test]
 fn hostile_files_are_answered_in_time() {
     let front = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n";
     let step = |number: usize| {
         format!("- [ ] **Step {number}: a**\n  action:   step {number}\n  loop:false\n")
     };
-    let many: String = (1..=3000).map(step).collect();
+    let many: String = (1..=1500).map(step).collect();
     let texts = [
         format!("{front}{many}"),
         format!("{front}{}", many.replace("loop:false", "lop:false")),
@@ -224,7 +231,7 @@ fn hostile_files_are_answered_in_time() {
         "- ".repeat(30_000),
     ];
     for text in texts {
-        let started = std::time::Instant::now();
+        let started = processor_time();
         let parsed = read(&text);
         let reading = Reading::new(&text, &parsed);
         let edits = language::layout(reading);
@@ -240,7 +247,7 @@ fn hostile_files_are_answered_in_time() {
                 language::proposals(reading, offset);
             }
         }
-        let took = started.elapsed();
-        assert!(took.as_secs() < 60, "{} bytes took {took:?}", text.len());
+        let took = processor_time() - started;
+        assert!(took.as_secs() < 30, "{} bytes took {took:?}", text.len());
     }
 }

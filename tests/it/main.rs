@@ -47,6 +47,7 @@ mod permission_touches;
 mod preflight;
 #[cfg(unix)]
 mod replay;
+mod rounds;
 #[cfg(unix)]
 pub(crate) mod run;
 mod scenario;

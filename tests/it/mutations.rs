@@ -1,11 +1,13 @@
 //! The claims of the fuzz targets on saved files and on mutations of them: a fuzzer for every
-//! build, without its tool. Seeds are fixed; `ONLOOP_FUZZ_SECONDS` gives each target more time.
+//! build, without its tool. Seeds are fixed; `./test --all` and `ONLOOP_FUZZ_SECONDS` give each target
+//! more time.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use onloop_tests::Random;
 
+use crate::rounds::is_long;
 use crate::workspace::source_root;
 
 #[path = "../fuzz/claims.rs"]
@@ -94,8 +96,10 @@ fn mutate(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
 fn holds(name: &str, seeds: &[Vec<u8>], claim: fn(&[u8])) {
     assert!(!seeds.is_empty(), "{name}: there is something to begin with");
     seeds.iter().for_each(|seed| claim(seed));
-    let seconds = std::env::var("ONLOOP_FUZZ_SECONDS").map_or(2, |s| s.parse().expect("a number"));
-    let (started, budget) = (Instant::now(), Duration::from_secs(seconds));
+    let given = std::env::var("ONLOOP_FUZZ_SECONDS").ok();
+    let seconds =
+        given.map_or(if is_long() { 60.0 } else { 0.5 }, |s| s.parse().expect("a number"));
+    let (started, budget) = (Instant::now(), Duration::from_secs_f64(seconds));
     let mut tried = 0;
     while started.elapsed() < budget {
         let bytes = mutate(&mut Random::new(tried), seeds);
@@ -106,6 +110,7 @@ fn holds(name: &str, seeds: &[Vec<u8>], claim: fn(&[u8])) {
         tried += 1;
     }
     println!("{name}: {tried} mutations");
+    assert!(tried > 0, "{name}: nothing was tried");
 }
 
 #[test]

@@ -3,13 +3,13 @@
 
 use onloop_tests::night::{NightTrace, night};
 
-use crate::durability::rounds;
+use crate::rounds::rounds;
 
 #[test]
 fn in_the_morning_every_session_is_done_or_says_why_it_waits() {
     let first = std::env::var("ONLOOP_SEED").ok();
     let first: u64 = first.map_or(0, |seed| seed.parse().expect("ONLOOP_SEED is a number"));
-    let count = rounds(40);
+    let count = rounds(20, 200);
     let mut all = NightTrace::default();
     for seed in first..first + count {
         let one = night(seed).unwrap_or_else(|why| panic!("{why}"));

@@ -18,7 +18,8 @@ const entry = join(required("ONLOOP_TEST_VSCODE"), `code-server-${VERSION}`, "ou
 const browserProgram = required("ONLOOP_TEST_BROWSER");
 /** Where a suite puts what came of it. */
 const RESULT = "result.json";
-const PATIENCE_MS = 120_000;
+/** A window takes 20 seconds alone, and many times that on a busy machine. */
+const PATIENCE_MS = 600_000;
 
 function required(name) {
   const value = process.env[name];

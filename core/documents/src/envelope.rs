@@ -191,12 +191,9 @@ mod tests {
         let public = key.public();
         assert_eq!(public.verify(&envelope).as_deref(), Ok(payload.as_slice()));
         for at in 0..envelope.len() {
-            for byte in 0..=255u8 {
-                let mut altered = envelope.clone();
-                if std::mem::replace(&mut altered[at], byte) != byte {
-                    assert!(public.verify(&altered).is_err(), "byte {at} as {byte}");
-                }
-            }
+            let mut altered = envelope.clone();
+            altered[at] ^= 1 << (at % 8);
+            assert!(public.verify(&altered).is_err(), "byte {at}");
             assert!(public.verify(&envelope[..at]).is_err(), "cut at {at}");
         }
         let longer = [&envelope[..], b" "].concat();

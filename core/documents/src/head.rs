@@ -60,13 +60,11 @@ mod tests {
                 assert_eq!(read(&bytes[..length]), None, "{length} bytes");
             }
             for at in 0..bytes.len() {
-                for change in 1..=u8::MAX {
-                    let mut damaged = bytes.clone();
-                    damaged[at] ^= change;
-                    // White space and the like may still say the same.
-                    let found = read(&damaged).filter(|found| *found != last);
-                    assert_eq!(found, None, "byte {at} xor {change}");
-                }
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << (at % 8);
+                // White space and the like may still say the same.
+                let found = read(&damaged).filter(|found| *found != last);
+                assert_eq!(found, None, "byte {at}");
             }
         }
         let line = sha256(b"line");

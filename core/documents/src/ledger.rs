@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_value_of_every_byte_of_a_line_is_noticed() {
+    fn a_bit_of_any_byte_of_a_line_is_noticed() {
         let before = Head { seq: 6, sha256: NOTHING_BEFORE.to_owned() };
         let mut line = Vec::new();
         let event = Event::RunPaused { reason: "\u{1F6D1} \"later\"".to_owned() };
@@ -492,10 +492,8 @@ mod tests {
         assert_eq!(digest_of_sound(line), Ok(sha256(line)));
         let mut damaged = line.to_vec();
         for at in 0..line.len() {
-            for value in (0..=255).filter(|value| *value != line[at]) {
-                damaged[at] = value;
-                assert!(digest_of_sound(&damaged).is_err(), "byte {at} is {value}");
-            }
+            damaged[at] ^= 1 << (at % 8);
+            assert!(digest_of_sound(&damaged).is_err(), "byte {at}");
             damaged[at] = line[at];
         }
         for length in 0..line.len() {

@@ -72,8 +72,9 @@ case $ONLOOP_STEP in
 esac
 echo "end $$ $ONLOOP_STEP.$ONLOOP_ATTEMPT" >> "$log/$ONLOOP_RUN_ID"
 "#;
-/// Rounds in each build.
-const ROUNDS: u64 = 100;
+/// Rounds of `./test`, and of `./test --all`.
+const ROUNDS: u64 = 10;
+const ROUNDS_LONG: u64 = 100;
 /// Rounds before everything has to come to rest.
 const ROUNDS_IN_SEASON: u64 = 10;
 
@@ -84,7 +85,9 @@ fn every_run_ends_as_it_ends_on_one_machine() {
             .ok()
             .map(|text| text.parse::<u64>().expect("a number of rounds or a seed"))
     };
-    let rounds = number("ONLOOP_CHAOS_ROUNDS").unwrap_or(ROUNDS);
+    let is_long = std::env::var_os("ONLOOP_TEST_ALL").is_some();
+    let otherwise = if is_long { ROUNDS_LONG } else { ROUNDS };
+    let rounds = number("ONLOOP_CHAOS_ROUNDS").unwrap_or(otherwise);
     let first = number("ONLOOP_SEED").unwrap_or(1);
     let mut world = World::new(LEASE, WORKFLOW, AGENT);
     let alone = judge::Alone::of(&world);

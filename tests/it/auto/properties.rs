@@ -18,6 +18,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::vectors::rehearsed;
+use crate::rounds::cases;
 
 fn profile() -> impl Strategy<Value = Profile> {
     prop::sample::select(Profile::ALL.to_vec())
@@ -143,7 +144,7 @@ fn begin(profile: Profile, argument: String, flags: (bool, bool, bool)) -> Auto 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(250) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(60, 1000)) })]
 
     /// Random events, fitting or not, against the record and against its stored copy.
     #[test]

@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::machine::{Ended, Machine, Running, exited, nobody, variable};
+use crate::rounds::cases;
 
 const NOW: &str = "2026-02-24T01:00:00Z";
 const GUARD: &str = ".ai/runtime/rw-auto.guard";
@@ -427,7 +428,7 @@ fn a_run_that_is_killed_anywhere_is_followed_by_one_that_works() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(50, 1000)) })]
 
     /// Two runs that start at once, interleaved request by request in any order: one works,
     /// the other one says that the lock is held, and no child runs beside another.

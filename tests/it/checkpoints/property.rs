@@ -13,16 +13,16 @@ use onloop_core::effect::{GitRequest, KeptWork, Outcome};
 use onloop_core::time::Timestamp;
 use onloop_tests::Random;
 
+use crate::rounds::rounds;
 use crate::workspace::Workspace;
 
-const ROUNDS: u64 = 12;
+const ROUNDS: u64 = 4;
 /// Most changes between two checkpoints.
 const CHANGES: u64 = 25;
 
 #[test]
 fn what_is_kept_can_be_restored_elsewhere() {
-    let rounds = std::env::var("ONLOOP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    for seed in 0..rounds.unwrap_or(ROUNDS) {
+    for seed in 0..rounds(ROUNDS, 20 * ROUNDS) {
         one_round(seed);
     }
 }
@@ -30,8 +30,7 @@ fn what_is_kept_can_be_restored_elsewhere() {
 /// What is ignored also changes between these checkpoints.
 #[test]
 fn what_is_new_is_found_wherever_it_lies() {
-    let rounds = std::env::var("ONLOOP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
-    for seed in 0..rounds.unwrap_or(ROUNDS / 2) {
+    for seed in 0..rounds(ROUNDS / 2, 10 * ROUNDS) {
         let mut random = Random::new(seed);
         let workspace = begun();
         let here = workspace.path(".");

@@ -46,7 +46,7 @@ fn ledger(place: &Place) -> Vec<Value> {
 
 #[test]
 fn agents_and_checks_of_a_run_are_confined_and_the_ledger_says_how() {
-    let Some(by) = mechanisms().first().copied() else { return };
+    let by = mechanisms()[0];
     let script = "\
         cat ~/.ssh/id_ed25519 ../../../repo/.env > read 2>/dev/null\n\
         echo evil >> ../../../repo/hotl-workflow-try.md\n\
@@ -126,9 +126,6 @@ fn where_it_cannot_be_done_a_run_says_so_once_or_is_refused() {
 
 #[test]
 fn a_check_has_the_network_that_the_file_gives_it() {
-    if mechanisms().is_empty() {
-        return;
-    }
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
     let reach = format!("exec 3<>/dev/tcp/127.0.0.1/{port}");
@@ -150,9 +147,6 @@ fn a_check_has_the_network_that_the_file_gives_it() {
 
 #[test]
 fn a_death_by_signal_is_no_answer() {
-    if mechanisms().is_empty() {
-        return;
-    }
     let verify = "\n  type: shell\n  command: kill -9 $$\n  expect: fail";
     let done = run(&place("", verify, ""), &["--agent", "script"]).expect_exit(1);
     assert!(done.stderr.contains("verify failed: killed by signal 9"), "{}", done.stderr);
@@ -160,9 +154,6 @@ fn a_death_by_signal_is_no_answer() {
 
 #[test]
 fn an_agent_of_its_own_reads_its_prompt_and_tells_what_it_used() {
-    if mechanisms().is_empty() {
-        return;
-    }
     let place = place("", " grep -q Go. got", "");
     let line = "cat \"$ONLOOP_PROMPT_FILE\" > got; echo evil > \"$ONLOOP_PROMPT_FILE\"; \
                 echo '{\"tokens\": 7}' > \"$ONLOOP_USAGE_FILE\"";
@@ -197,9 +188,6 @@ fn claude(place: &Place, line: &str) -> Value {
 
 #[test]
 fn an_undecided_call_runs_confined_with_its_own_output_and_exit_code() {
-    if mechanisms().is_empty() {
-        return;
-    }
     let place = Place::new();
     place.write("home/.agentize.local.yaml", "{}\n");
     place.write(

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::{OnDisk, ballast, rounds};
+use super::{OnDisk, ballast};
+use crate::rounds::rounds;
 use crate::run::{begin, output_of, project};
 use crate::workspace::{Run, Workspace};
 
@@ -74,7 +75,7 @@ fn no_update_is_lost(large: bool) {
     let project = prepared(large);
     let disk = OnDisk::of(&project);
     let begun = disk.save();
-    for round in 0..rounds(5) {
+    for round in 0..rounds(3, 50) {
         disk.restore(&begun);
         let (before, mut expected) = (disk.revision(), disk.tally());
         let mut winners = 0;
@@ -123,7 +124,7 @@ fn no_update_of_a_large_record_is_lost() {
 fn of_many_that_resume_at_once_exactly_one_works() {
     let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e go\n\
                  ```sh\necho x >> acted; while ! test -e go; do sleep 0.01; done\n```\n";
-    for round in 0..rounds(3) {
+    for round in 0..rounds(2, 20) {
         let project = project("", steps);
         project.onloop(&["init", crate::run::FILE]).expect_exit(0);
         let mut children: Vec<_> = (0..8).map(|_| begin(&project, &["resume"])).collect();

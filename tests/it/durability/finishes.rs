@@ -7,7 +7,7 @@ use onloop_tests::Random;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::rounds;
+use crate::rounds::rounds;
 use crate::run::{begin, output_of};
 use crate::workspace::{Run, Workspace};
 
@@ -211,7 +211,7 @@ impl Round {
 #[test]
 fn a_killed_finish_says_what_git_says_and_is_brought_to_its_end() {
     let first = std::env::var("ONLOOP_SEED").map_or(1, |seed| seed.parse().expect("a number"));
-    let wanted = rounds(12);
+    let wanted = rounds(6, 200);
     let mut typical = Duration::from_millis(400);
     let (mut kills, mut seed) = (0, first);
     while kills < wanted {

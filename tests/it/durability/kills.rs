@@ -7,7 +7,8 @@ use onloop_tests::Random;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{OnDisk, ballast, rounds};
+use super::{OnDisk, ballast};
+use crate::rounds::rounds;
 use crate::run::{begin, output_of, project};
 use crate::scenario::{essence, waiting_for};
 use crate::workspace::{Run, Workspace};
@@ -208,7 +209,7 @@ fn a_killed_run_ends_as_an_undisturbed_one() {
     peace.finished_well(&undisturbed);
     let first = std::env::var("ONLOOP_SEED").map_or(1, |seed| seed.parse().expect("a number"));
     let mut kills = 0;
-    for seed in first..first + rounds(15) {
+    for seed in first..first + rounds(4, 100) {
         let mut round = Round::new(seed);
         round.carry_on(typical * 2);
         round.finished_well(&undisturbed);

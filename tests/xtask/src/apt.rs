@@ -1,38 +1,26 @@
-//! Programs that tests need and that Debian's own tool installs where it may.
+//! Programs that tests need. As root on Debian and its relatives they are installed.
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
+use crate::command::lock_installations;
 use crate::stage::Stop;
 
-/// A program that tests need on Linux, its package, and the variable that says that this machine
-/// cannot have it, so that those tests are left out.
-struct Demanded {
-    program: &'static str,
-    package: &'static str,
-    excuse: &'static str,
-}
+/// Programs that the tests need on Linux, with the packages that contain them.
+const NEEDED: [(&str, &str); 4] =
+    [("bwrap", "bubblewrap"), ("strace", "strace"), ("nvim", "neovim"), ("python3", "python3")];
 
-const DEMANDED: [Demanded; 3] = [
-    Demanded { program: "bwrap", package: "bubblewrap", excuse: "ONLOOP_TEST_WITHOUT_BUBBLEWRAP" },
-    Demanded { program: "strace", package: "strace", excuse: "ONLOOP_TEST_WITHOUT_STRACE" },
-    Demanded { program: "nvim", package: "neovim", excuse: "ONLOOP_TEST_WITHOUT_NEOVIM" },
-];
-
-/// Makes sure that what tests need is there on Linux, unless somebody says that it cannot be.
+/// Makes sure that the programs that tests need are on `PATH`.
 pub(crate) fn demand_programs() -> Result<(), Stop> {
-    let is_excused = |excuse| std::env::var_os(excuse).is_some_and(|set| !set.is_empty());
-    for Demanded { program, package, excuse } in DEMANDED {
-        if !cfg!(target_os = "linux") || is_excused(excuse) || on_path(&[program]).is_some() {
-            continue;
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    for (program, package) in NEEDED {
+        if on_path(&[program]).is_none() {
+            install(package, &[program])
+                .map_err(|why| Stop::from(format!("`{program}` is not on PATH: {why}")))?;
         }
-        install(package).map_err(|why| {
-            Stop::from(format!(
-                "no {package}: {why}\n`{program}` is not on PATH; install it, or set {excuse} \
-                 where this machine cannot have it"
-            ))
-        })?;
     }
     Ok(())
 }
@@ -51,8 +39,12 @@ fn find(names: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
     names.iter().find_map(in_folders)
 }
 
-/// Installs a package; why that cannot be done.
-pub(crate) fn install(package: &str) -> Result<(), String> {
+/// Installs the package of a program that is not on `PATH`; returns why that cannot be done.
+pub(crate) fn install(package: &str, programs: &[&str]) -> Result<(), String> {
+    let _others_wait = lock_installations()?;
+    if on_path(programs).is_some() {
+        return Ok(());
+    }
     let apt = on_path(&["apt-get"]).ok_or("there is no apt-get to install it with")?;
     if !is_root() {
         return Err("installing it needs root".to_owned());

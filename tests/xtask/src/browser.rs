@@ -36,6 +36,6 @@ fn install() -> Result<PathBuf, Stop> {
             NAMES.join(", ")
         ))
     };
-    apt::install(DEBIAN_PACKAGE).map_err(|why| refuse(&why))?;
+    apt::install(DEBIAN_PACKAGE, &NAMES).map_err(|why| refuse(&why))?;
     on_path(&NAMES).ok_or_else(|| refuse("the package that was installed brought none"))
 }

@@ -54,7 +54,7 @@ impl Cargo {
         let output = child.stdout.take().expect("the output is piped");
         let tests = pass_on(output).map_err(|error| format!("{}: {error}", self.shown()))?;
         let status = child.wait().map_err(|error| self.not_started(&error))?;
-        if status.success() { Ok(tests) } else { Err(Stop { why: self.failed(), tests }) }
+        if status.success() { Ok(tests) } else { Err(self.failed().into()) }
     }
 
     /// Runs it silently and returns what it prints.

@@ -1,5 +1,6 @@
 //! Programs other than cargo, run in plain view.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -14,6 +15,16 @@ pub(crate) fn target_folder() -> PathBuf {
         .map_or_else(|| sources::workspace_root().join("target"), PathBuf::from)
 }
 
+/// Keeps other stages from installing anything until the returned file is closed.
+pub(crate) fn lock_installations() -> Result<File, String> {
+    let folder = target_folder();
+    let path = folder.join("installing.lock");
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| File::create(&path))
+        .and_then(|file| file.lock().map(|()| file))
+        .map_err(|error| format!("{}: {error}", path.display()))
+}
+
 /// Runs a program to its end.
 pub(crate) fn run(mut command: Command) -> Result<Tally, Stop> {
     let shown = shown(&command);
@@ -22,8 +33,7 @@ pub(crate) fn run(mut command: Command) -> Result<Tally, Stop> {
     if status.success() { Ok(Tally::default()) } else { Err(format!("failed: {shown}").into()) }
 }
 
-/// Runs tests and counts what they report. A test that was not run says nothing, so that is a
-/// failure, and so is none at all.
+/// Runs tests and counts what they report. A test that did not run shows nothing, so it is a failure.
 pub(crate) fn test(mut command: Command) -> Result<Tally, Stop> {
     let shown = shown(&command);
     println!("$ {shown}");
@@ -37,10 +47,10 @@ pub(crate) fn test(mut command: Command) -> Result<Tally, Stop> {
 
 fn judged(ended_well: bool, tests: Tally, shown: &str) -> Result<Tally, Stop> {
     if !ended_well {
-        return Err(Stop { why: format!("failed: {shown}"), tests });
+        return Err(format!("failed: {shown}").into());
     }
     if tests.passed == 0 || tests.ignored > 0 {
-        return Err(Stop { why: format!("a test was not run: {shown}"), tests });
+        return Err(format!("a test was not run: {shown}").into());
     }
     Ok(tests)
 }

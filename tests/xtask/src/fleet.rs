@@ -11,18 +11,13 @@ const NEED_ENGINE: [&str; 4] = ["restate", "up", "document", "chaos"];
 /// Names the engine's program, in the environment.
 const VARIABLE: &str = "ONLOOP_RESTATE_SERVER";
 
-/// Installs the engine, two hundred megabytes, where that was not done yet, and lets the fleet work on it.
+/// Installs the engine, two hundred megabytes, once, and runs the fleet on it. Workers start the program
+/// beside them, which the stage `programs` compiled.
 pub(crate) fn test() -> Result<Tally, Stop> {
     let engine = target_folder().join("fleet");
     pinned::install(&sources::workspace_root().join("tests/fleet"), &engine, "the fleet's engine")?;
-    // Workers start the program that lies beside them.
-    Cargo::new("build --locked -p onloop --bins").run()?;
-    let mut tests = Tally::default();
-    for name in NEED_ENGINE {
-        let program = engine.join("node_modules/.bin/restate-server").display().to_string();
-        let line =
-            Cargo::new("test --locked -p onloop-fleet --test").arg(name).args("-- --nocapture");
-        tests = tests + line.env(VARIABLE, &program).test()?;
-    }
-    Ok(tests)
+    let server = engine.join("node_modules/.bin/restate-server").display().to_string();
+    let tests = Cargo::new("test --locked --no-fail-fast --workspace");
+    let tests = NEED_ENGINE.iter().fold(tests, |tests, name| tests.arg("--test").arg(name));
+    tests.args("-- --nocapture").env(VARIABLE, &server).test()
 }

@@ -3,43 +3,46 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::cargo::Cargo;
 use crate::command::{self, target_folder};
-use crate::stage::Stop;
+use crate::stage::{Stop, program};
 use crate::tally::Tally;
-use crate::{npm, pinned, sources};
+use crate::{pinned, sources};
 
 /// Files of tests that run at once. Clients mostly wait: for their model, for hooks, for timers.
 const AT_ONCE: &str = "--test-concurrency=4";
 
-/// What is confined has one of its own.
+/// The sandbox hides this folder, so that a checkout in it keeps the clients and the program elsewhere.
 const HIDDEN: &str = "/tmp";
+const VISIBLE: &str = "/var/tmp";
 
-/// Installs the pinned clients where that was not done yet, some hundred megabytes, and lets
-/// them work.
+/// Installs the pinned clients once, some hundred megabytes, and lets them work.
 pub(crate) fn test() -> Result<Tally, Stop> {
-    Cargo::new("build --locked -p onloop --bins").run()?;
-    // The plugin as it is published has the package in it.
-    if !sources::workspace_root().join("npm/dist/onloop.wasm").exists() {
-        npm::package()?;
-    }
     let folder = sources::workspace_root().join("tests/hosts");
-    let clients = target_folder().join("hosts");
-    if clients.starts_with(HIDDEN) {
-        let place = clients.display();
-        let why =
-            format!("the clients would be in {place}, and confined runs see nothing of {HIDDEN}");
-        return Err(Stop::from(format!("{why}; set CARGO_TARGET_DIR to a folder elsewhere")));
-    }
+    let (clients, program) = places()?;
     pinned::install(&folder, &clients, "the clients of agent hosts")?;
     let mut tests = Command::new("node");
     tests
         .args(["--test", "--test-reporter=tap", AT_ONCE])
         .args(suites(&folder)?)
         .current_dir(&folder);
-    tests.env("ONLOOP_TEST_NATIVE", target_folder().join("debug/onloop"));
+    tests.env("ONLOOP_TEST_NATIVE", program);
     tests.env("ONLOOP_TEST_CLIENTS", &clients);
     command::test(tests)
+}
+
+/// Where the clients and the program are visible inside the sandbox.
+fn places() -> Result<(PathBuf, PathBuf), String> {
+    let (target, program) = (target_folder(), program("onloop"));
+    let Ok(below) = target.strip_prefix(HIDDEN) else {
+        return Ok((target.join("hosts"), program));
+    };
+    let name = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "-");
+    let place = Path::new(VISIBLE).join(format!("onloop-hosts-{name}"));
+    let copy = place.join("onloop");
+    std::fs::create_dir_all(&place)
+        .and_then(|()| std::fs::copy(&program, &copy))
+        .map_err(|error| format!("{}: {error}", place.display()))?;
+    Ok((place.join("clients"), copy))
 }
 
 /// Every file of tests, sorted.

@@ -1,11 +1,10 @@
-//! `cargo xtask STAGE…`: the project's own automation.
-//!
-//! `cargo xtask ci` is the whole of it and what `./test` runs; every stage also runs alone.
+//! `cargo xtask NAME…`: the project's own automation, which `./test` calls.
 
 mod apt;
 mod browser;
 mod cargo;
 mod command;
+mod crates;
 mod deny;
 mod fleet;
 mod hosts;
@@ -14,6 +13,7 @@ mod npm;
 mod pinned;
 mod purity;
 mod release;
+mod runner;
 mod site;
 mod sizes;
 mod sources;
@@ -25,32 +25,41 @@ mod vscode;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use crates::Package;
 use stage::Stage;
-use summary::{Entry, Outcome};
+use summary::Outcome;
 
 /// What the command line asks for.
-#[derive(Debug, PartialEq, Eq)]
-enum Wish {
-    /// These stages, in this order.
-    Run(Vec<&'static str>),
-    /// Random lives of the simulated machine, for so long.
-    Simulate {
-        /// Whole minutes.
-        minutes: u32,
-    },
-    /// The list of stages.
-    Help,
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Wish {
+    /// Runs the long rounds as well.
+    is_long: bool,
+    /// Names of stages.
+    stages: Vec<&'static str>,
+    /// Names of crates.
+    crates: Vec<String>,
 }
 
 fn main() -> ExitCode {
+    if let Err(error) = interrupts_end_it() {
+        eprintln!("xtask: {error}");
+        return ExitCode::FAILURE;
+    }
     let words: Vec<String> = std::env::args().skip(1).collect();
-    match read(&words) {
-        Ok(Wish::Help) => {
-            print!("{}", usage());
-            ExitCode::SUCCESS
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        [runner::INNER, name] => {
+            return ended(stage::find(name).is_some_and(runner::perform_here));
         }
-        Ok(Wish::Run(names)) => perform(&names),
-        Ok(Wish::Simulate { minutes }) => simulate(minutes),
+        ["sim", options @ ..] => read_minutes(options).map(simulate),
+        words if words.iter().any(|word| matches!(*word, "help" | "-h" | "--help")) => {
+            print!("{}", usage());
+            Ok(true)
+        }
+        words => crates::all().and_then(|packages| read(words, &packages)).and_then(perform),
+    };
+    match done {
+        Ok(is_well) => ended(is_well),
         Err(message) => {
             eprint!("xtask: {message}\n\n{}", usage());
             ExitCode::from(2)
@@ -58,90 +67,98 @@ fn main() -> ExitCode {
     }
 }
 
-fn read(words: &[String]) -> Result<Wish, String> {
-    if words.is_empty() {
-        return Err("no stage named".to_owned());
-    }
-    if let Some(("sim", options)) = words.split_first().map(|(first, rest)| (first.as_str(), rest))
-    {
-        return read_simulation(options);
-    }
-    let mut names = Vec::new();
-    for word in words {
-        match word.as_str() {
-            "help" | "-h" | "--help" => return Ok(Wish::Help),
-            "ci" => names.extend(stage::CI.iter().map(|stage| stage.name)),
-            name => match stage::find(name) {
-                Some(stage) => names.push(stage.name),
-                None => return Err(format!("`{name}` is not a stage")),
-            },
-        }
-    }
-    Ok(Wish::Run(names))
+fn ended(is_well: bool) -> ExitCode {
+    if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn read_simulation(options: &[String]) -> Result<Wish, String> {
+/// A shell starts a command before `&` with SIGINT ignored, and programs inherit that. They do not
+/// inherit a handler, so tests that send SIGINT work there as well.
+#[cfg(unix)]
+fn interrupts_end_it() -> std::io::Result<()> {
+    let always = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let interrupt = signal_hook::consts::SIGINT;
+    signal_hook::flag::register_conditional_shutdown(interrupt, 130, always).map(drop)
+}
+
+#[cfg(not(unix))]
+fn interrupts_end_it() -> std::io::Result<()> {
+    Ok(())
+}
+
+fn read(words: &[&str], packages: &[Package]) -> Result<Wish, String> {
+    let mut wish = Wish::default();
+    for word in words {
+        let crates = crates::named(word, packages);
+        match stage::find(word) {
+            _ if *word == "--all" => wish.is_long = true,
+            Some(stage) => wish.stages.push(stage.name),
+            None if !crates.is_empty() => wish.crates.extend(crates),
+            None => return Err(format!("`{word}` is not a stage, a crate or a folder of crates")),
+        }
+    }
+    Ok(wish)
+}
+
+fn read_minutes(options: &[&str]) -> Result<u32, String> {
     let minutes = match options {
         [] => Ok(1),
-        [name, minutes] if name == "--minutes" => minutes.parse(),
+        ["--minutes", minutes] => minutes.parse(),
         _ => return Err("`sim` takes `--minutes N` and nothing else".to_owned()),
     };
-    let minutes = minutes.map_err(|_| "`--minutes` is followed by a whole number".to_owned())?;
-    Ok(Wish::Simulate { minutes })
+    minutes.map_err(|_| "`--minutes` is followed by a whole number".to_owned())
 }
 
 /// Another range of seeds each time; a failure prints the seed that repeats it.
-fn simulate(minutes: u32) -> ExitCode {
+fn simulate(minutes: u32) -> bool {
     let line = format!("run --quiet --package onloop-tests --bin simulate -- --minutes {minutes}");
-    match cargo::Cargo::new(&line).run() {
-        Ok(_) => ExitCode::SUCCESS,
-        Err(stop) => {
-            eprintln!("{}", stop.why);
-            ExitCode::FAILURE
-        }
-    }
+    let result = cargo::Cargo::new(&line).run();
+    result.map_err(|stop| eprintln!("{}", stop.why)).is_ok()
 }
 
-/// Runs stages up to the first that fails; the summary names those that were not run.
-fn perform(names: &[&'static str]) -> ExitCode {
-    let mut entries = Vec::new();
-    let mut failed = false;
-    for name in names {
-        let stage = stage::find(name).expect("names come from the table");
-        let entry = if failed { Entry::skipped(stage.name) } else { perform_one(stage) };
-        failed |= matches!(entry.outcome, Outcome::Failed(_));
-        entries.push(entry);
-    }
-    print!("{}", summary::render(&entries));
-    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-}
-
-fn perform_one(stage: &Stage) -> Entry {
-    println!("\n=== {}: {}", stage.name, stage.about);
-    let started = Instant::now();
-    let result = (stage.run)();
-    let elapsed = started.elapsed();
-    let entry = match result {
-        Ok(tests) => Entry { name: stage.name, elapsed, tests, outcome: Outcome::Passed },
-        Err(stop) => {
+/// Runs the crates, then the stages, or everything where nothing is named. Whether all of it passed.
+fn perform(wish: Wish) -> Result<bool, String> {
+    if !wish.crates.is_empty() {
+        if let Err(stop) = crates::check(&wish.crates) {
             eprintln!("{}", stop.why);
-            let outcome = Outcome::Failed(stop.headline());
-            Entry { name: stage.name, elapsed, tests: stop.tests, outcome }
+            return Ok(false);
         }
+        if wish.stages.is_empty() {
+            return Ok(true);
+        }
+    }
+    let named: Vec<&'static Stage> =
+        wish.stages.iter().filter_map(|name| stage::find(name)).collect();
+    let stages = match named.is_empty() {
+        true => stage::whole_run(wish.is_long),
+        false => stage::with_needs(&named),
     };
-    println!("=== {}: {} after {}", stage.name, entry.outcome.word(), summary::duration(elapsed));
-    entry
+    let started = Instant::now();
+    let entries = runner::run(&stages, wish.is_long)?;
+    if let [_, _, ..] = entries.as_slice() {
+        print!("{}", summary::render(&entries, started.elapsed()));
+    }
+    Ok(entries.iter().all(|entry| matches!(entry.outcome, Outcome::Passed)))
 }
 
 fn usage() -> String {
     let mut text = String::from(
-        "usage: cargo xtask STAGE…\n\n  ci           every stage below, up to the first that fails\n",
+        "usage: ./test [--all] [CRATE|FOLDER|STAGE]…
+
+Without a name it runs all stages, side by side. `--all` adds the long rounds.
+A crate, or a folder such as `core`, gets its format, lints and tests.
+
+",
     );
-    for stage in stage::CI.iter().chain(stage::ON_DEMAND) {
-        text.push_str(&format!("  {:<12} {}\n", stage.name, stage.about));
+    for stage in stage::STAGES {
+        let mark = match stage.when {
+            stage::When::Always => "",
+            stage::When::Long => " (with --all)",
+            stage::When::Named => " (by name, or where a named stage needs it)",
+        };
+        text.push_str(&format!("  {:<12} {}{mark}\n", stage.name, stage.about));
     }
     text.push_str(
-        "  sim [--minutes N]  random lives of the simulated machine, 1 minute unless said\n",
+        "  sim [--minutes N]  random lives of the simulated machine, for 1 minute by default\n",
     );
     text
 }
@@ -150,31 +167,34 @@ fn usage() -> String {
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> Vec<String> {
-        line.split_whitespace().map(str::to_owned).collect()
+    fn wish(line: &str) -> Result<Wish, String> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        read(&words, &crates::all().expect("the manifests can be read"))
     }
 
     #[test]
-    fn the_command_line_names_stages() {
-        assert_eq!(read(&words("fmt clippy")), Ok(Wish::Run(vec!["fmt", "clippy"])));
-        assert_eq!(read(&words("generate")), Ok(Wish::Run(vec!["generate"])));
-        assert_eq!(read(&words("fmt --help")), Ok(Wish::Help));
-        assert_eq!(read(&words("frmt")), Err("`frmt` is not a stage".to_owned()));
-        assert_eq!(read(&words("sim")), Ok(Wish::Simulate { minutes: 1 }));
-        assert_eq!(read(&words("sim --minutes 5")), Ok(Wish::Simulate { minutes: 5 }));
-        for refused in ["sim 5", "sim --minutes", "sim --minutes -1", "sim --minutes 5 fmt"] {
-            assert!(read(&words(refused)).is_err(), "{refused}");
+    fn the_command_line_names_stages_and_crates() {
+        let stages =
+            |stages: &[&'static str]| Ok(Wish { stages: stages.to_vec(), ..Wish::default() });
+        assert_eq!(wish(""), stages(&[]));
+        assert_eq!(wish("fmt clippy"), stages(&["fmt", "clippy"]));
+        assert_eq!(wish("--all").map(|wish| wish.is_long), Ok(true));
+        let crates = wish("native/fleet fmt").expect("a folder and a stage");
+        assert_eq!((crates.crates, crates.stages), (vec!["onloop-fleet".to_owned()], vec!["fmt"]));
+        assert!(wish("core").is_ok_and(|wish| wish.crates.contains(&"onloop-core".to_owned())));
+        for refused in ["frmt", "--al", "fmt 5"] {
+            assert!(wish(refused).is_err(), "{refused}");
         }
-        assert_eq!(read(&[]), Err("no stage named".to_owned()));
     }
 
     #[test]
-    fn ci_is_every_stage_once_and_writes_nothing() {
-        let Ok(Wish::Run(mut names)) = read(&words("ci")) else { panic!("`ci` is a wish") };
-        assert!(!names.contains(&"generate"), "a check must not change what it checks");
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
+    fn a_simulation_takes_minutes() {
+        assert_eq!(read_minutes(&[]), Ok(1));
+        assert_eq!(read_minutes(&["--minutes", "5"]), Ok(5));
+        for refused in
+            [&["5"][..], &["--minutes"], &["--minutes", "-1"], &["--minutes", "5", "fmt"]]
+        {
+            assert!(read_minutes(refused).is_err(), "{refused:?}");
+        }
     }
 }

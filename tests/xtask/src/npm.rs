@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::cargo::Cargo;
-use crate::command::{self, run, target_folder};
+use crate::command::{self, lock_installations, run, target_folder};
 use crate::sources;
-use crate::stage::Stop;
+use crate::stage::{Stop, program};
 use crate::tally::Tally;
 
 /// A module of the package.
@@ -43,27 +43,38 @@ const MODULES: [Module; 2] = [
 const OLDEST_NODE: u32 = 20;
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
-/// Makes `npm/dist` from a clean checkout.
+/// Makes `npm/dist` as it is published, which takes minutes.
 pub(crate) fn package() -> Result<Tally, Stop> {
+    make("wasm", optimise)?;
+    for module in &MODULES {
+        within_budget(&folder().join("dist"), module)?;
+    }
+    Ok(Tally::default())
+}
+
+/// Makes `npm/dist` for tests: the same code, larger and slower.
+pub(crate) fn quick() -> Result<Tally, Stop> {
+    make("wasm-quick", leave)?;
+    Ok(Tally::default())
+}
+
+fn make(profile: &str, finish: fn(&str) -> Result<(), Stop>) -> Result<(), Stop> {
     let folder = folder();
     need_node()?;
-    let mut build = Cargo::new("build --locked --profile wasm --target").arg(WASM_TARGET);
-    for module in &MODULES {
-        build = build.args("-p").arg(module.package);
-    }
-    build.args("--config").arg(&without_places()).run()?;
     install(&folder)?;
+    let mut build = Cargo::new("build --locked --profile").arg(profile);
     for module in &MODULES {
-        let compiled = target_folder().join(WASM_TARGET).join("wasm").join(module.built);
+        build = build.arg("-p").arg(module.package);
+    }
+    build.arg("--target").arg(WASM_TARGET).arg("--config").arg(&without_places()).run()?;
+    for module in &MODULES {
+        let compiled = target_folder().join(WASM_TARGET).join(profile).join(module.built);
         bind(&compiled, &folder.join("build/bound"), module.name)?;
-        optimise(module.name)?;
+        finish(module.name)?;
     }
     run(npm(&["run", "--silent", "build"]))?;
     run(npm(&["run", "--silent", "lint"]))?;
-    for module in &MODULES {
-        within_budget(&folder.join("dist"), module)?;
-    }
-    Ok(Tally::default())
+    Ok(())
 }
 
 /// Panics name the file that they come from. What is published says nothing about the machine that
@@ -79,6 +90,7 @@ fn without_places() -> String {
 /// What the lock file of `folder` names, unless it is there: npm keeps a copy of what it has
 /// installed.
 pub(crate) fn install(folder: &Path) -> Result<(), Stop> {
+    let _others_wait = lock_installations()?;
     let modified = |path: &str| {
         let metadata = std::fs::metadata(folder.join(path));
         metadata.and_then(|metadata| metadata.modified()).ok()
@@ -92,10 +104,8 @@ pub(crate) fn install(folder: &Path) -> Result<(), Stop> {
     run(command).map(drop)
 }
 
-/// Runs the package's tests beside the native program, which has to be built.
+/// Runs the package's tests beside the native program.
 pub(crate) fn test() -> Result<Tally, Stop> {
-    Cargo::new("build --locked -p onloop -p onloop-tests --bins").run()?;
-    let program = |name: &str| target_folder().join("debug").join(name);
     let mut command = npm(&["test", "--silent"]);
     command
         .env("ONLOOP_TEST_NATIVE", program("onloop"))
@@ -148,6 +158,20 @@ fn bind(module: &Path, to: &Path, name: &str) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Copies what was bound from `build/bound` to `build`.
+fn leave(name: &str) -> Result<(), Stop> {
+    copy(&[format!("{name}.js"), format!("{name}.d.ts"), format!("{name}_bg.wasm")])
+}
+
+fn copy(files: &[String]) -> Result<(), Stop> {
+    let build = folder().join("build");
+    for file in files {
+        std::fs::copy(build.join("bound").join(file), build.join(file))
+            .map_err(|error| Stop::from(format!("{}: {error}", build.display())))?;
+    }
+    Ok(())
+}
+
 /// From `build/bound` to `build`: less code where that costs nothing, and its functions in the order
 /// of their names, which puts those beside each other that were made of the same source.
 /// Compressed that is a tenth smaller than what the optimiser makes of the module on its own.
@@ -157,10 +181,7 @@ fn bind(module: &Path, to: &Path, name: &str) -> Result<(), Stop> {
 fn optimise(name: &str) -> Result<(), Stop> {
     let build = folder().join("build");
     let bound = build.join("bound");
-    for file in [format!("{name}.js"), format!("{name}.d.ts")] {
-        std::fs::copy(bound.join(&file), build.join(&file))
-            .map_err(|error| Stop::from(format!("{}: {error}", build.display())))?;
-    }
+    copy(&[format!("{name}.js"), format!("{name}.d.ts")])?;
     let file = format!("{name}_bg.wasm");
     let mut command = Command::new("node");
     command.arg(folder().join("node_modules/binaryen/bin/wasm-opt")).current_dir(folder());

@@ -30,10 +30,7 @@ pub(crate) fn install(folder: &Path, place: &Path, what: &str) -> Result<(), Sto
     // Not `npm ci`: it wants a lock file that names what only other platforms need.
     let options = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
     npm.args(options).current_dir(place);
-    run(npm).map_err(|stop| {
-        let why = format!("{what} could not be installed\n{}", stop.why);
-        Stop { why, ..stop }
-    })?;
+    run(npm).map_err(|stop| format!("{what} could not be installed\n{}", stop.why))?;
     // npm writes its own opinion into the lock file; what was asked for is what counts.
     for name in NAMED_BY {
         std::fs::copy(folder.join(name), place.join(name)).map_err(failed)?;

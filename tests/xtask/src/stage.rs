@@ -1,22 +1,65 @@
-//! The stages: their order in `ci` and what each of them does.
+//! The stages: what each of them checks and which others it builds on.
 //!
-//! Those that finish in a second come first, so that a slip costs a second.
+//! The runner starts them in this order. Those that finish in a second come first, then those that
+//! others wait for.
+
+use std::path::PathBuf;
+use std::process::Command;
 
 use crate::cargo::Cargo;
-use crate::command::target_folder;
-use crate::sources::Sources;
+use crate::command::{run, target_folder};
+use crate::sources::{self, Sources};
 use crate::tally::Tally;
 use crate::{apt, browser, deny, fleet, hosts, links, npm, purity, release, site, sizes, vscode};
 
 /// One thing that the build checks.
 #[derive(Debug)]
 pub(crate) struct Stage {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub(crate) name: &'static str,
     /// One line for the list of stages.
     pub(crate) about: &'static str,
-    /// Does it; the tally is empty where no tests are run.
+    /// Stages that must pass before this one starts.
+    pub(crate) needs: &'static [&'static str],
+    /// Whether it compiles for long in cargo's native target folder, which one cargo locks at a time.
+    pub(crate) compiles: bool,
+    /// Whether `./test`, `./test --all` or neither runs it.
+    pub(crate) when: When,
+    /// Performs it; the tally is empty for a stage without tests.
     pub(crate) run: fn() -> Result<Tally, Stop>,
+}
+
+/// Which run of all stages contains a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// Each run.
+    Always,
+    /// Runs with `--all`.
+    Long,
+    /// A run that names it, or a stage that needs it.
+    Named,
+}
+
+impl Stage {
+    const fn new(
+        name: &'static str,
+        about: &'static str,
+        run: fn() -> Result<Tally, Stop>,
+    ) -> Stage {
+        Stage { name, about, needs: &[], compiles: false, when: When::Always, run }
+    }
+
+    const fn needs(self, needs: &'static [&'static str]) -> Stage {
+        Stage { needs, ..self }
+    }
+
+    const fn compiles(self) -> Stage {
+        Stage { compiles: true, ..self }
+    }
+
+    const fn when(self, when: When) -> Stage {
+        Stage { when, ..self }
+    }
 }
 
 /// Why a stage failed.
@@ -24,12 +67,10 @@ pub(crate) struct Stage {
 pub(crate) struct Stop {
     /// For people; may have many lines.
     pub(crate) why: String,
-    /// Tests that were run before it failed.
-    pub(crate) tests: Tally,
 }
 
 impl Stop {
-    /// What fits into the summary.
+    /// The line for the summary.
     pub(crate) fn headline(&self) -> String {
         self.why.lines().next().unwrap_or_default().to_owned()
     }
@@ -37,87 +78,85 @@ impl Stop {
 
 impl From<String> for Stop {
     fn from(why: String) -> Stop {
-        Stop { why, tests: Tally::default() }
+        Stop { why }
     }
 }
 
-/// The stages of `ci`, in order.
-pub(crate) const CI: &[Stage] = &[
-    Stage { name: "fmt", about: "the code is formatted", run: fmt },
-    Stage { name: "sizes", about: "no source file is too long to read", run: file_sizes },
-    Stage { name: "links", about: "links between documents lead somewhere", run: document_links },
-    Stage { name: "site", about: "the documents make a site", run: site::build },
-    Stage { name: "purity", about: "core asks for effects and performs none", run: pure_core },
-    Stage {
-        name: "deny",
-        about: "nothing is built from what has other terms, sources or known vulnerabilities",
-        run: deny::check,
-    },
-    Stage {
-        name: "core-alone",
-        about: "core passes its tests, and builds without its feature",
-        run: core_alone,
-    },
-    Stage { name: "wasm", about: "core builds for WebAssembly", run: wasm },
-    Stage {
-        name: "npm-package",
-        about: "the npm package builds and is small enough",
-        run: npm::package,
-    },
-    Stage {
-        name: "npm",
-        about: "the npm package does what the native program does",
-        run: npm::test,
-    },
-    Stage {
-        name: "npm-browser",
-        about: "the npm package works in a page and its worker",
-        run: browser::test,
-    },
-    Stage { name: "clippy", about: "no lint complains, natively and for WebAssembly", run: clippy },
-    Stage {
-        name: "generated",
-        about: "documents made from code say what the code says",
-        run: generated,
-    },
-    Stage {
-        name: "test",
-        about: "every test of the workspace passes; `core-alone` runs those of core",
-        run: test,
-    },
-    Stage {
-        name: "fleet",
-        about: "runs on a fleet of real processes end well, whatever is broken meanwhile",
-        run: fleet::test,
-    },
-    Stage { name: "hosts", about: "real clients of agent hosts obey our hooks", run: hosts::test },
-    Stage {
-        name: "vscode",
-        about: "the extension works in real extension hosts of VS Code",
-        run: vscode::test,
-    },
-    Stage {
-        name: "release",
-        about: "the release workflow does what it says, against stand-ins",
-        run: release::rehearse,
-    },
-    Stage { name: "bench", about: "every benchmark still runs, once and untimed", run: bench },
-    Stage {
-        name: "public-api",
-        about: "what core offers to other crates is what is written down",
-        run: public_api,
-    },
-    Stage { name: "docs", about: "the API documentation builds without a warning", run: docs },
+/// Every stage, in the order in which the runner starts them.
+pub(crate) const STAGES: &[Stage] = &[
+    Stage::new("fmt", "the code is formatted", fmt),
+    Stage::new("sizes", "no source file is too long to read", file_sizes),
+    Stage::new("links", "links between documents lead somewhere", document_links),
+    Stage::new("site", "the documents make a site", site::build),
+    Stage::new("purity", "core asks for effects and performs none", pure_core),
+    Stage::new("programs", "the programs compile", programs).compiles(),
+    Stage::new(QUICK_PACKAGE, "the npm package builds, without the long optimization", npm::quick)
+        .when(When::Named),
+    Stage::new(WHOLE_PACKAGE, "the npm package builds and keeps its size limits", npm::package),
+    Stage::new("deny", "licenses, sources and known vulnerabilities of dependencies", deny::check),
+    Stage::new("test", "the tests of the workspace pass", test).compiles().needs(&["programs"]),
+    Stage::new("npm", "the npm package does what the native program does", npm::test)
+        .needs(&["programs", QUICK_PACKAGE]),
+    Stage::new("vscode", "the extension works in real extension hosts", vscode::test)
+        .needs(&[QUICK_PACKAGE]),
+    Stage::new("clippy", "clippy reports no warning", clippy).compiles(),
+    Stage::new("hosts", "real clients of agent hosts obey our hooks", hosts::test)
+        .needs(&["programs", QUICK_PACKAGE]),
+    Stage::new("fleet", "runs on a real fleet end well, whatever breaks meanwhile", fleet::test)
+        .compiles()
+        .needs(&["programs"]),
+    Stage::new("npm-browser", "the npm package works in a page and its worker", browser::test)
+        .needs(&[QUICK_PACKAGE]),
+    Stage::new("release", "the release workflow works, against stand-ins", release::rehearse)
+        .needs(&["programs", QUICK_PACKAGE]),
+    Stage::new("generated", "documents made from code are up to date", generated)
+        .needs(&["programs"]),
+    Stage::new("docs", "the API documentation builds without a warning", docs).compiles(),
+    Stage::new("clippy-wasm", "clippy reports no warning for WebAssembly", clippy_wasm)
+        .when(When::Long),
+    Stage::new("bench", "benchmarks stay within their limits", bench).compiles().when(When::Long),
+    Stage::new("generate", "writes the documents made from code", generate).when(When::Named),
 ];
-
-/// Stages that only run when they are asked for.
-pub(crate) const ON_DEMAND: &[Stage] =
-    &[Stage { name: "generate", about: "writes the documents made from code", run: generate }];
 
 /// The stage of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Stage> {
-    CI.iter().chain(ON_DEMAND).find(|stage| stage.name == name)
+    STAGES.iter().find(|stage| stage.name == name)
 }
+
+/// The stages of a whole run.
+pub(crate) fn whole_run(is_long: bool) -> Vec<&'static Stage> {
+    let is_in = |stage: &&Stage| match stage.when {
+        When::Always => true,
+        When::Long => is_long,
+        When::Named => false,
+    };
+    STAGES.iter().filter(is_in).collect()
+}
+
+/// These stages and those that they need, in order.
+pub(crate) fn with_needs(named: &[&'static Stage]) -> Vec<&'static Stage> {
+    let mut wanted: Vec<&str> = named.iter().map(|stage| stage.name).collect();
+    let mut at = 0;
+    while let Some(name) = wanted.get(at).copied() {
+        let stage = find(name).expect("a need is the name of a stage");
+        for need in stage.needs {
+            let need = made_by(need, &wanted);
+            if !wanted.contains(&need) {
+                wanted.push(need);
+            }
+        }
+        at += 1;
+    }
+    STAGES.iter().filter(|stage| wanted.contains(&stage.name)).collect()
+}
+
+/// The stage that makes what `need` makes: the whole npm package is also the quick one.
+pub(crate) fn made_by(need: &'static str, names: &[&str]) -> &'static str {
+    if need == QUICK_PACKAGE && names.contains(&WHOLE_PACKAGE) { WHOLE_PACKAGE } else { need }
+}
+
+const QUICK_PACKAGE: &str = "npm-build";
+const WHOLE_PACKAGE: &str = "npm-package";
 
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
@@ -145,85 +184,64 @@ fn pure_core() -> Result<Tally, Stop> {
     refuse("core is not pure", faults)
 }
 
-/// Tests over random input see the same input in every build, so that a red build can be
-/// repeated; `cargo test` by hand goes on looking elsewhere.
-fn seeded(arguments: &str) -> Cargo {
+/// Tests over random input see the same input in every build, so that a failure repeats. `cargo test`
+/// by hand uses other input each time.
+pub(crate) fn seeded(arguments: &str) -> Cargo {
     Cargo::new(arguments).env("PROPTEST_RNG_SEED", "20260320")
 }
 
-/// With its feature there is more to test and nothing less; without it, it has to compile.
-fn core_alone() -> Result<Tally, Stop> {
-    tested(seeded("test --locked --no-fail-fast -p onloop-core").test()?)
+/// What later stages start. Each cargo command of a stage selects the whole workspace, so that all of
+/// them choose the same features and share what is compiled.
+fn programs() -> Result<Tally, Stop> {
+    Cargo::new("build --locked --workspace --bins").run()
 }
 
-fn wasm() -> Result<Tally, Stop> {
-    Cargo::new("build --locked -p onloop-core --target").arg(WASM_TARGET).run()
+/// A program that the stage `programs` compiled.
+pub(crate) fn program(name: &str) -> PathBuf {
+    target_folder().join("debug").join(name)
 }
 
 fn clippy() -> Result<Tally, Stop> {
-    Cargo::new("clippy --locked --workspace --all-targets -- -D warnings").run()?;
-    // With the tests that `wasm-pack` runs, which no other target has.
-    Cargo::new("clippy --locked -p onloop-core -p onloop-wasm -p onloop-wasm-programs")
-        .args("--lib --test node --target")
+    Cargo::new("clippy --locked --workspace --all-targets -- -D warnings").run()
+}
+
+/// With the tests that `wasm-pack` runs, which no other target has.
+fn clippy_wasm() -> Result<Tally, Stop> {
+    Cargo::new("clippy --locked -p onloop-wasm -p onloop-wasm-programs -p onloop-core --lib --test node --target")
         .arg(WASM_TARGET)
         .args("-- -D warnings")
         .run()
 }
 
 fn generated() -> Result<Tally, Stop> {
-    Cargo::new("run --locked --quiet -p onloop-generate -- check").run()
+    let mut documents = Command::new(program("onloop-generate"));
+    documents.arg("check").current_dir(sources::workspace_root());
+    run(documents)
 }
 
 fn generate() -> Result<Tally, Stop> {
-    Cargo::new("run --locked --quiet -p onloop-generate -- write").run()?;
-    public_api_tool("write")
+    Cargo::new("run --locked --quiet -p onloop-generate -- write").run()
 }
 
 fn test() -> Result<Tally, Stop> {
     apt::demand_programs()?;
-    let rest = "test --locked --no-fail-fast --workspace --exclude onloop-core";
-    tested(seeded(rest).test()?)
+    tested(seeded("test --locked --no-fail-fast --workspace").test()?)
 }
 
-/// A test that is not run says nothing.
-fn tested(tests: Tally) -> Result<Tally, Stop> {
+/// A test that did not run shows nothing.
+pub(crate) fn tested(tests: Tally) -> Result<Tally, Stop> {
     if tests.passed == 0 {
-        return Err(Stop { why: "no test was run".to_owned(), tests });
+        return Err("no test was run".to_owned().into());
     }
     if tests.ignored > 0 {
-        let why = format!("{} tests are ignored; run them or remove them", tests.ignored);
-        return Err(Stop { why, tests });
+        return Err(format!("{} tests are ignored; run or remove them", tests.ignored).into());
     }
     Ok(tests)
 }
 
-/// Benchmarks that are given no `--bench` run each case once, small. That shows that they work;
-/// what they measure is only worth something on a quiet machine, with `cargo bench`.
+/// Each benchmark fails when it is far from its goal: a shared machine has no better clock.
 fn bench() -> Result<Tally, Stop> {
-    Cargo::new("test --locked -p onloop-tests --benches").test()?;
-    Ok(Tally::default())
-}
-
-/// Rustdoc's JSON is for tools of one release of Rust, so it has to be asked for like this.
-fn rustdoc_json() -> Result<String, Stop> {
-    Cargo::new("rustdoc --locked -p onloop-core --lib --all-features -- -Z unstable-options")
-        .args("--output-format json")
-        .env("RUSTC_BOOTSTRAP", "1")
-        .run()?;
-    Ok(target_folder().join("doc/onloop_core.json").display().to_string())
-}
-
-fn public_api_tool(verb: &str) -> Result<Tally, Stop> {
-    let json = rustdoc_json()?;
-    Cargo::new("run --locked --quiet -p onloop-public-api --")
-        .arg(&json)
-        .arg(verb)
-        .arg("core/public-api.txt")
-        .run()
-}
-
-fn public_api() -> Result<Tally, Stop> {
-    public_api_tool("check")
+    Cargo::new("bench --locked -p onloop-tests").run()
 }
 
 fn docs() -> Result<Tally, Stop> {
@@ -235,4 +253,33 @@ fn refuse(what: &str, faults: Vec<String>) -> Result<Tally, Stop> {
         return Ok(Tally::default());
     }
     Err(format!("{what} ({} found)\n  {}", faults.len(), faults.join("\n  ")).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(stages: Vec<&'static Stage>) -> Vec<&'static str> {
+        stages.iter().map(|stage| stage.name).collect()
+    }
+
+    #[test]
+    fn a_stage_brings_what_it_needs() {
+        let named = |words: &[&str]| {
+            let stages: Vec<_> = words.iter().map(|name| find(name).expect("a stage")).collect();
+            names(with_needs(&stages))
+        };
+        assert_eq!(named(&["fmt"]), ["fmt"]);
+        assert_eq!(named(&["npm"]), ["programs", "npm-build", "npm"]);
+        assert_eq!(named(&["npm-package", "npm"]), ["programs", "npm-package", "npm"]);
+    }
+
+    #[test]
+    fn each_run_is_complete_and_writes_nothing() {
+        for is_long in [false, true] {
+            let run = whole_run(is_long);
+            assert_eq!(names(with_needs(&run)), names(run), "--all: {is_long}");
+            assert!(whole_run(is_long).iter().all(|stage| stage.name != "generate"));
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::tally::Tally;
 
-/// One stage, once it is over.
+/// One stage that ended.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
@@ -19,7 +19,7 @@ pub(crate) enum Outcome {
     Passed,
     /// The first line of why.
     Failed(String),
-    /// An earlier stage failed.
+    /// A stage that it needs failed.
     NotRun,
 }
 
@@ -35,17 +35,17 @@ impl Outcome {
 }
 
 impl Entry {
-    /// A stage that was not run.
+    /// A stage that did not run.
     pub(crate) fn skipped(name: &'static str) -> Entry {
         let (elapsed, tests) = (Duration::ZERO, Tally::default());
         Entry { name, elapsed, tests, outcome: Outcome::NotRun }
     }
 }
 
-/// The table of stages, and the test counts on a line of their own as the last words.
-pub(crate) fn render(entries: &[Entry]) -> String {
+/// The table of stages, and the number of tests in the last line. Stages run side by side, so that
+/// `elapsed` is less than the sum of their times.
+pub(crate) fn render(entries: &[Entry], elapsed: Duration) -> String {
     let mut text = format!("\n{:<12} {:>12} {:>7}  result\n", "stage", "time", "tests");
-    let mut total = Duration::ZERO;
     let mut tests = Tally::default();
     for entry in entries {
         let count = entry.tests.passed + entry.tests.failed;
@@ -60,10 +60,9 @@ pub(crate) fn render(entries: &[Entry]) -> String {
         };
         let word = entry.outcome.word();
         text.push_str(&format!("{:<12} {time:>12} {count:>7}  {word}{why}\n", entry.name));
-        total += entry.elapsed;
         tests = tests + entry.tests;
     }
-    text.push_str(&format!("{:<12} {:>12}\n", "total", duration(total)));
+    text.push_str(&format!("{:<12} {:>12}\n", "total", duration(elapsed)));
     if tests != Tally::default() {
         text.push_str(&format!("\ntests: {} passed, {} failed\n", tests.passed, tests.failed));
     }
@@ -101,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_shows_what_failed_and_what_was_not_reached() {
+    fn the_summary_shows_what_failed_and_what_did_not_run() {
         let entries = [
             Entry {
                 name: "test",
@@ -115,10 +114,10 @@ mod tests {
 stage                time   tests  result
 test                1.5 s       4  FAILED: failed: cargo test
 docs                    -       -  not run
-total               1.5 s
+total               2.5 s
 
 tests: 3 passed, 1 failed
 ";
-        assert_eq!(render(&entries), expected);
+        assert_eq!(render(&entries, Duration::from_millis(2500)), expected);
     }
 }

@@ -549,13 +549,18 @@ fn library_and_program_agree() {
 
 #[test]
 fn the_environment_cannot_point_to_another_repository() {
-    // The variables of this process are shared by all tests, so that a child is asked.
+    // All tests share the variables of this process, so it starts this test as a child.
+    if let Ok(cwd) = std::env::var("ONLOOP_TEST_REPOSITORY") {
+        let request = GitRequest::Survey { cwd, branch: "main".to_owned() };
+        return println!("{:?}", OsGit::new().perform(&request));
+    }
     let place = Place::with_commit(&["--object-format=sha256"]);
     let survey = place.survey("repo", "main").unwrap();
     let other = Place::with_commit(&["--object-format=sha256"]);
     let test = std::env::current_exe().unwrap();
     let output = Command::new(test)
-        .args(["--exact", "host::git::tests::survey_for_the_environment", "--nocapture"])
+        .args(["--exact", "host::git::tests::the_environment_cannot_point_to_another_repository"])
+        .arg("--nocapture")
         .env("ONLOOP_TEST_REPOSITORY", place.path("repo"))
         .env("GIT_DIR", other.path("repo/.git"))
         .env("GIT_WORK_TREE", other.path("repo"))
@@ -564,18 +569,5 @@ fn the_environment_cannot_point_to_another_repository() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains(&format!("root={}", survey.root)), "{said}");
-}
-
-/// Not a test of its own: what [`the_environment_cannot_point_to_another_repository`] starts.
-#[test]
-fn survey_for_the_environment() {
-    let Ok(cwd) = std::env::var("ONLOOP_TEST_REPOSITORY") else { return };
-    let request = GitRequest::Survey { cwd, branch: "main".to_owned() };
-    match OsGit::new().perform(&request) {
-        Ok(Outcome::Survey(GitSurvey { repository: Some(found) })) => {
-            println!("root={}", found.root)
-        }
-        other => println!("{other:?}"),
-    }
+    assert!(said.contains(&format!("root: {:?}", survey.root)), "{said}");
 }

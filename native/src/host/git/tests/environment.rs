@@ -9,10 +9,10 @@ const CASE: &str = "ONLOOP_TEST_GIT";
 const CWD: &str = "ONLOOP_TEST_REPOSITORY";
 
 impl Place {
-    /// What [`answer_for_the_environment`] says in a process of its own, whose home is the place's.
+    /// What [`answer`] says in a process of its own, whose home is the place's.
     fn answer(&self, case: &str, cwd: &str, environment: &[(&str, String)]) -> String {
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "host::git::tests::environment::answer_for_the_environment"])
+            .args(["--exact", "host::git::tests::environment::what_leads_nowhere_counts_only_where_it_is_looked_for"])
             .arg("--nocapture")
             .env_remove("XDG_CONFIG_HOME")
             .env_remove("GIT_CONFIG_GLOBAL")
@@ -29,14 +29,12 @@ impl Place {
     }
 }
 
-/// Not a test of its own: what [`Place::answer`] starts.
-#[test]
-fn answer_for_the_environment() {
-    let Ok(case) = std::env::var(CASE) else { return };
+/// Prints what git answers to this process.
+fn answer(case: &str) {
     let cwd = std::env::var(CWD).unwrap();
     let (mut git, mut alone) = (OsGit::new(), OsGit::new().without_library());
     let branch = "x".to_owned();
-    let answered = match case.as_str() {
+    let answered = match case {
         "survey" => git.perform(&GitRequest::Survey { cwd, branch }),
         "survey alone" => alone.perform(&GitRequest::Survey { cwd, branch }),
         "head" => git.perform(&GitRequest::Head { cwd }),
@@ -82,6 +80,10 @@ fn a_repository_is_not_looked_for_above_a_ceiling() {
 
 #[test]
 fn what_leads_nowhere_counts_only_where_it_is_looked_for() {
+    // [`Place::answer`] starts this test as a child.
+    if let Ok(case) = std::env::var(CASE) {
+        return answer(&case);
+    }
     let place = Place::new();
     place.write("tree/.git", "gitdir: /nowhere\n");
     place.write("tree/sub/a.txt", "");
