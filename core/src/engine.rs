@@ -32,7 +32,7 @@ pub(crate) mod diary;
 pub(crate) mod drive;
 pub(crate) mod elsewhere;
 pub(crate) mod ending;
-pub(crate) mod exit;
+pub mod error;
 pub(crate) mod facts;
 pub(crate) mod find_run;
 pub(crate) mod find_workflow;

@@ -5,6 +5,7 @@ use onloop_core::auto::child::ChildAnswer;
 use onloop_core::auto::feature;
 use onloop_core::auto::progress::TaskTable;
 use onloop_core::effect::{Outcome, Program, Reply, Request, Start, Turn};
+use onloop_core::engine::error::verb_program;
 use onloop_core::time::Timestamp;
 use onloop_core::verb::auto::{RehearseArgs, rehearse};
 
@@ -29,7 +30,7 @@ fn run_of_twenty_cycles(bencher: Bencher<'_, '_>) {
     bencher.bench(|| {
         let start = Start::example(["onloop", "auto", "rehearse"]);
         let mut program =
-            Program::new(start, |io| rehearse(io, RehearseArgs { file: "-".to_owned() }));
+            verb_program(start, |io| rehearse(io, RehearseArgs { file: "-".to_owned() }));
         let mut input = Some(scenario.clone().into_bytes());
         let mut reply = None;
         loop {

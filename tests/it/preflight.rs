@@ -86,13 +86,13 @@ fn a_workflow_outside_the_repository_is_refused() {
     machine.write("hotl-workflow-x.md", "");
     let outcome = machine.run_file("../hotl-workflow-x.md", &plan(), &flags());
     assert_eq!(outcome.exit(), Exit::Refused);
-    // Where lines break depends on how long the folder's name is.
-    let said = outcome.notes.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = crate::flat(&outcome.notes);
     assert_eq!(
         said,
         format!(
-            "preflight: the workflow `{}` is outside the repository `{}` cd FOLDER run this inside \
-             the workflow's own repository --mode none work where you are and leave git alone",
+            "error: the workflow `{}` is outside the repository `{}` fix: run this inside the \
+             workflow's own repository: cd FOLDER fix: work where you are and leave git alone: --mode \
+             none",
             machine.text("hotl-workflow-x.md"),
             machine.text("repo"),
         )
@@ -122,11 +122,14 @@ fn dirty_files_are_named_with_every_way_out() {
     assert_eq!(outcome.exit(), Exit::Refused);
     assert_eq!(
         outcome.notes,
-        "preflight: 1 file is not committed, and the work must not be mixed with it:\n\
-         \x20 say \"你好\".txt\n\
-         \x20 --stash                             stash them; `git stash pop` restores them\n\
-         \x20 git stash push --include-untracked  stash them yourself, then run this again\n\
-         \x20 git add, git commit                 clean up yourself, then run this again\n"
+        "error: 1 file is not committed, and the work must not be mixed with it:\n\
+         \x20        say \"你好\".txt\n\
+         \x20 fix: stash them; `git stash pop` restores them:\n\
+         \x20   --stash\n\
+         \x20 fix: stash them yourself, then run this again:\n\
+         \x20   git stash push --include-untracked\n\
+         \x20 fix: clean up yourself, then run this again:\n\
+         \x20   git add, git commit\n"
     );
     assert_eq!(machine.git("repo", &["worktree", "list"]).lines().count(), 1);
 }
@@ -430,11 +433,10 @@ fn what_cannot_be_taken_back_is_named() {
     assert_eq!(outcome.exit(), Exit::Refused);
     let root = machine.text(".hotl-worktrees/repo/hotl-x");
     assert_eq!(
-        outcome.notes,
+        crate::flat(&outcome.notes),
         format!(
-            "preflight: could not copy the workflow file `hotl-workflow-x.md`: no luck\n\
-             \x20 the worktree `{root}` is left behind: no luck\n\
-             \x20 the branch `hotl/x` is left behind: no luck\n"
+            "error: could not copy the workflow file `hotl-workflow-x.md` the worktree `{root}` is \
+             left behind: no luck the branch `hotl/x` is left behind: no luck cause: no luck"
         )
     );
 }

@@ -10,6 +10,7 @@ use crate::engine::ask::Consulted;
 use crate::engine::conduct_args::{Conduct, remember_options};
 use crate::engine::decide::decider;
 use crate::engine::ending::Halt;
+use crate::engine::error::CommandError;
 use crate::engine::gate_in_chat::gate_in_chat;
 use crate::engine::keep::{Keeping, keep_acted, keep_beginning, keep_verified, keep_whole};
 use crate::engine::patience::{Actor, record_refusal, whose_turn};
@@ -27,7 +28,15 @@ use crate::run::{
 use crate::text;
 
 /// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
-pub(crate) async fn conduct(io: &Io, mut store: Store, how: &Conduct) -> Exit {
+///
+/// # Errors
+///
+/// The run could not continue.
+pub(crate) async fn conduct(
+    io: &Io,
+    mut store: Store,
+    how: &Conduct,
+) -> Result<Exit, CommandError> {
     let mut stall = Stall::default();
     let mut merges = store.merges();
     remember_options(io, store.paths(), &how.again).await;
@@ -68,8 +77,9 @@ async fn begin(io: &Io, store: &mut Store, how: &Conduct) -> Result<(), Halt> {
         match make_ready(io, store, &how.conditions.confining).await? {
             Readiness::Ready => {}
             Readiness::Interrupted => return Err(Halt::Interrupted),
-            Readiness::Failed(why) => {
-                return Err(pause(store, &why).await.err().unwrap_or(Halt::AtRest));
+            Readiness::Failed(error) => {
+                store.note(error.render());
+                return Err(pause(store, &error.to_string()).await.err().unwrap_or(Halt::AtRest));
             }
         }
     }

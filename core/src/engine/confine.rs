@@ -6,11 +6,12 @@ use crate::confine::{
 };
 use crate::documents::ledger::sha256;
 use crate::effect::{
-    Confinement, Durability, Exit, Expect, Failure, FileKind, Io, Mechanism, Network, ProcessSpec,
+    Confinement, Durability, Expect, Failure, FileKind, Io, Mechanism, Network, ProcessSpec,
     is_within,
 };
 use crate::engine::checkout::{self, Checkout};
 use crate::engine::config;
+use crate::engine::error::CommandError;
 use crate::limits::{CHECKOUTS_LOOKED_AT, HOMES_LOOKED_AT, SUBMODULES_LOOKED_AT};
 
 /// A confinement and the folder for temporary files that belongs to it.
@@ -37,11 +38,13 @@ pub(crate) enum ConfineError {
     Failed(Failure),
 }
 
-impl From<&ConfineError> for Exit {
-    fn from(error: &ConfineError) -> Exit {
+impl From<ConfineError> for CommandError {
+    fn from(error: ConfineError) -> CommandError {
         match error {
-            ConfineError::Unsuitable(_) | ConfineError::Cache(_) => Exit::Refused,
             ConfineError::Failed(failure) => failure.into(),
+            error @ (ConfineError::Unsuitable(_) | ConfineError::Cache(_)) => {
+                CommandError::refused(error.to_string())
+            }
         }
     }
 }

@@ -4,12 +4,12 @@ use crate::documents;
 use crate::effect::{Exit, FailureKind, Io};
 use crate::engine::advice::{self, go_on, resume_command};
 use crate::engine::conduct_args::Conduct;
+use crate::engine::error::{CommandError, ErrorKind};
 use crate::engine::facts::facts;
 use crate::engine::notify;
 use crate::engine::store::{Store, StoreError};
 use crate::preflight::IsolationMode;
 use crate::run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_line};
-use crate::text;
 
 /// Why the loop ended.
 pub(crate) enum Halt {
@@ -43,10 +43,19 @@ impl From<StoreError> for Halt {
 }
 
 /// Says how the run stands and returns the exit code for it.
-pub(crate) async fn tell(io: &Io, store: &Store, how: &Conduct, halt: Halt) -> Exit {
-    match halt {
-        Halt::Failed(error) => tell_failure(io, store, how, &error).await,
-        Halt::Refused(refusal) => tell_bug(io, store, how, &refusal).await,
+///
+/// # Errors
+///
+/// The run could not continue.
+pub(crate) async fn tell(
+    io: &Io,
+    store: &Store,
+    how: &Conduct,
+    halt: Halt,
+) -> Result<Exit, CommandError> {
+    Ok(match halt {
+        Halt::Failed(error) => return Err(failure(store, how, error)),
+        Halt::Refused(refusal) => return Err(bug(store, how, &refusal)),
         Halt::Interrupted => {
             io.note(format!(
                 "Interrupted; the record is saved.\n{}",
@@ -57,17 +66,16 @@ pub(crate) async fn tell(io: &Io, store: &Store, how: &Conduct, halt: Halt) -> E
             Exit::Interrupted
         }
         Halt::AtRest => tell_rest(io, store, how).await,
-    }
+    })
 }
 
-async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError) -> Exit {
-    let resume = resume_command(store.run(), &how.again);
-    let advice = match error {
+fn failure(store: &Store, how: &Conduct, error: StoreError) -> CommandError {
+    let advice = match &error {
         StoreError::Failed(failure) => match failure.kind {
             // What the disk holds is read again, whichever it is.
-            FailureKind::Unknown => "look at the disk, then continue",
-            FailureKind::Full => "make room on the disk, then continue",
-            FailureKind::Denied => "make the state home writable, then continue",
+            FailureKind::Unknown => "look at the disk",
+            FailureKind::Full => "make room on the disk",
+            FailureKind::Denied => "make the state home writable",
             FailureKind::NotFound
             | FailureKind::Exists
             | FailureKind::Conflict
@@ -77,39 +85,31 @@ async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError)
             | FailureKind::Closed
             | FailureKind::Interrupted
             | FailureKind::Unsupported
-            | FailureKind::Other => "continue when that is fixed",
+            | FailureKind::Other => "fix that",
         },
         StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
-            "look at the run, then continue"
+            "look at the run"
         }
-        StoreError::Changed { saved, .. } => {
-            let adopt = text::shell_word(saved);
-            io.note(format!(
-                "error: the run could not go on: {error}\n  Find out who wrote to the state home. \
-                 To go on from what was saved:\n    onloop adopt {adopt}"
-            ))
-            .await;
-            return Exit::Refused;
-        }
+        // It says itself how to continue.
+        StoreError::Changed { .. } => return error.into(),
     };
-    io.note(format!(
-        "error: the run could not go on: {error}\n  Nothing recorded is lost; {advice}:\n    \
-         {resume}"
-    ))
-    .await;
-    Exit::Refused
+    CommandError::from(error).context("the run could not continue").fix_by(
+        format!("nothing recorded is lost; {advice}, then continue"),
+        resume_command(store.run(), &how.again),
+    )
 }
 
-async fn tell_bug(io: &Io, store: &Store, how: &Conduct, refusal: &Refusal) -> Exit {
+fn bug(store: &Store, how: &Conduct, refusal: &Refusal) -> CommandError {
     let resume = resume_command(store.run(), &how.again);
-    io.note(format!(
-        "error: this is a bug in onloop: {refusal}\n  Nothing recorded is lost. Please report \
-         it with the file that this writes:\n    ONLOOP_TRACE=trace.jsonl {resume}\n  \
-         {}/issues",
-        env!("CARGO_PKG_REPOSITORY")
-    ))
-    .await;
-    Exit::Bug
+    CommandError::new(ErrorKind::Bug, "onloop has a bug: it refused its own next step")
+        .because(refusal.to_string())
+        .fix_by(
+            format!(
+                "nothing recorded is lost; report it at {}/issues with the file that this writes",
+                env!("CARGO_PKG_REPOSITORY")
+            ),
+            format!("ONLOOP_TRACE=trace.jsonl {resume}"),
+        )
 }
 
 async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
@@ -188,6 +188,7 @@ mod tests {
     use crate::effect::memory_host::MemoryHost;
     use crate::engine::conduct_args::ConductArgs;
     use crate::engine::confining::Confining;
+    use crate::engine::error::exit_of;
     use crate::engine::store::Store;
     use crate::run::{Beginning, Event, Place};
     use crate::workflow;
@@ -218,20 +219,18 @@ mod tests {
             let store = begin(&io).await;
             assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
             let args = ConductArgs::default();
-            let timeouts = args.timeouts(&io).await.expect("none is given");
+            let timeouts = args.timeouts().expect("none is given");
             let off = Confining::Off { why: "a test".to_owned(), chosen: true };
             let how = args.applied(&io, store.run(), vec![Agent::Script], (timeouts, off));
-            tell(&io, &store, &how, Halt::Refused(Refusal::NoSuchStep { step: 7 })).await
+            let halt = Halt::Refused(Refusal::NoSuchStep { step: 7 });
+            exit_of(&io, tell(&io, &store, &how, halt).await).await
         });
         assert_eq!(exit, Exit::Bug);
-        let expected = format!(
-            "error: this is a bug in onloop: {}\n  Nothing recorded is lost. Please report it \
-             with the file that this writes:\n    \
-             ONLOOP_TRACE=trace.jsonl onloop resume try-20260320T212315Z\n  {}/issues\n",
-            Refusal::NoSuchStep { step: 7 },
-            env!("CARGO_PKG_REPOSITORY")
-        );
-        assert_eq!(host.stderr, expected);
+        let said = host.stderr;
+        assert!(said.starts_with("error: onloop has a bug: "), "{said}");
+        assert!(said.contains(&format!("cause: {}\n", Refusal::NoSuchStep { step: 7 })), "{said}");
+        let command = "\n    ONLOOP_TRACE=trace.jsonl onloop resume try-20260320T212315Z\n";
+        assert!(said.ends_with(command), "{said}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which workflow file is meant when the command line names none.
 
-use crate::effect::{Exit, Io, OptionalExt};
+use crate::effect::{Io, OptionalExt};
+use crate::engine::error::CommandError;
 
 /// Folder of dated workflow files.
 pub(crate) const PLANS_FOLDER: &str = "docs/plans";
@@ -10,9 +11,8 @@ pub(crate) const PLANS_FOLDER: &str = "docs/plans";
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] after saying what there is to choose from, or what to do when there is
-/// nothing; [`Exit::Refused`] when a folder cannot be listed.
-pub(crate) async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, Exit> {
+/// There is none, or several to choose from, or a folder cannot be listed.
+pub(crate) async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, CommandError> {
     if let Some(named) = named {
         return Ok(named.to_owned());
     }
@@ -25,22 +25,16 @@ pub(crate) async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String
     };
     match candidates.as_slice() {
         [only] => Ok(only.clone()),
-        [] => {
-            io.note(
-                "error: no workflow file here: found neither `docs/plans/*-workflow.md` nor \
-                 `hotl-workflow*.md`\n\
-                 help: name the file, or write one: `onloop new add-rate-limits` makes a \
-                 template (`--template feature|bugfix|refactor`) to fill in; a plan that you \
-                 have already becomes a workflow when its steps get `action`, `loop` and `verify`",
+        [] => Err(CommandError::usage("no workflow file was found here")
+            .because("neither `docs/plans/*-workflow.md` nor `hotl-workflow*.md` exists")
+            .fix_by(
+                "make one from a template (`--template feature|bugfix|refactor`), and fill it in",
+                "onloop new add-rate-limits",
             )
-            .await;
-            Err(Exit::Usage)
-        }
+            .fix("give the steps of a plan that you have already `action`, `loop` and `verify`")),
         several => {
-            let list: String =
-                several.iter().map(|name| format!("\n  {}", crate::text::one_line(name))).collect();
-            io.note(format!("error: several workflow files, and none was named:{list}")).await;
-            Err(Exit::Usage)
+            Err(CommandError::usage("several workflow files were found, and none was named")
+                .listing(several.iter().map(|name| crate::text::one_line(name))))
         }
     }
 }
@@ -49,15 +43,12 @@ async fn names_in(
     io: &Io,
     folder: &str,
     matches: impl Fn(&str) -> bool,
-) -> Result<Vec<String>, Exit> {
+) -> Result<Vec<String>, CommandError> {
     match io.list(folder).await.optional() {
         Ok(names) => {
             Ok(names.unwrap_or_default().into_iter().filter(|name| matches(name)).collect())
         }
-        Err(failure) => {
-            io.note(format!("error: cannot list `{folder}`: {failure}")).await;
-            Err(Exit::Refused)
-        }
+        Err(failure) => Err(CommandError::from(failure).context(format!("cannot list `{folder}`"))),
     }
 }
 
@@ -68,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_only_candidate_is_found_and_several_are_listed() {
-        type Row<'t> = (&'t [&'t str], Option<&'t str>, Result<&'t str, Exit>, &'t str);
+        type Row<'t> = (&'t [&'t str], Option<&'t str>, Result<&'t str, CommandError>, &'t str);
         let table: &[Row<'_>] = &[
             (&["a.md"], Some("x.md"), Ok("x.md"), ""),
             (&["hotl-workflow-a.md", "b.md"], None, Ok("hotl-workflow-a.md"), ""),

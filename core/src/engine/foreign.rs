@@ -3,10 +3,12 @@
 
 use crate::documents;
 use crate::documents::run::ReadError;
-use crate::effect::{Exit, Failure, FailureKind, Io, OptionalExt};
+use crate::effect::{Failure, FailureKind, Io, OptionalExt};
+use crate::engine::error::CommandError;
 use crate::engine::store::{Paths, StoreError, refuse_links};
 use crate::limits;
 use crate::run::Run;
+use crate::text;
 
 /// A foreign record that was read.
 #[derive(Debug)]
@@ -71,14 +73,10 @@ async fn add_journal(io: &Io, run: &mut Run, path: &str) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Says that run `id` is foreign, and how a person adopts it.
-pub(crate) async fn refuse_foreign(io: &Io, id: &str, path: &str) -> Exit {
-    io.note(format!(
-        "ERROR: run {id} is foreign: no ledger on this machine stands behind its record\n  \
-         {path}\n  It came with a clone or a copied folder, or from another or an older program. \
-         Nothing\n  of it is run. See what it would run, and take it over, with:\n    \
-         onloop adopt {id}"
-    ))
-    .await;
-    Exit::Refused
+/// Why nothing of run `id` is run before a person has adopted it.
+pub(crate) fn foreign_run(id: &str, path: &str) -> CommandError {
+    CommandError::refused(format!("run `{id}` is untrusted: this machine has no ledger of it"))
+        .listing([text::one_line(path)])
+        .because("it came with a clone or a copied folder, or another program wrote it")
+        .fix_by("see what it would run, and take it over", format!("onloop adopt {id}"))
 }

@@ -2,47 +2,35 @@
 
 use crate::effect::{Command, Failure, FileKind, Io, OptionalExt, ProcessSpec, Version};
 use crate::engine::config;
+use crate::engine::error::CommandError;
 use crate::engine::planted::{self, PlantedLink};
 use crate::hooks::{Host, unknown_host};
 use crate::install::{EditError, InstallScope, Setting, Waits, host_files, user_folder};
 use crate::limits;
 
 /// Why a file of an agent host cannot be read or changed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum HostFileError {
     /// No command line starts this program again, so no hook could call it.
+    #[error("onloop runs inside another program here, and hooks could not start it")]
     NoProgram,
     /// `HOME` is not set.
+    #[error("`HOME` is not set, so it is not known where your settings are")]
     NoHome,
     /// The repository would lead us out of the checkout.
+    #[error(transparent)]
     Planted(PlantedLink),
-    Failed {
-        path: String,
-        failure: Failure,
-    },
-    NotUtf8 {
-        path: String,
-    },
-    NotEditable {
-        path: String,
-        why: EditError,
-    },
+    #[error("`{path}`: {failure}")]
+    Failed { path: String, failure: Failure },
+    #[error("`{path}` is not UTF-8")]
+    NotUtf8 { path: String },
+    #[error("`{path}`: {why}")]
+    NotEditable { path: String, why: EditError },
 }
 
-impl std::fmt::Display for HostFileError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            HostFileError::NoProgram => {
-                f.write_str("onloop runs inside another program here, and hooks could not start it")
-            }
-            HostFileError::NoHome => {
-                f.write_str("`HOME` is not set, so it is not known where your settings are")
-            }
-            HostFileError::Planted(link) => link.fmt(f),
-            HostFileError::Failed { path, failure } => write!(f, "`{path}`: {failure}"),
-            HostFileError::NotUtf8 { path } => write!(f, "`{path}` is not UTF-8"),
-            HostFileError::NotEditable { path, why } => write!(f, "`{path}`: {why}"),
-        }
+impl From<HostFileError> for CommandError {
+    fn from(error: HostFileError) -> CommandError {
+        CommandError::refused(error.to_string())
     }
 }
 
@@ -52,13 +40,9 @@ pub(crate) fn host_help() -> String {
     format!("One of {}", Host::WORDS.join(", "))
 }
 
-/// The host of that name; says so where there is none.
-pub(crate) async fn known(io: &Io, word: &str) -> Option<Host> {
-    let host = word.parse().ok();
-    if host.is_none() {
-        io.note(format!("error: {}", unknown_host(word))).await;
-    }
-    host
+/// The host of that name.
+pub(crate) fn known(word: &str) -> Result<Host, CommandError> {
+    word.parse().map_err(|_| CommandError::usage(unknown_host(word)))
 }
 
 /// Where things are on this machine.

@@ -27,7 +27,7 @@ pub(crate) use paths::StateHome;
 
 /// Why a decision about a record that somebody has seen is not taken.
 pub(crate) const CHANGED_SINCE: &str =
-    "The run has changed since; look at it again. Nothing is decided.";
+    "the run has changed since; look at it again. Nothing is decided";
 
 /// A record that this program works on.
 #[derive(Debug)]

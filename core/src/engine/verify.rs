@@ -4,10 +4,11 @@ mod artifact;
 
 use artifact::look_at_artifact;
 
-use crate::effect::{Capture, Exit, Expect, Io, Mechanism, Network, ProcessSpec};
+use crate::effect::{Capture, Expect, Io, Mechanism, Network, ProcessSpec};
 use crate::effect::{Durability, ProcessStatus};
 use crate::engine::changed_check::Changes;
 use crate::engine::confining::Confining;
+use crate::engine::error::CommandError;
 use crate::engine::store::{Store, StoreError};
 use crate::engine::work::{Work, WorkError, run_recorded};
 use crate::limits;
@@ -48,7 +49,7 @@ impl Conditions {
     /// # Errors
     ///
     /// As [`Confining::decide`].
-    pub(crate) async fn step_by_step(io: &Io, run: &Run) -> Result<Conditions, Exit> {
+    pub(crate) async fn step_by_step(io: &Io, run: &Run) -> Result<Conditions, CommandError> {
         let confining = Confining::of(io, run).await?;
         Ok(Conditions::of(io, run, limits::VERIFY_TIMEOUT_MS, confining))
     }

@@ -8,6 +8,7 @@ use std::fmt;
 
 use crate::effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell};
 use crate::engine::config;
+use crate::engine::error::CommandError;
 use crate::engine::host_files::{known, look, quiet, setting};
 use crate::hooks::Host;
 use crate::install::canary::{self, deciding_events, hooks_in};
@@ -59,19 +60,16 @@ impl Findings {
 }
 
 /// `onloop doctor`.
-pub async fn doctor(io: &Io, args: &DoctorArgs) -> Exit {
+pub async fn doctor(io: &Io, args: &DoctorArgs) -> Result<Exit, CommandError> {
     if args.prune {
         return prune::prune(io).await;
     }
     if args.host.as_deref() == Some(CONFINE) {
-        return examine_confinement(io).await;
+        return Ok(examine_confinement(io).await);
     }
     let hosts = match &args.host {
         None => Host::ALL.to_vec(),
-        Some(word) => match known(io, word).await {
-            Some(host) => vec![host],
-            None => return Exit::Usage,
-        },
+        Some(word) => vec![known(word)?],
     };
     let program = io.start().program.join(" ");
     let place = if program.is_empty() { "inside another program" } else { &program };
@@ -99,7 +97,7 @@ pub async fn doctor(io: &Io, args: &DoctorArgs) -> Exit {
             exit = Exit::Failed;
         }
     }
-    exit
+    Ok(exit)
 }
 
 /// The host's own program and what it says of its version.

@@ -1,8 +1,9 @@
 //! `onloop normalize`: a workflow as a document for other programs.
 
-use crate::diagnostic::{self, Severity};
 use crate::documents::normalized;
 use crate::effect::{Exit, Io};
+use crate::engine::begin::invalid_workflow;
+use crate::engine::error::{CommandError, ErrorKind};
 use crate::engine::find_workflow::find_workflow;
 use crate::limits;
 use crate::text::one_line;
@@ -20,38 +21,30 @@ pub struct NormalizeArgs {
     pub json: bool,
 }
 
-/// Prints the workflow as `hotl.workflow/v1`. A file with errors: [`Exit::Usage`].
-pub async fn normalize(io: &Io, args: &NormalizeArgs) -> Exit {
-    let path = match find_workflow(io, args.file.as_deref()).await {
-        Ok(path) => path,
-        Err(exit) => return exit,
-    };
-    let source = match io.read(&path, limits::WORKFLOW_BYTES as u64).await {
-        Ok((source, _)) => source,
-        Err(failure) => {
-            io.note(format!("error: cannot read `{}`: {failure}", one_line(&path))).await;
-            return Exit::Usage;
-        }
-    };
+/// Prints the workflow as `hotl.workflow/v1`.
+///
+/// # Errors
+///
+/// The file has errors, or cannot be read.
+pub async fn normalize(io: &Io, args: &NormalizeArgs) -> Result<Exit, CommandError> {
+    let path = find_workflow(io, args.file.as_deref()).await?;
+    let (source, _) = io.read(&path, limits::WORKFLOW_BYTES as u64).await.map_err(|failure| {
+        let error = CommandError::from(failure).of_kind(ErrorKind::Usage);
+        error.context(format!("cannot read `{}`", one_line(&path)))
+    })?;
     let parsed = workflow::parse(&path, &source);
     let Some(plan) = parsed.plan else {
-        let errors: Vec<_> = parsed
-            .diagnostics
-            .into_iter()
-            .filter(|found| found.severity == Severity::Error)
-            .collect();
-        let columns = usize::from(io.start().terminal.columns);
-        io.note(diagnostic::human::render(&path, &source, &errors, true, columns)).await;
-        return Exit::Usage;
+        return Err(invalid_workflow(io, &path, &source, &parsed.diagnostics));
     };
     io.result(format!("{:#}\n", normalized::normalize(&path, &plan))).await;
-    Exit::Done
+    Ok(Exit::Done)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::effect::memory_host::MemoryHost;
+    use crate::engine::error::exit_of;
 
     #[test]
     fn a_workflow_becomes_a_document_and_a_broken_one_does_not() {
@@ -59,7 +52,7 @@ mod tests {
             ### 1. One\naction: do\nloop: false\n";
         let mut host = MemoryHost::with_files([("hotl-workflow-a.md", GOOD)]);
         let run = |host: &mut MemoryHost| {
-            host.run(async |io| normalize(&io, &NormalizeArgs::default()).await)
+            host.run(async |io| exit_of(&io, normalize(&io, &NormalizeArgs::default()).await).await)
         };
         assert_eq!(run(&mut host), Exit::Done);
         let document: serde_json::Value = serde_json::from_str(&host.stdout).unwrap();

@@ -2,13 +2,13 @@
 
 use crate::documents::attestation::{decided, subject};
 use crate::effect::{Durability, Exit, Expect, FailureKind, Io};
+use crate::engine::error::CommandError;
 use crate::engine::facts::{Change, Form};
 use crate::engine::select::open;
 use crate::engine::store::Store;
 use crate::limits;
 use crate::page::{ReportEvidence, StepPatch, report_page};
 use crate::run::{Run, render_report};
-use crate::text;
 
 /// Arguments of `onloop report`.
 #[derive(Clone, Debug, Default)]
@@ -25,14 +25,12 @@ pub struct ReportArgs {
 }
 
 /// `onloop report`: rendered anew from the record.
-pub async fn report(io: &Io, args: &ReportArgs) -> Exit {
-    match show(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn report(io: &Io, args: &ReportArgs) -> Result<Exit, CommandError> {
+    show(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn show(io: &Io, args: &ReportArgs) -> Result<(), Exit> {
+async fn show(io: &Io, args: &ReportArgs) -> Result<(), CommandError> {
     let store = open(io, Some(&args.run_id)).await?;
     let document = match args.html {
         true => report_page(store.run(), &evidence(io, &store).await),
@@ -43,13 +41,8 @@ async fn show(io: &Io, args: &ReportArgs) -> Result<(), Exit> {
         return Ok(());
     };
     let document = io.redacted(&document).into_bytes();
-    match io.write(out, document, Expect::Any, Durability::Relaxed).await {
-        Ok(_) => Ok(()),
-        Err(failure) => {
-            io.note(format!("error: {}", text::printable(&failure.message))).await;
-            Err(Exit::Refused)
-        }
-    }
+    io.write(out, document, Expect::Any, Durability::Relaxed).await?;
+    Ok(())
 }
 
 /// What the page shows beside the record. What cannot be read any more is left out of it.

@@ -2,6 +2,7 @@
 
 use crate::documents::schema::{SchemaDocument, schema as text_of};
 use crate::effect::{Exit, Io};
+use crate::engine::error::CommandError;
 
 /// `onloop schema`.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +14,7 @@ pub struct SchemaArgs {
 }
 
 /// Prints the schema of a document.
-pub async fn schema(io: &Io, args: &SchemaArgs) -> Exit {
+pub async fn schema(io: &Io, args: &SchemaArgs) -> Result<Exit, CommandError> {
     io.result(text_of(args.document)).await;
-    Exit::Done
+    Ok(Exit::Done)
 }

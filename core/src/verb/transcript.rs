@@ -3,8 +3,9 @@
 use crate::agent::{AgentState, Client, StreamLine, StreamLines};
 use crate::documents::agent::{agent_event, agent_turn};
 use crate::effect::{Exit, Io};
+use crate::engine::error::CommandError;
+use crate::limits;
 use crate::tokens::Tokens;
-use crate::{limits, text};
 
 /// `onloop transcript`.
 #[derive(Clone, Debug)]
@@ -19,14 +20,9 @@ pub struct TranscriptArgs {
 }
 
 /// Reads standard input to its end.
-pub async fn transcript(io: &Io, args: &TranscriptArgs) -> Exit {
-    let client = match args.client.parse::<Client>() {
-        Ok(client) => client,
-        Err(unknown) => {
-            io.note(format!("error: the client {unknown}")).await;
-            return Exit::Usage;
-        }
-    };
+pub async fn transcript(io: &Io, args: &TranscriptArgs) -> Result<Exit, CommandError> {
+    let client = args.client.parse::<Client>();
+    let client = client.map_err(|unknown| CommandError::usage(format!("the client {unknown}")))?;
     let mut reading = Reading {
         state: AgentState::new(client, Tokens::default()),
         lines: StreamLines::default(),
@@ -34,19 +30,13 @@ pub async fn transcript(io: &Io, args: &TranscriptArgs) -> Exit {
     };
     loop {
         // A line that comes whole may be longer than the reader takes by its break.
-        let bytes = match io.read_input(2 * limits::AGENT_LINE_BYTES as u64).await {
-            Ok(bytes) => bytes,
-            Err(failure) => {
-                io.note(format!("error: {}", text::one_line(&failure.message))).await;
-                return Exit::Refused;
-            }
-        };
+        let bytes = io.read_input(2 * limits::AGENT_LINE_BYTES as u64).await?;
         let said = if bytes.is_empty() { reading.finish() } else { reading.push(&bytes) };
         if !said.is_empty() {
             io.result(said).await;
         }
         if bytes.is_empty() {
-            return Exit::Done;
+            return Ok(Exit::Done);
         }
     }
 }

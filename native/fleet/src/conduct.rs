@@ -87,9 +87,8 @@ fn work(task: &Task) -> Exit {
             start.quick_ms = QUICK_MS;
             Program::new(start, async move |io| {
                 if goes_on {
-                    match settle(&io, &id, REMOTE).await {
-                        Exit::Done => {}
-                        exit => return exit,
+                    if let Err(error) = settle(&io, &id, REMOTE).await {
+                        return error.report(&io).await;
                     }
                     if let Err(error) = clone::settled(&repos, &id, epoch) {
                         return refuse(&error.to_string());

@@ -186,7 +186,7 @@ fn without_an_agent_nothing_is_started() {
         let run = AutoRunArgs { agent: Some(bad.to_owned()), ..AutoRunArgs::default() };
         let ended = machine.run(|io| auto(io, AutoArgs { verb: None, run }), &mut nobody);
         assert_eq!((ended.exit, ended.stdout.as_str()), (Exit::Usage, ""), "{bad}");
-        assert_eq!(ended.stderr, format!("error: {why}\n"));
+        assert_eq!(crate::flat(&ended.stderr), format!("error: {why}"));
     }
     assert!(!machine.path(LOCK_PATH).exists());
 }
@@ -323,7 +323,7 @@ fn a_stored_run_that_is_damaged_is_refused_by_name() {
         machine.put(STATE_PATH, &state);
         let ended = resume(&mut machine, None);
         assert_eq!((ended.exit, ended.stdout.as_str()), (Exit::Refused, ""), "{state:?}");
-        assert_eq!(ended.stderr, format!("error: `{STATE_PATH}`: {why}\n"));
+        assert_eq!(crate::flat(&ended.stderr), format!("error: `{STATE_PATH}`: {why}"));
     }
 }
 

@@ -55,12 +55,12 @@ fn a_refusal_names_the_link_and_where_it_leads() {
     let run = onloop(&project, "install claude --scope project").expect_exit(4);
     let link = project.path(".claude/settings.json");
     let expected = format!(
-        "error: `{}` is a link that leads out of the checkout, to `{}`; onloop neither reads nor \
-         writes through it: remove it\n",
+        "`{}` is a link that leads out of the checkout, to `{}`; onloop neither reads nor \
+         writes through it: remove it",
         link.display(),
         project.path("..").canonicalize().unwrap().join("outside/settings.json").display()
     );
-    assert!(run.stderr.contains(&expected), "{run:?}");
+    assert!(crate::flat(&run.stderr).contains(&expected), "{run:?}");
 }
 
 #[test]

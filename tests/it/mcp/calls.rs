@@ -104,7 +104,7 @@ fn an_agent_drives_a_run_step_by_step() {
         assert_eq!(failed["result"]["run_id"], id);
         let refused = session.call("step", json!({ "step": 1, "action": "block" })).await;
         let refused = Session::expect(&refused, "failed");
-        assert_eq!(refused["notes"], "ERROR: --reason is required for block\n");
+        assert_eq!(refused["notes"], "error: --reason is required for block\n");
         assert_eq!(session.end().await, Some(0));
         let record = workspace.record();
         assert_eq!(record["steps"][0]["status"], "failed", "{record:#}");

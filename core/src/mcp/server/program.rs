@@ -1,6 +1,7 @@
 //! The programs behind the requests of clients.
 
 use crate::effect::{Exit, Io, Program, Start};
+use crate::engine::error::{CommandError, verb_program};
 use crate::mcp::{ClientRequest, Resource, ResourceKind, ToolProgram};
 use crate::verb::gate::gate_for_agent;
 use crate::verb::permit::explain_call;
@@ -12,11 +13,11 @@ use crate::verb::{
 
 /// The program of a request.
 pub(super) fn program(start: Start, work: ClientRequest) -> Program {
-    Program::new(start, |io| async move {
+    verb_program(start, |io| async move {
         match work {
             ClientRequest::CallTool(_, Ok(call)) => perform(&io, call.program).await,
             // Refused, or handed to another job, before a program was made.
-            ClientRequest::CallTool(_, Err(_)) | ClientRequest::GoOn { .. } => Exit::Usage,
+            ClientRequest::CallTool(_, Err(_)) | ClientRequest::GoOn { .. } => Ok(Exit::Usage),
             ClientRequest::ListResources | ClientRequest::Complete(_) => {
                 status(&io, &StatusArgs { run_id: None, all: true, json: true }).await
             }
@@ -30,7 +31,7 @@ pub(super) fn program(start: Start, work: ClientRequest) -> Program {
     })
 }
 
-async fn perform(io: &Io, program: ToolProgram) -> Exit {
+async fn perform(io: &Io, program: ToolProgram) -> Result<Exit, CommandError> {
     match program {
         ToolProgram::Run(args) => run(io, &args).await,
         ToolProgram::Resume(args) => resume(io, &args).await,

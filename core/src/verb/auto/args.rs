@@ -11,7 +11,9 @@ use crate::engine::choose_agent::AgentArgs;
 #[cfg(feature = "cli")]
 use crate::engine::choose_agent::names;
 use crate::engine::conduct_args::ConductArgs;
+use crate::engine::error::CommandError;
 use crate::limits;
+use crate::text;
 use crate::workflow::duration;
 
 /// Arguments of `onloop auto`.
@@ -313,6 +315,12 @@ impl AutoRunArgs {
             LoopRunner::Onloop => TaskForm::Workflow,
         };
         Ok(ChildCommand { agent, timeout_ms, form, listen })
+    }
+}
+
+impl From<InvalidArgs> for CommandError {
+    fn from(invalid: InvalidArgs) -> CommandError {
+        CommandError::usage(text::one_line(&invalid.to_string()))
     }
 }
 

@@ -12,6 +12,7 @@ use crate::auto::record::Dispatch;
 use crate::auto::task::{TaskEnd, TaskResult, TasksLeft, finished_answer, workflow_path};
 use crate::effect::{Durability, Exit, Expect, Failure, FailureKind, Io, Version};
 use crate::engine::conduct_args::ConductArgs;
+use crate::engine::error::exit_of;
 use crate::engine::find_run::{Found, find_all, is_of};
 use crate::engine::resume_run::{ResumeArgs, resume_run};
 use crate::engine::run_workflow::{RunArgs, run_workflow};
@@ -108,7 +109,7 @@ impl NativeLoop {
         // Standard output carries tokens and nothing else.
         let io = io.with_results_as_notes();
         let conduct = self.conduct.clone();
-        match unfinished {
+        let ended = match unfinished {
             Some(latest) => {
                 let run = Some(latest.run.id.clone());
                 resume_run(&io, &ResumeArgs { run, conduct, ..ResumeArgs::default() }).await
@@ -126,7 +127,8 @@ impl NativeLoop {
                 };
                 run_workflow(&io, &args).await
             }
-        }
+        };
+        exit_of(&io, ended).await
     }
 }
 
