@@ -60,6 +60,7 @@ pub(crate) mod receipt_key;
 pub(crate) mod rescue;
 pub mod resume_run;
 pub(crate) mod review;
+pub(crate) mod run_context;
 pub mod run_workflow;
 pub(crate) mod say_step;
 pub(crate) mod select;

@@ -7,52 +7,18 @@ use crate::engine::conduct_args::Conduct;
 use crate::engine::error::{CommandError, ErrorKind};
 use crate::engine::facts::facts;
 use crate::engine::notify;
+use crate::engine::run_context::{Halt, RunContext};
 use crate::engine::store::{Store, StoreError};
 use crate::preflight::IsolationMode;
 use crate::run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_line};
-
-/// Why the loop ended.
-pub(crate) enum Halt {
-    /// The run is over, blocked or paused; its record says which.
-    AtRest,
-    /// The person interrupted.
-    Interrupted,
-    /// The host or another process stood in the way.
-    Failed(StoreError),
-    /// The record refused what [`Run::next`] named: a bug, unless another process changed it.
-    Refused(Refusal),
-}
-
-impl From<Refusal> for Halt {
-    fn from(refusal: Refusal) -> Halt {
-        Halt::Refused(refusal)
-    }
-}
-
-impl From<StoreError> for Halt {
-    fn from(error: StoreError) -> Halt {
-        match error {
-            StoreError::Failed(failure) if failure.is_interrupted() => Halt::Interrupted,
-            error @ (StoreError::Missing
-            | StoreError::Unreadable(_)
-            | StoreError::Failed(_)
-            | StoreError::Changed { .. }
-            | StoreError::Overtaken(_)) => Halt::Failed(error),
-        }
-    }
-}
 
 /// Says how the run stands and returns the exit code for it.
 ///
 /// # Errors
 ///
 /// The run could not continue.
-pub(crate) async fn tell(
-    io: &Io,
-    store: &Store,
-    how: &Conduct,
-    halt: Halt,
-) -> Result<Exit, CommandError> {
+pub(crate) async fn tell(cx: &RunContext<'_>, halt: Halt) -> Result<Exit, CommandError> {
+    let RunContext { io, store, options: how } = cx;
     Ok(match halt {
         Halt::Failed(error) => return Err(failure(store, how, error)),
         Halt::Refused(refusal) => return Err(bug(store, how, &refusal)),
@@ -139,8 +105,8 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
         Next::Finished => format!("\nRun {}", run.status.as_str()),
         Next::Ask(question) => format!("\nPaused: {}", advice::reason(run, &question)),
         // Nothing in the plan holds it up; whoever paused it said why.
-        _ => match run.events.iter().rfind(|entry| entry.event == "run_paused") {
-            Some(entry) => format!("\n{}", entry.text),
+        _ => match run.pause_reason() {
+            Some(reason) => format!("\nPaused: {reason}"),
             None => "\nPaused".to_owned(),
         },
     };
@@ -216,14 +182,15 @@ mod tests {
     fn a_refusal_that_nobody_else_caused_is_a_bug() {
         let mut host = MemoryHost::default();
         let exit = host.run(async |io| {
-            let store = begin(&io).await;
+            let mut store = begin(&io).await;
             assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
             let args = ConductArgs::default();
             let timeouts = args.timeouts().expect("none is given");
             let off = Confining::Off { why: "a test".to_owned(), chosen: true };
             let how = args.applied(&io, store.run(), vec![Agent::Script], (timeouts, off));
             let halt = Halt::Refused(Refusal::NoSuchStep { step: 7 });
-            exit_of(&io, tell(&io, &store, &how, halt).await).await
+            let cx = RunContext { io: &io, store: &mut store, options: &how };
+            exit_of(&io, tell(&cx, halt).await).await
         });
         assert_eq!(exit, Exit::Bug);
         let said = host.stderr;

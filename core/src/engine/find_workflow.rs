@@ -55,11 +55,12 @@ async fn names_in(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effect::Exit;
     use crate::effect::memory_host::MemoryHost;
 
     #[test]
     fn the_only_candidate_is_found_and_several_are_listed() {
-        type Row<'t> = (&'t [&'t str], Option<&'t str>, Result<&'t str, CommandError>, &'t str);
+        type Row<'t> = (&'t [&'t str], Option<&'t str>, Result<&'t str, Exit>, &'t str);
         let table: &[Row<'_>] = &[
             (&["a.md"], Some("x.md"), Ok("x.md"), ""),
             (&["hotl-workflow-a.md", "b.md"], None, Ok("hotl-workflow-a.md"), ""),
@@ -86,7 +87,10 @@ mod tests {
             let named = named.map(str::to_owned);
             let (sender, found) = std::sync::mpsc::channel();
             host.run(async move |io| {
-                let result = find_workflow(&io, named.as_deref()).await;
+                let result = match find_workflow(&io, named.as_deref()).await {
+                    Ok(found) => Ok(found),
+                    Err(error) => Err(error.report(&io).await),
+                };
                 sender.send(result).expect("the test waits for it");
                 Exit::Done
             });

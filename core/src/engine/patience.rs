@@ -5,11 +5,10 @@
 //! goes on waiting where it was.
 
 use crate::agent::Agent;
-use crate::effect::Io;
 use crate::engine::conduct_args::Conduct;
-use crate::engine::ending::Halt;
 use crate::engine::notify;
-use crate::engine::store::{Store, StoreError};
+use crate::engine::run_context::{Halt, RunContext};
+use crate::engine::store::StoreError;
 use crate::limits;
 use crate::run::{Event, Refused, Run, Wait};
 use crate::text;
@@ -28,7 +27,8 @@ pub(crate) enum Actor {
 /// # Errors
 ///
 /// [`Halt::Interrupted`] when a person does not want to wait any longer.
-pub(crate) async fn whose_turn(io: &Io, store: &mut Store, how: &Conduct) -> Result<Actor, Halt> {
+pub(crate) async fn whose_turn(cx: &mut RunContext<'_>) -> Result<Actor, Halt> {
+    let RunContext { io, store, options: how } = cx;
     let mut told = None;
     loop {
         let until = match look(store.run(), how, io.now()) {
@@ -51,14 +51,13 @@ pub(crate) async fn whose_turn(io: &Io, store: &mut Store, how: &Conduct) -> Res
 
 /// Records that an agent is not served; `went_on` where it had done something before.
 pub(crate) fn record_refusal(
-    io: &Io,
-    store: &mut Store,
+    cx: &mut RunContext<'_>,
     refused: Refused,
     went_on: bool,
 ) -> Result<(), Halt> {
-    let before = store.run().wait_of(&refused.agent).filter(|_| !went_on);
-    let wait = Wait::after(refused, io.now(), before);
-    Ok(store.apply(Event::AgentWaits(wait))?)
+    let before = cx.store.run().wait_of(&refused.agent).filter(|_| !went_on);
+    let wait = Wait::after(refused, cx.io.now(), before);
+    Ok(cx.store.apply(Event::AgentWaits(wait))?)
 }
 
 enum Look<'a> {

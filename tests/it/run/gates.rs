@@ -89,7 +89,7 @@ fn the_rules_cannot_be_claimed_from_outside() {
         run(&project, &[]).expect_exit(3);
         let before = standing(&project);
         let refused = project.onloop(&["gate", "1", "approved", "--mode", "auto"]).expect_exit(1);
-        assert!(refused.stderr.contains("human"), "{}", refused.stderr);
+        assert!(crate::flat(&refused.stderr).contains("human"), "{}", refused.stderr);
         assert_eq!(standing(&project), before);
     }
 }
@@ -103,7 +103,7 @@ fn a_person_is_not_asked_about_what_a_machine_refuses() {
     run(&project, &[]).expect_exit(1);
     assert_eq!(standing(&project), "blocked: blocked, pending");
     let approved = project.onloop(&["gate", "1", "approved"]).expect_exit(1);
-    assert!(approved.stderr.contains("Step 1 is 'blocked'"), "{}", approved.stderr);
+    assert!(crate::flat(&approved.stderr).contains("Step 1 is 'blocked'"), "{}", approved.stderr);
 }
 
 #[test]

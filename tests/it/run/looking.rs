@@ -251,7 +251,7 @@ fn several_unfinished_runs_are_listed_and_none_is_chosen() {
     run(&project, &["--fresh"]).expect_exit(3);
     let before = project.records();
     let refused = project.onloop(&["resume"]).expect_exit(4);
-    assert!(refused.stderr.contains("Multiple HOTL runs found"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("multiple HOTL runs found"), "{}", refused.stderr);
     assert!(project.onloop(&["gate", "1", "approved"]).exit == Some(1));
     assert_eq!(project.records(), before);
 }

@@ -157,7 +157,7 @@ fn nothing_is_copied_through_a_link_of_the_commit() {
     std::fs::remove_file(project.path("local")).unwrap();
     project.write("local/tool", "x");
     let run = project.onloop(&["run", FILE, "--agent", "script"]).expect_exit(3);
-    assert!(run.stderr.contains("setup failed"), "{}", run.stderr);
+    assert!(crate::flat(&run.stderr).contains("setup failed"), "{}", run.stderr);
     assert!(!outside.join("tool").exists());
 }
 

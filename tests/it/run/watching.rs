@@ -138,7 +138,11 @@ fn who_drives_more_than_a_run_is_not_interrupted() {
         ends_restored(session, 0);
         assert_eq!(editor.try_wait().unwrap(), None, "{role}");
         let refused = project.onloop(&["resume", &id]).expect_exit(4);
-        assert!(refused.stderr.contains(said) && !refused.stderr.contains("kill"), "{refused:?}");
+        assert!(
+            crate::flat(&refused.stderr).contains(said)
+                && !crate::flat(&refused.stderr).contains("kill"),
+            "{refused:?}"
+        );
     }
     editor.kill().unwrap();
     editor.wait().unwrap();
