@@ -18,7 +18,7 @@ pub struct CommandError {
     /// A full clause in lower case; empty where the person knows, as after Ctrl-C.
     message: String,
     /// What is printed above the message: diagnostics with their source lines.
-    findings: Option<String>,
+    findings: Option<Box<str>>,
     /// What the message is about, one item a line.
     items: Vec<String>,
     /// The reason, where it adds something.
@@ -134,7 +134,7 @@ impl CommandError {
     /// Adds diagnostics as they are printed, which may have styles.
     #[must_use]
     pub fn with_findings(mut self, findings: String) -> CommandError {
-        self.findings = Some(findings);
+        self.findings = Some(findings.into());
         self
     }
 
@@ -183,7 +183,7 @@ impl CommandError {
         if self.message.is_empty() {
             return String::new();
         }
-        let mut out = self.findings.clone().unwrap_or_default();
+        let mut out = self.findings.as_deref().unwrap_or_default().to_owned();
         out += &labelled("error: ", &self.message);
         for item in &self.items {
             out += &labelled("  ", item);

@@ -42,7 +42,8 @@ pub(crate) enum Halt {
     Interrupted,
     /// The host or another process stood in the way.
     Failed(StoreError),
-    /// The record refused what [`Run::next`](crate::run::Run::next) named: a bug, unless another process changed it.
+    /// The record refused what [`Run::next`](crate::run::Run::next) named: a bug, unless another
+    /// process changed it.
     Refused(Refusal),
 }
 
