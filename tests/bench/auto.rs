@@ -4,7 +4,7 @@ use divan::{Bencher, black_box};
 use onloop_core::auto::child::ChildAnswer;
 use onloop_core::auto::feature;
 use onloop_core::auto::progress::TaskTable;
-use onloop_core::effect::{Outcome, Program, Reply, Request, Start, Turn};
+use onloop_core::effect::{Outcome, Reply, Request, Start, Turn};
 use onloop_core::engine::error::verb_program;
 use onloop_core::time::Timestamp;
 use onloop_core::verb::auto::{RehearseArgs, rehearse};

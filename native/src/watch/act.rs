@@ -128,7 +128,8 @@ impl Watching {
     fn show(&mut self, host: &mut OsHost, screen: &mut Screen, run: String) -> io::Result<()> {
         screen.leave()?;
         let show = async move |io: Io| show_on_screen(&io, &run).await;
-        drive(host, verb_program(self.start_now(host), show));
+        let program = verb_program(self.start_now(host), show);
+        drive(host, program);
         let mut terminal = io::stderr();
         write!(terminal, "\nPress a key to go back. ")?;
         terminal.flush()?;

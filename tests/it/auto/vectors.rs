@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use onloop_core::effect::{Exit, Outcome, Program, Reply, Request, Say, Start, Turn};
+use onloop_core::effect::{Exit, Outcome, Reply, Request, Say, Start, Turn};
 use onloop_core::engine::error::verb_program;
 use onloop_core::time::Timestamp;
 use onloop_core::verb::auto::{RehearseArgs, rehearse};

@@ -5,7 +5,7 @@ use onloop_core::auto::route::{Profile, RoutingFacts};
 use onloop_core::auto::task::TasksLeft;
 use onloop_core::auto::token::Token;
 use onloop_core::auto::{UnknownName, feature, named, route as routing};
-use onloop_core::effect::{Outcome, Program, Reply, Request, Say, Start, Turn};
+use onloop_core::effect::{Outcome, Reply, Request, Say, Start, Turn};
 use onloop_core::engine::error::verb_program;
 use onloop_core::time::Timestamp;
 use onloop_core::verb::auto::{RehearseArgs, rehearse as play};
