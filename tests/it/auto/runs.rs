@@ -369,11 +369,11 @@ fn a_workspace_is_laid_out_once() {
     let mut machine = Machine::new(NOW);
     machine.put(".gitignore", "target\n");
     let init = |dry_run| verb(AutoVerb::Init(AutoInitArgs { dry_run }));
-    let dry = machine.run(|io| auto(io, init(true)), &mut nobody);
+    let dry = machine.run(move |io| auto(io, init(true)), &mut nobody);
     assert!(dry.stdout.starts_with("missing .ai/CONTEXT.md\n"), "{}", dry.stdout);
     assert!(machine.touched.is_empty());
 
-    let first = machine.run(|io| auto(io, init(false)), &mut nobody);
+    let first = machine.run(move |io| auto(io, init(false)), &mut nobody);
     assert_eq!(
         first.stdout,
         "created .ai/CONTEXT.md\ncreated .ai/PROGRESS.md\n\
@@ -383,7 +383,7 @@ fn a_workspace_is_laid_out_once() {
     assert_eq!(machine.text(".gitignore").as_deref(), Some("target\n.ai/runtime/\n"));
     machine.put(".ai/CONTEXT.md", "# Ours\n");
     let before = machine.files();
-    let second = machine.run(|io| auto(io, init(false)), &mut nobody);
+    let second = machine.run(move |io| auto(io, init(false)), &mut nobody);
     assert!(second.stdout.lines().all(|line| line.starts_with("kept ")), "{}", second.stdout);
     assert_eq!(machine.files(), before);
 
