@@ -4,7 +4,7 @@ mod hanging;
 mod remote;
 
 use super::Finished;
-use crate::workspace::{Run, Workspace};
+use crate::workspace::Workspace;
 
 /// Like the workflow of the other tests, but nothing is committed.
 const OPEN: &str = "---
@@ -41,10 +41,6 @@ fn refused_start(workspace: &Workspace, more: &[&str]) -> String {
     let run = workspace.onloop(&args).expect_exit(4);
     assert_eq!(run.stdout, "");
     run.stderr
-}
-
-fn last_line(run: &Run) -> &str {
-    run.stderr.lines().last().unwrap_or_default()
 }
 
 #[test]
