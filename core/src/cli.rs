@@ -3,6 +3,7 @@
 mod grammar;
 mod old_name;
 
+use std::future::ready;
 use std::pin::Pin;
 
 use clap::{CommandFactory, Parser};
@@ -10,6 +11,7 @@ use clap::{CommandFactory, Parser};
 use grammar::{Cli, FleetArgs, PermitVerb, ReceiptVerb, SessionVerb, Verb};
 
 use onloop_effect::{Exit, Io, Program, Start};
+use onloop_engine::error::{CommandError, ErrorKind, exit_of};
 use onloop_servers::lsp::lsp;
 use onloop_servers::mcp::mcp;
 use onloop_servers::watch::{WatchArgs, watch};
@@ -17,9 +19,9 @@ use onloop_servers::web::web;
 use onloop_verbs::auto::{auto, with_argument_last};
 use onloop_verbs::permit;
 use onloop_verbs::{
-    NO_FLEET, ReceiptArgs, RunArgs, abandon, adopt, approve, called_as_hook, compile, confine,
-    diff, doctor, fetch, finalize, finish, gate, hook, init, install, lint, list, locate, new,
-    next, normalize, notify, prepare, push, receipt, receipt_key, receipt_verify, relocate, replay,
+    ReceiptArgs, RunArgs, abandon, adopt, approve, called_as_hook, compile, confine, diff, doctor,
+    fetch, finalize, finish, gate, hook, init, install, lint, list, locate, new, next, no_fleet,
+    normalize, notify, prepare, push, receipt, receipt_key, receipt_verify, relocate, replay,
     report, resume, run, schema, session_clear, session_done, session_list, session_show,
     session_stop, status, step, summary, transcript, undo, uninstall,
 };
@@ -59,7 +61,7 @@ pub fn run_args(argv: &[String]) -> Option<RunArgs> {
 /// Runs the verb named by the command line.
 pub async fn main(io: Io) -> Exit {
     if let Some(args) = called_as_hook(&io.start().argv) {
-        return hook(&io, &args).await;
+        return exit_of(&io, hook(&io, &args).await).await;
     }
     let is_old_name = old_name::is_called(&io.start().argv);
     let verb = match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
@@ -69,13 +71,16 @@ pub async fn main(io: Io) -> Exit {
             return if is_old_name { old_name::exit(exit) } else { exit };
         }
     };
-    let exit = perform(&io, &verb).await;
+    let exit = exit_of(&io, perform(&io, &verb).await).await;
     if is_old_name && old_name::knows(&verb) { old_name::exit(exit) } else { exit }
 }
 
+/// How a verb ends.
+type Ended = Result<Exit, CommandError>;
+
 /// The part of the program that is the verb's own. What each of them needs while it waits is put
 /// aside here, so that a verb does not carry the room that all the others would need.
-fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> + 'a>> {
+fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Ended> + 'a>> {
     match verb {
         Verb::Run(args) => Box::pin(run(io, args)),
         Verb::Resume(args) => Box::pin(resume(io, args)),
@@ -119,10 +124,11 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
         Verb::Install(args) => Box::pin(install(io, args)),
         Verb::Uninstall(args) => Box::pin(uninstall(io, args)),
         Verb::Doctor(args) => Box::pin(doctor(io, args)),
-        Verb::Mcp => Box::pin(mcp(io)),
+        Verb::Mcp => Box::pin(async { Ok(mcp(io).await) }),
         Verb::Lsp => Box::pin(lsp(io)),
         Verb::Web(args) => Box::pin(web(io, args)),
-        Verb::Fleet(FleetArgs { words: _ }) => Box::pin(no_fleet(io)),
+        // A host that has the fleet's program does not come here.
+        Verb::Fleet(FleetArgs { words: _ }) => Box::pin(ready(Err(no_fleet()))),
         Verb::Replay(args) => Box::pin(replay(io, args, program)),
         Verb::Schema(args) => Box::pin(schema(io, args)),
         Verb::Completions(args) => Box::pin(completions(io, args.shell)),
@@ -130,25 +136,17 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Exit> 
     }
 }
 
-/// A host that has the fleet's program does not come here.
-async fn no_fleet(io: &Io) -> Exit {
-    io.note(NO_FLEET).await;
-    Exit::Refused
-}
-
-async fn receipt_or(io: &Io, verb: Option<&ReceiptVerb>, args: Option<&ReceiptArgs>) -> Exit {
+async fn receipt_or(io: &Io, verb: Option<&ReceiptVerb>, args: Option<&ReceiptArgs>) -> Ended {
     match (verb, args) {
         (Some(ReceiptVerb::Verify(args)), _) => receipt_verify(io, args).await,
         (Some(ReceiptVerb::Key), _) => receipt_key(io).await,
         (None, Some(args)) => receipt(io, args).await,
-        (None, None) => {
-            io.note("error: name a run, or `verify` or `key`\n  onloop receipt --help").await;
-            Exit::Usage
-        }
+        (None, None) => Err(CommandError::usage("no run was named, nor `verify` or `key`")
+            .fix_by("read how it is called", "onloop receipt --help")),
     }
 }
 
-async fn session(io: &Io, verb: &SessionVerb) -> Exit {
+async fn session(io: &Io, verb: &SessionVerb) -> Ended {
     match verb {
         SessionVerb::List(args) => session_list(io, args).await,
         SessionVerb::Show(args) => session_show(io, args).await,
@@ -170,25 +168,19 @@ async fn explain(io: &Io, error: &clap::Error) -> Exit {
     }
 }
 
-async fn completions(io: &Io, shell: clap_complete::Shell) -> Exit {
+async fn completions(io: &Io, shell: clap_complete::Shell) -> Ended {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command(), "onloop", &mut script);
     io.result(String::from_utf8_lossy(&script).into_owned()).await;
-    Exit::Done
+    Ok(Exit::Done)
 }
 
-async fn man(io: &Io) -> Exit {
+async fn man(io: &Io) -> Ended {
     let mut page = Vec::new();
-    match clap_mangen::Man::new(command()).render(&mut page) {
-        Ok(()) => {
-            io.result(String::from_utf8_lossy(&page).into_owned()).await;
-            Exit::Done
-        }
-        Err(error) => {
-            io.note(format!("error: {error}")).await;
-            Exit::Bug
-        }
-    }
+    let rendered = clap_mangen::Man::new(command()).render(&mut page);
+    rendered.map_err(|error| CommandError::new(ErrorKind::Bug, error.to_string()))?;
+    io.result(String::from_utf8_lossy(&page).into_owned()).await;
+    Ok(Exit::Done)
 }
 
 #[cfg(test)]

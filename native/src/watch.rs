@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use onloop_core::documents::board::Board;
 use onloop_core::effect::{Exit, Io, Program, Redaction, Start};
 use onloop_core::engine::board::Lookout;
+use onloop_core::engine::error::verb_program;
 use onloop_core::watch::{WatchArgs, demand_screen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -41,14 +42,11 @@ pub(crate) fn watch(
 ) -> Exit {
     let only = Rc::new(RefCell::new(None));
     let to = only.clone();
-    let demand = async move |io: Io| match demand_screen(&io, &args).await {
-        Ok(only) => {
-            *to.borrow_mut() = only;
-            Exit::Done
-        }
-        Err(exit) => exit,
+    let demand = async move |io: Io| {
+        *to.borrow_mut() = demand_screen(&io, &args).await?;
+        Ok(Exit::Done)
     };
-    let exit = drive(host, Program::new(start.clone(), demand));
+    let exit = drive(host, verb_program(start.clone(), demand));
     if exit != Exit::Done {
         return exit;
     }

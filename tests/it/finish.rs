@@ -94,7 +94,7 @@ fn keeping_records_and_touches_nothing() {
     assert!(run.workspace.worktree("hotl/x").join("work.txt").exists());
     let said = run.refused(&["merge"]);
     assert!(
-        said.starts_with("ERROR: Finish outcome already recorded: kept. Use --force"),
+        said.starts_with("error: Finish outcome already recorded: kept. Use --force"),
         "{said}"
     );
     assert_eq!(run.done(&["merge", "--force"])["disposition"], "merged");
@@ -151,11 +151,11 @@ fn a_target_that_has_gone_on_is_not_merged_unverified() {
     let root = run.workspace.worktree("hotl/x").canonicalize().unwrap();
     let (root, id) = (root.to_str().unwrap(), &run.id);
     assert_eq!(
-        said,
+        crate::flat(&said),
         format!(
-            "ERROR: main has commits that hotl/x does not have; both were never verified:\n  \
-             work.txt\nTake them in:\n  git -C {root} merge main\nVerify again, then finish:\n  \
-             onloop finalize --run-id {id}\n"
+            "error: `main` has commits that `hotl/x` does not have; both were never verified \
+             work.txt fix: take them in: git -C {root} merge main fix: verify again, then finish: \
+             onloop finalize --run-id {id}"
         )
     );
     assert_eq!(run.workspace.git_says(&["for-each-ref"]), before);
@@ -175,11 +175,11 @@ fn uncommitted_work_is_never_lost() {
     let root = run.workspace.worktree("hotl/x").canonicalize().unwrap();
     let id = &run.id;
     assert_eq!(
-        said,
+        crate::flat(&said),
         format!(
-            "ERROR: Files in {} are not as they were verified (checkpoint 1-1):\n  precious.txt\n\
-             Verify again, then finish:\n  onloop finalize --run-id {id}\nOr take them back:\n  \
-             onloop undo {id} 1-1\n",
+            "error: files in `{}` are not as they were verified (checkpoint 1-1) precious.txt fix: \
+             verify again, then finish: onloop finalize --run-id {id} fix: or take them back: \
+             onloop undo {id} 1-1",
             root.to_str().unwrap()
         )
     );
@@ -187,7 +187,11 @@ fn uncommitted_work_is_never_lost() {
     std::fs::remove_file(&precious).unwrap();
     run.workspace.write("README.md", "changed\n");
     let said = run.refused(&["merge"]);
-    assert!(said.contains("Uncommitted files") && said.contains("README.md"), "{said}");
+    assert!(
+        crate::flat(&said).contains("uncommitted files")
+            && crate::flat(&said).contains("README.md"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -195,7 +199,10 @@ fn discarding_needs_to_be_confirmed_and_keeps_the_record() {
     let run = Finished::new("worktree");
     for words in [&["discard"][..], &["discard", "--confirm", "yes"]] {
         let said = run.refused(words);
-        assert_eq!(said, "ERROR: Discard is destructive. Re-run with --confirm discard.\n");
+        assert_eq!(
+            said,
+            "error: discarding the work is destructive\n  fix: run this again with --confirm discard\n"
+        );
     }
     let finish = run.done(&["discard", "--confirm", "discard"]);
     assert_eq!(finish["disposition"], "discarded");
@@ -203,7 +210,7 @@ fn discarding_needs_to_be_confirmed_and_keeps_the_record() {
     assert!(!run.workspace.worktree("hotl/x").exists());
     assert_eq!(run.workspace.record()["finish"]["disposition"], "discarded");
     let said = run.refused(&["keep", "--force"]);
-    assert!(said.contains("Nothing of the work is left"), "{said}");
+    assert!(crate::flat(&said).contains("Nothing of the work is left"), "{said}");
 }
 
 #[test]
@@ -212,8 +219,8 @@ fn a_blocked_run_can_be_kept_or_discarded_and_nothing_else() {
     let run = Finished::of("worktree", &broken, 1);
     let said = run.refused(&["merge"]);
     assert_eq!(
-        said,
-        "ERROR: Finish disposition 'merged' requires a completed run. Current status: blocked\n"
+        crate::flat(&said),
+        "error: Finish disposition 'merged' requires a completed run. Current status: blocked"
     );
     assert_eq!(run.done(&["keep"])["disposition"], "kept");
     run.done(&["discard", "--confirm", "discard", "--force"]);
@@ -226,7 +233,7 @@ fn a_blocked_run_can_be_kept_or_discarded_and_nothing_else() {
 fn publishing_pushes_and_a_failed_pull_request_can_be_made_up_for() {
     let run = Finished::new("worktree");
     let said = run.refused(&["publish"]);
-    assert!(said.contains("there is no remote `origin` in "), "{said}");
+    assert!(crate::flat(&said).contains("there is no remote `origin` in "), "{said}");
     run.workspace.git_says(&["init", "--quiet", "--bare", "../remote.git"]);
     run.workspace.git_says(&["remote", "add", "origin", "../remote.git"]);
     let gh = run.workspace.path("../bin/gh");
@@ -236,7 +243,7 @@ fn publishing_pushes_and_a_failed_pull_request_can_be_made_up_for() {
     };
     script("echo 'no login' >&2; exit 4");
     let said = run.refused(&["publish", "--create-pr"]);
-    assert!(said.contains("no pull request was opened:\n  no login\n"), "{said}");
+    assert!(said.contains("no pull request was opened\n  cause: no login\n"), "{said}");
     let pushed = run.workspace.git_says(&["ls-remote", "origin", "refs/heads/hotl/x"]);
     assert!(pushed.starts_with(&run.workspace.git_says(&["rev-parse", "hotl/x"])), "{pushed}");
     assert!(run.refused(&["keep"]).contains("--create-pr"), "the way on is named");
@@ -272,7 +279,7 @@ fn a_host_that_made_the_branch_keeps_it() {
     let id = workspace.record()["run_id"].as_str().unwrap().to_owned();
     let run = Finished { workspace, id };
     let said = run.refused(&["discard", "--confirm", "discard"]);
-    assert!(said.contains("Branch feature was not made for this run"), "{said}");
+    assert!(crate::flat(&said).contains("branch `feature` was not made for this run"), "{said}");
     let finish = run.done(&["merge"]);
     assert_eq!(
         (&finish["target_branch"], &finish["branch_action"]),
@@ -285,20 +292,20 @@ fn a_host_that_made_the_branch_keeps_it() {
 fn what_cannot_be_meant_is_refused() {
     let run = Finished::new("worktree");
     for (words, reason) in [
-        (&["merge", "--target-branch", "hotl/x"][..], "Target branch must differ"),
-        (&["merge", "--target-branch", "nowhere"], "Target branch does not exist: nowhere"),
+        (&["merge", "--target-branch", "hotl/x"][..], "target branch must differ"),
+        (&["merge", "--target-branch", "nowhere"], "target branch `nowhere` does not exist"),
         (&["merge", "--target-branch=--x"], "--target-branch: `--x` is not a name"),
         (&["publish", "--remote=-x"], "--remote: `-x`"),
         (&["publish", "--pr-url", "javascript:x"], "--pr-url must be an http or https address"),
     ] {
         let run = run.finish(words);
         assert_ne!(run.exit, Some(0), "{words:?}");
-        assert!(run.stderr.contains(reason), "{words:?}: {}", run.stderr);
+        assert!(crate::flat(&run.stderr).contains(reason), "{words:?}: {}", run.stderr);
     }
     let said = run.workspace.onloop(&["finish", "nobody-x", "keep"]).expect_exit(1).stderr;
     assert_eq!(
-        said,
-        "ERROR: Could not locate HOTL run nobody-x in the repo checkout or its worktrees.\n"
+        crate::flat(&said),
+        "error: could not locate HOTL run `nobody-x` in the repo checkout or its worktrees"
     );
     assert!(run.workspace.worktree("hotl/x").exists());
 }

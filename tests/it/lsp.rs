@@ -139,7 +139,7 @@ fn broken_frames_end_the_conversation_and_wrong_ones_do_not() {
         let mut server = Server::start(&workspace);
         server.write(bytes.as_bytes());
         assert_eq!(server.read()["error"]["message"], why);
-        let expected = format!("error: {why}; the conversation ends here\n");
+        let expected = format!("error: the conversation with the editor ended\n  cause: {why}\n");
         assert_eq!(server.end(), (Some(1), String::new(), expected));
     }
     let mut server = Server::start(&workspace);

@@ -1,5 +1,10 @@
 //! One binary for all integration tests: one link, and tests run in parallel.
 
+/// What was said, with one blank for each line break: errors are wrapped.
+pub(crate) fn flat(said: &str) -> String {
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 mod agents;
 #[cfg(unix)]
 pub(crate) mod approval;

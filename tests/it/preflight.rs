@@ -57,7 +57,7 @@ fn without_git_or_with_mode_none_the_work_stays_here() {
     assert_eq!(prepared.repo_root, None);
     assert_eq!(prepared.execution_root, machine.text("plain"));
     assert_eq!(prepared.branch.as_deref(), Some("hotl/x"));
-    assert!(outcome.notes.contains("no git repository"), "{}", outcome.notes);
+    assert!(crate::flat(&outcome.notes).contains("no git repository"), "{}", outcome.notes);
 
     let machine = Machine::with_repository();
     machine.write("repo/src.rs", "uncommitted");
@@ -86,13 +86,13 @@ fn a_workflow_outside_the_repository_is_refused() {
     machine.write("hotl-workflow-x.md", "");
     let outcome = machine.run_file("../hotl-workflow-x.md", &plan(), &flags());
     assert_eq!(outcome.exit(), Exit::Refused);
-    // Where lines break depends on how long the folder's name is.
-    let said = outcome.notes.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = crate::flat(&outcome.notes);
     assert_eq!(
         said,
         format!(
-            "preflight: the workflow `{}` is outside the repository `{}` cd FOLDER run this inside \
-             the workflow's own repository --mode none work where you are and leave git alone",
+            "error: the workflow `{}` is outside the repository `{}` fix: run this inside the \
+             workflow's own repository: cd FOLDER fix: work where you are and leave git alone: --mode \
+             none",
             machine.text("hotl-workflow-x.md"),
             machine.text("repo"),
         )
@@ -122,11 +122,14 @@ fn dirty_files_are_named_with_every_way_out() {
     assert_eq!(outcome.exit(), Exit::Refused);
     assert_eq!(
         outcome.notes,
-        "preflight: 1 file is not committed, and the work must not be mixed with it:\n\
-         \x20 say \"你好\".txt\n\
-         \x20 --stash                             stash them; `git stash pop` restores them\n\
-         \x20 git stash push --include-untracked  stash them yourself, then run this again\n\
-         \x20 git add, git commit                 clean up yourself, then run this again\n"
+        "error: 1 file is not committed, and the work must not be mixed with it:\n\
+         \x20        say \"你好\".txt\n\
+         \x20 fix: stash them; `git stash pop` restores them:\n\
+         \x20   --stash\n\
+         \x20 fix: stash them yourself, then run this again:\n\
+         \x20   git stash push --include-untracked\n\
+         \x20 fix: clean up yourself, then run this again:\n\
+         \x20   git add, git commit\n"
     );
     assert_eq!(machine.git("repo", &["worktree", "list"]).lines().count(), 1);
 }
@@ -203,7 +206,7 @@ fn on_a_feature_branch_every_choice_does_what_it_says() {
     machine.git("repo", &["switch", "--quiet", "--create", "feature/z"]);
     let outcome = machine.run(&plan(), &flags());
     for flag in ["--mode worktree", "--mode branch --branch feature/z", "--branch NAME"] {
-        assert!(outcome.notes.contains(flag), "{}", outcome.notes);
+        assert!(crate::flat(&outcome.notes).contains(flag), "{}", outcome.notes);
     }
 }
 
@@ -256,7 +259,7 @@ fn an_existing_worktree_is_continued_or_made_anew_as_the_flag_says() {
 
     let second = machine.run(&plan(), &flags());
     assert_eq!(second.exit(), Exit::Refused);
-    assert!(second.notes.contains("--on-existing reuse"), "{}", second.notes);
+    assert!(crate::flat(&second.notes).contains("--on-existing reuse"), "{}", second.notes);
 
     machine.write("repo/hotl-workflow-x.md", "edited\n");
     let reuse = PreflightFlags { on_existing: Some(OnExisting::Reuse), ..flags() };
@@ -270,7 +273,11 @@ fn an_existing_worktree_is_continued_or_made_anew_as_the_flag_says() {
     let outcome = machine.run(&plan(), &recreate);
     assert_eq!(outcome.prepared().execution_root, root);
     assert!(!machine.path(".hotl-worktrees/repo/hotl-x/work.txt").exists());
-    assert!(outcome.notes.contains(&format!("git branch hotl/x {lost}")), "{}", outcome.notes);
+    assert!(
+        crate::flat(&outcome.notes).contains(&format!("git branch hotl/x {lost}")),
+        "{}",
+        outcome.notes
+    );
     assert_eq!(machine.read("repo/.hotl/state/old.json"), "{}");
     assert_eq!(machine.read("repo/.hotl/logs/old/1-1.log"), "said");
 }
@@ -295,7 +302,11 @@ fn branches_whose_folders_coincide_are_told_apart() {
     machine.run(&plan(), &branch("a/b")).prepared();
     let outcome = machine.run(&plan(), &branch("a-b"));
     assert_eq!(outcome.exit(), Exit::Refused);
-    assert!(outcome.notes.contains("taken by the worktree of branch `a/b`"), "{}", outcome.notes);
+    assert!(
+        crate::flat(&outcome.notes).contains("taken by the worktree of branch `a/b`"),
+        "{}",
+        outcome.notes
+    );
 }
 
 #[test]
@@ -330,7 +341,7 @@ fn a_symbolic_link_in_a_commit_does_not_lead_the_workflow_out_of_the_worktree() 
     let reuse = PreflightFlags { on_existing: Some(OnExisting::Reuse), stash: false, ..flags() };
     let outcome = machine.run_file("docs/x-workflow.md", &plan(), &reuse);
     assert_eq!(outcome.exit(), Exit::Refused);
-    assert!(outcome.notes.contains("not a folder"), "{}", outcome.notes);
+    assert!(crate::flat(&outcome.notes).contains("not a folder"), "{}", outcome.notes);
     assert_eq!(std::fs::read_dir(machine.path("outside")).unwrap().count(), 0);
     assert!(!machine.path(".hotl-worktrees").exists());
 }
@@ -378,7 +389,7 @@ fn nothing_new_is_left_behind(machine: fn() -> Machine, flags: &PreflightFlags) 
         }
         let row = format!("failing at {failing}: {}", outcome.notes);
         assert_eq!(outcome.exit(), Exit::Refused, "{row}");
-        assert!(outcome.notes.contains("no luck"), "{row}");
+        assert!(crate::flat(&outcome.notes).contains("no luck"), "{row}");
         assert_eq!(machine.git("repo", &["branch", "--show-current"]), "main", "{row}");
         let added = |before: &str, after: &str| {
             after.lines().any(|line| !before.lines().any(|old| old == line))
@@ -389,7 +400,10 @@ fn nothing_new_is_left_behind(machine: fn() -> Machine, flags: &PreflightFlags) 
             assert!(!machine.path(".hotl-worktrees").exists(), "{row}");
         }
         for branch in branches.lines().filter(|old| !machine.branches().contains(old)) {
-            assert!(outcome.notes.contains(&format!("git branch {branch} ")), "{row}");
+            assert!(
+                crate::flat(&outcome.notes).contains(&format!("git branch {branch} ")),
+                "{row}"
+            );
         }
         if flags.stash && !machine.path("repo/new.txt").exists() {
             assert!(outcome.notes.matches("git stash pop").count() >= 2, "{row}");
@@ -430,11 +444,10 @@ fn what_cannot_be_taken_back_is_named() {
     assert_eq!(outcome.exit(), Exit::Refused);
     let root = machine.text(".hotl-worktrees/repo/hotl-x");
     assert_eq!(
-        outcome.notes,
+        crate::flat(&outcome.notes),
         format!(
-            "preflight: could not copy the workflow file `hotl-workflow-x.md`: no luck\n\
-             \x20 the worktree `{root}` is left behind: no luck\n\
-             \x20 the branch `hotl/x` is left behind: no luck\n"
+            "error: could not copy the workflow file `hotl-workflow-x.md` the worktree `{root}` is \
+             left behind: no luck the branch `hotl/x` is left behind: no luck cause: no luck"
         )
     );
 }

@@ -51,9 +51,11 @@ fn what_is_not_a_trace_is_refused() {
     let path = folder.path().join("a.jsonl");
     std::fs::write(&path, "hello\n").unwrap();
     let shown = path.display();
-    let expected =
-        format!("error: cannot replay `{shown}`: its first line is not the header of a trace\n");
-    assert_eq!(replay(&path), (String::new(), expected, Some(2)));
+    let (said, notes, code) = replay(&path);
+    let expected = format!(
+        "error: cannot replay `{shown}` cause: its first line is not the header of a trace"
+    );
+    assert_eq!((said, crate::flat(&notes), code), (String::new(), expected, Some(2)));
 }
 
 #[cfg(unix)]

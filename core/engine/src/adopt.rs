@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::begin::invalid_workflow;
+use crate::error::{CommandError, ErrorKind};
 use crate::store::Store;
 use onloop_documents::ledger;
-use onloop_effect::{Durability, Exit, Expect, Failure, Io, Version};
+use onloop_effect::{Durability, Expect, Failure, Io, Version};
 use onloop_run::{Adoption, Event, Run, Written};
-use onloop_syntax::diagnostic::{self, Severity};
+use onloop_syntax::diagnostic::Diagnostic;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow::{self as workflow, Plan, Step};
@@ -30,7 +32,7 @@ struct Looked {
     version: Version,
     /// `None`: it has errors.
     plan: Option<Plan>,
-    diagnostics: Vec<diagnostic::Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 /// Makes sure that the workflow file still says what the run does: the one where the run works, and
@@ -38,9 +40,9 @@ struct Looked {
 ///
 /// # Errors
 ///
-/// [`Exit::Refused`] when a file was edited and nobody has said what is to become of that,
-/// [`Exit::Usage`] when the file that is to be adopted has errors. Both have been explained.
-pub(crate) async fn agree(io: &Io, store: &mut Store, edited: Edited) -> Result<(), Exit> {
+/// A file was edited and nobody has said what is to become of that, or the file that is to be adopted has
+/// errors.
+pub(crate) async fn agree(io: &Io, store: &mut Store, edited: Edited) -> Result<(), CommandError> {
     let place = &store.run().place;
     let (path, source) = (place.workflow_path.clone(), place.source_workflow_path.clone());
     if store.run().terms.plan_digest.is_empty() {
@@ -49,7 +51,7 @@ pub(crate) async fn agree(io: &Io, store: &mut Store, edited: Edited) -> Result<
     }
     let worked_on = match look(io, &path).await {
         Ok(looked) => Some(looked),
-        Err(failure) if failure.is_interrupted() => return Err(Exit::Interrupted),
+        Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
         Err(failure) => {
             // The record holds everything that the run needs.
             io.note(format!("warning: the workflow file is not looked at: {failure}")).await;
@@ -113,14 +115,14 @@ fn is_edited(source: &Looked, known: &BTreeSet<String>) -> bool {
 }
 
 /// Puts what a person adopted where the run works.
-async fn copy(io: &Io, from: &Looked, to: &Looked) -> Result<(), Exit> {
+async fn copy(io: &Io, from: &Looked, to: &Looked) -> Result<(), CommandError> {
     let expect = Expect::Version(to.version.clone());
     match io.write(&to.path, from.bytes.clone(), expect, Durability::Durable).await {
         Ok(_) => Ok(()),
         Err(failure) => {
             let (from, to) = (text::one_line(&from.path), text::one_line(&to.path));
-            io.note(format!("error: {from} could not be copied to {to}: {failure}")).await;
-            Err(Exit::Refused)
+            let what = format!("`{from}` could not be copied to `{to}`");
+            Err(CommandError::from(failure).context(what))
         }
     }
 }
@@ -133,20 +135,19 @@ async fn settle(
     edited: Edited,
     file: &Looked,
     copy_to: Option<&Looked>,
-) -> Result<(), Exit> {
+) -> Result<(), CommandError> {
     let which = match copy_to {
-        Some(_) => format!("the workflow file in your checkout, {},", text::one_line(&file.path)),
+        Some(_) => format!("the workflow file in your checkout, `{}`,", text::one_line(&file.path)),
         None => "the workflow file".to_owned(),
     };
     let Some(plan) = &file.plan else {
-        let is_error = |d: &&diagnostic::Diagnostic| d.severity == Severity::Error;
-        let errors: Vec<_> = file.diagnostics.iter().filter(is_error).cloned().collect();
-        let terminal = io.start().terminal;
-        let columns = usize::from(terminal.columns);
-        let (path, styled) = (&file.path, terminal.stderr);
-        io.note(diagnostic::human::render(path, &file.bytes, &errors, styled, columns)).await;
-        io.note("error: the workflow file was edited since the run began and has errors now").await;
-        return Err(if edited == Edited::Adopted { Exit::Usage } else { Exit::Refused });
+        let invalid = invalid_workflow(io, &file.path, &file.bytes, &file.diagnostics);
+        let kind = match edited {
+            Edited::Adopted => ErrorKind::Usage,
+            Edited::Told | Edited::Left => ErrorKind::Refused,
+        };
+        let what = "the workflow file was edited since the run began and has errors now";
+        return Err(invalid.context(what).of_kind(kind));
     };
     let differences = differences(store.run(), plan);
     if differences.is_empty() {
@@ -156,15 +157,18 @@ async fn settle(
     let list: String = differences.iter().map(|line| format!("  {line}\n")).collect();
     match edited {
         Edited::Told => {
-            let (id, file) = (store.run().id.clone(), text::shell_word(&file.path));
-            io.note(format!(
-                "error: {which} was edited since the run began:\n{list}\
-                 Use the edited file and keep the finished steps:\n  onloop resume {id} --adopt\n\
-                 Go on with the plan that the run has:\n  onloop resume {id} --no-adopt\n\
-                 Or start anew with it:\n  onloop run {file} --fresh"
-            ))
-            .await;
-            Err(Exit::Refused)
+            let (id, file) = (&store.run().id, text::shell_word(&file.path));
+            Err(CommandError::refused(format!("{which} was edited since the run began"))
+                .listing(differences)
+                .fix_by(
+                    "use the edited file and keep the finished steps",
+                    format!("onloop resume {id} --adopt"),
+                )
+                .fix_by(
+                    "continue with the plan that the run has",
+                    format!("onloop resume {id} --no-adopt"),
+                )
+                .fix_by("start anew with it", format!("onloop run {file} --fresh")))
         }
         Edited::Left => {
             io.note(format!("Not adopted: {which} was edited since the run began:\n{list}")).await;
@@ -172,7 +176,7 @@ async fn settle(
         }
         Edited::Adopted => {
             io.note(format!("Adopted the edited workflow:\n{list}")).await;
-            adopt(io, store, plan).await?;
+            adopt(store, plan).await?;
             match copy_to {
                 Some(to) => copy(io, file, to).await,
                 None => Ok(()),
@@ -182,7 +186,7 @@ async fn settle(
 }
 
 /// Has the run go on with `plan`, durably.
-async fn adopt(io: &Io, store: &mut Store, plan: &Plan) -> Result<(), Exit> {
+async fn adopt(store: &mut Store, plan: &Plan) -> Result<(), CommandError> {
     let written = Written::of(plan);
     let plan = plan.clone().into_parts();
     let adoption = Adoption {
@@ -198,17 +202,8 @@ async fn adopt(io: &Io, store: &mut Store, plan: &Plan) -> Result<(), Exit> {
         steps: plan.steps,
         digest: plan.digest,
     };
-    let refused = match store.apply(Event::PlanAdopted(Box::new(adoption))) {
-        Ok(()) => store.commit().await.err().map(|error| error.to_string()),
-        Err(refusal) => Some(refusal.to_string()),
-    };
-    match refused {
-        None => Ok(()),
-        Some(why) => {
-            io.note(format!("error: {why}")).await;
-            Err(Exit::Refused)
-        }
-    }
+    store.apply(Event::PlanAdopted(Box::new(adoption)))?;
+    Ok(store.commit().await?)
 }
 
 /// What differs between the plan that the run began with and the one in the file, a line each.

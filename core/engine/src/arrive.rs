@@ -2,11 +2,11 @@
 //! in it the files of its last checkpoint.
 
 use crate::decide::decider;
-use crate::exit::refused_by;
+use crate::error::CommandError;
 use crate::store::{Paths, StateHome, Store};
 use crate::travel::{BRANCH, Remote, RemoteLedger};
 use onloop_documents::ledger::{checkpoint_at, restored_to};
-use onloop_effect::{BranchName, Exit, Failure, FailureKind, GitRequest, Io, Repository};
+use onloop_effect::{BranchName, Failure, FailureKind, GitRequest, Io, Repository};
 use onloop_run::preflight::worktree_path;
 use onloop_run::{Checkpoint, Door, Run, RunStatus};
 use onloop_syntax::limits;
@@ -32,36 +32,37 @@ const ARRIVED: &str = "arrived";
 ///
 /// # Errors
 ///
-/// The exit of the program; why has been said.
-pub async fn arrive(io: &Io, arrival: &Arrival<'_>) -> Result<Store, Exit> {
+/// The run cannot be put to work here.
+pub(crate) async fn arrive(io: &Io, arrival: &Arrival<'_>) -> Result<Store, CommandError> {
     let run = &arrival.ledger.ledger.run;
-    let home = or_refuse(io, run, StateHome::of(io)).await?;
+    let home = StateHome::of(io).map_err(unfetched(run))?;
     let paths = Paths::new(&home, "", arrival.id);
     // Whoever drives it here would go on behind what comes.
     let driver = paths.driver_lock();
-    or_refuse(io, run, io.lock(&driver, 0).await).await?;
+    io.lock(&driver, 0).await.map_err(unfetched(run))?;
     let arrived = arrive_alone(io, arrival, &paths).await;
     let _ = io.unlock(&driver).await;
     arrived
 }
 
-async fn arrive_alone(io: &Io, arrival: &Arrival<'_>, paths: &Paths) -> Result<Store, Exit> {
+async fn arrive_alone(
+    io: &Io,
+    arrival: &Arrival<'_>,
+    paths: &Paths,
+) -> Result<Store, CommandError> {
     let run = &arrival.ledger.ledger.run;
     let main = &arrival.repository.main_root;
     // Otherwise nothing is left to do in a checkout.
     let has_work = run.finish.is_none() && run.status != RunStatus::Abandoned;
     let (mut root, mut lost) = (main.clone(), Vec::new());
     if has_work {
-        root = or_refuse(io, run, check_out(io, arrival, run).await).await?;
+        root = check_out(io, arrival, run).await.map_err(unfetched(run))?;
         lost = left_behind(io, arrival, run, &root).await;
         let last = last_work(arrival, run, &lost);
-        or_refuse(io, run, restore(io, run, last, &root, paths.index()).await).await?;
+        restore(io, run, last, &root, paths.index()).await.map_err(unfetched(run))?;
     }
     // Last: a run that is known here has its files.
-    let store = match Store::receive(io, arrival.id, &arrival.ledger.bytes).await {
-        Ok(store) => store,
-        Err(error) => return Err(refused_by(io, &error).await),
-    };
+    let store = Store::receive(io, arrival.id, &arrival.ledger.bytes).await?;
     match store.arrive(&root, main, lost, decider(io, Door::Command)).await {
         Ok(mut store) => {
             // The boxes came as they were when the files were kept.
@@ -70,7 +71,7 @@ async fn arrive_alone(io: &Io, arrival: &Arrival<'_>, paths: &Paths) -> Result<S
             }
             Ok(store)
         }
-        Err(error) => Err(refused_by(io, &error).await),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -194,13 +195,7 @@ async fn restore(
     Ok(())
 }
 
-async fn or_refuse<T>(io: &Io, run: &Run, result: Result<T, Failure>) -> Result<T, Exit> {
-    match result {
-        Ok(value) => Ok(value),
-        Err(failure) => {
-            let message = text::printable(&failure.message);
-            io.note(format!("error: run {} was not fetched: {}", run.id, message.trim_end())).await;
-            Err((&failure).into())
-        }
-    }
+fn unfetched(run: &Run) -> impl Fn(Failure) -> CommandError {
+    let what = format!("run `{}` was not fetched", run.id);
+    move |failure| CommandError::from(failure).context(&what)
 }

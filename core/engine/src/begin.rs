@@ -3,33 +3,35 @@
 use std::collections::BTreeSet;
 
 use crate::decide::decider;
+use crate::error::{CommandError, ErrorKind};
 use crate::find_run::copies;
 use crate::store::{Paths, StateHome, Store, StoreError, refuse_links};
 use onloop_documents::ledger::Origin;
-use onloop_effect::{Exit, Failure, FailureKind, Io};
+use onloop_effect::{Failure, FailureKind, Io};
 use onloop_run::preflight::Prepared;
 use onloop_run::{Beginning, Door, Place, Run, unique_id};
-use onloop_syntax::diagnostic::{self, Severity};
+use onloop_syntax::diagnostic::{Diagnostic, Severity, human};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow::{self as workflow, Plan};
 
 /// Reads and checks the file; errors are shown with their source lines, warnings counted.
-pub async fn read_plan(io: &Io, file: &str) -> Result<Plan, Exit> {
+pub(crate) async fn read_plan(io: &Io, file: &str) -> Result<Plan, CommandError> {
     let bytes = match io.read(file, limits::WORKFLOW_BYTES as u64).await {
         Ok((bytes, _)) => bytes,
         Err(failure) => {
-            io.note(format!("error: {failure}")).await;
-            return Err(match failure.kind {
-                FailureKind::NotFound | FailureKind::TooLarge | FailureKind::Invalid => Exit::Usage,
-                _ => Exit::Refused,
-            });
+            let is_usage = matches!(
+                failure.kind,
+                FailureKind::NotFound | FailureKind::TooLarge | FailureKind::Invalid
+            );
+            let kind = if is_usage { ErrorKind::Usage } else { ErrorKind::Refused };
+            return Err(CommandError::from(failure).of_kind(kind));
         }
     };
     let parsed = workflow::parse(file, &bytes);
-    let is_error = |d: &&diagnostic::Diagnostic| d.severity == Severity::Error;
-    let errors: Vec<_> = parsed.diagnostics.iter().filter(is_error).cloned().collect();
-    let warnings = parsed.diagnostics.len() - errors.len();
+    let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
+    let errors = parsed.diagnostics.iter().filter(is_error).count();
+    let warnings = parsed.diagnostics.len() - errors;
     match parsed.plan {
         Some(plan) => {
             if warnings > 0 {
@@ -39,16 +41,24 @@ pub async fn read_plan(io: &Io, file: &str) -> Result<Plan, Exit> {
             }
             Ok(plan)
         }
-        None => {
-            let terminal = io.start().terminal;
-            let columns = usize::from(terminal.columns);
-            let text = diagnostic::human::render(file, &bytes, &errors, terminal.stderr, columns);
-            io.note(text).await;
-            let count = text::counted(errors.len() as u64, "error");
-            io.note(format!("{count} in {file}; nothing was changed")).await;
-            Err(Exit::Usage)
-        }
+        None => Err(invalid_workflow(io, file, &bytes, &parsed.diagnostics)),
     }
+}
+
+/// The errors of a workflow file, with their source lines.
+pub(crate) fn invalid_workflow(
+    io: &Io,
+    file: &str,
+    bytes: &[u8],
+    diagnostics: &[Diagnostic],
+) -> CommandError {
+    let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
+    let errors: Vec<_> = diagnostics.iter().filter(is_error).cloned().collect();
+    let terminal = io.start().terminal;
+    let columns = usize::from(terminal.columns);
+    let count = text::counted(errors.len() as u64, "error");
+    CommandError::usage(format!("`{}` has {count}; nothing was changed", text::one_line(file)))
+        .with_findings(human::render(file, bytes, &errors, terminal.stderr, columns))
 }
 
 /// Writes the record of a run that begins in `prepared`, with what `adapt` makes of its
@@ -59,19 +69,19 @@ pub async fn create(
     prepared: &Prepared,
     wanted: Option<&str>,
     adapt: impl Fn(Beginning) -> Beginning,
-) -> Result<Store, Exit> {
+) -> Result<Store, CommandError> {
     let root = &prepared.execution_root;
     // A foreign record of that name would be overwritten by our copy.
     let mut taken: BTreeSet<String> = copies(io, root).await.into_iter().collect();
-    let home = match usable_home(io, prepared).await {
-        Ok(home) => home,
-        Err(failure) => return Err(refuse(io, &StoreError::Failed(failure)).await),
+    let unwritten = |error: StoreError| {
+        CommandError::from(error).context("the record of the run could not be written")
     };
+    let home = usable_home(io, prepared).await.map_err(|failure| unwritten(failure.into()))?;
     let by = decider(io, Door::Command);
     // Another process may take the id between the look and the write: try the next one.
     for _ in 0..100 {
         let id = match wanted {
-            Some(wanted) if taken.contains(wanted) => return Err(refuse_taken(io, wanted).await),
+            Some(wanted) if taken.contains(wanted) => return Err(taken_id(wanted)),
             Some(wanted) => wanted.to_owned(),
             None => unique_id(&plan.slug, io.now(), |id| taken.contains(id)),
         };
@@ -81,7 +91,7 @@ pub async fn create(
                 taken.insert(id);
                 continue;
             }
-            return Err(refuse(io, &StoreError::Failed(failure)).await);
+            return Err(unwritten(failure.into()));
         }
         let run = Run::begin(plan, adapt(beginning(io, prepared, plan, id.clone())));
         match Store::create(io, run, &Origin::Begun, Some(&by)).await {
@@ -96,16 +106,16 @@ pub async fn create(
                 let _ = io.unlock(&driver).await;
                 taken.insert(id);
             }
-            Err(error) => return Err(refuse(io, &error).await),
+            Err(error) => return Err(unwritten(error)),
         }
     }
-    io.note("error: a hundred runs of this workflow began in this second").await;
-    Err(Exit::Refused)
+    Err(CommandError::refused("a hundred runs of this workflow began in this second")
+        .fix("wait a second, then try again"))
 }
 
-async fn refuse_taken(io: &Io, id: &str) -> Exit {
-    io.note(format!("error: there is a run {id} already; see it with: onloop status {id}")).await;
-    Exit::Refused
+fn taken_id(id: &str) -> CommandError {
+    CommandError::refused(format!("a run `{id}` exists already"))
+        .fix_by("look at it", format!("onloop status {id}"))
 }
 
 /// The state home, where neither it nor the copies of its records would be misplaced.
@@ -117,11 +127,6 @@ async fn usable_home(io: &Io, prepared: &Prepared) -> Result<StateHome, Failure>
     }
     refuse_links(io, &prepared.execution_root).await?;
     Ok(home)
-}
-
-async fn refuse(io: &Io, error: &StoreError) -> Exit {
-    io.note(format!("error: the record could not be written: {error}")).await;
-    error.into()
 }
 
 /// What a run begins with in `prepared`.

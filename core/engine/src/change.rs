@@ -1,27 +1,14 @@
-//! Changing a record, and saying so when the change is refused.
+//! Changing a record, durably.
 
-use crate::instruction::fits_now;
+use crate::error::{CommandError, ErrorKind};
+use crate::instruction::instruction;
 use crate::notify;
 use crate::store::{Store, StoreError};
-use onloop_effect::{Exit, Io};
-use onloop_run::{Decider, Event};
+use onloop_effect::Io;
+use onloop_run::{Decider, Event, Run};
 
-/// Changes the run, as `by` decided; durable after the next [`Store::commit`]. A refusal is said.
-pub(crate) async fn apply(
-    io: &Io,
-    store: &mut Store,
-    event: Event,
-    by: Option<Decider>,
-) -> Result<(), Exit> {
-    if let Err(refusal) = store.apply_by(event, by) {
-        io.note(format!("error: {refusal}")).await;
-        return Err(Exit::Refused);
-    }
-    Ok(())
-}
-
-/// Applies one event and makes it durable; a refusal is said in the words that agents match.
-pub async fn change(io: &Io, store: &mut Store, event: Event) -> Result<(), Exit> {
+/// Applies one event and makes it durable. An error says how the run stands and what comes next.
+pub(crate) async fn change(io: &Io, store: &mut Store, event: Event) -> Result<(), CommandError> {
     change_by(io, store, event, None).await
 }
 
@@ -31,23 +18,34 @@ pub async fn change_by(
     store: &mut Store,
     event: Event,
     by: Option<Decider>,
-) -> Result<(), Exit> {
-    let why = match store.apply_by(event, by) {
-        Err(refusal) => refusal.to_string(),
+) -> Result<(), CommandError> {
+    let error: CommandError = match store.apply_by(event, by) {
+        Err(refusal) => refusal.into(),
         Ok(()) => match store.commit().await {
             Ok(()) => {
                 notify::tell(io, store).await;
                 return Ok(());
             }
-            Err(StoreError::Overtaken(refusal)) => refusal.to_string(),
-            Err(error) => error.to_string(),
+            Err(StoreError::Overtaken(refusal)) => refusal.into(),
+            Err(error) => error.into(),
         },
     };
-    Err(refuse(io, store, &why).await)
+    Err(not_now(store.run(), error))
 }
 
-/// Says why a verb does not do what was asked for, how the run stands, and what fits now.
-pub async fn refuse(io: &Io, store: &Store, why: &str) -> Exit {
-    io.note(format!("ERROR: {why}\n{}", fits_now(store.run()))).await;
-    Exit::Failed
+/// `error` with how the run stands and what comes next, for an agent that drives it step by step.
+/// Commands that only a person may run are not named.
+pub(crate) fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {
+    let (id, status, now) = (&run.id, run.status.as_str(), run.standing().now);
+    let error = error.into().of_kind(ErrorKind::Failed);
+    let error = error.because(format!("run {id} is {status}: {now}"));
+    let next = instruction(run, "");
+    match (next.command(), next.needs_person) {
+        (Some(command), _) => error.fix_by("do what comes next", command),
+        (None, true) => error.fix_by(
+            "wait for the decision of a person, who has these choices",
+            format!("onloop next --run-id {id}"),
+        ),
+        (None, false) => error,
+    }
 }

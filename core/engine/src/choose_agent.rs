@@ -1,8 +1,9 @@
 //! Which agent acts: what was asked for, else what the workflow and the machine offer.
 
 use crate::ask::is_attended;
+use crate::error::CommandError;
 use onloop_agents::{self as agent, Agent, PRESETS, Preset, Reviewer};
-use onloop_effect::{Exit, FileKind, Io};
+use onloop_effect::{FileKind, Io};
 use onloop_syntax::text;
 use onloop_workflow::Step;
 use onloop_workflow::suggest::nearest;
@@ -32,7 +33,7 @@ pub(crate) async fn choose_agents(
     io: &Io,
     args: &AgentArgs,
     steps: Option<&[Step]>,
-) -> Result<Vec<Agent>, Exit> {
+) -> Result<Vec<Agent>, CommandError> {
     if let Some(line) = &args.agent_command {
         return Ok(vec![Agent::CommandLine(line.clone())]);
     }
@@ -41,7 +42,7 @@ pub(crate) async fn choose_agents(
     };
     let mut agents: Vec<Agent> = Vec::new();
     for name in names.split(',') {
-        let agent = named(io, name.trim()).await?;
+        let agent = named(io, name.trim())?;
         if !agents.contains(&agent) {
             agents.push(agent);
         }
@@ -52,27 +53,23 @@ pub(crate) async fn choose_agents(
     }
 }
 
-async fn named(io: &Io, name: &str) -> Result<Agent, Exit> {
+fn named(io: &Io, name: &str) -> Result<Agent, CommandError> {
     let Some(agent) = Agent::named(name) else {
         let name = text::one_line(name);
+        let suggestion = did_you_mean(&name, agent::AGENTS);
         let known = agent::AGENTS.join(", ");
-        io.note(format!(
-            "error: there is no agent `{name}`{}\n  Expected one of {known},\n  or \
-             --agent-command LINE.",
-            did_you_mean(&name, agent::AGENTS)
-        ))
-        .await;
-        return Err(Exit::Usage);
+        return Err(CommandError::usage(format!("there is no agent `{name}`{suggestion}"))
+            .fix(format!("name one of {known}, or give --agent-command LINE")));
     };
     if agent == Agent::You && !is_attended(io) {
-        io.note("error: the agent `you` needs a terminal; name another one with --agent").await;
-        return Err(Exit::Usage);
+        return Err(CommandError::usage("the agent `you` needs a terminal")
+            .fix("name another one with --agent"));
     }
     Ok(agent)
 }
 
 /// Those of several agents whose programs are there; says which are left out.
-async fn present(io: &Io, agents: Vec<Agent>) -> Result<Vec<Agent>, Exit> {
+async fn present(io: &Io, agents: Vec<Agent>) -> Result<Vec<Agent>, CommandError> {
     let (mut there, mut missing) = (Vec::new(), Vec::new());
     for agent in agents {
         match &agent {
@@ -84,12 +81,8 @@ async fn present(io: &Io, agents: Vec<Agent>) -> Result<Vec<Agent>, Exit> {
     }
     let names = missing.join(", ");
     if there.is_empty() {
-        io.note(format!(
-            "error: none of the agents is on PATH: {names}\n  Install one of them, or name \
-             another one with --agent."
-        ))
-        .await;
-        return Err(Exit::Usage);
+        return Err(CommandError::usage(format!("none of the agents is on PATH: {names}"))
+            .fix("install one of them, or name another one with --agent"));
     }
     if !missing.is_empty() {
         let verb = if missing.len() == 1 { "is" } else { "are" };
@@ -98,7 +91,7 @@ async fn present(io: &Io, agents: Vec<Agent>) -> Result<Vec<Agent>, Exit> {
     Ok(there)
 }
 
-async fn find_agent(io: &Io, steps: &[Step]) -> Result<Agent, Exit> {
+async fn find_agent(io: &Io, steps: &[Step]) -> Result<Agent, CommandError> {
     if !steps.is_empty() && steps.iter().all(|step| step.script.is_some()) {
         return Ok(Agent::Script);
     }
@@ -108,14 +101,13 @@ async fn find_agent(io: &Io, steps: &[Step]) -> Result<Agent, Exit> {
     if is_attended(io) {
         return Ok(Agent::You);
     }
-    io.note(format!(
-        "error: no agent was found on PATH and nobody is at the terminal\n  Name one with \
-         --agent ({}),\n  or give --agent-command LINE, or give every step a fenced `sh` block \
-         for the\n  agent `script`.",
-        agent::AGENTS.join(", ")
+    Err(CommandError::usage("no agent was found on PATH and nobody is at the terminal").fix(
+        format!(
+            "name one with --agent ({}), or give --agent-command LINE, or give every step a fenced \
+         `sh` block for the agent `script`",
+            agent::AGENTS.join(", ")
+        ),
     ))
-    .await;
-    Err(Exit::Usage)
 }
 
 /// The first agent that is on this machine, in the order of the table.
@@ -133,11 +125,11 @@ pub async fn first_on_path(io: &Io) -> Option<&'static Preset> {
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] after saying that a single word is neither.
+/// A single word is neither.
 pub(crate) async fn choose_reviewer(
     io: &Io,
     wanted: Option<&str>,
-) -> Result<Option<Reviewer>, Exit> {
+) -> Result<Option<Reviewer>, CommandError> {
     let Some(wanted) = wanted else { return Ok(None) };
     let reviewer = Reviewer::recorded(wanted);
     if let Reviewer::Agent(_) = reviewer {
@@ -159,13 +151,10 @@ pub(crate) async fn choose_reviewer(
             format!("`{word}` is neither an agent nor a program on PATH{suggestion}")
         }
     };
-    io.note(format!(
-        "error: --review: {why}\n  Expected one of {},\n  or a command line: a path such as \
-         ./review.sh, or words with a space.",
+    Err(CommandError::usage(format!("--review: {why}")).fix(format!(
+        "name one of {}, or give a command line: a path such as ./review.sh, or words with a space",
         agent::READERS.join(", ")
-    ))
-    .await;
-    Err(Exit::Usage)
+    )))
 }
 
 fn did_you_mean(word: &str, known: &[&str]) -> String {

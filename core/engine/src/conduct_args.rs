@@ -2,10 +2,11 @@
 
 use crate::choose_agent::AgentArgs;
 use crate::confining::{ConfineWish, Confining};
+use crate::error::CommandError;
 use crate::store::Paths;
 use crate::verify::Conditions;
 use onloop_agents::Agent;
-use onloop_effect::{Durability, Exit, Expect, Io};
+use onloop_effect::{Durability, Expect, Io};
 use onloop_permission::OnAsk;
 use onloop_run::{Platform, Run};
 use onloop_sessions::handsoff::config::ConfineWhen;
@@ -108,28 +109,22 @@ impl ConductArgs {
         line
     }
 
-    /// The time limits, or that one of them was not understood, which has been said.
-    pub(crate) async fn timeouts(&self, io: &Io) -> Result<Timeouts, Exit> {
-        let read = async |flag: &str, value: &Option<String>, usual_ms: u64| {
+    /// The time limits.
+    pub(crate) fn timeouts(&self) -> Result<Timeouts, CommandError> {
+        let read = |flag: &str, value: &Option<String>, usual_ms: u64| {
             let Some(value) = value else { return Ok(usual_ms) };
-            if let Some(ms) = workflow::duration::parse_ms(value) {
-                return Ok(ms);
-            }
-            let value = text::one_line(value);
-            io.note(format!(
-                "error: {flag} is `{value}`, expected a time such as 90s, 20m or 1h30m"
-            ))
-            .await;
-            Err(Exit::Usage)
+            workflow::duration::parse_ms(value).ok_or_else(|| {
+                let value = text::one_line(value);
+                CommandError::usage(format!(
+                    "{flag} is `{value}`, expected a time such as 90s, 20m or 1h30m"
+                ))
+            })
         };
         Ok(Timeouts {
-            agent_ms: read("--agent-timeout", &self.agent_timeout, limits::AGENT_TIMEOUT_MS)
-                .await?,
-            stall_ms: read("--stall-timeout", &self.stall_timeout, limits::STALL_TIMEOUT_MS)
-                .await?,
-            max_wait_ms: read("--max-wait", &self.max_wait, limits::MAX_WAIT_MS).await?,
-            verify_ms: read("--verify-timeout", &self.verify_timeout, limits::VERIFY_TIMEOUT_MS)
-                .await?,
+            agent_ms: read("--agent-timeout", &self.agent_timeout, limits::AGENT_TIMEOUT_MS)?,
+            stall_ms: read("--stall-timeout", &self.stall_timeout, limits::STALL_TIMEOUT_MS)?,
+            max_wait_ms: read("--max-wait", &self.max_wait, limits::MAX_WAIT_MS)?,
+            verify_ms: read("--verify-timeout", &self.verify_timeout, limits::VERIFY_TIMEOUT_MS)?,
         })
     }
 
@@ -144,7 +139,7 @@ impl ConductArgs {
         io: &Io,
         folder: &str,
         file: bool,
-    ) -> Result<Confining, Exit> {
+    ) -> Result<Confining, CommandError> {
         Confining::decide(io, folder, ConfineWish { flag: self.confine, file }).await
     }
 

@@ -2,13 +2,14 @@
 
 use crate::checkout::{self, Checkout};
 use crate::config;
+use crate::error::CommandError;
 use onloop_agents::confine::{
     self, Caches, GitPlace, HIDDEN_VARIABLE, Surroundings, ToolFolder, Unsuitable,
     is_environment_file, tool_folders,
 };
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
-    Confinement, Durability, Exit, Expect, Failure, FileKind, Io, Mechanism, Network, ProcessSpec,
+    Confinement, Durability, Expect, Failure, FileKind, Io, Mechanism, Network, ProcessSpec,
     is_within,
 };
 use onloop_syntax::limits::{CHECKOUTS_LOOKED_AT, HOMES_LOOKED_AT, SUBMODULES_LOOKED_AT};
@@ -37,11 +38,13 @@ pub enum ConfineError {
     Failed(Failure),
 }
 
-impl From<&ConfineError> for Exit {
-    fn from(error: &ConfineError) -> Exit {
+impl From<ConfineError> for CommandError {
+    fn from(error: ConfineError) -> CommandError {
         match error {
-            ConfineError::Unsuitable(_) | ConfineError::Cache(_) => Exit::Refused,
             ConfineError::Failed(failure) => failure.into(),
+            error @ (ConfineError::Unsuitable(_) | ConfineError::Cache(_)) => {
+                CommandError::refused(error.to_string())
+            }
         }
     }
 }

@@ -3,9 +3,10 @@
 
 use crate::config;
 use crate::confine::{ConfineError, Confined};
+use crate::error::CommandError;
 use onloop_agents::confine::Needs;
 use onloop_effect::{
-    Exit, Failure, FailureKind, Io, Mechanism, Network, ProcessSpec, ProcessStatus, Shell,
+    Failure, FailureKind, Io, Mechanism, Network, ProcessSpec, ProcessStatus, Shell,
 };
 use onloop_run::{Hold, Run};
 use onloop_sessions::handsoff::config::ConfineWhen;
@@ -55,12 +56,12 @@ impl Confining {
     ///
     /// # Errors
     ///
-    /// [`Exit::Refused`] where it has to be done and cannot; it has been said.
+    /// It has to be done and cannot.
     pub(crate) async fn decide(
         io: &Io,
         folder: &str,
         wish: ConfineWish,
-    ) -> Result<Confining, Exit> {
+    ) -> Result<Confining, CommandError> {
         let when = wish.when(io, folder).await;
         let off = |why: &str| Ok(Confining::Off { why: why.to_owned(), chosen: true });
         match (when, wish.flag) {
@@ -70,7 +71,7 @@ impl Confining {
         }
         let why = match Confining::attempt(io, folder).await {
             Ok(confining) => return Ok(confining),
-            Err(failure) if failure.is_interrupted() => return Err(Exit::Interrupted),
+            Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
             Err(failure) => onloop_syntax::text::one_line(&failure.message),
         };
         let why = why.strip_prefix("cannot confine a program: ").unwrap_or(&why).to_owned();
@@ -82,12 +83,9 @@ impl Confining {
             (false, Some(_)) => "`--confine on`",
             (false, None) => "`run.confine: on`",
         };
-        io.note(format!(
-            "error: {who}, and nothing can be confined here: {why}\n  \
-             What this machine can do says\n    onloop doctor confine"
-        ))
-        .await;
-        Err(Exit::Refused)
+        Err(CommandError::refused(format!("{who}, and nothing can be confined here"))
+            .because(why)
+            .fix_by("see what this machine can do", "onloop doctor confine"))
     }
 
     /// How the programs of a run are confined that is driven step by step. Who drives it is not told
@@ -95,8 +93,8 @@ impl Confining {
     ///
     /// # Errors
     ///
-    /// As `Confining::decide`.
-    pub async fn of(io: &Io, run: &Run) -> Result<Confining, Exit> {
+    /// As [`Confining::decide`].
+    pub(crate) async fn of(io: &Io, run: &Run) -> Result<Confining, CommandError> {
         let wish = ConfineWish { flag: None, file: run.terms.confine };
         Confining::decide(io, &run.place.execution_root, wish).await
     }

@@ -1,7 +1,8 @@
 //! What a person sees of a run of somebody else before onloop may run anything of it.
 
 use crate::ask::is_attended;
-use onloop_effect::{Exit, Io};
+use crate::error::CommandError;
+use onloop_effect::Io;
 use onloop_run::{Run, StepRecord};
 use onloop_syntax::text;
 use onloop_workflow::Check;
@@ -20,23 +21,26 @@ pub struct ConsentQuestion {
 ///
 /// # Errors
 ///
-/// The exit of a program that has no consent; it has been explained.
-pub async fn consent(io: &Io, yes: bool, question: &ConsentQuestion) -> Result<(), Exit> {
+/// Nobody has agreed.
+pub(crate) async fn consent(
+    io: &Io,
+    yes: bool,
+    question: &ConsentQuestion,
+) -> Result<(), CommandError> {
     if yes {
         return Ok(());
     }
     let ConsentQuestion { words, done, command } = question;
     if !is_attended(io) {
-        io.note(format!("Nothing was changed. Without a terminal it is {done} with:\n  {command}"))
-            .await;
-        return Err(Exit::Paused);
+        return Err(CommandError::paused(format!("it was not {done}; nothing was changed"))
+            .because("a person has to agree, and there is no terminal to ask at")
+            .fix_by("agree without being asked", command));
     }
     match io.ask(format!("{words} (yes/no) ")).await.as_deref() {
         Ok(answer) if ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) => Ok(()),
-        Err(failure) if failure.is_interrupted() => Err(Exit::Interrupted),
+        Err(failure) if failure.is_interrupted() => Err(CommandError::interrupted()),
         Ok(_) | Err(_) => {
-            io.note(format!("Not {done}; nothing was changed.")).await;
-            Err(Exit::Failed)
+            Err(CommandError::failed(format!("it was not {done}; nothing was changed")))
         }
     }
 }

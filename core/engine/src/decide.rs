@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::error::CommandError;
 use crate::store::{Paths, StateHome};
-use onloop_effect::{Exit, Io, LockHolder, ProcessIdentity, Start};
+use onloop_effect::{Io, LockHolder, ProcessIdentity, Start};
 use onloop_run::{Decider, Door, Run};
 use onloop_syntax::text;
 use onloop_workflow::Risk;
@@ -37,13 +38,13 @@ const AGENT_VARIABLES: [(&str, &str); 2] =
 ///
 /// # Errors
 ///
-/// [`Exit::Refused`]; it has been explained.
-pub async fn demand_person(io: &Io, what: &str) -> Result<(), Exit> {
+/// An agent is at work.
+pub(crate) async fn demand_person(io: &Io, what: &str) -> Result<(), CommandError> {
     for (name, who) in AGENT_VARIABLES {
         if let Some(value) = io.env(name) {
             let value = text::one_line(value);
             let why = format!("this was started by {who} {value} ({name} is set)");
-            return Err(refuse(io, what, &why).await);
+            return Err(for_a_person(what, &why));
         }
     }
     // Where the system does not tell who is above us, the environment has to do.
@@ -57,7 +58,7 @@ pub async fn demand_person(io: &Io, what: &str) -> Result<(), Exit> {
     for home in homes {
         if let Some((pid, id)) = driver_among(io, &home, &above).await {
             let why = format!("this was started below process {pid}, which drives run {id}");
-            return Err(refuse(io, what, &why).await);
+            return Err(for_a_person(what, &why));
         }
     }
     Ok(())
@@ -94,11 +95,8 @@ async fn driver_among(
     None
 }
 
-async fn refuse(io: &Io, what: &str, why: &str) -> Exit {
-    io.note(format!(
-        "ERROR: {what} is for a person to decide, and {why}.\n  Leave it to the person who runs \
-         onloop."
-    ))
-    .await;
-    Exit::Refused
+fn for_a_person(what: &str, why: &str) -> CommandError {
+    CommandError::refused(format!("{what} is for a person to decide"))
+        .because(why)
+        .fix("leave it to the person who runs onloop")
 }

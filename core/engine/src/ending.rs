@@ -2,51 +2,26 @@
 
 use crate::advice::{self, go_on, resume_command};
 use crate::conduct_args::Conduct;
+use crate::error::{CommandError, ErrorKind};
 use crate::facts::facts;
 use crate::notify;
+use crate::run_context::{Halt, RunContext};
 use crate::store::{Store, StoreError};
 use onloop_documents as documents;
 use onloop_effect::{Exit, FailureKind, Io};
 use onloop_run::preflight::IsolationMode;
 use onloop_run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_line};
-use onloop_syntax::text;
-
-/// Why the loop ended.
-pub(crate) enum Halt {
-    /// The run is over, blocked or paused; its record says which.
-    AtRest,
-    /// The person interrupted.
-    Interrupted,
-    /// The host or another process stood in the way.
-    Failed(StoreError),
-    /// The record refused what [`Run::next`] named: a bug, unless another process changed it.
-    Refused(Refusal),
-}
-
-impl From<Refusal> for Halt {
-    fn from(refusal: Refusal) -> Halt {
-        Halt::Refused(refusal)
-    }
-}
-
-impl From<StoreError> for Halt {
-    fn from(error: StoreError) -> Halt {
-        match error {
-            StoreError::Failed(failure) if failure.is_interrupted() => Halt::Interrupted,
-            error @ (StoreError::Missing
-            | StoreError::Unreadable(_)
-            | StoreError::Failed(_)
-            | StoreError::Changed { .. }
-            | StoreError::Overtaken(_)) => Halt::Failed(error),
-        }
-    }
-}
 
 /// Says how the run stands and returns the exit code for it.
-pub(crate) async fn tell(io: &Io, store: &Store, how: &Conduct, halt: Halt) -> Exit {
-    match halt {
-        Halt::Failed(error) => tell_failure(io, store, how, &error).await,
-        Halt::Refused(refusal) => tell_bug(io, store, how, &refusal).await,
+///
+/// # Errors
+///
+/// The run could not continue.
+pub(crate) async fn tell(cx: &RunContext<'_>, halt: Halt) -> Result<Exit, CommandError> {
+    let RunContext { io, store, options: how } = cx;
+    Ok(match halt {
+        Halt::Failed(error) => return Err(failure(store, how, error)),
+        Halt::Refused(refusal) => return Err(bug(store, how, &refusal)),
         Halt::Interrupted => {
             io.note(format!(
                 "Interrupted; the record is saved.\n{}",
@@ -57,17 +32,16 @@ pub(crate) async fn tell(io: &Io, store: &Store, how: &Conduct, halt: Halt) -> E
             Exit::Interrupted
         }
         Halt::AtRest => tell_rest(io, store, how).await,
-    }
+    })
 }
 
-async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError) -> Exit {
-    let resume = resume_command(store.run(), &how.again);
-    let advice = match error {
+fn failure(store: &Store, how: &Conduct, error: StoreError) -> CommandError {
+    let advice = match &error {
         StoreError::Failed(failure) => match failure.kind {
             // What the disk holds is read again, whichever it is.
-            FailureKind::Unknown => "look at the disk, then continue",
-            FailureKind::Full => "make room on the disk, then continue",
-            FailureKind::Denied => "make the state home writable, then continue",
+            FailureKind::Unknown => "look at the disk",
+            FailureKind::Full => "make room on the disk",
+            FailureKind::Denied => "make the state home writable",
             FailureKind::NotFound
             | FailureKind::Exists
             | FailureKind::Conflict
@@ -77,39 +51,31 @@ async fn tell_failure(io: &Io, store: &Store, how: &Conduct, error: &StoreError)
             | FailureKind::Closed
             | FailureKind::Interrupted
             | FailureKind::Unsupported
-            | FailureKind::Other => "continue when that is fixed",
+            | FailureKind::Other => "fix that",
         },
         StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
-            "look at the run, then continue"
+            "look at the run"
         }
-        StoreError::Changed { saved, .. } => {
-            let adopt = text::shell_word(saved);
-            io.note(format!(
-                "error: the run could not go on: {error}\n  Find out who wrote to the state home. \
-                 To go on from what was saved:\n    onloop adopt {adopt}"
-            ))
-            .await;
-            return Exit::Refused;
-        }
+        // It says itself how to continue.
+        StoreError::Changed { .. } => return error.into(),
     };
-    io.note(format!(
-        "error: the run could not go on: {error}\n  Nothing recorded is lost; {advice}:\n    \
-         {resume}"
-    ))
-    .await;
-    Exit::Refused
+    CommandError::from(error).context("the run could not continue").fix_by(
+        format!("nothing recorded is lost; {advice}, then continue"),
+        resume_command(store.run(), &how.again),
+    )
 }
 
-async fn tell_bug(io: &Io, store: &Store, how: &Conduct, refusal: &Refusal) -> Exit {
+fn bug(store: &Store, how: &Conduct, refusal: &Refusal) -> CommandError {
     let resume = resume_command(store.run(), &how.again);
-    io.note(format!(
-        "error: this is a bug in onloop: {refusal}\n  Nothing recorded is lost. Please report \
-         it with the file that this writes:\n    ONLOOP_TRACE=trace.jsonl {resume}\n  \
-         {}/issues",
-        env!("CARGO_PKG_REPOSITORY")
-    ))
-    .await;
-    Exit::Bug
+    CommandError::new(ErrorKind::Bug, "onloop has a bug: it refused its own next step")
+        .because(refusal.to_string())
+        .fix_by(
+            format!(
+                "nothing recorded is lost; report it at {}/issues with the file that this writes",
+                env!("CARGO_PKG_REPOSITORY")
+            ),
+            format!("ONLOOP_TRACE=trace.jsonl {resume}"),
+        )
 }
 
 async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
@@ -139,8 +105,8 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
         Next::Finished => format!("\nRun {}", run.status.as_str()),
         Next::Ask(question) => format!("\nPaused: {}", advice::reason(run, &question)),
         // Nothing in the plan holds it up; whoever paused it said why.
-        _ => match run.events.iter().rfind(|entry| entry.event == "run_paused") {
-            Some(entry) => format!("\n{}", entry.text),
+        _ => match run.pause_reason() {
+            Some(reason) => format!("\nPaused: {reason}"),
             None => "\nPaused".to_owned(),
         },
     };
@@ -185,6 +151,7 @@ mod tests {
     use super::*;
     use crate::conduct_args::ConductArgs;
     use crate::confining::Confining;
+    use crate::error::exit_of;
     use crate::store::Store;
     use onloop_agents::Agent;
     use onloop_documents::ledger::Origin;
@@ -215,23 +182,22 @@ mod tests {
     fn a_refusal_that_nobody_else_caused_is_a_bug() {
         let mut host = MemoryHost::default();
         let exit = host.run(async |io| {
-            let store = begin(&io).await;
+            let mut store = begin(&io).await;
             assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
             let args = ConductArgs::default();
-            let timeouts = args.timeouts(&io).await.expect("none is given");
+            let timeouts = args.timeouts().expect("none is given");
             let off = Confining::Off { why: "a test".to_owned(), chosen: true };
             let how = args.applied(&io, store.run(), vec![Agent::Script], (timeouts, off));
-            tell(&io, &store, &how, Halt::Refused(Refusal::NoSuchStep { step: 7 })).await
+            let halt = Halt::Refused(Refusal::NoSuchStep { step: 7 });
+            let cx = RunContext { io: &io, store: &mut store, options: &how };
+            exit_of(&io, tell(&cx, halt).await).await
         });
         assert_eq!(exit, Exit::Bug);
-        let expected = format!(
-            "error: this is a bug in onloop: {}\n  Nothing recorded is lost. Please report it \
-             with the file that this writes:\n    \
-             ONLOOP_TRACE=trace.jsonl onloop resume try-20260320T212315Z\n  {}/issues\n",
-            Refusal::NoSuchStep { step: 7 },
-            env!("CARGO_PKG_REPOSITORY")
-        );
-        assert_eq!(host.stderr, expected);
+        let said = host.stderr;
+        assert!(said.starts_with("error: onloop has a bug: "), "{said}");
+        assert!(said.contains(&format!("cause: {}\n", Refusal::NoSuchStep { step: 7 })), "{said}");
+        let command = "\n    ONLOOP_TRACE=trace.jsonl onloop resume try-20260320T212315Z\n";
+        assert!(said.ends_with(command), "{said}");
     }
 
     #[test]

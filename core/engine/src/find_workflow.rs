@@ -1,6 +1,7 @@
 //! Which workflow file is meant when the command line names none.
 
-use onloop_effect::{Exit, Io, OptionalExt};
+use crate::error::CommandError;
+use onloop_effect::{Io, OptionalExt};
 
 /// Folder of dated workflow files.
 pub const PLANS_FOLDER: &str = "docs/plans";
@@ -10,9 +11,8 @@ pub const PLANS_FOLDER: &str = "docs/plans";
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] after saying what there is to choose from, or what to do when there is
-/// nothing; [`Exit::Refused`] when a folder cannot be listed.
-pub async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, Exit> {
+/// There is none, or several to choose from, or a folder cannot be listed.
+pub(crate) async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, CommandError> {
     if let Some(named) = named {
         return Ok(named.to_owned());
     }
@@ -25,24 +25,16 @@ pub async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, Exit>
     };
     match candidates.as_slice() {
         [only] => Ok(only.clone()),
-        [] => {
-            io.note(
-                "error: no workflow file here: found neither `docs/plans/*-workflow.md` nor \
-                 `hotl-workflow*.md`\n\
-                 help: name the file, or write one: `onloop new add-rate-limits` makes a \
-                 template (`--template feature|bugfix|refactor`) to fill in; a plan that you \
-                 have already becomes a workflow when its steps get `action`, `loop` and `verify`",
+        [] => Err(CommandError::usage("no workflow file was found here")
+            .because("neither `docs/plans/*-workflow.md` nor `hotl-workflow*.md` exists")
+            .fix_by(
+                "make one from a template (`--template feature|bugfix|refactor`), and fill it in",
+                "onloop new add-rate-limits",
             )
-            .await;
-            Err(Exit::Usage)
-        }
+            .fix("give the steps of a plan that you have already `action`, `loop` and `verify`")),
         several => {
-            let list: String = several
-                .iter()
-                .map(|name| format!("\n  {}", onloop_syntax::text::one_line(name)))
-                .collect();
-            io.note(format!("error: several workflow files, and none was named:{list}")).await;
-            Err(Exit::Usage)
+            Err(CommandError::usage("several workflow files were found, and none was named")
+                .listing(several.iter().map(|name| onloop_syntax::text::one_line(name))))
         }
     }
 }
@@ -51,22 +43,20 @@ async fn names_in(
     io: &Io,
     folder: &str,
     matches: impl Fn(&str) -> bool,
-) -> Result<Vec<String>, Exit> {
+) -> Result<Vec<String>, CommandError> {
     match io.list(folder).await.optional() {
         Ok(names) => {
             Ok(names.unwrap_or_default().into_iter().filter(|name| matches(name)).collect())
         }
-        Err(failure) => {
-            io.note(format!("error: cannot list `{folder}`: {failure}")).await;
-            Err(Exit::Refused)
-        }
+        Err(failure) => Err(CommandError::from(failure).context(format!("cannot list `{folder}`"))),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use onloop_testing::MemoryHost;
+    use onloop_effect::Exit;
+    use onloop_effect::memory_host::MemoryHost;
 
     #[test]
     fn the_only_candidate_is_found_and_several_are_listed() {
@@ -97,7 +87,10 @@ mod tests {
             let named = named.map(str::to_owned);
             let (sender, found) = std::sync::mpsc::channel();
             host.run(async move |io| {
-                let result = find_workflow(&io, named.as_deref()).await;
+                let result = match find_workflow(&io, named.as_deref()).await {
+                    Ok(found) => Ok(found),
+                    Err(error) => Err(error.report(&io).await),
+                };
                 sender.send(result).expect("the test waits for it");
                 Exit::Done
             });

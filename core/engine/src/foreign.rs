@@ -1,12 +1,14 @@
 //! Records that no ledger here stands behind: a clone, a copied folder, an older onloop, another
 //! program. They are shown, and nothing of theirs is run before a person adopted them.
 
+use crate::error::CommandError;
 use crate::store::{Paths, StoreError, refuse_links};
 use onloop_documents as documents;
 use onloop_documents::run::ReadError;
-use onloop_effect::{Exit, Failure, FailureKind, Io, OptionalExt};
+use onloop_effect::{Failure, FailureKind, Io, OptionalExt};
 use onloop_run::Run;
 use onloop_syntax::limits;
+use onloop_syntax::text;
 
 /// A foreign record that was read.
 #[derive(Debug)]
@@ -67,14 +69,10 @@ async fn add_journal(io: &Io, run: &mut Run, path: &str) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Says that run `id` is foreign, and how a person adopts it.
-pub(crate) async fn refuse_foreign(io: &Io, id: &str, path: &str) -> Exit {
-    io.note(format!(
-        "ERROR: run {id} is foreign: no ledger on this machine stands behind its record\n  \
-         {path}\n  It came with a clone or a copied folder, or from another or an older program. \
-         Nothing\n  of it is run. See what it would run, and take it over, with:\n    \
-         onloop adopt {id}"
-    ))
-    .await;
-    Exit::Refused
+/// Why nothing of run `id` is run before a person has adopted it.
+pub(crate) fn foreign_run(id: &str, path: &str) -> CommandError {
+    CommandError::refused(format!("run `{id}` is untrusted: this machine has no ledger of it"))
+        .listing([text::one_line(path)])
+        .because("it came with a clone or a copied folder, or another program wrote it")
+        .fix_by("see what it would run, and take it over", format!("onloop adopt {id}"))
 }

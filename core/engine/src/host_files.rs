@@ -1,6 +1,7 @@
 //! The machine's side of an agent host: which one is meant, where its files are, what they hold.
 
 use crate::config;
+use crate::error::CommandError;
 use crate::planted::{self, PlantedLink};
 use onloop_effect::{Command, Failure, FileKind, Io, OptionalExt, ProcessSpec, Version};
 use onloop_install::{EditError, InstallScope, Setting, Waits, host_files, user_folder};
@@ -8,49 +9,28 @@ use onloop_sessions::hooks::{Host, unknown_host};
 use onloop_syntax::limits;
 
 /// Why a file of an agent host cannot be read or changed.
-#[derive(Debug)]
-pub enum HostFileError {
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HostFileError {
     /// No command line starts this program again, so no hook could call it.
+    #[error("onloop runs inside another program here, and hooks could not start it")]
     NoProgram,
     /// `HOME` is not set.
+    #[error("`HOME` is not set, so it is not known where your settings are")]
     NoHome,
     /// The repository would lead us out of the checkout.
+    #[error(transparent)]
     Planted(PlantedLink),
-    /// The host could not read or write it.
-    Failed {
-        /// Which file.
-        path: String,
-        /// What went wrong.
-        failure: Failure,
-    },
-    /// It is not text.
-    NotUtf8 {
-        /// Which file.
-        path: String,
-    },
-    /// Its content cannot be changed without losing something.
-    NotEditable {
-        /// Which file.
-        path: String,
-        /// What is wrong with it.
-        why: EditError,
-    },
+    #[error("`{path}`: {failure}")]
+    Failed { path: String, failure: Failure },
+    #[error("`{path}` is not UTF-8")]
+    NotUtf8 { path: String },
+    #[error("`{path}`: {why}")]
+    NotEditable { path: String, why: EditError },
 }
 
-impl std::fmt::Display for HostFileError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            HostFileError::NoProgram => {
-                f.write_str("onloop runs inside another program here, and hooks could not start it")
-            }
-            HostFileError::NoHome => {
-                f.write_str("`HOME` is not set, so it is not known where your settings are")
-            }
-            HostFileError::Planted(link) => link.fmt(f),
-            HostFileError::Failed { path, failure } => write!(f, "`{path}`: {failure}"),
-            HostFileError::NotUtf8 { path } => write!(f, "`{path}` is not UTF-8"),
-            HostFileError::NotEditable { path, why } => write!(f, "`{path}`: {why}"),
-        }
+impl From<HostFileError> for CommandError {
+    fn from(error: HostFileError) -> CommandError {
+        CommandError::refused(error.to_string())
     }
 }
 
@@ -59,13 +39,9 @@ pub fn host_help() -> String {
     format!("One of {}", Host::WORDS.join(", "))
 }
 
-/// The host of that name; says so where there is none.
-pub async fn known(io: &Io, word: &str) -> Option<Host> {
-    let host = word.parse().ok();
-    if host.is_none() {
-        io.note(format!("error: {}", unknown_host(word))).await;
-    }
-    host
+/// The host of that name.
+pub(crate) fn known(word: &str) -> Result<Host, CommandError> {
+    word.parse().map_err(|_| CommandError::usage(unknown_host(word)))
 }
 
 /// Where things are on this machine.

@@ -81,21 +81,6 @@ pub fn instruction(run: &Run, again: &str) -> Instruction {
     }
 }
 
-/// How `run` stands and what fits now, for whoever wanted something else. Commands that only a person
-/// may run are not named.
-pub(crate) fn fits_now(run: &Run) -> String {
-    let (id, now) = (&run.id, run.standing().now);
-    let state = text::wrapped(&format!("  Run {id} is {}: {now}.", run.status.as_str()), 80, 2);
-    let next = instruction(run, "");
-    match (next.command(), next.needs_person) {
-        (Some(command), _) => format!("{state}\n  What fits now:\n    {command}"),
-        (None, true) => {
-            format!("{state}\n  A person decides; the choices:\n    onloop next --run-id {id}")
-        }
-        (None, false) => state,
-    }
-}
-
 fn anybody(action: &'static str, step: Option<u32>, command: String) -> Instruction {
     Instruction { action, step, commands: vec![command], needs_person: false }
 }

@@ -1,7 +1,8 @@
 //! Keeping the work at the moments that matter, as commits that no branch shows.
 
+use crate::error::CommandError;
 use crate::store::{Store, StoreError};
-use onloop_effect::{Exit, Failure, GitRequest, Io, KeptWork, LeftOut, LeftOutReason};
+use onloop_effect::{Failure, GitRequest, Io, KeptWork, LeftOut, LeftOutReason};
 use onloop_run::{Checkpoint, CheckpointMoment, Event, Run, StepStatus};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -167,40 +168,35 @@ pub async fn keep_whole(io: &Io, store: &mut Store) -> Result<Keeping, StoreErro
 }
 
 /// The same where an agent drives the run step by step.
-pub async fn keep_between<K>(io: &Io, store: &mut Store, keeping: K) -> Result<(), Exit>
+pub(crate) async fn keep_between<K>(
+    io: &Io,
+    store: &mut Store,
+    keeping: K,
+) -> Result<(), CommandError>
 where
     K: AsyncFnOnce(&Io, &mut Store) -> Result<Keeping, StoreError>,
 {
     let kept = keeping(io, store).await;
     let committed = match kept {
-        Ok(Keeping::Interrupted) => return Err(Exit::Interrupted),
+        Ok(Keeping::Interrupted) => return Err(CommandError::interrupted()),
         Ok(Keeping::Kept | Keeping::NoRepository | Keeping::Missed(_)) => store.commit().await,
         Err(error) => Err(error),
     };
-    if let Err(error) = committed {
-        io.note(format!("ERROR: {error}")).await;
-        return Err(Exit::Failed);
-    }
-    Ok(())
+    Ok(committed?)
 }
 
 fn attempts(run: &Run, step: u32) -> u32 {
     run.step(step).map_or(0, |record| record.attempts)
 }
 
-/// Says which checkpoints there are.
-pub async fn unknown_checkpoint(io: &Io, run: &Run, name: &str) -> Exit {
+/// Which checkpoints there are, where `name` is none of them.
+pub(crate) fn unknown_checkpoint(run: &Run, name: &str) -> CommandError {
     let id = &run.id;
     if run.checkpoints.is_empty() {
-        io.note(format!(
-            "error: run {id} has no checkpoints: it works outside a git repository, or began \
-             before there were any"
-        ))
-        .await;
-        return Exit::Refused;
+        return CommandError::refused(format!("run `{id}` has no checkpoints"))
+            .because("it works outside a git repository, or began before its first checkpoint");
     }
     let names: Vec<String> = run.checkpoints.iter().map(|c| c.moment.name()).collect();
-    let (name, names) = (text::one_line(name), names.join(", "));
-    io.note(format!("error: run {id} has no checkpoint `{name}`; there are: {names}")).await;
-    Exit::Usage
+    let what = format!("run `{id}` has no checkpoint `{}`", text::one_line(name));
+    CommandError::usage(what).fix(format!("name one of {}", names.join(", ")))
 }

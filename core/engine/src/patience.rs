@@ -5,11 +5,10 @@
 //! goes on waiting where it was.
 
 use crate::conduct_args::Conduct;
-use crate::ending::Halt;
 use crate::notify;
-use crate::store::{Store, StoreError};
+use crate::run_context::{Halt, RunContext};
+use crate::store::StoreError;
 use onloop_agents::Agent;
-use onloop_effect::Io;
 use onloop_run::{Event, Refused, Run, Wait};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -28,7 +27,8 @@ pub(crate) enum Actor {
 /// # Errors
 ///
 /// [`Halt::Interrupted`] when a person does not want to wait any longer.
-pub(crate) async fn whose_turn(io: &Io, store: &mut Store, how: &Conduct) -> Result<Actor, Halt> {
+pub(crate) async fn whose_turn(cx: &mut RunContext<'_>) -> Result<Actor, Halt> {
+    let RunContext { io, store, options: how } = cx;
     let mut told = None;
     loop {
         let until = match look(store.run(), how, io.now()) {
@@ -51,14 +51,13 @@ pub(crate) async fn whose_turn(io: &Io, store: &mut Store, how: &Conduct) -> Res
 
 /// Records that an agent is not served; `went_on` where it had done something before.
 pub(crate) fn record_refusal(
-    io: &Io,
-    store: &mut Store,
+    cx: &mut RunContext<'_>,
     refused: Refused,
     went_on: bool,
 ) -> Result<(), Halt> {
-    let before = store.run().wait_of(&refused.agent).filter(|_| !went_on);
-    let wait = Wait::after(refused, io.now(), before);
-    Ok(store.apply(Event::AgentWaits(wait))?)
+    let before = cx.store.run().wait_of(&refused.agent).filter(|_| !went_on);
+    let wait = Wait::after(refused, cx.io.now(), before);
+    Ok(cx.store.apply(Event::AgentWaits(wait))?)
 }
 
 enum Look<'a> {

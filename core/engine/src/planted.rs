@@ -5,29 +5,31 @@
 //! no repository brings along.
 
 use crate::checkout;
+use crate::error::CommandError;
 use onloop_effect::{FileKind, Io};
 use onloop_syntax::text;
 
 /// A link in a checkout that leads out of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlantedLink {
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is a link that leads {}", text::one_line(.link), where_to(.target.as_deref()))]
+pub(crate) struct PlantedLink {
     link: String,
     /// `None`: nowhere.
     target: Option<String>,
 }
 
-impl std::fmt::Display for PlantedLink {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let link = text::one_line(&self.link);
-        match &self.target {
-            Some(target) => {
-                let target = text::one_line(target);
-                write!(f, "`{link}` is a link that leads out of the checkout, to `{target}`")?;
-            }
-            None => write!(f, "`{link}` is a link that leads nowhere")?,
-        }
-        f.write_str("; onloop neither reads nor writes through it: remove it")
+impl From<PlantedLink> for CommandError {
+    fn from(link: PlantedLink) -> CommandError {
+        CommandError::refused(link.to_string())
     }
+}
+
+fn where_to(target: Option<&str>) -> String {
+    let place = match target {
+        Some(target) => format!("out of the checkout, to `{}`", text::one_line(target)),
+        None => "nowhere".to_owned(),
+    };
+    format!("{place}; onloop neither reads nor writes through it: remove it")
 }
 
 /// The checkout around the current folder, or that folder itself.

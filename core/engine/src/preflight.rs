@@ -4,7 +4,8 @@ mod act;
 
 pub use act::refuse_links;
 
-use onloop_effect::{BranchName, Exit, Failure, FailureKind, Io, Repository};
+use crate::error::CommandError;
+use onloop_effect::{BranchName, Failure, FailureKind, Io, Repository};
 use onloop_run::preflight::{
     ExecutionRoot, IsolationMode, OnExisting, Placement, PlacementAnswer, PlacementDecision,
     PlacementQuestion, PlacementRefusal, PlacementWish, PreflightFlags, Prepared, RepositoryFacts,
@@ -17,32 +18,31 @@ use onloop_workflow::Plan;
 /// Finds and prepares the place where `plan` will be executed.
 ///
 /// `workflow_path` is the workflow file, absolute or relative to the folder that onloop was
-/// called in. On a terminal a person is asked what file and flags leave open. An error has
-/// been explained on standard error already, and then neither branch nor worktree of ours is
-/// left behind.
+/// called in. On a terminal a person is asked what file and flags leave open.
+///
+/// # Errors
+///
+/// The place cannot be prepared; neither branch nor worktree of ours is left behind.
 pub async fn preflight(
     io: &Io,
     plan: &Plan,
     workflow_path: &str,
     flags: &PreflightFlags,
-) -> Result<Prepared, Exit> {
+) -> Result<Prepared, CommandError> {
     let (workflow, cwd) = locate(io, workflow_path).await?;
     if flags.mode == Some(IsolationMode::None) {
         return Ok(untouched(None, None, cwd, workflow));
     }
-    let mut wish = match PlacementWish::new(plan, flags, workflow) {
-        Ok(wish) => wish,
-        Err(refusal) => return Err(refused(io, &refusal).await),
-    };
+    let mut wish = PlacementWish::new(plan, flags, workflow)?;
     // Every answer settles what its question asked, so that no question comes twice.
     loop {
-        let facts = or_exit(io, "the repository", gather(io, &cwd, &wish).await).await?;
+        let facts = gather(io, &cwd, &wish).await.map_err(unseen("the repository"))?;
         match decide(&facts, &wish) {
             PlacementDecision::Proceed(placement) => {
                 return carry_out(io, cwd, facts.survey.repository, wish, placement).await;
             }
             PlacementDecision::Ask(question) => settle(io, &mut wish, question).await?,
-            PlacementDecision::Refuse(refusal) => return Err(refused(io, &refusal).await),
+            PlacementDecision::Refuse(refusal) => return Err(refusal.into()),
         }
     }
 }
@@ -68,13 +68,13 @@ pub(crate) enum Foreseen {
 ///
 /// # Errors
 ///
-/// When it cannot be looked at; that has been said.
+/// It cannot be looked at.
 pub(crate) async fn foresee(
     io: &Io,
     plan: &Plan,
     workflow_path: &str,
     flags: &PreflightFlags,
-) -> Result<Foreseen, Exit> {
+) -> Result<Foreseen, CommandError> {
     let (workflow, cwd) = locate(io, workflow_path).await?;
     if flags.mode == Some(IsolationMode::None) {
         let prepared = untouched(None, None, cwd, workflow);
@@ -84,7 +84,7 @@ pub(crate) async fn foresee(
         Ok(wish) => wish,
         Err(refusal) => return Ok(Foreseen::Refused(refusal)),
     };
-    let facts = or_exit(io, "the repository", gather(io, &cwd, &wish).await).await?;
+    let facts = gather(io, &cwd, &wish).await.map_err(unseen("the repository"))?;
     Ok(match decide(&facts, &wish) {
         PlacementDecision::Proceed(placement) => {
             let changes = placement.acts.iter().map(act::describe).collect();
@@ -99,9 +99,9 @@ pub(crate) async fn foresee(
 }
 
 /// The workflow file and the current folder, with symbolic links resolved.
-async fn locate(io: &Io, workflow_path: &str) -> Result<(String, String), Exit> {
-    let workflow = or_exit(io, "the workflow file", io.canonical(workflow_path).await).await?;
-    let cwd = or_exit(io, "the current folder", io.canonical(&io.start().cwd).await).await?;
+async fn locate(io: &Io, workflow_path: &str) -> Result<(String, String), CommandError> {
+    let workflow = io.canonical(workflow_path).await.map_err(unseen("the workflow file"))?;
+    let cwd = io.canonical(&io.start().cwd).await.map_err(unseen("the current folder"))?;
     Ok((workflow, cwd))
 }
 
@@ -145,7 +145,7 @@ async fn settle(
     io: &Io,
     wish: &mut PlacementWish,
     question: PlacementQuestion,
-) -> Result<(), Exit> {
+) -> Result<(), CommandError> {
     match ask(io, question).await? {
         PlacementAnswer::Stash => wish.stash = true,
         PlacementAnswer::Stay(branch) => {
@@ -160,14 +160,13 @@ async fn settle(
         PlacementAnswer::Reuse => wish.on_existing = Some(OnExisting::Reuse),
         PlacementAnswer::Recreate => wish.on_existing = Some(OnExisting::Recreate),
         PlacementAnswer::Stop => {
-            io.note("preflight: stopped; nothing was changed").await;
-            return Err(Exit::Refused);
+            return Err(CommandError::refused("the run was not begun; nothing was changed"));
         }
     }
     Ok(())
 }
 
-async fn ask(io: &Io, question: PlacementQuestion) -> Result<PlacementAnswer, Exit> {
+async fn ask(io: &Io, question: PlacementQuestion) -> Result<PlacementAnswer, CommandError> {
     let terminal = io.start().terminal;
     if terminal.stdin && terminal.stderr {
         for _ in 0..limits::ANSWERS_PER_QUESTION {
@@ -181,16 +180,16 @@ async fn ask(io: &Io, question: PlacementQuestion) -> Result<PlacementAnswer, Ex
                     io.note(format!("found `{typed}`, expected a number from 1 to {count}")).await;
                 }
                 Err(failure) if failure.kind == FailureKind::Interrupted => {
-                    return Err(Exit::Interrupted);
+                    return Err(CommandError::interrupted());
                 }
                 Err(_) => break,
             }
         }
     }
-    Err(refused(io, &question.into_refusal()).await)
+    Err(question.into_refusal().into())
 }
 
-async fn ask_branch(io: &Io) -> Result<BranchName, Exit> {
+async fn ask_branch(io: &Io) -> Result<BranchName, CommandError> {
     for _ in 0..limits::ANSWERS_PER_QUESTION {
         match io.ask("Name of the branch: ").await {
             Ok(typed) => match typed.trim().parse::<BranchName>() {
@@ -198,13 +197,12 @@ async fn ask_branch(io: &Io) -> Result<BranchName, Exit> {
                 Err(reason) => io.note(format!("that is not a branch name: it {reason}")).await,
             },
             Err(failure) if failure.kind == FailureKind::Interrupted => {
-                return Err(Exit::Interrupted);
+                return Err(CommandError::interrupted());
             }
             Err(_) => break,
         }
     }
-    io.note("preflight: no branch was named; `--branch NAME` names one").await;
-    Err(Exit::Refused)
+    Err(CommandError::refused("no branch was named").fix("name one with `--branch NAME`"))
 }
 
 async fn carry_out(
@@ -213,15 +211,12 @@ async fn carry_out(
     repository: Option<Repository>,
     wish: PlacementWish,
     placement: Placement,
-) -> Result<Prepared, Exit> {
+) -> Result<Prepared, CommandError> {
     if let Some(note) = &placement.note {
-        io.note(format!("preflight: {note}")).await;
+        io.note(format!("note: {note}")).await;
     }
-    if let Some(repository) = &repository
-        && let Err(failed) = act::perform(io, repository, &wish.workflow, &placement.acts).await
-    {
-        io.note(format!("preflight: {failed}")).await;
-        return Err(exit_of(&failed.failure));
+    if let Some(repository) = &repository {
+        act::perform(io, repository, &wish.workflow, &placement.acts).await?;
     }
     Ok(prepared(io, cwd, repository, wish, placement).await)
 }
@@ -284,36 +279,14 @@ fn untouched(
     }
 }
 
-async fn refused(io: &Io, refusal: &PlacementRefusal) -> Exit {
-    io.note(refusal.to_string()).await;
-    Exit::Refused
+/// What is wrong where `what` cannot be looked at.
+fn unseen(what: &str) -> impl Fn(Failure) -> CommandError {
+    move |failure| CommandError::from(failure).context(format!("cannot look at {what}"))
 }
 
-async fn or_exit<T>(io: &Io, about: &str, result: Result<T, Failure>) -> Result<T, Exit> {
-    match result {
-        Ok(value) => Ok(value),
-        Err(failure) => {
-            let message = text::printable(&failure.message);
-            io.note(format!("preflight: cannot look at {about}: {message}")).await;
-            Err(exit_of(&failure))
-        }
-    }
-}
-
-fn exit_of(failure: &Failure) -> Exit {
-    match failure.kind {
-        FailureKind::Interrupted => Exit::Interrupted,
-        FailureKind::NotFound
-        | FailureKind::Exists
-        | FailureKind::Conflict
-        | FailureKind::Denied
-        | FailureKind::Full
-        | FailureKind::TooLarge
-        | FailureKind::Invalid
-        | FailureKind::Busy
-        | FailureKind::Closed
-        | FailureKind::Unsupported
-        | FailureKind::Unknown
-        | FailureKind::Other => Exit::Refused,
+impl From<PlacementRefusal> for CommandError {
+    fn from(refusal: PlacementRefusal) -> CommandError {
+        let error = CommandError::refused(&refusal.what);
+        refusal.how.iter().fold(error, |error, remedy| error.fix_by(&remedy.effect, &remedy.line))
     }
 }

@@ -2,17 +2,17 @@
 
 use crate::begin::read_plan;
 use crate::decide::decider;
+use crate::error::CommandError;
 use crate::store::{Paths, StateHome, Store};
 use onloop_documents::ledger::Origin;
-use onloop_effect::{Durability, Exit, Expect, Failure, Io, OptionalExt};
+use onloop_effect::{Durability, Expect, Io, OptionalExt};
 use onloop_run::{Beginning, Door, Event, Place, Run};
 use onloop_syntax::limits;
-use onloop_syntax::text;
 use onloop_workflow as workflow;
 
 /// Puts the damaged record of run `id` aside and begins it anew from `file`. Steps whose box
 /// is ticked are verified before anything is done again.
-pub(crate) async fn rebuild(io: &Io, id: &str, file: &str) -> Result<Store, Exit> {
+pub(crate) async fn rebuild(io: &Io, id: &str, file: &str) -> Result<Store, CommandError> {
     let plan = read_plan(io, file).await?;
     let root = io.canonical(&io.start().cwd).await.unwrap_or_else(|_| io.start().cwd.clone());
     let root = root.as_str();
@@ -39,19 +39,11 @@ pub(crate) async fn rebuild(io: &Io, id: &str, file: &str) -> Result<Store, Exit
     };
     let by = decider(io, Door::Command);
     let created = Store::create(io, Run::begin(&plan, beginning), &Origin::Begun, Some(&by)).await;
-    let mut store = match created {
-        Ok(store) => store,
-        Err(error) => {
-            io.note(format!("error: the record could not be begun anew: {error}")).await;
-            return Err(Exit::Refused);
-        }
-    };
+    let unwritten = "the record could not be begun anew";
+    let mut store = created.map_err(|error| CommandError::from(error).context(unwritten))?;
     let steps = plan.steps.len() as u32;
     let ticked: Vec<u32> = ticked.into_iter().filter(|step| *step <= steps).collect();
-    if let Err(refusal) = store.apply(Event::RecordRebuilt { ticked }) {
-        io.note(format!("error: {refusal}")).await;
-        return Err(Exit::Refused);
-    }
+    store.apply(Event::RecordRebuilt { ticked })?;
     Ok(store)
 }
 
@@ -64,35 +56,14 @@ async fn ticked_steps(io: &Io, file: &str) -> Vec<u32> {
 }
 
 /// Copies the damaged ledger to a name that nothing reads, then removes it.
-pub async fn set_aside(io: &Io, id: &str) -> Result<(), Exit> {
-    let moved = async {
-        let paths = Paths::new(&StateHome::of(io)?, "", id);
-        let (bytes, _) = io.read(&paths.ledger(), limits::RECORD_BYTES).await?;
-        let stamp = io.now().to_run_id_stamp();
-        let aside = paths.ledger_named(&format!("damaged-{stamp}"));
-        io.write(&aside, bytes, Expect::Absent, Durability::Durable).await?;
-        io.remove(&paths.head()).await.optional()?;
-        io.remove(&paths.ledger()).await?;
-        Ok::<_, Failure>(aside)
-    };
-    match moved.await {
-        Ok(aside) => {
-            io.note(format!("The damaged record is kept as {aside}")).await;
-            Ok(())
-        }
-        Err(failure) => {
-            io.note(format!("error: {failure}")).await;
-            Err(Exit::Refused)
-        }
-    }
-}
-
-/// How to go on from a damaged record.
-pub(crate) fn advice(id: &str) -> String {
-    let file = text::shell_word("hotl-workflow-<slug>.md");
-    format!(
-        "  Nothing was changed. Keep it aside and begin anew from the workflow file; ticked \
-         steps are\n  verified before anything is done again:\n    \
-         onloop resume {id} --rebuild {file}"
-    )
+pub(crate) async fn set_aside(io: &Io, id: &str) -> Result<(), CommandError> {
+    let paths = Paths::new(&StateHome::of(io)?, "", id);
+    let (bytes, _) = io.read(&paths.ledger(), limits::RECORD_BYTES).await?;
+    let stamp = io.now().to_run_id_stamp();
+    let aside = paths.ledger_named(&format!("damaged-{stamp}"));
+    io.write(&aside, bytes, Expect::Absent, Durability::Durable).await?;
+    io.remove(&paths.head()).await.optional()?;
+    io.remove(&paths.ledger()).await?;
+    io.note(format!("The damaged record is kept as {aside}")).await;
+    Ok(())
 }

@@ -1,16 +1,16 @@
 //! Continuing a run that was interrupted, paused or blocked: verify first.
 
 use crate::adopt::Edited;
-use crate::change::apply;
 use crate::choose_agent::choose_agents;
 use crate::conduct::conduct;
 use crate::conduct_args::{Conduct, ConductArgs};
 use crate::confining::Confining;
 use crate::decide::{decider, demand_person};
 use crate::drive::{drive_alone, take_over};
+use crate::error::{CommandError, unusable_record};
 use crate::find_run::{Found, find_all};
 use crate::notify;
-use crate::select::{Selected, refuse, select};
+use crate::select::{Selected, select};
 use crate::store::{Store, StoreError};
 use crate::work::end_survivors;
 use crate::{adopt, rebuild};
@@ -68,21 +68,33 @@ pub enum Interrupted {
     Done,
 }
 
+/// What came of preparing a run to continue.
+enum Prepared {
+    /// It continues.
+    Ready(Box<Store>, Conduct),
+    /// It is finished already.
+    Finished,
+}
+
 /// Prepares the run that is meant and conducts it.
-pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Exit {
-    match prepare(io, args).await {
-        Ok((store, how)) => {
+///
+/// # Errors
+///
+/// The run cannot continue.
+pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<Exit, CommandError> {
+    match prepare(io, args).await? {
+        Prepared::Ready(store, how) => {
             let driver = store.paths().driver_lock();
-            let exit = conduct(io, store, &how).await;
+            let ended = conduct(io, *store, &how).await;
             how.conditions.end(io).await;
             let _ = io.unlock(&driver).await;
-            exit
+            ended
         }
-        Err(exit) => exit,
+        Prepared::Finished => Ok(Exit::Done),
     }
 }
 
-async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
+async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
     let decides = args.take_over
         || args.accept_review
         || args.adopt
@@ -96,12 +108,8 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
     let wanted = args.run.as_deref().or(args.run_id.as_deref());
     let Selected { id, store } = match select(io, wanted).await {
         Ok(selected) => selected,
-        Err(exit) => {
-            if wanted.is_none() {
-                name_commands(io).await;
-            }
-            return Err(exit);
-        }
+        Err(error) if wanted.is_none() => return Err(with_commands(io, error).await),
+        Err(error) => return Err(error),
     };
     let opened = match store {
         Some(store) => Ok(*store),
@@ -113,23 +121,24 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
             io.note(format!("run {id}: {why}")).await;
             rebuild::rebuild(io, &id, file).await?
         }
-        (Err(error), _) => return Err(refuse(io, &id, &error).await),
+        (Err(error), _) => return Err(unusable_record(&id, error)),
     };
     let root = store.run().place.execution_root.clone();
     if io.stat(&root).await.optional().is_ok_and(|stat| stat.is_none()) {
-        return Err(without_checkout(io, store.run()).await);
+        return Err(without_checkout(store.run()));
     }
     if store.run().is_over() {
-        return Err(over(io, &mut store).await);
+        over(io, &mut store).await?;
+        return Ok(Prepared::Finished);
     }
-    let timeouts = args.conduct.timeouts(io).await?;
-    let budgets = raised(io, &store, &args.raise).await?;
+    let timeouts = args.conduct.timeouts()?;
+    let budgets = raised(&store, &args.raise)?;
     let mut confining = args.conduct.confining(io, &root, store.run().terms.confine).await?;
     let agents = match go_on(io, &mut store, args, budgets).await {
         Ok(agents) => agents,
-        Err(exit) => {
+        Err(error) => {
             confining.end(io).await;
-            return Err(exit);
+            return Err(error);
         }
     };
     if store.run().terms.confine && confining.mechanism().is_none() {
@@ -145,22 +154,29 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<(Store, Conduct), Exit> {
         io.note(line).await;
     }
     let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));
-    Ok((store, how))
+    Ok(Prepared::Ready(Box::new(store), how))
 }
 
-/// Says of a run that is over that nothing is left to do.
-async fn over(io: &Io, store: &mut Store) -> Exit {
+/// Says of a completed run that nothing is left to do.
+///
+/// # Errors
+///
+/// The run was abandoned.
+async fn over(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     // The power may have gone between the end of the run and its last rendering.
     for line in store.repair_mirrors().await {
         io.note(line).await;
     }
     notify::tell(io, store).await;
     let (id, status) = (&store.run().id, store.run().status);
-    io.note(format!("Run {id} is {}; there is nothing to resume", status.as_str())).await;
+    let word = status.as_str();
     match status {
-        RunStatus::Completed | RunStatus::ReadyToFinish => Exit::Done,
+        RunStatus::Completed | RunStatus::ReadyToFinish => {
+            io.note(format!("Run {id} is {word}; there is nothing to resume")).await;
+            Ok(())
+        }
         RunStatus::Running | RunStatus::Paused | RunStatus::Blocked | RunStatus::Abandoned => {
-            Exit::Usage
+            Err(CommandError::usage(format!("run `{id}` is {word}; there is nothing to resume")))
         }
     }
 }
@@ -171,7 +187,7 @@ async fn go_on(
     store: &mut Store,
     args: &ResumeArgs,
     budgets: Option<Budgets>,
-) -> Result<Vec<Agent>, Exit> {
+) -> Result<Vec<Agent>, CommandError> {
     match args.take_over {
         true => take_over(io, store, args.reason.as_deref().unwrap_or_default()).await?,
         false => drive_alone(io, store).await?,
@@ -186,59 +202,57 @@ async fn go_on(
     let agents = choose(io, store, args).await?;
     let by = Some(decider(io, Door::Command));
     if let Some(budgets) = budgets {
-        apply(io, store, Event::BudgetsChanged(budgets), by.clone()).await?;
+        store.apply_by(Event::BudgetsChanged(budgets), by.clone())?;
     }
     if args.accept_review && store.run().reviews.standing.is_some() {
-        apply(io, store, Event::VerdictAccepted, by.clone()).await?;
+        store.apply_by(Event::VerdictAccepted, by.clone())?;
     }
-    apply(io, store, Event::RunResumed, by.clone()).await?;
+    store.apply_by(Event::RunResumed, by.clone())?;
     let next = store.run().next();
     if let (Some(choice), Next::Ask(Question::Interrupted { step })) = (args.interrupted, next) {
         let event = match choice {
             Interrupted::Redo => Event::StepStarted { step },
             Interrupted::Done => Event::StepActed { step },
         };
-        apply(io, store, event, by).await?;
+        store.apply_by(event, by)?;
     }
-    if let Err(error) = store.commit().await {
-        let id = store.run().id.clone();
-        return Err(refuse(io, &id, &error).await);
-    }
+    store.commit().await?;
     Ok(agents)
 }
 
-/// The command for each run that can go on, where there are several.
-async fn name_commands(io: &Io) {
+/// `error` with the command for each run that can continue.
+async fn with_commands(io: &Io, error: CommandError) -> CommandError {
     let stores = find_all(io).await.into_iter().filter_map(Found::into_store);
     let open = stores.filter(|store| !store.run().is_over());
-    let lines: String = open.map(|store| format!("  onloop resume {}\n", store.run().id)).collect();
-    if !lines.is_empty() {
-        io.note(format!("Go on with one of them:\n{lines}")).await;
-    }
+    open.fold(error, |error, store| {
+        let id = &store.run().id;
+        error.fix_by(format!("continue `{id}`"), format!("onloop resume {id}"))
+    })
 }
 
-/// Says what is left of a run whose folder is gone, and how to go on.
-async fn without_checkout(io: &Io, run: &Run) -> Exit {
-    let (id, root) = (&run.id, &run.place.execution_root);
-    let mut text =
-        format!("error: {root} is gone, in which run {id} worked. Nothing recorded is lost.\n");
+/// What is left of a run whose folder is gone, and how to continue.
+fn without_checkout(run: &Run) -> CommandError {
+    let (id, root) = (&run.id, text::one_line(&run.place.execution_root));
+    let mut error =
+        CommandError::refused(format!("the folder `{root}`, in which run `{id}` worked, is gone"))
+            .because("nothing recorded is lost; what was committed is on the branch of the run");
     if let (Some(branch), Some(path)) = (&run.place.branch, &run.place.worktree_path) {
         let (branch, path) = (text::shell_word(branch), text::shell_word(path));
-        text += &format!(
-            "  What was committed is on its branch. Check it out again, then continue:\n    \
-             git worktree prune && git worktree add {path} {branch}\n    onloop resume {id}\n"
+        error = error.fix_by(
+            "check the branch out again and continue",
+            format!("git worktree prune && git worktree add {path} {branch} && onloop resume {id}"),
         );
     }
-    text += &format!(
-        "  If the checkout was moved:\n    onloop relocate {id} --to DIR\n  \
-         Or give the run up:\n    onloop abandon {id} --reason 'its checkout is gone'"
-    );
-    io.note(text).await;
-    Exit::Refused
+    error
+        .fix_by("if the checkout was moved, say where", format!("onloop relocate {id} --to DIR"))
+        .fix_by(
+            "or give the run up",
+            format!("onloop abandon {id} --reason 'its checkout is gone'"),
+        )
 }
 
 /// The agents for what is left to do.
-async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Vec<Agent>, Exit> {
+async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Vec<Agent>, CommandError> {
     let open = store.run().steps.iter().filter(|record| record.status != StepStatus::Done);
     let remaining: Vec<_> = open.map(|record| record.step.clone()).collect();
     match remaining.is_empty() {
@@ -249,7 +263,7 @@ async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Vec<Agent>,
 }
 
 /// The bounds with what `--raise` changes; `None`: nothing.
-async fn raised(io: &Io, store: &Store, raise: &[String]) -> Result<Option<Budgets>, Exit> {
+fn raised(store: &Store, raise: &[String]) -> Result<Option<Budgets>, CommandError> {
     if raise.is_empty() {
         return Ok(None);
     }
@@ -257,12 +271,10 @@ async fn raised(io: &Io, store: &Store, raise: &[String]) -> Result<Option<Budge
     for change in raise {
         if raise_one(&mut budgets, change).is_none() {
             let change = text::one_line(change);
-            io.note(format!(
-                "error: --raise is `{change}`, expected max_total_attempts, max_agents, \
-                 max_tokens, max_cost_usd or max_elapsed_minutes, `=`, and a number or `unlimited`"
-            ))
-            .await;
-            return Err(Exit::Usage);
+            return Err(CommandError::usage(format!(
+                "--raise is `{change}`, expected max_total_attempts, max_agents, max_tokens, \
+                 max_cost_usd or max_elapsed_minutes, `=`, and a number or `unlimited`"
+            )));
         }
     }
     Ok(Some(budgets))

@@ -1,11 +1,11 @@
 //! Review checkpoints: an agent reads the changes and gives a verdict.
 
-use crate::confining::Confining;
-use crate::store::{Store, StoreError};
+use crate::run_context::RunContext;
+use crate::store::StoreError;
 use crate::verify::private_names;
 use crate::work::{Work, WorkError, own_needs, run_recorded};
 use onloop_agents::Reviewer;
-use onloop_effect::{Capture, Io, ProcessSpec, ProcessStatus};
+use onloop_effect::{Capture, ProcessSpec, ProcessStatus};
 use onloop_run::{Event, Verdict, Worker, parse_verdict, review_prompt, review_range};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -17,11 +17,11 @@ use onloop_syntax::text;
 ///
 /// When it cannot be recorded which processes review; they have been ended.
 pub(crate) async fn perform(
-    io: &Io,
-    store: &mut Store,
+    cx: &mut RunContext<'_>,
     step: Option<u32>,
-    (timeout_ms, confining): (u64, &Confining),
 ) -> Result<Option<Event>, StoreError> {
+    let RunContext { io, store, options } = cx;
+    let confining = &options.conditions.confining;
     let run = store.run();
     let name = run.terms.review_agent.clone().unwrap_or_default();
     let prompt = io.redacted(&review_prompt(run, step));
@@ -30,7 +30,7 @@ pub(crate) async fn perform(
         .without_env(private_names(io))
         .with_env([("ONLOOP_RUN_ID", &run.id)])
         .with_stdin(prompt)
-        .timeout_ms(timeout_ms)
+        .timeout_ms(options.turns.timeout_ms)
         .label("Review");
     // Where nothing is kept, the commit at HEAD is what is known.
     let base = match review_range(run) {

@@ -10,11 +10,11 @@ use crate::conduct_args::{Conduct, ConductArgs};
 use crate::confining::ConfineWish;
 use crate::decide::decider;
 use crate::drive::drive_alone;
+use crate::error::{CommandError, unusable_record};
 use crate::find_run::{Found, find_all, is_of};
 use crate::find_workflow::find_workflow;
 use crate::preflight::{foresee, preflight};
 use crate::resume_run::{ResumeArgs, resume_run};
-use crate::select::refuse;
 use crate::simulate::{Wanted, simulate};
 use crate::store::{Store, StoreError};
 use onloop_agents as agent;
@@ -91,38 +91,39 @@ pub enum ConductedOn {
 }
 
 /// Begins a run and conducts it, or goes on with the one that the person chooses.
-pub async fn run_workflow(io: &Io, args: &RunArgs) -> Exit {
+///
+/// # Errors
+///
+/// The run did not begin, or could not continue.
+pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
     if args.on == Some(ConductedOn::Fleet) {
         // With the fleet's program beside it, the native host does not come here.
-        io.note(NO_FLEET).await;
-        return Exit::Refused;
+        return Err(no_fleet());
     }
     if args.simulate {
-        return match on_paper(io, args).await {
-            Ok(exit) | Err(exit) => exit,
-        };
+        return on_paper(io, args).await;
     }
-    match begin(io, args).await {
-        Ok(Begun::New(store, how)) => {
+    match begin(io, args).await? {
+        Begun::New(store, how) => {
             let driver = store.paths().driver_lock();
-            let exit = conduct(io, *store, &how).await;
+            let ended = conduct(io, *store, &how).await;
             how.conditions.end(io).await;
             let _ = io.unlock(&driver).await;
-            exit
+            ended
         }
-        Ok(Begun::Continue(id)) => {
+        Begun::Continue(id) => {
             let conduct = args.conduct.clone();
             let args = ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() };
             resume_run(io, &args).await
         }
-        Err(exit) => exit,
     }
 }
 
 /// Why nothing can be done about a fleet.
-pub const NO_FLEET: &str =
-    "error: the program `onloop-fleet` is neither beside this one nor on PATH
-  Install it: cargo install onloop-fleet";
+pub fn no_fleet() -> CommandError {
+    CommandError::refused("the program `onloop-fleet` is neither beside this one nor on PATH")
+        .fix_by("install it", "cargo install onloop-fleet")
+}
 
 /// What is said when a run begins, by programs and by agents that follow our skills.
 const ANNOUNCEMENT: &str = "Starting HOTL loop execution. Looking for workflow file...";
@@ -132,10 +133,10 @@ enum Begun {
     Continue(String),
 }
 
-async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
+async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
-    demand_digest(io, args, &plan, &file).await?;
+    demand_digest(args, &plan, &file)?;
     if let Some(id) = of_that_name(io, args, &file).await? {
         return Ok(Begun::Continue(id));
     }
@@ -147,14 +148,14 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, Exit> {
     let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
     let wanted = args.review.as_deref().or(plan.review.as_deref());
     let reviewer = choose_reviewer(io, wanted).await?;
-    let timeouts = args.conduct.timeouts(io).await?;
+    let timeouts = args.conduct.timeouts()?;
     // Before anything is made for the run.
     let confining = args.conduct.confining(io, &io.start().cwd, plan.confine).await?;
     let store = match make(io, args, (&plan, &file), &reviewer).await {
         Ok(store) => store,
-        Err(exit) => {
+        Err(error) => {
             confining.end(io).await;
-            return Err(exit);
+            return Err(error);
         }
     };
     let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));
@@ -168,7 +169,7 @@ async fn make(
     args: &RunArgs,
     (plan, file): (&Plan, &str),
     reviewer: &Option<Reviewer>,
-) -> Result<Store, Exit> {
+) -> Result<Store, CommandError> {
     let prepared = preflight(io, plan, file, &args.flags()).await?;
     let wanted = args.run_id.as_deref();
     create(io, plan, &prepared, wanted, |beginning| args.beginning(beginning, reviewer)).await
@@ -195,50 +196,49 @@ impl RunArgs {
 }
 
 /// Refuses a plan that is another than the one that was compiled.
-async fn demand_digest(io: &Io, args: &RunArgs, plan: &Plan, file: &str) -> Result<(), Exit> {
+fn demand_digest(args: &RunArgs, plan: &Plan, file: &str) -> Result<(), CommandError> {
     let Some(expected) = args.plan_digest.as_deref().filter(|digest| *digest != plan.digest) else {
         return Ok(());
     };
     let (expected, found) = (text::one_line(expected), &plan.digest);
-    io.note(format!(
-        "error: the plan in {} has the digest {found}, expected {expected}: it was changed since it \
-         was compiled. Compile it again, and look at what that changes:\n  onloop compile {} --to \
-         github --out WORKFLOW.yml",
-        text::one_line(file),
-        text::shell_word(file)
+    let file_word = text::shell_word(file);
+    Err(CommandError::usage(format!(
+        "the plan in `{}` has the digest {found}, expected {expected}",
+        text::one_line(file)
     ))
-    .await;
-    Err(Exit::Usage)
+    .because("it was changed since it was compiled")
+    .fix_by(
+        "compile it again, and look at what that changes",
+        format!("onloop compile {file_word} --to github --out WORKFLOW.yml"),
+    ))
 }
 
 /// The run that is named and is there already.
-async fn of_that_name(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, Exit> {
+async fn of_that_name(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, CommandError> {
     let Some(id) = &args.run_id else { return Ok(None) };
     if !is_run_id(id) {
-        io.note(format!(
-            "error: `{}` is not an id for a run: expected letters, digits, `.`, `_` and `-`, not \
+        return Err(CommandError::usage(format!(
+            "`{}` is not an id for a run: expected letters, digits, `.`, `_` and `-`, not \
              beginning with one of the signs",
             text::one_line(id)
-        ))
-        .await;
-        return Err(Exit::Usage);
+        )));
     }
     let store = match Store::open(io, id).await {
         Ok(store) => store,
         Err(StoreError::Missing) => return Ok(None),
-        Err(error) => return Err(refuse(io, id, &error).await),
+        Err(error) => return Err(unusable_record(id, error)),
     };
     let file = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
     if is_of(store.run(), &file) {
         return Ok(Some(id.clone()));
     }
     let other = text::one_line(&store.run().place.workflow_path);
-    io.note(format!("error: run {id} is one of {other}, not of {}", text::one_line(&file))).await;
-    Err(Exit::Usage)
+    let file = text::one_line(&file);
+    Err(CommandError::usage(format!("run `{id}` is one of `{other}`, not of `{file}`")))
 }
 
 /// The run that would begin, for people or as JSON.
-async fn on_paper(io: &Io, args: &RunArgs) -> Result<Exit, Exit> {
+async fn on_paper(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
     let unfinished = match args.fresh {
@@ -247,7 +247,7 @@ async fn on_paper(io: &Io, args: &RunArgs) -> Result<Exit, Exit> {
     };
     let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
-    let timeouts = args.conduct.timeouts(io).await?;
+    let timeouts = args.conduct.timeouts()?;
     let foreseen = foresee(io, &plan, &file, &args.flags()).await?;
     let wish = ConfineWish { flag: args.conduct.confine, file: plan.confine };
     let wanted = Wanted {
@@ -273,7 +273,7 @@ async fn unfinished_runs(io: &Io, file: &str) -> Vec<Store> {
 }
 
 /// Offers to abandon what a fresh run replaces; without a person it stays, and that is said.
-async fn replace_unfinished(io: &Io, file: &str) -> Result<(), Exit> {
+async fn replace_unfinished(io: &Io, file: &str) -> Result<(), CommandError> {
     for mut store in unfinished_runs(io, file).await {
         let id = store.run().id.clone();
         let reason = "replaced by a fresh run";
@@ -296,7 +296,7 @@ async fn replace_unfinished(io: &Io, file: &str) -> Result<(), Exit> {
                 let _ = io.unlock(&store.paths().driver_lock()).await;
                 changed?;
             }
-            Err(failure) if failure.is_interrupted() => return Err(Exit::Interrupted),
+            Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
             Ok(_) | Err(_) => {}
         }
     }
@@ -305,7 +305,7 @@ async fn replace_unfinished(io: &Io, file: &str) -> Result<(), Exit> {
 
 /// An unfinished run of the same workflow is never passed over: the person at the terminal
 /// chooses, anybody else gets both commands.
-async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, Exit> {
+async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, CommandError> {
     let Some(store) = unfinished_runs(io, file).await.into_iter().next() else { return Ok(None) };
     let run = store.run();
     let (step, total, id) = (run.current_step(), run.steps.len(), &run.id);
@@ -320,7 +320,7 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
                 Ok("fresh" | "f") => return Ok(None),
                 Ok(_) => io.note("Please answer resume or fresh.").await,
                 Err(failure) if failure.is_interrupted() => {
-                    return Err(Exit::Interrupted);
+                    return Err(CommandError::interrupted());
                 }
                 Err(_) => break,
             }
@@ -330,15 +330,11 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
         Next::Ask(question) => run.waits_for(&question),
         _ => format!("step {step}/{total}"),
     };
-    io.note(format!(
-        "Found an unfinished run of this workflow: {id} ({}, {place}).\n\
-         Resume it:\n  onloop resume {id}{}\nOr start anew:\n  onloop run --fresh{}",
-        run.status.as_str(),
-        args.conduct.options(),
-        words_after_the_verb(io)
-    ))
-    .await;
-    Err(Exit::Paused)
+    let what =
+        format!("run `{id}` of this workflow is unfinished ({}, {place})", run.status.as_str());
+    Err(CommandError::paused(what)
+        .fix_by("resume it", format!("onloop resume {id}{}", args.conduct.options()))
+        .fix_by("or start anew", format!("onloop run --fresh{}", words_after_the_verb(io))))
 }
 
 /// The rest of the command line that started this program, each word after a space.

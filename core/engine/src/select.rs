@@ -1,23 +1,20 @@
 //! Which run is meant, and its record.
 
 use crate::elsewhere::is_fleets;
+use crate::error::{CommandError, unusable_record};
 use crate::find_run::{FoundRecord, find_all, foreign_copy, is_of, is_own};
-use crate::foreign::{read_foreign, refuse_foreign};
-use crate::rebuild;
-use crate::store::{Paths, StateHome, Store, StoreError};
-use onloop_effect::{Exit, Io};
+use crate::foreign::{foreign_run, read_foreign};
+use crate::store::{Paths, StateHome, Store};
+use onloop_effect::Io;
 use onloop_run::{Run, is_run_id};
 use onloop_syntax::text;
 
-/// Opens a record; failures are said.
-pub async fn open(io: &Io, wanted: Option<&str>) -> Result<Store, Exit> {
+/// Opens the record of the run that is meant.
+pub(crate) async fn open(io: &Io, wanted: Option<&str>) -> Result<Store, CommandError> {
     let Selected { id, store } = select(io, wanted).await?;
-    if let Some(store) = store {
-        return Ok(*store);
-    }
-    match Store::open(io, &id).await {
-        Ok(store) => Ok(store),
-        Err(error) => Err(refuse(io, &id, &error).await),
+    match store {
+        Some(store) => Ok(*store),
+        None => Store::open(io, &id).await.map_err(|error| unusable_record(&id, error)),
     }
 }
 
@@ -37,21 +34,20 @@ async fn is_handed_over(io: &Io, name: &str) -> bool {
 
 /// The one run that is meant: by id, by workflow file, or the only unfinished one. Never
 /// chooses among several, and never a foreign one.
-pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Exit> {
+pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, CommandError> {
     let wanted = wanted.or_else(|| io.env("ONLOOP_RUN_ID")).or_else(|| io.env("HOTL_RUN_ID"));
     if let Some(id) = wanted.filter(|wanted| is_run_id(wanted)) {
         match is_own(io, id).await {
             Ok(true) => return Ok(Selected { id: id.to_owned(), store: None }),
             Ok(false) => {}
-            Err(error) => return Err(refuse(io, id, &error).await),
+            Err(error) => return Err(unusable_record(id, error)),
         }
         if let Some((root, path)) = foreign_copy(io, id).await {
             return Err(match read_foreign(io, &root, id).await {
-                Ok(_) => refuse_foreign(io, id, &path).await,
+                Ok(_) => foreign_run(id, &path),
                 // Damaged, or of a newer onloop: it could not be adopted either.
                 Err(error) => {
-                    io.note(format!("error: run {id}: {error}")).await;
-                    (&error).into()
+                    CommandError::from(error).context(format!("run `{id}` cannot be read"))
                 }
             });
         }
@@ -61,18 +57,16 @@ pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Ex
             Some(io.canonical(name).await.unwrap_or_else(|_| name.to_owned()))
         }
         Some(name) if is_handed_over(io, name).await => {
-            io.note(format!(
-                "error: run {name} was handed over to a fleet, and no worker has begun it yet\n  \
-                 How it stands:\n    onloop fleet status"
-            ))
-            .await;
-            return Err(Exit::Refused);
+            let what =
+                format!("run `{name}` was handed over to a fleet, and no worker has begun it yet");
+            return Err(
+                CommandError::refused(what).fix_by("see how it stands", "onloop fleet status")
+            );
         }
         Some(name) => {
-            let name = text::one_line(name);
-            io.note(format!("ERROR: No HOTL run found for run_id: {name}")).await;
-            io.note("  `onloop list` shows the runs that can be found from here.").await;
-            return Err(Exit::Refused);
+            let what = format!("no HOTL run found for run_id: `{}`", text::one_line(name));
+            return Err(CommandError::refused(what)
+                .fix_by("list the runs that can be found from here", "onloop list"));
         }
         None => None,
     };
@@ -100,32 +94,20 @@ pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Ex
     }
     if candidates.is_empty() {
         if let [(id, path)] = foreign.as_slice() {
-            return Err(refuse_foreign(io, id, path).await);
+            return Err(foreign_run(id, path));
         }
-        io.note("ERROR: No active HOTL run found in .hotl/state/").await;
-        for (id, _) in &foreign {
-            io.note(format!("  foreign: {id}; take it over with: onloop adopt {id}")).await;
-        }
-        return Err(Exit::Refused);
+        let none = CommandError::refused("no active HOTL run found in .hotl/state/");
+        return Err(foreign.iter().fold(none, |error, (id, _)| {
+            error
+                .fix_by(format!("take over the untrusted run `{id}`"), format!("onloop adopt {id}"))
+        }));
     }
-    let mut text = String::from(
-        "ERROR: Multiple HOTL runs found in .hotl/state/. Select one with --run-id <run-id> or \
-         HOTL_RUN_ID.\n",
-    );
-    for store in &candidates {
+    let lines = candidates.iter().map(|store| {
         let run = store.run();
         let (status, file) = (run.status.as_str(), &run.place.workflow_path);
-        text += &format!("  - {} [{status}] workflow={file}\n", run.id);
-    }
-    io.note(text).await;
-    Err(Exit::Refused)
-}
-
-/// Says why the record of run `id` cannot be used, and how to go on where it is damaged.
-pub(crate) async fn refuse(io: &Io, id: &str, error: &StoreError) -> Exit {
-    io.note(format!("error: run {id}: {error}")).await;
-    if let StoreError::Unreadable(_) = error {
-        io.note(rebuild::advice(id)).await;
-    }
-    error.into()
+        format!("- {} [{status}] workflow={file}", run.id)
+    });
+    Err(CommandError::refused("multiple HOTL runs found in .hotl/state/")
+        .listing(lines)
+        .fix("select one with --run-id <run-id> or HOTL_RUN_ID"))
 }

@@ -5,8 +5,7 @@
 //! read, changed and written. Symbolic links are never followed: an agent may have put them
 //! there.
 
-use std::fmt;
-
+use crate::error::CommandError;
 use crate::session_places;
 use crate::store::StoreError;
 use onloop_documents::session as document;
@@ -15,6 +14,7 @@ use onloop_effect::{Durability, Expect, Failure, FileKind, Io, OptionalExt};
 use onloop_sessions::handsoff::{Session, SessionId, SessionState};
 use onloop_sessions::hooks::Host;
 use onloop_syntax::limits;
+use onloop_syntax::text::one_line;
 use onloop_syntax::time::Timestamp;
 
 /// The folder of all session files.
@@ -36,13 +36,16 @@ pub struct HookCaller {
 }
 
 /// Why a session could not be read or changed.
-#[derive(Debug)]
-pub enum SessionError {
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SessionError {
     /// A symbolic link or a file is where a folder should be.
+    #[error("`{}` is not a folder", one_line(.0))]
     NotAFolder(String),
     /// A symbolic link or a folder is where a session's file should be.
+    #[error("`{}` is not a regular file", one_line(.0))]
     NotAFile(String),
     /// The session's file is damaged.
+    #[error("{}", one_line(&format!("`{file}` cannot be used: {damage}")))]
     Damaged {
         /// Its path.
         file: String,
@@ -50,6 +53,7 @@ pub enum SessionError {
         damage: document::DamagedSession,
     },
     /// The record of the run that the session drives cannot be read.
+    #[error("{}", one_line(&format!("the record of run {run_id} cannot be read: {error}")))]
     Record {
         /// The run.
         run_id: String,
@@ -57,27 +61,19 @@ pub enum SessionError {
         error: StoreError,
     },
     /// The host could not read, write or lock a file.
+    #[error("{}", one_line(&.0.message))]
     Failed(Failure),
-}
-
-impl fmt::Display for SessionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let message = match self {
-            SessionError::NotAFolder(path) => format!("`{path}` is not a folder"),
-            SessionError::NotAFile(path) => format!("`{path}` is not a regular file"),
-            SessionError::Damaged { file, damage } => format!("`{file}` cannot be used: {damage}"),
-            SessionError::Record { run_id, error } => {
-                format!("the record of run {run_id} cannot be read: {error}")
-            }
-            SessionError::Failed(failure) => failure.message.clone(),
-        };
-        f.write_str(&onloop_syntax::text::one_line(&message))
-    }
 }
 
 impl From<Failure> for SessionError {
     fn from(failure: Failure) -> SessionError {
         SessionError::Failed(failure)
+    }
+}
+
+impl From<SessionError> for CommandError {
+    fn from(error: SessionError) -> CommandError {
+        CommandError::refused(error.to_string())
     }
 }
 

@@ -6,6 +6,7 @@ mod include;
 pub(crate) use include::{FILE, included};
 
 use crate::confining::Confining;
+use crate::error::CommandError;
 use crate::preflight::refuse_links;
 use crate::store::{Store, StoreError};
 use crate::verify::{private_names, recorded};
@@ -20,8 +21,8 @@ use onloop_syntax::text;
 pub enum Readiness {
     /// It is ready, or there was nothing to do.
     Ready,
-    /// It is not: why, on one line. What a person needs to know has been noted.
-    Failed(String),
+    /// It is not, and why.
+    Failed(CommandError),
     /// The person interrupted.
     Interrupted,
 }
@@ -40,7 +41,7 @@ pub async fn make_ready(
     let Some((from, to)) = due(store.run()) else { return Ok(Readiness::Ready) };
     let included = match included(io, &from).await {
         Ok(included) => included,
-        Err(failure) => return Ok(gone_wrong(store, FILE, &failure)),
+        Err(failure) => return Ok(gone_wrong(FILE, failure)),
     };
     let lines = store.run().terms.setup.clone();
     if lines.is_empty() && included.files.is_empty() {
@@ -49,7 +50,7 @@ pub async fn make_ready(
     store.commit().await?;
     let copied = match copy(io, &from, &to, &included.files).await {
         Ok(copied) => copied,
-        Err(failure) => return Ok(gone_wrong(store, "the files to copy", &failure)),
+        Err(failure) => return Ok(gone_wrong("the files to copy", failure)),
     };
     for link in included.left_out.iter().chain(&copied.left_out).take(limits::SETUP_FILES_NAMED) {
         store.note(format!("    not copied: {} is not a plain file", text::one_line(link)));
@@ -84,13 +85,12 @@ fn due(run: &Run) -> Option<(String, String)> {
     (is_due && from != to).then_some((from, to))
 }
 
-fn gone_wrong(store: &mut Store, what: &str, failure: &Failure) -> Readiness {
+fn gone_wrong(what: &str, failure: Failure) -> Readiness {
     if failure.is_interrupted() {
         return Readiness::Interrupted;
     }
     let why = format!("setup failed: {what}: {}", text::one_line(&failure.message));
-    store.note(format!("error: {why}"));
-    Readiness::Failed(why)
+    Readiness::Failed(CommandError::failed(why))
 }
 
 /// What was copied.
@@ -152,7 +152,7 @@ async fn run_line(
     let work = Work::new(Worker::SetUp, 1, confining);
     let end = match run_recorded(io, store, work, spec).await {
         Ok(end) => end,
-        Err(WorkError::Process(failure)) => return Ok(gone_wrong(store, &shown, &failure)),
+        Err(WorkError::Process(failure)) => return Ok(gone_wrong(&shown, failure)),
         Err(WorkError::Record(error)) => return Err(error),
     };
     let how = match end.status {
@@ -166,10 +166,9 @@ async fn run_line(
     };
     let output = format!("{}\n{}", recorded(&end.stdout), recorded(&end.stderr));
     let output = io.redacted(&text::printable(&output));
-    let why = format!("setup failed: `{shown}`: {how}");
-    store.note(format!(
-        "error: {why}\n{}  All of it: {log}\n  Mend it, then go on; what has failed is run again.",
-        text::quoted_end(&output, limits::FAILURE_LINES, "in the log")
-    ));
-    Ok(Readiness::Failed(why))
+    let end = text::quoted_end(&output, limits::FAILURE_LINES, "in the log");
+    let error = CommandError::failed(format!("setup failed: `{shown}`: {how}"))
+        .listing(end.lines().map(|line| line.trim_start().to_owned()))
+        .fix(format!("fix it, then continue; failed commands run again. The log is {log}"));
+    Ok(Readiness::Failed(error))
 }

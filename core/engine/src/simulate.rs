@@ -9,6 +9,7 @@ use crate::begin::beginning;
 use crate::choose_agent::on_path;
 use crate::conduct_args::Timeouts;
 use crate::config;
+use crate::error::CommandError;
 use crate::preflight::Foreseen;
 use crate::setup::included;
 use crate::store::{Paths, StateHome};
@@ -16,7 +17,7 @@ use onloop_agents::{Agent, Reviewer};
 use onloop_documents::simulation::{PaperAgent, Simulation, simulation};
 use onloop_effect::{Command, Exit, Io};
 use onloop_install::Waits;
-use onloop_run::preflight::{IsolationMode, Prepared};
+use onloop_run::preflight::{IsolationMode, PlacementRefusal, Prepared};
 use onloop_run::{Beginning, PageChecks, Run, at_most, on_paper, unique_id};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::text;
@@ -48,27 +49,21 @@ const PROMPT: &str = "<the prompt>";
 ///
 /// # Errors
 ///
-/// When something cannot be looked at; that has been said.
+/// Something cannot be looked at.
 pub(crate) async fn simulate(
     io: &Io,
     wanted: &Wanted<'_>,
     foreseen: Foreseen,
     as_json: bool,
     adapt: impl Fn(Beginning) -> Beginning,
-) -> Result<Exit, Exit> {
+) -> Result<Exit, CommandError> {
     let (held_up, exit) = held_up(io, wanted, &foreseen);
     let is_placed = matches!(foreseen, Foreseen::Prepared { .. });
     let (prepared, mut changes, note) = match foreseen {
         Foreseen::Prepared { prepared, changes, note } => (prepared, changes, note),
         Foreseen::Asked(_) | Foreseen::Refused(_) => (nowhere(io), Vec::new(), None),
     };
-    let home = match StateHome::of(io) {
-        Ok(home) => home,
-        Err(failure) => {
-            io.note(format!("error: {failure}")).await;
-            return Err(Exit::Refused);
-        }
-    };
+    let home = StateHome::of(io)?;
     changes.extend(note);
     let id = unique_id(&wanted.plan.slug, io.now(), |_| false);
     let mut run = Run::begin(wanted.plan, adapt(beginning(io, &prepared, wanted.plan, id.clone())));
@@ -86,13 +81,8 @@ pub(crate) async fn simulate(
         Some(root) => included(io, root).await.map(|included| included.files),
         None => Ok(Vec::new()),
     };
-    let copied = match copied {
-        Ok(files) => files,
-        Err(failure) => {
-            io.note(format!("error: setup: {}", text::one_line(&failure.message))).await;
-            return Err(Exit::Refused);
-        }
-    };
+    let copied = copied
+        .map_err(|failure| CommandError::from(failure).context("the setup cannot be read"))?;
     let pages = match io.env("ONLOOP_BROWSER_CHECKER") {
         Some(_) => PageChecks::Command,
         None => PageChecks::Person,
@@ -134,14 +124,16 @@ fn held_up(io: &Io, wanted: &Wanted<'_>, foreseen: &Foreseen) -> (Option<String>
     }
     match foreseen {
         Foreseen::Prepared { .. } => (None, Exit::Done),
-        Foreseen::Asked(question) if is_attended(io) => {
-            (Some(question.clone().into_refusal().to_string()), Exit::Done)
-        }
         Foreseen::Asked(question) => {
-            (Some(question.clone().into_refusal().to_string()), Exit::Refused)
+            let exit = if is_attended(io) { Exit::Done } else { Exit::Refused };
+            (Some(text_of(question.clone().into_refusal())), exit)
         }
-        Foreseen::Refused(refusal) => (Some(refusal.to_string()), Exit::Refused),
+        Foreseen::Refused(refusal) => (Some(text_of(refusal.clone())), Exit::Refused),
     }
+}
+
+fn text_of(refusal: PlacementRefusal) -> String {
+    CommandError::from(refusal).render().trim_end().to_owned()
 }
 
 /// The place of a run of which nobody has decided where it works.

@@ -1,5 +1,6 @@
 //! Runs that travel: their ledger and their work below `refs/onloop/<run-id>/` of a remote.
 
+use crate::error::CommandError;
 use crate::store::{StateHome, Store, StoreError, read_arrival};
 use onloop_documents::ledger::Ledger;
 use onloop_effect::{Failure, FailureKind, Io, NamedCheckpoint};
@@ -73,7 +74,7 @@ impl RemoteLedger {
                 let message = format!(
                     "`refs/onloop/{id}/{LEDGER}` of `{}` ({commit}) has no sound ledger: {}",
                     text::one_line(remote),
-                    text::one_line(&why)
+                    text::one_line(&why.to_string())
                 );
                 Err(Failure::new(FailureKind::Invalid, message))
             }
@@ -85,7 +86,7 @@ impl RemoteLedger {
     /// # Errors
     ///
     /// Why it is none of run `id`, as a clause.
-    pub fn known(id: &str, bytes: Vec<u8>) -> Result<RemoteLedger, String> {
+    pub(crate) fn known(id: &str, bytes: Vec<u8>) -> Result<RemoteLedger, StoreError> {
         let ledger = read_arrival(id, &bytes)?;
         Ok(RemoteLedger { commit: String::new(), bytes, ledger })
     }
@@ -106,6 +107,17 @@ pub async fn own_ledger(io: &Io, store: &Store) -> Result<Vec<u8>, StoreError> {
     let (mut bytes, _) = io.read(&path, limits::RECORD_BYTES).await?;
     bytes.truncate(usize::try_from(size_bytes).unwrap_or(usize::MAX));
     Ok(bytes)
+}
+
+/// What is wrong where run `id` continued in two places: the ledger at `remote` differs from the one here from
+/// `line` on.
+pub(crate) fn forked(id: &str, remote: &str, line: u64, commit: &str) -> CommandError {
+    CommandError::refused(format!("run `{id}` continued in two places"))
+        .because(format!(
+            "the ledger of `{remote}` ({commit}) differs from the one here from line {line} on; one \
+             of them has to be given up"
+        ))
+        .fix_by("see what the other one did", format!("git show {commit}:{LEDGER_FILE}"))
 }
 
 /// Refuses a state home that agents could write to, before anything comes into it.

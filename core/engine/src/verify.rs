@@ -6,9 +6,10 @@ use artifact::look_at_artifact;
 
 use crate::changed_check::Changes;
 use crate::confining::Confining;
+use crate::error::CommandError;
 use crate::store::{Store, StoreError};
 use crate::work::{Work, WorkError, run_recorded};
-use onloop_effect::{Capture, Exit, Expect, Io, Mechanism, Network, ProcessSpec};
+use onloop_effect::{Capture, Expect, Io, Mechanism, Network, ProcessSpec};
 use onloop_effect::{Durability, ProcessStatus};
 use onloop_run::{
     CheckRemarks, CheckResult, CheckVerdict, Event, Measured, Remark, Run, Worker, describe_check,
@@ -47,8 +48,8 @@ impl Conditions {
     ///
     /// # Errors
     ///
-    /// As `Confining::decide`.
-    pub async fn step_by_step(io: &Io, run: &Run) -> Result<Conditions, Exit> {
+    /// As [`Confining::decide`].
+    pub(crate) async fn step_by_step(io: &Io, run: &Run) -> Result<Conditions, CommandError> {
         let confining = Confining::of(io, run).await?;
         Ok(Conditions::of(io, run, limits::VERIFY_TIMEOUT_MS, confining))
     }

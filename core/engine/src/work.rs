@@ -4,12 +4,13 @@
 
 use crate::confine::make_folder;
 use crate::confining::Confining;
+use crate::error::CommandError;
 use crate::store::{Store, StoreError};
 use onloop_agents::confine::{Needs, client_needs, client_used};
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
-    Durability, Exit, Expect, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup,
-    ProcessSpec, Watched,
+    Durability, Expect, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup, ProcessSpec,
+    Watched,
 };
 use onloop_run::{Acting, Event, Run, Worker};
 use onloop_syntax::{limits, text};
@@ -128,7 +129,7 @@ fn apply(store: &mut Store, acting: Acting) -> Result<(), WorkError> {
 }
 
 /// Ends what is left of the work of an onloop that was killed: two would work in one place.
-pub async fn end_survivors(io: &Io, run: &Run) -> Result<(), Exit> {
+pub(crate) async fn end_survivors(io: &Io, run: &Run) -> Result<(), CommandError> {
     let Some(Acting { worker, step, group, host, hold: _ }) = run.acting.clone() else {
         return Ok(());
     };
@@ -160,14 +161,14 @@ fn marked(io: &Io, store: &Store, mut spec: ProcessSpec) -> ProcessSpec {
 ///
 /// # Errors
 ///
-/// [`Exit::Refused`] when something of it still runs; it has been explained.
-pub async fn end_group(
+/// Something of it still runs.
+pub(crate) async fn end_group(
     io: &Io,
     whose: &str,
     group: ProcessGroup,
     host: &str,
     mark: Option<String>,
-) -> Result<(), Exit> {
+) -> Result<(), CommandError> {
     let pid = group.pid;
     match io.end_group(group, host, mark).await {
         Ok(0) => {}
@@ -184,12 +185,9 @@ pub async fn end_group(
             .await;
         }
         Err(failure) => {
-            io.note(format!(
-                "error: {whose} still runs and could not be ended: {failure}\n  End process group \
-                 {pid}, then try again."
-            ))
-            .await;
-            return Err(Exit::Refused);
+            let what = format!("{whose} still runs and could not be ended");
+            let fix = format!("end process group {pid}, then try again");
+            return Err(CommandError::from(failure).context(what).fix(fix));
         }
     }
     Ok(())

@@ -5,6 +5,7 @@ use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
 use onloop_engine::ask;
 use onloop_engine::conduct_args::remembered_options;
 use onloop_engine::decide::demand_person;
+use onloop_engine::error::CommandError;
 use onloop_engine::select::open;
 use onloop_engine::sessions::Sessions;
 use onloop_run::{Attention, Door};
@@ -20,40 +21,38 @@ pub struct WatchArgs {
 }
 
 /// `onloop watch` where the host has no screen to draw on.
-pub async fn watch(io: &Io, args: &WatchArgs) -> Exit {
-    if let Err(exit) = demand_screen(io, args).await {
-        return exit;
-    }
-    io.note(
-        "error: only the native onloop draws on a whole terminal; this one does not.\n  Install it \
-         (`cargo install onloop`) and call it the same way. Here there are:\n    onloop web       \
-         the same in a browser\n    onloop status    what is unfinished here",
-    )
-    .await;
-    Exit::Refused
-}
-
-/// The run that alone is to be shown, where one is named. Refuses a screen where nobody could see it,
-/// or of a run that is not there.
 ///
 /// # Errors
 ///
-/// `Usage` without a terminal, `Refused` where it cannot draw or there is no such run; it has been
-/// explained.
-pub async fn demand_screen(io: &Io, args: &WatchArgs) -> Result<Option<String>, Exit> {
-    const INSTEAD: &str = "These print what there is:\n    onloop status                what is \
-                           unfinished here\n    onloop list --everywhere     every run on this \
-                           machine";
+/// Always.
+pub async fn watch(io: &Io, args: &WatchArgs) -> Result<Exit, CommandError> {
+    demand_screen(io, args).await?;
+    let what = "only the native onloop draws on a whole terminal; this one does not";
+    Err(CommandError::refused(what)
+        .fix_by("install it, and call it the same way", "cargo install onloop")
+        .fix_by("see the same in a browser", "onloop web")
+        .fix_by("print what is unfinished here", "onloop status"))
+}
+
+/// The run that alone is to be shown, where one is named.
+///
+/// # Errors
+///
+/// There is no terminal, it cannot draw, or there is no such run.
+pub async fn demand_screen(io: &Io, args: &WatchArgs) -> Result<Option<String>, CommandError> {
+    let instead = |error: CommandError| {
+        error
+            .fix_by("print what is unfinished here", "onloop status")
+            .fix_by("print every run on this machine", "onloop list --everywhere")
+    };
     let terminal = io.start().terminal;
     if !(terminal.stdin && terminal.stdout) {
-        let why = "`onloop watch` needs a terminal; standard input or output is none.";
-        io.note(format!("error: {why}\n  {INSTEAD}")).await;
-        return Err(Exit::Usage);
+        let what = "`onloop watch` needs a terminal, and standard input or output is not one";
+        return Err(instead(CommandError::usage(what)));
     }
     if io.env("TERM").is_none_or(|term| term == "dumb") {
-        let why = "this terminal cannot draw (TERM is not set, or `dumb`).";
-        io.note(format!("error: {why}\n  {INSTEAD}")).await;
-        return Err(Exit::Refused);
+        let what = "this terminal cannot draw (TERM is not set, or `dumb`)";
+        return Err(instead(CommandError::refused(what)));
     }
     match &args.run_id {
         Some(wanted) => Ok(Some(open(io, Some(wanted)).await?.run().id.clone())),
@@ -61,52 +60,55 @@ pub async fn demand_screen(io: &Io, args: &WatchArgs) -> Result<Option<String>, 
     }
 }
 
-/// Records the decision of a person at a screen; what they have not seen they have not decided about.
-pub async fn decide_on_screen(io: &Io, seen: SeenRun<'_>, decision: &SeenDecision) -> Exit {
-    decide_as_seen(io, seen, decision, Door::Terminal).await
+/// Records the decision of a person at a screen.
+///
+/// # Errors
+///
+/// The run changed since they saw it, or the decision does not fit.
+pub async fn decide_on_screen(
+    io: &Io,
+    seen: SeenRun<'_>,
+    decision: &SeenDecision,
+) -> Result<Exit, CommandError> {
+    decide_as_seen(io, seen, decision, Door::Terminal).await?;
+    Ok(Exit::Done)
 }
 
 /// Shows, page by page, what a person may want to know before they decide; where nothing is asked,
 /// everything that the run has changed.
-pub async fn show_on_screen(io: &Io, run_id: &str) -> Exit {
-    let store = match open(io, Some(run_id)).await {
-        Ok(store) => store,
-        Err(exit) => return exit,
-    };
+///
+/// # Errors
+///
+/// There is no such run.
+pub async fn show_on_screen(io: &Io, run_id: &str) -> Result<Exit, CommandError> {
+    let store = open(io, Some(run_id)).await?;
     let attention = store.run().attention();
     let question = match &attention {
         Some(Attention::Asks(question)) => Some(question),
         Some(_) | None => None,
     };
     ask::show(io, &store, question).await;
-    Exit::Done
+    Ok(Exit::Done)
 }
 
 /// The process on this machine that drives a run, for whoever wants to interrupt it.
 ///
 /// # Errors
 ///
-/// Nobody drives it here, its process does not drive it alone, or an agent asks; it has been explained.
-pub async fn stop_driver(io: &Io, run_id: &str) -> Result<u32, Exit> {
+/// No process drives it here, its process does not drive it alone, or an agent asks.
+pub async fn stop_driver(io: &Io, run_id: &str) -> Result<u32, CommandError> {
     demand_person(io, "stopping a run").await?;
     let store = open(io, Some(run_id)).await?;
     match io.holder(&store.paths().driver_lock()).await {
         Ok(Some(LockHolder { process, live: true, role })) => match role.map(ProcessRole::place) {
             None => Ok(process.pid),
             // A signal would end whatever else is done there.
-            Some(place) => {
-                io.note(format!(
-                    "It is driven by {place} (process {}); stop it there.",
-                    process.pid
-                ))
-                .await;
-                Err(Exit::Failed)
-            }
+            Some(place) => Err(CommandError::failed(format!(
+                "it is driven by {place} (process {}); stop it there",
+                process.pid
+            ))),
         },
-        Ok(_) | Err(_) => {
-            io.note("No process on this machine drives it.").await;
-            Err(Exit::Failed)
-        }
+        Ok(_) | Err(_) => Err(CommandError::failed("no process on this machine drives it")),
     }
 }
 
@@ -114,26 +116,22 @@ pub async fn stop_driver(io: &Io, run_id: &str) -> Result<u32, Exit> {
 ///
 /// # Errors
 ///
-/// There is no such run, or an agent asks; it has been explained.
-pub async fn resume_options(io: &Io, run_id: &str) -> Result<String, Exit> {
+/// There is no such run, or an agent asks.
+pub async fn resume_options(io: &Io, run_id: &str) -> Result<String, CommandError> {
     demand_person(io, "resuming a run from its screen").await?;
     let store = open(io, Some(run_id)).await?;
     Ok(remembered_options(io, store.paths()).await)
 }
 
 /// Stops sending on the agent of a session whose file lies below `folder`.
-pub async fn stop_session_of(io: &Io, id: &str, folder: &str) -> Exit {
-    if demand_person(io, "stopping a session").await.is_err() {
-        return Exit::Failed;
-    }
-    match SessionId::new(id) {
-        Some(id) => {
-            let sessions = Sessions::below(io, folder).unwrap_or_else(|| Sessions::new(io));
-            session::stop(io, &sessions, &id).await
-        }
-        None => {
-            io.note("error: this is not the id of a session").await;
-            Exit::Failed
-        }
-    }
+///
+/// # Errors
+///
+/// There is no such session, or an agent asks.
+pub async fn stop_session_of(io: &Io, id: &str, folder: &str) -> Result<Exit, CommandError> {
+    demand_person(io, "stopping a session").await.map_err(CommandError::step_by_step)?;
+    let unknown = || CommandError::failed("this is not the id of a session");
+    let id = SessionId::new(id).ok_or_else(unknown)?;
+    let sessions = Sessions::below(io, folder).unwrap_or_else(|| Sessions::new(io));
+    session::stop(io, &sessions, &id).await
 }

@@ -2,11 +2,15 @@
 
 use super::Verb;
 use onloop_effect::Exit;
-use onloop_engine::exit::step_by_step;
 
 /// The code that callers of the old name know.
 pub(super) fn exit(code: Exit) -> Exit {
-    if code == Exit::Done { code } else { step_by_step(code) }
+    match code {
+        Exit::Done | Exit::Interrupted => code,
+        Exit::Failed | Exit::Usage | Exit::Paused | Exit::Refused | Exit::Bug | Exit::Custom(_) => {
+            Exit::Failed
+        }
+    }
 }
 
 /// Whether the program was called as `hotl-rt`, whose callers know no code but 0 and 1.

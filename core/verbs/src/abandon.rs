@@ -4,6 +4,7 @@ use onloop_effect::{Exit, Io};
 use onloop_engine::change::change_by;
 use onloop_engine::decide::{decider, demand_person};
 use onloop_engine::drive::drive_alone;
+use onloop_engine::error::CommandError;
 use onloop_engine::select::open;
 use onloop_run::{Door, Event};
 use onloop_syntax::text;
@@ -19,18 +20,17 @@ pub struct AbandonArgs {
 }
 
 /// `onloop abandon`.
-pub async fn abandon(io: &Io, args: &AbandonArgs) -> Exit {
-    match give_up(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn abandon(io: &Io, args: &AbandonArgs) -> Result<Exit, CommandError> {
+    give_up(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), Exit> {
+async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), CommandError> {
     let reason = text::one_line(&args.reason);
     if reason.is_empty() {
-        io.note("error: --reason is empty: say why, for whoever reads the record").await;
-        return Err(Exit::Usage);
+        return Err(
+            CommandError::usage("--reason is empty").fix("say why, for people who read the record")
+        );
     }
     demand_person(io, "abandoning a run").await?;
     let mut store = open(io, Some(&args.run_id)).await?;

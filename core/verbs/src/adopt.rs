@@ -6,7 +6,7 @@ use onloop_engine::advice::go_on;
 use onloop_engine::checkout;
 use onloop_engine::consent::{ConsentQuestion, consent, would_run};
 use onloop_engine::decide::{decider, demand_person};
-use onloop_engine::exit::refused_by;
+use onloop_engine::error::{CommandError, ErrorKind, unusable_record};
 use onloop_engine::find_run::{foreign_copy, is_own};
 use onloop_engine::foreign::read_foreign;
 use onloop_engine::rebuild::set_aside;
@@ -40,14 +40,12 @@ struct Candidate {
 }
 
 /// `onloop adopt`.
-pub async fn adopt(io: &Io, args: &AdoptArgs) -> Exit {
-    match take(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn adopt(io: &Io, args: &AdoptArgs) -> Result<Exit, CommandError> {
+    take(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn take(io: &Io, args: &AdoptArgs) -> Result<(), Exit> {
+async fn take(io: &Io, args: &AdoptArgs) -> Result<(), CommandError> {
     demand_person(io, "adopting a run").await?;
     let candidate = match args.run.ends_with(".jsonl") {
         true => saved(io, &args.run).await?,
@@ -66,10 +64,7 @@ async fn take(io: &Io, args: &AdoptArgs) -> Result<(), Exit> {
     }
     let by = decider(io, Door::Command);
     let origin = Origin::Adopted { from };
-    let store = match Store::create(io, run, &origin, Some(&by)).await {
-        Ok(store) => store,
-        Err(error) => return Err(refused_by(io, &error).await),
-    };
+    let store = Store::create(io, run, &origin, Some(&by)).await?;
     if let Some(path) = replaced {
         // All that it said is in the ledger now, under another name.
         if let Err(failure) = io.remove(&path).await {
@@ -85,43 +80,36 @@ async fn take(io: &Io, args: &AdoptArgs) -> Result<(), Exit> {
 }
 
 /// A record that lies in a folder that can be found from here.
-async fn foreign(io: &Io, id: &str) -> Result<Candidate, Exit> {
+async fn foreign(io: &Io, id: &str) -> Result<Candidate, CommandError> {
     let found = if is_run_id(id) { foreign_copy(io, id).await } else { None };
     let word = text::one_line(id);
     let Some((root, path)) = found else {
-        io.note(format!("error: no record of a run `{word}` can be found from here")).await;
-        return Err(Exit::Usage);
+        let what = format!("no record of a run `{word}` can be found from here");
+        return Err(CommandError::usage(what));
     };
     let root = io.canonical(&root).await.unwrap_or(root);
-    let mut taken = match is_own(io, id).await {
-        Ok(taken) => taken,
-        Err(error) => return Err(refused_by(io, &error).await),
-    };
+    let mut taken = is_own(io, id).await?;
     if taken {
         match Store::open(io, id).await {
             Ok(store) if store.run().place.execution_root == root => {
-                io.note(format!("Run {word} is no foreign one; there is nothing to adopt.")).await;
-                return Err(Exit::Usage);
+                let what = format!("this machine has the ledger of run `{word}` already");
+                return Err(CommandError::usage(what).because("there is nothing to adopt"));
             }
             Ok(store) => {
                 let there = store.run().place.execution_root.clone();
                 if io.stat(&there).await.is_err() {
                     let to = text::shell_word(&root);
-                    io.note(format!(
-                        "error: run {word} worked in {there}, which is gone. Was the checkout \
-                         moved here?\n  onloop relocate {word} --to {to}"
-                    ))
-                    .await;
-                    return Err(Exit::Refused);
+                    let what = format!("run `{word}` worked in `{there}`, which is gone");
+                    return Err(CommandError::refused(what).fix_by(
+                        "if the checkout was moved here, say so",
+                        format!("onloop relocate {word} --to {to}"),
+                    ));
                 }
             }
             Err(_) => {}
         }
     }
-    let record = match read_foreign(io, &root, id).await {
-        Ok(record) => record,
-        Err(error) => return Err(refused_by(io, &error).await),
-    };
+    let record = read_foreign(io, &root, id).await?;
     let mut run = record.run;
     let mut replaced = None;
     if taken {
@@ -131,10 +119,7 @@ async fn foreign(io: &Io, id: &str) -> Result<Candidate, Exit> {
     while taken {
         run.adopted_as(&format!("{id}-{number}"));
         number += 1;
-        taken = match is_own(io, &run.id).await {
-            Ok(taken) => taken,
-            Err(error) => return Err(refused_by(io, &error).await),
-        };
+        taken = is_own(io, &run.id).await?;
     }
     let is_tracked = is_tracked(io, &root, &record.path).await;
     Ok(Candidate { run, from: record.path, replaced, has_ledger: false, is_tracked })
@@ -150,26 +135,20 @@ async fn is_tracked(io: &Io, root: &str, path: &str) -> bool {
 }
 
 /// A ledger that was saved beside one that had been changed.
-async fn saved(io: &Io, path: &str) -> Result<Candidate, Exit> {
+async fn saved(io: &Io, path: &str) -> Result<Candidate, CommandError> {
     let read = match io.read(path, limits::RECORD_BYTES).await {
         Ok((bytes, _)) => ledger::read(&bytes, None).map_err(|error| format!("{path}: {error}")),
         Err(failure) => Err(failure.message),
     };
     let run = match read {
         Ok(ledger) => ledger.run,
-        Err(why) => {
-            io.note(format!("error: {}", text::one_line(&why))).await;
-            return Err(Exit::Usage);
-        }
+        Err(why) => return Err(CommandError::usage(text::one_line(&why))),
     };
-    let has_ledger = match is_own(io, &run.id).await {
-        Ok(has_ledger) => has_ledger,
-        Err(error) => return Err(refused_by(io, &error).await),
-    };
+    let has_ledger = is_own(io, &run.id).await?;
     if has_ledger && Store::open(io, &run.id).await.is_ok() {
         let id = &run.id;
-        io.note(format!("error: the ledger of run {id} is sound; there is nothing to adopt")).await;
-        return Err(Exit::Usage);
+        let what = format!("the ledger of run `{id}` is sound; there is nothing to adopt");
+        return Err(CommandError::usage(what));
     }
     Ok(Candidate { run, from: path.to_owned(), replaced: None, has_ledger, is_tracked: false })
 }
@@ -209,34 +188,21 @@ pub struct RelocateArgs {
 }
 
 /// `onloop relocate`: the checkout of a run was moved.
-pub async fn relocate(io: &Io, args: &RelocateArgs) -> Exit {
-    match relocate_run(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn relocate(io: &Io, args: &RelocateArgs) -> Result<Exit, CommandError> {
+    relocate_run(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), Exit> {
+async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), CommandError> {
     demand_person(io, "moving a run").await?;
-    let root = match io.canonical(&args.to).await {
-        Ok(root) => root,
-        Err(failure) => {
-            io.note(format!("error: {failure}")).await;
-            return Err(Exit::Usage);
-        }
-    };
+    let found = io.canonical(&args.to).await;
+    let root = found.map_err(|failure| CommandError::from(failure).of_kind(ErrorKind::Usage))?;
     let id = text::one_line(&args.run_id);
     let opened = match is_run_id(&args.run_id) {
         true => Store::open(io, &args.run_id).await,
         false => Err(StoreError::Missing),
     };
-    let store = match opened {
-        Ok(store) => store,
-        Err(error) => {
-            io.note(format!("error: run {id}: {error}")).await;
-            return Err((&error).into());
-        }
-    };
+    let store = opened.map_err(|error| unusable_record(&id, error))?;
     let before = store.run().place.execution_root.clone();
     if before == root {
         io.note(format!("Run {id} works in {root} already.")).await;
@@ -244,18 +210,16 @@ async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), Exit> {
     }
     let there = io.stat(&Paths::copy_of(&before, &store.run().id)).await.optional();
     if there.is_ok_and(|stat| stat.is_some()) {
-        io.note(format!(
-            "error: {before} is still there, with the copy of this run. Only a checkout that was\n  \
-             moved is relocated; a copy of it is taken over with `onloop adopt {id}`."
-        ))
-        .await;
-        return Err(Exit::Refused);
+        let what = format!("`{before}` still exists, with the copy of this run");
+        return Err(CommandError::refused(what)
+            .because("only a checkout that was moved is relocated")
+            .fix_by("take over a copy of it", format!("onloop adopt {id}")));
     }
     match store.relocate(&root, decider(io, Door::Command)).await {
         Ok(store) => {
             io.note(format!("Run {} works in {root} now.", store.run().id)).await;
             Ok(())
         }
-        Err(error) => Err(refused_by(io, &error).await),
+        Err(error) => Err(error.into()),
     }
 }

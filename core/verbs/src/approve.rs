@@ -6,6 +6,7 @@ use onloop_documents::approval::{PendingCall, pending_list};
 use onloop_effect::{Exit, Failure, Io, ProcessSpec, ProcessStatus};
 use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::decide::decider;
+use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::{approval, config};
 use onloop_run::Door;
 use onloop_sessions::handsoff::DEPTH_VARIABLE;
@@ -33,52 +34,41 @@ pub struct ApproveArgs {
 }
 
 /// `onloop approve`.
-pub async fn approve(io: &Io, args: &ApproveArgs) -> Exit {
+pub async fn approve(io: &Io, args: &ApproveArgs) -> Result<Exit, CommandError> {
     // An agent that we asked for an opinion does not answer for the person.
     if io.env(DEPTH_VARIABLE).is_some() {
-        io.note("error: an agent cannot approve its own calls").await;
-        return Exit::Refused;
+        return Err(CommandError::refused("an agent cannot approve its own calls"));
     }
     if args.telegram {
         return by_telegram::ask_about_all(io, args.resume).await;
     }
     if args.resume && args.id.is_none() {
-        io.note("error: `--resume` needs the id of a call, or `--telegram`").await;
-        return Exit::Usage;
+        return Err(CommandError::usage("`--resume` needs the id of a call, or `--telegram`"));
     }
-    let Waiting { calls, unreadable } = match pending::list(io).await {
-        Ok(waiting) => waiting,
-        Err(failure) => {
-            io.note(format!("error: {failure}")).await;
-            return Exit::Refused;
-        }
-    };
+    let Waiting { calls, unreadable } = pending::list(io).await?;
     warn(io, &unreadable).await;
     let Some(wanted) = &args.id else {
-        return show(io, &calls, args.json).await;
+        show(io, &calls, args.json).await;
+        return Ok(Exit::Done);
     };
     let mut matching = calls.iter().filter(|call| call.id.starts_with(wanted.as_str()));
     let (Some(call), None) = (matching.next(), matching.next()) else {
         let shown = text::ellipsis(&text::one_line(wanted), 60);
         let many = calls.iter().filter(|call| call.id.starts_with(wanted.as_str())).count();
         let why = if many == 0 { "no waiting call has" } else { "several waiting calls have" };
-        io.note(format!("error: {why} an id that begins with `{shown}`; see `onloop approve`"))
-            .await;
-        return Exit::Usage;
+        return Err(CommandError::usage(format!("{why} an id that begins with `{shown}`"))
+            .fix_by("list the waiting calls", "onloop approve"));
     };
     let choice = if args.deny { ApprovalChoice::Deny } else { ApprovalChoice::Allow };
     // The bot is the one of the project in which the call was made.
     let config = config::own(io, &call.cwd).await;
     let by = decider(io, Door::Terminal).user;
     let answered = approval::answer_beside_chat(io, &config, call, choice, by.as_deref()).await;
-    let call = match answered {
-        Ok(call) => call,
-        Err(failure) => {
-            io.note(format!("error: {failure}")).await;
-            let is_usage = failure.is_not_found() || failure.is_conflict();
-            return if is_usage { Exit::Usage } else { Exit::Refused };
-        }
-    };
+    let call = answered.map_err(|failure| {
+        let is_usage = failure.is_not_found() || failure.is_conflict();
+        let kind = if is_usage { ErrorKind::Usage } else { ErrorKind::Refused };
+        CommandError::from(failure).of_kind(kind)
+    })?;
     if args.json {
         io.result(format!("{}\n", pending_list(std::slice::from_ref(&call)))).await;
     }
@@ -93,7 +83,12 @@ async fn warn(io: &Io, unreadable: &[Failure]) {
 }
 
 /// Reports the answer, and resumes the session where that is wanted.
-async fn go_on(io: &Io, call: &PendingCall, choice: ApprovalChoice, resumes: bool) -> Exit {
+async fn go_on(
+    io: &Io,
+    call: &PendingCall,
+    choice: ApprovalChoice,
+    resumes: bool,
+) -> Result<Exit, CommandError> {
     let word = match choice {
         ApprovalChoice::Allow => "allowed",
         ApprovalChoice::Deny => "denied",
@@ -104,17 +99,17 @@ async fn go_on(io: &Io, call: &PendingCall, choice: ApprovalChoice, resumes: boo
         return resume(io, call).await;
     }
     io.note(format!("go on with: {}", resume_line(call))).await;
-    Exit::Done
+    Ok(Exit::Done)
 }
 
-async fn show(io: &Io, calls: &[PendingCall], json: bool) -> Exit {
+async fn show(io: &Io, calls: &[PendingCall], json: bool) {
     if json {
         io.result(format!("{}\n", pending_list(calls))).await;
-        return Exit::Done;
+        return;
     }
     if calls.is_empty() {
         io.note("no call waits for an answer").await;
-        return Exit::Done;
+        return;
     }
     let mut out = String::new();
     for call in calls {
@@ -136,7 +131,6 @@ async fn show(io: &Io, calls: &[PendingCall], json: bool) -> Exit {
     }
     out.push_str("\nonloop approve ID [--deny] [--resume]\n");
     io.result(out).await;
-    Exit::Done
 }
 
 /// The whole target, because what is not seen must not be approved. Invisible characters are escaped.
@@ -154,30 +148,20 @@ fn resume_line(call: &PendingCall) -> String {
 }
 
 /// Resumes the session; its hook is asked about the call again and finds the answer.
-async fn resume(io: &Io, call: &PendingCall) -> Exit {
+async fn resume(io: &Io, call: &PendingCall) -> Result<Exit, CommandError> {
     let spec = ProcessSpec::argv(["claude", "-p", "--resume", &call.session_id])
         .in_folder(&call.cwd)
         .timeout_ms(limits::AGENT_TIMEOUT_MS)
         .label("claude");
-    match io.process(spec).await {
-        Ok(end) => {
-            io.result(end.stdout.text()).await;
-            match end.status {
-                ProcessStatus::Exited(0) => Exit::Done,
-                ProcessStatus::Interrupted => Exit::Interrupted,
-                ProcessStatus::Exited(_)
-                | ProcessStatus::Signalled(_)
-                | ProcessStatus::TimedOut => {
-                    io.note(end.stderr.text()).await;
-                    io.note("error: the session did not continue; the answer may not have been used yet")
-                        .await;
-                    Exit::Failed
-                }
-            }
-        }
-        Err(failure) => {
-            io.note(format!("error: the session was not resumed: {failure}")).await;
-            Exit::Refused
+    let end = io.process(spec).await;
+    let end = end.map_err(|f| CommandError::from(f).context("the session was not resumed"))?;
+    io.result(end.stdout.text()).await;
+    match end.status {
+        ProcessStatus::Exited(0) => Ok(Exit::Done),
+        ProcessStatus::Interrupted => Err(CommandError::interrupted()),
+        ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
+            let what = "the session did not continue; the answer may not have been used yet";
+            Err(CommandError::failed(what).because(end.stderr.text()))
         }
     }
 }

@@ -23,11 +23,16 @@ pub use stepwise::{begin, resume};
 use onloop_auto::{RUNTIME_FOLDER, WORKSPACE_FOLDER};
 use onloop_effect::{Exit, Io};
 use onloop_engine::checkout;
+use onloop_engine::error::CommandError;
 use onloop_engine::planted::{self, PlantedLink};
 use onloop_syntax::text;
 
 /// Runs the verb that the command line names.
-pub async fn auto(io: Io, args: AutoArgs) -> Exit {
+///
+/// # Errors
+///
+/// The run did not begin; what ends a run that began is an exit code of its own.
+pub async fn auto(io: Io, args: AutoArgs) -> Result<Exit, CommandError> {
     // A rehearsal takes place on paper.
     let is_rehearsal = matches!(args.verb, Some(AutoVerb::Rehearse(_)));
     // `init` lays a workspace out where it is called.
@@ -37,9 +42,8 @@ pub async fn auto(io: Io, args: AutoArgs) -> Exit {
             at_root(io).await
         }
     };
-    if !is_rehearsal && let Err(link) = refuse_links(&io).await {
-        io.note(format!("error: {link}")).await;
-        return Exit::Refused;
+    if !is_rehearsal {
+        refuse_links(&io).await?;
     }
     match args.verb {
         None => run(io, args.run).await,

@@ -7,6 +7,7 @@ mod yaml;
 use github::Compilation;
 use onloop_effect::{Durability, Exit, Expect, Io};
 use onloop_engine::begin::read_plan;
+use onloop_engine::error::CommandError;
 use onloop_engine::find_workflow::find_workflow;
 use onloop_syntax::text;
 
@@ -46,18 +47,15 @@ pub enum CompileTarget {
 }
 
 /// `onloop compile`.
-pub async fn compile(io: &Io, args: &CompileArgs) -> Exit {
-    match write(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn compile(io: &Io, args: &CompileArgs) -> Result<Exit, CommandError> {
+    write(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn write(io: &Io, args: &CompileArgs) -> Result<(), Exit> {
+async fn write(io: &Io, args: &CompileArgs) -> Result<(), CommandError> {
     let CompileTarget::Github = args.to;
     if let Some(objection) = objection(args) {
-        io.note(format!("error: {objection}")).await;
-        return Err(Exit::Usage);
+        return Err(CommandError::usage(objection));
     }
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
@@ -76,10 +74,7 @@ async fn write(io: &Io, args: &CompileArgs) -> Result<(), Exit> {
         None => io.result(document).await,
         Some(out) => {
             let bytes = document.into_bytes();
-            if let Err(failure) = io.write(out, bytes, Expect::Any, Durability::Durable).await {
-                io.note(format!("error: {failure}")).await;
-                return Err((&failure).into());
-            }
+            io.write(out, bytes, Expect::Any, Durability::Durable).await?;
         }
     }
     io.note(github::advice(&wanted, args.out.as_deref())).await;
@@ -119,7 +114,7 @@ fn is_plain(line: &str) -> bool {
 }
 
 /// The path of the workflow file from the top of its repository.
-async fn below_top(io: &Io, file: &str) -> Result<String, Exit> {
+async fn below_top(io: &Io, file: &str) -> Result<String, CommandError> {
     let path = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let survey = io.git_survey(if folder.is_empty() { "/" } else { folder }, "").await;
@@ -128,20 +123,13 @@ async fn below_top(io: &Io, file: &str) -> Result<String, Exit> {
     match below {
         Some(below) if is_plain(&below) => Ok(below),
         Some(_) => {
-            io.note(
-                "error: the path of the workflow file is not printable text on one line; give it \
-                 another name",
-            )
-            .await;
-            Err(Exit::Usage)
+            let what = "the path of the workflow file is not printable text on one line";
+            Err(CommandError::usage(what).fix("give it another name"))
         }
         None => {
-            let file = text::one_line(file);
-            io.note(format!(
-                "error: {file} is in no checkout of a git repository; jobs find it by its path there"
-            ))
-            .await;
-            Err(Exit::Usage)
+            let what =
+                format!("`{}` is not in a checkout of a git repository", text::one_line(file));
+            Err(CommandError::usage(what).because("jobs find the file by its path there"))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use onloop_effect::{Exit, Io, Mechanism, Network, ProcessSpec, ProcessStatus};
 use onloop_engine::confine::Confined;
+use onloop_engine::error::CommandError;
 
 /// Arguments of `onloop confine`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -18,14 +19,8 @@ pub struct ConfineArgs {
 }
 
 /// `onloop confine`.
-pub async fn confine(io: &Io, args: &ConfineArgs) -> Exit {
-    let confined = match Confined::prepare(io, &io.start().cwd, args.network, args.with).await {
-        Ok(confined) => confined,
-        Err(error) => {
-            io.note(format!("error: {error}")).await;
-            return (&error).into();
-        }
-    };
+pub async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, CommandError> {
+    let confined = Confined::prepare(io, &io.start().cwd, args.network, args.with).await?;
     let spec = ProcessSpec {
         timeout_ms: None,
         interactive: true,
@@ -33,19 +28,13 @@ pub async fn confine(io: &Io, args: &ConfineArgs) -> Exit {
     };
     let ended = io.process(confined.apply(io, spec)).await;
     confined.remove(io).await;
-    match ended {
-        Ok(end) => match end.status {
-            ProcessStatus::Exited(0) => Exit::Done,
-            ProcessStatus::Exited(code) => Exit::Custom(u8::try_from(code).unwrap_or(1)),
-            ProcessStatus::Signalled(signal) => {
-                Exit::Custom(u8::try_from(signal.saturating_add(128)).unwrap_or(1))
-            }
-            ProcessStatus::Interrupted => Exit::Interrupted,
-            ProcessStatus::TimedOut => Exit::Failed,
-        },
-        Err(failure) => {
-            io.note(format!("error: {}", failure.message)).await;
-            (&failure).into()
+    Ok(match ended?.status {
+        ProcessStatus::Exited(0) => Exit::Done,
+        ProcessStatus::Exited(code) => Exit::Custom(u8::try_from(code).unwrap_or(1)),
+        ProcessStatus::Signalled(signal) => {
+            Exit::Custom(u8::try_from(signal.saturating_add(128)).unwrap_or(1))
         }
-    }
+        ProcessStatus::Interrupted => Exit::Interrupted,
+        ProcessStatus::TimedOut => Exit::Failed,
+    })
 }

@@ -1,6 +1,7 @@
 //! `onloop diff`: what a run, or one of its steps, has changed.
 
 use onloop_effect::{DiffShown, Exit, FailureKind, Io};
+use onloop_engine::error::CommandError;
 use onloop_engine::facts::checkout;
 use onloop_engine::keep::unknown_checkpoint;
 use onloop_engine::select::open;
@@ -21,18 +22,16 @@ pub struct DiffArgs {
 }
 
 /// `onloop diff`: prints a patch.
-pub async fn diff(io: &Io, args: &DiffArgs) -> Exit {
-    match show(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn diff(io: &Io, args: &DiffArgs) -> Result<Exit, CommandError> {
+    show(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn show(io: &Io, args: &DiffArgs) -> Result<(), Exit> {
+async fn show(io: &Io, args: &DiffArgs) -> Result<(), CommandError> {
     let store = open(io, Some(&args.run_id)).await?;
     let run = store.run();
     let Some((from, to)) = run.checkpoints_around(args.step.as_deref()) else {
-        return Err(unknown_checkpoint(io, run, args.step.as_deref().unwrap_or_default()).await);
+        return Err(unknown_checkpoint(run, args.step.as_deref().unwrap_or_default()));
     };
     let cwd = &checkout(io, run).await;
     let ends = (from.commit.as_str(), to.commit.as_str());
@@ -46,16 +45,15 @@ async fn show(io: &Io, args: &DiffArgs) -> Result<(), Exit> {
             Ok(())
         }
         Err(failure) => {
-            let advice = match (failure.kind, args.stat) {
-                (FailureKind::TooLarge, false) => "\n  `--stat` shows which files it is about.",
-                (FailureKind::NotFound, _) if is_about_commit(&failure.message, ends) => {
-                    "\n  It was removed there, or where another machine works on the run it has not come \
-                     yet: try again in a moment."
-                }
-                _ => "",
-            };
-            io.note(format!("error: {}{advice}", text::printable(&failure.message))).await;
-            Err(Exit::Refused)
+            let (kind, is_commit) = (failure.kind, is_about_commit(&failure.message, ends));
+            let error = CommandError::from(failure);
+            Err(match (kind, args.stat) {
+                (FailureKind::TooLarge, false) => error.fix("see which files it is about: --stat"),
+                (FailureKind::NotFound, _) if is_commit => error
+                    .because("it was removed, or has not come yet from the machine that runs it")
+                    .fix("where another machine works on the run, try again in a moment"),
+                _ => error,
+            })
         }
     }
 }

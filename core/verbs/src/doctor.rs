@@ -9,6 +9,7 @@ use std::fmt;
 use confine::examine_confinement;
 use onloop_effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell};
 use onloop_engine::config;
+use onloop_engine::error::CommandError;
 use onloop_engine::host_files::{known, look, quiet, setting};
 use onloop_install::canary::{self, deciding_events, hooks_in};
 use onloop_install::{
@@ -58,19 +59,16 @@ impl Findings {
 }
 
 /// `onloop doctor`.
-pub async fn doctor(io: &Io, args: &DoctorArgs) -> Exit {
+pub async fn doctor(io: &Io, args: &DoctorArgs) -> Result<Exit, CommandError> {
     if args.prune {
         return prune::prune(io).await;
     }
     if args.host.as_deref() == Some(CONFINE) {
-        return examine_confinement(io).await;
+        return Ok(examine_confinement(io).await);
     }
     let hosts = match &args.host {
         None => Host::ALL.to_vec(),
-        Some(word) => match known(io, word).await {
-            Some(host) => vec![host],
-            None => return Exit::Usage,
-        },
+        Some(word) => vec![known(word)?],
     };
     let program = io.start().program.join(" ");
     let place = if program.is_empty() { "inside another program" } else { &program };
@@ -98,7 +96,7 @@ pub async fn doctor(io: &Io, args: &DoctorArgs) -> Exit {
             exit = Exit::Failed;
         }
     }
-    exit
+    Ok(exit)
 }
 
 /// The host's own program and what it says of its version.

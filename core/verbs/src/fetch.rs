@@ -1,13 +1,13 @@
 //! `onloop fetch`: a run comes from a remote repository, its record and its work together.
 
-use onloop_effect::{Exit, Failure, Io, Repository};
+use onloop_effect::{Exit, Io, Repository};
 use onloop_engine::advice::go_on;
 use onloop_engine::arrive::{Arrival, arrive};
 use onloop_engine::consent::{ConsentQuestion, consent, would_run};
 use onloop_engine::decide::demand_person;
-use onloop_engine::exit::refused_by;
+use onloop_engine::error::CommandError;
 use onloop_engine::store::{Known, Paths, Store};
-use onloop_engine::travel::{LEDGER_FILE, Remote, RemoteLedger, demand_home};
+use onloop_engine::travel::{Remote, RemoteLedger, demand_home, forked};
 use onloop_run::is_run_id;
 use onloop_syntax::text;
 
@@ -28,45 +28,38 @@ pub struct FetchArgs {
 }
 
 /// `onloop fetch`.
-pub async fn fetch(io: &Io, args: &FetchArgs) -> Exit {
-    match bring(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn fetch(io: &Io, args: &FetchArgs) -> Result<Exit, CommandError> {
+    bring(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn bring(io: &Io, args: &FetchArgs) -> Result<(), Exit> {
+async fn bring(io: &Io, args: &FetchArgs) -> Result<(), CommandError> {
     demand_person(io, "fetching a run").await?;
     let id = &args.run_id;
     let word = text::one_line(id);
     if !is_run_id(id) {
-        io.note(format!(
-            "error: `{word}` is not the id of a run: expected letters, digits, `.`, `_` and `-`"
-        ))
-        .await;
-        return Err(Exit::Usage);
+        return Err(CommandError::usage(format!(
+            "`{word}` is not the id of a run: expected letters, digits, `.`, `_` and `-`"
+        )));
     }
     let repository = here(io).await?;
     let root = repository.main_root.clone();
-    or_refuse(io, id, demand_home(io, &root).await).await?;
-    let there = or_refuse(io, id, Remote::ask(io, &root, &args.remote, id).await).await?;
+    let unfetched =
+        |failure| CommandError::from(failure).context(format!("run `{id}` was not fetched"));
+    demand_home(io, &root).await.map_err(unfetched)?;
+    let there = Remote::ask(io, &root, &args.remote, id).await.map_err(unfetched)?;
     let remote = text::one_line(&args.remote);
     let Some(ledger) = &there.ledger else {
         if args.if_any {
             io.note(format!("{remote} has no run {id}.")).await;
             return Ok(());
         }
-        io.note(format!(
-            "error: {remote} has no run {id}; what it has: git ls-remote {remote} \
-             'refs/onloop/*/ledger'"
-        ))
-        .await;
-        return Err(Exit::Usage);
+        return Err(CommandError::usage(format!("`{remote}` has no run `{id}`")).fix_by(
+            "list what it has",
+            format!("git ls-remote {} 'refs/onloop/*/ledger'", text::shell_word(&remote)),
+        ));
     };
-    let known = match Store::known(io, id, &ledger.bytes).await {
-        Ok(known) => known,
-        Err(error) => return Err(refused_by(io, &error).await),
-    };
+    let known = Store::known(io, id, &ledger.bytes).await?;
     if is_here(io, args, &known, ledger).await? {
         return Ok(());
     }
@@ -88,26 +81,13 @@ async fn bring(io: &Io, args: &FetchArgs) -> Result<(), Exit> {
 }
 
 /// The repository around the current folder.
-async fn here(io: &Io) -> Result<Repository, Exit> {
+async fn here(io: &Io) -> Result<Repository, CommandError> {
     let cwd = io.start().cwd.clone();
-    match io.git_survey(&cwd, "").await {
-        Ok(survey) => match survey.repository {
-            Some(repository) => Ok(repository),
-            None => {
-                let cwd = text::one_line(&cwd);
-                io.note(format!(
-                    "error: `{cwd}` is in no checkout of a git repository; call it in a clone of the \
-                     one that the run works on"
-                ))
-                .await;
-                Err(Exit::Refused)
-            }
-        },
-        Err(failure) => {
-            io.note(format!("error: {}", text::printable(&failure.message).trim_end())).await;
-            Err((&failure).into())
-        }
-    }
+    io.git_survey(&cwd, "").await?.repository.ok_or_else(|| {
+        let cwd = text::one_line(&cwd);
+        CommandError::refused(format!("`{cwd}` is not in a checkout of a git repository"))
+            .fix("run this in a clone of the repository that the run works on")
+    })
 }
 
 /// Whether all that the remote has is here and works here already.
@@ -116,7 +96,7 @@ async fn is_here(
     args: &FetchArgs,
     known: &Known,
     theirs: &RemoteLedger,
-) -> Result<bool, Exit> {
+) -> Result<bool, CommandError> {
     let (id, remote) = (&args.run_id, text::one_line(&args.remote));
     match known {
         Known::Nothing | Known::Beginning => Ok(false),
@@ -139,15 +119,7 @@ async fn is_here(
             Ok(true)
         }
         Known::Other { line } => {
-            io.note(format!(
-                "error: nothing was fetched: run {id} went on here and elsewhere: from line {line} of \
-                 the ledger on, what {remote} has ({}) and what is here differ. One of both has to \
-                 be given up, and nothing decides that by itself; see what the other one did:\n  git \
-                 show {}:{LEDGER_FILE}",
-                theirs.commit, theirs.commit
-            ))
-            .await;
-            Err(Exit::Refused)
+            Err(forked(id, &remote, *line, &theirs.commit).context("nothing was fetched"))
         }
     }
 }
@@ -166,15 +138,4 @@ fn description(remote: &str, theirs: &RemoteLedger) -> String {
         theirs.commit,
         would_run(run),
     )
-}
-
-async fn or_refuse<T>(io: &Io, id: &str, result: Result<T, Failure>) -> Result<T, Exit> {
-    match result {
-        Ok(value) => Ok(value),
-        Err(failure) => {
-            let message = text::printable(&failure.message);
-            io.note(format!("error: run {id} was not fetched: {}", message.trim_end())).await;
-            Err((&failure).into())
-        }
-    }
 }

@@ -5,7 +5,7 @@ use onloop_effect::{Exit, Io};
 use onloop_engine::change::change;
 use onloop_engine::decide::demand_person;
 use onloop_engine::drive::{demand_undriven, drive_alone};
-use onloop_engine::exit::{refused_by, step_by_step};
+use onloop_engine::error::CommandError;
 use onloop_engine::keep::{keep_between, keep_whole, look};
 use onloop_engine::select::open;
 use onloop_engine::store::Store;
@@ -24,14 +24,12 @@ pub struct FinalizeArgs {
 }
 
 /// `onloop finalize`: repeats the checks, ends the run and prints its summary.
-pub async fn finalize(io: &Io, args: &FinalizeArgs) -> Exit {
-    match end(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => step_by_step(exit),
-    }
+pub async fn finalize(io: &Io, args: &FinalizeArgs) -> Result<Exit, CommandError> {
+    end(io, args).await.map_err(CommandError::step_by_step)?;
+    Ok(Exit::Done)
 }
 
-async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
+async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), CommandError> {
     let mut store = open(io, args.run_id.as_deref()).await?;
     demand_undriven(io, &store).await?;
     if !store.run().is_over() {
@@ -54,7 +52,7 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), Exit> {
 }
 
 /// Repeats the checks of a run that nobody else drives, and ends it.
-async fn repeat_and_end(io: &Io, store: &mut Store) -> Result<(), Exit> {
+async fn repeat_and_end(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     if store.run().is_over() {
         return Ok(());
     }
@@ -69,7 +67,7 @@ async fn repeat_and_end(io: &Io, store: &mut Store) -> Result<(), Exit> {
 }
 
 /// Repeats the checks of a completed run on what is there now, where that is not what was verified.
-async fn verify_again(io: &Io, store: &mut Store) -> Result<(), Exit> {
+async fn verify_again(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     if !is_changed(io, store).await {
         return Ok(());
     }
@@ -96,28 +94,22 @@ async fn is_changed(io: &Io, store: &Store) -> bool {
 }
 
 /// Repeats the checks; what came of it is to be recorded.
-async fn repeat(io: &Io, store: &mut Store) -> Result<Event, Exit> {
+async fn repeat(io: &Io, store: &mut Store) -> Result<Event, CommandError> {
     let conditions = Conditions::step_by_step(io, store.run()).await?;
     let repeated = repeat_checks(io, store, &conditions).await;
     conditions.end(io).await;
-    match repeated {
-        Ok(repeated) => repeated.ok_or(Exit::Interrupted),
-        Err(error) => Err(refused_by(io, &error).await),
-    }
+    repeated?.ok_or_else(CommandError::interrupted)
 }
 
-async fn repeat_and_keep(io: &Io, store: &mut Store) -> Result<(), Exit> {
+async fn repeat_and_keep(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     let repeated = repeat(io, store).await?;
     let failed =
         matches!(&repeated, Event::ChecksRepeated { failures, .. } if !failures.is_empty());
     change(io, store, repeated).await?;
     if failed {
-        io.note(format!(
-            "ERROR: not every check holds any more, and the run is blocked\n  onloop resume {}",
-            store.run().id
-        ))
-        .await;
-        return Err(Exit::Failed);
+        let resume = format!("onloop resume {}", store.run().id);
+        return Err(CommandError::failed("not every check still passes, and the run is blocked")
+            .fix_by("fix the cause, then continue", resume));
     }
     keep_between(io, store, async |io, store| keep_whole(io, store).await).await
 }

@@ -11,11 +11,13 @@ mod scene;
 mod verified;
 
 use onloop_documents as documents;
-use onloop_effect::{Exit, Failure, Io};
+use onloop_effect::{Exit, Io};
 use onloop_engine::drive::drive_alone;
+use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::find_run::foreign_copy;
+use onloop_engine::foreign::foreign_run;
 use onloop_engine::store::{StateHome, Store, StoreError, prepare_folder};
-use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Refusal, is_run_id};
+use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, is_run_id};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow::CommitWhen;
@@ -97,80 +99,25 @@ impl From<CommitWord> for CommitWhen {
     }
 }
 
-/// Why no outcome was recorded.
-#[derive(Debug)]
-enum FinishError {
-    /// For the reason given; its first line is what agents match on.
-    Refused(String),
-    /// The person pressed Ctrl-C, in the middle of this where it is known.
-    Interrupted(Option<String>),
-}
-
-impl std::fmt::Display for FinishError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            FinishError::Refused(reason) => f.write_str(reason.trim_end()),
-            FinishError::Interrupted(what) => {
-                f.write_str(
-                    "Interrupted; the same command looks at how far it had come and goes on.",
-                )?;
-                what.as_ref().map_or(Ok(()), |what| write!(f, "\n  {what}"))
-            }
-        }
-    }
-}
-
-impl From<Failure> for FinishError {
-    fn from(failure: Failure) -> FinishError {
-        match failure.is_interrupted() {
-            true if failure.message == "interrupted" => FinishError::Interrupted(None),
-            true => {
-                let what = text::printable(&failure.message).trim_end().replace('\n', "\n  ");
-                FinishError::Interrupted(Some(what))
-            }
-            false => FinishError::Refused(text::printable(&failure.message)),
-        }
-    }
-}
-
-impl From<StoreError> for FinishError {
-    fn from(error: StoreError) -> FinishError {
-        match error {
-            StoreError::Failed(failure) => failure.into(),
-            StoreError::Missing
-            | StoreError::Unreadable(_)
-            | StoreError::Overtaken(_)
-            | StoreError::Changed { .. } => FinishError::Refused(error.to_string()),
-        }
-    }
-}
-
-impl From<Refusal> for FinishError {
-    fn from(refusal: Refusal) -> FinishError {
-        FinishError::Refused(refusal.to_string())
-    }
-}
-
 /// `onloop finish`: does what is asked and prints the summary.
-pub async fn finish(io: &Io, args: &FinishArgs) -> Exit {
-    let error = match alone(io, args).await {
-        Ok(store) => {
-            let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
-            io.result(summary.expect("a summary has only string keys") + "\n").await;
-            return Exit::Done;
+///
+/// # Errors
+///
+/// No outcome was recorded.
+pub async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
+    let store = alone(io, args).await.map_err(|error| match error.kind() {
+        ErrorKind::Interrupted => {
+            error.fix("run the same command again; it continues where it stopped")
         }
-        Err(error) => error,
-    };
-    let (mark, exit) = match error {
-        FinishError::Refused(_) => ("ERROR: ", Exit::Failed),
-        FinishError::Interrupted(_) => ("", Exit::Interrupted),
-    };
-    io.note(format!("{mark}{error}")).await;
-    exit
+        _ => error.step_by_step(),
+    })?;
+    let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
+    io.result(summary.expect("a summary has only string keys") + "\n").await;
+    Ok(Exit::Done)
 }
 
 /// One finish at a time in a repository.
-async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, FinishError> {
+async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, CommandError> {
     let wish = Wish::read(args)?;
     let store = named(io, &args.run_id).await?;
     let home = scene::home(io, store.run()).await?;
@@ -184,7 +131,7 @@ async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, FinishError> {
 }
 
 /// The record of the run.
-async fn named(io: &Io, id: &str) -> Result<Store, FinishError> {
+async fn named(io: &Io, id: &str) -> Result<Store, CommandError> {
     let opened = match is_run_id(id) {
         true => Store::open(io, id).await,
         false => Err(StoreError::Missing),
@@ -195,22 +142,20 @@ async fn named(io: &Io, id: &str) -> Result<Store, FinishError> {
     }
     let foreign = if is_run_id(id) { foreign_copy(io, id).await } else { None };
     let id = text::one_line(id);
-    Err(FinishError::Refused(match foreign {
-        Some((_, path)) => format!(
-            "Run {id} is foreign ({path}).\n  See what it would run, and take it over, with:\n    \
-             onloop adopt {id}"
-        ),
-        None => format!("Could not locate HOTL run {id} in the repo checkout or its worktrees."),
-    }))
+    Err(match foreign {
+        Some((_, path)) => foreign_run(&id, &path),
+        None => CommandError::failed(format!(
+            "could not locate HOTL run `{id}` in the repo checkout or its worktrees"
+        )),
+    })
 }
 
-async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, FinishError> {
+async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, CommandError> {
     let mut store = named(io, id).await?;
     let scene = Scene::survey(io, store.run()).await?;
     let driver = store.paths().driver_lock();
-    drive_alone(io, &mut store).await.map_err(|_| {
-        FinishError::Refused("the work is in use; nothing was done with it".to_owned())
-    })?;
+    let driven = drive_alone(io, &mut store).await;
+    driven.map_err(|error| error.context("the work is in use; nothing was done with it"))?;
     let intended = intend(io, &mut store, wish, scene.as_ref()).await;
     // From here on the intention keeps everybody else away from the run.
     let _ = io.unlock(&driver).await;
@@ -226,12 +171,12 @@ async fn intend(
     store: &mut Store,
     wish: &Wish,
     scene: Option<&Scene>,
-) -> Result<Option<FinishIntent>, FinishError> {
+) -> Result<Option<FinishIntent>, CommandError> {
     if let Some(intent) = store.run().finish_intent.clone() {
-        let scene = scene.ok_or_else(|| FinishError::Refused(plan::no_branch(store.run())))?;
+        let scene = scene.ok_or_else(|| plan::no_branch(store.run()))?;
         match acts::look(io, store.run(), scene, &intent, wish).await? {
             acts::HowFar::GoOn => {
-                plan::worktree_objection(scene, wish.disposition).map_or(Ok(()), refuse)?;
+                plan::worktree_objection(scene, wish.disposition).map_or(Ok(()), Err)?;
                 if wish.disposition == Disposition::Merged {
                     verified::demand_untouched(io, store, scene).await?;
                 }
@@ -264,14 +209,14 @@ async fn choose(
     store: &Store,
     wish: &Wish,
     scene: Option<&Scene>,
-) -> Result<FinishAct, FinishError> {
+) -> Result<FinishAct, CommandError> {
     let mut rehearsal = store.run().clone();
     let act = wish.rehearsed();
     rehearsal.apply(io.now(), &Event::FinishIntended { act, notes: None, replace: wish.force })?;
     if let Some(objection) = wish.objection() {
-        return refuse(objection);
+        return Err(objection);
     }
-    let Some(scene) = scene else { return refuse(plan::no_branch(store.run())) };
+    let Some(scene) = scene else { return Err(plan::no_branch(store.run())) };
     let run = store.run();
     let target = scene.target(io, run, wish.target.as_deref()).await?;
     let act = plan::plan(run, scene, wish, target.as_ref())?;
@@ -281,7 +226,7 @@ async fn choose(
             let target = target.as_ref().expect("a merge has a target");
             // First: whatever was taken in since has to be verified, too.
             if let Some(objection) = verified::moved_target(io, run, scene, target).await? {
-                return refuse(objection);
+                return Err(objection);
             }
             FinishAct::Merge { commit: settle_work(io, store, scene, wish).await?, target: name }
         }
@@ -299,7 +244,7 @@ async fn settle_work(
     store: &Store,
     scene: &Scene,
     wish: &Wish,
-) -> Result<String, FinishError> {
+) -> Result<String, CommandError> {
     let how = wish.commit.unwrap_or(store.run().terms.commit);
     verified::settle(io, store, scene, how, wish.message.as_deref()).await
 }
@@ -313,8 +258,4 @@ fn kept(store: &Store, scene: Option<&Scene>, wish: &Wish) -> FinishOutcome {
         notes: wish.notes.clone(),
         ..FinishOutcome::new(Disposition::Kept)
     }
-}
-
-fn refuse<T>(reason: String) -> Result<T, FinishError> {
-    Err(FinishError::Refused(reason))
 }

@@ -8,9 +8,10 @@ pub use seen::{SeenDecision, SeenRun};
 use onloop_effect::{Exit, Io};
 use onloop_engine::advice::resume_command;
 use onloop_engine::ask::{self, Consulted};
-use onloop_engine::change::{change_by, refuse};
+use onloop_engine::change::{change_by, not_now};
 use onloop_engine::conduct_args::remembered_options;
 use onloop_engine::decide::{decider, demand_person};
+use onloop_engine::error::CommandError;
 use onloop_engine::say_step::say_step;
 use onloop_engine::select::open;
 use onloop_engine::store::{CHANGED_SINCE, Store};
@@ -77,22 +78,21 @@ pub enum ModeWord {
 }
 
 /// `onloop gate`.
-pub async fn gate(io: &Io, args: &GateArgs) -> Exit {
-    match decide(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn gate(io: &Io, args: &GateArgs) -> Result<Exit, CommandError> {
+    decide(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
+async fn decide(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
     // Before the run is looked for: an agent is not told how to get at one.
     if args.mode == ModeWord::Human {
         let what = "the decision at a gate";
-        demand_person(io, what).await.map_err(|_| Exit::Failed)?;
+        demand_person(io, what).await.map_err(CommandError::step_by_step)?;
     }
-    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+    let opened = open(io, args.run_id.as_deref()).await;
+    let mut store = opened.map_err(CommandError::step_by_step)?;
     if let Some(seen) = &args.seen {
-        demand_unchanged(io, &mut store, seen).await?;
+        demand_unchanged(&mut store, seen)?;
     }
     // An editor says of itself that it is one; what it calls is this verb.
     let door = io.env("ONLOOP_DOOR").and_then(|door| door.parse().ok());
@@ -101,10 +101,9 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), Exit> {
 }
 
 /// Refuses a decision about a record that is not what the person has seen.
-async fn demand_unchanged(io: &Io, store: &mut Store, seen: &str) -> Result<(), Exit> {
+fn demand_unchanged(store: &mut Store, seen: &str) -> Result<(), CommandError> {
     if seen.is_empty() || store.head_sha256() != seen {
-        io.note(CHANGED_SINCE).await;
-        return Err(Exit::Failed);
+        return Err(CommandError::failed(CHANGED_SINCE));
     }
     store.only_as_known();
     Ok(())
@@ -112,7 +111,12 @@ async fn demand_unchanged(io: &Io, store: &mut Store, seen: &str) -> Result<(), 
 
 /// The decision about a run that is open; that a person makes it where one is said to has been
 /// demanded.
-async fn decide_in(io: &Io, store: &mut Store, args: &GateArgs, door: Door) -> Result<(), Exit> {
+async fn decide_in(
+    io: &Io,
+    store: &mut Store,
+    args: &GateArgs,
+    door: Door,
+) -> Result<(), CommandError> {
     let mode = match args.mode {
         ModeWord::Auto => Mode::Auto,
         ModeWord::Human => Mode::Human,
@@ -135,15 +139,11 @@ async fn redo(
     store: &mut Store,
     args: &GateArgs,
     by: Option<Decider>,
-) -> Result<(), Exit> {
+) -> Result<(), CommandError> {
     let reason = text::one_line(args.reason.as_deref().unwrap_or_default());
     if args.decision != DecisionWord::Rejected || by.is_none() || reason.is_empty() {
-        io.note(
-            "ERROR: --redo is for a person who rejects, and says why:\n  onloop gate N rejected \
-             --redo --reason TEXT",
-        )
-        .await;
-        return Err(Exit::Failed);
+        return Err(CommandError::failed("--redo is for a person who rejects, and says why")
+            .fix_by("reject the step", "onloop gate N rejected --redo --reason TEXT"));
     }
     let (step, reason) = (args.step, io.redacted(&reason));
     change_by(io, store, Event::StepRedone { step, reason }, by).await?;
@@ -160,7 +160,7 @@ async fn record(
     event: Event,
     by: Option<Decider>,
     as_json: bool,
-) -> Result<(), Exit> {
+) -> Result<(), CommandError> {
     let Event::GateDecided { step, decision, mode } = event else {
         unreachable!("questions about a step's gate or review are answered with a decision");
     };
@@ -183,15 +183,14 @@ async fn record(
 
 /// `onloop gate` for an agent: the rules decide where they may, otherwise a person is asked. An
 /// agent's word is never taken for that of a person.
-pub async fn gate_for_agent(io: &Io, args: &GateArgs) -> Exit {
-    match propose(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub(crate) async fn gate_for_agent(io: &Io, args: &GateArgs) -> Result<Exit, CommandError> {
+    propose(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
-    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
+async fn propose(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
+    let opened = open(io, args.run_id.as_deref()).await;
+    let mut store = opened.map_err(CommandError::step_by_step)?;
     let step = args.step;
     let decision = args.decision.decision();
     let at = io.now();
@@ -207,18 +206,16 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), Exit> {
                 Consulted::Decided(event) => (event, Some(decider(io, Door::Mcp))),
                 Consulted::Nobody => {
                     let id = &store.run().id;
-                    io.note(format!(
-                        "ERROR: {refusal}, and nobody is here to ask.\n  A person decides with \
-                         one of:\n    onloop gate {step} approved --run-id {id}\n    \
-                         onloop gate {step} rejected --run-id {id}"
-                    ))
-                    .await;
-                    return Err(Exit::Refused);
+                    let gate = |word: &str| format!("onloop gate {step} {word} --run-id {id}");
+                    return Err(CommandError::from(refusal)
+                        .because("nobody is here to ask")
+                        .fix_by("a person approves", gate("approved"))
+                        .fix_by("or rejects", gate("rejected")));
                 }
-                Consulted::Interrupted => return Err(Exit::Interrupted),
+                Consulted::Interrupted => return Err(CommandError::interrupted()),
             }
         }
-        Err(refusal) => return Err(refuse(io, &store, &refusal.to_string()).await),
+        Err(refusal) => return Err(not_now(store.run(), refusal)),
     };
     record(io, &mut store, event, by, args.json).await
 }

@@ -17,6 +17,7 @@ mod turn;
 use onloop_effect::{Exit, Io};
 use onloop_engine::checkout::{self, Checkout};
 use onloop_engine::config::{self, Loaded};
+use onloop_engine::error::CommandError;
 use onloop_engine::input;
 use onloop_engine::sessions::{HookCaller, Sessions};
 use onloop_permission::rules::GivenRules;
@@ -65,10 +66,10 @@ pub fn answer_of_a_broken_hook(argv: &[String]) -> Option<String> {
 }
 
 /// `onloop hook`.
-pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
+pub async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
     let bytes = input::whole(io, limits::HOOK_INPUT_BYTES).await;
     let Ok(host) = args.host.parse::<Host>() else {
-        return refuse_host(io, &args.host, bytes.as_deref().unwrap_or(&[])).await;
+        return unknown(io, &args.host, bytes.as_deref().unwrap_or(&[])).await;
     };
     let read = match &bytes {
         Ok(bytes) => host.read(bytes).map_err(|malformed| malformed.to_string()),
@@ -89,10 +90,10 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
                 args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
             // A run waits by itself for the agent that it has started.
             if turn::HookDoor::of(io, args.policy.as_deref()).is_some() {
-                return Exit::Done;
+                return Ok(Exit::Done);
             }
             let scene = Scene::new(io, host, input, timeout_ms, None).await;
-            return passing::failed(&scene, &failure).await;
+            return Ok(passing::failed(&scene, &failure).await);
         }
         Ok(input) => {
             let form = input.event.answer_form();
@@ -109,20 +110,24 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Exit {
     if !said.is_empty() {
         io.result(said).await;
     }
-    Exit::Done
+    Ok(Exit::Done)
 }
 
 /// The form of the answer is not known. Every host takes exit code 2 as "no". An agent that wants
 /// to stop would be continued by it, so there the exit code is 0.
-async fn refuse_host(io: &Io, name: &str, input: &[u8]) -> Exit {
-    io.note(format!("error: {}", unknown_host(name))).await;
+async fn unknown(io: &Io, name: &str, input: &[u8]) -> Result<Exit, CommandError> {
+    let error = CommandError::usage(unknown_host(name));
     let names_stop = |word: &&str| {
         let event = word.trim_matches('"').to_ascii_lowercase();
         ["stop", "subagentstop", "session.idle"].contains(&event.as_str())
     };
     let input = String::from_utf8_lossy(input);
     let stops = input.split([':', ',', '{', '}', ' ']).filter(|word| names_stop(word)).count() > 0;
-    if stops { Exit::Done } else { Exit::Usage }
+    if !stops {
+        return Err(error);
+    }
+    error.report(io).await;
+    Ok(Exit::Done)
 }
 
 /// One event with everything that every answer needs.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::begin::{create, read_plan};
-use onloop_engine::exit::step_by_step;
+use onloop_engine::error::CommandError;
 use onloop_engine::find_workflow::find_workflow;
 use onloop_engine::keep::{keep_beginning, keep_between};
 use onloop_engine::preflight::preflight;
@@ -50,32 +50,20 @@ pub struct InitArgs {
 }
 
 /// `onloop init`: prints the run id and nothing else.
-pub async fn init(io: &Io, args: &InitArgs) -> Exit {
-    match begin(io, args).await {
-        Ok(id) => {
-            io.result(id + "\n").await;
-            Exit::Done
-        }
-        Err(exit) => step_by_step(exit),
-    }
+pub async fn init(io: &Io, args: &InitArgs) -> Result<Exit, CommandError> {
+    let id = begin(io, args).await.map_err(CommandError::step_by_step)?;
+    io.result(id + "\n").await;
+    Ok(Exit::Done)
 }
 
-async fn begin(io: &Io, args: &InitArgs) -> Result<String, Exit> {
+async fn begin(io: &Io, args: &InitArgs) -> Result<String, CommandError> {
     let plan = read_plan(io, &args.file).await?;
     let root = match given(&args.execution_root) {
         Some(root) => root,
         None => io.start().cwd.clone(),
     };
-    let canonical = |result: Result<String, onloop_effect::Failure>| result.map_err(|f| f.message);
-    let found =
-        match (canonical(io.canonical(&root).await), canonical(io.canonical(&args.file).await)) {
-            (Ok(root), Ok(file)) => (root, file),
-            (Err(why), _) | (_, Err(why)) => {
-                io.note(format!("ERROR: {why}")).await;
-                return Err(Exit::Refused);
-            }
-        };
-    let (execution_root, workflow_path) = found;
+    let execution_root = io.canonical(&root).await?;
+    let workflow_path = io.canonical(&args.file).await?;
     let prepared = Prepared {
         mode: IsolationMode::None,
         branch: given(&args.branch).or_else(|| plan.branch.as_ref().map(ToString::to_string)),
@@ -110,28 +98,25 @@ pub struct BeginArgs {
 }
 
 /// `onloop prepare` and `onloop init` in one: prints where the run works, and its id, as JSON.
-pub async fn begin_driven(io: &Io, args: &BeginArgs) -> Exit {
-    match prepare_and_write(io, args).await {
-        Ok((id, prepared)) => {
-            let document = json!({
-                "run_id": id,
-                "execution_root": prepared.execution_root,
-                "repo_root": prepared.repo_root.as_ref().unwrap_or(&prepared.execution_root),
-                "workflow_path": prepared.workflow_path,
-                "source_workflow_path": prepared.source_workflow_path,
-                "branch": prepared.branch,
-                "source_branch": prepared.source_branch,
-                "source_head": prepared.source_head,
-                "worktree_path": prepared.worktree_path,
-            });
-            io.result(format!("{document}\n")).await;
-            Exit::Done
-        }
-        Err(exit) => step_by_step(exit),
-    }
+pub async fn begin_driven(io: &Io, args: &BeginArgs) -> Result<Exit, CommandError> {
+    let begun = prepare_and_write(io, args).await;
+    let (id, prepared) = begun.map_err(CommandError::step_by_step)?;
+    let document = json!({
+        "run_id": id,
+        "execution_root": prepared.execution_root,
+        "repo_root": prepared.repo_root.as_ref().unwrap_or(&prepared.execution_root),
+        "workflow_path": prepared.workflow_path,
+        "source_workflow_path": prepared.source_workflow_path,
+        "branch": prepared.branch,
+        "source_branch": prepared.source_branch,
+        "source_head": prepared.source_head,
+        "worktree_path": prepared.worktree_path,
+    });
+    io.result(format!("{document}\n")).await;
+    Ok(Exit::Done)
 }
 
-async fn prepare_and_write(io: &Io, args: &BeginArgs) -> Result<(String, Prepared), Exit> {
+async fn prepare_and_write(io: &Io, args: &BeginArgs) -> Result<(String, Prepared), CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
     let flags = PreflightFlags {
@@ -155,7 +140,7 @@ async fn write(
     plan: &Plan,
     prepared: &Prepared,
     adapt: impl Fn(Beginning) -> Beginning,
-) -> Result<String, Exit> {
+) -> Result<String, CommandError> {
     let mut store = create(io, plan, prepared, None, adapt).await?;
     let kept = keep_between(io, &mut store, async |io, store| Ok(keep_beginning(io, store).await));
     let kept = kept.await;

@@ -6,6 +6,7 @@
 use onloop_effect::{
     Command, Durability, Exit, Expect, Failure, FailureKind, Io, ProcessStatus, Version,
 };
+use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::host_files::host_help;
 use onloop_engine::host_files::{HostFileError, known, look, quiet, setting};
 use onloop_install::{EditError, HostFile, InstallScope, Setting, advice, diff, host_files};
@@ -30,13 +31,10 @@ pub struct InstallArgs {
 pub(crate) const BACKUP: &str = ".onloop-backup";
 
 /// `onloop install`.
-pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
-    let Some(host) = known(io, &args.host).await else { return Exit::Usage };
+pub async fn install(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError> {
+    let host = known(&args.host)?;
     let scope = args.scope.unwrap_or(InstallScope::usual(host));
-    let setting = match setting(io, host, scope).await {
-        Ok(setting) => setting,
-        Err(why) => return refuse(io, &[why.to_string()], Exit::Refused).await,
-    };
+    let setting = setting(io, host, scope).await?;
     let mut changes = Vec::new();
     let mut refusals = Vec::new();
     for host_file in host_files(host, &setting) {
@@ -45,8 +43,8 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
             Err(why) => refusals.push(why),
         }
     }
-    if let Err(exit) = make(io, &changes, refusals, args.dry_run).await {
-        return exit;
+    if make(io, &changes, refusals, args.dry_run).await? == Made::Shown {
+        return Ok(Exit::Done);
     }
     let name = host.title();
     if changes.iter().any(Change::is_one) {
@@ -65,19 +63,16 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Exit {
         .await;
     }
     io.note(format!("  `onloop doctor {}` tries each hook.", host.as_str())).await;
-    Exit::Done
+    Ok(Exit::Done)
 }
 
 /// `onloop uninstall`.
-pub async fn uninstall(io: &Io, args: &InstallArgs) -> Exit {
-    let Some(host) = known(io, &args.host).await else { return Exit::Usage };
+pub async fn uninstall(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError> {
+    let host = known(&args.host)?;
     let scopes = args.scope.map_or(InstallScope::ALL.to_vec(), |scope| vec![scope]);
     let (mut changes, mut refusals) = (Vec::new(), Vec::new());
     for scope in scopes {
-        let setting = match setting(io, host, scope).await {
-            Ok(setting) => setting,
-            Err(why) => return refuse(io, &[why.to_string()], Exit::Refused).await,
-        };
+        let setting = setting(io, host, scope).await?;
         for host_file in host_files(host, &setting) {
             match uninstall_change(io, &setting, host_file).await {
                 Ok(change) => changes.push(change),
@@ -85,8 +80,8 @@ pub async fn uninstall(io: &Io, args: &InstallArgs) -> Exit {
             }
         }
     }
-    if let Err(exit) = make(io, &changes, refusals, args.dry_run).await {
-        return exit;
+    if make(io, &changes, refusals, args.dry_run).await? == Made::Shown {
+        return Ok(Exit::Done);
     }
     let name = host.title();
     if changes.iter().any(Change::is_one) {
@@ -94,43 +89,49 @@ pub async fn uninstall(io: &Io, args: &InstallArgs) -> Exit {
     } else {
         io.note(format!("onloop is not in {name}; nothing was changed.")).await;
     }
-    Exit::Done
+    Ok(Exit::Done)
 }
 
-/// Makes the changes, unless one of them was refused. `Err`: the verb ends here, after a refusal, a
-/// failure or a dry run.
+/// What became of the changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Made {
+    /// They were made.
+    Changed,
+    /// They were only shown.
+    Shown,
+}
+
+/// Makes the changes, or shows them for a dry run, unless one of them was refused.
 async fn make(
     io: &Io,
     changes: &[Change],
     refusals: Vec<HostFileError>,
     dry_run: bool,
-) -> Result<(), Exit> {
+) -> Result<Made, CommandError> {
     if !refusals.is_empty() {
         let is_planted = |why: &HostFileError| matches!(why, HostFileError::Planted(_));
-        let exit = if refusals.iter().any(is_planted) { Exit::Refused } else { Exit::Usage };
+        let is_refused = refusals.iter().any(is_planted);
+        let kind = if is_refused { ErrorKind::Refused } else { ErrorKind::Usage };
         let mut why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
         // Several files may lie behind one link.
         why.dedup();
-        why.push("nothing was changed".to_owned());
-        return Err(refuse(io, &why, exit).await);
+        let what = match why.as_slice() {
+            [_] => "a file cannot be edited; nothing was changed",
+            _ => "some files cannot be edited; nothing was changed",
+        };
+        return Err(CommandError::new(kind, what).listing(why));
     }
     if dry_run {
-        return Err(show(io, changes).await);
+        show(io, changes).await;
+        return Ok(Made::Shown);
     }
     for change in changes {
-        if let Err(failure) = perform(io, change).await {
-            let why = format!("`{}`: {failure}", change.host_file.path());
-            return Err(refuse(io, &[why], Exit::Refused).await);
-        }
+        perform(io, change).await.map_err(|failure| {
+            let path = one_line(change.host_file.path());
+            CommandError::from(failure).context(format!("`{path}` could not be changed"))
+        })?;
     }
-    Ok(())
-}
-
-async fn refuse(io: &Io, why: &[String], exit: Exit) -> Exit {
-    for why in why {
-        io.note(format!("error: {}", printable(why))).await;
-    }
-    exit
+    Ok(Made::Changed)
 }
 
 /// What is to become of one file.
@@ -187,7 +188,7 @@ fn not_editable(host_file: &HostFile, why: EditError) -> HostFileError {
 }
 
 /// Shows every change as a diff, on standard output.
-async fn show(io: &Io, changes: &[Change]) -> Exit {
+async fn show(io: &Io, changes: &[Change]) {
     for change in changes.iter().filter(|change| change.is_one()) {
         let old = change.found.as_ref().map_or("", |(text, _)| text.as_str());
         let new = change.wanted.as_deref().unwrap_or_default();
@@ -196,7 +197,6 @@ async fn show(io: &Io, changes: &[Change]) -> Exit {
         io.result(printable(&diff::unified(names, old, new))).await;
     }
     io.note("Nothing was changed (`--dry-run`).").await;
-    Exit::Done
 }
 
 async fn perform(io: &Io, change: &Change) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use onloop_effect::{Durability, Exit, Expect, FailureKind, FileKind, Io, Version};
+use onloop_engine::error::CommandError;
 use onloop_engine::find_workflow::find_workflow;
 use onloop_syntax::diagnostic::json::FileFindings;
 use onloop_syntax::diagnostic::{self, Diagnostic, Severity};
@@ -62,20 +63,18 @@ enum Outcome {
 }
 
 /// Lints every file and reports all of them. Errors found: [`Exit::Failed`].
-pub async fn lint(io: &Io, args: &LintArgs) -> Exit {
+///
+/// # Errors
+///
+/// No file was found, or a file cannot be fixed.
+pub async fn lint(io: &Io, args: &LintArgs) -> Result<Exit, CommandError> {
     let paths = match args.files.is_empty() {
         false => args.files.clone(),
-        true => match find_workflow(io, None).await {
-            Ok(path) => vec![path],
-            Err(exit) => return exit,
-        },
+        true => vec![find_workflow(io, None).await?],
     };
     let mut files = Vec::with_capacity(paths.len());
     for path in paths {
-        match look_at(io, args, path).await {
-            Ok(linted) => files.push(linted),
-            Err(exit) => return exit,
-        }
+        files.push(look_at(io, args, path).await?);
     }
     match args.format {
         LintFormat::Human => say_to_people(io, &files).await,
@@ -84,10 +83,10 @@ pub async fn lint(io: &Io, args: &LintArgs) -> Exit {
         LintFormat::Github => say_to_github(io, &files).await,
         LintFormat::Hotl => say_as_before(io, &files).await,
     }
-    match files.iter().any(Linted::failed) {
+    Ok(match files.iter().any(Linted::failed) {
         true => Exit::Failed,
         false => Exit::Done,
-    }
+    })
 }
 
 impl Linted {
@@ -129,7 +128,7 @@ impl Linted {
     }
 }
 
-async fn look_at(io: &Io, args: &LintArgs, path: String) -> Result<Linted, Exit> {
+async fn look_at(io: &Io, args: &LintArgs, path: String) -> Result<Linted, CommandError> {
     let (source, version) = match io.read(&path, limits::WORKFLOW_BYTES as u64).await {
         Ok(read) => read,
         Err(failure) => {
@@ -139,7 +138,7 @@ async fn look_at(io: &Io, args: &LintArgs, path: String) -> Result<Linted, Exit>
                     let size = io.stat(&path).await.map_or(0, |stat| stat.size_bytes);
                     Outcome::Checked(vec![workflow::too_large(size)])
                 }
-                FailureKind::Interrupted => return Err(Exit::Interrupted),
+                FailureKind::Interrupted => return Err(CommandError::interrupted()),
                 _ => Outcome::Unreadable(failure.message),
             };
             return Ok(Linted { path, source: Vec::new(), outcome });
@@ -181,7 +180,7 @@ async fn write_fixed(
     path: &str,
     source: Vec<u8>,
     version: Version,
-) -> Result<Vec<u8>, Exit> {
+) -> Result<Vec<u8>, CommandError> {
     let (fixed, count) = fix(path, &source);
     if count == 0 {
         return Ok(source);
@@ -195,15 +194,11 @@ async fn write_fixed(
         }
         Err(failure) if failure.kind == FailureKind::Conflict => {
             let path = one_line(path);
-            io.note(format!(
-                "error: `{path}` changed while it was being fixed; nothing was written"
-            ))
-            .await;
-            Err(Exit::Refused)
+            let what = format!("`{path}` changed while it was being fixed; nothing was written");
+            Err(CommandError::refused(what))
         }
         Err(failure) => {
-            io.note(format!("error: cannot write `{}`: {failure}", one_line(path))).await;
-            Err(Exit::Refused)
+            Err(CommandError::from(failure).context(format!("cannot write `{}`", one_line(path))))
         }
     }
 }
@@ -357,7 +352,8 @@ async fn say_as_before(io: &Io, files: &[Linted]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use onloop_testing::MemoryHost;
+    use onloop_effect::memory_host::MemoryHost;
+    use onloop_engine::error::exit_of;
 
     const GOOD: &str = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n\
         - [ ] **Step 1: One**\naction: do\nloop: false\nverify: make test\n";
@@ -365,7 +361,7 @@ mod tests {
         - [x] **Step 1: One**\naction: do\nverify: git status\n";
 
     fn run(host: &mut MemoryHost, args: LintArgs) -> Exit {
-        host.run(async move |io| lint(&io, &args).await)
+        host.run(async move |io| exit_of(&io, lint(&io, &args).await).await)
     }
 
     fn args(format: LintFormat, files: &[&str]) -> LintArgs {

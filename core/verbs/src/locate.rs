@@ -1,6 +1,7 @@
 //! `onloop locate`: every run that can be found from here, as JSON.
 
 use onloop_effect::{Exit, Io};
+use onloop_engine::error::CommandError;
 use onloop_engine::find_run::{Found, find_all, is_of};
 use onloop_run::RunStatus;
 
@@ -20,7 +21,7 @@ pub struct LocateArgs {
 
 /// `onloop locate`: the runs that can be found, as a JSON array, newest change first. A
 /// damaged record is listed with what is wrong with it.
-pub async fn locate(io: &Io, args: &LocateArgs) -> Exit {
+pub async fn locate(io: &Io, args: &LocateArgs) -> Result<Exit, CommandError> {
     let file = match &args.workflow {
         None => None,
         Some(file) => Some(io.canonical(file).await.unwrap_or_else(|_| file.clone())),
@@ -37,5 +38,5 @@ pub async fn locate(io: &Io, args: &LocateArgs) -> Exit {
     let entries: Vec<_> = found.iter().map(Found::document).collect();
     let json = serde_json::to_string_pretty(&entries).expect("entries have only string keys");
     io.result(json + "\n").await;
-    Exit::Done
+    Ok(Exit::Done)
 }

@@ -1,6 +1,7 @@
 //! `onloop new`: a workflow file to start from.
 
 use onloop_effect::{Durability, Exit, Expect, FailureKind, FileKind, Io};
+use onloop_engine::error::CommandError;
 use onloop_engine::find_workflow::PLANS_FOLDER;
 use onloop_syntax::text::one_line;
 use onloop_workflow::{TemplateKind, template};
@@ -53,18 +54,20 @@ const TEST_COMMANDS: [(&str, &str); 7] = [
 
 /// Writes `docs/plans/<date>-<slug>-workflow.md` where `docs/plans` exists, else
 /// `hotl-workflow-<slug>.md`, and prints the path. An existing file is left alone.
-pub async fn new(io: &Io, args: &NewArgs) -> Exit {
+///
+/// # Errors
+///
+/// The name is not one, or the file exists or cannot be written.
+pub async fn new(io: &Io, args: &NewArgs) -> Result<Exit, CommandError> {
     let slug = args.slug.as_str();
     let suggestion = slug_of(slug);
     if suggestion != slug || slug.is_empty() {
         let example = if suggestion.is_empty() { "add-rate-limits" } else { &suggestion };
         let slug = one_line(slug);
-        io.note(format!(
-            "error: `{slug}` is not a workflow name; expected lower-case letters, digits and \
-             single hyphens\nhelp: `onloop new {example}`"
+        return Err(CommandError::usage(format!(
+            "`{slug}` is not a workflow name; expected lower-case letters, digits and single hyphens"
         ))
-        .await;
-        return Exit::Usage;
+        .fix_by("use a name such as this", format!("onloop new {example}")));
     }
     let has_plans = io.stat(PLANS_FOLDER).await.is_ok_and(|stat| stat.kind == FileKind::Folder);
     let path = match has_plans {
@@ -76,12 +79,10 @@ pub async fn new(io: &Io, args: &NewArgs) -> Exit {
     match io.write(&path, text.into_bytes(), Expect::Absent, Durability::Durable).await {
         Ok(_) => {}
         Err(failure) if failure.kind == FailureKind::Exists => {
-            io.note(format!("error: `{path}` exists; it was left as it is")).await;
-            return Exit::Usage;
+            return Err(CommandError::usage(format!("`{path}` exists; it was left as it is")));
         }
         Err(failure) => {
-            io.note(format!("error: cannot write `{path}`: {failure}")).await;
-            return Exit::Refused;
+            return Err(CommandError::from(failure).context(format!("cannot write `{path}`")));
         }
     }
     io.result(format!("{path}\n")).await;
@@ -89,7 +90,7 @@ pub async fn new(io: &Io, args: &NewArgs) -> Exit {
         io.note("note: replace `make test` with the command that runs your tests").await;
     }
     io.note(format!("next: edit it, then `onloop lint {path}` and `onloop run {path}`")).await;
-    Exit::Done
+    Ok(Exit::Done)
 }
 
 async fn test_command(io: &Io) -> Option<&'static str> {
@@ -110,11 +111,12 @@ fn slug_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use onloop_testing::MemoryHost;
+    use onloop_effect::memory_host::MemoryHost;
+    use onloop_engine::error::exit_of;
 
     fn run(host: &mut MemoryHost, slug: &str) -> Exit {
         let args = NewArgs { slug: slug.to_owned(), ..NewArgs::default() };
-        host.run(async move |io| new(&io, &args).await)
+        host.run(async move |io| exit_of(&io, new(&io, &args).await).await)
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use onloop_documents::normalized;
 use onloop_effect::{Exit, Io};
+use onloop_engine::begin::invalid_workflow;
+use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::find_workflow::find_workflow;
-use onloop_syntax::diagnostic::{self, Severity};
 use onloop_syntax::limits;
 use onloop_syntax::text::one_line;
 use onloop_workflow as workflow;
@@ -19,38 +20,30 @@ pub struct NormalizeArgs {
     pub json: bool,
 }
 
-/// Prints the workflow as `hotl.workflow/v1`. A file with errors: [`Exit::Usage`].
-pub async fn normalize(io: &Io, args: &NormalizeArgs) -> Exit {
-    let path = match find_workflow(io, args.file.as_deref()).await {
-        Ok(path) => path,
-        Err(exit) => return exit,
-    };
-    let source = match io.read(&path, limits::WORKFLOW_BYTES as u64).await {
-        Ok((source, _)) => source,
-        Err(failure) => {
-            io.note(format!("error: cannot read `{}`: {failure}", one_line(&path))).await;
-            return Exit::Usage;
-        }
-    };
+/// Prints the workflow as `hotl.workflow/v1`.
+///
+/// # Errors
+///
+/// The file has errors, or cannot be read.
+pub async fn normalize(io: &Io, args: &NormalizeArgs) -> Result<Exit, CommandError> {
+    let path = find_workflow(io, args.file.as_deref()).await?;
+    let (source, _) = io.read(&path, limits::WORKFLOW_BYTES as u64).await.map_err(|failure| {
+        let error = CommandError::from(failure).of_kind(ErrorKind::Usage);
+        error.context(format!("cannot read `{}`", one_line(&path)))
+    })?;
     let parsed = workflow::parse(&path, &source);
     let Some(plan) = parsed.plan else {
-        let errors: Vec<_> = parsed
-            .diagnostics
-            .into_iter()
-            .filter(|found| found.severity == Severity::Error)
-            .collect();
-        let columns = usize::from(io.start().terminal.columns);
-        io.note(diagnostic::human::render(&path, &source, &errors, true, columns)).await;
-        return Exit::Usage;
+        return Err(invalid_workflow(io, &path, &source, &parsed.diagnostics));
     };
     io.result(format!("{:#}\n", normalized::normalize(&path, &plan))).await;
-    Exit::Done
+    Ok(Exit::Done)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use onloop_testing::MemoryHost;
+    use onloop_effect::memory_host::MemoryHost;
+    use onloop_engine::error::exit_of;
 
     #[test]
     fn a_workflow_becomes_a_document_and_a_broken_one_does_not() {
@@ -58,7 +51,7 @@ mod tests {
             ### 1. One\naction: do\nloop: false\n";
         let mut host = MemoryHost::with_files([("hotl-workflow-a.md", GOOD)]);
         let run = |host: &mut MemoryHost| {
-            host.run(async |io| normalize(&io, &NormalizeArgs::default()).await)
+            host.run(async |io| exit_of(&io, normalize(&io, &NormalizeArgs::default()).await).await)
         };
         assert_eq!(run(&mut host), Exit::Done);
         let document: serde_json::Value = serde_json::from_str(&host.stdout).unwrap();

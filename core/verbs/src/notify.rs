@@ -3,6 +3,7 @@
 use onloop_documents::notices::Notice;
 use onloop_effect::{Exit, Io};
 use onloop_engine::config;
+use onloop_engine::error::CommandError;
 use onloop_engine::notify::send::send;
 use onloop_run::NoticeKind;
 use onloop_syntax::limits;
@@ -17,18 +18,16 @@ pub struct NotifyArgs {
 }
 
 /// `onloop notify`.
-pub async fn notify(io: &Io, args: &NotifyArgs) -> Exit {
+pub async fn notify(io: &Io, args: &NotifyArgs) -> Result<Exit, CommandError> {
     let config = config::own(io, &io.start().cwd).await;
     for note in config.notes.iter().filter(|note| note.contains("`notify")) {
         io.note(format!("warning: {note}")).await;
     }
     let Some(notify) = &config.notify else {
-        io.note(
-            "error: nobody is told anything: `.agentize.local.yaml` sets up no receiver under \
-             `notify`\n  docs/notify.md shows how",
-        )
-        .await;
-        return Exit::Usage;
+        let what = "no receiver of notifications is set up";
+        return Err(CommandError::usage(what)
+            .because("`.agentize.local.yaml` has no receiver under `notify`")
+            .fix("add one as docs/notify.md shows"));
     };
     let kinds: Vec<&str> = notify.kinds.iter().map(|kind| kind.as_str()).collect();
     io.note(format!("Told of: {}", kinds.join(", "))).await;
@@ -50,7 +49,7 @@ pub async fn notify(io: &Io, args: &NotifyArgs) -> Exit {
     if !args.test {
         io.note("To try them:\n  onloop notify --test").await;
     }
-    exit
+    Ok(exit)
 }
 
 fn sample(io: &Io) -> Notice {

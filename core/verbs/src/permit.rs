@@ -4,6 +4,7 @@ use onloop_documents::permission as document;
 use onloop_documents::permission::{BatchError, BatchLine, LineFault, TrustList};
 use onloop_effect::{Durability, Exit, Expect, Failure, FailureKind, Io};
 use onloop_engine::config::{self, PROJECT_FILE, find_upwards, trust_path};
+use onloop_engine::error::CommandError;
 use onloop_engine::{checkout, known_to_git, links, surroundings};
 use onloop_permission::{Call, CallingSession, Context, Decision, decide, explain};
 use onloop_syntax::limits;
@@ -43,21 +44,14 @@ pub struct TrustArgs {
 }
 
 /// Shows how a call is understood and what is decided. Exit: 0 allow, 1 deny, 3 ask.
-pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
-    let call = match read_call(io, args).await {
-        Ok(call) => call,
-        Err(error) => {
-            io.note(error.to_string()).await;
-            return Exit::Usage;
-        }
-    };
-    let (mut context, mut notes) = match configured(io).await {
-        Ok(configured) => configured,
-        Err(failure) => {
-            io.note(failure.message).await;
-            return Exit::Refused;
-        }
-    };
+///
+/// # Errors
+///
+/// The call or the configuration cannot be read.
+pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Result<Exit, CommandError> {
+    let call = read_call(io, args).await;
+    let call = call.map_err(|error| CommandError::usage(error.to_string()))?;
+    let (mut context, mut notes) = configured(io).await?;
     let cwd = &io.start().cwd;
     let checkout = checkout::own(io, cwd).await;
     let project = checkout.as_ref().map_or(cwd, |checkout| &checkout.root);
@@ -81,11 +75,11 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Exit {
         let columns = usize::from(io.start().terminal.columns).clamp(40, 80);
         io.result(onloop_permission::render::text(&ruling, &notes, columns)).await;
     }
-    match ruling.decision {
+    Ok(match ruling.decision {
         Decision::Allow => Exit::Done,
         Decision::Deny => Exit::Failed,
         Decision::Ask => Exit::Paused,
-    }
+    })
 }
 
 /// Why the input of a tool cannot be read.
@@ -131,7 +125,7 @@ async fn all_input(io: &Io) -> Result<String, InputError> {
 }
 
 /// Judges one call per line of standard input, in constant memory.
-pub async fn batch(io: &Io, _args: &BatchArgs) -> Exit {
+pub async fn batch(io: &Io, _args: &BatchArgs) -> Result<Exit, CommandError> {
     let cwd = io.start().cwd.clone();
     loop {
         let chunk = match io.read_input(limits::PERMIT_LINE_BYTES).await {
@@ -140,13 +134,10 @@ pub async fn batch(io: &Io, _args: &BatchArgs) -> Exit {
                 io.result(document::refusal(&unreadable(LineFault::TooLong))).await;
                 continue;
             }
-            Err(failure) => {
-                io.note(failure.message).await;
-                return Exit::Refused;
-            }
+            Err(failure) => return Err(failure.into()),
         };
         if chunk.is_empty() {
-            return Exit::Done;
+            return Ok(Exit::Done);
         }
         let mut answers = String::new();
         let lines = chunk.strip_suffix(b"\n").unwrap_or(&chunk);
@@ -176,23 +167,16 @@ fn batch_line(line: &[u8], cwd: &str) -> String {
 }
 
 /// Records that the developer has read the project's rules as they are now.
-pub async fn trust(io: &Io, args: &TrustArgs) -> Exit {
-    match record_trust(io, args.revoke).await {
-        Ok(message) => {
-            io.note(message).await;
-            Exit::Done
-        }
-        Err(failure) => {
-            io.note(failure.message).await;
-            if failure.kind == FailureKind::NotFound { Exit::Usage } else { Exit::Refused }
-        }
-    }
+pub async fn trust(io: &Io, args: &TrustArgs) -> Result<Exit, CommandError> {
+    io.note(record_trust(io, args.revoke).await?).await;
+    Ok(Exit::Done)
 }
 
-async fn record_trust(io: &Io, revoke: bool) -> Result<String, Failure> {
+async fn record_trust(io: &Io, revoke: bool) -> Result<String, CommandError> {
     let Some((path, bytes)) = find_upwards(io, &io.start().cwd, PROJECT_FILE).await? else {
-        let message = format!("there is no `{PROJECT_FILE}` in this folder or above it");
-        return Err(Failure::new(FailureKind::NotFound, message));
+        return Err(CommandError::usage(format!(
+            "there is no `{PROJECT_FILE}` in this folder or above it"
+        )));
     };
     let list_path = trust_path(io)?;
     let (mut list, expect) = match io.read(&list_path, limits::CONFIG_BYTES as u64).await {
@@ -200,7 +184,7 @@ async fn record_trust(io: &Io, revoke: bool) -> Result<String, Failure> {
         Err(failure) if failure.kind == FailureKind::NotFound => {
             (TrustList::default(), Expect::Absent)
         }
-        Err(failure) => return Err(failure),
+        Err(failure) => return Err(failure.into()),
     };
     let message = if revoke {
         list.remove(&bytes);

@@ -3,7 +3,7 @@
 use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
 use onloop_engine::begin::read_plan;
-use onloop_engine::exit::step_by_step;
+use onloop_engine::error::CommandError;
 use onloop_engine::preflight::preflight;
 use onloop_run::preflight::{IsolationMode, OnExisting, PreflightFlags};
 
@@ -30,22 +30,16 @@ pub struct PrepareArgs {
 }
 
 /// `onloop prepare`: prints the execution root and what belongs to it as JSON.
-pub async fn prepare(io: &Io, args: &PrepareArgs) -> Exit {
-    let plan = match read_plan(io, &args.file).await {
-        Ok(plan) => plan,
-        Err(exit) => return step_by_step(exit),
-    };
+pub async fn prepare(io: &Io, args: &PrepareArgs) -> Result<Exit, CommandError> {
+    let plan = read_plan(io, &args.file).await.map_err(CommandError::step_by_step)?;
     let flags = PreflightFlags {
         mode: args.mode,
         branch: args.branch.clone(),
         stash: args.stash,
         on_existing: args.on_existing,
     };
-    match preflight(io, &plan, &args.file, &flags).await {
-        Ok(prepared) => {
-            io.result(documents::prepared::render(&prepared, &args.executor_mode) + "\n").await;
-            Exit::Done
-        }
-        Err(exit) => step_by_step(exit),
-    }
+    let prepared = preflight(io, &plan, &args.file, &flags).await;
+    let prepared = prepared.map_err(CommandError::step_by_step)?;
+    io.result(documents::prepared::render(&prepared, &args.executor_mode) + "\n").await;
+    Ok(Exit::Done)
 }

@@ -3,11 +3,13 @@
 use onloop_effect::{Exit, Failure, GitRequest, Io, KeptFile, NamedCheckpoint, RefUpdate};
 use onloop_engine::decide::demand_person;
 use onloop_engine::drive::drive_alone;
-use onloop_engine::exit::refused_by;
+use onloop_engine::error::CommandError;
 use onloop_engine::keep;
 use onloop_engine::select::open;
 use onloop_engine::store::{Known, Store, compare};
-use onloop_engine::travel::{BRANCH, LEDGER, LEDGER_FILE, Remote, RemoteLedger, own_ledger};
+use onloop_engine::travel::{
+    BRANCH, LEDGER, LEDGER_FILE, Remote, RemoteLedger, forked, own_ledger,
+};
 use onloop_run::Run;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -23,14 +25,12 @@ pub struct PushArgs {
 }
 
 /// `onloop push`.
-pub async fn push(io: &Io, args: &PushArgs) -> Exit {
-    match send(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn push(io: &Io, args: &PushArgs) -> Result<Exit, CommandError> {
+    send(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn send(io: &Io, args: &PushArgs) -> Result<(), Exit> {
+async fn send(io: &Io, args: &PushArgs) -> Result<(), CommandError> {
     demand_person(io, "pushing a run").await?;
     let mut store = open(io, Some(&args.run_id)).await?;
     // Whoever drives it would go on with a record that is somewhere else, too.
@@ -41,24 +41,21 @@ async fn send(io: &Io, args: &PushArgs) -> Result<(), Exit> {
     sent
 }
 
-async fn send_alone(io: &Io, store: &Store, remote: &str) -> Result<(), Exit> {
+async fn send_alone(io: &Io, store: &Store, remote: &str) -> Result<(), CommandError> {
     let run = store.run();
     let id = &run.id;
     let cwd = folder(io, run).await?;
-    let there = or_refuse(io, id, Remote::ask(io, &cwd, remote, id).await).await?;
-    let ours = match own_ledger(io, store).await {
-        Ok(ours) => ours,
-        Err(error) => return Err(refused_by(io, &error).await),
-    };
-    let is_known = may_follow(io, id, remote, &ours, there.ledger.as_ref()).await?;
+    let there = Remote::ask(io, &cwd, remote, id).await.map_err(unpushed(id))?;
+    let ours = own_ledger(io, store).await?;
+    let is_known = may_follow(id, remote, &ours, there.ledger.as_ref())?;
     demand_known_hook(io, store, remote).await?;
-    let here = or_refuse(io, id, io.git_checkpoints(&cwd).await).await?;
+    let here = io.git_checkpoints(&cwd).await.map_err(unpushed(id))?;
     let mut updates = checkpoints(run, &there, &here);
-    updates.extend(or_refuse(io, id, branch(io, run, &cwd, &there).await).await?);
+    updates.extend(branch(io, run, &cwd, &there).await.map_err(unpushed(id))?);
     if !is_known {
         let before = there.ledger.as_ref().map(|ledger| ledger.commit.clone());
         let kept = keep_ledger(io, id, &cwd, ours, before.clone()).await;
-        let commit = or_refuse(io, id, kept).await?;
+        let commit = kept.map_err(unpushed(id))?;
         let name = format!("{id}/{LEDGER}");
         updates.push(RefUpdate { name, expected: before, commit });
     }
@@ -72,7 +69,7 @@ async fn send_alone(io: &Io, store: &Store, remote: &str) -> Result<(), Exit> {
     for updates in batches {
         let (cwd, remote) = (cwd.clone(), remote.to_owned());
         let pushed = io.git(GitRequest::PushRefs { cwd, remote, updates }).await;
-        or_refuse(io, id, pushed).await?;
+        pushed.map_err(unpushed(id))?;
     }
     let remote = text::one_line(remote);
     io.note(match count {
@@ -99,70 +96,58 @@ fn on(remote: &str) -> String {
 }
 
 /// A folder in the repository of the run.
-async fn folder(io: &Io, run: &Run) -> Result<String, Exit> {
+async fn folder(io: &Io, run: &Run) -> Result<String, CommandError> {
     let place = &run.place;
     let (id, root) = (&run.id, place.execution_root.clone());
     let Some(repository) = place.repo_root.clone().filter(|_| place.branch.is_some()) else {
-        io.note(format!(
-            "error: run {id} works on no branch of a git repository, so that there is nothing in \
-             which it could travel; only its record could be copied"
-        ))
-        .await;
-        return Err(Exit::Refused);
+        let what = format!("run `{id}` does not work on a branch of a git repository");
+        return Err(CommandError::refused(what).because("only its record could be copied"));
     };
     // An address of a remote may be relative to the checkout in which it was configured.
     Ok(if io.stat(&repository).await.is_ok() { repository } else { root })
 }
 
 /// Whether the remote has our ledger already; otherwise ours goes on from what it has.
-async fn may_follow(
-    io: &Io,
+fn may_follow(
     id: &str,
     remote: &str,
     ours: &[u8],
     theirs: Option<&RemoteLedger>,
-) -> Result<bool, Exit> {
+) -> Result<bool, CommandError> {
     let Some(theirs) = theirs else { return Ok(false) };
     let (name, last) = (text::one_line(remote), theirs.last_line());
     let fetch = format!("onloop fetch {id}{}", on(&name));
-    let why = match compare(ours, &theirs.bytes) {
+    let error = match compare(ours, &theirs.bytes) {
         Known::Same => return Ok(true),
         Known::More => return Ok(false),
-        Known::Nothing | Known::Beginning => format!(
-            "{name} has more of run {id} than there is here: it went on elsewhere, up to line \
-             {last}. Bring that here:\n  {fetch}"
-        ),
-        Known::Other { line } => format!(
-            "run {id} went on here and elsewhere: from line {line} of the ledger on, what {name} \
-             has ({}) and what is here differ. One of both has to be given up, and nothing decides \
-             that by itself; see what the other one did:\n  git show {}:{LEDGER_FILE}",
-            theirs.commit, theirs.commit
-        ),
+        Known::Nothing | Known::Beginning => CommandError::refused(format!(
+            "`{name}` has more of run `{id}` than there is here, up to line {last} of its ledger"
+        ))
+        .fix_by("bring that here", fetch),
+        Known::Other { line } => forked(id, &name, line, &theirs.commit),
     };
-    io.note(format!("error: nothing was pushed: {why}")).await;
-    Err(Exit::Refused)
+    Err(error.context("nothing was pushed"))
 }
 
 /// A push runs a hook of the repository, and nobody has looked at one that came with the run.
-async fn demand_known_hook(io: &Io, store: &Store, remote: &str) -> Result<(), Exit> {
+async fn demand_known_hook(io: &Io, store: &Store, remote: &str) -> Result<(), CommandError> {
     let run = store.run();
     let tells = run.trusted_programs().is_some_and(|programs| programs.contains('+'));
     if !tells || io.stat(&run.place.execution_root).await.is_err() {
         return Ok(());
     }
     let id = &run.id;
-    let seen = or_refuse(io, id, keep::look(io, store).await).await?;
+    let seen = keep::look(io, store).await.map_err(unpushed(id))?;
     keep::forget(io, store, seen.commit).await;
     if !run.has_other_push_hook(&seen.programs) {
         return Ok(());
     }
-    io.note(format!(
-        "error: nothing was pushed: the hook `pre-push` is another than when the run began, and a \
-         push would run it. Look at it and take it away, then:\n  onloop push {id}{}",
-        on(&text::one_line(remote))
-    ))
-    .await;
-    Err(Exit::Refused)
+    Err(CommandError::refused("nothing was pushed")
+        .because("the hook `pre-push` was changed since the run began, and a push would run it")
+        .fix_by(
+            "look at the hook and remove it, then push again",
+            format!("onloop push {id}{}", on(&text::one_line(remote))),
+        ))
 }
 
 /// What the remote does not have of the run's checkpoints and git still has here.
@@ -214,13 +199,7 @@ async fn keep_ledger(
     io.git_keep_files(request).await
 }
 
-async fn or_refuse<T>(io: &Io, id: &str, result: Result<T, Failure>) -> Result<T, Exit> {
-    match result {
-        Ok(value) => Ok(value),
-        Err(failure) => {
-            let message = text::printable(&failure.message);
-            io.note(format!("error: run {id} was not pushed: {}", message.trim_end())).await;
-            Err((&failure).into())
-        }
-    }
+fn unpushed(id: &str) -> impl Fn(Failure) -> CommandError {
+    let what = format!("run `{id}` was not pushed");
+    move |failure| CommandError::from(failure).context(&what)
 }

@@ -6,9 +6,10 @@ use onloop_documents::attestation::{describe, statement, subject};
 use onloop_documents::envelope::{EnvelopeError, PublicKey};
 use onloop_documents::{self as documents, ledger};
 use onloop_effect::{Durability, Exit, Expect, Failure, GitRequest, Io};
+use onloop_engine::error::{CommandError, ErrorKind, unusable_record};
 use onloop_engine::receipt_key;
 use onloop_engine::select::open;
-use onloop_engine::store::Store;
+use onloop_engine::store::{Store, StoreError};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -49,14 +50,12 @@ pub struct ReceiptVerifyArgs {
 }
 
 /// `onloop receipt RUN_ID`: what the record proves, without any output text.
-pub async fn receipt(io: &Io, args: &ReceiptArgs) -> Exit {
-    match print(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn receipt(io: &Io, args: &ReceiptArgs) -> Result<Exit, CommandError> {
+    print(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn print(io: &Io, args: &ReceiptArgs) -> Result<(), Exit> {
+async fn print(io: &Io, args: &ReceiptArgs) -> Result<(), CommandError> {
     let store = open(io, Some(&args.run_id)).await?;
     let document = match args.format {
         ReceiptFormat::Hotl => {
@@ -70,34 +69,22 @@ async fn print(io: &Io, args: &ReceiptArgs) -> Result<(), Exit> {
         io.result(String::from_utf8_lossy(&document)).await;
         return Ok(());
     };
-    match io.write(out, document, Expect::Any, Durability::Durable).await {
-        Ok(_) => Ok(()),
-        Err(failure) => Err(refuse(io, &failure.message).await),
-    }
+    io.write(out, document, Expect::Any, Durability::Durable).await?;
+    Ok(())
 }
 
 /// The signed receipt, which is also kept beside the commit that it is about.
-async fn signed(io: &Io, store: &Store) -> Result<Vec<u8>, Exit> {
+async fn signed(io: &Io, store: &Store) -> Result<Vec<u8>, CommandError> {
     let id = &store.run().id;
-    let read = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await;
-    let (bytes, _) = match read {
-        Ok(read) => read,
-        Err(failure) => return Err(refuse(io, &failure.message).await),
-    };
+    let (bytes, _) = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await?;
     // What is stated comes from these bytes alone.
-    let ledger = match ledger::read(&bytes, None) {
-        Ok(ledger) => ledger,
-        Err(error) => return Err(refuse(io, &error.to_string()).await),
-    };
-    let statement = match statement(&ledger, &bytes[..ledger.whole_bytes]) {
-        Ok(statement) => statement,
-        Err(why) => return Err(refuse(io, &format!("run {id}: {why}")).await),
-    };
+    let ledger =
+        ledger::read(&bytes, None).map_err(|error| StoreError::Unreadable(error.to_string()));
+    let ledger = ledger.map_err(|error| unusable_record(id, error))?;
+    let statement = statement(&ledger, &bytes[..ledger.whole_bytes])
+        .map_err(|why| CommandError::refused(format!("run `{id}`: {why}")))?;
     let payload = serde_json::to_vec(&statement).expect("a statement has only string keys");
-    let key = match receipt_key::key(io).await {
-        Ok(key) => key,
-        Err(failure) => return Err(refuse(io, &failure.message).await),
-    };
+    let key = receipt_key::key(io).await?;
     let envelope = key.sign(&payload);
     if let Err(failure) = keep_beside(io, store, &envelope).await {
         let why = text::one_line(&failure.message);
@@ -118,61 +105,51 @@ async fn keep_beside(io: &Io, store: &Store, envelope: &[u8]) -> Result<(), Fail
 }
 
 /// `onloop receipt key`: the public key, for whoever verifies.
-pub async fn receipt_key(io: &Io) -> Exit {
-    match receipt_key::key(io).await {
-        Ok(key) => {
-            io.result(key.public().to_pem()).await;
-            Exit::Done
-        }
-        Err(failure) => refuse(io, &failure.message).await,
-    }
+pub async fn receipt_key(io: &Io) -> Result<Exit, CommandError> {
+    io.result(receipt_key::key(io).await?.public().to_pem()).await;
+    Ok(Exit::Done)
 }
 
 /// `onloop receipt verify`: whether a signed receipt is as it was signed, and what it says.
-pub async fn receipt_verify(io: &Io, args: &ReceiptVerifyArgs) -> Exit {
-    match believed(io, args).await {
-        Ok((statement, key)) => {
-            let mut said = String::from("ok: it is as it was signed\n");
-            for line in describe(&statement) {
-                said += &format!("  {line}\n");
-            }
-            io.result(said + &format!("  {:<9}{}\n", "key", key.id())).await;
-            Exit::Done
-        }
-        Err(why) => {
-            let file = text::one_line(&args.file);
-            io.note(format!("error: {file}: {}", text::printable(&why).trim_end())).await;
-            Exit::Failed
-        }
+pub async fn receipt_verify(io: &Io, args: &ReceiptVerifyArgs) -> Result<Exit, CommandError> {
+    let (statement, key) = believed(io, args).await.map_err(|error| {
+        let what = format!("the receipt `{}` was not verified", text::one_line(&args.file));
+        error.of_kind(ErrorKind::Failed).context(what)
+    })?;
+    let mut said = String::from("ok: it is as it was signed\n");
+    for line in describe(&statement) {
+        said += &format!("  {line}\n");
     }
+    io.result(said + &format!("  {:<9}{}\n", "key", key.id())).await;
+    Ok(Exit::Done)
 }
 
-async fn believed(io: &Io, args: &ReceiptVerifyArgs) -> Result<(Value, PublicKey), String> {
+async fn believed(io: &Io, args: &ReceiptVerifyArgs) -> Result<(Value, PublicKey), CommandError> {
     let key = match &args.key {
         Some(path) => {
-            let (bytes, _) = io.read(path, 64 * 1024).await.map_err(|failure| failure.message)?;
-            let named = |error: EnvelopeError| format!("the key {}: {error}", text::one_line(path));
+            let (bytes, _) = io.read(path, 64 * 1024).await?;
+            let named = |error: EnvelopeError| {
+                CommandError::failed(format!("the key `{}`: {error}", text::one_line(path)))
+            };
             PublicKey::from_pem(&String::from_utf8_lossy(&bytes)).map_err(named)?
         }
         None => {
-            let own = receipt_key::existing(io).await.map_err(|failure| failure.message)?;
-            let missing = "there is no key here to verify it with; name the public key of whoever \
-                           signed it with --key FILE (`onloop receipt key` prints it there)";
-            own.ok_or_else(|| missing.to_owned())?.public()
+            let own = receipt_key::existing(io).await?;
+            let missing = || {
+                CommandError::failed("there is no key here to verify it with").fix(
+                    "name the public key of the signer with --key FILE (`onloop receipt key` \
+                     prints it on their machine)",
+                )
+            };
+            own.ok_or_else(missing)?.public()
         }
     };
-    let read = io.read(&args.file, limits::RECEIPT_BYTES).await;
-    let (bytes, _) = read.map_err(|failure| failure.message)?;
-    let payload = key.verify(&bytes).map_err(|error| error.to_string())?;
-    let statement: Value = serde_json::from_slice(&payload)
-        .map_err(|_| "what is signed is not a statement of in-toto".to_owned())?;
+    let (bytes, _) = io.read(&args.file, limits::RECEIPT_BYTES).await?;
+    let payload = key.verify(&bytes).map_err(|error| CommandError::failed(error.to_string()))?;
+    let other = || CommandError::failed("what is signed is not a statement of in-toto");
+    let statement: Value = serde_json::from_slice(&payload).map_err(|_| other())?;
     if statement["_type"] != "https://in-toto.io/Statement/v1" {
-        return Err("what is signed is not a statement of in-toto".to_owned());
+        return Err(other());
     }
     Ok((statement, key))
-}
-
-async fn refuse(io: &Io, why: &str) -> Exit {
-    io.note(format!("error: {}", text::printable(why).trim_end())).await;
-    Exit::Refused
 }

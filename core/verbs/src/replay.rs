@@ -5,6 +5,7 @@ use serde_json::Value;
 use onloop_effect::trace::{self, Trace, TraceLine, Tracer};
 use onloop_effect::wire::{Message, read_reply};
 use onloop_effect::{Exit, Io, Program, Start};
+use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_syntax::{limits, text};
 
 /// `onloop replay`.
@@ -28,28 +29,28 @@ struct Difference {
 
 /// Drives the program that `begin` makes of the recorded start with the recorded replies.
 /// Performs nothing that it asks for.
-pub async fn replay(io: &Io, args: &ReplayArgs, begin: fn(Start) -> Program) -> Exit {
+///
+/// # Errors
+///
+/// There is no recording in the file.
+pub async fn replay(
+    io: &Io,
+    args: &ReplayArgs,
+    begin: fn(Start) -> Program,
+) -> Result<Exit, CommandError> {
     let file = text::one_line(&args.file);
-    let bytes = match io.read(&args.file, limits::TRACE_BYTES).await {
-        Ok((bytes, _)) => bytes,
-        Err(failure) => {
-            io.note(format!("error: {failure}")).await;
-            return Exit::Usage;
-        }
-    };
-    let recorded = match Trace::read(&String::from_utf8_lossy(&bytes)) {
-        Ok(recorded) => recorded,
-        Err(error) => {
-            io.note(format!("error: cannot replay `{file}`: {error}")).await;
-            return Exit::Usage;
-        }
-    };
+    let read = io.read(&args.file, limits::TRACE_BYTES).await;
+    let (bytes, _) =
+        read.map_err(|failure| CommandError::from(failure).of_kind(ErrorKind::Usage))?;
+    let recorded = Trace::read(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+        CommandError::usage(format!("cannot replay `{file}`")).because(error.to_string())
+    })?;
     let (by, host) = (text::one_line(&recorded.onloop), text::one_line(&recorded.host));
     let this = env!("CARGO_PKG_VERSION");
     if by != this {
         io.note(format!("note: recorded by onloop {by}; this is onloop {this}")).await;
     }
-    match follow(recorded, begin) {
+    Ok(match follow(recorded, begin) {
         Ok((requests, ending)) => {
             io.result(format!(
                 "{requests} requests, as recorded by onloop {by} ({host}); {ending}\n"
@@ -69,7 +70,7 @@ pub async fn replay(io: &Io, args: &ReplayArgs, begin: fn(Start) -> Program) -> 
             }
             Exit::Failed
         }
-    }
+    })
 }
 
 /// The number of requests, and how the recording ends.

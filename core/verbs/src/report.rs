@@ -3,12 +3,12 @@
 use onloop_documents::attestation::{decided, subject};
 use onloop_documents::page::{ReportEvidence, StepPatch, report_page};
 use onloop_effect::{Durability, Exit, Expect, FailureKind, Io};
+use onloop_engine::error::CommandError;
 use onloop_engine::facts::{Change, Form};
 use onloop_engine::select::open;
 use onloop_engine::store::Store;
 use onloop_run::{Run, render_report};
 use onloop_syntax::limits;
-use onloop_syntax::text;
 
 /// Arguments of `onloop report`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -24,14 +24,12 @@ pub struct ReportArgs {
 }
 
 /// `onloop report`: rendered anew from the record.
-pub async fn report(io: &Io, args: &ReportArgs) -> Exit {
-    match show(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn report(io: &Io, args: &ReportArgs) -> Result<Exit, CommandError> {
+    show(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn show(io: &Io, args: &ReportArgs) -> Result<(), Exit> {
+async fn show(io: &Io, args: &ReportArgs) -> Result<(), CommandError> {
     let store = open(io, Some(&args.run_id)).await?;
     let document = match args.html {
         true => report_page(store.run(), &evidence(io, &store).await),
@@ -42,13 +40,8 @@ async fn show(io: &Io, args: &ReportArgs) -> Result<(), Exit> {
         return Ok(());
     };
     let document = io.redacted(&document).into_bytes();
-    match io.write(out, document, Expect::Any, Durability::Relaxed).await {
-        Ok(_) => Ok(()),
-        Err(failure) => {
-            io.note(format!("error: {}", text::printable(&failure.message))).await;
-            Err(Exit::Refused)
-        }
-    }
+    io.write(out, document, Expect::Any, Durability::Relaxed).await?;
+    Ok(())
 }
 
 /// What the page shows beside the record. What cannot be read any more is left out of it.

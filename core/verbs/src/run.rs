@@ -1,10 +1,15 @@
 //! `onloop run`: begin a run of a workflow file and conduct it.
 
 use onloop_effect::{Exit, Io};
+use onloop_engine::error::CommandError;
 use onloop_engine::run_workflow::run_workflow;
-pub use onloop_engine::run_workflow::{ConductedOn, NO_FLEET, RunArgs};
+pub use onloop_engine::run_workflow::{ConductedOn, RunArgs, no_fleet};
 
 /// `onloop run`.
-pub async fn run(io: &Io, args: &RunArgs) -> Exit {
+///
+/// # Errors
+///
+/// The run cannot begin or continue.
+pub async fn run(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
     run_workflow(io, args).await
 }

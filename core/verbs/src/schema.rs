@@ -2,6 +2,7 @@
 
 use onloop_documents::schema::{SchemaDocument, schema as text_of};
 use onloop_effect::{Exit, Io};
+use onloop_engine::error::CommandError;
 
 /// `onloop schema`.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -12,7 +13,7 @@ pub struct SchemaArgs {
 }
 
 /// Prints the schema of a document.
-pub async fn schema(io: &Io, args: &SchemaArgs) -> Exit {
+pub async fn schema(io: &Io, args: &SchemaArgs) -> Result<Exit, CommandError> {
     io.result(text_of(args.document)).await;
-    Exit::Done
+    Ok(Exit::Done)
 }

@@ -6,6 +6,7 @@ mod many;
 use onloop_documents::session as document;
 use onloop_effect::{Exit, Io};
 use onloop_engine::config;
+use onloop_engine::error::CommandError;
 use onloop_engine::instruction::instruction;
 use onloop_engine::notify;
 use onloop_engine::notify::session::Whereabouts;
@@ -61,15 +62,13 @@ pub struct SessionClearArgs {
 }
 
 /// `onloop session list`.
-pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
+pub async fn session_list(io: &Io, args: &SessionListArgs) -> Result<Exit, CommandError> {
     warn(io).await;
     if args.everywhere {
-        return everywhere::list(io, args.json).await;
+        everywhere::list(io, args.json).await;
+        return Ok(Exit::Done);
     }
-    let (sessions, ids) = match found(io).await {
-        Ok(found) => found,
-        Err(error) => return refuse(io, &error).await,
-    };
+    let (sessions, ids) = found(io).await?;
     let mut entries = Vec::new();
     for id in ids {
         if let Some(entry) = sessions.load(&id).await.transpose() {
@@ -84,11 +83,11 @@ pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
         let list: Vec<_> = entries.iter().map(entry).collect();
         let json = serde_json::to_string_pretty(&list).expect("entries have only string keys");
         io.result(json + "\n").await;
-        return Exit::Done;
+        return Ok(Exit::Done);
     }
     if entries.is_empty() {
         io.note("No sessions here. One begins when a workflow is started in an agent.").await;
-        return Exit::Done;
+        return Ok(Exit::Done);
     }
     let mut out = String::new();
     for (id, entry) in &entries {
@@ -98,7 +97,7 @@ pub async fn session_list(io: &Io, args: &SessionListArgs) -> Exit {
         };
     }
     io.result(out).await;
-    Exit::Done
+    Ok(Exit::Done)
 }
 
 /// Says what is wrong with the configuration: it may be why a session does not go on.
@@ -140,56 +139,39 @@ fn line(session: &Session) -> String {
 }
 
 /// `onloop session show`.
-pub async fn session_show(io: &Io, args: &SessionShowArgs) -> Exit {
+pub async fn session_show(io: &Io, args: &SessionShowArgs) -> Result<Exit, CommandError> {
     warn(io).await;
-    let (sessions, id) = match known(io, &args.id).await {
-        Ok(known) => known,
-        Err(exit) => return exit,
-    };
-    match sessions.load(&id).await {
-        Ok(Some(session)) => {
-            if args.json {
-                let shown = document::shown(&session, &sessions.file(&id));
-                io.result(format!("{shown:#}\n")).await;
-            } else {
-                io.result(format!("{}    {}\n", line(&session), sessions.file(&id))).await;
-            }
-            Exit::Done
-        }
-        Ok(None) => missing(io, &id).await,
-        Err(error) => refuse(io, &error).await,
+    let (sessions, id) = known(io, &args.id).await?;
+    let session = sessions.load(&id).await?.ok_or_else(|| missing(&id))?;
+    if args.json {
+        let shown = document::shown(&session, &sessions.file(&id));
+        io.result(format!("{shown:#}\n")).await;
+    } else {
+        io.result(format!("{}    {}\n", line(&session), sessions.file(&id))).await;
     }
+    Ok(Exit::Done)
 }
 
 /// `onloop session done`: the goal is reached. Refused while a run that the session drives is not
 /// finished, or its record cannot be read.
-pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
-    let (sessions, id) = match known(io, &args.id).await {
-        Ok(known) => known,
-        Err(exit) => return exit,
-    };
-    let session = match sessions.load(&id).await {
-        Ok(Some(session)) => session,
-        Ok(None) => return missing(io, &id).await,
-        Err(error) => return refuse(io, &error).await,
-    };
+pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Result<Exit, CommandError> {
+    let (sessions, id) = known(io, &args.id).await?;
+    let session = sessions.load(&id).await?.ok_or_else(|| missing(&id))?;
     if let Some(run) = &session.run_id {
         match Store::open(io, run).await {
             Ok(store) if !store.run().is_over() => {
                 let next = instruction(store.run(), "");
-                let how = match next.command() {
-                    Some(command) => format!(": {command}"),
-                    None if next.needs_person => ", for which it waits for a person".to_owned(),
-                    None => String::new(),
-                };
-                let action = next.action;
-                io.note(format!("error: run {run} is not finished; next is {action}{how}")).await;
-                return Exit::Failed;
+                let what = format!("run `{run}` is not finished; next is {}", next.action);
+                let error = CommandError::failed(what);
+                return Err(match next.command() {
+                    Some(command) => error.fix_by("do what comes next", command),
+                    None if next.needs_person => error.because("it waits for a person"),
+                    None => error,
+                });
             }
             Ok(_) | Err(StoreError::Missing) => {}
             Err(error) => {
-                let error = SessionError::Record { run_id: run.clone(), error };
-                return refuse(io, &error).await;
+                return Err(SessionError::Record { run_id: run.clone(), error }.into());
             }
         }
     }
@@ -197,36 +179,37 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Exit {
 }
 
 /// `onloop session stop`: the agent is not continued any more, whatever it works on.
-pub async fn session_stop(io: &Io, args: &SessionIdArgs) -> Exit {
-    match known(io, &args.id).await {
-        Ok((sessions, id)) => stop(io, &sessions, &id).await,
-        Err(exit) => exit,
-    }
+pub async fn session_stop(io: &Io, args: &SessionIdArgs) -> Result<Exit, CommandError> {
+    let (sessions, id) = known(io, &args.id).await?;
+    stop(io, &sessions, &id).await
 }
 
 /// The same for a session whose place is known.
-pub async fn stop(io: &Io, sessions: &Sessions, id: &SessionId) -> Exit {
+pub(crate) async fn stop(
+    io: &Io,
+    sessions: &Sessions,
+    id: &SessionId,
+) -> Result<Exit, CommandError> {
     end(io, sessions, id, SessionEnding::Stopped).await
 }
 
 /// `onloop session clear`: removes everything that is stored about it.
-pub async fn session_clear(io: &Io, args: &SessionClearArgs) -> Exit {
+pub async fn session_clear(io: &Io, args: &SessionClearArgs) -> Result<Exit, CommandError> {
     let Some(id) = &args.id else { return many::clear(io, args).await };
-    let (sessions, id) = match known(io, id).await {
-        Ok(known) => known,
-        Err(exit) => return exit,
-    };
-    match sessions.clear(&id).await {
-        Ok(true) => {
-            io.note(format!("Session {id} is forgotten")).await;
-            Exit::Done
-        }
-        Ok(false) => missing(io, &id).await,
-        Err(error) => refuse(io, &error).await,
+    let (sessions, id) = known(io, id).await?;
+    if !sessions.clear(&id).await? {
+        return Err(missing(&id));
     }
+    io.note(format!("Session {id} is forgotten")).await;
+    Ok(Exit::Done)
 }
 
-async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: SessionEnding) -> Exit {
+async fn end(
+    io: &Io,
+    sessions: &Sessions,
+    id: &SessionId,
+    ending: SessionEnding,
+) -> Result<Exit, CommandError> {
     let at = io.now();
     let config = config::own(io, &io.start().cwd).await;
     let ended = sessions
@@ -240,32 +223,23 @@ async fn end(io: &Io, sessions: &Sessions, id: &SessionId, ending: SessionEnding
                 (SessionChange::when(changed, session), true)
             }
         })
-        .await;
-    match ended {
-        Ok(true) => {
-            io.note(format!("Session {id} is {}; it is not continued any more", ending.as_str()))
-                .await;
-            let resume = format!("the chat of session {id}");
-            let place =
-                Whereabouts { folder: &io.start().cwd, resume: &resume, time_left_ms: None };
-            match notify::session::tell(io, &config, sessions, id, place).await {
-                Ok(()) => Exit::Done,
-                Err(error) => refuse(io, &error).await,
-            }
-        }
-        Ok(false) => missing(io, id).await,
-        Err(error) => refuse(io, &error).await,
+        .await?;
+    if !ended {
+        return Err(missing(id));
     }
+    io.note(format!("Session {id} is {}; it is not continued any more", ending.as_str())).await;
+    let resume = format!("the chat of session {id}");
+    let place = Whereabouts { folder: &io.start().cwd, resume: &resume, time_left_ms: None };
+    notify::session::tell(io, &config, sessions, id, place).await?;
+    Ok(Exit::Done)
 }
 
-async fn known(io: &Io, id: &str) -> Result<(Sessions, SessionId), Exit> {
+async fn known(io: &Io, id: &str) -> Result<(Sessions, SessionId), CommandError> {
     let Some(id) = SessionId::new(id) else {
         let id = text::ellipsis(&text::one_line(id), 128);
-        io.note(format!(
-            "error: `{id}` is not a session id; expected 1 to 128 letters, digits, `-` and `_`"
-        ))
-        .await;
-        return Err(Exit::Usage);
+        return Err(CommandError::usage(format!(
+            "`{id}` is not a session id; expected 1 to 128 letters, digits, `-` and `_`"
+        )));
     };
     // A session may have begun in the top folder of the checkout.
     let checkout = onloop_engine::checkout::find(io, &io.start().cwd).await;
@@ -281,13 +255,7 @@ async fn known(io: &Io, id: &str) -> Result<(Sessions, SessionId), Exit> {
     Ok((here, id))
 }
 
-async fn missing(io: &Io, id: &SessionId) -> Exit {
-    io.note(format!("error: there is no session `{id}`")).await;
-    io.note("  `onloop session list --everywhere` shows those that are known.").await;
-    Exit::Refused
-}
-
-async fn refuse(io: &Io, error: &SessionError) -> Exit {
-    io.note(format!("error: {error}")).await;
-    Exit::Refused
+fn missing(id: &SessionId) -> CommandError {
+    CommandError::refused(format!("there is no session `{id}`"))
+        .fix_by("list those that are known", "onloop session list --everywhere")
 }

@@ -1,9 +1,9 @@
 //! Going on with a run whose ledger is here and whose work is in a remote repository: what a fleet's
 //! worker does before it resumes a run that another one has left.
 
-use onloop_effect::{Exit, Failure, Io};
+use onloop_effect::{Exit, Io};
 use onloop_engine::arrive::{Arrival, arrive};
-use onloop_engine::exit::refused_by;
+use onloop_engine::error::CommandError;
 use onloop_engine::store::Store;
 use onloop_engine::travel::{Remote, RemoteLedger, demand_home, own_ledger};
 use onloop_syntax::text;
@@ -11,24 +11,20 @@ use onloop_syntax::text;
 /// Makes the checkout of run `id` in the repository around the current folder, as the run's last checkpoint
 /// has it, from what `remote` has, and records that the run is here now. Where its checkout is here and the
 /// run's already, nothing is done.
-pub async fn settle(io: &Io, id: &str, remote: &str) -> Exit {
-    match bring(io, id, remote).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn settle(io: &Io, id: &str, remote: &str) -> Result<Exit, CommandError> {
+    bring(io, id, remote).await?;
+    Ok(Exit::Done)
 }
 
-async fn bring(io: &Io, id: &str, remote: &str) -> Result<(), Exit> {
-    let store = match Store::open(io, id).await {
-        Ok(store) => store,
-        Err(error) => return Err(refused_by(io, &error).await),
-    };
+async fn bring(io: &Io, id: &str, remote: &str) -> Result<(), CommandError> {
+    let store = Store::open(io, id).await?;
     let cwd = io.start().cwd.clone();
-    let survey = or_refuse(io, id, io.git_survey(&cwd, "").await).await?;
+    let stopped =
+        |failure| CommandError::from(failure).context(format!("run `{id}` cannot continue here"));
+    let survey = io.git_survey(&cwd, "").await.map_err(stopped)?;
     let Some(repository) = survey.repository else {
-        io.note(format!("error: `{}` is in no checkout of a repository", text::one_line(&cwd)))
-            .await;
-        return Err(Exit::Refused);
+        let what = format!("`{}` is not in a checkout of a repository", text::one_line(&cwd));
+        return Err(CommandError::refused(what));
     };
     let root = &store.run().place.execution_root;
     let is_ours = async |root: &str| {
@@ -38,31 +34,13 @@ async fn bring(io: &Io, id: &str, remote: &str) -> Result<(), Exit> {
     if is_ours(root).await {
         return Ok(());
     }
-    or_refuse(io, id, demand_home(io, &repository.main_root).await).await?;
-    let there = or_refuse(io, id, Remote::ask(io, &cwd, remote, id).await).await?;
-    let bytes = match own_ledger(io, &store).await {
-        Ok(bytes) => bytes,
-        Err(error) => return Err(refused_by(io, &error).await),
-    };
-    let ledger = match RemoteLedger::known(id, bytes) {
-        Ok(ledger) => ledger,
-        Err(why) => {
-            io.note(format!("error: run {id}: {why}")).await;
-            return Err(Exit::Refused);
-        }
-    };
+    demand_home(io, &repository.main_root).await.map_err(stopped)?;
+    let there = Remote::ask(io, &cwd, remote, id).await.map_err(stopped)?;
+    let bytes = own_ledger(io, &store).await?;
+    let ledger = RemoteLedger::known(id, bytes).map_err(|error| {
+        CommandError::from(error).context(format!("the record of run `{id}` cannot be used"))
+    })?;
     drop(store);
     let arrival = Arrival { id, there: &there, ledger: &ledger, repository: &repository };
     arrive(io, &arrival).await.map(|_| ())
-}
-
-async fn or_refuse<T>(io: &Io, id: &str, result: Result<T, Failure>) -> Result<T, Exit> {
-    match result {
-        Ok(value) => Ok(value),
-        Err(failure) => {
-            let message = text::printable(&failure.message);
-            io.note(format!("error: run {id} cannot go on here: {}", message.trim_end())).await;
-            Err((&failure).into())
-        }
-    }
 }

@@ -5,6 +5,7 @@ use onloop_documents::board;
 use onloop_effect::{Exit, Io, LockHolder};
 use onloop_engine::conduct_args::remembered_options;
 use onloop_engine::drive::is_interrupted;
+use onloop_engine::error::CommandError;
 use onloop_engine::facts::facts;
 use onloop_engine::find_run::{Found, find_all, find_everywhere};
 use onloop_engine::further::what_takes_further;
@@ -52,7 +53,7 @@ pub struct SummaryArgs {
 }
 
 /// `onloop status`.
-pub async fn status(io: &Io, args: &StatusArgs) -> Exit {
+pub async fn status(io: &Io, args: &StatusArgs) -> Result<Exit, CommandError> {
     if let Some(id) = &args.run_id {
         return status_of(io, id, args.json).await;
     }
@@ -64,19 +65,21 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Exit {
         true => "No runs here. Start one with `onloop run FILE`.",
         false => "No unfinished runs here. `onloop list` shows finished ones too.",
     };
-    show(io, &found, args.json, nothing).await
+    show(io, &found, args.json, nothing).await;
+    Ok(Exit::Done)
 }
 
 /// `onloop list`.
-pub async fn list(io: &Io, args: &ListArgs) -> Exit {
+pub async fn list(io: &Io, args: &ListArgs) -> Result<Exit, CommandError> {
     let (found, nothing) = match args.everywhere {
         true => (find_everywhere(io).await, "No runs on this machine."),
         false => (find_all(io).await, "No runs here. Start one with `onloop run FILE`."),
     };
-    show(io, &found, args.json, nothing).await
+    show(io, &found, args.json, nothing).await;
+    Ok(Exit::Done)
 }
 
-async fn show(io: &Io, found: &[Found], json: bool, nothing: &str) -> Exit {
+async fn show(io: &Io, found: &[Found], json: bool, nothing: &str) {
     if json {
         let all: Vec<_> = found.iter().map(Found::document).collect();
         let json = serde_json::to_string_pretty(&all).expect("entries have only string keys");
@@ -86,14 +89,10 @@ async fn show(io: &Io, found: &[Found], json: bool, nothing: &str) -> Exit {
     } else {
         io.result(found.iter().map(entry).collect::<String>()).await;
     }
-    Exit::Done
 }
 
-async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
-    let store = match open(io, Some(id)).await {
-        Ok(store) => store,
-        Err(exit) => return exit,
-    };
+async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> {
+    let store = open(io, Some(id)).await?;
     if json {
         let mut status = documents::summary::summary(store.run());
         for (step, view) in board::steps(store.run()).into_iter().enumerate() {
@@ -103,7 +102,7 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
             status["asks"] = asks;
         }
         io.result(json_lines(&status)).await;
-        return Exit::Done;
+        return Ok(Exit::Done);
     }
     let interrupted = is_interrupted(io, &store).await;
     let run = store.run();
@@ -133,7 +132,7 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Exit {
     } else if !run.is_over() {
         io.note(format!("\n{}", what_takes_further(io, store.paths(), run).await)).await;
     }
-    Exit::Done
+    Ok(Exit::Done)
 }
 
 /// What is going on, since when, who works, and what comes next, one line each.
@@ -197,7 +196,7 @@ fn entry(found: &Found) -> String {
 }
 
 /// The record of a run as it is stored.
-pub async fn record(io: &Io, run_id: &str) -> Exit {
+pub(crate) async fn record(io: &Io, run_id: &str) -> Result<Exit, CommandError> {
     with_run(io, Some(run_id), |run| {
         String::from_utf8(documents::run::write(run)).expect("JSON is UTF-8")
     })
@@ -205,7 +204,7 @@ pub async fn record(io: &Io, run_id: &str) -> Exit {
 }
 
 /// `onloop summary`.
-pub async fn summary(io: &Io, args: &SummaryArgs) -> Exit {
+pub async fn summary(io: &Io, args: &SummaryArgs) -> Result<Exit, CommandError> {
     with_run(io, Some(&args.run_id), |run| match args.platform {
         Some(platform) => render_summary(run, platform),
         None => summary_json(run),
@@ -235,14 +234,14 @@ async fn asks(io: &Io, store: &Store) -> Option<serde_json::Value> {
     }))
 }
 
-async fn with_run(io: &Io, id: Option<&str>, render: impl Fn(&Run) -> String) -> Exit {
-    match open(io, id).await {
-        Ok(store) => {
-            io.result(render(store.run())).await;
-            Exit::Done
-        }
-        Err(exit) => exit,
-    }
+async fn with_run(
+    io: &Io,
+    id: Option<&str>,
+    render: impl Fn(&Run) -> String,
+) -> Result<Exit, CommandError> {
+    let store = open(io, id).await?;
+    io.result(render(store.run())).await;
+    Ok(Exit::Done)
 }
 
 /// Arguments of `onloop next`.
@@ -260,16 +259,13 @@ pub struct NextArgs {
 }
 
 /// `onloop next`: what should happen now, and the commands that do it, one for each choice.
-pub async fn next(io: &Io, args: &NextArgs) -> Exit {
+pub async fn next(io: &Io, args: &NextArgs) -> Result<Exit, CommandError> {
     // An agent of a run has the number of its step.
     let for_agent = args.for_agent || io.env("ONLOOP_STEP").is_some();
-    let store = match open(io, args.run_id.as_deref()).await {
-        Ok(store) => store,
-        Err(exit) => return exit,
-    };
+    let store = open(io, args.run_id.as_deref()).await?;
     let next = instruction(store.run(), &remembered_options(io, store.paths()).await);
     io.result(next_words(store.run(), &next, for_agent, args.json)).await;
-    Exit::Done
+    Ok(Exit::Done)
 }
 
 fn next_words(run: &Run, next: &Instruction, for_agent: bool, json: bool) -> String {

@@ -2,12 +2,12 @@
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::advice::resume_command;
-use onloop_engine::change::{change, change_by, refuse};
+use onloop_engine::change::{change, change_by, not_now};
 use onloop_engine::conduct_args::remembered_options;
 use onloop_engine::confining::Confining;
 use onloop_engine::decide::{decider, demand_person};
 use onloop_engine::drive::{demand_undriven, drive_alone};
-use onloop_engine::exit::{refused_by, step_by_step};
+use onloop_engine::error::CommandError;
 use onloop_engine::keep::{Keeping, keep_acted, keep_between, keep_verified};
 use onloop_engine::protect::{self, Guarded};
 use onloop_engine::say_step::say_step;
@@ -56,13 +56,11 @@ pub enum StepAction {
 }
 
 /// `onloop step`.
-pub async fn step(io: &Io, args: &StepArgs) -> Exit {
-    match perform(io, args).await {
-        Ok(exit) | Err(exit) => exit,
-    }
+pub async fn step(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
+    perform(io, args).await.map_err(CommandError::step_by_step)
 }
 
-async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
+async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
     let reason = io.redacted(&text::one_line(args.reason.as_deref().unwrap_or_default()));
     let (needs_reason, word) = match args.action {
         StepAction::Block => (true, "block"),
@@ -70,19 +68,18 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
         StepAction::Start | StepAction::Verify | StepAction::Retry => (false, ""),
     };
     if needs_reason && reason.is_empty() {
-        io.note(format!("ERROR: --reason is required for {word}")).await;
-        return Err(Exit::Failed);
+        return Err(CommandError::usage(format!("--reason is required for {word}")));
     }
     // Before the run is looked for: an agent is not told how to get at one.
     if args.action == StepAction::Reopen {
-        demand_person(io, "opening a step again").await.map_err(step_by_step)?;
+        demand_person(io, "opening a step again").await?;
     }
-    let mut store = open(io, args.run_id.as_deref()).await.map_err(|_| Exit::Failed)?;
-    demand_undriven(io, &store).await.map_err(step_by_step)?;
+    let mut store = open(io, args.run_id.as_deref()).await?;
+    demand_undriven(io, &store).await?;
     let number = args.step;
     match args.action {
         StepAction::Start => {
-            end_survivors(io, store.run()).await.map_err(step_by_step)?;
+            end_survivors(io, store.run()).await?;
             set_up(io, &mut store).await?;
             change(io, &mut store, Event::StepStarted { step: number }).await?;
             guarded(io, &mut store, number, protect::before_turn).await?;
@@ -111,32 +108,36 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, Exit> {
 }
 
 /// Makes a fresh worktree ready before the first step.
-async fn set_up(io: &Io, store: &mut Store) -> Result<(), Exit> {
+async fn set_up(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     if !setup::is_due(store.run()) {
         return Ok(());
     }
-    let confining = Confining::of(io, store.run()).await.map_err(step_by_step)?;
-    if let Err(exit) = drive_alone(io, store).await {
+    let confining = Confining::of(io, store.run()).await?;
+    if let Err(error) = drive_alone(io, store).await {
         confining.end(io).await;
-        return Err(step_by_step(exit));
+        return Err(error);
     }
     let readied = setup::make_ready(io, store, &confining).await;
     confining.end(io).await;
     let said = store.commit().await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
-    let failed = match (readied, said) {
-        (Ok(Readiness::Ready), Ok(())) => return Ok(()),
-        (Ok(Readiness::Interrupted), _) => return Err(Exit::Interrupted),
-        (Ok(Readiness::Failed(_)), Ok(())) => return Err(Exit::Failed),
-        (Err(error), _) | (Ok(_), Err(error)) => error,
-    };
-    Err(step_by_step(refused_by(io, &failed).await))
+    match (readied, said) {
+        (Ok(Readiness::Ready), Ok(())) => Ok(()),
+        (Ok(Readiness::Interrupted), _) => Err(CommandError::interrupted()),
+        (Ok(Readiness::Failed(error)), Ok(())) => Err(error),
+        (Err(error), _) | (Ok(_), Err(error)) => Err(error.into()),
+    }
 }
 
-async fn verify(io: &Io, store: &mut Store, number: u32, as_json: bool) -> Result<Exit, Exit> {
-    demand_in_progress(io, store, number).await?;
+async fn verify(
+    io: &Io,
+    store: &mut Store,
+    number: u32,
+    as_json: bool,
+) -> Result<Exit, CommandError> {
+    demand_in_progress(store, number)?;
     // Others may read the record meanwhile and decide other gates; nobody else verifies.
-    drive_alone(io, store).await.map_err(step_by_step)?;
+    drive_alone(io, store).await?;
     let verified = verify_alone(io, store, number).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     verified?;
@@ -168,20 +169,20 @@ async fn verify(io: &Io, store: &mut Store, number: u32, as_json: bool) -> Resul
     Ok(exit)
 }
 
-async fn demand_in_progress(io: &Io, store: &Store, number: u32) -> Result<(), Exit> {
-    let why = match store.run().step(number).map(|record| &record.status) {
+fn demand_in_progress(store: &Store, number: u32) -> Result<(), CommandError> {
+    let error = match store.run().step(number).map(|record| &record.status) {
         Some(StepStatus::InProgress(_)) => return Ok(()),
-        None => Refusal::NoSuchStep { step: number }.to_string(),
-        Some(_) => format!("Step {number} must be in_progress before verify"),
+        None => Refusal::NoSuchStep { step: number }.into(),
+        Some(_) => CommandError::failed(format!("step {number} must be in_progress before verify")),
     };
-    Err(refuse(io, store, &why).await)
+    Err(not_now(store.run(), error))
 }
 
-async fn verify_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), Exit> {
+async fn verify_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
     // Somebody else may have verified it until now.
-    demand_in_progress(io, store, number).await?;
-    end_survivors(io, store.run()).await.map_err(step_by_step)?;
-    let conditions = Conditions::step_by_step(io, store.run()).await.map_err(step_by_step)?;
+    demand_in_progress(store, number)?;
+    end_survivors(io, store.run()).await?;
+    let conditions = Conditions::step_by_step(io, store.run()).await?;
     let verified = verify_and_keep(io, store, number, &conditions).await;
     conditions.end(io).await;
     verified
@@ -193,7 +194,7 @@ async fn verify_and_keep(
     store: &mut Store,
     number: u32,
     conditions: &Conditions,
-) -> Result<(), Exit> {
+) -> Result<(), CommandError> {
     if store.run().protection().is_empty() {
         keep_between(io, store, async |io, store| Ok(keep_acted(io, store, number).await)).await?;
     }
@@ -202,8 +203,8 @@ async fn verify_and_keep(
     }
     let results = match verify_step(io, store, number, conditions).await {
         Ok(Verification::Finished(results)) => results,
-        Ok(Verification::Interrupted) => return Err(Exit::Interrupted),
-        Err(error) => return Err(step_by_step(refused_by(io, &error).await)),
+        Ok(Verification::Interrupted) => return Err(CommandError::interrupted()),
+        Err(error) => return Err(error.into()),
     };
     change(io, store, Event::StepVerified { step: number, results }).await?;
     keep_between(io, store, async |io, store| keep_verified(io, store, number).await).await
@@ -216,36 +217,40 @@ async fn guarded(
     store: &mut Store,
     step: u32,
     look: impl AsyncFnOnce(&Io, &mut Store, u32) -> Guarded,
-) -> Result<(), Exit> {
-    let (event, why) = match look(io, store, step).await {
+) -> Result<(), CommandError> {
+    let (event, error) = match look(io, store, step).await {
         Guarded::Fine => {
             return keep_between(io, store, async |_: &Io, _: &mut Store| Ok(Keeping::Kept)).await;
         }
-        Guarded::Interrupted => return Err(Exit::Interrupted),
+        Guarded::Interrupted => return Err(CommandError::interrupted()),
         Guarded::Broken { reason, output } => {
-            let said = format!("{reason}\n{output}");
-            (Event::ActionFailed { step, reason, output }, said)
+            let error = CommandError::failed(&reason).listing(output.lines().map(str::to_owned));
+            (Event::ActionFailed { step, reason, output }, error)
         }
-        Guarded::Stuck(reason) => (Event::StepBlocked { step, reason: reason.clone() }, reason),
+        Guarded::Stuck(reason) => {
+            let error = CommandError::failed(&reason);
+            (Event::StepBlocked { step, reason }, error)
+        }
     };
     change(io, store, event).await?;
-    io.note(format!("ERROR: {}", why.trim_end().replace('\n', "\n  "))).await;
-    Err(Exit::Failed)
+    Err(error)
 }
 
 /// Says whether another attempt is allowed. The attempt itself is counted when it starts, so
 /// that a retry without a start cannot go round for ever.
-async fn retry(io: &Io, store: &Store, number: u32, as_json: bool) -> Result<Exit, Exit> {
-    let Some(record) = store.run().step(number) else {
-        let why = Refusal::NoSuchStep { step: number }.to_string();
-        return Err(refuse(io, store, &why).await);
+async fn retry(io: &Io, store: &Store, number: u32, as_json: bool) -> Result<Exit, CommandError> {
+    let run = store.run();
+    let Some(record) = run.step(number) else {
+        return Err(not_now(run, Refusal::NoSuchStep { step: number }));
     };
-    if store.run().status != RunStatus::Running {
-        let status = store.run().status.as_str();
-        let why = format!(
-            "Run is '{status}'; resolve gates, policy pauses, or budgets before step retry"
-        );
-        return Err(refuse(io, store, &why).await);
+    if run.status != RunStatus::Running {
+        let status = run.status.as_str();
+        return Err(not_now(
+            run,
+            CommandError::failed(format!(
+                "the run is '{status}'; resolve gates, policy pauses, or budgets before step retry"
+            )),
+        ));
     }
     match &record.status {
         StepStatus::Failed { .. } if record.may_retry() => {
@@ -256,16 +261,15 @@ async fn retry(io: &Io, store: &Store, number: u32, as_json: bool) -> Result<Exi
         }
         StepStatus::Failed { .. } => {
             let limit = record.limit();
-            let why = Refusal::AttemptsExhausted { step: number, limit }.to_string();
-            Err(refuse(io, store, &why).await)
+            Err(not_now(run, Refusal::AttemptsExhausted { step: number, limit }))
         }
         status @ (StepStatus::Pending
         | StepStatus::InProgress(_)
         | StepStatus::Done
         | StepStatus::Blocked(_)) => {
             let status = status.as_str();
-            let why = format!("Step {number} is '{status}', expected 'failed' for retry");
-            Err(refuse(io, store, &why).await)
+            let what = format!("step {number} is '{status}', expected 'failed' for retry");
+            Err(not_now(run, CommandError::failed(what)))
         }
     }
 }

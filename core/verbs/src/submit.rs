@@ -3,13 +3,13 @@
 
 use onloop_documents::fleet_run::{self, FleetRun};
 use onloop_effect::{Durability, Expect};
-use onloop_effect::{Exit, Failure, Io, OptionalExt};
+use onloop_effect::{Io, OptionalExt};
 use onloop_engine::begin::read_plan;
 use onloop_engine::decide::demand_person;
-use onloop_engine::exit::refused_by;
+use onloop_engine::error::CommandError;
 use onloop_engine::find_workflow::find_workflow;
 use onloop_engine::run_workflow::RunArgs;
-use onloop_engine::store::{Paths, StateHome, StoreError};
+use onloop_engine::store::{Paths, StateHome};
 use onloop_run::unique_id;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -46,16 +46,16 @@ pub struct SubmittedCheckout {
 ///
 /// # Errors
 ///
-/// The exit of the program; why has been said.
-pub async fn submitted(io: &Io, args: &RunArgs) -> Result<Submitted, Exit> {
+/// There is nothing that could be submitted.
+pub async fn submitted(io: &Io, args: &RunArgs) -> Result<Submitted, CommandError> {
     demand_person(io, "handing a run over to a fleet").await?;
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
-    let path = or_refuse(io, io.canonical(&file).await).await?;
-    let (bytes, _) = or_refuse(io, io.read(&path, limits::WORKFLOW_BYTES as u64).await).await?;
+    let path = io.canonical(&file).await?;
+    let (bytes, _) = io.read(&path, limits::WORKFLOW_BYTES as u64).await?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-    let survey = or_refuse(io, io.git_survey(&folder, "").await).await?;
+    let survey = io.git_survey(&folder, "").await?;
     let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
     let (workflow, checkout) = match survey.repository {
         None => (name, None),
@@ -63,16 +63,16 @@ pub async fn submitted(io: &Io, args: &RunArgs) -> Result<Submitted, Exit> {
             let relative = path.strip_prefix(&format!("{}/", found.root)).map(str::to_owned);
             let workflow = relative.unwrap_or(name);
             let Some(head) = found.head else {
-                io.note("error: there is no commit yet at which the work could begin").await;
-                return Err(Exit::Refused);
+                let what = "the repository has no commit yet at which the work could begin";
+                return Err(CommandError::refused(what));
             };
             let uncommitted = found.dirty.into_iter().filter(|path| *path != workflow).collect();
             let (root, branch) = (found.root, found.branch);
             (workflow, Some(SubmittedCheckout { root, branch, head, uncommitted }))
         }
     };
-    let home = or_refuse(io, StateHome::of(io)).await?;
-    let taken = or_refuse(io, io.list(&home.runs()).await.optional()).await?.unwrap_or_default();
+    let home = StateHome::of(io)?;
+    let taken = io.list(&home.runs()).await.optional()?.unwrap_or_default();
     let run_id = match &args.run_id {
         Some(id) => id.clone(),
         None => unique_id(&plan.slug, io.now(), |id| taken.iter().any(|taken| taken == id)),
@@ -95,16 +95,15 @@ fn agents(io: &Io, args: &RunArgs) -> Vec<String> {
 ///
 /// # Errors
 ///
-/// The exit of the program; why has been said.
-pub async fn remember_submitted(io: &Io, id: &str, run: &FleetRun) -> Result<(), Exit> {
-    let home = or_refuse(io, StateHome::of(io)).await?;
+/// The state home cannot be written.
+pub async fn remember_submitted(io: &Io, id: &str, run: &FleetRun) -> Result<(), CommandError> {
+    let home = StateHome::of(io)?;
     let mut files = vec![(Paths::new(&home, "", id).fleet(), fleet_run::write(run))];
     if let Some(root) = &run.root {
         files.push((format!("{}/{id}", home.runs_of(root)), format!("{root}\n").into_bytes()));
     }
     for (path, bytes) in files {
-        let written = io.write_private(&path, bytes, Expect::Any, Durability::Durable).await;
-        or_refuse(io, written).await?;
+        io.write_private(&path, bytes, Expect::Any, Durability::Durable).await?;
     }
     Ok(())
 }
@@ -113,14 +112,7 @@ pub async fn remember_submitted(io: &Io, id: &str, run: &FleetRun) -> Result<(),
 ///
 /// # Errors
 ///
-/// The exit of the program; why has been said.
-pub async fn only_for_a_person(io: &Io, what: &str) -> Result<(), Exit> {
+/// An agent is at work.
+pub async fn only_for_a_person(io: &Io, what: &str) -> Result<(), CommandError> {
     demand_person(io, what).await
-}
-
-async fn or_refuse<T>(io: &Io, result: Result<T, Failure>) -> Result<T, Exit> {
-    match result {
-        Ok(value) => Ok(value),
-        Err(failure) => Err(refused_by(io, &StoreError::Failed(failure)).await),
-    }
 }

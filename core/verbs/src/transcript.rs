@@ -3,8 +3,9 @@
 use onloop_agents::{AgentState, Client, StreamLine, StreamLines};
 use onloop_documents::agent::{agent_event, agent_turn};
 use onloop_effect::{Exit, Io};
+use onloop_engine::error::CommandError;
+use onloop_syntax::limits;
 use onloop_syntax::tokens::Tokens;
-use onloop_syntax::{limits, text};
 
 /// `onloop transcript`.
 #[derive(Clone, Debug, clap::Args)]
@@ -18,14 +19,9 @@ pub struct TranscriptArgs {
 }
 
 /// Reads standard input to its end.
-pub async fn transcript(io: &Io, args: &TranscriptArgs) -> Exit {
-    let client = match args.client.parse::<Client>() {
-        Ok(client) => client,
-        Err(unknown) => {
-            io.note(format!("error: the client {unknown}")).await;
-            return Exit::Usage;
-        }
-    };
+pub async fn transcript(io: &Io, args: &TranscriptArgs) -> Result<Exit, CommandError> {
+    let client = args.client.parse::<Client>();
+    let client = client.map_err(|unknown| CommandError::usage(format!("the client {unknown}")))?;
     let mut reading = Reading {
         state: AgentState::new(client, Tokens::default()),
         lines: StreamLines::default(),
@@ -33,19 +29,13 @@ pub async fn transcript(io: &Io, args: &TranscriptArgs) -> Exit {
     };
     loop {
         // A line that comes whole may be longer than the reader takes by its break.
-        let bytes = match io.read_input(2 * limits::AGENT_LINE_BYTES as u64).await {
-            Ok(bytes) => bytes,
-            Err(failure) => {
-                io.note(format!("error: {}", text::one_line(&failure.message))).await;
-                return Exit::Refused;
-            }
-        };
+        let bytes = io.read_input(2 * limits::AGENT_LINE_BYTES as u64).await?;
         let said = if bytes.is_empty() { reading.finish() } else { reading.push(&bytes) };
         if !said.is_empty() {
             io.result(said).await;
         }
         if bytes.is_empty() {
-            return Exit::Done;
+            return Ok(Exit::Done);
         }
     }
 }

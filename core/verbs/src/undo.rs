@@ -4,12 +4,12 @@ use onloop_effect::{Exit, GitRequest, Io};
 use onloop_engine::change::change_by;
 use onloop_engine::decide::{decider, demand_person};
 use onloop_engine::drive::drive_alone;
+use onloop_engine::error::CommandError;
 use onloop_engine::keep::{Keeping, keep, unknown_checkpoint};
 use onloop_engine::select::open;
 use onloop_engine::store::Store;
 use onloop_engine::work::end_survivors;
 use onloop_run::{Checkpoint, Door, Event};
-use onloop_syntax::text;
 
 /// Arguments of `onloop undo`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -22,19 +22,17 @@ pub struct UndoArgs {
 }
 
 /// `onloop undo`: what is there now is kept first.
-pub async fn undo(io: &Io, args: &UndoArgs) -> Exit {
-    match go_back(io, args).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
+pub async fn undo(io: &Io, args: &UndoArgs) -> Result<Exit, CommandError> {
+    go_back(io, args).await?;
+    Ok(Exit::Done)
 }
 
-async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), Exit> {
+async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), CommandError> {
     demand_person(io, "undoing work").await?;
     let mut store = open(io, Some(&args.run_id)).await?;
     let run = store.run();
     let Some(target) = run.checkpoint_named(&args.step).cloned() else {
-        return Err(unknown_checkpoint(io, run, &args.step).await);
+        return Err(unknown_checkpoint(run, &args.step));
     };
     drive_alone(io, &mut store).await?;
     let driver = store.paths().driver_lock();
@@ -43,18 +41,18 @@ async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), Exit> {
     restored
 }
 
-async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), Exit> {
+async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), CommandError> {
     end_survivors(io, store.run()).await?;
     let now = store.run().next_undone();
     match keep(io, store, now).await {
         Keeping::Kept => {}
-        Keeping::Interrupted => return Err(Exit::Interrupted),
-        Keeping::NoRepository => return Err(refuse(io, "it is in no git repository").await),
-        Keeping::Missed(why) => return Err(refuse(io, &why).await),
+        Keeping::Interrupted => return Err(CommandError::interrupted()),
+        Keeping::NoRepository => {
+            return Err(unkept(CommandError::refused("it is not in a git repository")));
+        }
+        Keeping::Missed(why) => return Err(unkept(CommandError::refused(why))),
     }
-    if let Err(error) = store.commit().await {
-        return Err(refuse(io, &error.to_string()).await);
-    }
+    store.commit().await.map_err(|error| unkept(error.into()))?;
     let request = GitRequest::Restore {
         cwd: store.run().place.execution_root.clone(),
         index: store.paths().index(),
@@ -62,10 +60,7 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
         paths: Vec::new(),
         programs: store.run().trusted_programs().map(str::to_owned),
     };
-    if let Err(failure) = io.git(request).await {
-        io.note(format!("error: {}", text::printable(&failure.message).trim_end())).await;
-        return Err(if failure.is_interrupted() { Exit::Interrupted } else { Exit::Refused });
-    }
+    io.git(request).await?;
     let (id, to) = (store.run().id.clone(), target.moment.name());
     let by = Some(decider(io, Door::Command));
     change_by(io, store, Event::WorkRestored { to: to.clone() }, by).await?;
@@ -83,7 +78,6 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
     Ok(())
 }
 
-async fn refuse(io: &Io, why: &str) -> Exit {
-    io.note(format!("error: nothing was undone: what is there now could not be kept: {why}")).await;
-    Exit::Refused
+fn unkept(error: CommandError) -> CommandError {
+    error.context("nothing was undone, since the present files could not be kept")
 }

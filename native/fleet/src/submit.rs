@@ -10,7 +10,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use onloop_core::documents::fleet_run::FleetRun;
-use onloop_core::effect::{Exit, Program};
+use onloop_core::effect::{Exit, Io};
+use onloop_core::engine::error::verb_program;
 use onloop_core::text;
 use onloop_core::verb::{RunArgs, Submitted, SubmittedCheckout, remember_submitted, submitted};
 use onloop_core::{cli, run};
@@ -81,12 +82,9 @@ fn look(args: &RunArgs) -> Result<Submitted, Exit> {
     let (to, args) = (Rc::clone(&found), args.clone());
     let exit = onloop::main_on(
         |start| {
-            Program::new(start, async move |io| match submitted(&io, &args).await {
-                Ok(submitted) => {
-                    *to.borrow_mut() = Some(submitted);
-                    Exit::Done
-                }
-                Err(exit) => exit,
+            verb_program(start, async move |io: Io| {
+                *to.borrow_mut() = Some(submitted(&io, &args).await?);
+                Ok(Exit::Done)
             })
         },
         |_, host| host,
@@ -100,8 +98,9 @@ pub(crate) fn remember(id: &str, run: FleetRun) -> Result<(), Exit> {
     let id = id.to_owned();
     let exit = onloop::main_on(
         |start| {
-            Program::new(start, async move |io| {
-                remember_submitted(&io, &id, &run).await.err().unwrap_or(Exit::Done)
+            verb_program(start, async move |io: Io| {
+                remember_submitted(&io, &id, &run).await?;
+                Ok(Exit::Done)
             })
         },
         |_, host| host,

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 
 use onloop_core::effect::{Exit, Failure, Io, Outcome, Program, Reply, Request, Say};
+use onloop_core::engine::error::{CommandError, verb_program};
 use onloop_core::text;
 use onloop_core::verb::SeenRun;
 use onloop_core::watch::{
@@ -55,6 +56,28 @@ pub(super) fn quietly(host: &mut OsHost, program: Program) -> (Exit, String) {
 }
 
 impl Watching {
+    /// Runs a verb; how it ended, and its error or the first line that it said.
+    fn quiet_verb<F>(
+        &mut self,
+        host: &mut OsHost,
+        verb: impl FnOnce(Io) -> F + 'static,
+    ) -> (Exit, String)
+    where
+        F: Future<Output = Result<Exit, CommandError>>,
+    {
+        let failed = Rc::new(RefCell::new(None));
+        let to = failed.clone();
+        let program = Program::new(self.start_now(host), async move |io: Io| {
+            verb(io).await.unwrap_or_else(|error| {
+                let exit = error.kind().exit();
+                *to.borrow_mut() = Some(error.to_string());
+                exit
+            })
+        });
+        let (exit, said) = quietly(host, program);
+        (exit, failed.take().unwrap_or(said))
+    }
+
     /// Does what a key wants.
     pub(super) fn perform(
         &mut self,
@@ -74,11 +97,10 @@ impl Watching {
             Action::Open { .. } => {}
             Action::Diff { run } => self.show(host, screen, run)?,
             Action::Decide { run, step, decision, seen } => {
-                let program = Program::new(self.start_now(host), async move |io: Io| {
+                let (exit, said) = self.quiet_verb(host, async move |io: Io| {
                     let seen = SeenRun { run_id: &run, step, record: &seen };
                     decide_on_screen(&io, seen, &decision).await
                 });
-                let (exit, said) = quietly(host, program);
                 let is_in_fleet = model.view.as_ref().is_some_and(|view| view.card.in_fleet);
                 let further = match is_in_fleet {
                     true => "The fleet goes on with it.",
@@ -91,10 +113,8 @@ impl Watching {
             }
             Action::StopRun { run } => self.stop(host, model, run),
             Action::StopSession { id, folder } => {
-                let program = Program::new(self.start_now(host), async move |io: Io| {
-                    stop_session_of(&io, &id, &folder).await
-                });
-                model.message = Some(quietly(host, program).1);
+                let stop = async move |io: Io| stop_session_of(&io, &id, &folder).await;
+                model.message = Some(self.quiet_verb(host, stop).1);
             }
             Action::Resume { run } => self.resume(host, model, run)?,
         }
@@ -107,8 +127,8 @@ impl Watching {
     /// Shows what changed in the pager, or on the terminal as it is.
     fn show(&mut self, host: &mut OsHost, screen: &mut Screen, run: String) -> io::Result<()> {
         screen.leave()?;
-        let program =
-            Program::new(self.start_now(host), async move |io: Io| show_on_screen(&io, &run).await);
+        let show = async move |io: Io| show_on_screen(&io, &run).await;
+        let program = verb_program(self.start_now(host), show);
         drive(host, program);
         let mut terminal = io::stderr();
         write!(terminal, "\nPress a key to go back. ")?;
@@ -121,16 +141,10 @@ impl Watching {
     fn stop(&mut self, host: &mut OsHost, model: &mut Model, run: String) {
         let found = Rc::new(RefCell::new(None));
         let to = found.clone();
-        let program = Program::new(self.start_now(host), async move |io: Io| {
-            match stop_driver(&io, &run).await {
-                Ok(process) => {
-                    *to.borrow_mut() = Some(process);
-                    Exit::Done
-                }
-                Err(exit) => exit,
-            }
+        let (_, said) = self.quiet_verb(host, async move |io: Io| {
+            *to.borrow_mut() = Some(stop_driver(&io, &run).await?);
+            Ok(Exit::Done)
         });
-        let (_, said) = quietly(host, program);
         let process = found.take().and_then(|process: u32| i32::try_from(process).ok());
         model.message = Some(match process.and_then(Pid::from_raw) {
             None => said,
@@ -145,17 +159,10 @@ impl Watching {
     fn resume(&mut self, host: &mut OsHost, model: &mut Model, run: String) -> io::Result<()> {
         let found = Rc::new(RefCell::new(None));
         let (to, id) = (found.clone(), run.clone());
-        let program =
-            Program::new(self.start_now(host), async move |io: Io| {
-                match resume_options(&io, &id).await {
-                    Ok(options) => {
-                        *to.borrow_mut() = Some(options);
-                        Exit::Done
-                    }
-                    Err(exit) => exit,
-                }
-            });
-        let (_, said) = quietly(host, program);
+        let (_, said) = self.quiet_verb(host, async move |io: Io| {
+            *to.borrow_mut() = Some(resume_options(&io, &id).await?);
+            Ok(Exit::Done)
+        });
         let options: Option<String> = found.take();
         let Some(options) = options else {
             model.message = Some(said);

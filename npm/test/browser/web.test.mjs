@@ -169,7 +169,7 @@ test("a refused decision says why, and leaves a page that follows and can be rel
   await page.goto(path);
   await page.locator("#name").fill("something else");
   await page.keyboard.press("Enter");
-  await page.getByRole("alert").getByText("That is not the name of step 1").waitFor();
+  await page.getByRole("alert").getByText("that is not the name of step 1").waitFor();
   await page.waitForURL(path);
   await page.locator("#live").getByText("Live").waitFor();
   const [program, ...first] = PACKAGE;

@@ -110,7 +110,7 @@ test("a run is conducted, shown, decided about and resumed", async () => {
   assert.match(gate.detail(asks, id), /^Step 2 of 2: [^\n]+ \(risk: low\)\n[^]*\n\nRun greet-[^]*The record will say/);
   const decide = async (seen) => conduct(core, { folder, argv: gate.decisionWords(id, { ...asks, seen }, "approved") });
   const late = await decide("0".repeat(64));
-  assert.deepEqual([late.exit, late.notes], [1, "The run has changed since; look at it again. Nothing is decided.\n"]);
+  assert.deepEqual([late.exit, late.notes], [1, "error: the run has changed since; look at it again. Nothing is decided\n"]);
   assert.equal((await decide(asks.seen)).exit, 0);
   const ledger = readFileSync(join(state, "runs", id, "ledger.jsonl"), "utf8");
   assert.equal(ledger.split('"door":"editor"').length, 2, ledger);

@@ -239,8 +239,8 @@ fn none_of_several_agents_changes_nothing() {
     assert_eq!(host.run(&line), Ended::Exit(Exit::Usage));
     assert_eq!(
         host.notes(),
-        "error: none of the agents is on PATH: `claude`, `codex`\n  Install one of them, or name \
-         another one with --agent.\n"
+        "error: none of the agents is on PATH: `claude`, `codex`\n  fix: install one of them, or \
+         name another one with --agent\n"
     );
     assert_eq!(host.disk.files("/"), before);
 }

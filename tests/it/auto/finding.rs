@@ -50,8 +50,8 @@ fn the_workspace_is_found_from_a_folder_in_it() {
 fn an_agent_that_is_missing_is_found_out_before_anything_is_begun() {
     let project = workspace(PENDING).with_env("PATH", "/nowhere");
     let unsupported = "RW_ENV_UNSUPPORTED\nNEXT_COMMAND=rw-auto\n";
-    let missing = "error: the agent `codex` is not on PATH; install it, or name another one with \
-                   --agent\n";
+    let missing = "error: the agent `codex` is not on PATH\n  fix: install it, or name another one \
+                   with --agent\n";
     let run = project.onloop(&["auto", "--agent", "codex"]);
     assert_eq!(said(&run), (23, unsupported, missing));
     let nobody =

@@ -12,6 +12,7 @@ use onloop_core::effect::{
     Capture, Command, Exit, Expect, Failure, FailureKind, FileKind, Io, Outcome, ProcessEnd,
     ProcessSpec, ProcessStatus, Program, Reply, Request, Say, Start, Stat, Turn, Version,
 };
+use onloop_core::engine::error::{CommandError, verb_program};
 use onloop_core::time::Timestamp;
 
 use crate::surroundings::temporary_folder;
@@ -100,8 +101,8 @@ impl Machine {
     /// Begins a program, which does nothing until [`Machine::step`].
     pub(super) fn begin<B, F>(&mut self, body: B) -> Running
     where
-        B: FnOnce(Io) -> F,
-        F: Future<Output = Exit> + 'static,
+        B: FnOnce(Io) -> F + 'static,
+        F: Future<Output = Result<Exit, CommandError>> + 'static,
     {
         self.started += 1;
         let mut start = Start::example(["onloop", "auto"]);
@@ -110,7 +111,7 @@ impl Machine {
         start.random = [self.started; 16];
         Running {
             number: self.started,
-            program: Program::new(start, body),
+            program: verb_program(start, body),
             reply: None,
             ended: None,
             stdout: String::new(),
@@ -147,8 +148,8 @@ impl Machine {
     /// Runs a program to its end.
     pub(super) fn run<B, F>(&mut self, body: B, player: &mut Player<'_>) -> Ended
     where
-        B: FnOnce(Io) -> F,
-        F: Future<Output = Exit> + 'static,
+        B: FnOnce(Io) -> F + 'static,
+        F: Future<Output = Result<Exit, CommandError>> + 'static,
     {
         let mut running = self.begin(body);
         loop {

@@ -197,7 +197,7 @@ fn a_task_without_a_workflow_is_the_agents() {
     let run = auto(&project, &["--agent-command", "echo NEXT_COMMAND=done"]).expect_exit(0);
     assert_eq!(run.stdout, cycle(1, "rw-loop") + "NEXT_COMMAND=done\n");
     let run = auto(&project, &[]).expect_exit(23);
-    let expected = "error: there is no agent for `rw-loop`; name one with `--agent NAME` or \
+    let expected = "error: there is no agent for `rw-loop`\n  fix: name one with `--agent NAME` or \
         `--agent-command LINE`\n";
     assert_eq!(run.stderr, expected);
 }

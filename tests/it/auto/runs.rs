@@ -187,7 +187,7 @@ fn without_an_agent_nothing_is_started() {
         let run = AutoRunArgs { agent: Some(bad.to_owned()), ..AutoRunArgs::default() };
         let ended = machine.run(|io| auto(io, AutoArgs { verb: None, run }), &mut nobody);
         assert_eq!((ended.exit, ended.stdout.as_str()), (Exit::Usage, ""), "{bad}");
-        assert_eq!(ended.stderr, format!("error: {why}\n"));
+        assert_eq!(crate::flat(&ended.stderr), format!("error: {why}"));
     }
     assert!(!machine.path(LOCK_PATH).exists());
 }
@@ -324,7 +324,7 @@ fn a_stored_run_that_is_damaged_is_refused_by_name() {
         machine.put(STATE_PATH, &state);
         let ended = resume(&mut machine, None);
         assert_eq!((ended.exit, ended.stdout.as_str()), (Exit::Refused, ""), "{state:?}");
-        assert_eq!(ended.stderr, format!("error: `{STATE_PATH}`: {why}\n"));
+        assert_eq!(crate::flat(&ended.stderr), format!("error: `{STATE_PATH}`: {why}"));
     }
 }
 
@@ -370,11 +370,11 @@ fn a_workspace_is_laid_out_once() {
     let mut machine = Machine::new(NOW);
     machine.put(".gitignore", "target\n");
     let init = |dry_run| verb(AutoVerb::Init(AutoInitArgs { dry_run }));
-    let dry = machine.run(|io| auto(io, init(true)), &mut nobody);
+    let dry = machine.run(move |io| auto(io, init(true)), &mut nobody);
     assert!(dry.stdout.starts_with("missing .ai/CONTEXT.md\n"), "{}", dry.stdout);
     assert!(machine.touched.is_empty());
 
-    let first = machine.run(|io| auto(io, init(false)), &mut nobody);
+    let first = machine.run(move |io| auto(io, init(false)), &mut nobody);
     assert_eq!(
         first.stdout,
         "created .ai/CONTEXT.md\ncreated .ai/PROGRESS.md\n\
@@ -384,7 +384,7 @@ fn a_workspace_is_laid_out_once() {
     assert_eq!(machine.text(".gitignore").as_deref(), Some("target\n.ai/runtime/\n"));
     machine.put(".ai/CONTEXT.md", "# Ours\n");
     let before = machine.files();
-    let second = machine.run(|io| auto(io, init(false)), &mut nobody);
+    let second = machine.run(move |io| auto(io, init(false)), &mut nobody);
     assert!(second.stdout.lines().all(|line| line.starts_with("kept ")), "{}", second.stdout);
     assert_eq!(machine.files(), before);
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use onloop_core::effect::{Exit, Outcome, Program, Reply, Request, Say, Start, Turn};
+use onloop_core::effect::{Exit, Outcome, Reply, Request, Say, Start, Turn};
+use onloop_core::engine::error::verb_program;
 use onloop_core::time::Timestamp;
 use onloop_core::verb::auto::{RehearseArgs, rehearse};
 use serde_json::Value;
@@ -12,7 +13,8 @@ const VECTORS: &str = include_str!("../../vectors/auto.jsonl");
 /// What `onloop auto rehearse` prints for `input`, given to it a few lines at a time.
 pub(super) fn rehearsed(input: &str) -> Vec<Value> {
     let start = Start::example(["onloop", "auto", "rehearse"]);
-    let mut program = Program::new(start, |io| rehearse(io, RehearseArgs { file: "-".to_owned() }));
+    let args = RehearseArgs { file: "-".to_owned() };
+    let mut program = verb_program(start, |io| rehearse(io, args));
     let lines: Vec<&str> = input.split_inclusive('\n').collect();
     let mut chunks = lines.chunks(3);
     let mut printed = String::new();

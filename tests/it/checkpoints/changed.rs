@@ -163,10 +163,9 @@ fn an_agent_that_drives_itself_is_held_to_it_too() {
     workspace.write("ci/check.sh", "exit 0\n");
     let said = workspace.onloop(&["step", "1", "verify"]).expect_exit(1).stderr;
     assert_eq!(
-        said,
-        "ERROR: the agent changed ci/check.sh, which is protected\n  Do not change these files; they \
-         are as they were before:\n    ci/check.sh\n  (What was written there is in checkpoint \
-         1-1.)\n"
+        crate::flat(&said),
+        "error: the agent changed ci/check.sh, which is protected Do not change these files; they \
+         are as they were before: ci/check.sh (What was written there is in checkpoint 1-1.)"
     );
     assert!(workspace.read("ci/check.sh").contains("is_done"));
     workspace.onloop(&["step", "1", "retry"]).expect_exit(0);

@@ -37,7 +37,7 @@ fn an_edited_workflow_is_shown_and_refused() {
     assert!(!refused.stderr.contains("Step 1"), "{}", refused.stderr);
     assert_eq!(std::fs::read(&state).unwrap(), before, "nothing was changed");
     assert_eq!(
-        command_below(&refused, "Or start anew"),
+        command_below(&refused, "start anew with it"),
         format!("onloop run {} --fresh", project.path(FILE).display())
     );
 }
@@ -46,7 +46,7 @@ fn an_edited_workflow_is_shown_and_refused() {
 fn adopting_keeps_finished_steps_and_uses_the_edited_rest() {
     let (project, id) = edited();
     let refused = project.onloop(&["resume", &id]).expect_exit(4);
-    let adopt = command_below(&refused, "Use the edited file");
+    let adopt = command_below(&refused, "use the edited file");
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
     project.shell(&adopt).expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
@@ -67,7 +67,7 @@ fn an_edit_of_the_terms_counts_only_when_it_is_adopted() {
         assert!(refused.stderr.contains(term), "{}", refused.stderr);
     }
     assert_eq!(standing(&project), "paused: done, pending");
-    project.shell(&command_below(&refused, "Use the edited file")).expect_exit(0);
+    project.shell(&command_below(&refused, "use the edited file")).expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
     assert_eq!(project.record()["auto_approve"], true);
     assert_eq!(project.record()["budgets"]["limits"]["total_attempts"], 9);
@@ -91,7 +91,7 @@ fn a_file_that_has_errors_is_not_adopted() {
     project.write(FILE, workflow("", "- [ ] **Step 1: First**\naction: go\nverify: true\n"));
     project.onloop(&["resume", &id]).expect_exit(4);
     let refused = project.onloop(&["resume", &id, "--adopt"]).expect_exit(2);
-    assert!(refused.stderr.contains("has errors now"), "{}", refused.stderr);
+    assert!(crate::flat(&refused.stderr).contains("has errors now"), "{}", refused.stderr);
     assert_eq!(standing(&project), "paused: done, pending");
 }
 
@@ -135,7 +135,11 @@ fn a_damaged_record_is_named_and_left_alone_until_it_is_rebuilt() {
         assert!(refused.stderr.contains("--rebuild"), "{}", refused.stderr);
         for verb in [&["step", "2", "start"][..], &["gate", "1", "approved"], &["finalize"]] {
             let refused = project.onloop(&[verb, &["--run-id", &id]].concat()).expect_exit(1);
-            assert!(refused.stderr.contains("damaged"), "{verb:?}: {}", refused.stderr);
+            assert!(
+                crate::flat(&refused.stderr).contains("damaged"),
+                "{verb:?}: {}",
+                refused.stderr
+            );
         }
         assert_eq!(std::fs::read(&state).unwrap(), bytes, "nothing was changed");
         let rebuilt = project.onloop(&["resume", &id, "--rebuild", FILE]).expect_exit(3);

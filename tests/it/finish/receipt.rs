@@ -79,12 +79,12 @@ fn a_receipt_is_signed_and_others_can_verify_it_without_our_state() {
     let words = ["receipt", "verify", "../x.dsse", "--key", "../onloop.pub"];
     stranger.onloop(&words).expect_exit(0);
     let said = stranger.onloop(&words[..3]).expect_exit(1).stderr;
-    assert!(said.contains("there is no key here to verify it with"), "{said}");
+    assert!(crate::flat(&said).contains("there is no key here to verify it with"), "{said}");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replacen("payload\":\"e", "payload\":\"f", 1)).unwrap();
     let said = stranger.onloop(&words).expect_exit(1).stderr;
-    let expected =
-        "error: ../x.dsse: the signature does not fit: it was changed after it was signed\n";
+    let expected = "error: the receipt `../x.dsse` was not verified\n  cause: the signature does not \
+                    fit: it was changed after it was signed\n";
     assert_eq!(said, expected);
     assert_eq!(by_others(&file, &key).0, Some(3));
 }
@@ -95,7 +95,7 @@ fn nothing_is_signed_that_is_not_done_or_in_a_trace() {
     let run = Finished::of("worktree", &blocked, 1);
     let words = ["receipt", &run.id, "--format", "intoto"];
     let said = run.workspace.onloop(&words).expect_exit(4).stderr;
-    assert_eq!(said, format!("error: run {}: it is not completed\n", run.id));
+    assert_eq!(said, format!("error: run `{}`: it is not completed\n", run.id));
     let run = Finished::new("worktree");
     let id = run.id.clone();
     let traced = run.workspace.with_env("ONLOOP_TRACE", "../trace.jsonl");

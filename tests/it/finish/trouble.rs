@@ -4,7 +4,7 @@ mod hanging;
 mod remote;
 
 use super::Finished;
-use crate::workspace::{Run, Workspace};
+use crate::workspace::Workspace;
 
 /// Like the workflow of the other tests, but nothing is committed.
 const OPEN: &str = "---
@@ -43,15 +43,11 @@ fn refused_start(workspace: &Workspace, more: &[&str]) -> String {
     run.stderr
 }
 
-fn last_line(run: &Run) -> &str {
-    run.stderr.lines().last().unwrap_or_default()
-}
-
 #[test]
 fn a_lock_stops_a_finish_with_its_name_and_nothing_is_said_to_be_done() {
     let merge: &[&str] = &["merge"];
     let discard: &[&str] = &["discard", "--confirm", "discard"];
-    let left = "Merge failed. HOTL left the execution branch/worktree intact.\n  ";
+    let left = "merge failed; HOTL left the execution branch/worktree intact cause: ";
     for (words, lock, first) in [
         (discard, ".git/refs/heads/hotl/x.lock", ""),
         (discard, ".git/packed-refs.lock", ""),
@@ -69,13 +65,14 @@ fn a_lock_stops_a_finish_with_its_name_and_nothing_is_said_to_be_done() {
         let said = run.refused(words);
         let on = match words == discard {
             true => format!(
-                "\n  When that is fixed, this goes on where it stopped:\n  onloop finish {} {}",
+                " fix: when that is fixed, continue where it stopped: onloop finish {} {}",
                 run.id,
                 words.join(" ")
             ),
             false => String::new(),
         };
-        assert_eq!(said, format!("ERROR: {first}`{path}` {STALE}{on}\n"), "{words:?} {lock}");
+        let expected = format!("error: {first}`{path}` {STALE}{on}");
+        assert_eq!(crate::flat(&said), expected, "{words:?} {lock}");
         assert_eq!(run.branches(), "hotl/x\nmain", "{words:?} {lock}");
         assert_eq!(workspace.git_says(&["rev-list", "--count", "main"]), "1", "{lock}");
         let status = workspace.git_says(&["status", "--porcelain"]);
@@ -103,7 +100,8 @@ fn a_lock_stops_a_start_with_its_name() {
             _ => "could not switch to branch `hotl/x`".to_owned(),
         };
         let said = refused_start(&workspace, &["--mode", mode]);
-        assert_eq!(said, format!("preflight: {what}: `{}` {STALE}\n", text(&workspace, lock)));
+        let lock = text(&workspace, lock);
+        assert_eq!(crate::flat(&said), format!("error: {what} cause: `{lock}` {STALE}"));
         assert_eq!(workspace.git_says(&["branch", "--show-current"]), "main");
     }
 }
@@ -125,8 +123,9 @@ fn a_lock_keeps_a_checkpoint_from_being_taken_and_an_undo_from_beginning() {
     let lock = format!(".git/refs/onloop/{id}/undo-1.lock");
     workspace.write(&lock, "");
     let said = workspace.onloop(&["undo", id, "0"]).expect_exit(4).stderr;
-    let what = "error: nothing was undone: what is there now could not be kept";
-    assert_eq!(said, format!("{what}: `{}` {STALE}\n", text(&workspace, &lock)));
+    let what = "error: nothing was undone, since the present files could not be kept";
+    let lock = text(&workspace, &lock);
+    assert_eq!(crate::flat(&said), format!("{what} cause: `{lock}` {STALE}"));
     assert_eq!(workspace.read("work.txt"), "done\n");
 }
 
@@ -138,11 +137,11 @@ fn whoever_git_does_not_know_is_told_so() {
     workspace.git_says(&["config", "user.useConfigOnly", "true"]);
     let root = workspace.worktree("hotl/x").canonicalize().unwrap();
     let expected = format!(
-        "ERROR: git in `{}` does not know who commits; tell it: git config --global user.name \
-         NAME, git config --global user.email ADDRESS\n",
+        "error: git in `{}` does not know who commits; tell it: git config --global user.name \
+         NAME, git config --global user.email ADDRESS",
         root.display()
     );
-    assert_eq!(run.refused(&["merge"]), expected);
+    assert_eq!(crate::flat(&run.refused(&["merge"])), expected);
     workspace.identify();
     assert_eq!(run.done(&["merge"])["disposition"], "merged");
 }
@@ -182,11 +181,10 @@ fn a_locked_reftable_is_named() {
     let said = run.refused(&["discard", "--confirm", "discard"]);
     let (root, id) = (text(&run.workspace, "").trim_end_matches('/').to_owned(), &run.id);
     assert_eq!(
-        said,
+        crate::flat(&said),
         format!(
-            "ERROR: `reftable/tables.list.lock` of the repository in `{root}` {STALE}\n  When that \
-             is fixed, this goes on where it stopped:\n  onloop finish {id} discard --confirm \
-             discard\n"
+            "error: `reftable/tables.list.lock` of the repository in `{root}` {STALE} fix: when that \
+             is fixed, continue where it stopped: onloop finish {id} discard --confirm discard"
         )
     );
     assert_eq!(run.branches(), "hotl/x\nmain");
@@ -209,10 +207,10 @@ fn a_repository_that_git_does_not_trust_is_named() {
     }
     let root = root.display();
     assert_eq!(
-        refused_start(&workspace, &[]),
+        crate::flat(&refused_start(&workspace, &[])),
         format!(
-            "preflight: cannot look at the repository: the repository around `{root}` belongs to \
-             another user; if you trust it: git config --global --add safe.directory {root}\n"
+            "error: cannot look at the repository cause: the repository around `{root}` belongs to \
+             another user; if you trust it: git config --global --add safe.directory {root}"
         )
     );
 }
@@ -226,10 +224,10 @@ fn a_run_that_began_on_no_branch_is_merged_into_one_that_is_named() {
     let head = workspace.git_says(&["rev-parse", "HEAD"]);
     let run = Finished::begun(workspace, "worktree", OPEN, 0);
     assert_eq!(
-        run.refused(&["merge"]),
+        crate::flat(&run.refused(&["merge"])),
         format!(
-            "ERROR: The run began at commit {head}, on no branch; name the branch that takes it \
-             in with --target-branch B\n"
+            "error: no target branch was found cause: the run began at commit {head}, on no branch \
+             fix: name the branch that takes it in with --target-branch B"
         )
     );
     let finish = run.done(&["merge", "--target-branch", "main"]);
@@ -249,9 +247,9 @@ fn a_bare_clone_is_named_and_a_checkout_of_it_is_worked_in() {
     let said = outside.onloop_at("bare.git", &args).expect_exit(4).stderr;
     assert_eq!(
         said,
-        "preflight: this folder is in a bare repository, which has no checkout to work in\n  \
-         git worktree add PATH BRANCH  make a checkout, then run this there\n  \
-         --mode none                   work where you are and leave git alone\n"
+        "error: this folder is in a bare repository, which has no checkout to work in\n  \
+         fix: make a checkout, then run this there:\n    git worktree add PATH BRANCH\n  \
+         fix: work where you are and leave git alone:\n    --mode none\n"
     );
     outside.shell("cd bare.git && git worktree add --quiet ../checkout main").expect_exit(0);
     for (key, value) in [("user.name", "Somebody"), ("user.email", "somebody@example.org")] {
@@ -265,10 +263,10 @@ fn a_bare_clone_is_named_and_a_checkout_of_it_is_worked_in() {
         let words = ["finish", id, verb, "--confirm", "discard"];
         let run = outside.onloop_at("checkout", &words).expect_exit(1);
         let why = format!(
-            "ERROR: The repository is bare: there is no checkout in which to {verb} and to keep \
-             the record; use keep or publish"
+            "error: the repository is bare: there is no checkout in which to {verb} and to keep \
+             the record fix: use keep or publish"
         );
-        assert_eq!(last_line(&run), why);
+        assert!(crate::flat(&run.stderr).ends_with(&why), "{}", run.stderr);
     }
     let diff = outside.onloop_at("checkout", &["diff", id]).expect_exit(0).stdout;
     assert!(diff.contains("+done\n"), "{diff}");

@@ -50,7 +50,7 @@ fn what_is_published_is_there() {
     run.workspace.git_says(&["init", "--quiet", "--bare", remote]);
     run.workspace.git_says(&["remote", "add", "origin", remote]);
     let said = run.refused(&["publish", "--commit", "never"]);
-    assert!(said.contains("is not committed (--commit never):\n  work.txt\n"), "{said}");
+    assert!(crate::flat(&said).contains("is not committed (--commit never) work.txt"), "{said}");
     run.done(&["publish", "--message", "Write the file\n\nBecause."]);
     let git = |args: &[&str]| run.workspace.git_says(&[&["--git-dir", remote][..], args].concat());
     assert!(git(&["ls-tree", "--name-only", "hotl/x"]).lines().any(|name| name == "work.txt"));
@@ -77,8 +77,8 @@ fn work_elsewhere_than_on_the_branch_is_not_passed_over() {
         git(&["commit", "--quiet", "--message", "elsewhere"]);
         for verb in ["merge", "publish"] {
             let said = run.refused(&[verb]);
-            let head = format!("ERROR: HEAD in {root} is at {found}");
-            assert!(said.starts_with(&head), "{said}");
+            let head = format!("error: HEAD in `{root}` is at {found}");
+            assert!(crate::flat(&said).starts_with(head.trim_end()), "{said}");
             assert!(said.contains(&format!("  git -C {root} switch -C hotl/x\n")), "{said}");
         }
         git(&["switch", "--quiet", "-C", "hotl/x"]);
@@ -96,14 +96,15 @@ fn a_change_after_the_last_check_is_verified_or_refused() {
     run.workspace.git_says(&["-C", root.to_str().unwrap(), "add", "late.txt"]);
     run.workspace.git_says(&committed);
     let said = run.refused(&["publish"]);
-    assert!(said.contains("not as they were verified (checkpoint 1-1):\n  late.txt\n"), "{said}");
+    let said = crate::flat(&said);
+    assert!(said.contains("not as they were verified (checkpoint 1-1) late.txt "), "{said}");
     run.workspace.onloop(&["finalize", "--run-id", &run.id]).expect_exit(0);
     run.done(&["merge"]);
     assert!(files(&run, "main").contains("late.txt"));
     let run = Finished::new("worktree");
     fs::remove_file(run.workspace.worktree("hotl/x").join("work.txt")).unwrap();
     let said = run.workspace.onloop(&["finalize", "--run-id", &run.id]).expect_exit(1).stderr;
-    assert!(said.contains("not every check holds any more"), "{said}");
+    assert!(crate::flat(&said).contains("not every check still passes"), "{said}");
     assert_eq!(run.workspace.record()["status"], "blocked");
     assert!(run.refused(&["merge"]).contains("requires a completed run"));
 }
@@ -116,7 +117,7 @@ fn programs_that_came_with_the_run_are_not_run() {
         run.workspace.git_says(&["config", key, &trap]);
     }
     let said = run.refused(&["merge"]);
-    assert!(said.contains("(`gpg.program`, `merge.trap.driver`)"), "{said}");
+    assert!(crate::flat(&said).contains("(`gpg.program`, `merge.trap.driver`)"), "{said}");
     assert!(!run.workspace.path("sprung").exists());
     run.workspace.git_says(&["config", "--unset", "merge.trap.driver"]);
     run.workspace.git_says(&["config", "--unset", "gpg.program"]);
@@ -143,7 +144,7 @@ fn one_commit_a_step_where_the_file_or_a_flag_asks_for_it() {
     }
     let run = Finished::of("worktree", &asked, 0);
     let said = run.refused(&["merge", "--commit", "never"]);
-    assert!(said.contains("is not committed (--commit never):\n  more.txt\n"), "{said}");
+    assert!(crate::flat(&said).contains("is not committed (--commit never) more.txt"), "{said}");
 }
 
 #[test]
@@ -162,12 +163,12 @@ fn a_hook_that_came_with_the_run_is_not_run_by_a_push() {
         let root = workspace.path("").canonicalize().unwrap();
         let id = &run.id;
         assert_eq!(
-            run.refused(&["publish"]),
+            crate::flat(&run.refused(&["publish"])),
             format!(
-                "ERROR: hotl/x was not published.\n  the hook `pre-push` is another than when the \
-                 run began, and a push would run it; look at it, then push yourself, and record \
-                 that:\n  git -C {} push origin hotl/x\n  onloop finish {id} publish --remote \
-                 origin\n",
+                "error: `hotl/x` was not published cause: the hook `pre-push` was changed since the \
+                 run began, and a push would run it fix: look at the hook, then push yourself: git \
+                 -C {} push origin hotl/x fix: and record that: onloop finish {id} publish --remote \
+                 origin",
                 root.display()
             )
         );

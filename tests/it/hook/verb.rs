@@ -36,7 +36,7 @@ fn sessions_are_listed_shown_and_ended() {
     assert!(!project.path(".tmp/hooked-sessions/by-issue/42.json").exists());
     for verb in ["show", "done", "stop", "clear"] {
         let run = project.onloop(&["session", verb, "s1"]).expect_exit(4);
-        assert!(run.stderr.contains("there is no session `s1`"), "{run:?}");
+        assert!(crate::flat(&run.stderr).contains("there is no session `s1`"), "{run:?}");
     }
 }
 
@@ -56,7 +56,7 @@ fn an_id_that_is_none_is_named() {
     let project = Workspace::plain();
     for verb in ["show", "done", "stop", "clear"] {
         let run = project.onloop(&["session", verb, "../x"]).expect_exit(2);
-        assert!(run.stderr.contains("`../x` is not a session id"), "{run:?}");
+        assert!(crate::flat(&run.stderr).contains("`../x` is not a session id"), "{run:?}");
     }
 }
 
@@ -158,8 +158,8 @@ fn many_sessions_are_forgotten_at_once() {
     assert_eq!(run.stderr, "0 sessions are forgotten\n");
     let run = later("--older-than 8x").expect_exit(2);
     assert_eq!(
-        run.stderr,
-        "error: `--older-than 8x`: expected a time such as `90s`, `12h` or `7d`, at most `7d`\n"
+        crate::flat(&run.stderr),
+        "error: `--older-than 8x`: expected a time such as `90s`, `12h` or `7d`, at most `7d`"
     );
     project.shell("mkdir -p ../elsewhere").expect_exit(0);
     later("s1").expect_exit(0);

@@ -143,7 +143,10 @@ fn a_host_that_waits_less_than_was_configured_is_named_with_what_to_do() {
         // Another project, which needs less, takes nothing away.
         project.write(".agentize.local.yaml", "");
         let run = onloop(&project, &format!("install {host} --scope user")).expect_exit(0);
-        assert!(run.stderr.contains("already; nothing was changed"), "{host}: {run:?}");
+        assert!(
+            crate::flat(&run.stderr).contains("already; nothing was changed"),
+            "{host}: {run:?}"
+        );
         project.write(".agentize.local.yaml", telegram);
         doctor(&project, host).expect_exit(0);
     }

@@ -37,8 +37,11 @@ fn nothing_is_written_out_of_the_checkout_through_a_folder_or_a_file() {
         for verb in ["install", "uninstall", "install --dry-run"] {
             let run = onloop(&project, &format!("{verb} {host} --scope project"));
             if run.exit == Some(4) {
-                assert!(run.stderr.contains("is a link that leads out of the checkout"), "{run:?}");
-                assert!(run.stderr.contains("nothing was changed"), "{run:?}");
+                assert!(
+                    crate::flat(&run.stderr).contains("is a link that leads out of the checkout"),
+                    "{run:?}"
+                );
+                assert!(crate::flat(&run.stderr).contains("nothing was changed"), "{run:?}");
             }
             assert_eq!(outside(&project), before, "{verb} {host}");
             assert_eq!(project.read("../outside/settings.json"), "{\"mine\": true}\n", "{host}");
@@ -55,12 +58,12 @@ fn a_refusal_names_the_link_and_where_it_leads() {
     let run = onloop(&project, "install claude --scope project").expect_exit(4);
     let link = project.path(".claude/settings.json");
     let expected = format!(
-        "error: `{}` is a link that leads out of the checkout, to `{}`; onloop neither reads nor \
-         writes through it: remove it\n",
+        "`{}` is a link that leads out of the checkout, to `{}`; onloop neither reads nor \
+         writes through it: remove it",
         link.display(),
         project.path("..").canonicalize().unwrap().join("outside/settings.json").display()
     );
-    assert!(run.stderr.contains(&expected), "{run:?}");
+    assert!(crate::flat(&run.stderr).contains(&expected), "{run:?}");
 }
 
 #[test]
@@ -93,7 +96,10 @@ fn a_workspace_of_the_loop_that_leads_elsewhere_is_refused() {
         for words in ["auto init", "auto begin all", "auto route", "auto"] {
             let run = project.onloop(&words.split(' ').collect::<Vec<_>>());
             assert_eq!(run.exit, Some(4), "{link} {words}: {run:?}");
-            assert!(run.stderr.contains("is a link that leads out of the checkout"), "{run:?}");
+            assert!(
+                crate::flat(&run.stderr).contains("is a link that leads out of the checkout"),
+                "{run:?}"
+            );
             assert_eq!(run.stdout, "", "{link} {words}");
         }
         assert_eq!(outside(&project), before);

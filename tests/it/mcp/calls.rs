@@ -80,7 +80,7 @@ fn a_run_is_conducted_looked_at_and_read() {
         let unknown = json!({ "uri": "onloop://runs/none-20260320T212315Z/record" });
         let params = serde_json::from_value(unknown).unwrap();
         let error = session.client.read_resource(params).await.unwrap_err();
-        assert!(error.to_string().contains("No HOTL run found"), "{error}");
+        assert!(error.to_string().contains("no HOTL run found"), "{error}");
         assert_eq!(session.end().await, Some(0));
     });
 }
@@ -104,7 +104,7 @@ fn an_agent_drives_a_run_step_by_step() {
         assert_eq!(failed["result"]["run_id"], id);
         let refused = session.call("step", json!({ "step": 1, "action": "block" })).await;
         let refused = Session::expect(&refused, "failed");
-        assert_eq!(refused["notes"], "ERROR: --reason is required for block\n");
+        assert_eq!(refused["notes"], "error: --reason is required for block\n");
         assert_eq!(session.end().await, Some(0));
         let record = workspace.record();
         assert_eq!(record["steps"][0]["status"], "failed", "{record:#}");

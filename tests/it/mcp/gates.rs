@@ -70,9 +70,9 @@ fn an_agent_alone_approves_no_gate_of_a_person() {
                 let id = workspace.record()["run_id"].as_str().unwrap().to_owned();
                 let asked = format!(
                     "An agent proposes that step 1 is {decision}.\n\
-                     ERROR: The gate of step 1 needs a human decision, and nobody is here to \
-                     ask.\n  A person decides with one of:\n    \
-                     onloop gate 1 approved --run-id {id}\n    \
+                     error: The gate of step 1 needs a human decision\n  \
+                     cause: nobody is here to ask\n  fix: a person approves:\n    \
+                     onloop gate 1 approved --run-id {id}\n  fix: or rejects:\n    \
                      onloop gate 1 rejected --run-id {id}\n"
                 );
                 assert_eq!(notes, asked);

@@ -185,7 +185,11 @@ fn it_can_be_tried() {
     assert_eq!(tried.stdout, "command: not reached: it ended with exit code 3\nwebhook: reached\n");
     assert_eq!(board.notices()[0]["title"], "onloop: a test");
     let nothing = gated("").onloop(&["notify", "--test"]).expect_exit(2);
-    assert!(nothing.stderr.starts_with("error: nobody is told anything"), "{}", nothing.stderr);
+    assert!(
+        nothing.stderr.starts_with("error: no receiver of notifications is set up"),
+        "{}",
+        nothing.stderr
+    );
 }
 
 #[test]

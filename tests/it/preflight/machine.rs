@@ -14,6 +14,7 @@ use onloop_core::effect::{
     Exit, Expect, Failure, FailureKind, FileKind, GitRequest, Program, Reply, Request, Say, Start,
     Stat, Terminal, Turn, Version,
 };
+use onloop_core::engine::error::exit_of;
 use onloop_core::preflight::{PreflightFlags, Prepared};
 use onloop_core::time::Timestamp;
 use onloop_core::workflow::{self, Plan};
@@ -179,8 +180,9 @@ impl Session {
             move |io| async move {
                 let prepared =
                     onloop_core::engine::preflight::preflight(&io, &plan, &file, &flags).await;
-                let exit = prepared.as_ref().map_or_else(|exit| *exit, |_| Exit::Done);
-                *result.borrow_mut() = Some(prepared);
+                let ended = prepared.as_ref().map(|_| Exit::Done).map_err(Clone::clone);
+                let exit = exit_of(&io, ended).await;
+                *result.borrow_mut() = Some(prepared.map_err(|_| exit));
                 exit
             }
         });

@@ -1,6 +1,7 @@
 //! What holds of every decision, whatever a repository and a file say.
 
 use onloop_core::effect::{BranchName, GitSurvey, Repository};
+use onloop_core::engine::error::CommandError;
 use onloop_core::preflight::{
     ExecutionRoot, IsolationMode, OnExisting, PlacementDecision, PlacementWish, PreflightFlags,
     RepositoryChange, RepositoryFacts, TargetFolder, decide, worktree_path,
@@ -113,7 +114,7 @@ proptest! {
                 return Ok(());
             }
             PlacementDecision::Refuse(refusal) => {
-                prop_assert!(is_plain(&refusal.to_string()));
+                prop_assert!(is_plain(&CommandError::from(refusal).render()));
                 return Ok(());
             }
         };

@@ -38,13 +38,12 @@ fn an_edit_in_ones_own_checkout_is_noticed_and_offered() {
     let file = file.to_str().unwrap();
     let refused = project.onloop(&["resume", &id]).expect_exit(4);
     assert_eq!(
-        refused.stderr,
+        crate::flat(&refused.stderr),
         format!(
-            "error: the workflow file in your checkout, {file}, was edited since the run began:\n  \
-             ~ Step 2: Last (verify changed)\n\
-             Use the edited file and keep the finished steps:\n  onloop resume {id} --adopt\n\
-             Go on with the plan that the run has:\n  onloop resume {id} --no-adopt\n\
-             Or start anew with it:\n  onloop run {file} --fresh\n"
+            "error: the workflow file in your checkout, `{file}`, was edited since the run began ~ \
+             Step 2: Last (verify changed) fix: use the edited file and keep the finished steps: \
+             onloop resume {id} --adopt fix: continue with the plan that the run has: onloop resume \
+             {id} --no-adopt fix: start anew with it: onloop run {file} --fresh"
         )
     );
     let left = project.onloop(&["resume", &id, "--no-adopt"]).expect_exit(3);

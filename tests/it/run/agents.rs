@@ -115,9 +115,9 @@ fn the_printed_command_brings_the_same_agent_back() {
 fn a_name_that_is_no_agent_is_a_usage_error_before_anything_happens() {
     let project = project("", UNTIL_TWO);
     let run = run(&project, &["--agent", "hal"]).expect_exit(2);
-    assert!(run.stderr.contains("`hal`"), "{}", run.stderr);
+    assert!(crate::flat(&run.stderr).contains("`hal`"), "{}", run.stderr);
     let run = super::run(&project, &["--agent", "you"]).expect_exit(2);
-    assert!(run.stderr.contains("terminal"), "{}", run.stderr);
+    assert!(crate::flat(&run.stderr).contains("terminal"), "{}", run.stderr);
     assert!(!project.path(".hotl").exists());
 }
 

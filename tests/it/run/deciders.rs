@@ -44,7 +44,7 @@ fn without_numbers(text: &str) -> String {
     out + rest
 }
 
-const LEAVE: &str = "Leave it to the person who runs onloop.";
+const LEAVE: &str = "fix: leave it to the person who runs onloop";
 
 #[test]
 fn what_is_a_persons_to_decide_is_refused_in_an_agents_turn() {
@@ -59,10 +59,9 @@ fn what_is_a_persons_to_decide_is_refused_in_an_agents_turn() {
         ("onloop resume $id --interrupted done", "how a run goes on", 4),
     ];
     for (line, what, exit) in cases {
-        let expected = format!(
-            "ERROR: {what} is for a person to decide, and {marked}.\n  {LEAVE}\nexit {exit}"
-        );
-        assert_eq!(told(line), expected, "{line}");
+        let expected =
+            format!("error: {what} is for a person to decide cause: {marked} {LEAVE} exit {exit}");
+        assert_eq!(crate::flat(&told(line)), expected, "{line}");
     }
 }
 
@@ -79,10 +78,9 @@ fn an_agent_without_our_marks_still_has_the_run_above_it() {
     ];
     for (line, what, exit) in cases {
         let line = format!("env -u ONLOOP_STEP setsid -w {line}");
-        let expected = format!(
-            "ERROR: {what} is for a person to decide, and {below}.\n  {LEAVE}\nexit {exit}"
-        );
-        assert_eq!(told(&line), expected, "{line}");
+        let expected =
+            format!("error: {what} is for a person to decide cause: {below} {LEAVE} exit {exit}");
+        assert_eq!(crate::flat(&told(&line)), expected, "{line}");
     }
 }
 
@@ -93,17 +91,17 @@ fn an_agent_without_any_of_our_variables_still_has_the_run_above_it() {
     for verb in ["gate 2 approved", "gate 2 approved --run-id $id", "adopt $id --yes"] {
         // Another home, as where the run was started with a state home of its own.
         let line = format!("env -i PATH=\"$PATH\" HOME=/nowhere onloop {verb}");
-        let said = told(&line);
-        assert!(said.contains(&format!("is for a person to decide, and {below}.\n")), "{said}");
+        let said = crate::flat(&told(&line));
+        assert!(said.contains(&format!("is for a person to decide cause: {below} ")), "{said}");
         assert!(!said.contains("onloop adopt"), "{said}");
     }
 }
 
 #[test]
 fn nobody_else_drives_a_run_step_by_step_while_it_is_driven() {
-    let driven = "ERROR: process N drives run ID and records what happens in it.\n  An agent in its \
-                  turn just does the work and ends; a person can watch with\n    onloop status ID\n\
-                  exit 1";
+    let driven = "error: process N drives run `ID` and records what happens in it\n  fix: an agent \
+                  in its turn does the work and ends\n  fix: a person can watch:\n    \
+                  onloop status ID\nexit 1";
     let lines = [
         "onloop step 1 start",
         "onloop step 1 verify",
@@ -115,10 +113,10 @@ fn nobody_else_drives_a_run_step_by_step_while_it_is_driven() {
         assert_eq!(told(&format!("{line} --run-id $id")), driven, "{line}");
     }
     let busy = told("env -u ONLOOP_STEP onloop resume $id");
-    let expected = "error: another onloop works on run ID: ";
+    let expected = "error: another onloop works on run `ID`\n  cause: ";
     assert!(busy.starts_with(expected), "{busy}");
     assert!(
-        busy.ends_with("\n  Wait until it is done, or interrupt it:\n    kill -INT N\nexit 4"),
+        busy.ends_with("\n  fix: wait until it is done, or interrupt it:\n    kill -INT N\nexit 4"),
         "{busy}"
     );
 }

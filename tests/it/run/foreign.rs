@@ -110,7 +110,8 @@ fn a_person_sees_every_command_before_it_is_adopted() {
     assert_eq!(
         shown.stderr,
         format!(
-            "Nothing was changed. Without a terminal it is adopted with:\n  onloop adopt {ID} --yes\n"
+            "error: it was not adopted; nothing was changed\n  cause: a person has to agree, and there \
+             is no terminal to ask at\n  fix: agree without being asked:\n    onloop adopt {ID} --yes\n"
         )
     );
     assert_untouched(&clone, &before);

@@ -89,7 +89,7 @@ fn the_rules_cannot_be_claimed_from_outside() {
         run(&project, &[]).expect_exit(3);
         let before = standing(&project);
         let refused = project.onloop(&["gate", "1", "approved", "--mode", "auto"]).expect_exit(1);
-        assert!(refused.stderr.contains("human"), "{}", refused.stderr);
+        assert!(crate::flat(&refused.stderr).contains("human"), "{}", refused.stderr);
         assert_eq!(standing(&project), before);
     }
 }
@@ -103,7 +103,7 @@ fn a_person_is_not_asked_about_what_a_machine_refuses() {
     run(&project, &[]).expect_exit(1);
     assert_eq!(standing(&project), "blocked: blocked, pending");
     let approved = project.onloop(&["gate", "1", "approved"]).expect_exit(1);
-    assert!(approved.stderr.contains("Step 1 is 'blocked'"), "{}", approved.stderr);
+    assert!(crate::flat(&approved.stderr).contains("Step 1 is 'blocked'"), "{}", approved.stderr);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_rejected_step_can_be_done_again_for_a_reason() {
     run(&project, &["--agent-command", line]).expect_exit(3);
     let gate = |words: &[&str]| project.onloop(&[&["gate", "1"][..], words].concat());
     let said = gate(&["approved", "--redo", "--reason", "x"]).expect_exit(1).stderr;
-    assert!(said.starts_with("ERROR: --redo is for a person who rejects"), "{said}");
+    assert!(said.starts_with("error: --redo is for a person who rejects"), "{said}");
     gate(&["rejected", "--redo"]).expect_exit(2);
     gate(&["rejected", "--reason", "x"]).expect_exit(2);
     let redone = gate(&["rejected", "--redo", "--reason", "shorter\nplease"]).expect_exit(0);
@@ -157,7 +157,7 @@ fn a_rejected_step_can_be_done_again_for_a_reason() {
     gate(&["approved"]).expect_exit(0);
     let said = gate(&["rejected", "--redo", "--reason", "late"]).expect_exit(1).stderr;
     let first = said.lines().next();
-    assert_eq!(first, Some("ERROR: Step 1 is 'done', expected a decision to wait for"));
+    assert_eq!(first, Some("error: Step 1 is 'done', expected a decision to wait for"));
     project.onloop(&["resume", "--agent-command", line]).expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
 }

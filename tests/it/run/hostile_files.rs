@@ -171,7 +171,7 @@ fn a_workflow_outside_of_the_repository_is_refused() {
     let outside = project.path("../outside.md");
     std::fs::write(&outside, workflow("", STEP)).unwrap();
     let run = project.onloop(&["run", "../outside.md"]).expect_exit(4);
-    assert!(run.stderr.contains("outside"), "{}", run.stderr);
+    assert!(crate::flat(&run.stderr).contains("outside"), "{}", run.stderr);
     assert!(!project.path("../.hotl-worktrees").exists());
 }
 
@@ -196,7 +196,7 @@ fn a_read_only_folder_is_refused_in_words() {
     // Root may write anywhere; a file where the folder belongs stops everybody.
     project.write(".hotl", "in the way");
     let run = run(&project, &[]).expect_exit(4);
-    assert!(run.stderr.contains(".hotl"), "{}", run.stderr);
+    assert!(crate::flat(&run.stderr).contains(".hotl"), "{}", run.stderr);
     assert_eq!(project.read(".hotl"), "in the way");
 }
 

@@ -91,7 +91,11 @@ fn one_run_is_driven_by_one_program() {
     let child = begin(&project, &["run", "--mode", "none"]);
     wait_until("the agent acts", || project.path("acted").exists());
     let second = project.onloop(&["resume"]).expect_exit(4);
-    assert!(second.stderr.contains("another onloop works on run"), "{}", second.stderr);
+    assert!(
+        crate::flat(&second.stderr).contains("another onloop works on run"),
+        "{}",
+        second.stderr
+    );
     assert!(second.stdout.is_empty());
     project.write("go", "");
     output_of(child).expect_exit(0);
@@ -128,13 +132,13 @@ fn an_unfinished_run_is_never_passed_over() {
     interrupted(&project, Signal::INT).expect_exit(130);
     let refused = run(&project, &[]).expect_exit(3);
     assert_eq!(project.records().len(), 1);
-    let fresh = command_below(&refused, "Or start anew");
+    let fresh = command_below(&refused, "or start anew");
     assert_eq!(fresh, "onloop run --fresh --mode none");
     project.write("go", "");
     project.shell(&fresh).expect_exit(0);
     assert_eq!(project.records().len(), 2);
     let still = run(&project, &[]).expect_exit(3);
-    project.shell(&command_below(&still, "Resume it")).expect_exit(0);
+    project.shell(&command_below(&still, "resume it")).expect_exit(0);
     assert!(project.records().iter().all(|run| run["status"] == "completed"));
 }
 

@@ -115,20 +115,21 @@ fn a_refusal_says_how_the_run_stands_and_what_fits() {
     let (project, id) = paused();
     let said = |words: &[&str]| project.onloop(words).expect_exit(1).stderr;
     let waits = format!(
-        "  Run {id} is paused: the gate of step 1 waits for you.\n  A person decides; the choices:\n    \
-         onloop next --run-id {id}\n"
+        "cause: run {id} is paused: the gate of step 1 waits for you fix: wait for the decision of a \
+         person, who has these choices: onloop next --run-id {id}"
     );
     assert_eq!(
-        said(&["step", "2", "verify"]),
-        format!("ERROR: Step 2 must be in_progress before verify\n{waits}")
+        crate::flat(&said(&["step", "2", "verify"])),
+        format!("error: step 2 must be in_progress before verify {waits}")
     );
-    assert_eq!(said(&["step", "9", "verify"]), format!("ERROR: Invalid step number: 9\n{waits}"));
+    let unknown = crate::flat(&said(&["step", "9", "verify"]));
+    assert_eq!(unknown, format!("error: Invalid step number: 9 {waits}"));
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
     assert_eq!(
-        said(&["step", "1", "retry"]),
+        crate::flat(&said(&["step", "1", "retry"])),
         format!(
-            "ERROR: Step 1 is 'done', expected 'failed' for retry\n  Run {id} is running: step 2 \
-             is about to start.\n  What fits now:\n    onloop step 2 start --run-id {id}\n"
+            "error: step 1 is 'done', expected 'failed' for retry cause: run {id} is running: step 2 \
+             is about to start fix: do what comes next: onloop step 2 start --run-id {id}"
         )
     );
 }
@@ -250,7 +251,7 @@ fn several_unfinished_runs_are_listed_and_none_is_chosen() {
     run(&project, &["--fresh"]).expect_exit(3);
     let before = project.records();
     let refused = project.onloop(&["resume"]).expect_exit(4);
-    assert!(refused.stderr.contains("Multiple HOTL runs found"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("multiple HOTL runs found"), "{}", refused.stderr);
     assert!(project.onloop(&["gate", "1", "approved"]).exit == Some(1));
     assert_eq!(project.records(), before);
 }

@@ -34,8 +34,8 @@ fn verdicts() {
 
 #[test]
 fn a_word_that_is_no_reviewer_is_refused_before_anything_happens() {
-    let expected = "Expected one of claude, codex, opencode, cursor, gemini, copilot,\n  or a \
-                    command line: a path such as ./review.sh, or words with a space.\n";
+    let expected = "fix: name one of claude, codex, opencode, cursor, gemini, copilot, or give a \
+                    command line: a path such as ./review.sh, or words with a space";
     let unknown = "is neither an agent nor a program on PATH";
     let table = [
         ("cluade", format!("`cluade` {unknown}; did you mean `claude`?")),
@@ -46,7 +46,8 @@ fn a_word_that_is_no_reviewer_is_refused_before_anything_happens() {
     for (reviewer, why) in table {
         let project = small("", "");
         let refused = run(&project, &["--review", reviewer]).expect_exit(2);
-        assert_eq!(refused.stderr, format!("error: --review: {why}\n  {expected}"));
+        let said = crate::flat(&refused.stderr);
+        assert_eq!(said, format!("error: --review: {why} {expected}"));
         assert!(!project.path(".hotl").exists(), "{reviewer}");
     }
 }

@@ -167,7 +167,7 @@ fn what_would_stop_the_run_is_told_with_its_exit_code() {
     let project = repository();
     project.write("dirt.txt", "x");
     let run = project.onloop(&["run", FILE, "--agent", "script", "--simulate"]).expect_exit(4);
-    assert!(run.stdout.contains("It would not begin by itself\n  preflight:"), "{}", run.stdout);
+    assert!(run.stdout.contains("It would not begin by itself\n  error:"), "{}", run.stdout);
     assert!(run.stdout.contains("  Step 1: Write (at most 4 attempts)\n"), "{}", run.stdout);
     assert!(!run.stdout.contains("works in"), "{}", run.stdout);
 }

@@ -138,7 +138,11 @@ fn who_drives_more_than_a_run_is_not_interrupted() {
         ends_restored(session, 0);
         assert_eq!(editor.try_wait().unwrap(), None, "{role}");
         let refused = project.onloop(&["resume", &id]).expect_exit(4);
-        assert!(refused.stderr.contains(said) && !refused.stderr.contains("kill"), "{refused:?}");
+        assert!(
+            crate::flat(&refused.stderr).contains(said)
+                && !crate::flat(&refused.stderr).contains("kill"),
+            "{refused:?}"
+        );
     }
     editor.kill().unwrap();
     editor.wait().unwrap();
@@ -243,18 +247,18 @@ fn whoever_suspends_it_has_the_terminal_as_it_was() {
 fn where_nobody_sees_it_there_is_no_screen() {
     let project = gated("");
     let run = project.onloop(&["watch"]).expect_exit(2);
-    let (first, rest) = run.stderr.split_once('\n').unwrap();
-    let why = "`onloop watch` needs a terminal; standard input or output is none.";
-    assert_eq!(first, format!("error: {why}"));
-    assert!(rest.contains("onloop status ") && rest.contains("onloop list --everywhere"), "{rest}");
+    let why = "`onloop watch` needs a terminal, and standard input or output is not one";
+    let said = crate::flat(&run.stderr);
+    assert!(said.starts_with(&format!("error: {why} fix: ")), "{said}");
+    assert!(said.contains("onloop status ") && said.contains("onloop list --everywhere"), "{said}");
     assert!(run.stderr.lines().all(|line| line.chars().count() <= 80), "{}", run.stderr);
     let mut session = Session::sized(&project, &["watch"], 80, "dumb");
-    session.expect("this terminal cannot draw (TERM is not set, or `dumb`).");
+    session.expect("this terminal cannot draw (TERM is not set, or `dumb`)");
     let (seen, exit) = session.end();
     assert_eq!(exit, Some(4));
     assert!(!seen.contains('\u{1b}'), "{seen:?}");
     let mut session = Session::start(&project, &["watch", "no-such-20260320T094640Z"]);
-    session.expect("No HOTL run found");
+    session.expect("no HOTL run found");
     assert_eq!(session.end().1, Some(4));
 }
 

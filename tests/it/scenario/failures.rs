@@ -75,7 +75,7 @@ fn a_record_that_cannot_be_written_stops_the_run_before_it_acts() {
         });
         assert_eq!(machine.run(RUN), Ended::Exit(Exit::Refused));
         assert!(machine.disk.get("/demo/built").is_none(), "{kind:?}: the agent has acted");
-        assert!(machine.notes().contains("record"), "{}", machine.notes());
+        assert!(crate::flat(&machine.notes()).contains("record"), "{}", machine.notes());
         assert_eq!(machine.results(), "");
     }
 }
@@ -92,7 +92,7 @@ fn a_full_disk_in_the_middle_says_how_to_go_on() {
     });
     assert_eq!(machine.run(RUN), Ended::Exit(Exit::Refused));
     let notes = machine.notes();
-    assert!(notes.contains("make room on the disk"), "{notes}");
+    assert!(crate::flat(&notes).contains("make room on the disk"), "{notes}");
     assert!(notes.contains("onloop resume w-"), "{notes}");
     carry_on(&mut machine);
     assert_finished_well(&machine, "after the disk was full");
@@ -103,7 +103,7 @@ fn a_read_only_folder_is_refused_before_anything_happens() {
     let mut machine = machine();
     machine.disk.make_read_only("/demo");
     assert_eq!(machine.run(RUN), Ended::Exit(Exit::Refused));
-    assert!(machine.notes().contains("read-only"), "{}", machine.notes());
+    assert!(crate::flat(&machine.notes()).contains("read-only"), "{}", machine.notes());
     assert_eq!(machine.disk.files("/demo"), ["/demo/hotl-workflow-w.md"]);
 }
 
@@ -136,7 +136,7 @@ fn broken_git_is_refused_in_words_and_not_needed_without_it() {
     machine.on_git(broken_git);
     let run = ["onloop", "run", "--agent-command", "the-agent"];
     assert_eq!(machine.run(&run), Ended::Exit(Exit::Refused));
-    assert!(machine.notes().contains("git is broken"), "{}", machine.notes());
+    assert!(crate::flat(&machine.notes()).contains("git is broken"), "{}", machine.notes());
     assert_eq!(machine.disk.files("/demo"), ["/demo/hotl-workflow-w.md"]);
     carry_on(&mut machine);
     assert_finished_well(&machine, "without git");

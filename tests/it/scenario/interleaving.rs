@@ -115,7 +115,7 @@ fn neither_an_append_nor_a_rewrite_loses_the_other() {
             interleave(&mut machine, first, pause, second);
             if !machine.results().contains("blocked step 3") {
                 // It waited in vain for the record's lock, and said so.
-                assert!(machine.notes().contains("ERROR: "), "{}", machine.notes());
+                assert!(machine.notes().contains("error: "), "{}", machine.notes());
                 machine.run(&block);
             }
             // A rewrite at rest has folded the journal into the record.

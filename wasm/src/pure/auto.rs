@@ -5,7 +5,8 @@ use onloop_core::auto::route::{Profile, RoutingFacts};
 use onloop_core::auto::task::TasksLeft;
 use onloop_core::auto::token::Token;
 use onloop_core::auto::{UnknownName, feature, named, route as routing};
-use onloop_core::effect::{Outcome, Program, Reply, Request, Say, Start, Turn};
+use onloop_core::effect::{Outcome, Reply, Request, Say, Start, Turn};
+use onloop_core::engine::error::verb_program;
 use onloop_core::time::Timestamp;
 use onloop_core::verb::auto::{RehearseArgs, rehearse as play};
 use serde_json::{Value, json};
@@ -104,7 +105,8 @@ pub fn route(profile: &str, facts: &str) -> Result<String, JsError> {
 #[wasm_bindgen]
 pub fn rehearse(scenario: &str) -> String {
     let start = Start::example(["onloop", "auto", "rehearse"]);
-    let mut program = Program::new(start, |io| play(io, RehearseArgs { file: "-".to_owned() }));
+    let args = RehearseArgs { file: "-".to_owned() };
+    let mut program = verb_program(start, |io| play(io, args));
     let mut input = Some(scenario.as_bytes().to_vec());
     let mut said = String::new();
     let mut reply = None;

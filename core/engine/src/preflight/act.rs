@@ -1,7 +1,6 @@
 //! Carrying out a placement: act by act, and back again when one of them fails.
 
-use std::fmt;
-
+use crate::error::CommandError;
 use crate::rescue::rescue_records;
 use onloop_effect::{BranchName, Repository};
 use onloop_effect::{Durability, Expect, Failure, FailureKind, FileKind, GitRequest, Io};
@@ -9,26 +8,10 @@ use onloop_run::preflight::RepositoryChange;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// An act that failed, and what is left of those before it.
-#[derive(Debug)]
-pub(super) struct Failed {
-    /// What should have happened, as a verb phrase.
-    doing: String,
-    /// Why it did not.
-    pub(super) failure: Failure,
-    /// What could not be undone, or must be undone by the person; one line each.
-    left: Vec<String>,
-}
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let message = text::printable(&self.failure.message);
-        write!(f, "could not {}: {}", text::one_line(&self.doing), message.trim_end())?;
-        for line in &self.left {
-            write!(f, "\n  {}", text::one_line(line))?;
-        }
-        Ok(())
-    }
+/// An act that failed. What could not be undone, or must be undone by the person, is in `left`.
+fn failed(doing: &str, failure: Failure, left: Vec<String>) -> CommandError {
+    let error = CommandError::from(failure).context(format!("could not {}", text::one_line(doing)));
+    error.listing(left.iter().map(|line| text::one_line(line)))
 }
 
 /// How to take one act back.
@@ -46,19 +29,15 @@ pub(super) async fn perform(
     repository: &Repository,
     workflow: &str,
     acts: &[RepositoryChange],
-) -> Result<(), Failed> {
+) -> Result<(), CommandError> {
     let mut undo = Vec::new();
-    let content = match content(io, workflow, acts).await {
-        Ok(content) => content,
-        Err(failure) => {
-            return Err(Failed { doing: format!("read `{workflow}`"), failure, left: Vec::new() });
-        }
-    };
+    let unread = |failure| failed(&format!("read `{workflow}`"), failure, Vec::new());
+    let content = content(io, workflow, acts).await.map_err(unread)?;
     let workflow = Workflow { path: workflow, content };
     for act in acts {
         if let Err(failure) = perform_one(io, repository, &workflow, act, &mut undo).await {
             let left = take_back(io, repository, undo).await;
-            return Err(Failed { doing: describe(act), failure, left });
+            return Err(failed(&describe(act), failure, left));
         }
     }
     Ok(())
@@ -91,7 +70,7 @@ async fn perform_one(
             io.git(GitRequest::Stash { cwd, message, paths: paths.clone() }).await?;
             let files = text::counted(paths.len() as u64, "file");
             let line = format!("{files} stashed; `git stash pop` brings them back");
-            io.note(format!("preflight: {line}")).await;
+            io.note(format!("note: {line}")).await;
             undo.push(Undo::Tell(line));
             Ok(())
         }
@@ -105,7 +84,7 @@ async fn perform_one(
             io.git(GitRequest::DeleteBranch { cwd, branch: branch.to_string() }).await?;
             let word = text::shell_word(branch.as_str());
             let line = format!("branch deleted; `git branch {word} {commit}` brings it back");
-            io.note(format!("preflight: {line}")).await;
+            io.note(format!("note: {line}")).await;
             undo.push(Undo::Tell(line));
             Ok(())
         }

@@ -1,6 +1,6 @@
 //! Ledgers that come from another machine.
 
-use super::{Copy, LedgerError, Paths, StateHome, Store, StoreError, enter, prepare_folder};
+use super::{Copy, Paths, StateHome, Store, StoreError, enter, prepare_folder};
 use onloop_documents::ledger::{self, Ledger};
 use onloop_effect::{Durability, Expect, Failure, FailureKind, Io, OptionalExt};
 use onloop_run::{Decider, Event};
@@ -50,16 +50,17 @@ pub(crate) fn whole(bytes: &[u8]) -> &[u8] {
 /// # Errors
 ///
 /// Why it is none, as a clause.
-pub fn read_arrival(id: &str, bytes: &[u8]) -> Result<Ledger, String> {
-    let read = ledger::read(bytes, None).map_err(|error: LedgerError| error.to_string())?;
+pub(crate) fn read_arrival(id: &str, bytes: &[u8]) -> Result<Ledger, StoreError> {
+    let unreadable = |why: String| StoreError::Unreadable(why);
+    let read = ledger::read(bytes, None).map_err(|error| unreadable(error.to_string()))?;
     if read.whole_bytes != bytes.len() {
-        return Err("its last line is torn".to_owned());
+        return Err(unreadable("its last line is torn".to_owned()));
     }
     match read.run.id == id {
         true => Ok(read),
         false => {
             let other = onloop_syntax::text::one_line(&read.run.id);
-            Err(format!("it is the ledger of run `{other}`"))
+            Err(unreadable(format!("it is the ledger of run `{other}`")))
         }
     }
 }

@@ -4,45 +4,28 @@ use onloop_effect::Failure;
 use onloop_run::Refusal;
 
 /// Why a record could not be opened or changed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such record.
+    #[error("there is no such record")]
     Missing,
     /// The ledger is damaged, or of a newer onloop.
+    #[error("{0}")]
     Unreadable(String),
     /// The host could not do it.
-    Failed(Failure),
+    #[error(transparent)]
+    Failed(#[from] Failure),
     /// Another process changed the record, and what was to be added no longer fits.
+    #[error("another process changed the run in the meantime: {0}")]
     Overtaken(Refusal),
     /// The ledger is not the one that this process wrote to. What it knew is in `saved`.
+    #[error(
+        "something other than onloop changed the ledger: {why}; what was known is in `{saved}`"
+    )]
     Changed {
         /// What is wrong with the ledger, with its path.
         why: String,
         /// The file that holds what was known.
         saved: String,
     },
-}
-
-impl std::fmt::Display for StoreError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            StoreError::Missing => f.write_str("there is no such record"),
-            StoreError::Unreadable(why) => f.write_str(why),
-            StoreError::Failed(failure) => write!(f, "{failure}"),
-            StoreError::Overtaken(refusal) => {
-                write!(f, "another process changed the run in the meantime: {refusal}")
-            }
-            StoreError::Changed { why, saved } => write!(
-                f,
-                "something other than onloop changed the ledger: {why}\n  It was left as it is. \
-                 Everything that was known about the run is in\n  {saved}"
-            ),
-        }
-    }
-}
-
-impl From<Failure> for StoreError {
-    fn from(failure: Failure) -> StoreError {
-        StoreError::Failed(failure)
-    }
 }

@@ -103,32 +103,6 @@ pub enum PlacementAnswer {
 /// Columns of what is shown: every terminal has them.
 const COLUMNS: usize = 80;
 
-impl fmt::Display for PlacementRefusal {
-    /// The reason, then the ways out as a table; below each other where a line would get too
-    /// long. Lines are broken between words only.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = format!("preflight: {}", text::printable(&self.what));
-        f.write_str(&text::wrapped(&what, COLUMNS, 2))?;
-        let rows = self.how.iter().map(|Remedy { line, effect }| {
-            let (line, effect) = (text::one_line(line), text::one_line(effect));
-            (line.chars().count(), effect.chars().count(), line, effect)
-        });
-        let rows: Vec<_> = rows.collect();
-        let width = rows.iter().map(|(line, ..)| *line).max().unwrap_or(0);
-        let fits = rows.iter().all(|(_, effect, ..)| 2 + width + 2 + effect <= COLUMNS);
-        for (.., line, effect) in rows {
-            match fits {
-                true => write!(f, "\n  {line:width$}  {effect}")?,
-                false => {
-                    let effect = text::wrapped(&format!("      {effect}"), COLUMNS, 6);
-                    write!(f, "\n  {line}\n{effect}")?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
 impl fmt::Display for PlacementQuestion {
     /// The question as it is put to a person, with numbered choices and a prompt at the end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,11 +3,16 @@
 use serde_json::Value;
 
 use super::{Conversation, Framed, Frames, Handled};
-use onloop_effect::{Exit, FailureKind, InputUnit, Io, Outcome, Request};
+use onloop_effect::{Exit, InputUnit, Io, Outcome, Request};
+use onloop_engine::error::CommandError;
 use onloop_syntax::limits;
 
 /// `onloop lsp`: speaks until it is told to end, or its standard input ends.
-pub async fn lsp(io: &Io) -> Exit {
+///
+/// # Errors
+///
+/// Its standard input cannot be read, or is not understood.
+pub async fn lsp(io: &Io) -> Result<Exit, CommandError> {
     if io.start().terminal.stdin {
         io.note(
             "This speaks the Language Server Protocol with an editor; docs/lsp.md says how to \
@@ -19,14 +24,14 @@ pub async fn lsp(io: &Io) -> Exit {
         Server { io: io.clone(), frames: Frames::default(), conversation: Conversation::default() };
     loop {
         // Findings wait until nothing else has come.
-        if let Some(exit) = server.read(Some(0)).await {
-            return exit;
+        if let Some(exit) = server.read(Some(0)).await? {
+            return Ok(exit);
         }
         for message in server.conversation.settle() {
             server.send(&message).await;
         }
-        if let Some(exit) = server.read(None).await {
-            return exit;
+        if let Some(exit) = server.read(None).await? {
+            return Ok(exit);
         }
     }
 }
@@ -39,34 +44,33 @@ struct Server {
 
 impl Server {
     /// Reads and answers. With a bound of time, until nothing more comes within it.
-    async fn read(&mut self, wait_ms: Option<u64>) -> Option<Exit> {
+    async fn read(&mut self, wait_ms: Option<u64>) -> Result<Option<Exit>, CommandError> {
         loop {
             let unit = InputUnit::Bytes;
             let request = Request::ReadInput { limit_bytes: limits::LSP_READ_BYTES, wait_ms, unit };
             let bytes = match self.io.request(request).await {
                 // An editor that is gone has said all that it will.
-                Ok(Outcome::Input { bytes }) if bytes.is_empty() => return Some(Exit::Failed),
+                Ok(Outcome::Input { bytes }) if bytes.is_empty() => return Ok(Some(Exit::Failed)),
                 Ok(Outcome::Input { bytes }) => bytes,
-                Ok(Outcome::NoInput) => return None,
-                Ok(_) => return Some(Exit::Bug),
-                Err(failure) if failure.is_interrupted() => return Some(Exit::Interrupted),
-                Err(failure) if failure.kind == FailureKind::Closed => return Some(Exit::Failed),
-                Err(failure) => {
-                    self.io.note(format!("error: {failure}")).await;
-                    return Some(Exit::Refused);
-                }
+                Ok(Outcome::NoInput) => return Ok(None),
+                Ok(_) => return Ok(Some(Exit::Bug)),
+                Err(failure) if failure.is_interrupted() => return Ok(Some(Exit::Interrupted)),
+                Err(failure) if failure.is_closed() => return Ok(Some(Exit::Failed)),
+                Err(failure) => return Err(failure.into()),
             };
             self.frames.push(&bytes);
-            if let Some(exit) = self.receive().await {
-                return Some(exit);
+            if let Some(exit) = self.receive().await? {
+                return Ok(Some(exit));
             }
-            // Who waits without a limit has now got something.
-            wait_ms?;
+            // Without a limit of time, one reading is enough.
+            if wait_ms.is_none() {
+                return Ok(None);
+            }
         }
     }
 
     /// Takes in the messages that are complete, then answers them.
-    async fn receive(&mut self) -> Option<Exit> {
+    async fn receive(&mut self) -> Result<Option<Exit>, CommandError> {
         let mut broken = None;
         while let Some(framed) = self.frames.take() {
             match framed {
@@ -81,13 +85,16 @@ impl Server {
         while self.conversation.has_waiting() {
             match self.conversation.handle_next() {
                 Some(Handled::Send(message)) => self.send(&message).await,
-                Some(Handled::Exit(exit)) => return Some(exit),
+                Some(Handled::Exit(exit)) => return Ok(Some(exit)),
                 None => {}
             }
         }
-        let why = broken?;
-        self.io.note(format!("error: {why}; the conversation ends here")).await;
-        Some(Exit::Failed)
+        match broken {
+            None => Ok(None),
+            Some(why) => {
+                Err(CommandError::failed("the conversation with the editor ended").because(why))
+            }
+        }
     }
 
     async fn send(&self, message: &Value) {

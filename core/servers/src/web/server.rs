@@ -12,6 +12,7 @@ use onloop_documents::page::web::{self as page, Frame};
 use onloop_effect::{CallAnswer, Exit, Failure, FailureKind, Io, WebCall};
 use onloop_engine::board::Lookout;
 use onloop_engine::decide::demand_person;
+use onloop_engine::error::CommandError;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -31,27 +32,22 @@ pub struct WebArgs {
 }
 
 /// `onloop web`.
-pub async fn web(io: &Io, args: &WebArgs) -> Exit {
-    if let Err(exit) = demand_person(io, "what is decided on the page").await {
-        return exit;
-    }
+///
+/// # Errors
+///
+/// An agent is at work, the address of the proxy is not one, or the server cannot listen.
+pub async fn web(io: &Io, args: &WebArgs) -> Result<Exit, CommandError> {
+    demand_person(io, "what is decided on the page").await?;
     let outside = match args.proxy.as_deref().map(|address| (address, Outside::read(address))) {
         Some((address, None)) => {
             let shown = text::ellipsis(&text::one_line(address), 80);
-            io.note(format!("error: `{shown}` is not an address such as https://NAME[:PORT]"))
-                .await;
-            return Exit::Usage;
+            let what = format!("`{shown}` is not an address such as https://NAME[:PORT]");
+            return Err(CommandError::usage(what));
         }
         Some((_, outside)) => outside,
         None => None,
     };
-    let (port, secret) = match io.listen(args.port).await {
-        Ok(listening) => listening,
-        Err(failure) => {
-            io.note(format!("error: {}", text::one_line(&failure.message))).await;
-            return Exit::Refused;
-        }
-    };
+    let (port, secret) = io.listen(args.port).await?;
     let proxy = args.proxy.as_deref().map(|address| address.trim_end_matches('/').to_owned());
     let server = Server {
         io: io.clone(),
@@ -98,22 +94,19 @@ struct Stream {
 }
 
 impl Server {
-    async fn serve(mut self, opens: bool) -> Exit {
+    async fn serve(mut self, opens: bool) -> Result<Exit, CommandError> {
         let link = self.print_link().await;
         if opens {
-            match open::open(&self.io, &link).await {
-                Ok(opened) => self.opened = opened,
-                Err(failure) => return self.ended(&failure).await,
-            }
+            self.opened = open::open(&self.io, &link).await.map_err(ended)?;
         }
-        let exit = loop {
+        let error = loop {
             match self.next_call().await {
                 Ok(Some(call)) => self.take(call).await,
                 Ok(None) => self.is_stale = true,
-                Err(failure) => break self.ended(&failure).await,
+                Err(failure) => break ended(failure),
             }
             if self.is_interrupted {
-                break Exit::Interrupted;
+                break CommandError::interrupted();
             }
             let since = self.io.now().millis_since(self.looked);
             if since >= limits::WEB_STILL_MS || (self.is_stale && since >= limits::WEB_LOOK_MS) {
@@ -121,7 +114,7 @@ impl Server {
             }
         };
         self.forget_opened().await;
-        exit
+        Err(error)
     }
 
     /// Waits for a call; while pages want to know when to look again, also for a change, or until they
@@ -140,14 +133,6 @@ impl Server {
                 self.io.next_call(Some(left), self.lookout.folders()).await
             }
         }
-    }
-
-    async fn ended(&self, failure: &Failure) -> Exit {
-        if failure.is_interrupted() {
-            return Exit::Interrupted;
-        }
-        self.io.note(format!("error: {}", text::one_line(&failure.message))).await;
-        Exit::Refused
     }
 
     /// Says the link that lets one browser in, and returns it.
@@ -252,6 +237,14 @@ impl Server {
         if let Some(path) = self.opened.take() {
             let _ = self.io.remove(&path).await;
         }
+    }
+}
+
+/// Ctrl-C is how a person ends the server.
+fn ended(failure: Failure) -> CommandError {
+    match failure.is_interrupted() {
+        true => CommandError::interrupted(),
+        false => failure.into(),
     }
 }
 

@@ -8,23 +8,18 @@ use onloop_effect::{Exit, Io};
 use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::approval::{self, Resolution};
 use onloop_engine::config;
+use onloop_engine::error::{CommandError, ErrorKind, exit_of};
 use onloop_sessions::handsoff::approval::ApprovalChoice;
 
 /// Asks until every call that waits was asked about once. With `resumes` each session is resumed
 /// after its answer, and the calls that it then defers are asked about as well.
 ///
 /// Exits with 3 if a question was not answered; that call keeps waiting.
-pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Exit {
+pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Result<Exit, CommandError> {
     let (mut asked, mut warned) = (BTreeSet::new(), false);
     let mut exit = Exit::Done;
     loop {
-        let Waiting { calls, unreadable } = match pending::list(io).await {
-            Ok(waiting) => waiting,
-            Err(failure) => {
-                io.note(format!("error: {failure}")).await;
-                return Exit::Refused;
-            }
-        };
+        let Waiting { calls, unreadable } = pending::list(io).await?;
         if !std::mem::replace(&mut warned, true) {
             warn(io, &unreadable).await;
         }
@@ -45,20 +40,19 @@ pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Exit {
             }
         };
         match pending::answer(io, &call.id, choice, Some(&by)).await {
-            Ok(call) => match go_on(io, &call, choice, resumes).await {
+            Ok(call) => match exit_of(io, go_on(io, &call, choice, resumes).await).await {
                 Exit::Done => {}
-                Exit::Interrupted => return Exit::Interrupted,
+                Exit::Interrupted => return Ok(Exit::Interrupted),
                 other => exit = other,
             },
             // Somebody answered otherwise, or the session is gone.
             Err(failure) => {
-                io.note(format!("error: {failure}")).await;
-                exit = Exit::Failed;
+                exit = CommandError::from(failure).of_kind(ErrorKind::Failed).report(io).await;
             }
         }
     }
     if asked.is_empty() {
         io.note("no call waits for an answer").await;
     }
-    exit
+    Ok(exit)
 }

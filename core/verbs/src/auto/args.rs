@@ -10,7 +10,9 @@ use onloop_auto::{Profile, UnknownName, named};
 use onloop_engine::choose_agent::AgentArgs;
 use onloop_engine::choose_agent::names;
 use onloop_engine::conduct_args::ConductArgs;
+use onloop_engine::error::CommandError;
 use onloop_syntax::limits;
+use onloop_syntax::text;
 use onloop_workflow::duration;
 
 /// Arguments of `onloop auto`.
@@ -295,6 +297,12 @@ impl AutoRunArgs {
             LoopRunner::Onloop => TaskForm::Workflow,
         };
         Ok(ChildCommand { agent, timeout_ms, form, listen })
+    }
+}
+
+impl From<InvalidArgs> for CommandError {
+    fn from(invalid: InvalidArgs) -> CommandError {
+        CommandError::usage(text::one_line(&invalid.to_string()))
     }
 }
 

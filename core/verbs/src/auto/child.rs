@@ -13,6 +13,7 @@ use onloop_auto::record::Dispatch;
 use onloop_effect::{
     Capture, Durability, Expect, Failure, FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus,
 };
+use onloop_engine::error::CommandError;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -83,7 +84,8 @@ impl ChildCommand {
             .timeout_ms(self.timeout_ms)
             .capture_bytes(limits::AUTO_ANSWER_BYTES)
             .label(format!("cycle {}: {target}", dispatch.cycle));
-        if survivors::end(io).await.is_err() {
+        if let Err(error) = survivors::end(io).await {
+            error.report(io).await;
             return ChildOutcome::Unavailable;
         }
         let ended = match listened {
@@ -100,7 +102,8 @@ impl ChildCommand {
             Ok(outcome) => outcome,
             Err(failure) if failure.is_interrupted() => ChildOutcome::Cancelled,
             Err(failure) if failure.is_not_found() || failure.kind == FailureKind::Unsupported => {
-                io.note(format!("error: cannot start `{}`: {failure}", self.agent.name())).await;
+                let what = format!("cannot start `{}`", self.agent.name());
+                CommandError::from(failure).context(what).report(io).await;
                 ChildOutcome::Unavailable
             }
             Err(failure) => ChildOutcome::Failed(failure.message),

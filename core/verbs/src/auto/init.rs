@@ -3,23 +3,20 @@
 use super::args::AutoInitArgs;
 use onloop_auto::templates;
 use onloop_effect::{Durability, Exit, Expect, Failure, FailureKind, Io, OptionalExt};
+use onloop_engine::error::CommandError;
 use onloop_syntax::limits;
 
 const GITIGNORE: &str = ".gitignore";
 
 /// Lays out `.ai/`. A file that is there stays as it is.
-pub async fn init(io: Io, args: AutoInitArgs) -> Exit {
+pub async fn init(io: Io, args: AutoInitArgs) -> Result<Exit, CommandError> {
     for (path, text) in templates::FILES {
-        match lay(&io, path, text, args.dry_run).await {
-            Ok(done) => io.result(format!("{done} {path}\n")).await,
-            Err(failure) => return refused(&io, path, &failure).await,
-        }
+        let done = lay(&io, path, text, args.dry_run).await.map_err(unwritten(path))?;
+        io.result(format!("{done} {path}\n")).await;
     }
-    match ignore(&io, args.dry_run).await {
-        Ok(done) => io.result(format!("{done} {GITIGNORE}\n")).await,
-        Err(failure) => return refused(&io, GITIGNORE, &failure).await,
-    }
-    Exit::Done
+    let done = ignore(&io, args.dry_run).await.map_err(unwritten(GITIGNORE))?;
+    io.result(format!("{done} {GITIGNORE}\n")).await;
+    Ok(Exit::Done)
 }
 
 /// Writes a file unless it exists; the result in one word.
@@ -56,7 +53,6 @@ async fn ignore(io: &Io, is_dry: bool) -> Result<&'static str, Failure> {
     Ok("changed")
 }
 
-async fn refused(io: &Io, path: &str, failure: &Failure) -> Exit {
-    io.note(format!("error: cannot write `{path}`: {failure}")).await;
-    Exit::Refused
+fn unwritten(path: &str) -> impl Fn(Failure) -> CommandError {
+    move |failure| CommandError::from(failure).context(format!("cannot write `{path}`"))
 }

@@ -12,6 +12,7 @@ use onloop_auto::record::Dispatch;
 use onloop_auto::task::{TaskEnd, TaskResult, TasksLeft, finished_answer, workflow_path};
 use onloop_effect::{Durability, Exit, Expect, Failure, FailureKind, Io, Version};
 use onloop_engine::conduct_args::ConductArgs;
+use onloop_engine::error::exit_of;
 use onloop_engine::find_run::{Found, find_all, is_of};
 use onloop_engine::resume_run::{ResumeArgs, resume_run};
 use onloop_engine::run_workflow::{RunArgs, run_workflow};
@@ -108,7 +109,7 @@ impl NativeLoop {
         // Standard output carries tokens and nothing else.
         let io = io.with_results_as_notes();
         let conduct = self.conduct.clone();
-        match unfinished {
+        let ended = match unfinished {
             Some(latest) => {
                 let run = Some(latest.run.id.clone());
                 resume_run(&io, &ResumeArgs { run, conduct, ..ResumeArgs::default() }).await
@@ -126,7 +127,8 @@ impl NativeLoop {
                 };
                 run_workflow(&io, &args).await
             }
-        }
+        };
+        exit_of(&io, ended).await
     }
 }
 

@@ -5,7 +5,8 @@ use super::args::{AutoRunArgs, RehearseArgs, RuleArgs};
 use super::run::run_with_children;
 use onloop_auto::{LOCK_PATH, Profile, UnknownName, named};
 use onloop_documents::auto::{Rehearsal, RehearsalError, Scenario, to_line};
-use onloop_effect::{Exit, Io, Program, Reply, Start, Turn};
+use onloop_effect::{Exit, Io, Reply, Start, Turn};
+use onloop_engine::error::{CommandError, ErrorKind, verb_program};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -15,29 +16,24 @@ mod stage;
 use stage::Stage;
 
 /// Plays every scenario of a file and prints what the run would have said.
-pub async fn rehearse(io: Io, args: RehearseArgs) -> Exit {
+pub async fn rehearse(io: Io, args: RehearseArgs) -> Result<Exit, CommandError> {
     if args.file != "-" {
-        return match io.read(&args.file, limits::SCENARIO_FILE_BYTES).await {
-            Ok((bytes, _)) => {
-                answer_lines(&io, &bytes).await;
-                Exit::Done
-            }
-            Err(failure) => {
-                io.note(format!("error: cannot read `{}`: {failure}", args.file)).await;
-                Exit::Usage
-            }
-        };
+        let read = io.read(&args.file, limits::SCENARIO_FILE_BYTES).await;
+        let (bytes, _) = read.map_err(|failure| {
+            let error = CommandError::from(failure).of_kind(ErrorKind::Usage);
+            error.context(format!("cannot read `{}`", text::one_line(&args.file)))
+        })?;
+        answer_lines(&io, &bytes).await;
+        return Ok(Exit::Done);
     }
     loop {
-        match io.read_input(limits::SCENARIO_LINE_BYTES).await {
-            Ok(chunk) if chunk.is_empty() => return Exit::Done,
-            Ok(chunk) => answer_lines(&io, &chunk).await,
-            Err(failure) if failure.is_interrupted() => return Exit::Interrupted,
-            Err(failure) => {
-                io.note(format!("error: cannot read standard input: {failure}")).await;
-                return Exit::Refused;
-            }
+        let chunk = io.read_input(limits::SCENARIO_LINE_BYTES).await;
+        let chunk =
+            chunk.map_err(|f| CommandError::from(f).context("cannot read standard input"))?;
+        if chunk.is_empty() {
+            return Ok(Exit::Done);
         }
+        answer_lines(&io, &chunk).await;
     }
 }
 
@@ -100,7 +96,7 @@ fn play(scenario: Scenario) -> Result<Stage, InvalidScenario> {
         ..AutoRunArgs::default()
     };
     let start = Start { now, ..Start::example(["onloop", "auto"]) };
-    let mut program = Program::new(start, |io| run_with_children(io, args));
+    let mut program = verb_program(start, |io| run_with_children(io, args));
     let mut stage = Stage::new(now, scenario);
     let mut reply = None;
     while let Turn::Request(request) = program.resume(reply) {

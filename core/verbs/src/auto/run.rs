@@ -13,17 +13,17 @@ use onloop_auto::record::{Assignment, Auto, AutoEvent, Dispatch};
 use onloop_auto::{Profile, Target};
 use onloop_effect::{Exit, Io, Start};
 use onloop_engine::choose_agent::{first_on_path, on_path};
-use onloop_syntax::text;
+use onloop_engine::error::CommandError;
 
 /// Runs planner and loop in turns until the run ends.
-pub async fn run(io: Io, args: AutoRunArgs) -> Exit {
+pub async fn run(io: Io, args: AutoRunArgs) -> Result<Exit, CommandError> {
     let native = args.native_loop();
     run_with(io, args, native, Some(LISTEN)).await
 }
 
 /// The same where every child is another program. Whoever only needs this does not get the code
 /// that runs workflows: it is a third of the WebAssembly module without a command line.
-pub(super) async fn run_with_children(io: Io, args: AutoRunArgs) -> Exit {
+pub(super) async fn run_with_children(io: Io, args: AutoRunArgs) -> Result<Exit, CommandError> {
     run_with::<Infallible>(io, args, None, None).await
 }
 
@@ -32,18 +32,9 @@ async fn run_with<W: WorkflowRunner>(
     args: AutoRunArgs,
     native: Option<W>,
     listen: Option<Listen>,
-) -> Exit {
-    let prepared = args
-        .rules
-        .profile()
-        .and_then(|profile| Ok((profile, args.child_command(io.env("ONLOOP_AGENT"), listen)?)));
-    let (profile, child) = match prepared {
-        Ok(prepared) => prepared,
-        Err(invalid) => {
-            io.note(format!("error: {}", text::one_line(&invalid.to_string()))).await;
-            return Exit::Usage;
-        }
-    };
+) -> Result<Exit, CommandError> {
+    let profile = args.rules.profile()?;
+    let child = args.child_command(io.env("ONLOOP_AGENT"), listen)?;
     let child = match profile {
         // It starts nobody.
         Profile::Route => child,
@@ -59,7 +50,7 @@ async fn run_with<W: WorkflowRunner>(
         can_dispatch: child.is_some() || native.is_some(),
     };
     let workspace = Workspace::new(&io, args.rules.health(), Speech::Immediate);
-    to_the_end(&io, workspace, assignment, Cast { native, child }).await
+    Ok(to_the_end(&io, workspace, assignment, Cast { native, child }).await)
 }
 
 /// The agent, if it is there; where none was asked for, the first one on this machine, as for a run.
@@ -75,11 +66,10 @@ async fn present(
             if !on_path(io, preset.program).await =>
         {
             let name = preset.program;
-            io.note(format!(
-                "error: the agent `{name}` is not on PATH; install it, or name another one with \
-                 --agent"
-            ))
-            .await;
+            CommandError::usage(format!("the agent `{name}` is not on PATH"))
+                .fix("install it, or name another one with --agent")
+                .report(io)
+                .await;
             None
         }
         Some(child) => Some(child),
@@ -105,7 +95,7 @@ async fn present(
 }
 
 /// One routing pass; starts nothing.
-pub async fn route(io: Io, args: RouteArgs) -> Exit {
+pub async fn route(io: Io, args: RouteArgs) -> Result<Exit, CommandError> {
     let assignment = Assignment {
         run: run_id(io.start()),
         argument: args.argument.join(" "),
@@ -115,7 +105,7 @@ pub async fn route(io: Io, args: RouteArgs) -> Exit {
     };
     let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Immediate);
     let nobody = Cast::<Infallible> { native: None, child: None };
-    to_the_end(&io, workspace, assignment, nobody).await
+    Ok(to_the_end(&io, workspace, assignment, nobody).await)
 }
 
 async fn to_the_end<W: WorkflowRunner>(
@@ -178,8 +168,10 @@ impl<W: WorkflowRunner> Cast<W> {
             Some(child) => child.run(io, run, dispatch).await,
             None => {
                 let target = dispatch.target.as_str();
-                let how = "name one with `--agent NAME` or `--agent-command LINE`";
-                io.note(format!("error: there is no agent for `{target}`; {how}")).await;
+                CommandError::usage(format!("there is no agent for `{target}`"))
+                    .fix("name one with `--agent NAME` or `--agent-command LINE`")
+                    .report(io)
+                    .await;
                 ChildOutcome::Unavailable
             }
         }

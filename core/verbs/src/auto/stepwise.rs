@@ -1,8 +1,6 @@
 //! `onloop auto begin` and `onloop auto resume`: one child at a time, for hosts that start
 //! the children themselves.
 
-use std::fmt;
-
 use super::args::{AutoResumeArgs, BeginArgs};
 use super::child::log_path;
 use super::drive::{AutoHalt, advance, take};
@@ -16,6 +14,7 @@ use onloop_auto::record::{
 use onloop_auto::{RUNTIME_FOLDER, STATE_PATH};
 use onloop_documents::auto::{AutoDocument, HostLine, InvalidState, to_line};
 use onloop_effect::{Durability, Exit, Expect, Failure, Io, OptionalExt};
+use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -23,11 +22,8 @@ use onloop_syntax::text;
 const GUARD_WAIT_MS: u64 = 2000;
 
 /// Begins a run and goes up to its first child.
-pub async fn begin(io: Io, args: BeginArgs) -> Exit {
-    let profile = match args.rules.profile() {
-        Ok(profile) => profile,
-        Err(invalid) => return refuse(&io, Exit::Usage, &invalid).await,
-    };
+pub async fn begin(io: Io, args: BeginArgs) -> Result<Exit, CommandError> {
+    let profile = args.rules.profile()?;
     let auto = Auto::begin(Assignment {
         run: run_id(io.start()),
         argument: args.argument,
@@ -36,32 +32,24 @@ pub async fn begin(io: Io, args: BeginArgs) -> Exit {
         can_dispatch: !args.no_subagents,
     });
     let workspace = Workspace::new(&io, args.rules.health(), Speech::Held(String::new()));
-    go_on(&io, workspace, auto).await
+    Ok(go_on(&io, workspace, auto).await)
 }
 
 /// Takes a child's answer and goes up to the next child or the end.
-pub async fn resume(io: Io, args: AutoResumeArgs) -> Exit {
+pub async fn resume(io: Io, args: AutoResumeArgs) -> Result<Exit, CommandError> {
     let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Held(String::new()));
     let mut workspace = workspace.waiting_for_guard(GUARD_WAIT_MS);
-    if let Err(failure) = workspace.hold_guard().await {
-        return refuse(&io, Exit::Refused, &failure).await;
-    }
-    let auto = match load(&io).await {
-        Ok(auto) => auto,
-        Err(error) => return refuse(&io, error.exit(), &error).await,
-    };
+    workspace.hold_guard().await?;
+    let auto = load(&io).await?;
     let AutoNext::Dispatch(dispatch) = auto.next() else {
-        let error = ResumeError::NotWaiting;
-        return refuse(&io, error.exit(), &error).await;
+        return Err(ResumeError::NotWaiting.into());
     };
-    let outcome = match outcome(&io, &args, &auto.assignment().run, dispatch).await {
-        Ok(Some(outcome)) => outcome,
-        Ok(None) => return remind(&io, workspace, &auto.assignment().run, dispatch).await,
-        Err(error) => return refuse(&io, error.exit(), &error).await,
+    let Some(outcome) = outcome(&io, &args, &auto.assignment().run, dispatch).await? else {
+        return remind(&io, workspace, &auto.assignment().run, dispatch).await;
     };
     let event = AutoEvent::ChildFinished { cycle: dispatch.cycle, outcome };
     let auto = take(&mut workspace, &auto, event).await;
-    go_on(&io, workspace, auto).await
+    Ok(go_on(&io, workspace, auto).await)
 }
 
 /// Why a run cannot be resumed.
@@ -86,17 +74,18 @@ enum ResumeError {
     UnreadableAnswer(Failure),
 }
 
-impl ResumeError {
-    fn exit(&self) -> Exit {
-        match self {
+impl From<ResumeError> for CommandError {
+    fn from(error: ResumeError) -> CommandError {
+        let kind = match error {
             ResumeError::NothingStored
             | ResumeError::UnknownFailure(_)
             | ResumeError::OtherChild(_)
-            | ResumeError::UnreadableAnswer(_) => Exit::Usage,
+            | ResumeError::UnreadableAnswer(_) => ErrorKind::Usage,
             ResumeError::Unreadable(_) | ResumeError::Invalid(_) | ResumeError::NotWaiting => {
-                Exit::Refused
+                ErrorKind::Refused
             }
-        }
+        };
+        CommandError::new(kind, text::one_line(&error.to_string()))
     }
 }
 
@@ -122,8 +111,7 @@ async fn go_on(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit {
             }
             // Nobody could resume what is not stored.
             Err(failure) => {
-                let message = format!("cannot store the run: {failure}");
-                io.note(format!("error: {}", text::one_line(&message))).await;
+                CommandError::from(failure).context("cannot store the run").report(io).await;
                 auto = take(&mut workspace, &waiting, AutoEvent::Aborted).await;
             }
         }
@@ -131,17 +119,22 @@ async fn go_on(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit {
 }
 
 /// Renews the lock and prints the dispatch of the child again that the run waits for.
-async fn remind(io: &Io, mut workspace: Workspace, run: &str, dispatch: &Dispatch) -> Exit {
+async fn remind(
+    io: &Io,
+    mut workspace: Workspace,
+    run: &str,
+    dispatch: &Dispatch,
+) -> Result<Exit, CommandError> {
     match workspace.refresh_lock(run).await {
         LockWritten::Ours => {
             io.result(dispatch_line(io, run, dispatch)).await;
-            Exit::Done
+            Ok(Exit::Done)
         }
-        LockWritten::Lost => {
-            let message = "another run has taken the lock; this one ends with its child's answer";
-            refuse(io, AutoEnding::LockHeld.exit(), &message).await
-        }
-        LockWritten::Failed(why) => refuse(io, Exit::Refused, &why).await,
+        LockWritten::Lost => Err(CommandError::new(
+            ErrorKind::Custom(AutoEnding::LockHeld.exit().code()),
+            "another run has taken the lock; this one ends with its child's answer",
+        )),
+        LockWritten::Failed(why) => Err(CommandError::refused(why)),
     }
 }
 
@@ -212,9 +205,4 @@ fn result_path(run: &str, dispatch: &Dispatch) -> String {
 /// Whether a path looks like one that [`result_path`] made.
 fn is_result_path(path: &str) -> bool {
     path.contains(&format!("{RUNTIME_FOLDER}/logs/")) && path.ends_with(".result.md")
-}
-
-async fn refuse(io: &Io, exit: Exit, error: &impl fmt::Display) -> Exit {
-    io.note(format!("error: {}", text::one_line(&error.to_string()))).await;
-    exit
 }

@@ -3,21 +3,16 @@
 use std::collections::BTreeMap;
 
 use onloop_effect::{Exit, Failure, GitRequest, Io, NamedCheckpoint};
+use onloop_engine::error::CommandError;
 use onloop_engine::store::{Store, StoreError};
 use onloop_run::{CheckpointKind, Disposition, Run, is_run_id};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
 /// Removes the checkpoints of runs whose work is in a branch, and of finished runs that are old.
-pub(super) async fn prune(io: &Io) -> Exit {
-    match remove(io).await {
-        Ok(()) => Exit::Done,
-        Err(failure) if failure.is_interrupted() => Exit::Interrupted,
-        Err(failure) => {
-            io.note(format!("error: {}", text::printable(&failure.message))).await;
-            Exit::Refused
-        }
-    }
+pub(super) async fn prune(io: &Io) -> Result<Exit, CommandError> {
+    remove(io).await?;
+    Ok(Exit::Done)
 }
 
 async fn remove(io: &Io) -> Result<(), Failure> {

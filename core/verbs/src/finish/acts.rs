@@ -4,8 +4,9 @@
 use super::plan::{self, Wish};
 use super::pull_request;
 use super::scene::{Scene, TargetBranch};
-use super::{FinishError, refuse, verified};
-use onloop_effect::{Failure, FailureKind, GitRequest, Io, OptionalExt};
+use super::verified;
+use onloop_effect::{Failure, GitRequest, Io, OptionalExt};
+use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::rescue::rescue_records;
 use onloop_engine::store::Store;
 use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, PullRequest, Run};
@@ -28,7 +29,7 @@ pub(super) async fn look(
     scene: &Scene,
     intent: &FinishIntent,
     wish: &Wish,
-) -> Result<HowFar, FinishError> {
+) -> Result<HowFar, CommandError> {
     let act = &intent.act;
     let target = match act {
         FinishAct::Merge { target, .. } => Some(target.as_str()),
@@ -56,7 +57,7 @@ pub(super) async fn look(
     if same {
         return match wish.objection() {
             None => Ok(HowFar::GoOn),
-            Some(objection) => refuse(objection),
+            Some(objection) => Err(objection),
         };
     }
     if has_begun(io, run, scene, act).await? {
@@ -70,7 +71,7 @@ async fn has_begun(
     run: &Run,
     scene: &Scene,
     act: &FinishAct,
-) -> Result<bool, FinishError> {
+) -> Result<bool, CommandError> {
     let worktree_gone = run.place.worktree_path.is_some() && scene.worktree.is_none();
     Ok(match act {
         FinishAct::Merge { commit, target } => {
@@ -100,7 +101,7 @@ pub(super) async fn perform(
     store: Store,
     scene: &Scene,
     intent: &FinishIntent,
-) -> Result<Store, FinishError> {
+) -> Result<Store, CommandError> {
     let notes = intent.notes.clone();
     let (mut store, outcome) = match &intent.act {
         FinishAct::Merge { commit, target } => merge(io, store, scene, commit, target).await?,
@@ -121,18 +122,18 @@ async fn merge(
     scene: &Scene,
     commit: &str,
     target: &str,
-) -> Result<(Store, FinishOutcome), FinishError> {
+) -> Result<(Store, FinishOutcome), CommandError> {
     if !is_merged(io, scene, commit, target).await? {
         if scene.commit.is_none() {
             let word = text::shell_word(&scene.branch);
-            return refuse(format!(
-                "Branch {} is gone and {target} does not have its commit; this brings it back:\n  \
-                 git branch {word} {commit}",
+            return Err(CommandError::failed(format!(
+                "branch `{}` is gone and `{target}` does not have its commit",
                 scene.branch
-            ));
+            ))
+            .fix_by("bring it back", format!("git branch {word} {commit}")));
         }
         if let Some(objection) = plan::in_the_way(scene) {
-            return refuse(objection);
+            return Err(objection);
         }
         let request = GitRequest::Merge {
             cwd: scene.home.clone(),
@@ -141,7 +142,7 @@ async fn merge(
             into: target.to_owned(),
         };
         if let Err(failure) = io.git(request).await {
-            let what = "Merge failed. HOTL left the execution branch/worktree intact.";
+            let what = "merge failed; HOTL left the execution branch/worktree intact";
             return Err(give_up(&mut store, what, failure).await);
         }
     }
@@ -159,13 +160,13 @@ async fn discard(
     mut store: Store,
     scene: &Scene,
     commit: Option<&str>,
-) -> Result<(Store, FinishOutcome), FinishError> {
+) -> Result<(Store, FinishOutcome), CommandError> {
     if scene.is_shared() {
         let target = scene.target(io, store.run(), None).await?;
         let TargetBranch { name, .. } = plan::demand_target(scene, target.as_ref())?;
         let (cwd, branch) = (scene.home.clone(), name.clone());
         if let Err(failure) = io.git(GitRequest::Switch { cwd, branch, create: false }).await {
-            let what = format!("Could not switch to {name}; nothing was discarded.");
+            let what = format!("could not switch to `{name}`; nothing was discarded");
             return Err(give_up(&mut store, &what, failure).await);
         }
         store.note(format!("Switched {} to {name}", scene.home));
@@ -184,19 +185,18 @@ async fn publish(
     commit: &str,
     remote: &str,
     pull_request: &PullRequest,
-) -> Result<(Store, FinishOutcome), FinishError> {
+) -> Result<(Store, FinishOutcome), CommandError> {
     let branch = &scene.branch;
     let pushed = match is_pushed(io, scene, commit, remote).await {
         Ok(pushed) => pushed,
         Err(failure) => {
-            let what = format!("Could not ask {remote} for {branch}; nothing was published.");
+            let what = format!("could not ask `{remote}` for `{branch}`; nothing was published");
             return Err(give_up(&mut store, &what, failure).await);
         }
     };
     if !pushed {
-        if let Some(why) = verified::other_hook(io, &store, scene, remote).await? {
-            let failure = Failure::new(FailureKind::Denied, why);
-            return Err(give_up(&mut store, &format!("{branch} was not published."), failure).await);
+        if let Some(error) = verified::other_hook(io, &store, scene, remote).await? {
+            return Err(give_up(&mut store, &format!("`{branch}` was not published"), error).await);
         }
         let cwd = scene.home.clone();
         let request = GitRequest::Push { cwd, remote: remote.to_owned(), branch: branch.clone() };
@@ -231,7 +231,7 @@ async fn unpublished(
     scene: &Scene,
     (commit, remote): (&str, &str),
     failure: Failure,
-) -> Result<(), FinishError> {
+) -> Result<(), CommandError> {
     if failure.is_interrupted() {
         return Err(failure.into());
     }
@@ -242,29 +242,27 @@ async fn unpublished(
             store.note(format!("warning: {remote} has {branch}, but:\n  {message}"));
             Ok(())
         }
-        Ok(false) => Err(give_up(store, &format!("{branch} was not published."), failure).await),
+        Ok(false) => Err(give_up(store, &format!("`{branch}` was not published"), failure).await),
         Err(asking) if asking.is_interrupted() => Err(asking.into()),
-        Err(_) => refuse(format!(
-            "It is not known whether {branch} was published. The same command asks the remote \
-             first.\n  {}",
-            text::printable(&failure.message).trim_end().replace('\n', "\n  ")
-        )),
+        Err(_) => Err(CommandError::from(failure)
+            .context(format!("it is not known whether `{branch}` was published"))
+            .fix("run the same command again; it asks the remote first")),
     }
 }
 
 /// Records that what was intended did not happen.
-async fn give_up(store: &mut Store, what: &str, failure: Failure) -> FinishError {
-    if failure.is_interrupted() {
-        return failure.into();
+async fn give_up(store: &mut Store, what: &str, why: impl Into<CommandError>) -> CommandError {
+    let error = why.into();
+    if error.kind() == ErrorKind::Interrupted {
+        return error;
     }
-    let reason = text::ellipsis(&text::one_line(&failure.message), 500);
-    let message = text::printable(&failure.message).trim_end().replace('\n', "\n  ");
+    let reason = text::ellipsis(&text::one_line(&error.to_string()), 500);
     if let Err(refusal) = store.apply(Event::FinishAbandoned { reason }) {
         return refusal.into();
     }
     match store.commit().await {
-        Ok(()) => FinishError::Refused(format!("{what}\n  {message}")),
-        Err(error) => FinishError::Refused(format!("{what}\n  {message}\n  {error}")),
+        Ok(()) => error.context(what),
+        Err(unwritten) => CommandError::from(unwritten).context(error.to_string()).context(what),
     }
 }
 
@@ -274,7 +272,7 @@ async fn put_away(
     store: Store,
     scene: &Scene,
     disposition: Disposition,
-) -> Result<(Store, FinishOutcome), FinishError> {
+) -> Result<(Store, FinishOutcome), CommandError> {
     let mut outcome = FinishOutcome::new(disposition);
     let Some(recorded) = store.run().place.worktree_path.clone() else {
         return Ok((store, outcome));
@@ -304,15 +302,12 @@ async fn put_away(
     Ok((store, outcome))
 }
 
-fn half_way(store: &Store, failure: Failure) -> FinishError {
-    let run = store.run();
-    let command = run.finish_intent.as_ref().map(|intent| intent.act.command(&run.id));
-    match (failure.kind, command) {
-        (FailureKind::Interrupted, _) | (_, None) => failure.into(),
-        (_, Some(command)) => FinishError::Refused(format!(
-            "{}\n  When that is fixed, this goes on where it stopped:\n  {command}",
-            text::printable(&failure.message).trim_end()
-        )),
+fn half_way(store: &Store, why: impl Into<CommandError>) -> CommandError {
+    let (run, error) = (store.run(), why.into());
+    match &run.finish_intent {
+        Some(intent) if error.kind() != ErrorKind::Interrupted => error
+            .fix_by("when that is fixed, continue where it stopped", intent.act.command(&run.id)),
+        Some(_) | None => error,
     }
 }
 
@@ -325,7 +320,7 @@ async fn delete_branch(
     scene: &Scene,
     commit: Option<&str>,
     disposition: Disposition,
-) -> Result<&'static str, FinishError> {
+) -> Result<&'static str, CommandError> {
     let branch = &scene.branch;
     let here = io.git_survey(&scene.home, branch).await?.repository;
     let holder = here.as_ref().and_then(|here| here.target_checked_out_at.clone());
@@ -334,13 +329,13 @@ async fn delete_branch(
         return Ok("kept");
     }
     let moved = (Some(now.as_str()) != commit)
-        .then(|| format!("Branch {branch} has other commits now ({now})"));
+        .then(|| CommandError::failed(format!("branch `{branch}` has other commits now ({now})")));
     let held = holder.map(|at| plan::held(branch, &at));
     if let Some(why) = moved.or(held) {
         if disposition == Disposition::Discarded {
-            return Err(half_way(store, Failure::new(FailureKind::Conflict, why)));
+            return Err(half_way(store, why));
         }
-        store.note(format!("{why}; it was kept"));
+        store.note(format!("note: {why}; it was kept"));
         return Ok("kept");
     }
     let request = GitRequest::DeleteBranch { cwd: scene.home.clone(), branch: branch.clone() };

@@ -1,8 +1,9 @@
 //! From what is asked and where the work is to what will be done, or why it will not.
 
 use super::scene::{MainCheckout, Scene, TargetBranch};
-use super::{DispositionWord, FinishArgs, FinishError, refuse};
+use super::{DispositionWord, FinishArgs};
 use onloop_effect::BranchName;
+use onloop_engine::error::CommandError;
 use onloop_run::{Disposition, FinishAct, PullRequest, Run};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -25,7 +26,7 @@ pub(super) struct Wish {
 
 impl Wish {
     /// Reads the command line; otherwise what is wrong with it.
-    pub(super) fn read(args: &FinishArgs) -> Result<Wish, FinishError> {
+    pub(super) fn read(args: &FinishArgs) -> Result<Wish, CommandError> {
         let disposition = match args.disposition {
             DispositionWord::Keep => Disposition::Kept,
             DispositionWord::Merge => Disposition::Merged,
@@ -40,7 +41,8 @@ impl Wish {
             && !is_web_address(url)
         {
             let url = text::ellipsis(&text::one_line(url), 200);
-            return refuse(format!("--pr-url must be an http or https address, got: {url}"));
+            let what = format!("--pr-url must be an http or https address, got: {url}");
+            return Err(CommandError::failed(what));
         }
         Ok(Wish {
             disposition,
@@ -88,9 +90,11 @@ impl Wish {
     }
 
     /// What stands against it wherever the work is.
-    pub(super) fn objection(&self) -> Option<String> {
-        (self.disposition == Disposition::Discarded && !self.confirmed)
-            .then(|| "Discard is destructive. Re-run with --confirm discard.".to_owned())
+    pub(super) fn objection(&self) -> Option<CommandError> {
+        (self.disposition == Disposition::Discarded && !self.confirmed).then(|| {
+            CommandError::failed("discarding the work is destructive")
+                .fix("run this again with --confirm discard")
+        })
     }
 }
 
@@ -102,23 +106,22 @@ pub(super) fn is_web_address(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_graphic())
 }
 
-fn demand_name(flag: &str, name: &str) -> Result<(), FinishError> {
+fn demand_name(flag: &str, name: &str) -> Result<(), CommandError> {
     match name.parse::<BranchName>() {
         Ok(_) => Ok(()),
         Err(why) => {
             let name = text::ellipsis(&text::one_line(name), 200);
-            refuse(format!("{flag}: `{name}` is not a name that git accepts: it {why}"))
+            let what = format!("{flag}: `{name}` is not a name that git accepts: it {why}");
+            Err(CommandError::failed(what))
         }
     }
 }
 
 /// Why nothing but keeping is possible.
-pub(super) fn no_branch(run: &Run) -> String {
+pub(super) fn no_branch(run: &Run) -> CommandError {
     let id = &run.id;
-    format!(
-        "Run {id} has no branch in a git repository; only keeping it is possible:\n  \
-             onloop finish {id} keep"
-    )
+    CommandError::failed(format!("run `{id}` has no branch in a git repository"))
+        .fix_by("keep it, which is all that is possible", format!("onloop finish {id} keep"))
 }
 
 /// What will be done; otherwise why not.
@@ -127,12 +130,12 @@ pub(super) fn plan(
     scene: &Scene,
     wish: &Wish,
     target: Option<&TargetBranch>,
-) -> Result<FinishAct, FinishError> {
+) -> Result<FinishAct, CommandError> {
     match wish.disposition {
         Disposition::Merged => plan_merge(scene, wish, target),
         Disposition::Published => plan_publish(scene, wish, target),
         Disposition::Discarded => plan_discard(run, scene, target),
-        Disposition::Kept => refuse("Keeping the work changes nothing".to_owned()),
+        Disposition::Kept => Err(CommandError::failed("keeping the work changes nothing")),
     }
 }
 
@@ -140,19 +143,19 @@ fn plan_merge(
     scene: &Scene,
     wish: &Wish,
     target: Option<&TargetBranch>,
-) -> Result<FinishAct, FinishError> {
+) -> Result<FinishAct, CommandError> {
     let commit = demand_commit(scene)?;
     let target = demand_target(scene, target)?;
     let main = demand_main(scene, wish.disposition)?;
     if let Some(at) = target.checked_out_at.as_ref().filter(|at| **at != main.root) {
         let name = &target.name;
-        return refuse(format!(
-            "Target branch {name} is checked out at {at}; merge it there by hand, or free it \
-             first"
-        ));
+        return Err(CommandError::failed(format!(
+            "target branch `{name}` is checked out at `{at}`"
+        ))
+        .fix("merge it there by hand, or free it first"));
     }
     if let Some(objection) = in_the_way(scene).or(worktree_objection(scene, wish.disposition)) {
-        return refuse(objection);
+        return Err(objection);
     }
     Ok(FinishAct::Merge { commit, target: target.name.clone() })
 }
@@ -161,7 +164,7 @@ fn plan_publish(
     scene: &Scene,
     wish: &Wish,
     target: Option<&TargetBranch>,
-) -> Result<FinishAct, FinishError> {
+) -> Result<FinishAct, CommandError> {
     let commit = demand_commit(scene)?;
     // Without a pull request the target is only something to remember.
     let named = wish.target.clone();
@@ -177,20 +180,19 @@ fn plan_discard(
     run: &Run,
     scene: &Scene,
     target: Option<&TargetBranch>,
-) -> Result<FinishAct, FinishError> {
+) -> Result<FinishAct, CommandError> {
     let branch = &scene.branch;
     if !scene.owns_branch {
-        return refuse(format!(
-            "Branch {branch} was not made for this run; nothing was discarded. Undo its commits \
-             yourself, or keep it:\n  onloop finish {} keep",
-            run.id
-        ));
+        let what = format!("branch `{branch}` was not made for this run; nothing was discarded");
+        return Err(CommandError::failed(what)
+            .fix("undo its commits yourself")
+            .fix_by("or keep it", format!("onloop finish {} keep", run.id)));
     }
     let main = demand_main(scene, Disposition::Discarded)?;
     if scene.is_shared() {
         // Uncommitted files of a shared checkout may be anybody's.
         if let Some(objection) = dirty_main(main) {
-            return refuse(objection);
+            return Err(objection);
         }
         demand_target(scene, target)?;
     }
@@ -198,70 +200,78 @@ fn plan_discard(
     let elsewhere = scene.held_at.as_ref().filter(|at| !own.contains(&Some(at)));
     let held = elsewhere.map(|at| held(branch, at));
     match held.or(worktree_objection(scene, Disposition::Discarded)) {
-        Some(objection) => refuse(objection),
+        Some(objection) => Err(objection),
         None => Ok(FinishAct::Discard { commit: scene.commit.clone() }),
     }
 }
 
 /// Why git would not delete a branch.
-pub(super) fn held(branch: &str, at: &str) -> String {
+pub(super) fn held(branch: &str, at: &str) -> CommandError {
     let folder = text::shell_word(at);
-    format!("Branch {branch} is checked out at {at}; free it: git -C {folder} switch --detach")
+    CommandError::failed(format!("branch `{branch}` is checked out at `{at}`"))
+        .fix_by("free it", format!("git -C {folder} switch --detach"))
 }
 
-fn demand_commit(scene: &Scene) -> Result<String, FinishError> {
-    let missing =
-        || FinishError::Refused(format!("Execution branch does not exist: {}", scene.branch));
-    scene.commit.clone().ok_or_else(missing)
+fn demand_commit(scene: &Scene) -> Result<String, CommandError> {
+    scene.commit.clone().ok_or_else(|| missing_branch(scene))
+}
+
+/// What is wrong where the run's branch is gone.
+pub(super) fn missing_branch(scene: &Scene) -> CommandError {
+    CommandError::failed(format!("execution branch `{}` does not exist", scene.branch))
 }
 
 pub(super) fn demand_target<'a>(
     scene: &Scene,
     target: Option<&'a TargetBranch>,
-) -> Result<&'a TargetBranch, FinishError> {
+) -> Result<&'a TargetBranch, CommandError> {
     match target {
-        None => refuse(match &scene.began_detached {
-            None => "No target branch was found; name one with --target-branch B".to_owned(),
-            Some(head) => format!(
-                "The run began at commit {head}, on no branch; name the branch that takes it in \
-                 with --target-branch B"
-            ),
-        }),
-        Some(target) if target.name == scene.branch => {
-            refuse(format!("Target branch must differ from the execution branch: {}", target.name))
+        None => {
+            let error = CommandError::failed("no target branch was found");
+            let error = match &scene.began_detached {
+                None => error,
+                Some(head) => {
+                    error.because(format!("the run began at commit {head}, on no branch"))
+                }
+            };
+            Err(error.fix("name the branch that takes it in with --target-branch B"))
         }
+        Some(target) if target.name == scene.branch => Err(CommandError::failed(format!(
+            "target branch must differ from the execution branch: `{}`",
+            target.name
+        ))),
         Some(target) if !target.exists => {
-            refuse(format!("Target branch does not exist: {}", target.name))
+            Err(CommandError::failed(format!("target branch `{}` does not exist", target.name)))
         }
         Some(target) => Ok(target),
     }
 }
 
-fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&MainCheckout, FinishError> {
+fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&MainCheckout, CommandError> {
     scene.main.as_ref().ok_or_else(|| {
         let verb = disposition.imperative();
-        FinishError::Refused(format!(
-            "The repository is bare: there is no checkout in which to {verb} and to keep the \
-             record; use keep or publish"
+        CommandError::failed(format!(
+            "the repository is bare: there is no checkout in which to {verb} and to keep the record"
         ))
+        .fix("use keep or publish")
     })
 }
 
 /// Why the main checkout cannot take the branch in. Where the run works there itself, what is not
 /// committed is its work.
-pub(super) fn in_the_way(scene: &Scene) -> Option<String> {
+pub(super) fn in_the_way(scene: &Scene) -> Option<CommandError> {
     let main = scene.main.as_ref().filter(|_| !scene.is_shared())?;
     dirty_main(main)
 }
 
 /// Why branches cannot be switched or merged in the main checkout.
-pub(super) fn dirty_main(main: &MainCheckout) -> Option<String> {
-    let what = format!("Uncommitted files in {} block this.", main.root);
+pub(super) fn dirty_main(main: &MainCheckout) -> Option<CommandError> {
+    let what = format!("uncommitted files in `{}` block this", main.root);
     (!main.dirty.is_empty()).then(|| listed(&what, &main.dirty))
 }
 
 /// Why the run's worktree cannot be removed.
-pub(super) fn worktree_objection(scene: &Scene, disposition: Disposition) -> Option<String> {
+pub(super) fn worktree_objection(scene: &Scene, disposition: Disposition) -> Option<CommandError> {
     let removes = match disposition {
         Disposition::Merged | Disposition::Discarded => true,
         Disposition::Kept | Disposition::Published => false,
@@ -269,7 +279,7 @@ pub(super) fn worktree_objection(scene: &Scene, disposition: Disposition) -> Opt
     let worktree = scene.worktree.as_ref().filter(|_| removes)?;
     let path = &worktree.path;
     if !worktree.others.is_empty() {
-        let what = format!("Other runs that have not ended work in {path}:");
+        let what = format!("other runs that have not ended work in `{path}`");
         return Some(listed(&what, &worktree.others));
     }
     if disposition == Disposition::Discarded {
@@ -281,19 +291,17 @@ pub(super) fn worktree_objection(scene: &Scene, disposition: Disposition) -> Opt
     if nested.is_empty() {
         return None;
     }
-    let what = format!("Repositories inside the worktree {path} would be lost; move them away:");
-    Some(listed(&what, &nested))
+    let what = format!("repositories inside the worktree `{path}` would be lost");
+    Some(listed(&what, &nested).fix("move them away"))
 }
 
-/// A list of file names, which may be anything.
-pub(super) fn listed(what: &str, names: &[String]) -> String {
-    let mut out = what.to_owned();
-    for name in names.iter().take(limits::DIRTY_FILES_LISTED) {
-        out += &format!("\n  {}", text::one_line(name));
-    }
+/// An error about files, whose names may be anything.
+pub(super) fn listed(what: &str, names: &[String]) -> CommandError {
+    let shown = names.iter().take(limits::DIRTY_FILES_LISTED).map(|name| text::one_line(name));
+    let error = CommandError::failed(what).listing(shown);
     match names.len().saturating_sub(limits::DIRTY_FILES_LISTED) {
-        0 => out,
-        more => out + &format!("\n  … and {more} more"),
+        0 => error,
+        more => error.listing([format!("… and {more} more")]),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Pull requests, with the program `gh`.
 
+use super::body;
 use super::plan::is_web_address;
 use super::scene::Scene;
-use super::{FinishError, body, refuse};
 use onloop_documents::attestation::decided;
 use onloop_effect::{Io, ProcessEnd, ProcessSpec, ProcessStatus};
+use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::store::Store;
 use onloop_engine::verify::private_names;
 use onloop_run::Run;
@@ -19,7 +20,7 @@ pub(super) async fn open(
     scene: &Scene,
     target: &str,
     perhaps_there: bool,
-) -> Result<String, FinishError> {
+) -> Result<String, CommandError> {
     let run = store.run();
     let ends = ["--base", target, "--head", &scene.branch];
     if perhaps_there {
@@ -40,7 +41,7 @@ pub(super) async fn open(
     let end = gh(io, run, scene, &args, text::prefix(&said, limits::PULL_REQUEST_BYTES).to_owned())
         .await?;
     if let (ProcessStatus::Exited(0), url) = (end.status, address(&end)) {
-        return url.map_or_else(|| refuse(unfinished(run, scene, "gh named no address")), Ok);
+        return url.map_or_else(|| Err(unfinished(run, scene, "gh named no address")), Ok);
     }
     let said = [end.stderr.text(), end.stdout.text()].join("\n");
     let said = match (said.trim(), end.status) {
@@ -51,7 +52,7 @@ pub(super) async fn open(
         }
         (said, _) => text::ellipsis(said, 2000),
     };
-    refuse(unfinished(run, scene, &said))
+    Err(unfinished(run, scene, &said))
 }
 
 async fn gh(
@@ -60,7 +61,7 @@ async fn gh(
     scene: &Scene,
     args: &[&str],
     input: String,
-) -> Result<ProcessEnd, FinishError> {
+) -> Result<ProcessEnd, CommandError> {
     let spec = ProcessSpec::argv(std::iter::once("gh").chain(args.iter().copied()))
         .in_folder(&scene.home)
         .without_env(private_names(io))
@@ -69,11 +70,11 @@ async fn gh(
         .label("gh");
     match io.process(spec).await {
         Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => {
-            Err(FinishError::Interrupted(None))
+            Err(CommandError::new(ErrorKind::Interrupted, "gh was interrupted"))
         }
         Ok(end) => Ok(end),
         Err(failure) if failure.is_not_found() => {
-            refuse(unfinished(run, scene, "the program `gh` is not installed"))
+            Err(unfinished(run, scene, "the program `gh` is not installed"))
         }
         Err(failure) => Err(failure.into()),
     }
@@ -86,14 +87,12 @@ fn address(end: &ProcessEnd) -> Option<String> {
     lines.find(|line| is_web_address(line)).map(str::to_owned)
 }
 
-fn unfinished(run: &Run, scene: &Scene, said: &str) -> String {
+fn unfinished(run: &Run, scene: &Scene, said: &str) -> CommandError {
     let intent = run.finish_intent.as_ref();
     let command = intent.map(|intent| intent.act.command(&run.id)).unwrap_or_default();
-    format!(
-        "{} is published, but no pull request was opened:\n  {}\nTry again:\n  {command}\n\
-         Or record it without one:\n  onloop finish {} publish --pr-url URL",
-        scene.branch,
-        said.replace('\n', "\n  "),
-        run.id
+    let what = format!("`{}` is published, but no pull request was opened", scene.branch);
+    CommandError::failed(what).because(said).fix_by("try again", command).fix_by(
+        "or record the address of one that is open",
+        format!("onloop finish {} publish --pr-url URL", run.id),
     )
 }

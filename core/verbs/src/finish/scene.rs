@@ -1,8 +1,8 @@
 //! Where the work of a run is: facts, gathered before anything is done with it.
 
-use super::FinishError;
 use onloop_effect::Io;
 use onloop_effect::Repository;
+use onloop_engine::error::CommandError;
 use onloop_engine::find_run::own_ids;
 use onloop_engine::store::{Store, StoreError};
 use onloop_run::Run;
@@ -65,7 +65,7 @@ pub(super) struct TargetBranch {
 }
 
 /// The folder in which runs of the same repository find each other.
-pub(super) async fn home(io: &Io, run: &Run) -> Result<String, FinishError> {
+pub(super) async fn home(io: &Io, run: &Run) -> Result<String, CommandError> {
     let root = &run.place.execution_root;
     let branch = run.place.branch.as_deref().unwrap_or_default();
     let Some(here) = io.git_survey(root, branch).await?.repository else { return Ok(root.clone()) };
@@ -77,7 +77,7 @@ pub(super) async fn home(io: &Io, run: &Run) -> Result<String, FinishError> {
 
 impl Scene {
     /// Looks around; `None`: the run has no branch in a repository.
-    pub(super) async fn survey(io: &Io, run: &Run) -> Result<Option<Scene>, FinishError> {
+    pub(super) async fn survey(io: &Io, run: &Run) -> Result<Option<Scene>, CommandError> {
         let Some(branch) = run.place.branch.clone() else { return Ok(None) };
         let root = &run.place.execution_root;
         let Some(here) = io.git_survey(root, &branch).await?.repository else { return Ok(None) };
@@ -111,7 +111,7 @@ impl Scene {
         io: &Io,
         run: &Run,
         named: Option<&str>,
-    ) -> Result<Option<TargetBranch>, FinishError> {
+    ) -> Result<Option<TargetBranch>, CommandError> {
         let likely = [run.place.source_branch.as_deref(), Some("main"), Some("master")];
         let candidates: Vec<&str> = match named {
             Some(name) => vec![name],
@@ -147,7 +147,7 @@ async fn own_worktree(
     run: &Run,
     here: &Repository,
     branch: &str,
-) -> Result<Option<Worktree>, FinishError> {
+) -> Result<Option<Worktree>, CommandError> {
     let Some(recorded) = &run.place.worktree_path else { return Ok(None) };
     let recorded = io.canonical(recorded).await.unwrap_or_else(|_| recorded.clone());
     let known = io.git_worktrees(&here.root).await?;

@@ -1,10 +1,10 @@
 //! What is merged or published is what was verified: the files of the last verified checkpoint,
 //! and nothing else.
 
-use super::plan::listed;
+use super::plan::{listed, missing_branch};
 use super::scene::{Scene, TargetBranch};
-use super::{FinishError, refuse};
-use onloop_effect::{Failure, FailureKind, GitRequest, Io, KeptWork};
+use onloop_effect::{Failure, GitRequest, Io, KeptWork};
+use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::keep::{left_out_line, look};
 use onloop_engine::store::Store;
 use onloop_run::preflight::foreign_paths;
@@ -24,14 +24,14 @@ pub(super) async fn settle(
     scene: &Scene,
     commits: CommitWhen,
     message: Option<&str>,
-) -> Result<String, FinishError> {
+) -> Result<String, CommandError> {
     let run = store.run();
     let Some(tip) = scene.commit.clone() else {
-        return refuse(format!("Execution branch does not exist: {}", scene.branch));
+        return Err(missing_branch(scene));
     };
     let Some(verified) = run.verified_checkpoint() else {
-        let what = "No checkpoint says which files were verified.";
-        return refuse(format!("{what}\n{}", verify_again(run)));
+        let error = CommandError::failed("no checkpoint says which files were verified");
+        return Err(verify_again(run, error));
     };
     let is_there = demand_branch(io, run, scene).await?;
     if is_there {
@@ -45,24 +45,23 @@ pub(super) async fn settle(
     let root = &run.place.execution_root;
     if !is_there {
         let what = format!(
-            "{} has other files than checkpoint {}, which was verified:",
+            "`{}` has other files than checkpoint {}, which was verified",
             scene.branch,
             verified.moment.name()
         );
-        return refuse(format!("{}\n{}", listed(&what, &theirs), verify_again(run)));
+        return Err(verify_again(run, listed(&what, &theirs)));
     }
     if !scene.owns_branch {
         let what = format!(
-            "Verified work in {root} is not committed, and {} was not made for this run; commit it \
-             there:",
+            "verified work in `{root}` is not committed, and `{}` was not made for this run",
             scene.branch
         );
-        return refuse(listed(&what, &theirs));
+        return Err(listed(&what, &theirs).fix("commit it there"));
     }
     match commits {
         CommitWhen::Never => {
-            let what = format!("Verified work in {root} is not committed (--commit never):");
-            refuse(listed(&what, &theirs))
+            let what = format!("verified work in `{root}` is not committed (--commit never)");
+            Err(listed(&what, &theirs))
         }
         CommitWhen::End => commit(io, store, scene, tip, verified, Message::Whole(message)).await,
         CommitWhen::Step => {
@@ -84,7 +83,7 @@ async fn steps_ahead<'s>(
     store: &'s Store,
     scene: &Scene,
     tip: &str,
-) -> Result<Vec<&'s Checkpoint>, FinishError> {
+) -> Result<Vec<&'s Checkpoint>, CommandError> {
     let run = store.run();
     let moments = run.checkpoints.iter().filter(|checkpoint| match checkpoint.moment.kind() {
         CheckpointKind::Begun | CheckpointKind::Verified => true,
@@ -110,7 +109,7 @@ async fn commit(
     tip: String,
     checkpoint: &Checkpoint,
     message: Message<'_>,
-) -> Result<String, FinishError> {
+) -> Result<String, CommandError> {
     let run = store.run();
     let changed = io.git_changed_paths(&scene.home, &tip, &checkpoint.commit).await?;
     let theirs = theirs(run, &changed);
@@ -128,13 +127,13 @@ async fn commit(
     };
     match io.git_commit_kept(request).await? {
         Some(commit) => Ok(commit),
-        None => refuse("git made no commit".to_owned()),
+        None => Err(CommandError::failed("git made no commit")),
     }
 }
 
 /// Whether the run's branch is checked out where the run works; `false`: its checkout is gone, or
 /// it is one that others use and that has gone on.
-async fn demand_branch(io: &Io, run: &Run, scene: &Scene) -> Result<bool, FinishError> {
+async fn demand_branch(io: &Io, run: &Run, scene: &Scene) -> Result<bool, CommandError> {
     let own = run.place.worktree_path.is_some();
     if own && scene.worktree.is_none() {
         return Ok(false);
@@ -151,11 +150,14 @@ async fn demand_branch(io: &Io, run: &Run, scene: &Scene) -> Result<bool, Finish
         ),
     };
     let (branch, word) = (&scene.branch, text::shell_word(&scene.branch));
-    let (folder, again) = (text::shell_word(root), verify_again(run));
-    refuse(format!(
-        "HEAD in {root} is at {found}, not on {branch}; what was committed there would not be \
-         handed on.\nPut {branch} where HEAD is:\n  git -C {folder} switch -C {word}\n{again}"
-    ))
+    let folder = text::shell_word(root);
+    let error = CommandError::failed(format!("HEAD in `{root}` is at {found}, not on `{branch}`"))
+        .because("what was committed there would not be handed on")
+        .fix_by(
+            format!("put `{branch}` where HEAD is"),
+            format!("git -C {folder} switch -C {word}"),
+        );
+    Err(verify_again(run, error))
 }
 
 /// Compares what is in the checkout now with what was verified.
@@ -163,16 +165,15 @@ async fn demand_same_files(
     io: &Io,
     store: &Store,
     verified: &Checkpoint,
-) -> Result<(), FinishError> {
+) -> Result<(), CommandError> {
     let run = store.run();
     let root = &run.place.execution_root;
     let seen = look(io, store).await.map_err(unknown_files)?;
     let KeptWork { commit, tree, left_out, .. } = seen;
     if !left_out.is_empty() {
         let names: Vec<String> = left_out.iter().map(left_out_line).collect();
-        let what =
-            format!("Files in {root} that no checkpoint keeps, so that nobody verified them:");
-        return refuse(listed(&what, &names));
+        let what = format!("files in `{root}` are in no checkpoint and were not verified");
+        return Err(listed(&what, &names));
     }
     if tree == verified.tree {
         return Ok(());
@@ -183,12 +184,9 @@ async fn demand_same_files(
         return Ok(());
     }
     let (id, name) = (&run.id, verified.moment.name());
-    let what = format!("Files in {root} are not as they were verified (checkpoint {name}):");
-    refuse(format!(
-        "{}\n{}\nOr take them back:\n  onloop undo {id} {name}",
-        listed(&what, &changed),
-        verify_again(run)
-    ))
+    let what = format!("files in `{root}` are not as they were verified (checkpoint {name})");
+    Err(verify_again(run, listed(&what, &changed))
+        .fix_by("or take them back", format!("onloop undo {id} {name}")))
 }
 
 /// Refuses to go on with a merge that a crash interrupted where somebody has changed files of the
@@ -197,15 +195,15 @@ pub(super) async fn demand_untouched(
     io: &Io,
     store: &Store,
     scene: &Scene,
-) -> Result<(), FinishError> {
+) -> Result<(), CommandError> {
     let Some(worktree) = &scene.worktree else { return Ok(()) };
     match store.run().verified_checkpoint() {
         Some(verified) => demand_same_files(io, store, verified).await,
         None if worktree.dirty.is_empty() => Ok(()),
         None => {
             let what =
-                format!("Uncommitted files in the worktree {} would be lost:", worktree.path);
-            refuse(listed(&what, &worktree.dirty))
+                format!("uncommitted files in the worktree `{}` would be lost", worktree.path);
+            Err(listed(&what, &worktree.dirty))
         }
     }
 }
@@ -216,7 +214,7 @@ pub(super) async fn other_hook(
     store: &Store,
     scene: &Scene,
     remote: &str,
-) -> Result<Option<String>, FinishError> {
+) -> Result<Option<CommandError>, CommandError> {
     let run = store.run();
     let root = &run.place.execution_root;
     // Without the checkout there is no configuration of it, and nobody to ask.
@@ -227,23 +225,25 @@ pub(super) async fn other_hook(
     let seen = look(io, store).await.map_err(unknown_files)?;
     Ok(run.has_other_push_hook(&seen.programs).then(|| {
         let (remote, branch) = (text::shell_word(remote), text::shell_word(&scene.branch));
-        format!(
-            "the hook `pre-push` is another than when the run began, and a push would run it; look \
-             at it, then push yourself, and record that:\ngit -C {} push {remote} {branch}\nonloop \
-             finish {} publish --remote {remote}",
-            text::shell_word(&scene.home),
-            run.id
-        )
+        let folder = text::shell_word(&scene.home);
+        let what = "the hook `pre-push` was changed since the run began, and a push would run it";
+        CommandError::failed(what)
+            .fix_by(
+                "look at the hook, then push yourself",
+                format!("git -C {folder} push {remote} {branch}"),
+            )
+            .fix_by(
+                "and record that",
+                format!("onloop finish {} publish --remote {remote}", run.id),
+            )
     }))
 }
 
-fn unknown_files(failure: Failure) -> FinishError {
-    match failure.kind {
-        FailureKind::Interrupted => failure.into(),
-        _ => FinishError::Refused(format!(
-            "Whether the files are those that were verified is not known.\n  {}",
-            text::printable(&failure.message).trim_end().replace('\n', "\n  ")
-        )),
+fn unknown_files(failure: Failure) -> CommandError {
+    let error = CommandError::from(failure);
+    match error.kind() {
+        ErrorKind::Interrupted => error,
+        _ => error.context("it is not known whether the files are those that were verified"),
     }
 }
 
@@ -254,7 +254,7 @@ pub(super) async fn moved_target(
     run: &Run,
     scene: &Scene,
     target: &TargetBranch,
-) -> Result<Option<String>, FinishError> {
+) -> Result<Option<CommandError>, CommandError> {
     let Some(tip) = &target.commit else { return Ok(None) };
     let base = io.git_merge_base(&scene.home, tip, &scene.branch).await?;
     if base.as_ref() == Some(tip) {
@@ -262,23 +262,23 @@ pub(super) async fn moved_target(
     }
     let (name, branch) = (&target.name, &scene.branch);
     let Some(base) = &base else {
-        return Ok(Some(format!(
-            "{name} and {branch} have no commit in common here. In a shallow clone this brings the \
-             rest:\n  git fetch --unshallow"
-        )));
+        let what = format!("`{name}` and `{branch}` have no commit in common here");
+        return Ok(Some(
+            CommandError::failed(what)
+                .fix_by("in a shallow clone, fetch the rest", "git fetch --unshallow"),
+        ));
     };
     let files = io.git_changed_paths(&scene.home, base, tip).await?;
-    let what = format!("{name} has commits that {branch} does not have; both were never verified:");
+    let what =
+        format!("`{name}` has commits that `{branch}` does not have; both were never verified");
     let (folder, word) = (text::shell_word(&run.place.execution_root), text::shell_word(name));
-    Ok(Some(format!(
-        "{}\nTake them in:\n  git -C {folder} merge {word}\n{}",
-        listed(&what, &files),
-        verify_again(run)
-    )))
+    let error =
+        listed(&what, &files).fix_by("take them in", format!("git -C {folder} merge {word}"));
+    Ok(Some(verify_again(run, error)))
 }
 
-fn verify_again(run: &Run) -> String {
-    format!("Verify again, then finish:\n  onloop finalize --run-id {}", run.id)
+fn verify_again(run: &Run, error: CommandError) -> CommandError {
+    error.fix_by("verify again, then finish", format!("onloop finalize --run-id {}", run.id))
 }
 
 /// Those of the paths that are the work, and not ours.

@@ -1,8 +1,9 @@
 //! A decision through a screen or a page: of a person who has seen a run, about what they have seen.
 
 use super::{DecisionWord, GateArgs, ModeWord, decide_in, demand_unchanged};
-use onloop_effect::{Exit, Io};
+use onloop_effect::Io;
 use onloop_engine::decide::{demand_person, names_step};
+use onloop_engine::error::CommandError;
 use onloop_engine::select::open;
 use onloop_run::Door;
 
@@ -41,33 +42,21 @@ pub async fn decide_as_seen(
     seen: SeenRun<'_>,
     decision: &SeenDecision,
     door: Door,
-) -> Exit {
-    match decide(io, seen, decision, door).await {
-        Ok(()) => Exit::Done,
-        Err(exit) => exit,
-    }
-}
-
-async fn decide(
-    io: &Io,
-    seen: SeenRun<'_>,
-    decision: &SeenDecision,
-    door: Door,
-) -> Result<(), Exit> {
+) -> Result<(), CommandError> {
     demand_person(io, "the decision at a gate").await?;
     let mut store = open(io, Some(seen.run_id)).await?;
-    demand_unchanged(io, &mut store, seen.record).await?;
+    demand_unchanged(&mut store, seen.record)?;
     let step = seen.step;
     let (word, reason) = match decision {
         SeenDecision::Approve { typed } if !names_step(io, store.run(), step, typed) => {
-            io.note(format!("That is not the name of step {step}; nothing is approved.")).await;
-            return Err(Exit::Failed);
+            let what = format!("that is not the name of step {step}; nothing is approved");
+            return Err(CommandError::failed(what));
         }
         SeenDecision::Approve { .. } => (DecisionWord::Approved, None),
         SeenDecision::Reject => (DecisionWord::Rejected, None),
         SeenDecision::Redo { reason } if reason.trim().is_empty() => {
-            io.note("Say what is to be done otherwise. Nothing is decided.").await;
-            return Err(Exit::Failed);
+            return Err(CommandError::failed("the reason is empty; nothing is decided")
+                .fix("say what is to be done otherwise"));
         }
         SeenDecision::Redo { reason } => (DecisionWord::Rejected, Some(reason.clone())),
     };

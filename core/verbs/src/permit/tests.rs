@@ -1,5 +1,6 @@
 use super::*;
-use onloop_effect::{Outcome, Program, Reply, Request, Say, Start, Turn, Version};
+use onloop_effect::{Outcome, Reply, Request, Say, Start, Turn, Version};
+use onloop_engine::error::verb_program;
 use onloop_syntax::time::Timestamp;
 
 /// Runs a verb in a world of two files and some input, and returns what it printed.
@@ -9,13 +10,13 @@ fn run<F, B>(
     body: B,
 ) -> (Exit, String, Vec<(String, String)>)
 where
-    F: Future<Output = Exit> + 'static,
-    B: FnOnce(Io) -> F,
+    F: Future<Output = Result<Exit, CommandError>> + 'static,
+    B: FnOnce(Io) -> F + 'static,
 {
     let mut start = Start::example(["onloop", "permit"]);
     start.env.insert("HOME".to_owned(), "/home/dev".to_owned());
     let mut chunks = input.iter();
-    let mut program = Program::new(start, body);
+    let mut program = verb_program(start, body);
     let (mut reply, mut said, mut written) = (None, String::new(), Vec::new());
     loop {
         let request = match program.resume(reply.take()) {

@@ -1,16 +1,16 @@
 //! `onloop session list --everywhere`: the morning after.
 
 use onloop_documents::board::{Board, CallCard, SessionCard, SessionStanding};
-use onloop_effect::{Exit, Io};
+use onloop_effect::Io;
 use onloop_engine::board::Lookout;
 use serde_json::json;
 
-pub(super) async fn list(io: &Io, json: bool) -> Exit {
+pub(super) async fn list(io: &Io, json: bool) {
     let Board { sessions, calls, .. } = Lookout::default().look(io).await;
     if json {
         let list = json!({ "sessions": sessions, "calls": calls });
         io.result(format!("{list:#}\n")).await;
-        return Exit::Done;
+        return;
     }
     if sessions.is_empty() {
         io.note("No sessions are known on this machine.").await;
@@ -21,7 +21,6 @@ pub(super) async fn list(io: &Io, json: bool) -> Exit {
         out += &card(session, own);
     }
     io.result(out).await;
-    Exit::Done
 }
 
 fn card<'c>(session: &SessionCard, calls: impl Iterator<Item = &'c CallCard>) -> String {

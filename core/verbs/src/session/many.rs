@@ -1,30 +1,17 @@
 //! `onloop session clear --all` and `--older-than`.
 
-use super::{SessionClearArgs, found, refuse};
+use super::{SessionClearArgs, found};
 use onloop_effect::{Exit, Io, OptionalExt};
+use onloop_engine::error::CommandError;
 use onloop_engine::session_places;
 use onloop_engine::sessions::{SessionError, Sessions};
 use onloop_sessions::handsoff::SessionId;
 use onloop_syntax::text;
 use onloop_workflow::duration::parse_ms;
 
-pub(super) async fn clear(io: &Io, args: &SessionClearArgs) -> Exit {
-    let age_ms = match &args.older_than {
-        None => None,
-        Some(age) => match parse_ms(age) {
-            Some(ms) => Some(ms),
-            None => {
-                let age = text::ellipsis(&text::one_line(age), 40);
-                let why = "expected a time such as `90s`, `12h` or `7d`, at most `7d`";
-                io.note(format!("error: `--older-than {age}`: {why}")).await;
-                return Exit::Usage;
-            }
-        },
-    };
-    let (sessions, ids) = match found(io).await {
-        Ok(found) => found,
-        Err(error) => return refuse(io, &error).await,
-    };
+pub(super) async fn clear(io: &Io, args: &SessionClearArgs) -> Result<Exit, CommandError> {
+    let age_ms = args.older_than.as_deref().map(age).transpose()?;
+    let (sessions, ids) = found(io).await?;
     let mut meant: Vec<(Sessions, SessionId)> =
         ids.into_iter().map(|id| (sessions.clone(), id)).collect();
     if args.everywhere {
@@ -41,12 +28,22 @@ pub(super) async fn clear(io: &Io, args: &SessionClearArgs) -> Exit {
             Ok(true) => count += 1,
             Ok(false) => {}
             // One that cannot be removed keeps no other.
-            Err(error) => exit = refuse(io, &error).await,
+            Err(error) => exit = CommandError::from(error).report(io).await,
         }
     }
     let verb = if count == 1 { "is" } else { "are" };
     io.note(format!("{} {verb} forgotten", text::counted(count, "session"))).await;
-    exit
+    Ok(exit)
+}
+
+/// The age in milliseconds.
+fn age(given: &str) -> Result<u64, CommandError> {
+    parse_ms(given).ok_or_else(|| {
+        let given = text::ellipsis(&text::one_line(given), 40);
+        CommandError::usage(format!(
+            "`--older-than {given}`: expected a time such as `90s`, `12h` or `7d`, at most `7d`"
+        ))
+    })
 }
 
 /// Whether there was one, and it was old enough.

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use onloop::host::{OsFiles, Root};
 use onloop_core::documents::fleet_run::FleetRun;
-use onloop_core::effect::{Exit, Io, Program, Start};
+use onloop_core::effect::{Exit, Io, Start};
+use onloop_core::engine::error::verb_program;
 use onloop_core::text;
 use onloop_core::verb::{only_for_a_person, settle};
 
@@ -124,7 +125,7 @@ fn settle_here(mark: &TrackedRun, client: &Client, lease: &Lease) -> Exit {
     let (id, remote) = (mark.run_id.clone(), mark.run.remote.clone());
     let (for_host, lease) = (client.clone(), lease.clone());
     onloop::main_on(
-        |start| Program::new(start, async move |io| settle(&io, &id, &remote).await),
+        |start| verb_program(start, async move |io: Io| settle(&io, &id, &remote).await),
         |start, host| {
             let Some(runs) = runs_of(start) else { return host };
             let mut files = OsFiles::new(Root::new("/"));
@@ -140,8 +141,11 @@ fn settle_here(mark: &TrackedRun, client: &Client, lease: &Lease) -> Exit {
 
 /// Refuses an agent in its turn, before anything is asked of the server.
 pub(super) fn demand_person(what: &'static str) -> Result<(), Exit> {
-    let demand = async move |io: Io| only_for_a_person(&io, what).await.err().unwrap_or(Exit::Done);
-    match onloop::main_on(|start| Program::new(start, demand), |_, host| host) {
+    let demand = async move |io: Io| {
+        only_for_a_person(&io, what).await?;
+        Ok(Exit::Done)
+    };
+    match onloop::main_on(|start| verb_program(start, demand), |_, host| host) {
         Exit::Done => Ok(()),
         exit => Err(exit),
     }

@@ -27,7 +27,7 @@ pub(super) fn published(run: &Finished) -> bool {
 
 #[test]
 fn a_push_that_is_refused_says_by_whom_and_why() {
-    let not = "ERROR: hotl/x was not published.\n  ";
+    let not = "error: `hotl/x` was not published cause: ";
     for (path, script, why) in [
         (
             "../remote.git/hooks/pre-receive",
@@ -55,7 +55,8 @@ fn a_push_that_is_refused_says_by_whom_and_why() {
             text(&run.workspace, ".git/hooks/pre-push")
         );
         let why = if why.is_empty() { own } else { why };
-        assert_eq!(run.refused(&["publish"]), format!("{not}{why}"), "{path}");
+        let expected = format!("{not}{}", crate::flat(&why));
+        assert_eq!(crate::flat(&run.refused(&["publish"])), expected, "{path}");
         assert!(!published(&run), "{path}");
         assert_eq!(run.workspace.record()["finish"], serde_json::Value::Null, "{path}");
         hook(&run.workspace, path, script.split(';').next().unwrap_or_default());
@@ -75,10 +76,10 @@ fn nothing_is_forced_over_what_others_have_pushed() {
     let before = workspace.git_says(&["ls-remote", "origin"]);
     let said = run.refused(&["publish"]);
     assert_eq!(
-        said,
-        "ERROR: hotl/x was not published.\n  `origin` has commits on `hotl/x` that are not here \
+        crate::flat(&said),
+        "error: `hotl/x` was not published cause: `origin` has commits on `hotl/x` that are not here \
          (non-fast-forward), and nothing is forced; see them: git fetch origin hotl/x, git log \
-         FETCH_HEAD\n"
+         FETCH_HEAD"
     );
     assert_eq!(workspace.git_says(&["ls-remote", "origin"]), before);
 }
@@ -87,21 +88,20 @@ fn nothing_is_forced_over_what_others_have_pushed() {
 fn a_remote_that_is_not_there_is_named() {
     let run = open();
     let root = run.workspace.path("").canonicalize().unwrap();
-    let not = "ERROR: Could not ask origin for hotl/x; nothing was published.\n  ";
+    let not = "error: could not ask `origin` for `hotl/x`; nothing was published cause: ";
     assert_eq!(
-        run.refused(&["publish"]),
+        crate::flat(&run.refused(&["publish"])),
         format!(
             "{not}there is no remote `origin` in `{}` (configured: none); add it: git remote add \
-             origin ADDRESS\n",
+             origin ADDRESS",
             root.display()
         )
     );
     run.workspace.git_says(&["remote", "add", "origin", "../nowhere.git"]);
     assert_eq!(
-        run.refused(&["publish"]),
+        crate::flat(&run.refused(&["publish"])),
         format!(
-            "{not}`origin` does not answer: '../nowhere.git' does not appear to be a git \
-             repository\n"
+            "{not}`origin` does not answer: '../nowhere.git' does not appear to be a git repository"
         )
     );
 }
@@ -132,16 +132,16 @@ fn a_shallow_clone_works_and_what_it_lacks_is_named() {
     let run = Finished::begun(workspace, "worktree", OPEN, 0);
     let workspace = &run.workspace;
     assert_eq!(
-        run.refused(&["merge", "--target-branch", "release"]),
-        "ERROR: release and hotl/x have no commit in common here. In a shallow clone this brings \
-         the rest:\n  git fetch --unshallow\n"
+        crate::flat(&run.refused(&["merge", "--target-branch", "release"])),
+        "error: `release` and `hotl/x` have no commit in common here fix: in a shallow clone, fetch \
+         the rest: git fetch --unshallow"
     );
     workspace.git_says(&["init", "--quiet", "--bare", "../other.git"]);
     workspace.git_says(&["remote", "add", "other", "../other.git"]);
     assert_eq!(
-        run.refused(&["publish", "--remote", "other"]),
-        "ERROR: hotl/x was not published.\n  `other` refused `hotl/x` (shallow update not \
-         allowed); this clone is shallow: git fetch --unshallow brings what is missing\n"
+        crate::flat(&run.refused(&["publish", "--remote", "other"])),
+        "error: `hotl/x` was not published cause: `other` refused `hotl/x` (shallow update not \
+         allowed); this clone is shallow: git fetch --unshallow brings what is missing"
     );
     assert_eq!(run.done(&["publish"])["disposition"], "published");
     assert_eq!(run.done(&["merge", "--force"])["disposition"], "merged");

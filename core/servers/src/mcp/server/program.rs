@@ -2,6 +2,7 @@
 
 use crate::mcp::{ClientRequest, Resource, ResourceKind, ToolProgram};
 use onloop_effect::{Exit, Io, Program, Start};
+use onloop_engine::error::{CommandError, verb_program};
 use onloop_verbs::gate::gate_for_agent;
 use onloop_verbs::permit::explain_call;
 use onloop_verbs::status::record;
@@ -12,11 +13,11 @@ use onloop_verbs::{
 
 /// The program of a request.
 pub(super) fn program(start: Start, work: ClientRequest) -> Program {
-    Program::new(start, |io| async move {
+    verb_program(start, |io| async move {
         match work {
             ClientRequest::CallTool(_, Ok(call)) => perform(&io, call.program).await,
             // Refused, or handed to another job, before a program was made.
-            ClientRequest::CallTool(_, Err(_)) | ClientRequest::Continue { .. } => Exit::Usage,
+            ClientRequest::CallTool(_, Err(_)) | ClientRequest::GoOn { .. } => Ok(Exit::Usage),
             ClientRequest::ListResources | ClientRequest::Complete(_) => {
                 status(&io, &StatusArgs { run_id: None, all: true, json: true }).await
             }
@@ -30,7 +31,7 @@ pub(super) fn program(start: Start, work: ClientRequest) -> Program {
     })
 }
 
-async fn perform(io: &Io, program: ToolProgram) -> Exit {
+async fn perform(io: &Io, program: ToolProgram) -> Result<Exit, CommandError> {
     match program {
         ToolProgram::Run(args) => run(io, &args).await,
         ToolProgram::Resume(args) => resume(io, &args).await,

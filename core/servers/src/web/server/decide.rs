@@ -1,7 +1,8 @@
 //! What a person decides, by means of the programs of the command line.
 
 use super::*;
-use crate::web::captured::captured;
+use crate::web::captured::{Said, captured};
+use onloop_engine::error::ErrorKind;
 use onloop_run::Door;
 use onloop_verbs::gate::decide_as_seen;
 use onloop_verbs::{ApproveArgs, SeenDecision, SeenRun, approve};
@@ -16,33 +17,31 @@ impl Server {
     ) -> CallAnswer {
         match self.decided(id, form).await {
             Ok(()) => elsewhere(&format!("{}/run/{id}", self.guard.root())),
-            Err(why) => self.show_run(session, id, None, Some(&why), 409).await,
+            Err(error) => {
+                self.is_interrupted |= error.kind() == ErrorKind::Interrupted;
+                self.show_run(session, id, None, Some(&error.render()), 409).await
+            }
         }
     }
 
-    async fn decided(&mut self, id: &str, form: &Fields) -> Result<(), String> {
+    async fn decided(&self, id: &str, form: &Fields) -> Result<(), CommandError> {
         let decision = match form.get("decision") {
             "approved" => SeenDecision::Approve { typed: form.get("name").to_owned() },
             "rejected" => SeenDecision::Reject,
             "redo" => SeenDecision::Redo { reason: form.get("reason").to_owned() },
-            _ => return Err("The form has no decision; nothing is decided.".to_owned()),
+            _ => return Err(CommandError::usage("the form has no decision; nothing is decided")),
         };
-        let step = form
-            .get("step")
-            .parse()
-            .map_err(|_| "The form names no step; nothing is decided.".to_owned())?;
+        let step = form.get("step").parse();
+        let step =
+            step.map_err(|_| CommandError::usage("the form names no step; nothing is decided"))?;
         let (id, record) = (id.to_owned(), form.get("seen").to_owned());
-        let decide = |io: Io| async move {
+        let decide = async move |io: Io| {
             let seen = SeenRun { run_id: &id, step, record: &record };
-            decide_as_seen(&io, seen, &decision, Door::Web).await
+            decide_as_seen(&io, seen, &decision, Door::Web).await?;
+            Ok(Exit::Done)
         };
-        match captured(&self.io, decide).await {
-            (Exit::Done, _) => Ok(()),
-            (exit, said) => {
-                self.is_interrupted |= exit == Exit::Interrupted;
-                Err(said)
-            }
-        }
+        captured(&self.io, decide).await?;
+        Ok(())
     }
 
     /// The answer to a call of a tool that waits.
@@ -58,22 +57,26 @@ impl Server {
         let waiting = board.calls.iter().find(|waiting| waiting.id == call);
         let args = ApproveArgs { id: Some(call.to_owned()), deny, ..ApproveArgs::default() };
         let outcome = match waiting {
-            None => (Exit::Usage, "This call does not wait any more.".to_owned()),
+            None => Err(CommandError::usage("this call does not wait any more")),
             Some(waiting) if !deny && !waiting.complete => {
-                let why = "There is more of this call than the page shows. In a terminal:";
-                (Exit::Usage, format!("{why} onloop approve {}", waiting.id))
+                let what = "there is more of this call than the page shows";
+                let command = format!("onloop approve {}", waiting.id);
+                Err(CommandError::usage(what).fix_by("answer it in a terminal", command))
             }
             Some(_) => captured(&self.io, |io| async move { approve(&io, &args).await }).await,
         };
-        let (status, title) = match outcome.0 {
-            Exit::Done => (200, "Answered"),
-            Exit::Interrupted => {
-                self.is_interrupted = true;
-                (409, "Nothing was answered")
+        let (status, title, said) = match outcome {
+            Ok(Said { exit: Exit::Done, said }) => (200, "Answered", said),
+            Ok(Said { exit, said }) => {
+                self.is_interrupted |= exit == Exit::Interrupted;
+                (409, "Nothing was answered", said)
             }
-            _ => (409, "Nothing was answered"),
+            Err(error) => {
+                self.is_interrupted |= error.kind() == ErrorKind::Interrupted;
+                (409, "Nothing was answered", error.render())
+            }
         };
-        let said = self.io.redacted(outcome.1.trim());
+        let said = self.io.redacted(said.trim());
         let sentences: Vec<&str> = said.lines().collect();
         answer(status, Content::Page, &page::outcome_page(title, &sentences, &root))
     }

@@ -3,9 +3,10 @@
 
 use onloop_documents::auto::ChildGroupDocument;
 use onloop_effect::{
-    Durability, Exit, Expect, Failure, FailureKind, Io, OptionalExt, ProcessEnd, ProcessGroup,
+    Durability, Expect, Failure, FailureKind, Io, OptionalExt, ProcessEnd, ProcessGroup,
     ProcessSpec, Watched,
 };
+use onloop_engine::error::CommandError;
 use onloop_engine::store::StateHome;
 use onloop_engine::work;
 use onloop_syntax::limits;
@@ -66,8 +67,8 @@ impl Note<'_> {
 ///
 /// # Errors
 ///
-/// When something of it still runs; it has been explained.
-pub(super) async fn end(io: &Io) -> Result<(), Exit> {
+/// Something of it still runs.
+pub(super) async fn end(io: &Io) -> Result<(), CommandError> {
     let Ok(home) = StateHome::of(io) else { return Ok(()) };
     let path = home.auto_child(&io.start().cwd);
     let read = io.read(&path, limits::AUTO_LOCK_BYTES).await.optional();

@@ -65,7 +65,7 @@ fn decide(word: DispositionWord, scene: &Scene, target: Option<&TargetBranch>) -
     let wish = Wish::read(&args(word)).expect("a possible wish");
     match plan(&run(), scene, &wish, target) {
         Ok(act) => act.command("x-1"),
-        Err(why) => why.to_string().replace('\n', " "),
+        Err(why) => why.render().split_whitespace().collect::<Vec<_>>().join(" "),
     }
 }
 
@@ -80,13 +80,18 @@ fn every_scene_has_its_answer() {
     type Change = fn(&mut Scene);
     let table: [(DispositionWord, &str, Change, &str); 17] = [
         (Merge, "in order", |_| {}, "onloop finish x-1 merge --target-branch main"),
-        (Merge, "no branch", |s| s.commit = None, "Execution branch does not exist: hotl/x"),
-        (Merge, "bare", |s| s.main = None, "The repository is bare"),
+        (
+            Merge,
+            "no branch",
+            |s| s.commit = None,
+            "error: execution branch `hotl/x` does not exist",
+        ),
+        (Merge, "bare", |s| s.main = None, "error: the repository is bare"),
         (
             Merge,
             "dirty main checkout",
             |s| s.main.as_mut().unwrap().dirty = files("a.rs"),
-            "Uncommitted files in /r block this.   a.rs",
+            "error: uncommitted files in `/r` block this a.rs",
         ),
         (
             Merge,
@@ -98,7 +103,7 @@ fn every_scene_has_its_answer() {
             Merge,
             "a repository in the worktree",
             |s| s.worktree.as_mut().unwrap().dirty = files("nested/"),
-            "Repositories inside the worktree /w would be lost; move them away:   nested/",
+            "error: repositories inside the worktree `/w` would be lost nested/ fix: move them away",
         ),
         (
             Merge,
@@ -114,7 +119,7 @@ fn every_scene_has_its_answer() {
             Merge,
             "another run there",
             |s| s.worktree.as_mut().unwrap().others = files("y-1"),
-            "Other runs that have not ended work in /w:   y-1",
+            "error: other runs that have not ended work in `/w` y-1",
         ),
         (
             Merge,
@@ -147,25 +152,25 @@ fn every_scene_has_its_answer() {
                 let main = s.main.as_mut().unwrap();
                 (main.branch, main.dirty) = (Some("hotl/x".to_owned()), files("a.rs"));
             },
-            "Uncommitted files in /r block this.   a.rs",
+            "error: uncommitted files in `/r` block this a.rs",
         ),
         (
             Discard,
             "somebody else's branch",
             |s| s.owns_branch = false,
-            "Branch hotl/x was not made for this run; nothing was discarded.",
+            "error: branch `hotl/x` was not made for this run; nothing was discarded",
         ),
         (
             Discard,
             "its branch is checked out elsewhere, too",
             |s| s.held_at = Some("/a b".to_owned()),
-            "Branch hotl/x is checked out at /a b; free it: git -C '/a b' switch --detach",
+            "error: branch `hotl/x` is checked out at `/a b` fix: free it: git -C '/a b' switch --detach",
         ),
         (
             Discard,
             "another run there",
             |s| s.worktree.as_mut().unwrap().others = files("y-1"),
-            "Other runs that have not ended work in /w:   y-1",
+            "error: other runs that have not ended work in `/w` y-1",
         ),
     ];
     for (word, what, change, expected) in table {
@@ -181,10 +186,16 @@ fn a_target_must_be_another_branch_that_is_free() {
     let elsewhere = TargetBranch { checked_out_at: Some("/other".to_owned()), ..target("main") };
     let missing = TargetBranch { exists: false, ..target("gone") };
     for (target, expected) in [
-        (None, "No target branch was found; name one with --target-branch B"),
-        (Some(target("hotl/x")), "Target branch must differ from the execution branch: hotl/x"),
-        (Some(missing), "Target branch does not exist: gone"),
-        (Some(elsewhere), "Target branch main is checked out at /other"),
+        (
+            None,
+            "error: no target branch was found fix: name the branch that takes it in with --target-branch B",
+        ),
+        (
+            Some(target("hotl/x")),
+            "error: target branch must differ from the execution branch: `hotl/x`",
+        ),
+        (Some(missing), "error: target branch `gone` does not exist"),
+        (Some(elsewhere), "error: target branch `main` is checked out at `/other`"),
     ] {
         let found = decide(DispositionWord::Merge, &scene(), target.as_ref());
         assert!(found.starts_with(expected), "{found}");
@@ -194,8 +205,8 @@ fn a_target_must_be_another_branch_that_is_free() {
 #[test]
 fn a_run_that_began_on_no_branch_asks_for_one() {
     let scene = Scene { began_detached: Some("c0".to_owned()), ..scene() };
-    let expected = "The run began at commit c0, on no branch; name the branch that takes it in \
-                    with --target-branch B";
+    let expected = "error: no target branch was found cause: the run began at commit c0, on no branch \
+                    fix: name the branch that takes it in with --target-branch B";
     assert_eq!(decide(DispositionWord::Merge, &scene, None), expected);
 }
 
