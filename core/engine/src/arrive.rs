@@ -33,7 +33,7 @@ const ARRIVED: &str = "arrived";
 /// # Errors
 ///
 /// The run cannot be put to work here.
-pub(crate) async fn arrive(io: &Io, arrival: &Arrival<'_>) -> Result<Store, CommandError> {
+pub async fn arrive(io: &Io, arrival: &Arrival<'_>) -> Result<Store, CommandError> {
     let run = &arrival.ledger.ledger.run;
     let home = StateHome::of(io).map_err(unfetched(run))?;
     let paths = Paths::new(&home, "", arrival.id);

@@ -16,7 +16,7 @@ use onloop_syntax::text;
 use onloop_workflow::{self as workflow, Plan};
 
 /// Reads and checks the file; errors are shown with their source lines, warnings counted.
-pub(crate) async fn read_plan(io: &Io, file: &str) -> Result<Plan, CommandError> {
+pub async fn read_plan(io: &Io, file: &str) -> Result<Plan, CommandError> {
     let bytes = match io.read(file, limits::WORKFLOW_BYTES as u64).await {
         Ok((bytes, _)) => bytes,
         Err(failure) => {
@@ -46,7 +46,7 @@ pub(crate) async fn read_plan(io: &Io, file: &str) -> Result<Plan, CommandError>
 }
 
 /// The errors of a workflow file, with their source lines.
-pub(crate) fn invalid_workflow(
+pub fn invalid_workflow(
     io: &Io,
     file: &str,
     bytes: &[u8],

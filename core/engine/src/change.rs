@@ -8,7 +8,7 @@ use onloop_effect::Io;
 use onloop_run::{Decider, Event, Run};
 
 /// Applies one event and makes it durable. An error says how the run stands and what comes next.
-pub(crate) async fn change(io: &Io, store: &mut Store, event: Event) -> Result<(), CommandError> {
+pub async fn change(io: &Io, store: &mut Store, event: Event) -> Result<(), CommandError> {
     change_by(io, store, event, None).await
 }
 
@@ -35,7 +35,7 @@ pub async fn change_by(
 
 /// `error` with how the run stands and what comes next, for an agent that drives it step by step.
 /// Commands that only a person may run are not named.
-pub(crate) fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {
+pub fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {
     let (id, status, now) = (&run.id, run.status.as_str(), run.standing().now);
     let error = error.into().of_kind(ErrorKind::Failed);
     let error = error.because(format!("run {id} is {status}: {now}"));

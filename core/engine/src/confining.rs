@@ -94,7 +94,7 @@ impl Confining {
     /// # Errors
     ///
     /// As [`Confining::decide`].
-    pub(crate) async fn of(io: &Io, run: &Run) -> Result<Confining, CommandError> {
+    pub async fn of(io: &Io, run: &Run) -> Result<Confining, CommandError> {
         let wish = ConfineWish { flag: None, file: run.terms.confine };
         Confining::decide(io, &run.place.execution_root, wish).await
     }

@@ -22,11 +22,7 @@ pub struct ConsentQuestion {
 /// # Errors
 ///
 /// Nobody has agreed.
-pub(crate) async fn consent(
-    io: &Io,
-    yes: bool,
-    question: &ConsentQuestion,
-) -> Result<(), CommandError> {
+pub async fn consent(io: &Io, yes: bool, question: &ConsentQuestion) -> Result<(), CommandError> {
     if yes {
         return Ok(());
     }

@@ -39,7 +39,7 @@ const AGENT_VARIABLES: [(&str, &str); 2] =
 /// # Errors
 ///
 /// An agent is at work.
-pub(crate) async fn demand_person(io: &Io, what: &str) -> Result<(), CommandError> {
+pub async fn demand_person(io: &Io, what: &str) -> Result<(), CommandError> {
     for (name, who) in AGENT_VARIABLES {
         if let Some(value) = io.env(name) {
             let value = text::one_line(value);

@@ -7,7 +7,7 @@ use onloop_effect::{Io, LockHolder, OptionalExt, ProcessRole};
 use onloop_run::{Door, Event, Run, RunStatus};
 
 /// Becomes the only process that drives the run, and takes over what was recorded until then.
-pub(crate) async fn drive_alone(io: &Io, store: &mut Store) -> Result<(), CommandError> {
+pub async fn drive_alone(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     let lock = store.paths().driver_lock();
     let Err(failure) = io.lock_to_drive(&lock, &store.run().id).await else {
         // Whoever drove it until now may have gone on, or ended it.
@@ -42,7 +42,7 @@ fn or_stop(first: &str, holder: &LockHolder, error: CommandError) -> CommandErro
 
 /// Refuses a change from outside while another process drives the run: it would be told that its
 /// record had changed under it.
-pub(crate) async fn demand_undriven(io: &Io, store: &Store) -> Result<(), CommandError> {
+pub async fn demand_undriven(io: &Io, store: &Store) -> Result<(), CommandError> {
     let Ok(Some(LockHolder { process, live: true, role: _ })) =
         io.holder(&store.paths().driver_lock()).await
     else {

@@ -290,7 +290,7 @@ impl From<Refusal> for CommandError {
 }
 
 /// Why the record of run `id` cannot be used, and how to continue where it is damaged.
-pub(crate) fn unusable_record(id: &str, error: StoreError) -> CommandError {
+pub fn unusable_record(id: &str, error: StoreError) -> CommandError {
     let is_damaged = matches!(error, StoreError::Unreadable(_));
     let error =
         CommandError::from(error).context(format!("the record of run `{id}` cannot be used"));

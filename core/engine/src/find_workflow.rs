@@ -12,7 +12,7 @@ pub const PLANS_FOLDER: &str = "docs/plans";
 /// # Errors
 ///
 /// There is none, or several to choose from, or a folder cannot be listed.
-pub(crate) async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, CommandError> {
+pub async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, CommandError> {
     if let Some(named) = named {
         return Ok(named.to_owned());
     }
@@ -56,7 +56,7 @@ async fn names_in(
 mod tests {
     use super::*;
     use onloop_effect::Exit;
-    use onloop_effect::memory_host::MemoryHost;
+    use onloop_testing::MemoryHost;
 
     #[test]
     fn the_only_candidate_is_found_and_several_are_listed() {

@@ -70,7 +70,7 @@ async fn add_journal(io: &Io, run: &mut Run, path: &str) -> Result<(), StoreErro
 }
 
 /// Why nothing of run `id` is run before a person has adopted it.
-pub(crate) fn foreign_run(id: &str, path: &str) -> CommandError {
+pub fn foreign_run(id: &str, path: &str) -> CommandError {
     CommandError::refused(format!("run `{id}` is untrusted: this machine has no ledger of it"))
         .listing([text::one_line(path)])
         .because("it came with a clone or a copied folder, or another program wrote it")

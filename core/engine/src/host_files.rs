@@ -10,7 +10,7 @@ use onloop_syntax::limits;
 
 /// Why a file of an agent host cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum HostFileError {
+pub enum HostFileError {
     /// No command line starts this program again, so no hook could call it.
     #[error("onloop runs inside another program here, and hooks could not start it")]
     NoProgram,
@@ -21,11 +21,27 @@ pub(crate) enum HostFileError {
     #[error(transparent)]
     Planted(PlantedLink),
     #[error("`{path}`: {failure}")]
-    Failed { path: String, failure: Failure },
+    /// The host could not read or write it.
+    Failed {
+        /// Which file.
+        path: String,
+        /// What went wrong.
+        failure: Failure,
+    },
     #[error("`{path}` is not UTF-8")]
-    NotUtf8 { path: String },
+    /// It is not text.
+    NotUtf8 {
+        /// Which file.
+        path: String,
+    },
     #[error("`{path}`: {why}")]
-    NotEditable { path: String, why: EditError },
+    /// Its content cannot be changed without losing something.
+    NotEditable {
+        /// Which file.
+        path: String,
+        /// What is wrong with it.
+        why: EditError,
+    },
 }
 
 impl From<HostFileError> for CommandError {
@@ -40,7 +56,7 @@ pub fn host_help() -> String {
 }
 
 /// The host of that name.
-pub(crate) fn known(word: &str) -> Result<Host, CommandError> {
+pub fn known(word: &str) -> Result<Host, CommandError> {
     word.parse().map_err(|_| CommandError::usage(unknown_host(word)))
 }
 

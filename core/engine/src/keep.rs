@@ -168,11 +168,7 @@ pub async fn keep_whole(io: &Io, store: &mut Store) -> Result<Keeping, StoreErro
 }
 
 /// The same where an agent drives the run step by step.
-pub(crate) async fn keep_between<K>(
-    io: &Io,
-    store: &mut Store,
-    keeping: K,
-) -> Result<(), CommandError>
+pub async fn keep_between<K>(io: &Io, store: &mut Store, keeping: K) -> Result<(), CommandError>
 where
     K: AsyncFnOnce(&Io, &mut Store) -> Result<Keeping, StoreError>,
 {
@@ -190,7 +186,7 @@ fn attempts(run: &Run, step: u32) -> u32 {
 }
 
 /// Which checkpoints there are, where `name` is none of them.
-pub(crate) fn unknown_checkpoint(run: &Run, name: &str) -> CommandError {
+pub fn unknown_checkpoint(run: &Run, name: &str) -> CommandError {
     let id = &run.id;
     if run.checkpoints.is_empty() {
         return CommandError::refused(format!("run `{id}` has no checkpoints"))

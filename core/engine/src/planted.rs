@@ -12,7 +12,7 @@ use onloop_syntax::text;
 /// A link in a checkout that leads out of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is a link that leads {}", text::one_line(.link), where_to(.target.as_deref()))]
-pub(crate) struct PlantedLink {
+pub struct PlantedLink {
     link: String,
     /// `None`: nowhere.
     target: Option<String>,

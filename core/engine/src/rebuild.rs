@@ -56,7 +56,7 @@ async fn ticked_steps(io: &Io, file: &str) -> Vec<u32> {
 }
 
 /// Copies the damaged ledger to a name that nothing reads, then removes it.
-pub(crate) async fn set_aside(io: &Io, id: &str) -> Result<(), CommandError> {
+pub async fn set_aside(io: &Io, id: &str) -> Result<(), CommandError> {
     let paths = Paths::new(&StateHome::of(io)?, "", id);
     let (bytes, _) = io.read(&paths.ledger(), limits::RECORD_BYTES).await?;
     let stamp = io.now().to_run_id_stamp();

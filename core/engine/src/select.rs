@@ -10,7 +10,7 @@ use onloop_run::{Run, is_run_id};
 use onloop_syntax::text;
 
 /// Opens the record of the run that is meant.
-pub(crate) async fn open(io: &Io, wanted: Option<&str>) -> Result<Store, CommandError> {
+pub async fn open(io: &Io, wanted: Option<&str>) -> Result<Store, CommandError> {
     let Selected { id, store } = select(io, wanted).await?;
     match store {
         Some(store) => Ok(*store),

@@ -37,7 +37,7 @@ pub struct HookCaller {
 
 /// Why a session could not be read or changed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SessionError {
+pub enum SessionError {
     /// A symbolic link or a file is where a folder should be.
     #[error("`{}` is not a folder", one_line(.0))]
     NotAFolder(String),

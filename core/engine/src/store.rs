@@ -26,8 +26,7 @@ pub use paths::Paths;
 pub use paths::StateHome;
 
 /// Why a decision about a record that somebody has seen is not taken.
-pub(crate) const CHANGED_SINCE: &str =
-    "the run has changed since; look at it again. Nothing is decided";
+pub const CHANGED_SINCE: &str = "the run has changed since; look at it again. Nothing is decided";
 
 /// A record that this program works on.
 #[derive(Debug)]

@@ -86,7 +86,7 @@ impl RemoteLedger {
     /// # Errors
     ///
     /// Why it is none of run `id`, as a clause.
-    pub(crate) fn known(id: &str, bytes: Vec<u8>) -> Result<RemoteLedger, StoreError> {
+    pub fn known(id: &str, bytes: Vec<u8>) -> Result<RemoteLedger, StoreError> {
         let ledger = read_arrival(id, &bytes)?;
         Ok(RemoteLedger { commit: String::new(), bytes, ledger })
     }
@@ -111,7 +111,7 @@ pub async fn own_ledger(io: &Io, store: &Store) -> Result<Vec<u8>, StoreError> {
 
 /// What is wrong where run `id` continued in two places: the ledger at `remote` differs from the one here from
 /// `line` on.
-pub(crate) fn forked(id: &str, remote: &str, line: u64, commit: &str) -> CommandError {
+pub fn forked(id: &str, remote: &str, line: u64, commit: &str) -> CommandError {
     CommandError::refused(format!("run `{id}` continued in two places"))
         .because(format!(
             "the ledger of `{remote}` ({commit}) differs from the one here from line {line} on; one \

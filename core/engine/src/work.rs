@@ -129,7 +129,7 @@ fn apply(store: &mut Store, acting: Acting) -> Result<(), WorkError> {
 }
 
 /// Ends what is left of the work of an onloop that was killed: two would work in one place.
-pub(crate) async fn end_survivors(io: &Io, run: &Run) -> Result<(), CommandError> {
+pub async fn end_survivors(io: &Io, run: &Run) -> Result<(), CommandError> {
     let Some(Acting { worker, step, group, host, hold: _ }) = run.acting.clone() else {
         return Ok(());
     };
@@ -162,7 +162,7 @@ fn marked(io: &Io, store: &Store, mut spec: ProcessSpec) -> ProcessSpec {
 /// # Errors
 ///
 /// Something of it still runs.
-pub(crate) async fn end_group(
+pub async fn end_group(
     io: &Io,
     whose: &str,
     group: ProcessGroup,

@@ -183,7 +183,7 @@ async fn record(
 
 /// `onloop gate` for an agent: the rules decide where they may, otherwise a person is asked. An
 /// agent's word is never taken for that of a person.
-pub(crate) async fn gate_for_agent(io: &Io, args: &GateArgs) -> Result<Exit, CommandError> {
+pub async fn gate_for_agent(io: &Io, args: &GateArgs) -> Result<Exit, CommandError> {
     propose(io, args).await?;
     Ok(Exit::Done)
 }

@@ -352,8 +352,8 @@ async fn say_as_before(io: &Io, files: &[Linted]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use onloop_effect::memory_host::MemoryHost;
     use onloop_engine::error::exit_of;
+    use onloop_testing::MemoryHost;
 
     const GOOD: &str = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n\
         - [ ] **Step 1: One**\naction: do\nloop: false\nverify: make test\n";

@@ -111,8 +111,8 @@ fn slug_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use onloop_effect::memory_host::MemoryHost;
     use onloop_engine::error::exit_of;
+    use onloop_testing::MemoryHost;
 
     fn run(host: &mut MemoryHost, slug: &str) -> Exit {
         let args = NewArgs { slug: slug.to_owned(), ..NewArgs::default() };

@@ -42,8 +42,8 @@ pub async fn normalize(io: &Io, args: &NormalizeArgs) -> Result<Exit, CommandErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use onloop_effect::memory_host::MemoryHost;
     use onloop_engine::error::exit_of;
+    use onloop_testing::MemoryHost;
 
     #[test]
     fn a_workflow_becomes_a_document_and_a_broken_one_does_not() {

@@ -185,11 +185,7 @@ pub async fn session_stop(io: &Io, args: &SessionIdArgs) -> Result<Exit, Command
 }
 
 /// The same for a session whose place is known.
-pub(crate) async fn stop(
-    io: &Io,
-    sessions: &Sessions,
-    id: &SessionId,
-) -> Result<Exit, CommandError> {
+pub async fn stop(io: &Io, sessions: &Sessions, id: &SessionId) -> Result<Exit, CommandError> {
     end(io, sessions, id, SessionEnding::Stopped).await
 }
 

@@ -196,7 +196,7 @@ fn entry(found: &Found) -> String {
 }
 
 /// The record of a run as it is stored.
-pub(crate) async fn record(io: &Io, run_id: &str) -> Result<Exit, CommandError> {
+pub async fn record(io: &Io, run_id: &str) -> Result<Exit, CommandError> {
     with_run(io, Some(run_id), |run| {
         String::from_utf8(documents::run::write(run)).expect("JSON is UTF-8")
     })

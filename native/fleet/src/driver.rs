@@ -122,9 +122,8 @@ fn run_program(
             start.quick_ms = QUICK_MS;
             Program::new(start, async move |io| {
                 if goes_on {
-                    match settle(&io, &id, REMOTE).await {
-                        Exit::Done => {}
-                        exit => return exit,
+                    if let Err(error) = settle(&io, &id, REMOTE).await {
+                        return error.report(&io).await;
                     }
                     if let Err(error) = clone::settled(&repos, &id, epoch) {
                         note.remember(&error.to_string());

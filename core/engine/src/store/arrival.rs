@@ -50,7 +50,7 @@ pub(crate) fn whole(bytes: &[u8]) -> &[u8] {
 /// # Errors
 ///
 /// Why it is none, as a clause.
-pub(crate) fn read_arrival(id: &str, bytes: &[u8]) -> Result<Ledger, StoreError> {
+pub fn read_arrival(id: &str, bytes: &[u8]) -> Result<Ledger, StoreError> {
     let unreadable = |why: String| StoreError::Unreadable(why);
     let read = ledger::read(bytes, None).map_err(|error| unreadable(error.to_string()))?;
     if read.whole_bytes != bytes.len() {

@@ -219,22 +219,3 @@ fn clean(worker: &Worker, lease: &Lease, repository: &str) {
         worker.ref_packer.add(repository, &lease.run_id);
     }
 }
-
-/// The last error that a driver has said, without the ways out.
-fn last_words(log: &Path) -> Option<String> {
-    let path = log.to_string_lossy().into_owned();
-    let (bytes, _) = OsFiles::new(Root::new("/")).read_tail(&path, LOG_TAIL_BYTES).ok()?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-    let words = match lines.iter().rposition(|line| line.starts_with("error:")) {
-        Some(at) => {
-            // An error is wrapped, and its cause is below it.
-            let belongs = |line: &&&str| line.starts_with("  ") && !line.starts_with("  fix:");
-            let below = lines[at + 1..].iter().take_while(belongs);
-            let whole = [lines[at]].into_iter().chain(below.map(|line| line.trim_start()));
-            whole.collect::<Vec<_>>().join(" ")
-        }
-        None => (*lines.last()?).to_owned(),
-    };
-    Some(text::ellipsis(&text::one_line(&words), 200))
-}

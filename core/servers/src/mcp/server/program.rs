@@ -17,7 +17,7 @@ pub(super) fn program(start: Start, work: ClientRequest) -> Program {
         match work {
             ClientRequest::CallTool(_, Ok(call)) => perform(&io, call.program).await,
             // Refused, or handed to another job, before a program was made.
-            ClientRequest::CallTool(_, Err(_)) | ClientRequest::GoOn { .. } => Ok(Exit::Usage),
+            ClientRequest::CallTool(_, Err(_)) | ClientRequest::Continue { .. } => Ok(Exit::Usage),
             ClientRequest::ListResources | ClientRequest::Complete(_) => {
                 status(&io, &StatusArgs { run_id: None, all: true, json: true }).await
             }
