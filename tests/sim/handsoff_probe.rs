@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use onloop_core::effect::{Exit, Io, Program};
 use onloop_core::engine::approval::{Escalation, Resolution, escalate, pending};
-use onloop_core::engine::config;
-use onloop_core::engine::supervisor::{self, Supervision};
+use onloop_core::engine::session::supervisor::{self, Supervision};
+use onloop_core::engine::state::config;
 use onloop_core::handsoff::approval::message::whole;
 use serde_json::json;
 

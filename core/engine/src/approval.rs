@@ -213,3 +213,6 @@ fn folder(io: &Io) -> String {
     };
     format!("{home}/.tmp/hooked-sessions/approvals")
 }
+
+pub mod consent;
+pub(crate) mod gate_in_chat;

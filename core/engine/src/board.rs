@@ -14,12 +14,12 @@ use log::KnownLog;
 use sessions::{KnownSessions, Surrounding};
 
 use crate::approval::pending;
-use crate::conduct_args::remembered_options;
-use crate::drive::is_orphaned;
-use crate::elsewhere::is_fleets;
-use crate::facts::facts;
-use crate::instruction::instruction;
-use crate::store::{Paths, StateHome, read_ledger_of};
+use crate::run::driver_lock::is_orphaned;
+use crate::run::gate::facts;
+use crate::run::instruction::instruction;
+use crate::run::options::remembered_options;
+use crate::state::remote_owner::is_fleets;
+use crate::state::store::{Paths, StateHome, read_ledger_of};
 use onloop_documents::board::{
     self, Board, Driving, LoggedLine, RunCard, RunState, RunView, Spent,
 };
@@ -57,7 +57,7 @@ struct Known {
 
 /// What tells one content of a file from the next without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileStamp {
+pub(crate) struct FileStamp {
     size_bytes: u64,
     modified: Timestamp,
 }

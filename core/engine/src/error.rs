@@ -2,7 +2,7 @@
 //!
 //! A verb returns a [`CommandError`]; [`exit_of`] prints it and gives its exit code.
 
-use crate::store::StoreError;
+use crate::state::store::StoreError;
 use onloop_effect::{Exit, Failure, Io, Program, Start};
 use onloop_run::Refusal;
 use onloop_syntax::text;

@@ -9,10 +9,10 @@ pub mod send;
 pub mod session;
 mod template;
 
-use crate::advice::{go_on, reason};
-use crate::config;
-use crate::facts::facts;
-use crate::store::Store;
+use crate::run::advice::{go_on, reason};
+use crate::run::gate::facts;
+use crate::state::config;
+use crate::state::store::Store;
 use onloop_documents::ledger;
 use onloop_documents::notices::{Notice, Told};
 use onloop_effect::{Durability, Expect, Failure, Io, OptionalExt};

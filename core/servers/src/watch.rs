@@ -2,12 +2,12 @@
 //! itself belongs to the host that has one.
 
 use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
-use onloop_engine::ask;
-use onloop_engine::conduct_args::remembered_options;
-use onloop_engine::decide::demand_person;
 use onloop_engine::error::CommandError;
-use onloop_engine::select::open;
-use onloop_engine::sessions::Sessions;
+use onloop_engine::lookup::select::open;
+use onloop_engine::run::decider::demand_person;
+use onloop_engine::run::options::remembered_options;
+use onloop_engine::session::files::Sessions;
+use onloop_engine::terminal::ask;
 use onloop_run::{Attention, Door};
 use onloop_sessions::handsoff::SessionId;
 use onloop_verbs::gate::decide_as_seen;

@@ -1,11 +1,11 @@
 //! `onloop abandon`: a person gives a run up; its record stays.
 
 use onloop_effect::{Exit, Io};
-use onloop_engine::change::change_by;
-use onloop_engine::decide::{decider, demand_person};
-use onloop_engine::drive::drive_alone;
 use onloop_engine::error::CommandError;
-use onloop_engine::select::open;
+use onloop_engine::lookup::select::open;
+use onloop_engine::run::change::change_by;
+use onloop_engine::run::decider::{decider, demand_person};
+use onloop_engine::run::driver_lock::drive_alone;
 use onloop_run::{Door, Event};
 use onloop_syntax::text;
 

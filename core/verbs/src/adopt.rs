@@ -2,15 +2,15 @@
 
 use onloop_documents::ledger::{self, Origin};
 use onloop_effect::{Exit, Io, OptionalExt};
-use onloop_engine::advice::go_on;
-use onloop_engine::checkout;
-use onloop_engine::consent::{ConsentQuestion, consent, would_run};
-use onloop_engine::decide::{decider, demand_person};
+use onloop_engine::approval::consent::{ConsentQuestion, consent, would_run};
 use onloop_engine::error::{CommandError, ErrorKind, unusable_record};
-use onloop_engine::find_run::{foreign_copy, is_own};
-use onloop_engine::foreign::read_foreign;
-use onloop_engine::rebuild::set_aside;
-use onloop_engine::store::{Paths, Store, StoreError};
+use onloop_engine::git::checkout;
+use onloop_engine::lookup::runs::{foreign_copy, is_own};
+use onloop_engine::run::advice::go_on;
+use onloop_engine::run::decider::{decider, demand_person};
+use onloop_engine::state::rebuild::set_aside;
+use onloop_engine::state::store::{Paths, Store, StoreError};
+use onloop_engine::state::untrusted::read_foreign;
 use onloop_run::{Door, Run, is_run_id};
 use onloop_syntax::limits;
 use onloop_syntax::text;

@@ -22,9 +22,9 @@ pub use stepwise::{begin, resume};
 
 use onloop_auto::{RUNTIME_FOLDER, WORKSPACE_FOLDER};
 use onloop_effect::{Exit, Io};
-use onloop_engine::checkout;
 use onloop_engine::error::CommandError;
-use onloop_engine::planted::{self, PlantedLink};
+use onloop_engine::git::checkout;
+use onloop_engine::git::untrusted_links::{self, PlantedLink};
 use onloop_syntax::text;
 
 /// Runs the verb that the command line names.
@@ -79,9 +79,9 @@ async fn at_root(io: Io) -> Io {
 /// of its own, which may be large and is only ever added to under new names.
 async fn refuse_links(io: &Io) -> Result<(), PlantedLink> {
     let cwd = io.start().cwd.trim_end_matches('/');
-    let root = planted::checkout_root(io).await;
+    let root = untrusted_links::checkout_root(io).await;
     let logs = format!("{cwd}/{RUNTIME_FOLDER}/logs");
-    planted::refuse(io, &root, &logs).await?;
-    planted::refuse_below(io, &root, &format!("{cwd}/{WORKSPACE_FOLDER}"), &logs).await?;
-    planted::refuse(io, &root, &format!("{cwd}/.gitignore")).await
+    untrusted_links::refuse(io, &root, &logs).await?;
+    untrusted_links::refuse_below(io, &root, &format!("{cwd}/{WORKSPACE_FOLDER}"), &logs).await?;
+    untrusted_links::refuse(io, &root, &format!("{cwd}/.gitignore")).await
 }

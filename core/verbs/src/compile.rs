@@ -6,9 +6,9 @@ mod yaml;
 
 use github::Compilation;
 use onloop_effect::{Durability, Exit, Expect, Io};
-use onloop_engine::begin::read_plan;
 use onloop_engine::error::CommandError;
-use onloop_engine::find_workflow::find_workflow;
+use onloop_engine::lookup::workflow::find_workflow;
+use onloop_engine::run::begin::read_plan;
 use onloop_syntax::text;
 
 /// Arguments of `onloop compile`.

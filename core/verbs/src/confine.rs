@@ -1,8 +1,8 @@
 //! `onloop confine`: one command that can touch its checkout and little else.
 
 use onloop_effect::{Exit, Io, Mechanism, Network, ProcessSpec, ProcessStatus};
-use onloop_engine::confine::Confined;
 use onloop_engine::error::CommandError;
+use onloop_engine::sandbox::status::Confined;
 
 /// Arguments of `onloop confine`.
 #[derive(Clone, Debug, Default, clap::Args)]

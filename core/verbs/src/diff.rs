@@ -2,9 +2,9 @@
 
 use onloop_effect::{DiffShown, Exit, FailureKind, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::facts::checkout;
-use onloop_engine::keep::unknown_checkpoint;
-use onloop_engine::select::open;
+use onloop_engine::lookup::select::open;
+use onloop_engine::run::checkpoint::unknown_checkpoint;
+use onloop_engine::run::gate::checkout;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 

@@ -8,9 +8,9 @@ use std::fmt;
 
 use confine::examine_confinement;
 use onloop_effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell};
-use onloop_engine::config;
+use onloop_engine::client_files::{known, look, quiet, setting};
 use onloop_engine::error::CommandError;
-use onloop_engine::host_files::{known, look, quiet, setting};
+use onloop_engine::state::config;
 use onloop_install::canary::{self, deciding_events, hooks_in};
 use onloop_install::{
     HookCall, HostFile, InstallScope, InstalledHook, ServerFile, Setting, host_files,

@@ -1,13 +1,13 @@
 //! `onloop fetch`: a run comes from a remote repository, its record and its work together.
 
 use onloop_effect::{Exit, Io, Repository};
-use onloop_engine::advice::go_on;
-use onloop_engine::arrive::{Arrival, arrive};
-use onloop_engine::consent::{ConsentQuestion, consent, would_run};
-use onloop_engine::decide::demand_person;
+use onloop_engine::approval::consent::{ConsentQuestion, consent, would_run};
 use onloop_engine::error::CommandError;
-use onloop_engine::store::{Known, Paths, Store};
-use onloop_engine::travel::{Remote, RemoteLedger, demand_home, forked};
+use onloop_engine::git::import::{Arrival, arrive};
+use onloop_engine::git::remote_refs::{Remote, RemoteLedger, demand_home, forked};
+use onloop_engine::run::advice::go_on;
+use onloop_engine::run::decider::demand_person;
+use onloop_engine::state::store::{Known, Paths, Store};
 use onloop_run::is_run_id;
 use onloop_syntax::text;
 

@@ -2,14 +2,14 @@
 
 use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
-use onloop_engine::change::change;
-use onloop_engine::decide::demand_person;
-use onloop_engine::drive::{demand_undriven, drive_alone};
 use onloop_engine::error::CommandError;
-use onloop_engine::keep::{keep_between, keep_whole, look};
-use onloop_engine::select::open;
-use onloop_engine::store::Store;
-use onloop_engine::verify::{Conditions, repeat_checks};
+use onloop_engine::lookup::select::open;
+use onloop_engine::run::change::change;
+use onloop_engine::run::checkpoint::{keep_between, keep_whole, look};
+use onloop_engine::run::checks::{Conditions, repeat_checks};
+use onloop_engine::run::decider::demand_person;
+use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
+use onloop_engine::state::store::Store;
 use onloop_run::{Event, Next};
 
 /// Arguments of `onloop finalize`.

@@ -12,11 +12,11 @@ mod verified;
 
 use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
-use onloop_engine::drive::drive_alone;
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::find_run::foreign_copy;
-use onloop_engine::foreign::foreign_run;
-use onloop_engine::store::{StateHome, Store, StoreError, prepare_folder};
+use onloop_engine::lookup::runs::foreign_copy;
+use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::state::store::{StateHome, Store, StoreError, prepare_folder};
+use onloop_engine::state::untrusted::foreign_run;
 use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, is_run_id};
 use onloop_syntax::limits;
 use onloop_syntax::text;

@@ -6,15 +6,15 @@ pub use seen::decide_as_seen;
 pub use seen::{SeenDecision, SeenRun};
 
 use onloop_effect::{Exit, Io};
-use onloop_engine::advice::resume_command;
-use onloop_engine::ask::{self, Consulted};
-use onloop_engine::change::{change_by, not_now};
-use onloop_engine::conduct_args::remembered_options;
-use onloop_engine::decide::{decider, demand_person};
 use onloop_engine::error::CommandError;
-use onloop_engine::say_step::say_step;
-use onloop_engine::select::open;
-use onloop_engine::store::{CHANGED_SINCE, Store};
+use onloop_engine::lookup::select::open;
+use onloop_engine::run::advice::resume_command;
+use onloop_engine::run::change::{change_by, not_now};
+use onloop_engine::run::decider::{decider, demand_person};
+use onloop_engine::run::options::remembered_options;
+use onloop_engine::run::step_line::say_step;
+use onloop_engine::state::store::{CHANGED_SINCE, Store};
+use onloop_engine::terminal::ask::{self, Consulted};
 use onloop_run::{
     BlockReason, Decider, Door, Event, GateDecision, Mode, Next, Question, Refusal, Run,
     StepStatus, approval_line,

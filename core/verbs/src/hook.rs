@@ -15,11 +15,11 @@ mod stop;
 mod turn;
 
 use onloop_effect::{Exit, Io};
-use onloop_engine::checkout::{self, Checkout};
-use onloop_engine::config::{self, Loaded};
 use onloop_engine::error::CommandError;
-use onloop_engine::input;
-use onloop_engine::sessions::{HookCaller, Sessions};
+use onloop_engine::git::checkout::{self, Checkout};
+use onloop_engine::session::files::{HookCaller, Sessions};
+use onloop_engine::state::config::{self, Loaded};
+use onloop_engine::terminal::input;
 use onloop_permission::rules::GivenRules;
 use onloop_sessions::handsoff::{DEPTH_VARIABLE, SessionId};
 use onloop_sessions::hooks::{HookAnswer, HookEvent, HookInput, Host, unknown_host};
@@ -29,7 +29,7 @@ use onloop_syntax::limits;
 #[derive(Clone, Debug, clap::Args)]
 pub struct HookArgs {
     /// The agent host that calls.
-    #[arg(help = onloop_engine::host_files::host_help())]
+    #[arg(help = onloop_engine::client_files::host_help())]
     pub host: String,
     /// How long the host waits, as its entry for this hook says
     #[arg(long, value_name = "SECONDS")]

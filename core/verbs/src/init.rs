@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use onloop_effect::{Exit, Io};
-use onloop_engine::begin::{create, read_plan};
 use onloop_engine::error::CommandError;
-use onloop_engine::find_workflow::find_workflow;
-use onloop_engine::keep::{keep_beginning, keep_between};
+use onloop_engine::lookup::workflow::find_workflow;
 use onloop_engine::preflight::preflight;
+use onloop_engine::run::begin::{create, read_plan};
+use onloop_engine::run::checkpoint::{keep_beginning, keep_between};
 use onloop_run::Beginning;
 use onloop_run::preflight::{IsolationMode, PreflightFlags, Prepared};
 use onloop_workflow::Plan;

@@ -6,9 +6,9 @@
 use onloop_effect::{
     Command, Durability, Exit, Expect, Failure, FailureKind, Io, ProcessStatus, Version,
 };
+use onloop_engine::client_files::host_help;
+use onloop_engine::client_files::{HostFileError, known, look, quiet, setting};
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::host_files::host_help;
-use onloop_engine::host_files::{HostFileError, known, look, quiet, setting};
 use onloop_install::{EditError, HostFile, InstallScope, Setting, advice, diff, host_files};
 use onloop_syntax::limits;
 use onloop_syntax::text::{one_line, printable};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use onloop_effect::{Durability, Exit, Expect, FailureKind, FileKind, Io, Version};
 use onloop_engine::error::CommandError;
-use onloop_engine::find_workflow::find_workflow;
+use onloop_engine::lookup::workflow::find_workflow;
 use onloop_syntax::diagnostic::json::FileFindings;
 use onloop_syntax::diagnostic::{self, Diagnostic, Severity};
 use onloop_syntax::limits;

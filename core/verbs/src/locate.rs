@@ -2,7 +2,7 @@
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::find_run::{Found, find_all, is_of};
+use onloop_engine::lookup::runs::{Found, find_all, is_of};
 use onloop_run::RunStatus;
 
 /// Arguments of `onloop locate`.

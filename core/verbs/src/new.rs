@@ -2,7 +2,7 @@
 
 use onloop_effect::{Durability, Exit, Expect, FailureKind, FileKind, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::find_workflow::PLANS_FOLDER;
+use onloop_engine::lookup::workflow::PLANS_FOLDER;
 use onloop_syntax::text::one_line;
 use onloop_workflow::{TemplateKind, template};
 

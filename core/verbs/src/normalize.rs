@@ -2,9 +2,9 @@
 
 use onloop_documents::normalized;
 use onloop_effect::{Exit, Io};
-use onloop_engine::begin::invalid_workflow;
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::find_workflow::find_workflow;
+use onloop_engine::lookup::workflow::find_workflow;
+use onloop_engine::run::begin::invalid_workflow;
 use onloop_syntax::limits;
 use onloop_syntax::text::one_line;
 use onloop_workflow as workflow;

@@ -2,9 +2,9 @@
 
 use onloop_documents::notices::Notice;
 use onloop_effect::{Exit, Io};
-use onloop_engine::config;
 use onloop_engine::error::CommandError;
 use onloop_engine::notify::send::send;
+use onloop_engine::state::config;
 use onloop_run::NoticeKind;
 use onloop_syntax::limits;
 use onloop_syntax::text;

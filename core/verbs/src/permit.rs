@@ -3,9 +3,9 @@
 use onloop_documents::permission as document;
 use onloop_documents::permission::{BatchError, BatchLine, LineFault, TrustList};
 use onloop_effect::{Durability, Exit, Expect, Failure, FailureKind, Io};
-use onloop_engine::config::{self, PROJECT_FILE, find_upwards, trust_path};
 use onloop_engine::error::CommandError;
-use onloop_engine::{checkout, known_to_git, links, surroundings};
+use onloop_engine::state::config::{self, PROJECT_FILE, find_upwards, trust_path};
+use onloop_engine::{git::checkout, git::known_to_git, git::links, session::workspace};
 use onloop_permission::{Call, CallingSession, Context, Decision, decide, explain};
 use onloop_syntax::limits;
 use onloop_syntax::syntax::strict_json;
@@ -55,10 +55,10 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Result<Exit, CommandEr
     let cwd = &io.start().cwd;
     let checkout = checkout::own(io, cwd).await;
     let project = checkout.as_ref().map_or(cwd, |checkout| &checkout.root);
-    surroundings::place(&mut context.places, project, cwd);
+    workspace::place(&mut context.places, project, cwd);
     context.git_branch = match &args.branch {
         Some(branch) => Some(branch.clone()),
-        None => surroundings::branch(io, &call, checkout.as_ref()).await,
+        None => workspace::branch(io, &call, checkout.as_ref()).await,
     };
     links::resolve(io, &call, &mut context.places).await;
     if let Some(workflow) = &args.workflow {

@@ -2,9 +2,9 @@
 
 use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
-use onloop_engine::begin::read_plan;
 use onloop_engine::error::CommandError;
 use onloop_engine::preflight::preflight;
+use onloop_engine::run::begin::read_plan;
 use onloop_run::preflight::{IsolationMode, OnExisting, PreflightFlags};
 
 /// Arguments of `onloop prepare`.

@@ -1,15 +1,15 @@
 //! `onloop push`: a run goes to a remote repository, its record and its work together.
 
 use onloop_effect::{Exit, Failure, GitRequest, Io, KeptFile, NamedCheckpoint, RefUpdate};
-use onloop_engine::decide::demand_person;
-use onloop_engine::drive::drive_alone;
 use onloop_engine::error::CommandError;
-use onloop_engine::keep;
-use onloop_engine::select::open;
-use onloop_engine::store::{Known, Store, compare};
-use onloop_engine::travel::{
+use onloop_engine::git::remote_refs::{
     BRANCH, LEDGER, LEDGER_FILE, Remote, RemoteLedger, forked, own_ledger,
 };
+use onloop_engine::lookup::select::open;
+use onloop_engine::run::checkpoint;
+use onloop_engine::run::decider::demand_person;
+use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::state::store::{Known, Store, compare};
 use onloop_run::Run;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -137,8 +137,8 @@ async fn demand_known_hook(io: &Io, store: &Store, remote: &str) -> Result<(), C
         return Ok(());
     }
     let id = &run.id;
-    let seen = keep::look(io, store).await.map_err(unpushed(id))?;
-    keep::forget(io, store, seen.commit).await;
+    let seen = checkpoint::look(io, store).await.map_err(unpushed(id))?;
+    checkpoint::forget(io, store, seen.commit).await;
     if !run.has_other_push_hook(&seen.programs) {
         return Ok(());
     }

@@ -7,9 +7,9 @@ use onloop_documents::envelope::{EnvelopeError, PublicKey};
 use onloop_documents::{self as documents, ledger};
 use onloop_effect::{Durability, Exit, Expect, Failure, GitRequest, Io};
 use onloop_engine::error::{CommandError, ErrorKind, unusable_record};
-use onloop_engine::receipt_key;
-use onloop_engine::select::open;
-use onloop_engine::store::{Store, StoreError};
+use onloop_engine::lookup::select::open;
+use onloop_engine::state::receipt_key;
+use onloop_engine::state::store::{Store, StoreError};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 

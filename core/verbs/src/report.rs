@@ -4,9 +4,9 @@ use onloop_documents::attestation::{decided, subject};
 use onloop_documents::page::{ReportEvidence, StepPatch, report_page};
 use onloop_effect::{Durability, Exit, Expect, FailureKind, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::facts::{Change, Form};
-use onloop_engine::select::open;
-use onloop_engine::store::Store;
+use onloop_engine::lookup::select::open;
+use onloop_engine::run::gate::{Change, Form};
+use onloop_engine::state::store::Store;
 use onloop_run::{Run, render_report};
 use onloop_syntax::limits;
 

@@ -2,8 +2,8 @@
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::resume_run::resume_run;
-pub use onloop_engine::resume_run::{Interrupted, ResumeArgs};
+use onloop_engine::run::resume::resume_run;
+pub use onloop_engine::run::resume::{Interrupted, ResumeArgs};
 
 /// `onloop resume`.
 ///

@@ -2,8 +2,8 @@
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::run_workflow::run_workflow;
-pub use onloop_engine::run_workflow::{ConductedOn, RunArgs, no_fleet};
+use onloop_engine::run::start::run_workflow;
+pub use onloop_engine::run::start::{ConductedOn, RunArgs, no_fleet};
 
 /// `onloop run`.
 ///

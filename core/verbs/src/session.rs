@@ -5,14 +5,14 @@ mod many;
 
 use onloop_documents::session as document;
 use onloop_effect::{Exit, Io};
-use onloop_engine::config;
 use onloop_engine::error::CommandError;
-use onloop_engine::instruction::instruction;
 use onloop_engine::notify;
 use onloop_engine::notify::session::Whereabouts;
-use onloop_engine::session_places;
-use onloop_engine::sessions::{SessionChange, SessionError, Sessions};
-use onloop_engine::store::{Store, StoreError};
+use onloop_engine::run::instruction::instruction;
+use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
+use onloop_engine::state::config;
+use onloop_engine::state::session_places;
+use onloop_engine::state::store::{Store, StoreError};
 use onloop_sessions::handsoff::{Session, SessionEnding, SessionId};
 use onloop_syntax::text;
 
@@ -112,7 +112,7 @@ async fn found(io: &Io) -> Result<(Sessions, Vec<SessionId>), SessionError> {
     let sessions = Sessions::new(io);
     let ids = sessions.ids().await?;
     if ids.is_empty()
-        && let Some(checkout) = onloop_engine::checkout::find(io, &io.start().cwd).await
+        && let Some(checkout) = onloop_engine::git::checkout::find(io, &io.start().cwd).await
         && let Some(first) = Sessions::below(io, &checkout.root)
     {
         let ids = first.ids().await?;
@@ -238,7 +238,7 @@ async fn known(io: &Io, id: &str) -> Result<(Sessions, SessionId), CommandError>
         )));
     };
     // A session may have begun in the top folder of the checkout.
-    let checkout = onloop_engine::checkout::find(io, &io.start().cwd).await;
+    let checkout = onloop_engine::git::checkout::find(io, &io.start().cwd).await;
     let root = checkout.as_ref().map(|checkout| checkout.root.as_str());
     let project = io.env("CLAUDE_PROJECT_DIR");
     let others: Vec<&str> = [root, project].into_iter().flatten().collect();

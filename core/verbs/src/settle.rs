@@ -2,10 +2,10 @@
 //! worker does before it resumes a run that another one has left.
 
 use onloop_effect::{Exit, Io};
-use onloop_engine::arrive::{Arrival, arrive};
 use onloop_engine::error::CommandError;
-use onloop_engine::store::Store;
-use onloop_engine::travel::{Remote, RemoteLedger, demand_home, own_ledger};
+use onloop_engine::git::import::{Arrival, arrive};
+use onloop_engine::git::remote_refs::{Remote, RemoteLedger, demand_home, own_ledger};
+use onloop_engine::state::store::Store;
 use onloop_syntax::text;
 
 /// Makes the checkout of run `id` in the repository around the current folder, as the run's last checkpoint

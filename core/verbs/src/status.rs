@@ -3,15 +3,15 @@
 use onloop_documents as documents;
 use onloop_documents::board;
 use onloop_effect::{Exit, Io, LockHolder};
-use onloop_engine::conduct_args::remembered_options;
-use onloop_engine::drive::is_interrupted;
 use onloop_engine::error::CommandError;
-use onloop_engine::facts::facts;
-use onloop_engine::find_run::{Found, find_all, find_everywhere};
-use onloop_engine::further::what_takes_further;
-use onloop_engine::instruction::{Instruction, instruction};
-use onloop_engine::select::open;
-use onloop_engine::store::Store;
+use onloop_engine::lookup::runs::{Found, find_all, find_everywhere};
+use onloop_engine::lookup::select::open;
+use onloop_engine::run::continuation::what_takes_further;
+use onloop_engine::run::driver_lock::is_interrupted;
+use onloop_engine::run::gate::facts;
+use onloop_engine::run::instruction::{Instruction, instruction};
+use onloop_engine::run::options::remembered_options;
+use onloop_engine::state::store::Store;
 use onloop_run::{Next, Platform, Run, Standing, hold_line, render_summary, step_list};
 use onloop_syntax::text;
 

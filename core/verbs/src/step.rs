@@ -1,21 +1,21 @@
 //! `onloop step N start|verify|retry|block|reopen`: drive a run from outside, one transition a call.
 
 use onloop_effect::{Exit, Io};
-use onloop_engine::advice::resume_command;
-use onloop_engine::change::{change, change_by, not_now};
-use onloop_engine::conduct_args::remembered_options;
-use onloop_engine::confining::Confining;
-use onloop_engine::decide::{decider, demand_person};
-use onloop_engine::drive::{demand_undriven, drive_alone};
 use onloop_engine::error::CommandError;
-use onloop_engine::keep::{Keeping, keep_acted, keep_between, keep_verified};
-use onloop_engine::protect::{self, Guarded};
-use onloop_engine::say_step::say_step;
-use onloop_engine::select::open;
-use onloop_engine::setup::{self, Readiness};
-use onloop_engine::store::Store;
-use onloop_engine::verify::{Conditions, Verification, verify_step};
-use onloop_engine::work::end_survivors;
+use onloop_engine::lookup::select::open;
+use onloop_engine::run::advice::resume_command;
+use onloop_engine::run::change::{change, change_by, not_now};
+use onloop_engine::run::checkpoint::{Keeping, keep_acted, keep_between, keep_verified};
+use onloop_engine::run::checks::{Conditions, Verification, verify_step};
+use onloop_engine::run::decider::{decider, demand_person};
+use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
+use onloop_engine::run::options::remembered_options;
+use onloop_engine::run::processes::end_survivors;
+use onloop_engine::run::protect::{self, Guarded};
+use onloop_engine::run::setup::{self, Readiness};
+use onloop_engine::run::step_line::say_step;
+use onloop_engine::sandbox::run::Confining;
+use onloop_engine::state::store::Store;
 use onloop_run::{BlockReason, Door, Event, Refusal, RunStatus, StepStatus, checked_lines};
 use onloop_syntax::limits;
 use onloop_syntax::text;

@@ -4,12 +4,12 @@
 use onloop_documents::fleet_run::{self, FleetRun};
 use onloop_effect::{Durability, Expect};
 use onloop_effect::{Io, OptionalExt};
-use onloop_engine::begin::read_plan;
-use onloop_engine::decide::demand_person;
 use onloop_engine::error::CommandError;
-use onloop_engine::find_workflow::find_workflow;
-use onloop_engine::run_workflow::RunArgs;
-use onloop_engine::store::{Paths, StateHome};
+use onloop_engine::lookup::workflow::find_workflow;
+use onloop_engine::run::begin::read_plan;
+use onloop_engine::run::decider::demand_person;
+use onloop_engine::run::start::RunArgs;
+use onloop_engine::state::store::{Paths, StateHome};
 use onloop_run::unique_id;
 use onloop_syntax::limits;
 use onloop_syntax::text;

@@ -1,14 +1,14 @@
 //! `onloop undo`: the files of a run as they were at a checkpoint.
 
 use onloop_effect::{Exit, GitRequest, Io};
-use onloop_engine::change::change_by;
-use onloop_engine::decide::{decider, demand_person};
-use onloop_engine::drive::drive_alone;
 use onloop_engine::error::CommandError;
-use onloop_engine::keep::{Keeping, keep, unknown_checkpoint};
-use onloop_engine::select::open;
-use onloop_engine::store::Store;
-use onloop_engine::work::end_survivors;
+use onloop_engine::lookup::select::open;
+use onloop_engine::run::change::change_by;
+use onloop_engine::run::checkpoint::{Keeping, keep, unknown_checkpoint};
+use onloop_engine::run::decider::{decider, demand_person};
+use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::run::processes::end_survivors;
+use onloop_engine::state::store::Store;
 use onloop_run::{Checkpoint, Door, Event};
 
 /// Arguments of `onloop undo`.

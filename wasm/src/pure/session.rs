@@ -4,7 +4,7 @@
 
 use onloop_core::documents;
 use onloop_core::documents::handsoff::{OwnWorkflow, StopDocument};
-use onloop_core::engine::instruction::instruction;
+use onloop_core::engine::run::instruction::instruction;
 use onloop_core::handsoff::command::{Started, detect};
 use onloop_core::handsoff::config::Config;
 use onloop_core::handsoff::prompt::{self, PromptFacts, RunAdvice};

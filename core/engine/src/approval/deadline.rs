@@ -3,7 +3,7 @@
 
 use super::no_answer::NoAnswer;
 use super::telegram::CallError;
-use crate::diary;
+use crate::state::audit_log;
 use onloop_documents::diary::{DiaryEntry, DiaryEvent};
 use onloop_effect::Io;
 use onloop_sessions::handsoff::config::Telegram;
@@ -141,7 +141,8 @@ impl Deadline {
 
     async fn log(&self, io: &Io, event: DiaryEvent, words: &str) {
         let session = self.session.clone();
-        diary::note(io, DiaryEntry { session, ..DiaryEntry::new(io.now(), event, words) }).await;
+        audit_log::note(io, DiaryEntry { session, ..DiaryEntry::new(io.now(), event, words) })
+            .await;
     }
 }
 

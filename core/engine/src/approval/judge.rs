@@ -5,8 +5,8 @@
 //! the repository, and only an answer of exactly one word counts.
 
 use super::Escalation;
-use crate::diary;
-use crate::supervisor::session_names;
+use crate::session::supervisor::session_names;
+use crate::state::audit_log;
 use onloop_documents::diary::{DiaryEntry, DiaryEvent};
 use onloop_effect::{Io, ProcessSpec, ProcessStatus};
 use onloop_sessions::handsoff::DEPTH_VARIABLE;
@@ -64,7 +64,7 @@ pub(super) async fn opinion(io: &Io, escalation: &Escalation) -> Opinion {
     };
     let entry = DiaryEntry::new(io.now(), DiaryEvent::Outage, &failed);
     let session = Some(escalation.session_id.clone());
-    diary::note(io, DiaryEntry { session, ..entry }).await;
+    audit_log::note(io, DiaryEntry { session, ..entry }).await;
     Opinion::Ask(failed)
 }
 

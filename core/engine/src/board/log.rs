@@ -1,8 +1,8 @@
 //! What was said and done in the present attempt of a run.
 
 use super::FileStamp;
-use crate::act::attempt_name;
-use crate::store::Paths;
+use crate::run::turn::attempt_name;
+use crate::state::store::Paths;
 use onloop_documents::board::LoggedLine;
 use onloop_effect::Io;
 use onloop_run::Run;

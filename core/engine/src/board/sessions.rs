@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::FileStamp;
-use crate::checkout;
-use crate::session_places;
-use crate::sessions::Sessions;
-use crate::store::StateHome;
+use crate::git::checkout;
+use crate::session::files::Sessions;
+use crate::state::session_places;
+use crate::state::store::StateHome;
 use onloop_documents::approval::PendingCall;
 use onloop_documents::board::{self, RunCard, SessionCard, SessionFacts};
 use onloop_documents::diary::{DiaryEntry, read_lines};
@@ -172,7 +172,7 @@ impl KnownDiary {
         let size_bytes = io.stat(&home.diary()).await.map_or(0, |stat| stat.size_bytes);
         let added = size_bytes.saturating_sub(self.size_bytes);
         if size_bytes < self.size_bytes || self.entries.is_empty() {
-            (self.entries, self.size_bytes) = crate::diary::entries(io).await;
+            (self.entries, self.size_bytes) = crate::state::audit_log::entries(io).await;
         } else if added > 0
             && let Ok((bytes, size)) = io.read_tail(&home.diary(), added).await
             // It may have grown meanwhile; then the next look reads all of that.

@@ -4,8 +4,8 @@
 //! is tried again whenever its hook is called.
 
 use super::send;
-use crate::checkout;
-use crate::sessions::{SessionChange, SessionError, Sessions};
+use crate::git::checkout;
+use crate::session::files::{SessionChange, SessionError, Sessions};
 use onloop_documents::notices::Notice;
 use onloop_effect::Io;
 use onloop_run::NoticeKind;

@@ -1,7 +1,7 @@
 //! Carrying out a placement: act by act, and back again when one of them fails.
 
 use crate::error::CommandError;
-use crate::rescue::rescue_records;
+use crate::state::recover::rescue_records;
 use onloop_effect::{BranchName, Repository};
 use onloop_effect::{Durability, Expect, Failure, FailureKind, FileKind, GitRequest, Io};
 use onloop_run::preflight::RepositoryChange;

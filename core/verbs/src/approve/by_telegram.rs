@@ -7,8 +7,8 @@ use onloop_documents::approval::PendingCall;
 use onloop_effect::{Exit, Io};
 use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::approval::{self, Resolution};
-use onloop_engine::config;
 use onloop_engine::error::{CommandError, ErrorKind, exit_of};
+use onloop_engine::state::config;
 use onloop_sessions::handsoff::approval::ApprovalChoice;
 
 /// Asks until every call that waits was asked about once. With `resumes` each session is resumed

@@ -12,8 +12,8 @@ use onloop_auto::child::ChildOutcome;
 use onloop_auto::record::{Assignment, Auto, AutoEvent, Dispatch};
 use onloop_auto::{Profile, Target};
 use onloop_effect::{Exit, Io, Start};
-use onloop_engine::choose_agent::{first_on_path, on_path};
 use onloop_engine::error::CommandError;
+use onloop_engine::lookup::agent::{first_on_path, on_path};
 
 /// Runs planner and loop in turns until the run ends.
 pub async fn run(io: Io, args: AutoRunArgs) -> Result<Exit, CommandError> {

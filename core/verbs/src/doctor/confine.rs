@@ -1,7 +1,7 @@
 //! `onloop doctor confine`: whether commands can be confined here, tried.
 
 use onloop_effect::{Exit, Io, Mechanism, Network, ProcessSpec, ProcessStatus, Shell};
-use onloop_engine::confine::Confined;
+use onloop_engine::sandbox::status::Confined;
 use onloop_syntax::text::alternatives;
 
 /// `onloop doctor confine`: tries each mechanism.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use onloop_effect::{Exit, Failure, GitRequest, Io, NamedCheckpoint};
 use onloop_engine::error::CommandError;
-use onloop_engine::store::{Store, StoreError};
+use onloop_engine::state::store::{Store, StoreError};
 use onloop_run::{CheckpointKind, Disposition, Run, is_run_id};
 use onloop_syntax::limits;
 use onloop_syntax::text;

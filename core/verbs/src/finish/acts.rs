@@ -7,8 +7,8 @@ use super::scene::{Scene, TargetBranch};
 use super::verified;
 use onloop_effect::{Failure, GitRequest, Io, OptionalExt};
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::rescue::rescue_records;
-use onloop_engine::store::Store;
+use onloop_engine::state::recover::rescue_records;
+use onloop_engine::state::store::Store;
 use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, PullRequest, Run};
 use onloop_syntax::text;
 

@@ -3,8 +3,8 @@
 use onloop_effect::Io;
 use onloop_effect::Repository;
 use onloop_engine::error::CommandError;
-use onloop_engine::find_run::own_ids;
-use onloop_engine::store::{Store, StoreError};
+use onloop_engine::lookup::runs::own_ids;
+use onloop_engine::state::store::{Store, StoreError};
 use onloop_run::Run;
 use onloop_run::preflight::foreign_paths;
 

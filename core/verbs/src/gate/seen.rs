@@ -2,9 +2,9 @@
 
 use super::{DecisionWord, GateArgs, ModeWord, decide_in, demand_unchanged};
 use onloop_effect::Io;
-use onloop_engine::decide::{demand_person, names_step};
 use onloop_engine::error::CommandError;
-use onloop_engine::select::open;
+use onloop_engine::lookup::select::open;
+use onloop_engine::run::decider::{demand_person, names_step};
 use onloop_run::Door;
 
 /// What a person decides about the step that waits for them.

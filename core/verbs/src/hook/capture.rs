@@ -1,7 +1,7 @@
 //! After a tool call: notes the issue, the pull request or the run that it created for the session.
 
 use super::{Scene, driving, log};
-use onloop_engine::sessions::{SessionChange, SessionError, Sessions};
+use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
 use onloop_permission::{Call, Context, explain};
 use onloop_sessions::handsoff::Session;
 use onloop_sessions::handsoff::command::workflow;

@@ -2,8 +2,8 @@
 
 use super::driving::{Driven, driven};
 use super::{Scene, log, stop};
-use onloop_engine::instruction::instruction;
-use onloop_engine::sessions::{SessionError, Sessions};
+use onloop_engine::run::instruction::instruction;
+use onloop_engine::session::files::{SessionError, Sessions};
 use onloop_sessions::handsoff::prompt::{self, PromptFacts, RunAdvice};
 use onloop_sessions::handsoff::{Session, SessionState};
 use onloop_sessions::hooks::HookAnswer;

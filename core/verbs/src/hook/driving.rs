@@ -3,11 +3,11 @@
 
 use super::{Scene, log};
 use onloop_effect::Io;
-use onloop_engine::conversation::{
+use onloop_engine::session::conversation::{
     self, began_since, driver, is_driven_by_process, not_of_others, of_file, only, set_driver,
 };
-use onloop_engine::sessions::{SessionChange, SessionError, Sessions};
-use onloop_engine::store::{Store, StoreError};
+use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
+use onloop_engine::state::store::{Store, StoreError};
 use onloop_permission::{Call, Context, Decision, explain};
 use onloop_run::Run;
 use onloop_sessions::handsoff::driving::{

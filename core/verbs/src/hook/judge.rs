@@ -4,9 +4,9 @@ use super::{Scene, driving, log};
 use onloop_documents::session::RememberedAnswer;
 use onloop_engine::approval::pending::{self, Deferred, WaitedFor};
 use onloop_engine::approval::{self, Escalation, Resolution};
-use onloop_engine::confining::Confining;
-use onloop_engine::sessions::{SessionChange, Sessions};
-use onloop_engine::{known_to_git, links, surroundings};
+use onloop_engine::sandbox::run::Confining;
+use onloop_engine::session::files::{SessionChange, Sessions};
+use onloop_engine::{git::known_to_git, git::links, session::workspace};
 use onloop_permission::{Call, CallingSession, Context, Decision, Rule, Ruling, contained, decide};
 use onloop_sessions::handsoff::approval::message;
 use onloop_sessions::handsoff::approval::{ApprovalChoice, ApprovalStage, Approver};
@@ -243,7 +243,7 @@ fn refused_where_unheard(scene: &Scene, ruling: Ruling) -> Ruling {
 
 /// The context of a call, with the branch where that matters to it.
 async fn branched(scene: &Scene, call: &Call) -> Context {
-    let git_branch = surroundings::branch(&scene.io, call, scene.checkout.as_ref()).await;
+    let git_branch = workspace::branch(&scene.io, call, scene.checkout.as_ref()).await;
     Context { git_branch, ..context(scene).await }
 }
 
@@ -251,7 +251,7 @@ async fn context(scene: &Scene) -> Context {
     let mut context = scene.loaded.context();
     context.confined = scene.confined;
     context.places.own_temporary.clone_from(&scene.temporary);
-    surroundings::place(&mut context.places, &scene.project, &scene.cwd);
+    workspace::place(&mut context.places, &scene.project, &scene.cwd);
     context.places.state_homes.extend(scene.state_home.clone());
     let Some(id) = &scene.session else { return context };
     let sessions = scene.sessions(id).await;

@@ -6,8 +6,8 @@
 use super::Scene;
 use onloop_documents::diary::{DiaryEntry, DiaryEvent};
 use onloop_effect::{Durability, Expect, FileKind, OptionalExt};
-use onloop_engine::diary;
-use onloop_engine::sessions::Sessions;
+use onloop_engine::session::files::Sessions;
+use onloop_engine::state::audit_log;
 use onloop_permission::{Call, Decision, Rule, Ruling};
 use onloop_sessions::handsoff::Session;
 use onloop_sessions::handsoff::approval::{ApprovalStage, Approver};
@@ -21,7 +21,7 @@ const LINE_BYTES: usize = 4096;
 /// Adds to the diary, and to `.tmp/hook-debug.log`.
 pub(super) async fn debug(scene: &Scene, message: &str) {
     let entry = DiaryEntry::new(scene.io.now(), DiaryEvent::Session, message);
-    diary::note(&scene.io, of_scene(scene, entry)).await;
+    audit_log::note(&scene.io, of_scene(scene, entry)).await;
     if scene.loaded.config.debug {
         let line = format!("{} {}", prefix(scene), text::one_line(message));
         add(scene, &format!("{}/.tmp/hook-debug.log", home(scene).await), &line).await;
@@ -31,20 +31,20 @@ pub(super) async fn debug(scene: &Scene, message: &str) {
 /// Notes that the agent is not served, or served again.
 pub(super) async fn limit(scene: &Scene, message: &str) {
     let entry = DiaryEntry::new(scene.io.now(), DiaryEvent::Limit, message);
-    diary::note(&scene.io, of_scene(scene, entry)).await;
+    audit_log::note(&scene.io, of_scene(scene, entry)).await;
 }
 
 /// Notes what somebody who was asked has decided.
 pub(super) async fn approval(scene: &Scene, call: &Call, ruling: &Ruling, by: Approver) {
     let entry = DiaryEntry { by: Some(by), ..of_call(scene, call, ruling, DiaryEvent::Decided) };
-    diary::note(&scene.io, entry).await;
+    audit_log::note(&scene.io, entry).await;
 }
 
 /// Notes that a call waits for a person, by the id under which it does.
 pub(super) async fn deferred(scene: &Scene, call: &Call, ruling: &Ruling, id: &str) {
     let entry = of_call(scene, call, ruling, DiaryEvent::Deferred);
     let text = format!("waits for a person as {id}: {}", ruling.reason);
-    diary::note(&scene.io, DiaryEntry { text, ..entry }).await;
+    audit_log::note(&scene.io, DiaryEntry { text, ..entry }).await;
     debug_decision(scene, call, ruling).await;
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn decision(scene: &Scene, call: &Call, ruling: &Ruling) {
         let by = Approver { stage: ApprovalStage::Rule, name };
         let by = Some(by).filter(|_| ruling.decision == Decision::Deny);
         let entry = of_call(scene, call, ruling, DiaryEvent::Decided);
-        diary::note(&scene.io, DiaryEntry { by, ..entry }).await;
+        audit_log::note(&scene.io, DiaryEntry { by, ..entry }).await;
     }
     debug_decision(scene, call, ruling).await;
 }

@@ -9,7 +9,7 @@ use onloop_agents::AgentErrorKind;
 use onloop_effect::{Exit, Io};
 use onloop_engine::notify;
 use onloop_engine::notify::session::Whereabouts;
-use onloop_engine::sessions::{SessionChange, SessionError, Sessions};
+use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
 use onloop_sessions::handsoff::SessionId;
 use onloop_sessions::handsoff::passing::{Patience, go_on, lifted_in};
 use onloop_sessions::hooks::StopFailure;

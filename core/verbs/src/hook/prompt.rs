@@ -1,7 +1,7 @@
 //! Before a prompt is sent: it may start a workflow, or pause or resume the session.
 
 use super::{Scene, driving, log};
-use onloop_engine::sessions::{SessionChange, SessionError};
+use onloop_engine::session::files::{SessionChange, SessionError};
 use onloop_sessions::handsoff::command::{detect, unread_number};
 use onloop_sessions::handsoff::subject::{PromptSubject, subject};
 use onloop_sessions::handsoff::{Pause, Prompt, PromptEffect, Session, SessionId};

@@ -2,11 +2,11 @@
 
 use super::driving::{Driven, driven};
 use super::{Scene, log};
-use onloop_engine::instruction::instruction;
 use onloop_engine::notify;
 use onloop_engine::notify::session::Whereabouts;
-use onloop_engine::sessions::{SessionChange, SessionError, Sessions};
-use onloop_engine::supervisor::{self, Supervision};
+use onloop_engine::run::instruction::instruction;
+use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
+use onloop_engine::session::supervisor::{self, Supervision};
 use onloop_run::Run;
 use onloop_sessions::handsoff::config::Provider;
 use onloop_sessions::handsoff::prompt::{self, PromptFacts, RunAdvice};

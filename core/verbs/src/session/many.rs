@@ -3,8 +3,8 @@
 use super::{SessionClearArgs, found};
 use onloop_effect::{Exit, Io, OptionalExt};
 use onloop_engine::error::CommandError;
-use onloop_engine::session_places;
-use onloop_engine::sessions::{SessionError, Sessions};
+use onloop_engine::session::files::{SessionError, Sessions};
+use onloop_engine::state::session_places;
 use onloop_sessions::handsoff::SessionId;
 use onloop_syntax::text;
 use onloop_workflow::duration::parse_ms;

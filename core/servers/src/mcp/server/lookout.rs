@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Server, after};
 use onloop_effect::Io;
-use onloop_engine::store::{Paths, StateHome};
+use onloop_engine::state::store::{Paths, StateHome};
 use onloop_syntax::limits;
 use onloop_syntax::time::Timestamp;
 

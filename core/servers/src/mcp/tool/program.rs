@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::parameter::CheckedArguments;
 use super::{InputError, Tool, ToolProgram};
-use onloop_engine::choose_agent::AgentArgs;
-use onloop_engine::conduct_args::ConductArgs;
+use onloop_engine::lookup::agent::AgentArgs;
+use onloop_engine::run::options::ConductArgs;
 use onloop_run::Platform;
 use onloop_verbs::permit::ExplainArgs;
 use onloop_verbs::{

@@ -6,7 +6,7 @@
 use super::*;
 use onloop_documents::page::web::leading_page;
 use onloop_effect::{Durability, Expect};
-use onloop_engine::store::StateHome;
+use onloop_engine::state::store::StateHome;
 
 /// What opens a file in a browser, by its system.
 const OPENERS: [&str; 2] = ["xdg-open", "open"];

@@ -8,9 +8,9 @@ use super::*;
 use onloop_documents::board::{Board, RunView};
 use onloop_documents::ledger::sha256;
 use onloop_documents::page::web::{RunPage, Shown, board_page, diff_page, run_page};
-use onloop_engine::facts::{Change, Form as DiffForm, patch};
-use onloop_engine::further::what_takes_further;
-use onloop_engine::store::{Paths, StateHome};
+use onloop_engine::run::continuation::what_takes_further;
+use onloop_engine::run::gate::{Change, Form as DiffForm, patch};
+use onloop_engine::state::store::{Paths, StateHome};
 use onloop_run::Run;
 
 impl Server {

@@ -5,8 +5,8 @@ use super::{broken_off, survivors};
 use onloop_agents::{AgentState, Client, TurnOutcome, UsageLimit};
 use onloop_auto::child::ChildOutcome;
 use onloop_effect::{Failure, Io, ProcessSpec};
-use onloop_engine::config;
-use onloop_engine::listen::{self, Listener, noted};
+use onloop_engine::run::agent_stream::{self, Listener, noted};
+use onloop_engine::state::config;
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::tokens::Tokens;
 use onloop_syntax::{limits, text};
@@ -30,11 +30,11 @@ pub(super) async fn follow(
     let on_lines = async |bytes: &[u8]| {
         let said = listener.push(bytes);
         listener.write(said).await;
-        listener.activity(listen::cost(&listener.state, prices.as_ref()))
+        listener.activity(agent_stream::cost(&listener.state, prices.as_ref()))
     };
     let end = survivors::follow_noted(io, spec, on_lines).await?;
     let mut said = listener.finish(Some(&end)) + &noted(&end.stderr.text());
-    let used = listener.used(listen::cost(&listener.state, prices.as_ref()));
+    let used = listener.used(agent_stream::cost(&listener.state, prices.as_ref()));
     if !used.is_empty() {
         let used = used.join(", ");
         said += &format!("— {used}\n");

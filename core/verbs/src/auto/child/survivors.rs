@@ -7,8 +7,8 @@ use onloop_effect::{
     ProcessSpec, Watched,
 };
 use onloop_engine::error::CommandError;
-use onloop_engine::store::StateHome;
-use onloop_engine::work;
+use onloop_engine::run::processes;
+use onloop_engine::state::store::StateHome;
 use onloop_syntax::limits;
 
 /// Runs a child; in which processes is known to the next rw-auto here before it is waited for.
@@ -74,7 +74,8 @@ pub(super) async fn end(io: &Io) -> Result<(), CommandError> {
     let read = io.read(&path, limits::AUTO_LOCK_BYTES).await.optional();
     let Some((bytes, _)) = read.ok().flatten() else { return Ok(()) };
     if let Some(ChildGroupDocument { group, host }) = ChildGroupDocument::of(&bytes) {
-        work::end_group(io, "the child of an rw-auto that was killed", group, &host, None).await?;
+        processes::end_group(io, "the child of an rw-auto that was killed", group, &host, None)
+            .await?;
     }
     let _ = io.remove(&path).await;
     Ok(())

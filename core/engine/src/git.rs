@@ -1,0 +1,12 @@
+//! What verbs ask git, and what they read of a repository without it.
+
+pub(crate) mod ancestors;
+pub mod checkout;
+pub(crate) mod hardened;
+pub mod import;
+pub(crate) mod index;
+pub mod known_to_git;
+pub mod links;
+pub(crate) mod owners;
+pub mod remote_refs;
+pub mod untrusted_links;

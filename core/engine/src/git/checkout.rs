@@ -1,0 +1,249 @@
+//! Facts about a checkout from a few small files, without git: hooks run before every tool call,
+//! and starting git would take longer than everything else.
+
+use crate::git::ancestors::Upwards;
+use crate::git::index;
+use crate::git::owners;
+use onloop_effect::{FileKind, Io, OptionalExt, Stat};
+use onloop_syntax::limits;
+
+/// A checkout of a git repository.
+#[derive(Clone, Debug)]
+pub struct Checkout {
+    /// Its top folder.
+    pub root: String,
+    /// Its own folder of git.
+    pub(crate) git_folder: String,
+    /// Whether `.git` belongs to another user.
+    foreign: bool,
+}
+
+/// The checkout around `folder` that work there may be taken for: not one of others, which git would
+/// refuse to work in, and which anybody who may write above can lay around it.
+pub async fn own(io: &Io, folder: &str) -> Option<Checkout> {
+    let found = find(io, folder).await?;
+    (!owners::is_of_others(io, found.foreign, folder).await).then_some(found)
+}
+
+/// The checkout around `folder`.
+pub async fn find(io: &Io, folder: &str) -> Option<Checkout> {
+    for folder in Upwards::from(io, folder) {
+        let git = format!("{folder}/.git");
+        if let Ok(Stat { kind, foreign, .. }) = io.stat(&git).await {
+            let git_folder = match kind {
+                FileKind::Folder => Some(git),
+                // A linked worktree, or a submodule.
+                FileKind::File => {
+                    let text = read_text(io, &git).await?;
+                    Some(below(folder, text.strip_prefix("gitdir:")?.trim()))
+                }
+                FileKind::Link | FileKind::Other => None,
+            };
+            if let Some(git_folder) = git_folder {
+                return Some(Checkout { root: folder.to_owned(), git_folder, foreign });
+            }
+        }
+        if is_ceiling(io, folder) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether git looks for repositories up to `folder` and no further.
+fn is_ceiling(io: &Io, folder: &str) -> bool {
+    let list = io.env("GIT_CEILING_DIRECTORIES").unwrap_or_default();
+    let above = folder.rsplit_once('/').map_or("", |(above, _)| above);
+    list.split(':').any(|ceiling| !ceiling.is_empty() && ceiling.trim_end_matches('/') == above)
+}
+
+impl Checkout {
+    /// The branch that is checked out; `None` if there is none, or it cannot be read.
+    pub(crate) async fn branch(&self, io: &Io) -> Option<String> {
+        let head = read_text(io, &format!("{}/HEAD", self.git_folder)).await?;
+        head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned)
+    }
+
+    /// Whether git tracks a file, by its path below the top folder. Where that cannot be found
+    /// out, it does.
+    pub async fn tracks(&self, io: &Io, path: &str) -> bool {
+        let index = format!("{}/index", self.git_folder);
+        match io.read_tail(&index, limits::GIT_INDEX_BYTES).await.optional() {
+            Ok(Some((bytes, _))) => index::is_tracked(&bytes, path).unwrap_or(true),
+            // Nothing was ever added.
+            Ok(None) => false,
+            Err(_) => true,
+        }
+    }
+
+    /// Where the repository is in a browser, by the remote that pull requests are made for.
+    pub(crate) async fn web_address(&self, io: &Io) -> Option<WebAddress> {
+        web_address(&self.configuration(io).await?)
+    }
+
+    /// `owner/name` of every remote on GitHub, in lower case. `None` if the configuration of the
+    /// repository cannot be read.
+    pub async fn github_names(&self, io: &Io) -> Option<Vec<String>> {
+        Some(github_names(&self.configuration(io).await?))
+    }
+
+    async fn configuration(&self, io: &Io) -> Option<String> {
+        let common = match read_text(io, &format!("{}/commondir", self.git_folder)).await {
+            Some(path) => below(&self.git_folder, path.trim()),
+            None => self.git_folder.clone(),
+        };
+        read_text(io, &format!("{common}/config")).await
+    }
+}
+
+/// Where a repository is in a browser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WebAddress {
+    base: String,
+    is_gitlab: bool,
+}
+
+impl WebAddress {
+    /// The page of an issue.
+    pub(crate) fn issue(&self, number: u64) -> String {
+        let between = if self.is_gitlab { "/-" } else { "" };
+        format!("{}{between}/issues/{number}", self.base)
+    }
+
+    /// The page of a pull request.
+    pub(crate) fn pull_request(&self, number: u64) -> String {
+        let below = if self.is_gitlab { "-/merge_requests" } else { "pull" };
+        format!("{}/{below}/{number}", self.base)
+    }
+}
+
+/// Remotes that pull requests are made for, in the order in which `gh` looks for them.
+const REMOTES: [&str; 3] = ["upstream", "github", "origin"];
+
+fn web_address(config: &str) -> Option<WebAddress> {
+    let mut found: Vec<(String, WebAddress)> = Vec::new();
+    let mut remote = None;
+    for line in config.lines().map(str::trim) {
+        if line.starts_with('[') {
+            let name = line.strip_prefix("[remote \"").and_then(|rest| rest.strip_suffix("\"]"));
+            remote = name.map(str::to_owned);
+            continue;
+        }
+        let Some(name) = &remote else { continue };
+        let url = line.split_once('=').filter(|(key, _)| key.trim().eq_ignore_ascii_case("url"));
+        if let Some(address) = url.and_then(|(_, url)| address_of(url.trim())) {
+            found.push((name.clone(), address));
+        }
+    }
+    let rank = |name: &str| REMOTES.iter().position(|known| *known == name);
+    let (_, address) =
+        found.into_iter().min_by_key(|(name, _)| rank(name).unwrap_or(REMOTES.len()))?;
+    Some(address)
+}
+
+/// Where the repository of a remote's address is in a browser, where its kind of server is known.
+/// What may be a secret in the address, the user and the password, is not in it.
+fn address_of(url: &str) -> Option<WebAddress> {
+    let (host, path) = match url.split_once("://") {
+        Some(("https" | "http" | "ssh" | "git", rest)) => rest.split_once('/')?,
+        Some(_) => return None,
+        None => url.split_once(':')?,
+    };
+    let host = host.rsplit('@').next()?;
+    let host = host.split(':').next()?.to_ascii_lowercase();
+    let path = path.trim_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    let plain = |text: &str, more: &[u8]| {
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte))
+    };
+    let is_gitlab = host.contains("gitlab");
+    let is_known = is_gitlab || host.contains("github");
+    let fits = plain(&host, b"-.") && plain(path, b"-_./") && path.contains('/') && is_known;
+    let host = if host == "ssh.github.com" { "github.com".to_owned() } else { host };
+    fits.then(|| WebAddress { base: format!("https://{host}/{path}"), is_gitlab })
+}
+
+pub(crate) fn below(folder: &str, path: &str) -> String {
+    if path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") }
+}
+
+pub(crate) async fn read_text(io: &Io, path: &str) -> Option<String> {
+    let (bytes, _) = io.read(path, limits::GIT_FILE_BYTES).await.ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+fn github_names(config: &str) -> Vec<String> {
+    let url = |line: &str| {
+        let (key, value) = line.trim().split_once('=')?;
+        (key.trim().eq_ignore_ascii_case("url")).then(|| value.trim().to_lowercase())
+    };
+    config.lines().filter_map(url).filter_map(|url| github_name(&url)).collect()
+}
+
+/// `owner/name` in the address of a repository on GitHub.
+fn github_name(url: &str) -> Option<String> {
+    let (_, path) = url.split_once("github.com")?;
+    let path = path.strip_prefix([':', '/'])?.trim_start_matches('/');
+    // `ssh://git@github.com:22/owner/name`.
+    let path = path.strip_prefix("22/").or_else(|| path.strip_prefix("443/")).unwrap_or(path);
+    let mut parts = path.trim_end_matches('/').split('/');
+    let (owner, name) = (parts.next()?, parts.next()?);
+    let name = name.strip_suffix(".git").unwrap_or(name);
+    let fits = !owner.is_empty() && !name.is_empty() && parts.next().is_none();
+    fits.then(|| format!("{owner}/{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_a_pull_request_is_that_of_the_remote_it_was_made_for() {
+        let remote = |name: &str, url: &str| format!("[remote \"{name}\"]\n\turl = {url}\n");
+        let table = [
+            (remote("origin", "git@github.com:Me/Repo.git"), "https://github.com/Me/Repo/pull/7"),
+            (
+                remote("origin", "https://me:s3cret@github.com/me/repo/"),
+                "https://github.com/me/repo/pull/7",
+            ),
+            (
+                remote("origin", "ssh://git@ssh.github.com:443/me/repo.git"),
+                "https://github.com/me/repo/pull/7",
+            ),
+            (
+                remote("origin", "git@github.com:me/fork")
+                    + &remote("upstream", "https://github.com/o/r"),
+                "https://github.com/o/r/pull/7",
+            ),
+            (
+                remote("origin", "https://gitlab.example.org/a/b/c.git"),
+                "https://gitlab.example.org/a/b/c/-/merge_requests/7",
+            ),
+            (remote("x", "git@github.example.com:o/r"), "https://github.example.com/o/r/pull/7"),
+        ];
+        for (config, expected) in table {
+            let address = web_address(&config).map(|address| address.pull_request(7));
+            assert_eq!(address.as_deref(), Some(expected), "{config}");
+        }
+        for url in
+            ["/srv/repo.git", "https://example.org/o/r", "git@github.com:only", "file:///x/github"]
+        {
+            assert_eq!(web_address(&remote("origin", url)), None, "{url}");
+        }
+        assert_eq!(web_address("[core]\n\turl = https://github.com/o/r\n"), None);
+        let github = web_address(&remote("origin", "https://github.com/o/r")).unwrap();
+        assert_eq!(github.issue(7), "https://github.com/o/r/issues/7");
+    }
+
+    #[test]
+    fn remotes_on_github_are_recognised_however_they_are_written() {
+        let config = "[remote \"origin\"]\n\turl = git@github.com:Me/Repo.git\n\
+            [remote \"up\"]\n\tURL=https://github.com/you/repo/\n\
+            [remote \"x\"]\n\turl = ssh://git@github.com:22/a/b\n\
+            [remote \"y\"]\n\turl = https://example.org/github.com\n\
+            [remote \"z\"]\n\turl = https://github.com/only-owner\n\
+            [core]\n\tbare = false\n";
+        assert_eq!(github_names(config), ["me/repo", "you/repo", "a/b"]);
+    }
+}

@@ -1,0 +1,49 @@
+//! Questions to git as a program, where the vocabulary between programs and hosts has none.
+
+use crate::run::checks::private_names;
+use onloop_effect::{Capture, Failure, FailureKind, Io, ProcessSpec, ProcessStatus};
+use onloop_syntax::limits;
+
+/// What git says in `root`, with everything in the repository's configuration switched off that would
+/// run a program or write.
+///
+/// # Errors
+///
+/// `TooLarge` beyond [`limits::SETUP_LIST_BYTES`]; git is not there, or refuses.
+pub(crate) async fn says(
+    io: &Io,
+    root: &str,
+    words: &[&str],
+    input: Option<Vec<u8>>,
+    timeout_ms: u64,
+) -> Result<Vec<u8>, Failure> {
+    let calm = ["git", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"];
+    let mut spec = ProcessSpec::argv(calm.into_iter().chain(words.iter().copied()))
+        .in_folder(root)
+        .without_env(private_names(io))
+        .with_env([("GIT_OPTIONAL_LOCKS", "0")])
+        .timeout_ms(timeout_ms);
+    spec.capture_bytes = limits::SETUP_LIST_BYTES;
+    if let Some(input) = input {
+        spec = spec.with_stdin(input);
+    }
+    let end = io.process(spec).await?;
+    let failed = |what: String| Err(Failure::new(FailureKind::Other, what));
+    match end.status {
+        // 1: none of these paths is ignored.
+        ProcessStatus::Exited(0 | 1) if end.stdout.omitted_bytes() > 0 => {
+            Err(Failure::new(FailureKind::TooLarge, "git says more than is read"))
+        }
+        ProcessStatus::Exited(0) => Ok(whole(&end.stdout)),
+        ProcessStatus::Exited(1) if words[0] == "check-ignore" => Ok(whole(&end.stdout)),
+        ProcessStatus::Interrupted => Err(Failure::new(FailureKind::Interrupted, "interrupted")),
+        ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) => {
+            failed(format!("git says: {}", end.stderr.text().trim_end()))
+        }
+        ProcessStatus::TimedOut => failed("git took too long".to_owned()),
+    }
+}
+
+fn whole(output: &Capture) -> Vec<u8> {
+    [&output.head[..], &output.tail[..]].concat()
+}

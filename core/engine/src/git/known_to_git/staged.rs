@@ -1,0 +1,45 @@
+//! Secrets that a call would stage without naming them.
+
+use crate::git::hardened;
+use onloop_effect::{Failure, Io};
+use onloop_permission::{Call, Context, Staging, names_secret, stagings};
+use onloop_syntax::limits;
+
+/// Adds to `context` the secrets that git would take with `call`. Whether there are any.
+///
+/// # Errors
+///
+/// When git does not say what it would take.
+pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> Result<bool, Failure> {
+    for staging in stagings(call, context) {
+        // Outside a project the folder of the call is all that is known; names count there, too.
+        let root = context.places.root.clone().unwrap_or_else(|| staging.folder.clone());
+        let absolute = |path: &String| format!("{}/{path}", root.trim_end_matches('/'));
+        let paths = taken(io, &staging).await?;
+        let is_secret = |path: &String| names_secret(&absolute(path), context);
+        let secrets: Vec<String> = paths.into_iter().filter(is_secret).collect();
+        context.places.would_stage.extend(secrets);
+    }
+    Ok(!context.places.would_stage.is_empty())
+}
+
+/// What git would take, from the top folder of the repository.
+async fn taken(io: &Io, staging: &Staging) -> Result<Vec<String>, Failure> {
+    let untracked = match staging.only_tracked {
+        true => "--untracked-files=no",
+        false => "--untracked-files=all",
+    };
+    let mut words =
+        vec!["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all", untracked];
+    // The other mode names a folder that is ignored, and not what is in it.
+    words.extend(staging.also_ignored.then_some("--ignored=traditional"));
+    words.push("--");
+    words.extend(staging.pathspecs.iter().map(String::as_str));
+    let said =
+        hardened::says(io, &staging.folder, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
+    let said = String::from_utf8_lossy(&said);
+    // Two letters and a space stand before each name; what is gone is no secret any more.
+    let is_gone = |line: &&str| line.starts_with(" D") || line.starts_with("D ");
+    let names = said.split('\0').filter(|line| !is_gone(line) && line.len() > 3);
+    Ok(names.filter_map(|line| line.get(3..).map(str::to_owned)).collect())
+}

@@ -1,0 +1,229 @@
+//! Which agent acts: what was asked for, else what the workflow and the machine offer.
+
+use crate::error::CommandError;
+use crate::terminal::ask::is_attended;
+use onloop_agents::{self as agent, Agent, PRESETS, Preset, Reviewer};
+use onloop_effect::{FileKind, Io};
+use onloop_syntax::text;
+use onloop_workflow::Step;
+use onloop_workflow::suggest::nearest;
+
+/// Arguments that name an agent.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct AgentArgs {
+    /// Name of the agent that acts, or several with commas between: the first that is served.
+    #[arg(
+            long,
+            value_name = "NAME[,NAME]",
+            conflicts_with = "agent_command",
+            value_parser = names::AgentNames(agent::AGENTS),
+            hide_possible_values = true,
+            help = names::ACTS,
+            long_help = names::long_help()
+        )]
+    pub agent: Option<String>,
+    /// Command that acts, for `sh -c`; reads the prompt on stdin
+    #[arg(long, value_name = "LINE")]
+    pub agent_command: Option<String>,
+}
+
+/// The agents for a run whose remaining steps are `steps`; a later one takes over where an earlier
+/// one is not served. Never empty.
+pub(crate) async fn choose_agents(
+    io: &Io,
+    args: &AgentArgs,
+    steps: Option<&[Step]>,
+) -> Result<Vec<Agent>, CommandError> {
+    if let Some(line) = &args.agent_command {
+        return Ok(vec![Agent::CommandLine(line.clone())]);
+    }
+    let Some(names) = args.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT")) else {
+        return Ok(vec![find_agent(io, steps.unwrap_or_default()).await?]);
+    };
+    let mut agents: Vec<Agent> = Vec::new();
+    for name in names.split(',') {
+        let agent = named(io, name.trim())?;
+        if !agents.contains(&agent) {
+            agents.push(agent);
+        }
+    }
+    match agents.len() {
+        1 => Ok(agents),
+        _ => present(io, agents).await,
+    }
+}
+
+fn named(io: &Io, name: &str) -> Result<Agent, CommandError> {
+    let Some(agent) = Agent::named(name) else {
+        let name = text::one_line(name);
+        let suggestion = did_you_mean(&name, agent::AGENTS);
+        let known = agent::AGENTS.join(", ");
+        return Err(CommandError::usage(format!("there is no agent `{name}`{suggestion}"))
+            .fix(format!("name one of {known}, or give --agent-command LINE")));
+    };
+    if agent == Agent::You && !is_attended(io) {
+        return Err(CommandError::usage("the agent `you` needs a terminal")
+            .fix("name another one with --agent"));
+    }
+    Ok(agent)
+}
+
+/// Those of several agents whose programs are there; says which are left out.
+async fn present(io: &Io, agents: Vec<Agent>) -> Result<Vec<Agent>, CommandError> {
+    let (mut there, mut missing) = (Vec::new(), Vec::new());
+    for agent in agents {
+        match &agent {
+            Agent::Preset(preset) if !on_path(io, preset.program).await => {
+                missing.push(format!("`{}`", preset.program));
+            }
+            _ => there.push(agent),
+        }
+    }
+    let names = missing.join(", ");
+    if there.is_empty() {
+        return Err(CommandError::usage(format!("none of the agents is on PATH: {names}"))
+            .fix("install one of them, or name another one with --agent"));
+    }
+    if !missing.is_empty() {
+        let verb = if missing.len() == 1 { "is" } else { "are" };
+        io.note(format!("warning: {names} {verb} not on PATH and left out")).await;
+    }
+    Ok(there)
+}
+
+async fn find_agent(io: &Io, steps: &[Step]) -> Result<Agent, CommandError> {
+    if !steps.is_empty() && steps.iter().all(|step| step.script.is_some()) {
+        return Ok(Agent::Script);
+    }
+    if let Some(preset) = first_on_path(io).await {
+        return Ok(Agent::Preset(preset));
+    }
+    if is_attended(io) {
+        return Ok(Agent::You);
+    }
+    Err(CommandError::usage("no agent was found on PATH and nobody is at the terminal").fix(
+        format!(
+            "name one with --agent ({}), or give --agent-command LINE, or give every step a fenced \
+         `sh` block for the agent `script`",
+            agent::AGENTS.join(", ")
+        ),
+    ))
+}
+
+/// The first agent that is on this machine, in the order of the table.
+pub async fn first_on_path(io: &Io) -> Option<&'static Preset> {
+    for preset in PRESETS {
+        if on_path(io, preset.program).await {
+            return Some(preset);
+        }
+    }
+    None
+}
+
+/// Who reviews, where the command line names somebody: an agent, or a command with a blank, a
+/// slash or its program on `PATH`.
+///
+/// # Errors
+///
+/// A single word is neither.
+pub(crate) async fn choose_reviewer(
+    io: &Io,
+    wanted: Option<&str>,
+) -> Result<Option<Reviewer>, CommandError> {
+    let Some(wanted) = wanted else { return Ok(None) };
+    let reviewer = Reviewer::recorded(wanted);
+    if let Reviewer::Agent(_) = reviewer {
+        return Ok(Some(reviewer));
+    }
+    let is_word = !wanted.contains(|c: char| c.is_whitespace() || c == '/');
+    let is_misspelt = is_word && nearest(wanted, agent::READERS).is_some();
+    let cannot_read = matches!(Agent::named(wanted), Some(Agent::Script | Agent::You));
+    let is_command =
+        !wanted.trim().is_empty() && (!is_word || (!is_misspelt && on_path(io, wanted).await));
+    if is_command && !cannot_read {
+        return Ok(Some(reviewer));
+    }
+    let word = text::one_line(wanted);
+    let why = match cannot_read {
+        true => format!("`{word}` cannot review"),
+        false => {
+            let suggestion = did_you_mean(wanted, agent::READERS);
+            format!("`{word}` is neither an agent nor a program on PATH{suggestion}")
+        }
+    };
+    Err(CommandError::usage(format!("--review: {why}")).fix(format!(
+        "name one of {}, or give a command line: a path such as ./review.sh, or words with a space",
+        agent::READERS.join(", ")
+    )))
+}
+
+fn did_you_mean(word: &str, known: &[&str]) -> String {
+    nearest(word, known).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// Whether `program` is on `PATH`.
+pub async fn on_path(io: &Io, program: &str) -> bool {
+    find_on_path(io, program).await.is_some()
+}
+
+/// Where `program` is on `PATH`, whatever links lead there.
+pub(crate) async fn find_on_path(io: &Io, program: &str) -> Option<String> {
+    for folder in io.env("PATH").unwrap_or_default().split(':') {
+        if !folder.starts_with('/') {
+            continue;
+        }
+        let path = format!("{folder}/{program}");
+        let Ok(stat) = io.stat(&path).await else { continue };
+        match stat.kind {
+            FileKind::File if stat.executable => return Some(path),
+            // A link is followed by asking about what it leads to.
+            FileKind::Link => {
+                if let Ok(path) = io.canonical(&path).await {
+                    return Some(path);
+                }
+            }
+            FileKind::File | FileKind::Folder | FileKind::Other => {}
+        }
+    }
+    None
+}
+
+/// What the command line knows of the names of agents.
+pub mod names {
+    use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+
+    use onloop_agents as agent;
+
+    pub(super) const ACTS: &str = "Agent that acts; `script` runs the step's own fenced block";
+
+    pub(super) fn long_help() -> String {
+        format!(
+            "{ACTS}\n\nOne of {}.\nWith several, a later one takes over where an earlier one is \
+             missing\nor not served: `--agent claude,codex`.\n\nLeft out: ONLOOP_AGENT, else `script` if every step has a \
+             script, else\nthe first of them that is on PATH, else `you`.",
+            agent::AGENTS.join(", ")
+        )
+    }
+
+    /// Offers names to completion. Other words pass: the verb says what is wrong with them, in
+    /// the same words as for the environment's.
+    #[derive(Clone)]
+    pub struct AgentNames(pub &'static [&'static str]);
+
+    impl TypedValueParser for AgentNames {
+        type Value = String;
+
+        fn parse_ref(
+            &self,
+            command: &clap::Command,
+            argument: Option<&clap::Arg>,
+            value: &std::ffi::OsStr,
+        ) -> Result<String, clap::Error> {
+            StringValueParser::new().parse_ref(command, argument, value)
+        }
+
+        fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+            Some(Box::new(self.0.iter().copied().map(PossibleValue::new)))
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! A run of a workflow, from its beginning to its end.
+
+pub(crate) mod adopt;
+pub mod advice;
+pub mod agent_stream;
+pub mod begin;
+pub mod change;
+pub(crate) mod changed_check;
+pub(crate) mod check_inputs;
+pub(crate) mod checkboxes;
+pub mod checkpoint;
+pub mod checks;
+pub(crate) mod context;
+pub mod continuation;
+pub mod decider;
+pub(crate) mod drive;
+pub mod driver_lock;
+pub(crate) mod ending;
+pub mod gate;
+pub mod instruction;
+pub mod options;
+pub mod processes;
+pub mod protect;
+pub(crate) mod provider_wait;
+pub mod resume;
+pub(crate) mod review;
+pub mod setup;
+pub(crate) mod simulate;
+pub(crate) mod stall;
+pub mod start;
+pub mod step_line;
+pub(crate) mod turn;
+pub(crate) mod usage;

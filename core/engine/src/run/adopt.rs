@@ -1,0 +1,254 @@
+//! A run is bound to the plan it began with. An edited workflow is shown and refused, or
+//! adopted on request; it is never used silently.
+
+use std::collections::BTreeSet;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::run::begin::invalid_workflow;
+use crate::state::store::Store;
+use onloop_documents::ledger;
+use onloop_effect::{Durability, Expect, Failure, Io, Version};
+use onloop_run::{Adoption, Event, Run, Written};
+use onloop_syntax::diagnostic::Diagnostic;
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_workflow::{self as workflow, Plan, Step};
+
+/// What a person wants where the workflow file was edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edited {
+    /// To be told.
+    Told,
+    /// To have the edited file used.
+    Adopted,
+    /// To go on with the plan that the run has.
+    Left,
+}
+
+/// A workflow file as it is now.
+struct Looked {
+    path: String,
+    bytes: Vec<u8>,
+    version: Version,
+    /// `None`: it has errors.
+    plan: Option<Plan>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Makes sure that the workflow file still says what the run does: the one where the run works, and
+/// the one that the person started it with where that is another.
+///
+/// # Errors
+///
+/// A file was edited and nobody has said what is to become of that, or the file that is to be adopted has
+/// errors.
+pub(crate) async fn agree(io: &Io, store: &mut Store, edited: Edited) -> Result<(), CommandError> {
+    let place = &store.run().place;
+    let (path, source) = (place.workflow_path.clone(), place.source_workflow_path.clone());
+    if store.run().terms.plan_digest.is_empty() {
+        // Records of older generations are not bound to a file.
+        return Ok(());
+    }
+    let worked_on = match look(io, &path).await {
+        Ok(looked) => Some(looked),
+        Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
+        Err(failure) => {
+            // The record holds everything that the run needs.
+            io.note(format!("warning: the workflow file is not looked at: {failure}")).await;
+            None
+        }
+    };
+    let source = source.filter(|source| *source != path);
+    let source = match &source {
+        // A person may have switched branches: nothing there is no edit.
+        Some(source) => look(io, source).await.ok(),
+        None => None,
+    };
+    let known = match source {
+        Some(_) => plans_of(io, store).await,
+        None => BTreeSet::new(),
+    };
+    if let Some(worked_on) = worked_on {
+        let is_left_over = |plan: &Plan, source: &Looked| {
+            let adopted = source.plan.as_ref().map(|plan| &plan.digest);
+            known.contains(&plan.digest) && adopted == Some(&store.run().terms.plan_digest)
+        };
+        match (&worked_on.plan, &source) {
+            (Some(plan), _) if plan.digest == store.run().terms.plan_digest => {}
+            // It was adopted, and the power went before it was copied.
+            (Some(plan), Some(source)) if is_left_over(plan, source) => {
+                return copy(io, source, &worked_on).await;
+            }
+            (Some(_) | None, _) => return settle(io, store, edited, &worked_on, None).await,
+        }
+        if let Some(source) = source.filter(|source| is_edited(source, &known)) {
+            return settle(io, store, edited, &source, Some(&worked_on)).await;
+        }
+    }
+    Ok(())
+}
+
+async fn look(io: &Io, path: &str) -> Result<Looked, Failure> {
+    let (bytes, version) = io.read(path, limits::WORKFLOW_BYTES as u64).await?;
+    let parsed = workflow::parse(path, &bytes);
+    let (plan, diagnostics) = (parsed.plan, parsed.diagnostics);
+    Ok(Looked { path: path.to_owned(), bytes, version, plan, diagnostics })
+}
+
+/// Digests of every plan that the run has had.
+async fn plans_of(io: &Io, store: &Store) -> BTreeSet<String> {
+    let mut known = BTreeSet::new();
+    if let Ok((bytes, _)) = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await {
+        let add = |_, run: &Run| {
+            known.insert(run.terms.plan_digest.clone());
+        };
+        // A ledger that cannot be read has been refused before.
+        let _ = ledger::walk(&bytes, u64::MAX, None, add);
+    }
+    known
+}
+
+/// Whether the file in the person's own checkout is none that the run has ever had. One with errors is
+/// still being written.
+fn is_edited(source: &Looked, known: &BTreeSet<String>) -> bool {
+    source.plan.as_ref().is_some_and(|plan| !known.contains(&plan.digest))
+}
+
+/// Puts what a person adopted where the run works.
+async fn copy(io: &Io, from: &Looked, to: &Looked) -> Result<(), CommandError> {
+    let expect = Expect::Version(to.version.clone());
+    match io.write(&to.path, from.bytes.clone(), expect, Durability::Durable).await {
+        Ok(_) => Ok(()),
+        Err(failure) => {
+            let (from, to) = (text::one_line(&from.path), text::one_line(&to.path));
+            let what = format!("`{from}` could not be copied to `{to}`");
+            Err(CommandError::from(failure).context(what))
+        }
+    }
+}
+
+/// Does with an edited file what the person wants. `copy_to` is where the run works, where the file
+/// is another one.
+async fn settle(
+    io: &Io,
+    store: &mut Store,
+    edited: Edited,
+    file: &Looked,
+    copy_to: Option<&Looked>,
+) -> Result<(), CommandError> {
+    let which = match copy_to {
+        Some(_) => format!("the workflow file in your checkout, `{}`,", text::one_line(&file.path)),
+        None => "the workflow file".to_owned(),
+    };
+    let Some(plan) = &file.plan else {
+        let invalid = invalid_workflow(io, &file.path, &file.bytes, &file.diagnostics);
+        let kind = match edited {
+            Edited::Adopted => ErrorKind::Usage,
+            Edited::Told | Edited::Left => ErrorKind::Refused,
+        };
+        let what = "the workflow file was edited since the run began and has errors now";
+        return Err(invalid.context(what).of_kind(kind));
+    };
+    let differences = differences(store.run(), plan);
+    if differences.is_empty() {
+        io.note("The workflow file was edited, but nothing that the run uses.").await;
+        return Ok(());
+    }
+    let list: String = differences.iter().map(|line| format!("  {line}\n")).collect();
+    match edited {
+        Edited::Told => {
+            let (id, file) = (&store.run().id, text::shell_word(&file.path));
+            Err(CommandError::refused(format!("{which} was edited since the run began"))
+                .listing(differences)
+                .fix_by(
+                    "use the edited file and keep the finished steps",
+                    format!("onloop resume {id} --adopt"),
+                )
+                .fix_by(
+                    "continue with the plan that the run has",
+                    format!("onloop resume {id} --no-adopt"),
+                )
+                .fix_by("start anew with it", format!("onloop run {file} --fresh")))
+        }
+        Edited::Left => {
+            io.note(format!("Not adopted: {which} was edited since the run began:\n{list}")).await;
+            Ok(())
+        }
+        Edited::Adopted => {
+            io.note(format!("Adopted the edited workflow:\n{list}")).await;
+            adopt(store, plan).await?;
+            match copy_to {
+                Some(to) => copy(io, file, to).await,
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+/// Has the run go on with `plan`, durably.
+async fn adopt(store: &mut Store, plan: &Plan) -> Result<(), CommandError> {
+    let written = Written::of(plan);
+    let plan = plan.clone().into_parts();
+    let adoption = Adoption {
+        written,
+        intent: plan.intent,
+        success_criteria: plan.success_criteria,
+        risk: plan.risk,
+        allow: plan.allow,
+        protect: plan.protect,
+        commit: plan.commit,
+        setup: plan.setup,
+        confine: plan.confine,
+        steps: plan.steps,
+        digest: plan.digest,
+    };
+    store.apply(Event::PlanAdopted(Box::new(adoption)))?;
+    Ok(store.commit().await?)
+}
+
+/// What differs between the plan that the run began with and the one in the file, a line each.
+fn differences(run: &Run, plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut whole = |name: &str, same: bool| {
+        if !same {
+            lines.push(format!("{name} changed"));
+        }
+    };
+    whole("intent", run.terms.intent == plan.intent);
+    whole("allow", run.terms.allow == plan.allow);
+    whole("protect", run.terms.protect == plan.protect);
+    whole("commit", run.terms.commit == plan.commit);
+    whole("setup", run.terms.setup == plan.setup);
+    whole("confine", run.terms.confine == plan.confine);
+    whole("success_criteria", run.terms.success_criteria == plan.success_criteria);
+    whole("risk_level", run.terms.risk == plan.risk);
+    if let Some(written) = &run.terms.written {
+        whole("auto_approve", written.auto_approve == plan.auto_approve);
+        whole("budgets", written.budgets == plan.budgets);
+    }
+    let count = run.steps.len().max(plan.steps.len());
+    for index in 0..count {
+        let number = index + 1;
+        match (run.steps.get(index).map(|record| &record.step), plan.steps.get(index)) {
+            (Some(old), Some(new)) if old == new => {}
+            (Some(old), Some(new)) => lines.push(changed(old, new)),
+            (Some(old), None) => lines.push(format!("- Step {number}: {} (removed)", old.name)),
+            (None, Some(new)) => lines.push(format!("+ Step {number}: {} (new)", new.name)),
+            (None, None) => {}
+        }
+    }
+    lines
+}
+
+fn changed(old: &Step, new: &Step) -> String {
+    let parts = [
+        ("name", old.name == new.name),
+        ("action", old.action == new.action),
+        ("script", old.script == new.script),
+        ("loop", old.repeat == new.repeat),
+        ("verify", old.checks == new.checks),
+        ("gate", old.gate == new.gate),
+    ];
+    let names: Vec<&str> = parts.iter().filter(|(_, same)| !same).map(|(name, _)| *name).collect();
+    format!("~ Step {}: {} ({} changed)", new.number, new.name, names.join(", "))
+}

@@ -1,0 +1,51 @@
+//! Changing a record, durably.
+
+use crate::error::{CommandError, ErrorKind};
+use crate::notify;
+use crate::run::instruction::instruction;
+use crate::state::store::{Store, StoreError};
+use onloop_effect::Io;
+use onloop_run::{Decider, Event, Run};
+
+/// Applies one event and makes it durable. An error says how the run stands and what comes next.
+pub async fn change(io: &Io, store: &mut Store, event: Event) -> Result<(), CommandError> {
+    change_by(io, store, event, None).await
+}
+
+/// As [`change`], of something that `by` decided.
+pub async fn change_by(
+    io: &Io,
+    store: &mut Store,
+    event: Event,
+    by: Option<Decider>,
+) -> Result<(), CommandError> {
+    let error: CommandError = match store.apply_by(event, by) {
+        Err(refusal) => refusal.into(),
+        Ok(()) => match store.commit().await {
+            Ok(()) => {
+                notify::tell(io, store).await;
+                return Ok(());
+            }
+            Err(StoreError::Overtaken(refusal)) => refusal.into(),
+            Err(error) => error.into(),
+        },
+    };
+    Err(not_now(store.run(), error))
+}
+
+/// `error` with how the run stands and what comes next, for an agent that drives it step by step.
+/// Commands that only a person may run are not named.
+pub fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {
+    let (id, status, now) = (&run.id, run.status.as_str(), run.standing().now);
+    let error = error.into().of_kind(ErrorKind::Failed);
+    let error = error.because(format!("run {id} is {status}: {now}"));
+    let next = instruction(run, "");
+    match (next.command(), next.needs_person) {
+        (Some(command), _) => error.fix_by("do what comes next", command),
+        (None, true) => error.fix_by(
+            "wait for the decision of a person, who has these choices",
+            format!("onloop next --run-id {id}"),
+        ),
+        (None, false) => error,
+    }
+}

@@ -1,0 +1,476 @@
+//! Evaluating checks: the part that an agent must not own.
+
+mod artifact;
+
+use artifact::look_at_artifact;
+
+use crate::error::CommandError;
+use crate::run::changed_check::Changes;
+use crate::run::processes::{Work, WorkError, run_recorded};
+use crate::sandbox::run::Confining;
+use crate::state::store::{Store, StoreError};
+use onloop_effect::{Capture, Expect, Io, Mechanism, Network, ProcessSpec};
+use onloop_effect::{Durability, ProcessStatus};
+use onloop_run::{
+    CheckRemarks, CheckResult, CheckVerdict, Event, Measured, Remark, Run, Worker, describe_check,
+    is_machine_check,
+};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_workflow::{Check, Expectation, ShellCheck};
+
+/// How checks are evaluated in this program.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    /// Folder in which commands run and below which artifacts lie.
+    pub(crate) root: String,
+    /// Time limit of commands that have none of their own.
+    pub(crate) timeout_ms: u64,
+    /// Command that looks at pages, for `sh -c`; `None`: a person looks.
+    pub(crate) browser_checker: Option<String>,
+    /// How commands are confined.
+    pub(crate) confining: Confining,
+}
+
+impl Conditions {
+    /// How this process evaluates the checks of `run`.
+    pub(crate) fn of(io: &Io, run: &Run, timeout_ms: u64, confining: Confining) -> Conditions {
+        Conditions {
+            root: run.place.execution_root.clone(),
+            timeout_ms,
+            browser_checker: io.env("ONLOOP_BROWSER_CHECKER").map(str::to_owned),
+            confining,
+        }
+    }
+
+    /// How this process evaluates them for somebody who drives the run step by step; to be
+    /// [ended](Conditions::end).
+    ///
+    /// # Errors
+    ///
+    /// As [`Confining::decide`].
+    pub async fn step_by_step(io: &Io, run: &Run) -> Result<Conditions, CommandError> {
+        let confining = Confining::of(io, run).await?;
+        Ok(Conditions::of(io, run, limits::VERIFY_TIMEOUT_MS, confining))
+    }
+
+    /// Removes what was made for them.
+    pub async fn end(self, io: &Io) {
+        self.confining.end(io).await;
+    }
+}
+
+/// Results of a verification, or that the person interrupted it.
+#[derive(Debug)]
+pub enum Verification {
+    /// Every check was evaluated, up to the first that failed.
+    Finished(Vec<CheckResult>),
+    /// Nothing is known.
+    Interrupted,
+}
+
+/// A check that is being evaluated.
+struct Place<'c> {
+    step: u32,
+    /// Its index among the checks of the step.
+    index: usize,
+    /// What people see meanwhile.
+    label: String,
+    conditions: &'c Conditions,
+}
+
+/// Why there is no verdict.
+enum NoVerdict {
+    Interrupted,
+    Failed(StoreError),
+}
+
+/// Evaluates every check of `step`, which the run has, up to the first that fails. A check that
+/// needs a person is only noted here: nobody is asked about what a machine then refuses, and no
+/// check is skipped because one before it needs a person.
+///
+/// # Errors
+///
+/// When it cannot be recorded which processes check; they have been ended.
+pub async fn verify_step(
+    io: &Io,
+    store: &mut Store,
+    step: u32,
+    conditions: &Conditions,
+) -> Result<Verification, StoreError> {
+    let checks = store.run().step(step).map(|record| record.step.checks.clone());
+    let checks = checks.expect("callers name steps that exist");
+    let mut results: Vec<CheckResult> = Vec::with_capacity(checks.len());
+    let changes = Changes::before(io, store, step).await;
+    for (index, check) in checks.iter().enumerate() {
+        let label = format!("Step {step}: verify{}", of_several(index, checks.len()));
+        let place = Place { step, index, label, conditions };
+        let remarks = changes.remarks(io, store.run(), check).await;
+        let evaluated = match evaluate(io, store, check, &place).await {
+            Ok(evaluated) => evaluated,
+            Err(NoVerdict::Interrupted) => return Ok(Verification::Interrupted),
+            Err(NoVerdict::Failed(error)) => return Err(error),
+        };
+        let ends = is_refusal(&evaluated.verdict);
+        if !ends {
+            tell_passed(io, &evaluated, check, (index, checks.len())).await;
+        }
+        // What failed is looked at anyway.
+        results.push(evaluated.result(index, if ends { Vec::new() } else { remarks }));
+        if ends {
+            break;
+        }
+    }
+    Ok(Verification::Finished(results))
+}
+
+/// Repeats the machine checks of all steps, except those that were expected to fail: they
+/// describe the moment before the work, not its result. Returns what is to be recorded; `None` when
+/// interrupted.
+///
+/// # Errors
+///
+/// As [`verify_step`].
+pub async fn repeat_checks(
+    io: &Io,
+    store: &mut Store,
+    conditions: &Conditions,
+) -> Result<Option<Event>, StoreError> {
+    let mut repeated = 0;
+    let (mut failures, mut remarked) = (Vec::new(), Vec::new());
+    let changes = Changes::now(io, store).await;
+    let steps: Vec<(u32, Vec<Check>)> = store
+        .run()
+        .steps
+        .iter()
+        .map(|record| (record.step.number, record.step.checks.clone()))
+        .collect();
+    for (step, checks) in steps {
+        for (index, check) in checks.iter().enumerate() {
+            if !is_machine_check(check) || describes_the_past(check) {
+                continue;
+            }
+            repeated += 1;
+            let label = format!("Step {step}: verify again{}", of_several(index, checks.len()));
+            let place = Place { step, index, label, conditions };
+            let remarks = changes.remarks(io, store.run(), check).await;
+            let evaluated = match evaluate(io, store, check, &place).await {
+                Ok(evaluated) => evaluated,
+                Err(NoVerdict::Interrupted) => return Ok(None),
+                Err(NoVerdict::Failed(error)) => return Err(error),
+            };
+            if is_refusal(&evaluated.verdict) {
+                failures.push((step, evaluated.result(index, Vec::new())));
+                break;
+            }
+            tell_passed(io, &evaluated, check, (index, checks.len())).await;
+            let known = known_remarks(store.run(), step, index as u32);
+            if *known != *remarks {
+                remarked.push(CheckRemarks { step, check: index as u32, remarks });
+            }
+        }
+    }
+    Ok(Some(Event::ChecksRepeated { repeated, failures, remarks: remarked }))
+}
+
+/// Which of several checks it is.
+fn of_several(index: usize, count: usize) -> String {
+    if count > 1 { format!(" ({}/{count})", index + 1) } else { String::new() }
+}
+
+/// What takes less is not worth a line of its own.
+const SILENT_MS: u64 = 1000;
+
+/// Says of a long list how far it is, to whoever sees no status line.
+async fn tell_passed(
+    io: &Io,
+    evaluated: &Evaluated,
+    check: &Check,
+    (index, count): (usize, usize),
+) {
+    let took_ms = evaluated.measured.map_or(0, |measured| measured.duration_ms);
+    if count < 2 || took_ms < SILENT_MS || io.start().terminal.stderr {
+        return;
+    }
+    let what = text::ellipsis(&text::one_line(&describe_check(check)), 100);
+    let took = took_ms as f64 / 1000.0;
+    io.note(format!("    ✓ {}/{count} {what} ({took:.1} s)", index + 1)).await;
+}
+
+/// What there was to remark about a check when it was evaluated before.
+fn known_remarks(run: &Run, step: u32, check: u32) -> &[Remark] {
+    let results = run.step(step).map(|record| record.results.as_slice()).unwrap_or_default();
+    let result = results.iter().find(|result| result.check == check);
+    result.map(|result| result.remarks.as_slice()).unwrap_or_default()
+}
+
+fn is_refusal(verdict: &CheckVerdict) -> bool {
+    match verdict {
+        CheckVerdict::Passed | CheckVerdict::NeedsHuman { .. } => false,
+        CheckVerdict::Failed { .. } | CheckVerdict::CannotEvaluate { .. } => true,
+    }
+}
+
+/// A check that had to fail when its step was done.
+fn describes_the_past(check: &Check) -> bool {
+    match check {
+        Check::Shell(shell) => {
+            shell.expect == Expectation::Fail || shell.command.trim_start().starts_with("! ")
+        }
+        Check::Browser { .. } | Check::HumanReview { .. } | Check::Artifact { .. } => false,
+    }
+}
+
+/// What came of one check.
+struct Evaluated {
+    verdict: CheckVerdict,
+    stdout: String,
+    stderr: String,
+    measured: Option<Measured>,
+}
+
+impl Evaluated {
+    fn said(verdict: CheckVerdict, stdout: String) -> Evaluated {
+        Evaluated { verdict, stdout, stderr: String::new(), measured: None }
+    }
+
+    /// As the result of the check with this index.
+    fn result(self, index: usize, remarks: Vec<Remark>) -> CheckResult {
+        let Evaluated { verdict, stdout, stderr, measured } = self;
+        CheckResult { check: index as u32, verdict, stdout, stderr, measured, remarks }
+    }
+}
+
+async fn evaluate(
+    io: &Io,
+    store: &mut Store,
+    check: &Check,
+    place: &Place<'_>,
+) -> Result<Evaluated, NoVerdict> {
+    match check {
+        Check::Shell(shell) => run_command(io, store, shell, place).await,
+        Check::Artifact { path, assertion } => {
+            Ok(look_at_artifact(io, place.conditions, path, assertion).await)
+        }
+        Check::HumanReview { prompt } => Ok(ask_for_review(prompt.clone())),
+        Check::Browser { url, check } => look_at_page(io, store, url, check, place).await,
+    }
+}
+
+fn ask_for_review(prompt: String) -> Evaluated {
+    Evaluated::said(CheckVerdict::NeedsHuman { prompt }, String::new())
+}
+
+fn cannot(reason: String) -> Evaluated {
+    Evaluated::said(CheckVerdict::CannotEvaluate { reason }, String::new())
+}
+
+async fn run_command(
+    io: &Io,
+    store: &mut Store,
+    check: &ShellCheck,
+    place: &Place<'_>,
+) -> Result<Evaluated, NoVerdict> {
+    let timeout_ms = check.timeout_ms.unwrap_or(place.conditions.timeout_ms);
+    let root = &place.conditions.root;
+    let cwd = match &check.cwd {
+        None => root.clone(),
+        Some(folder) => match inside(io, root, folder).await {
+            Inside::At(path) => path,
+            Inside::Absent => return Ok(cannot(format!("`cwd: {folder}` does not exist"))),
+            Inside::Outside(why) => return Ok(cannot(format!("`cwd: {folder}` {why}"))),
+        },
+    };
+    let spec = ProcessSpec::shell(check.shell, &check.command)
+        .in_folder(cwd)
+        .without_env(private_names(io))
+        .with_env(check.env.clone())
+        .timeout_ms(timeout_ms)
+        .label(place.label.as_str());
+    judge_command(io, store, place, spec, (check.expect, check.network)).await
+}
+
+/// Runs a command that says by its exit code whether a check holds.
+async fn judge_command(
+    io: &Io,
+    store: &mut Store,
+    place: &Place<'_>,
+    spec: ProcessSpec,
+    (expect, network): (Expectation, Network),
+) -> Result<Evaluated, NoVerdict> {
+    let timeout_ms = spec.timeout_ms.unwrap_or(place.conditions.timeout_ms);
+    let work = Work::new(Worker::Check, place.step, &place.conditions.confining);
+    let work = Work { network, ..work };
+    let end = match run_recorded(io, store, work, spec).await {
+        Ok(end) => end,
+        Err(WorkError::Process(failure)) if failure.is_interrupted() => {
+            return Err(NoVerdict::Interrupted);
+        }
+        Err(WorkError::Process(failure)) => return Ok(cannot(failure.message)),
+        Err(WorkError::Record(error)) => return Err(NoVerdict::Failed(error)),
+    };
+    let failed = |reason: String| CheckVerdict::Failed { reason };
+    // Told as shells tell a death by signal; what may be one is no answer.
+    let status = match (end.status, end.confined) {
+        (ProcessStatus::Exited(code @ 129..=159), Some(Mechanism::Bubblewrap)) => {
+            ProcessStatus::Signalled(code - 128)
+        }
+        (status, _) => status,
+    };
+    let verdict = match (status, expect) {
+        (ProcessStatus::Interrupted, _) => return Err(NoVerdict::Interrupted),
+        (ProcessStatus::TimedOut, _) => {
+            failed(format!("verify timed out after {}", seconds(timeout_ms)))
+        }
+        (ProcessStatus::Signalled(signal), _) => {
+            failed(format!("verify failed: killed by signal {signal}"))
+        }
+        (ProcessStatus::Exited(0), Expectation::Pass) => CheckVerdict::Passed,
+        (ProcessStatus::Exited(code), Expectation::Pass) => {
+            failed(format!("verify failed: exit code {code}"))
+        }
+        (ProcessStatus::Exited(0), Expectation::Fail) => {
+            failed("verify failed: exit code 0, but the command was expected to fail".to_owned())
+        }
+        // A command that cannot be run has not said no.
+        (ProcessStatus::Exited(code @ (126 | 127)), Expectation::Fail) => {
+            failed(format!("verify failed: exit code {code}, the command could not be run"))
+        }
+        (ProcessStatus::Exited(_), Expectation::Fail) => CheckVerdict::Passed,
+    };
+    let exit_code = match status {
+        ProcessStatus::Exited(code) => Some(code),
+        ProcessStatus::Signalled(_) | ProcessStatus::TimedOut | ProcessStatus::Interrupted => None,
+    };
+    let measured = Some(Measured { exit_code, duration_ms: end.duration_ms });
+    let (stdout, stderr) = (recorded(&end.stdout), recorded(&end.stderr));
+    Ok(Evaluated { verdict, stdout, stderr, measured })
+}
+
+fn seconds(ms: u64) -> String {
+    if ms.is_multiple_of(1000) { format!("{} s", ms / 1000) } else { format!("{ms} ms") }
+}
+
+/// Output as the record keeps it: beginning and end.
+pub(crate) fn recorded(capture: &Capture) -> String {
+    let whole = capture.text();
+    if whole.len() <= limits::RECORDED_OUTPUT_BYTES {
+        return whole;
+    }
+    let half = limits::RECORDED_OUTPUT_BYTES / 2;
+    let (head, tail) = (text::prefix(&whole, half), text::suffix(&whole, half));
+    let omitted = capture.total_bytes.saturating_sub((head.len() + tail.len()) as u64);
+    format!("{head}\n[… about {omitted} bytes not recorded …]\n{tail}")
+}
+
+/// Variables that commands of a repository must not see: ours, and those that would point
+/// git somewhere else.
+pub fn private_names(io: &Io) -> Vec<String> {
+    const GIT: &[&str] = &[
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_NAMESPACE",
+        "GIT_PREFIX",
+    ];
+    let ours = |name: &&String| {
+        name.starts_with("ONLOOP_") || name.starts_with("HOTL_") || name.starts_with("HANDSOFF_")
+    };
+    let inherited = io.env_all().keys().filter(ours).cloned();
+    inherited.chain(GIT.iter().map(|&name| name.to_owned())).collect()
+}
+
+/// Where a path below the root leads.
+enum Inside {
+    At(String),
+    Absent,
+    Outside(&'static str),
+}
+
+/// Follows links and makes sure that the path stays below the root.
+async fn inside(io: &Io, root: &str, path: &str) -> Inside {
+    let escapes = path.starts_with('/') || path.split(['/', '\\']).any(|part| part == "..");
+    if escapes {
+        return Inside::Outside("leads out of the execution root");
+    }
+    let joined = format!("{}/{path}", root.trim_end_matches('/'));
+    match (io.canonical(root).await, io.canonical(&joined).await) {
+        (Ok(root), Ok(found)) => {
+            let below = found == root || found.starts_with(&format!("{root}/"));
+            if below {
+                Inside::At(found)
+            } else {
+                Inside::Outside("leads out of the execution root")
+            }
+        }
+        (Ok(_), Err(failure)) if failure.is_not_found() => Inside::Absent,
+        (Err(_), _) | (_, Err(_)) => Inside::Outside("cannot be followed"),
+    }
+}
+
+async fn look_at_page(
+    io: &Io,
+    store: &mut Store,
+    url: &str,
+    check: &str,
+    place: &Place<'_>,
+) -> Result<Evaluated, NoVerdict> {
+    let review = format!("browser verify requested for {url} - {check}");
+    let Some(checker) = &place.conditions.browser_checker else {
+        return Ok(match screenshot(io, store, url, place).await {
+            Some(path) => ask_for_review(format!("{review} (screenshot: {path})")),
+            None => ask_for_review(review),
+        });
+    };
+    let spec = ProcessSpec::new(onloop_agents::command_line(checker))
+        .in_folder(&place.conditions.root)
+        .without_env(private_names(io))
+        .with_env([("BROWSER_CHECK_URL", url), ("BROWSER_CHECK_TEXT", check)])
+        .timeout_ms(place.conditions.timeout_ms)
+        .label(format!("page {url}"));
+    judge_command(io, store, place, spec, (Expectation::Pass, Network::All)).await
+}
+
+/// Time a browser may take for one picture.
+const SCREENSHOT_TIMEOUT_MS: u64 = 30_000;
+
+/// A picture of the page for whoever reviews it, where a Chromium is on the machine.
+async fn screenshot(io: &Io, store: &Store, url: &str, place: &Place<'_>) -> Option<String> {
+    if !(url.starts_with("http://") || url.starts_with("https://")) {
+        return None;
+    }
+    let paths = store.paths();
+    let path = paths.evidence(&format!("{}-{}.png", place.step, place.index));
+    // The browser does not create folders.
+    let marker = paths.evidence(".keep");
+    io.write(&marker, Vec::new(), Expect::Any, Durability::Relaxed).await.ok()?;
+    for program in ["chromium", "chromium-browser", "google-chrome", "chrome"] {
+        let argv = [
+            program,
+            "--headless",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-sync",
+            "--hide-scrollbars",
+            "--window-size=1280,900",
+            &format!("--screenshot={path}"),
+            "--",
+            url,
+        ];
+        let spec = ProcessSpec::argv(argv)
+            .in_folder(&place.conditions.root)
+            .without_env(private_names(io))
+            .timeout_ms(SCREENSHOT_TIMEOUT_MS)
+            .capture_bytes(1024);
+        match io.process(spec).await {
+            Err(failure) if failure.is_not_found() => continue,
+            Ok(_) | Err(_) => break,
+        }
+    }
+    let taken = io.stat(&path).await.is_ok_and(|stat| stat.size_bytes > 0);
+    taken.then_some(path)
+}

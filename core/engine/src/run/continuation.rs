@@ -1,0 +1,16 @@
+//! What takes a run further, wherever it is conducted.
+
+use crate::run::advice::{go_on, go_on_in_fleet};
+use crate::run::options::remembered_options;
+use crate::state::remote_owner::is_fleets;
+use crate::state::store::Paths;
+use onloop_effect::Io;
+use onloop_run::Run;
+
+/// The exact commands, for a person.
+pub async fn what_takes_further(io: &Io, paths: &Paths, run: &Run) -> String {
+    match is_fleets(io, paths).await {
+        true => go_on_in_fleet(run),
+        false => go_on(run, &remembered_options(io, paths).await),
+    }
+}

@@ -1,0 +1,305 @@
+//! Conducting a run: a loop over [`Run::next`], used by `run` and `resume` alike.
+//!
+//! Changes are stored before anything acts on them, and said after they are stored. Several
+//! transitions between two effects share one durable write.
+
+use crate::approval::gate_in_chat::gate_in_chat;
+use crate::error::CommandError;
+use crate::run::checkpoint::{Keeping, keep_acted, keep_beginning, keep_verified, keep_whole};
+use crate::run::checks::{Verification, repeat_checks, verify_step};
+use crate::run::context::{Halt, RunContext};
+use crate::run::decider::decider;
+use crate::run::options::{Conduct, remember_options};
+use crate::run::protect::{self, Guarded};
+use crate::run::provider_wait::{Actor, record_refusal, whose_turn};
+use crate::run::setup::{Readiness, make_ready};
+use crate::run::stall::Stall;
+use crate::run::turn::{Acted, act};
+use crate::state::store::{Store, StoreError};
+use crate::terminal::ask::Consulted;
+use crate::{run::advice, run::ending, run::review, terminal::ask};
+use onloop_agents::Agent;
+use onloop_effect::{Exit, Io};
+use onloop_run::{
+    Decider, Door, Event, GateDecision, INTERRUPTED, Mode, Next, Phase, StepStatus, approval_line,
+    checked_lines, step_line, step_list,
+};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
+///
+/// # Errors
+///
+/// The run could not continue.
+pub(crate) async fn conduct(
+    io: &Io,
+    mut store: Store,
+    how: &Conduct,
+) -> Result<Exit, CommandError> {
+    let mut stall = Stall::default();
+    let mut merges = store.merges();
+    remember_options(io, store.paths(), &how.again).await;
+    let mut cx = RunContext { io, store: &mut store, options: how };
+    let halt = match before_first_turn(&mut cx).await {
+        Err(halt) => halt,
+        Ok(()) => loop {
+            merges = cx.store.merges();
+            if let Err(halt) = take_turn(&mut cx, &mut stall).await {
+                break halt;
+            }
+        },
+    };
+    let halt = match halt {
+        Halt::Interrupted => match cx.record_pause(INTERRUPTED).await {
+            Ok(()) => Halt::Interrupted,
+            Err(halt) => halt,
+        },
+        Halt::AtRest | Halt::Failed(_) | Halt::Refused(_) => halt,
+    };
+    // `next` names only what `apply` accepts: a refusal has to come from a record that somebody
+    // else changed during this turn. Otherwise it is our own mistake.
+    let halt = match halt {
+        Halt::Refused(refusal) => match cx.store.was_changed_since(merges).await {
+            Ok(true) => Halt::Failed(StoreError::Overtaken(refusal)),
+            Ok(false) => Halt::Refused(refusal),
+            Err(error) => Halt::Failed(error),
+        },
+        Halt::AtRest | Halt::Interrupted | Halt::Failed(_) => halt,
+    };
+    ending::tell(&cx, halt).await
+}
+
+/// What comes before the first turn.
+async fn before_first_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
+    // Only a run that goes on now; one that waits for a person does not need its worktree yet.
+    if matches!(cx.store.run().next(), Next::Start { .. }) {
+        match make_ready(cx.io, cx.store, &cx.options.conditions.confining).await? {
+            Readiness::Ready => {}
+            Readiness::Interrupted => return Err(Halt::Interrupted),
+            Readiness::Failed(error) => {
+                cx.store.note(error.render());
+                return Err(cx.pause(&error.to_string()).await);
+            }
+        }
+    }
+    going_on(keep_beginning(cx.io, cx.store).await)
+}
+
+async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Halt> {
+    match cx.store.run().next() {
+        Next::Start { step, attempt } => {
+            if attempt > 1
+                && let Some(why) = stall.look(cx.io, cx.store, &cx.options.agents, step).await
+            {
+                return Err(cx.pause(&why).await);
+            }
+            cx.store.apply(Event::StepStarted { step })?;
+            say_step(cx, step);
+        }
+        Next::Act { step } => {
+            cx.store.commit().await?;
+            let agent = match whose_turn(cx).await? {
+                Actor::Served(agent) => agent,
+                Actor::Nobody(reason) => {
+                    return Err(cx.pause(&reason).await);
+                }
+            };
+            take_step(cx, &agent, step).await?;
+        }
+        Next::Verify { step } => {
+            // Of a turn that was cut short nobody has looked at what it did.
+            if is_cut_short(cx.store, step)
+                && let Some(acted) = ended_by(protect::after_turn(cx.io, cx.store, step).await)
+            {
+                return record_acted(cx, step, acted).await;
+            }
+            match verify_step(cx.io, cx.store, step, &cx.options.conditions).await? {
+                Verification::Interrupted => return Err(Halt::Interrupted),
+                Verification::Finished(results) => {
+                    cx.store.apply(Event::StepVerified { step, results })?;
+                }
+            }
+            say_verified(cx, step);
+            say_remarks(cx, Some(step));
+            going_on(keep_verified(cx.io, cx.store, step).await?)?;
+        }
+        Next::Approve { step, reason } => {
+            let (decision, mode) = (GateDecision::Approved, Mode::Auto);
+            cx.store.apply(Event::GateDecided { step, decision, mode })?;
+            cx.store.note(approval_line(step, reason, cx.store.run().terms.risk));
+            say_step(cx, step);
+        }
+        Next::Block { step, reason } => {
+            cx.store.apply(Event::StepBlocked { step, reason })?;
+        }
+        Next::Review { step } => {
+            cx.store.commit().await?;
+            let event = review::perform(cx, step).await?;
+            cx.store.apply(event.ok_or(Halt::Interrupted)?)?;
+        }
+        Next::Repeat => {
+            cx.store.commit().await?;
+            let repeated = repeat_checks(cx.io, cx.store, &cx.options.conditions).await?;
+            let before = cx.store.run().remark_lines(None);
+            cx.store.apply(repeated.ok_or(Halt::Interrupted)?)?;
+            if cx.store.run().remark_lines(None) != before {
+                say_remarks(cx, None);
+            }
+        }
+        Next::Finalize => {
+            going_on(keep_whole(cx.io, cx.store).await?)?;
+            cx.store.apply(Event::RunFinalized)?;
+        }
+        Next::Ask(question) => {
+            cx.store.commit().await?;
+            let (consulted, door) = match ask::is_attended(cx.io) {
+                true => (ask::person(cx.io, cx.store, &question).await, Door::Terminal),
+                false => (gate_in_chat(cx.io, cx.store, &question).await, Door::Telegram),
+            };
+            let is_answer = !matches!(consulted, Consulted::Interrupted);
+            if is_answer && cx.store.look_again().await? {
+                cx.io
+                    .note("The run has changed since it was asked about; it goes on as it is now.")
+                    .await;
+                return Ok(());
+            }
+            match consulted {
+                Consulted::Decided(event) => {
+                    record_decision(cx, event, decider(cx.io, door))?;
+                }
+                Consulted::Nobody => {
+                    let reason = advice::reason(cx.store.run(), &question);
+                    return Err(cx.pause(&reason).await);
+                }
+                Consulted::Interrupted => return Err(Halt::Interrupted),
+            }
+        }
+        Next::Blocked(_) | Next::Finished => {
+            cx.store.commit().await?;
+            return Err(Halt::AtRest);
+        }
+    }
+    Ok(())
+}
+
+/// The turn of `agent`, with what it leaves kept, and without what it must not change.
+async fn take_step(cx: &mut RunContext<'_>, agent: &Agent, step: u32) -> Result<(), Halt> {
+    if let Some(acted) = ended_by(protect::before_turn(cx.io, cx.store, step).await) {
+        return record_acted(cx, step, acted).await;
+    }
+    cx.store.commit().await?;
+    let record = cx.store.run().step(step).expect("`next` names steps that exist").clone();
+    let terms = (cx.options.turns, &cx.options.conditions.confining);
+    let acted = act(cx.io, agent, cx.store, &record, terms).await?;
+    if let Acted::Refused { went_on: false, .. } = acted {
+        // Nobody has changed anything.
+        return record_acted(cx, step, acted).await;
+    }
+    if cx.store.run().protection().is_empty() || !acted.is_over() {
+        record_acted(cx, step, acted).await?;
+        return going_on(keep_acted(cx.io, cx.store, step).await);
+    }
+    let guarded = ended_by(protect::after_turn(cx.io, cx.store, step).await);
+    record_acted(cx, step, guarded.unwrap_or(acted)).await
+}
+
+/// How the turn of an agent ended because of protected files; `None`: they are as they were.
+fn ended_by(guarded: Guarded) -> Option<Acted> {
+    match guarded {
+        Guarded::Fine => None,
+        Guarded::Broken { reason, output } => Some(Acted::Failed { reason, output }),
+        Guarded::Stuck(why) => Some(Acted::Stuck(why)),
+        Guarded::Interrupted => Some(Acted::Interrupted),
+    }
+}
+
+fn is_cut_short(store: &Store, step: u32) -> bool {
+    let run = store.run();
+    let status = run.step(step).map(|record| &record.status);
+    status == Some(&StepStatus::InProgress(Phase::Interrupted)) && !run.protection().is_empty()
+}
+
+/// A checkpoint that could not be taken stops nothing.
+fn going_on(keeping: Keeping) -> Result<(), Halt> {
+    match keeping {
+        Keeping::Kept | Keeping::NoRepository | Keeping::Missed(_) => Ok(()),
+        Keeping::Interrupted => Err(Halt::Interrupted),
+    }
+}
+
+/// Records a person's answer and says what it means.
+fn record_decision(cx: &mut RunContext<'_>, event: Event, by: Decider) -> Result<(), Halt> {
+    let gate = match &event {
+        Event::GateDecided { step, .. } => Some(*step),
+        _ => None,
+    };
+    cx.store.apply_by(event, Some(by))?;
+    if let Some(step) = gate {
+        say_step(cx, step);
+    }
+    Ok(())
+}
+
+async fn record_acted(cx: &mut RunContext<'_>, step: u32, acted: Acted) -> Result<(), Halt> {
+    match acted {
+        Acted::Done => cx.store.apply(Event::StepActed { step })?,
+        Acted::Failed { reason, output } => {
+            cx.store.apply(Event::ActionFailed { step, reason, output })?;
+            say_failure(cx, step);
+        }
+        Acted::Stuck(reason) => {
+            cx.store.apply(Event::StepBlocked { step, reason })?;
+            say_step(cx, step);
+        }
+        Acted::Undecided(what) => {
+            let reason = format!("the agent of step {step} needs a decision: {what}");
+            return Err(cx.pause(&reason).await);
+        }
+        Acted::Refused { refused, went_on } => record_refusal(cx, refused, went_on)?,
+        Acted::NotStarted(why) => {
+            return Err(cx.pause(&why).await);
+        }
+        Acted::Interrupted => return Err(Halt::Interrupted),
+    }
+    Ok(())
+}
+
+fn say_verified(cx: &mut RunContext<'_>, step: u32) {
+    match &cx.store.run().step(step).expect("it was just verified").status {
+        StepStatus::Failed { .. } => say_failure(cx, step),
+        // The approval says both: done, and approved.
+        StepStatus::Done if matches!(cx.store.run().next(), Next::Approve { .. }) => {}
+        StepStatus::Done
+        | StepStatus::Pending
+        | StepStatus::InProgress(_)
+        | StepStatus::Blocked(_) => say_step(cx, step),
+    }
+}
+
+fn say_step(cx: &mut RunContext<'_>, step: u32) {
+    let run = cx.store.run();
+    let line = if cx.options.verbose || run.terms.progress_verbose {
+        step_list(run)
+    } else {
+        step_line(run.step(step).expect("callers name steps that exist"))
+    };
+    cx.store.note(line);
+}
+
+/// What a person may want to know about checks that passed.
+fn say_remarks(cx: &mut RunContext<'_>, step: Option<u32>) {
+    for line in cx.store.run().remark_lines(step) {
+        cx.store.note(format!("    ⚠ {line}"));
+    }
+}
+
+/// A failure is worth its reason and the end of what was said.
+fn say_failure(cx: &mut RunContext<'_>, step: u32) {
+    say_step(cx, step);
+    let record = cx.store.run().step(step).expect("callers name steps that exist");
+    let Some(failure) = &record.last_failure else { return };
+    let output = text::quoted_end(&failure.output, limits::FAILURE_LINES, "in the report");
+    let checks = checked_lines(record);
+    cx.store.note(format!("    {}\n{checks}{output}", failure.reason));
+}

@@ -1,0 +1,101 @@
+//! Driving a run: only one process at a time does.
+
+use crate::error::CommandError;
+use crate::run::decider::decider;
+use crate::state::store::Store;
+use onloop_effect::{Io, LockHolder, OptionalExt, ProcessRole};
+use onloop_run::{Door, Event, Run, RunStatus};
+
+/// Becomes the only process that drives the run, and takes over what was recorded until then.
+pub async fn drive_alone(io: &Io, store: &mut Store) -> Result<(), CommandError> {
+    let lock = store.paths().driver_lock();
+    let Err(failure) = io.lock_to_drive(&lock, &store.run().id).await else {
+        // Whoever drove it until now may have gone on, or ended it.
+        let Err(error) = store.look_again().await else { return Ok(()) };
+        let _ = io.unlock(&lock).await;
+        return Err(error.into());
+    };
+    let id = &store.run().id;
+    if !failure.is_busy() {
+        let what = format!("run `{id}` cannot be locked");
+        return Err(CommandError::from(failure).context(what));
+    }
+    let error = CommandError::from(failure).context(format!("another onloop works on run `{id}`"));
+    Err(match io.holder(&lock).await {
+        Ok(Some(holder)) if holder.live => or_stop("wait until it is done, or", &holder, error),
+        // Of another machine nothing is known.
+        Ok(_) | Err(_) => error.fix("wait for it, or end it there").fix_by(
+            "if that machine is lost, take the run over",
+            format!("onloop resume {id} --take-over --reason 'machine lost'"),
+        ),
+    })
+}
+
+/// `error` with what stops the driver of a run. A process that does other things besides is not signalled.
+fn or_stop(first: &str, holder: &LockHolder, error: CommandError) -> CommandError {
+    let LockHolder { process, role, live: _ } = holder;
+    match role.map(ProcessRole::place) {
+        None => error.fix_by(format!("{first} interrupt it"), format!("kill -INT {}", process.pid)),
+        Some(place) => error.fix(format!("{first} stop it in {place} (process {})", process.pid)),
+    }
+}
+
+/// Refuses a change from outside while another process drives the run: it would be told that its
+/// record had changed under it.
+pub async fn demand_undriven(io: &Io, store: &Store) -> Result<(), CommandError> {
+    let Ok(Some(LockHolder { process, live: true, role: _ })) =
+        io.holder(&store.paths().driver_lock()).await
+    else {
+        return Ok(());
+    };
+    if process == io.start().process {
+        return Ok(());
+    }
+    let (id, pid) = (&store.run().id, process.pid);
+    Err(CommandError::refused(format!(
+        "process {pid} drives run `{id}` and records what happens in it"
+    ))
+    .fix("an agent in its turn does the work and ends")
+    .fix_by("a person can watch", format!("onloop status {id}")))
+}
+
+/// Whether nobody drives a run that is `running`: its process was killed, or the power went.
+pub async fn is_interrupted(io: &Io, store: &Store) -> bool {
+    if store.run().status != RunStatus::Running {
+        return false;
+    }
+    // Nobody: an agent drives it step by step, or nobody can tell.
+    let holder = io.holder(&store.paths().driver_lock()).await.ok().flatten();
+    is_orphaned(io, store.run(), holder.as_ref())
+}
+
+/// The same for whoever has asked already who drives it.
+pub(crate) fn is_orphaned(io: &Io, run: &Run, driver: Option<&LockHolder>) -> bool {
+    let is_here = |holder: &LockHolder| holder.process.host == io.start().process.host;
+    run.status == RunStatus::Running && driver.is_some_and(|holder| !holder.live && is_here(holder))
+}
+
+/// Takes the run from whoever drives it. Its lock goes, and whatever it still wants to record
+/// is refused because the record has changed.
+pub(crate) async fn take_over(
+    io: &Io,
+    store: &mut Store,
+    reason: &str,
+) -> Result<(), CommandError> {
+    let lock = store.paths().driver_lock();
+    if let Ok(Some(holder)) = io.holder(&lock).await
+        && holder.live
+    {
+        let (id, pid) = (&store.run().id, holder.process.pid);
+        let error = CommandError::refused(format!(
+            "process {pid} works on run `{id}`, and it is alive on this machine"
+        ));
+        let error = error.because("only a run whose process is gone is taken over");
+        return Err(or_stop("first", &holder, error));
+    }
+    let removed = io.remove(&lock).await.optional();
+    removed.map_err(|f| CommandError::from(f).context("the run could not be taken over"))?;
+    drive_alone(io, store).await?;
+    let by = decider(io, Door::Command);
+    Ok(store.apply_by(Event::TakenOver { reason: reason.to_owned() }, Some(by))?)
+}

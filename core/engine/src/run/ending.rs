@@ -1,0 +1,220 @@
+//! What a person reads when a run stops: what happened, where the report is, how to go on.
+
+use crate::error::{CommandError, ErrorKind};
+use crate::notify;
+use crate::run::advice::{self, go_on, resume_command};
+use crate::run::context::{Halt, RunContext};
+use crate::run::gate::facts;
+use crate::run::options::Conduct;
+use crate::state::store::{Store, StoreError};
+use onloop_documents as documents;
+use onloop_effect::{Exit, FailureKind, Io};
+use onloop_run::preflight::IsolationMode;
+use onloop_run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_line};
+
+/// Says how the run stands and returns the exit code for it.
+///
+/// # Errors
+///
+/// The run could not continue.
+pub(crate) async fn tell(cx: &RunContext<'_>, halt: Halt) -> Result<Exit, CommandError> {
+    let RunContext { io, store, options: how } = cx;
+    Ok(match halt {
+        Halt::Failed(error) => return Err(failure(store, how, error)),
+        Halt::Refused(refusal) => return Err(bug(store, how, &refusal)),
+        Halt::Interrupted => {
+            io.note(format!(
+                "Interrupted; the record is saved.\n{}",
+                go_on(store.run(), &how.again)
+            ))
+            .await;
+            tell_report(io, store).await;
+            Exit::Interrupted
+        }
+        Halt::AtRest => tell_rest(io, store, how).await,
+    })
+}
+
+fn failure(store: &Store, how: &Conduct, error: StoreError) -> CommandError {
+    let advice = match &error {
+        StoreError::Failed(failure) => match failure.kind {
+            // What the disk holds is read again, whichever it is.
+            FailureKind::Unknown => "look at the disk",
+            FailureKind::Full => "make room on the disk",
+            FailureKind::Denied => "make the state home writable",
+            FailureKind::NotFound
+            | FailureKind::Exists
+            | FailureKind::Conflict
+            | FailureKind::TooLarge
+            | FailureKind::Invalid
+            | FailureKind::Busy
+            | FailureKind::Closed
+            | FailureKind::Interrupted
+            | FailureKind::Unsupported
+            | FailureKind::Other => "fix that",
+        },
+        StoreError::Missing | StoreError::Unreadable(_) | StoreError::Overtaken(_) => {
+            "look at the run"
+        }
+        // It says itself how to continue.
+        StoreError::Changed { .. } => return error.into(),
+    };
+    CommandError::from(error).context("the run could not continue").fix_by(
+        format!("nothing recorded is lost; {advice}, then continue"),
+        resume_command(store.run(), &how.again),
+    )
+}
+
+fn bug(store: &Store, how: &Conduct, refusal: &Refusal) -> CommandError {
+    let resume = resume_command(store.run(), &how.again);
+    CommandError::new(ErrorKind::Bug, "onloop has a bug: it refused its own next step")
+        .because(refusal.to_string())
+        .fix_by(
+            format!(
+                "nothing recorded is lost; report it at {}/issues with the file that this writes",
+                env!("CARGO_PKG_REPOSITORY")
+            ),
+            format!("ONLOOP_TRACE=trace.jsonl {resume}"),
+        )
+}
+
+async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
+    let run = store.run();
+    let exit = match &run.status {
+        RunStatus::Completed | RunStatus::ReadyToFinish => Exit::Done,
+        RunStatus::Paused | RunStatus::Running => Exit::Paused,
+        RunStatus::Blocked | RunStatus::Abandoned => Exit::Failed,
+    };
+    if how.json {
+        let summary = serde_json::to_string_pretty(&documents::summary::summary(run));
+        io.result(summary.expect("a summary has only string keys") + "\n").await;
+    } else {
+        io.note("").await;
+        io.result(render_summary(run, how.platform)).await;
+    }
+    let state = match run.next() {
+        Next::Blocked(blocker) if blocker.rejected => format!("\nRejected: {}", blocker.reason),
+        Next::Blocked(blocker) => {
+            // Reasons that are sentences of their own name the step themselves.
+            let step = format!("Step {}", blocker.step);
+            match blocker.reason.starts_with(&step) {
+                true => format!("\nBlocked: {}", blocker.reason),
+                false => format!("\nBlocked: {step}: {}", blocker.reason),
+            }
+        }
+        Next::Finished => format!("\nRun {}", run.status.as_str()),
+        Next::Ask(question) => format!("\nPaused: {}", advice::reason(run, &question)),
+        // Nothing in the plan holds it up; whoever paused it said why.
+        _ => match run.pause_reason() {
+            Some(reason) => format!("\nPaused: {reason}"),
+            None => "\nPaused".to_owned(),
+        },
+    };
+    io.note(format!("{state} ({})", run.id)).await;
+    if let Next::Ask(Question::Gate { step } | Question::Review { step, .. }) = run.next()
+        && let Some(facts) = facts(io, store.run(), step).await
+    {
+        io.note(facts.to_string().trim_end()).await;
+    }
+    if let Some(used) = usage_line(run) {
+        io.note(format!("Used by agents: {used}")).await;
+    }
+    if exit != Exit::Done {
+        io.note(go_on(run, &how.again)).await;
+    }
+    if exit == Exit::Done {
+        tell_place(io, run).await;
+    }
+    tell_report(io, store).await;
+    notify::tell(io, store).await;
+    exit
+}
+
+async fn tell_report(io: &Io, store: &Store) {
+    io.note(format!("Report: {}", store.paths().report())).await;
+}
+
+/// Where the finished work is.
+async fn tell_place(io: &Io, run: &Run) {
+    let Some(branch) = &run.place.branch else { return };
+    if run.place.executor_mode == IsolationMode::None.as_str() {
+        return;
+    }
+    match &run.place.worktree_path {
+        Some(path) => io.note(format!("Work: branch {branch} in {path}")).await,
+        None => io.note(format!("Work: branch {branch} in {}", run.place.execution_root)).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::exit_of;
+    use crate::run::options::ConductArgs;
+    use crate::sandbox::run::Confining;
+    use crate::state::store::Store;
+    use onloop_agents::Agent;
+    use onloop_documents::ledger::Origin;
+    use onloop_run::{Beginning, Event, Place};
+    use onloop_testing::MemoryHost;
+    use onloop_workflow as workflow;
+
+    const FILE: &str = "---\nintent: Try\nsuccess_criteria: It works\nrisk_level: low\n---\n\n\
+        - [ ] **Step 1: Go**\naction: go\nloop: false\nverify: true\n";
+
+    async fn begin(io: &Io) -> Store {
+        let parsed = workflow::parse("hotl-workflow-try.md", FILE.as_bytes());
+        let plan = parsed.plan.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
+        let place = Place { execution_root: "w".to_owned(), ..Place::default() };
+        let beginning = Beginning {
+            id: "try-20260320T212315Z".to_owned(),
+            place,
+            at: io.now(),
+            auto_approve: false,
+            reverify: true,
+            review_agent: None,
+        };
+        let run = Run::begin(&plan, beginning);
+        Store::create(io, run, &Origin::Begun, None).await.expect("memory takes all")
+    }
+
+    #[test]
+    fn a_refusal_that_nobody_else_caused_is_a_bug() {
+        let mut host = MemoryHost::default();
+        let exit = host.run(async |io| {
+            let mut store = begin(&io).await;
+            assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
+            let args = ConductArgs::default();
+            let timeouts = args.timeouts().expect("none is given");
+            let off = Confining::Off { why: "a test".to_owned(), chosen: true };
+            let how = args.applied(&io, store.run(), vec![Agent::Script], (timeouts, off));
+            let halt = Halt::Refused(Refusal::NoSuchStep { step: 7 });
+            let cx = RunContext { io: &io, store: &mut store, options: &how };
+            exit_of(&io, tell(&cx, halt).await).await
+        });
+        assert_eq!(exit, Exit::Bug);
+        let said = host.stderr;
+        assert!(said.starts_with("error: onloop has a bug: "), "{said}");
+        assert!(said.contains(&format!("cause: {}\n", Refusal::NoSuchStep { step: 7 })), "{said}");
+        let command = "\n    ONLOOP_TRACE=trace.jsonl onloop resume try-20260320T212315Z\n";
+        assert!(said.ends_with(command), "{said}");
+    }
+
+    #[test]
+    fn a_record_that_another_process_changed_is_recognised_before_and_after_the_merge() {
+        let mut host = MemoryHost::default();
+        host.run(async |io| {
+            let mut ours = begin(&io).await;
+            let merges = ours.merges();
+            let mut theirs = Store::open(&io, "try-20260320T212315Z").await.expect("begun");
+            theirs.apply(Event::RunPaused { reason: "later".to_owned() }).expect("it runs");
+            theirs.commit().await.expect("memory takes all");
+            ours.apply(Event::TakenOver { reason: "mine".to_owned() }).expect("it may be");
+            assert!(ours.was_changed_since(merges).await.expect("it is readable"));
+            ours.commit().await.expect("both fit");
+            assert!(ours.was_changed_since(merges).await.expect("it is readable"));
+            assert!(!ours.was_changed_since(ours.merges()).await.expect("it is readable"));
+            Exit::Done
+        });
+    }
+}

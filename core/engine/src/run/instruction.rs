@@ -1,0 +1,176 @@
+//! What should happen to a run now, as commands that can be typed.
+
+use crate::run::advice::{raise_options, resume_command};
+use onloop_run::{Next, Question, Run};
+use onloop_syntax::text;
+
+/// What should happen to a run now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// Its name, as `onloop next` prints it.
+    pub action: &'static str,
+    /// The step that it is about.
+    pub step: Option<u32>,
+    /// One command line for each choice. A shell executes each of them as it is meant.
+    pub commands: Vec<String>,
+    /// Whether only a person may do it. An agent is then told to wait, and no command.
+    pub needs_person: bool,
+}
+
+impl Instruction {
+    /// The command, where there is nothing to choose and no person to wait for.
+    pub fn command(&self) -> Option<&str> {
+        match self.commands.as_slice() {
+            [command] if !self.needs_person => Some(command),
+            _ => None,
+        }
+    }
+}
+
+/// What should happen to `run` now, which was conducted with the options `again`, each after a space.
+/// What would pass over something that nobody has looked at, such as a bad verdict or an unfinished step,
+/// is never named.
+pub fn instruction(run: &Run, again: &str) -> Instruction {
+    let id = &run.id;
+    if let Some(intent) = &run.finish_intent {
+        return anybody("finish", None, intent.act.command(id));
+    }
+    let step = |step: u32, verb: &str| format!("onloop step {step} {verb} --run-id {id}");
+    let gate = |step: u32, words: &str| format!("onloop gate {step} {words} --run-id {id}");
+    let redo = |step: u32| gate(step, "rejected --redo --reason TEXT");
+    let choices = |step: u32| vec![gate(step, "approved"), gate(step, "rejected"), redo(step)];
+    let abandon = || format!("onloop abandon {id} --reason TEXT");
+    let resume = || resume_command(run, again);
+    match run.next() {
+        Next::Start { step: n, .. } => anybody("start", Some(n), step(n, "start")),
+        Next::Act { step: n } => anybody("act", Some(n), step(n, "verify")),
+        Next::Verify { step: n } => anybody("verify", Some(n), step(n, "verify")),
+        Next::Approve { step: n, .. } => {
+            anybody("approve", Some(n), gate(n, "approved --mode auto"))
+        }
+        Next::Block { step: n, reason } => {
+            let reason = text::shell_word(&reason);
+            anybody("block", Some(n), step(n, &format!("block --reason {reason}")))
+        }
+        Next::Review { step: n } => anybody("review", n, resume()),
+        Next::Ask(Question::Gate { step: n }) => person("ask-gate", Some(n), choices(n)),
+        Next::Ask(Question::Review { step: n, .. }) => person("ask-review", Some(n), choices(n)),
+        // Reviews again what was fixed since.
+        Next::Ask(Question::Verdict { step: n }) => person("ask-verdict", n, vec![resume()]),
+        Next::Ask(Question::Budget { step: n }) => {
+            person("ask-budget", Some(n), vec![resume() + &raise_options(run)])
+        }
+        Next::Ask(Question::Interrupted { step: n }) => {
+            let again = format!("{} --interrupted redo", resume());
+            person("ask-interrupted", Some(n), vec![again])
+        }
+        Next::Repeat => anybody("repeat-checks", None, resume()),
+        Next::Finalize => anybody("finalize", None, resume()),
+        Next::Blocked(blocker) if blocker.rejected => {
+            let commands = vec![gate(blocker.step, "approved"), redo(blocker.step), abandon()];
+            person("blocked", Some(blocker.step), commands)
+        }
+        Next::Blocked(blocker) => {
+            let reopen = step(blocker.step, "reopen --reason TEXT");
+            person("blocked", Some(blocker.step), vec![resume(), reopen, abandon()])
+        }
+        Next::Finished => {
+            let commands = Vec::new();
+            Instruction { action: "finished", step: None, commands, needs_person: false }
+        }
+    }
+}
+
+fn anybody(action: &'static str, step: Option<u32>, command: String) -> Instruction {
+    Instruction { action, step, commands: vec![command], needs_person: false }
+}
+
+fn person(action: &'static str, step: Option<u32>, commands: Vec<String>) -> Instruction {
+    Instruction { action, step, commands, needs_person: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use onloop_permission::shell;
+    use onloop_run::{Beginning, Event, Place, Verdict};
+    use onloop_syntax::time::Timestamp;
+    use onloop_workflow as workflow;
+
+    /// A run of one step without checks after these events.
+    fn after(events: impl IntoIterator<Item = Event>) -> Instruction {
+        const FILE: &str = "---\nintent: a\nsuccess_criteria: b\nrisk_level: high\n---\n\
+            ### 1. One\naction: do\nloop: false\ngate: human\n";
+        let plan = workflow::parse("hotl-workflow-a.md", FILE.as_bytes()).plan.unwrap();
+        let beginning = Beginning {
+            id: "a-1".to_owned(),
+            place: Place::default(),
+            at: Timestamp::EPOCH,
+            auto_approve: false,
+            reverify: true,
+            review_agent: Some("codex".to_owned()),
+        };
+        let mut run = Run::begin(&plan, beginning);
+        for event in events {
+            run.apply(Timestamp::EPOCH, &event).unwrap();
+        }
+        instruction(&run, "")
+    }
+
+    fn verdict(verdict: Verdict) -> Event {
+        Event::ReviewFinished { step: Some(1), verdict, findings: String::new(), base: None }
+    }
+
+    #[test]
+    fn each_choice_is_a_command_that_a_shell_understands_as_it_is_meant() {
+        let started = || [Event::StepStarted { step: 1 }];
+        let done = || {
+            let verified = Event::StepVerified { step: 1, results: Vec::new() };
+            started().into_iter().chain([Event::StepActed { step: 1 }, verified])
+        };
+        let table: Vec<(Vec<Event>, &str, &[&str])> = vec![
+            (Vec::new(), "start", &["onloop step 1 start --run-id a-1"]),
+            (started().to_vec(), "act", &["onloop step 1 verify --run-id a-1"]),
+            // Neither as done, nor for an agent.
+            (
+                started().into_iter().chain([Event::RunResumed]).collect(),
+                "ask-interrupted",
+                &["onloop resume a-1 --interrupted redo"],
+            ),
+            (done().collect(), "review", &["onloop resume a-1"]),
+            // Not in spite of the verdict.
+            (
+                done().chain([verdict(Verdict::Missing)]).collect(),
+                "ask-verdict",
+                &["onloop resume a-1"],
+            ),
+            (
+                done().chain([verdict(Verdict::Ready)]).collect(),
+                "ask-gate",
+                &[
+                    "onloop gate 1 approved --run-id a-1",
+                    "onloop gate 1 rejected --run-id a-1",
+                    "onloop gate 1 rejected --redo --reason TEXT --run-id a-1",
+                ],
+            ),
+        ];
+        for (events, action, commands) in table {
+            let instruction = after(events);
+            assert_eq!(
+                (instruction.action, &instruction.commands[..]),
+                (action, &owned(commands)[..])
+            );
+            assert_eq!(instruction.needs_person, action.starts_with("ask-"), "{action}");
+            assert_eq!(instruction.command().is_none(), instruction.needs_person, "{action}");
+            for command in &instruction.commands {
+                let read = shell::read(command);
+                assert!(read.commands.len() == 1 && read.unparsed.is_none(), "{command}");
+                assert!(read.commands[0].redirections.is_empty(), "{command}");
+            }
+        }
+    }
+
+    fn owned(words: &[&str]) -> Vec<String> {
+        words.iter().map(|&word| word.to_owned()).collect()
+    }
+}

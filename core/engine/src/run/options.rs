@@ -1,0 +1,241 @@
+//! How a run is conducted: what the command line says about it, and what that comes to.
+
+use crate::error::CommandError;
+use crate::lookup::agent::AgentArgs;
+use crate::run::checks::Conditions;
+use crate::sandbox::run::{ConfineWish, Confining};
+use crate::state::store::Paths;
+use onloop_agents::Agent;
+use onloop_effect::{Durability, Expect, Io};
+use onloop_permission::OnAsk;
+use onloop_run::{Platform, Run};
+use onloop_sessions::handsoff::config::ConfineWhen;
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_workflow as workflow;
+
+/// Arguments that say how a run is conducted.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ConductArgs {
+    /// Who acts
+    #[command(flatten)]
+    pub agent: AgentArgs,
+    /// Longest time for one attempt, such as 90s, 20m, 1h30m [default: 2h]
+    #[arg(long, value_name = "TIME")]
+    pub agent_timeout: Option<String>,
+    /// Longest silence of an agent while no tool of its works [default: 10m]
+    #[arg(long, value_name = "TIME")]
+    pub stall_timeout: Option<String>,
+    /// Longest wait for a limit on usage or an overload to end [default: 6h]
+    #[arg(long, value_name = "TIME")]
+    pub max_wait: Option<String>,
+    /// Confine agents and checks: auto, on or off [default: auto]
+    #[arg(long, value_name = "WHEN")]
+    pub confine: Option<ConfineWhen>,
+    /// A call that neither a rule nor a person decides
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub on_ask: Option<OnAskChoice>,
+    /// Begin every attempt in a new conversation with the agent
+    #[arg(long)]
+    pub fresh_session: bool,
+    /// Longest time for one verification command [default: 10m]
+    #[arg(long, value_name = "TIME")]
+    pub verify_timeout: Option<String>,
+    /// Form of the final summary
+    #[arg(long, value_enum, value_name = "PLATFORM")]
+    pub platform: Option<Platform>,
+    /// Print all steps at each transition, and what the agent says and does
+    #[arg(long)]
+    pub verbose: bool,
+    /// Print the final summary as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What becomes of a call that neither a rule nor anybody who can be asked decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum OnAskChoice {
+    /// Run it confined, else as deny [default where confined]
+    Contained,
+    /// Refuse it and tell the agent why [default elsewhere]
+    Deny,
+    /// Refuse it, and wait for a person after the turn
+    Pause,
+}
+
+impl OnAskChoice {
+    /// The word on the command line.
+    fn as_str(self) -> &'static str {
+        match self {
+            OnAskChoice::Contained => "contained",
+            OnAskChoice::Deny => "deny",
+            OnAskChoice::Pause => "pause",
+        }
+    }
+
+    fn meaning(self) -> OnAsk {
+        match self {
+            OnAskChoice::Contained => OnAsk::Contained,
+            OnAskChoice::Deny => OnAsk::Deny,
+            OnAskChoice::Pause => OnAsk::Pause,
+        }
+    }
+}
+
+impl ConductArgs {
+    /// The options that conduct another run the same way, each after a space, as words of a
+    /// shell line. How results are shown is not part of it.
+    pub(crate) fn options(&self) -> String {
+        let options = [
+            ("--agent", &self.agent.agent),
+            ("--agent-command", &self.agent.agent_command),
+            ("--agent-timeout", &self.agent_timeout),
+            ("--stall-timeout", &self.stall_timeout),
+            ("--max-wait", &self.max_wait),
+            ("--verify-timeout", &self.verify_timeout),
+        ];
+        let given = options.iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        let mut line: String =
+            given.map(|(name, value)| format!(" {name} {}", text::shell_word(value))).collect();
+        if let Some(choice) = self.on_ask {
+            line += &format!(" --on-ask {}", choice.as_str());
+        }
+        if let Some(when) = self.confine {
+            line += &format!(" --confine {}", when.as_str());
+        }
+        if self.fresh_session {
+            line += " --fresh-session";
+        }
+        line
+    }
+
+    /// The time limits.
+    pub(crate) fn timeouts(&self) -> Result<Timeouts, CommandError> {
+        let read = |flag: &str, value: &Option<String>, usual_ms: u64| {
+            let Some(value) = value else { return Ok(usual_ms) };
+            workflow::duration::parse_ms(value).ok_or_else(|| {
+                let value = text::one_line(value);
+                CommandError::usage(format!(
+                    "{flag} is `{value}`, expected a time such as 90s, 20m or 1h30m"
+                ))
+            })
+        };
+        Ok(Timeouts {
+            agent_ms: read("--agent-timeout", &self.agent_timeout, limits::AGENT_TIMEOUT_MS)?,
+            stall_ms: read("--stall-timeout", &self.stall_timeout, limits::STALL_TIMEOUT_MS)?,
+            max_wait_ms: read("--max-wait", &self.max_wait, limits::MAX_WAIT_MS)?,
+            verify_ms: read("--verify-timeout", &self.verify_timeout, limits::VERIFY_TIMEOUT_MS)?,
+        })
+    }
+
+    /// How this process confines what works for a run in `folder`, whose file says `confine: on` or
+    /// not.
+    ///
+    /// # Errors
+    ///
+    /// As [`Confining::decide`].
+    pub(crate) async fn confining(
+        &self,
+        io: &Io,
+        folder: &str,
+        file: bool,
+    ) -> Result<Confining, CommandError> {
+        Confining::decide(io, folder, ConfineWish { flag: self.confine, file }).await
+    }
+
+    /// How this process conducts `run`.
+    pub(crate) fn applied(
+        &self,
+        io: &Io,
+        run: &Run,
+        agents: Vec<Agent>,
+        (timeouts, confining): (Timeouts, Confining),
+    ) -> Conduct {
+        let usual = match confining {
+            Confining::By { .. } => OnAsk::Contained,
+            Confining::Off { .. } => OnAsk::Deny,
+        };
+        Conduct {
+            agents,
+            max_wait_ms: timeouts.max_wait_ms,
+            turns: TurnConditions {
+                timeout_ms: timeouts.agent_ms,
+                stall_ms: timeouts.stall_ms,
+                on_ask: self.on_ask.map_or(usual, OnAskChoice::meaning),
+                fresh_session: self.fresh_session,
+                verbose: self.verbose,
+            },
+            conditions: Conditions::of(io, run, timeouts.verify_ms, confining),
+            verbose: self.verbose,
+            platform: self.platform.unwrap_or(Platform::Codex),
+            json: self.json,
+            again: self.options(),
+        }
+    }
+}
+
+/// Remembers the options `again` that a run is conducted with, for the hints of other processes.
+/// Without any, those that it was started with stay.
+pub(crate) async fn remember_options(io: &Io, paths: &Paths, again: &str) {
+    if !again.is_empty() {
+        let bytes = io.redacted(again).into_bytes();
+        // Without them a hint is shorter.
+        let _ = io.write(&paths.options(), bytes, Expect::Any, Durability::Relaxed).await;
+    }
+}
+
+/// The options that a run was last conducted with, each after a space, as words of a shell line.
+pub async fn remembered_options(io: &Io, paths: &Paths) -> String {
+    match io.read(&paths.options(), limits::OPTIONS_BYTES).await {
+        Ok((bytes, _)) => format!(" {}", text::one_line(&String::from_utf8_lossy(&bytes)).trim()),
+        Err(_) => String::new(),
+    }
+}
+
+/// Time limits of a run that this process conducts.
+pub(crate) struct Timeouts {
+    /// For one attempt of the agent.
+    pub(crate) agent_ms: u64,
+    /// For silence of an agent.
+    stall_ms: u64,
+    /// For a provider that does not serve.
+    max_wait_ms: u64,
+    /// For a verification command that has no limit of its own.
+    pub(crate) verify_ms: u64,
+}
+
+/// How the turns of an agent are conducted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TurnConditions {
+    /// Time for one attempt.
+    pub(crate) timeout_ms: u64,
+    /// Longest silence while no tool works.
+    pub(crate) stall_ms: u64,
+    /// What becomes of calls that nobody decides.
+    pub(crate) on_ask: OnAsk,
+    /// Whether a retry begins a new conversation.
+    pub(crate) fresh_session: bool,
+    /// Whether people see what the agent says and does as it comes.
+    pub(crate) verbose: bool,
+}
+
+/// How a run is conducted by this process.
+#[derive(Debug)]
+pub(crate) struct Conduct {
+    /// Who acts: the first that is served. Never empty.
+    pub(crate) agents: Vec<Agent>,
+    /// How long a provider is waited for that does not serve.
+    pub(crate) max_wait_ms: u64,
+    /// How the agent's turns are conducted.
+    pub(crate) turns: TurnConditions,
+    /// How checks are evaluated.
+    pub(crate) conditions: Conditions,
+    /// Print the whole list at each transition.
+    pub(crate) verbose: bool,
+    /// Form of the final summary.
+    pub(crate) platform: Platform,
+    /// The final summary is JSON.
+    pub(crate) json: bool,
+    /// Options with which the run is conducted like this again, each after a space.
+    pub(crate) again: String,
+}

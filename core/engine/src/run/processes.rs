@@ -1,0 +1,194 @@
+//! Processes that work for a run. Which ones they are is in the ledger before anybody waits for
+//! them, so that a later process can end what a killed one has left. Only where the host says that its
+//! ledger is far away, what is over soon is there with what it has done.
+
+use crate::error::CommandError;
+use crate::sandbox::run::Confining;
+use crate::sandbox::status::make_folder;
+use crate::state::store::{Store, StoreError};
+use onloop_agents::confine::{Needs, client_needs, client_used};
+use onloop_documents::ledger::sha256;
+use onloop_effect::{
+    Durability, Expect, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup, ProcessSpec,
+    Watched,
+};
+use onloop_run::{Acting, Event, Run, Worker};
+use onloop_syntax::{limits, text};
+
+/// The variable that marks what works for a run.
+const WORK_VARIABLE: &str = "ONLOOP_WORK";
+
+/// What is to work for a run, and how.
+pub(crate) struct Work<'w> {
+    /// Who works.
+    pub(crate) worker: Worker,
+    /// Number of the step.
+    pub(crate) step: u32,
+    /// How it is confined.
+    pub(crate) confining: &'w Confining,
+    /// Its network where it is.
+    pub(crate) network: Network,
+    /// What it needs besides where it is.
+    pub(crate) needs: Needs,
+}
+
+impl<'w> Work<'w> {
+    /// Work that needs nothing besides, and has the whole network.
+    pub(crate) fn new(worker: Worker, step: u32, confining: &'w Confining) -> Work<'w> {
+        Work { worker, step, confining, network: Network::All, needs: Needs::default() }
+    }
+}
+
+/// What a known client needs of its own; nothing for other names. Where it has never been used, what it
+/// then makes is made for it.
+pub(crate) async fn own_needs(io: &Io, confining: &Confining, client: &str) -> Needs {
+    if confining.mechanism().is_none() {
+        return Needs::default();
+    }
+    let home = io.env("HOME").filter(|home| home.starts_with('/'));
+    let used = client_used(client, home, |name| io.env(name));
+    for folder in used.folders {
+        make_folder(io, &folder).await;
+    }
+    for file in used.files {
+        // What cannot be made is missed by the client, which says so.
+        let empty = b"{}\n".to_vec();
+        let _ = io.write_private(&file, empty, Expect::Absent, Durability::Relaxed).await;
+    }
+    client_needs(client, home, |name| io.env(name))
+}
+
+/// Why it is not known how a process ended.
+#[derive(Debug)]
+pub(crate) enum WorkError {
+    /// It could not be started or followed.
+    Process(Failure),
+    /// It could not be recorded which processes work; they have been ended.
+    Record(StoreError),
+}
+
+impl From<Failure> for WorkError {
+    fn from(failure: Failure) -> WorkError {
+        WorkError::Process(failure)
+    }
+}
+
+/// Runs a process that works for the run.
+pub(crate) async fn run_recorded(
+    io: &Io,
+    store: &mut Store,
+    work: Work<'_>,
+    spec: ProcessSpec,
+) -> Result<ProcessEnd, WorkError> {
+    let (spec, acting) = made_ready(io, store, &work, spec).await?;
+    let on_start = async |group, runs| match runs {
+        true => record(store, acting(group)).await,
+        // Whatever comes of it takes it along.
+        false => apply(store, acting(group)),
+    };
+    io.process_told(spec, io.start().quick_ms, on_start).await
+}
+
+/// As [`run_recorded`]; `on_lines` is handed what it writes to standard
+/// output as it comes, and nothing every [`limits::TURN_LOOK_MS`] while it is silent. `None`:
+/// `on_lines` had it ended.
+pub(crate) async fn follow_recorded(
+    io: &Io,
+    store: &mut Store,
+    work: Work<'_>,
+    spec: ProcessSpec,
+    on_lines: impl AsyncFnMut(&[u8]) -> Watched,
+) -> Result<Option<ProcessEnd>, WorkError> {
+    let (spec, acting) = made_ready(io, store, &work, spec).await?;
+    let on_start = async |group| record(store, acting(group)).await;
+    io.process_followed(spec, limits::TURN_LOOK_MS, on_start, on_lines).await
+}
+
+/// `spec` with the mark of the run and confined, and what is recorded once it has a group.
+async fn made_ready(
+    io: &Io,
+    store: &Store,
+    work: &Work<'_>,
+    spec: ProcessSpec,
+) -> Result<(ProcessSpec, impl FnOnce(ProcessGroup) -> Acting + use<>), Failure> {
+    let (folder, extent) = (&store.run().place.execution_root, (work.network, &work.needs));
+    let spec = marked(io, store, spec);
+    let (spec, hold) = work.confining.put_in_force(io, folder, spec, extent).await?;
+    let (worker, step, host) = (work.worker, work.step, io.start().process.host.clone());
+    Ok((spec, move |group| Acting { worker, step, group, host, hold: Some(hold) }))
+}
+
+async fn record(store: &mut Store, acting: Acting) -> Result<(), WorkError> {
+    apply(store, acting)?;
+    store.write_down().await.map_err(WorkError::Record)
+}
+
+fn apply(store: &mut Store, acting: Acting) -> Result<(), WorkError> {
+    let applied = store.apply(Event::WorkStarted(acting)).map_err(StoreError::Overtaken);
+    applied.map_err(WorkError::Record)
+}
+
+/// Ends what is left of the work of an onloop that was killed: two would work in one place.
+pub async fn end_survivors(io: &Io, run: &Run) -> Result<(), CommandError> {
+    let Some(Acting { worker, step, group, host, hold: _ }) = run.acting.clone() else {
+        return Ok(());
+    };
+    let whose = match worker {
+        Worker::Agent => format!("the agent of step {step}"),
+        Worker::Check => format!("a check of step {step}"),
+        Worker::Review => format!("the review after step {step}"),
+        Worker::SetUp => "`setup`".to_owned(),
+    };
+    end_group(io, &whose, group, &host, Some(mark(io, &run.id))).await
+}
+
+/// `ONLOOP_WORK=…`, which everything that works for a run finds in its environment. Tools of
+/// agents have sessions of their own; whoever looks for what is left of them finds them by this.
+fn mark(io: &Io, run_id: &str) -> String {
+    let home = io.start().state_home().unwrap_or_default();
+    format!("{WORK_VARIABLE}={}", sha256(format!("{home}\n{run_id}").as_bytes()))
+}
+
+/// `spec`, with the mark of the run.
+fn marked(io: &Io, store: &Store, mut spec: ProcessSpec) -> ProcessSpec {
+    if let Some((name, value)) = mark(io, &store.run().id).split_once('=') {
+        spec.env_set.insert(name.to_owned(), value.to_owned());
+    }
+    spec
+}
+
+/// Ends what is left of a process group whose onloop was killed; `whose` it was is said.
+///
+/// # Errors
+///
+/// Something of it still runs.
+pub async fn end_group(
+    io: &Io,
+    whose: &str,
+    group: ProcessGroup,
+    host: &str,
+    mark: Option<String>,
+) -> Result<(), CommandError> {
+    let pid = group.pid;
+    match io.end_group(group, host, mark).await {
+        Ok(0) => {}
+        Ok(survivors) => {
+            let count = text::counted(u64::from(survivors), "process");
+            io.note(format!("Ended {count} that {whose} had left when it was interrupted.")).await;
+        }
+        Err(failure) if failure.kind == FailureKind::Unsupported => {
+            let host = text::one_line(host);
+            io.note(format!(
+                "warning: whether {whose} (process group {pid} on {host}) still runs is not \
+                 known: {failure}"
+            ))
+            .await;
+        }
+        Err(failure) => {
+            let what = format!("{whose} still runs and could not be ended");
+            let fix = format!("end process group {pid}, then try again");
+            return Err(CommandError::from(failure).context(what).fix(fix));
+        }
+    }
+    Ok(())
+}

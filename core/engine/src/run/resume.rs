@@ -1,0 +1,299 @@
+//! Continuing a run that was interrupted, paused or blocked: verify first.
+
+use crate::error::{CommandError, unusable_record};
+use crate::lookup::agent::choose_agents;
+use crate::lookup::runs::{Found, find_all};
+use crate::lookup::select::{Selected, select};
+use crate::notify;
+use crate::run::adopt::Edited;
+use crate::run::decider::{decider, demand_person};
+use crate::run::drive::conduct;
+use crate::run::driver_lock::{drive_alone, take_over};
+use crate::run::options::{Conduct, ConductArgs};
+use crate::run::processes::end_survivors;
+use crate::sandbox::run::Confining;
+use crate::state::store::{Store, StoreError};
+use crate::{run::adopt, state::rebuild};
+use onloop_agents::Agent;
+use onloop_effect::{Exit, Io, OptionalExt};
+use onloop_run::{Door, Event, Next, Question, Run, RunStatus, StepStatus};
+use onloop_syntax::money::Money;
+use onloop_syntax::text;
+use onloop_workflow::Budgets;
+
+/// Arguments of `onloop resume`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ResumeArgs {
+    /// Run id or workflow file; left out: the only unfinished run
+    #[arg(value_name = "RUN_ID|FILE")]
+    pub run: Option<String>,
+    /// The same, as the other verbs take it
+    #[arg(long, value_name = "ID", conflicts_with = "run")]
+    pub run_id: Option<String>,
+    /// Who acts and for how long
+    #[command(flatten)]
+    pub conduct: ConductArgs,
+    /// Accept the verdict of a review that holds the run up
+    #[arg(long)]
+    pub accept_review: bool,
+    /// What to do with an interrupted step that no check can judge
+    #[arg(long, value_enum, value_name = "CHOICE")]
+    pub interrupted: Option<Interrupted>,
+    /// Use the workflow file as it was edited, and keep finished steps
+    #[arg(long)]
+    pub adopt: bool,
+    /// Go on with the plan that the run has, although the file was edited
+    #[arg(long, conflicts_with = "adopt")]
+    pub no_adopt: bool,
+    /// Change a bound of the run, `max_agents=9` or `…=unlimited`
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub raise: Vec<String>,
+    /// Take the run from a process that cannot be shown to be dead
+    #[arg(long, requires = "reason")]
+    pub take_over: bool,
+    /// Why the run is taken over; kept in the record
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// Put a damaged record aside and begin it anew from this file
+    #[arg(long, value_name = "FILE")]
+    pub rebuild: Option<String>,
+}
+
+/// What to do with an interrupted step that no check can judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Interrupted {
+    /// Let the agent act again
+    Redo,
+    /// Take the step as done
+    Done,
+}
+
+/// What came of preparing a run to continue.
+enum Prepared {
+    /// It continues.
+    Ready(Box<Store>, Conduct),
+    /// It is finished already.
+    Finished,
+}
+
+/// Prepares the run that is meant and conducts it.
+///
+/// # Errors
+///
+/// The run cannot continue.
+pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<Exit, CommandError> {
+    match prepare(io, args).await? {
+        Prepared::Ready(store, how) => {
+            let driver = store.paths().driver_lock();
+            let ended = conduct(io, *store, &how).await;
+            how.conditions.end(io).await;
+            let _ = io.unlock(&driver).await;
+            ended
+        }
+        Prepared::Finished => Ok(Exit::Done),
+    }
+}
+
+async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
+    let decides = args.take_over
+        || args.accept_review
+        || args.adopt
+        || args.no_adopt
+        || args.interrupted.is_some()
+        || args.rebuild.is_some()
+        || !args.raise.is_empty();
+    if decides {
+        demand_person(io, "how a run goes on").await?;
+    }
+    let wanted = args.run.as_deref().or(args.run_id.as_deref());
+    let Selected { id, store } = match select(io, wanted).await {
+        Ok(selected) => selected,
+        Err(error) if wanted.is_none() => return Err(with_commands(io, error).await),
+        Err(error) => return Err(error),
+    };
+    let opened = match store {
+        Some(store) => Ok(*store),
+        None => Store::open(io, &id).await,
+    };
+    let mut store = match (opened, &args.rebuild) {
+        (Ok(store), _) => store,
+        (Err(StoreError::Unreadable(why)), Some(file)) => {
+            io.note(format!("run {id}: {why}")).await;
+            rebuild::rebuild(io, &id, file).await?
+        }
+        (Err(error), _) => return Err(unusable_record(&id, error)),
+    };
+    let root = store.run().place.execution_root.clone();
+    if io.stat(&root).await.optional().is_ok_and(|stat| stat.is_none()) {
+        return Err(without_checkout(store.run()));
+    }
+    if store.run().is_over() {
+        over(io, &mut store).await?;
+        return Ok(Prepared::Finished);
+    }
+    let timeouts = args.conduct.timeouts()?;
+    let budgets = raised(&store, &args.raise)?;
+    let mut confining = args.conduct.confining(io, &root, store.run().terms.confine).await?;
+    let agents = match go_on(io, &mut store, args, budgets).await {
+        Ok(agents) => agents,
+        Err(error) => {
+            confining.end(io).await;
+            return Err(error);
+        }
+    };
+    if store.run().terms.confine && confining.mechanism().is_none() {
+        // The edited file asks for it.
+        confining = Confining::of(io, store.run()).await?;
+    }
+    io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
+    if let Some(notice) = confining.notice() {
+        io.note(format!("  {notice}")).await;
+    }
+    let repaired = store.repair_boxes().await;
+    for line in repaired.changed.into_iter().chain(repaired.warning) {
+        io.note(line).await;
+    }
+    let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));
+    Ok(Prepared::Ready(Box::new(store), how))
+}
+
+/// Says of a completed run that nothing is left to do.
+///
+/// # Errors
+///
+/// The run was abandoned.
+async fn over(io: &Io, store: &mut Store) -> Result<(), CommandError> {
+    // The power may have gone between the end of the run and its last rendering.
+    for line in store.repair_mirrors().await {
+        io.note(line).await;
+    }
+    notify::tell(io, store).await;
+    let (id, status) = (&store.run().id, store.run().status);
+    let word = status.as_str();
+    match status {
+        RunStatus::Completed | RunStatus::ReadyToFinish => {
+            io.note(format!("Run {id} is {word}; there is nothing to resume")).await;
+            Ok(())
+        }
+        RunStatus::Running | RunStatus::Paused | RunStatus::Blocked | RunStatus::Abandoned => {
+            Err(CommandError::usage(format!("run `{id}` is {word}; there is nothing to resume")))
+        }
+    }
+}
+
+/// Takes the run, and records that it goes on and how; who acts.
+async fn go_on(
+    io: &Io,
+    store: &mut Store,
+    args: &ResumeArgs,
+    budgets: Option<Budgets>,
+) -> Result<Vec<Agent>, CommandError> {
+    match args.take_over {
+        true => take_over(io, store, args.reason.as_deref().unwrap_or_default()).await?,
+        false => drive_alone(io, store).await?,
+    }
+    end_survivors(io, store.run()).await?;
+    let edited = match (args.adopt, args.no_adopt) {
+        (true, _) => Edited::Adopted,
+        (false, true) => Edited::Left,
+        (false, false) => Edited::Told,
+    };
+    adopt::agree(io, store, edited).await?;
+    let agents = choose(io, store, args).await?;
+    let by = Some(decider(io, Door::Command));
+    if let Some(budgets) = budgets {
+        store.apply_by(Event::BudgetsChanged(budgets), by.clone())?;
+    }
+    if args.accept_review && store.run().reviews.standing.is_some() {
+        store.apply_by(Event::VerdictAccepted, by.clone())?;
+    }
+    store.apply_by(Event::RunResumed, by.clone())?;
+    let next = store.run().next();
+    if let (Some(choice), Next::Ask(Question::Interrupted { step })) = (args.interrupted, next) {
+        let event = match choice {
+            Interrupted::Redo => Event::StepStarted { step },
+            Interrupted::Done => Event::StepActed { step },
+        };
+        store.apply_by(event, by)?;
+    }
+    store.commit().await?;
+    Ok(agents)
+}
+
+/// `error` with the command for each run that can continue.
+async fn with_commands(io: &Io, error: CommandError) -> CommandError {
+    let stores = find_all(io).await.into_iter().filter_map(Found::into_store);
+    let open = stores.filter(|store| !store.run().is_over());
+    open.fold(error, |error, store| {
+        let id = &store.run().id;
+        error.fix_by(format!("continue `{id}`"), format!("onloop resume {id}"))
+    })
+}
+
+/// What is left of a run whose folder is gone, and how to continue.
+fn without_checkout(run: &Run) -> CommandError {
+    let (id, root) = (&run.id, text::one_line(&run.place.execution_root));
+    let mut error =
+        CommandError::refused(format!("the folder `{root}`, in which run `{id}` worked, is gone"))
+            .because("nothing recorded is lost; what was committed is on the branch of the run");
+    if let (Some(branch), Some(path)) = (&run.place.branch, &run.place.worktree_path) {
+        let (branch, path) = (text::shell_word(branch), text::shell_word(path));
+        error = error.fix_by(
+            "check the branch out again and continue",
+            format!("git worktree prune && git worktree add {path} {branch} && onloop resume {id}"),
+        );
+    }
+    error
+        .fix_by("if the checkout was moved, say where", format!("onloop relocate {id} --to DIR"))
+        .fix_by(
+            "or give the run up",
+            format!("onloop abandon {id} --reason 'its checkout is gone'"),
+        )
+}
+
+/// The agents for what is left to do.
+async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Vec<Agent>, CommandError> {
+    let open = store.run().steps.iter().filter(|record| record.status != StepStatus::Done);
+    let remaining: Vec<_> = open.map(|record| record.step.clone()).collect();
+    match remaining.is_empty() {
+        // Only gates and checks are left: nobody has to act.
+        true => Ok(vec![Agent::Script]),
+        false => choose_agents(io, &args.conduct.agent, Some(&remaining)).await,
+    }
+}
+
+/// The bounds with what `--raise` changes; `None`: nothing.
+fn raised(store: &Store, raise: &[String]) -> Result<Option<Budgets>, CommandError> {
+    if raise.is_empty() {
+        return Ok(None);
+    }
+    let mut budgets = store.run().terms.budgets.clone();
+    for change in raise {
+        if raise_one(&mut budgets, change).is_none() {
+            let change = text::one_line(change);
+            return Err(CommandError::usage(format!(
+                "--raise is `{change}`, expected max_total_attempts, max_agents, max_tokens, \
+                 max_cost_usd or max_elapsed_minutes, `=`, and a number or `unlimited`"
+            )));
+        }
+    }
+    Ok(Some(budgets))
+}
+
+fn raise_one(budgets: &mut Budgets, change: &str) -> Option<()> {
+    let (name, value) = change.split_once('=')?;
+    let count = || match value {
+        "unlimited" => Some(None),
+        number => number.parse::<u64>().ok().map(Some),
+    };
+    match name {
+        "max_total_attempts" => budgets.total_attempts = count()?,
+        "max_agents" => budgets.agents = count()?,
+        "max_tokens" => budgets.tokens = count()?,
+        "max_elapsed_minutes" => budgets.elapsed_minutes = count()?,
+        "max_cost_usd" if value == "unlimited" => budgets.cost = None,
+        "max_cost_usd" => budgets.cost = Some(Money::from_number(value)?),
+        _ => return None,
+    }
+    Some(())
+}

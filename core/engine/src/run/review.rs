@@ -1,0 +1,62 @@
+//! Review checkpoints: an agent reads the changes and gives a verdict.
+
+use crate::run::checks::private_names;
+use crate::run::context::RunContext;
+use crate::run::processes::{Work, WorkError, own_needs, run_recorded};
+use crate::state::store::StoreError;
+use onloop_agents::Reviewer;
+use onloop_effect::{Capture, ProcessSpec, ProcessStatus};
+use onloop_run::{Event, Verdict, Worker, parse_verdict, review_prompt, review_range};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// Lets the review agent of the run look at it; `None`: the person interrupted. Whatever goes
+/// wrong counts as no verdict, which holds the run up.
+///
+/// # Errors
+///
+/// When it cannot be recorded which processes review; they have been ended.
+pub(crate) async fn perform(
+    cx: &mut RunContext<'_>,
+    step: Option<u32>,
+) -> Result<Option<Event>, StoreError> {
+    let RunContext { io, store, options } = cx;
+    let confining = &options.conditions.confining;
+    let run = store.run();
+    let name = run.terms.review_agent.clone().unwrap_or_default();
+    let prompt = io.redacted(&review_prompt(run, step));
+    let spec = ProcessSpec::new(Reviewer::recorded(&name).command(&prompt))
+        .in_folder(&run.place.execution_root)
+        .without_env(private_names(io))
+        .with_env([("ONLOOP_RUN_ID", &run.id)])
+        .with_stdin(prompt)
+        .timeout_ms(options.turns.timeout_ms)
+        .label("Review");
+    // Where nothing is kept, the commit at HEAD is what is known.
+    let base = match review_range(run) {
+        (_, Some(reviewed)) => Some(reviewed.to_owned()),
+        (_, None) => io.git_head(&run.place.execution_root).await.ok().flatten(),
+    };
+    let base = base.or_else(|| run.reviews.base.clone());
+    let after = step.unwrap_or(run.steps.len() as u32);
+    let work = Work::new(Worker::Review, after, confining);
+    let work = Work { needs: own_needs(io, confining, &name).await, ..work };
+    let (verdict, findings) = match run_recorded(io, store, work, spec).await {
+        Ok(end) => match end.status {
+            ProcessStatus::Interrupted => return Ok(None),
+            ProcessStatus::Exited(0) => (parse_verdict(&end.stdout.text()), end.stdout.text()),
+            ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
+                (Verdict::Missing, failed(&end.stdout, &end.stderr))
+            }
+        },
+        Err(WorkError::Process(failure)) if failure.is_interrupted() => return Ok(None),
+        Err(WorkError::Process(failure)) => (Verdict::Missing, failure.message),
+        Err(WorkError::Record(error)) => return Err(error),
+    };
+    let findings = text::suffix(&findings, limits::PROMPT_OUTPUT_BYTES).to_owned();
+    Ok(Some(Event::ReviewFinished { step, verdict, findings, base }))
+}
+
+fn failed(stdout: &Capture, stderr: &Capture) -> String {
+    format!("the review agent failed\n{}\n{}", stdout.text(), stderr.text())
+}

@@ -1,0 +1,362 @@
+//! A run of a workflow file: check it, isolate the work, begin a record, conduct the run.
+
+use crate::error::{CommandError, unusable_record};
+use crate::lookup::agent::names;
+use crate::lookup::agent::{choose_agents, choose_reviewer};
+use crate::lookup::runs::{Found, find_all, is_of};
+use crate::lookup::workflow::find_workflow;
+use crate::preflight::{foresee, preflight};
+use crate::run::begin::{create, read_plan};
+use crate::run::change::change_by;
+use crate::run::decider::decider;
+use crate::run::drive::conduct;
+use crate::run::driver_lock::drive_alone;
+use crate::run::options::{Conduct, ConductArgs};
+use crate::run::resume::{ResumeArgs, resume_run};
+use crate::run::simulate::{Wanted, simulate};
+use crate::sandbox::run::ConfineWish;
+use crate::state::store::{Store, StoreError};
+use crate::terminal::ask::is_attended;
+use onloop_agents as agent;
+use onloop_agents::Reviewer;
+use onloop_effect::{Exit, Io};
+use onloop_run::preflight::{IsolationMode, OnExisting, PreflightFlags};
+use onloop_run::{Beginning, Door, Event, Next, is_run_id};
+use onloop_syntax::text;
+use onloop_workflow::Plan;
+
+/// Arguments of `onloop run`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct RunArgs {
+    /// Workflow file [default: the only one in docs/plans, else here]
+    pub file: Option<String>,
+    /// Who acts and for how long
+    #[command(flatten)]
+    pub conduct: ConductArgs,
+    /// Where to work, instead of what the file says
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub mode: Option<IsolationMode>,
+    /// Branch to work on, instead of what the file says
+    #[arg(long, value_name = "BRANCH")]
+    pub branch: Option<String>,
+    /// Approve human gates, except at high risk and for security steps
+    #[arg(long)]
+    pub auto_approve: bool,
+    /// Start anew although an unfinished run of this workflow exists
+    #[arg(long)]
+    pub fresh: bool,
+    /// Stash uncommitted files that are in the way
+    #[arg(long)]
+    pub stash: bool,
+    /// What to do when the branch or worktree already exists
+    #[arg(long, value_enum, value_name = "CHOICE")]
+    pub on_existing: Option<OnExisting>,
+    /// Agent that reviews the work at risky gates and at the end
+    #[arg(
+            long,
+            value_name = "AGENT",
+            value_parser = names::AgentNames(agent::READERS),
+            hide_possible_values = true
+        )]
+    pub review: Option<String>,
+    /// Do not repeat all checks before the run counts as completed
+    #[arg(long)]
+    pub no_reverify: bool,
+    /// Id of the run to begin, or to go on with where there is one
+    #[arg(long, value_name = "ID", conflicts_with = "fresh")]
+    pub run_id: Option<String>,
+    /// Only if the plan has this digest, which `onloop compile` wrote down
+    #[arg(long, value_name = "SHA256")]
+    pub plan_digest: Option<String>,
+    /// Show the whole run on paper; nothing is started or changed
+    #[arg(long)]
+    pub simulate: bool,
+    /// Where: `fleet` submits the run and returns at once
+    #[arg(long, value_enum, value_name = "WHERE")]
+    pub on: Option<ConductedOn>,
+    /// For each repository of this list, one a line (with --on fleet)
+    #[arg(long, value_name = "FILE", requires = "on")]
+    pub repos: Option<String>,
+    /// How many of them at once
+    #[arg(long, value_name = "N", requires = "repos", default_value_t = 4,
+            value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub parallel: u32,
+}
+
+/// Where a run is conducted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ConductedOn {
+    /// The machines of a fleet
+    Fleet,
+}
+
+/// Begins a run and conducts it, or goes on with the one that the person chooses.
+///
+/// # Errors
+///
+/// The run did not begin, or could not continue.
+pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
+    if args.on == Some(ConductedOn::Fleet) {
+        // With the fleet's program beside it, the native host does not come here.
+        return Err(no_fleet());
+    }
+    if args.simulate {
+        return on_paper(io, args).await;
+    }
+    match begin(io, args).await? {
+        Begun::New(store, how) => {
+            let driver = store.paths().driver_lock();
+            let ended = conduct(io, *store, &how).await;
+            how.conditions.end(io).await;
+            let _ = io.unlock(&driver).await;
+            ended
+        }
+        Begun::Continue(id) => {
+            let conduct = args.conduct.clone();
+            let args = ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() };
+            resume_run(io, &args).await
+        }
+    }
+}
+
+/// Why nothing can be done about a fleet.
+pub fn no_fleet() -> CommandError {
+    CommandError::refused("the program `onloop-fleet` is neither beside this one nor on PATH")
+        .fix_by("install it", "cargo install onloop-fleet")
+}
+
+/// What is said when a run begins, by programs and by agents that follow our skills.
+const ANNOUNCEMENT: &str = "Starting HOTL loop execution. Looking for workflow file...";
+
+enum Begun {
+    New(Box<Store>, Conduct),
+    Continue(String),
+}
+
+async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
+    let file = find_workflow(io, args.file.as_deref()).await?;
+    let plan = read_plan(io, &file).await?;
+    demand_digest(args, &plan, &file)?;
+    if let Some(id) = of_that_name(io, args, &file).await? {
+        return Ok(Begun::Continue(id));
+    }
+    if args.fresh {
+        replace_unfinished(io, &file).await?;
+    } else if let Some(id) = unfinished(io, args, &file).await? {
+        return Ok(Begun::Continue(id));
+    }
+    let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
+    let wanted = args.review.as_deref().or(plan.review.as_deref());
+    let reviewer = choose_reviewer(io, wanted).await?;
+    let timeouts = args.conduct.timeouts()?;
+    // Before anything is made for the run.
+    let confining = args.conduct.confining(io, &io.start().cwd, plan.confine).await?;
+    let store = match make(io, args, (&plan, &file), &reviewer).await {
+        Ok(store) => store,
+        Err(error) => {
+            confining.end(io).await;
+            return Err(error);
+        }
+    };
+    let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));
+    announce(io, &store, &how).await;
+    Ok(Begun::New(Box::new(store), how))
+}
+
+/// Prepares the place and writes the beginning down.
+async fn make(
+    io: &Io,
+    args: &RunArgs,
+    (plan, file): (&Plan, &str),
+    reviewer: &Option<Reviewer>,
+) -> Result<Store, CommandError> {
+    let prepared = preflight(io, plan, file, &args.flags()).await?;
+    let wanted = args.run_id.as_deref();
+    create(io, plan, &prepared, wanted, |beginning| args.beginning(beginning, reviewer)).await
+}
+
+impl RunArgs {
+    fn flags(&self) -> PreflightFlags {
+        PreflightFlags {
+            mode: self.mode,
+            branch: self.branch.clone(),
+            stash: self.stash,
+            on_existing: self.on_existing,
+        }
+    }
+
+    fn beginning(&self, beginning: Beginning, reviewer: &Option<Reviewer>) -> Beginning {
+        Beginning {
+            auto_approve: self.auto_approve,
+            reverify: !self.no_reverify,
+            review_agent: reviewer.as_ref().map(|reviewer| reviewer.as_str().to_owned()),
+            ..beginning
+        }
+    }
+}
+
+/// Refuses a plan that is another than the one that was compiled.
+fn demand_digest(args: &RunArgs, plan: &Plan, file: &str) -> Result<(), CommandError> {
+    let Some(expected) = args.plan_digest.as_deref().filter(|digest| *digest != plan.digest) else {
+        return Ok(());
+    };
+    let (expected, found) = (text::one_line(expected), &plan.digest);
+    let file_word = text::shell_word(file);
+    Err(CommandError::usage(format!(
+        "the plan in `{}` has the digest {found}, expected {expected}",
+        text::one_line(file)
+    ))
+    .because("it was changed since it was compiled")
+    .fix_by(
+        "compile it again, and look at what that changes",
+        format!("onloop compile {file_word} --to github --out WORKFLOW.yml"),
+    ))
+}
+
+/// The run that is named and is there already.
+async fn of_that_name(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, CommandError> {
+    let Some(id) = &args.run_id else { return Ok(None) };
+    if !is_run_id(id) {
+        return Err(CommandError::usage(format!(
+            "`{}` is not an id for a run: expected letters, digits, `.`, `_` and `-`, not \
+             beginning with one of the signs",
+            text::one_line(id)
+        )));
+    }
+    let store = match Store::open(io, id).await {
+        Ok(store) => store,
+        Err(StoreError::Missing) => return Ok(None),
+        Err(error) => return Err(unusable_record(id, error)),
+    };
+    let file = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
+    if is_of(store.run(), &file) {
+        return Ok(Some(id.clone()));
+    }
+    let other = text::one_line(&store.run().place.workflow_path);
+    let file = text::one_line(&file);
+    Err(CommandError::usage(format!("run `{id}` is one of `{other}`, not of `{file}`")))
+}
+
+/// The run that would begin, for people or as JSON.
+async fn on_paper(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
+    let file = find_workflow(io, args.file.as_deref()).await?;
+    let plan = read_plan(io, &file).await?;
+    let unfinished = match args.fresh {
+        true => None,
+        false => unfinished_runs(io, &file).await.into_iter().next(),
+    };
+    let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
+    let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
+    let timeouts = args.conduct.timeouts()?;
+    let foreseen = foresee(io, &plan, &file, &args.flags()).await?;
+    let wish = ConfineWish { flag: args.conduct.confine, file: plan.confine };
+    let wanted = Wanted {
+        confine: wish.when(io, &io.start().cwd).await,
+        plan: &plan,
+        file: &file,
+        agents: &agents,
+        reviewer: reviewer.as_ref(),
+        timeouts: &timeouts,
+        unfinished: unfinished.map(|store| store.run().id.clone()),
+    };
+    simulate(io, &wanted, foreseen, args.conduct.json, |beginning| {
+        args.beginning(beginning, &reviewer)
+    })
+    .await
+}
+
+/// Unfinished runs of the workflow, the one that changed last first.
+async fn unfinished_runs(io: &Io, file: &str) -> Vec<Store> {
+    let source = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
+    let stores = find_all(io).await.into_iter().filter_map(Found::into_store);
+    stores.filter(|store| !store.run().is_over() && is_of(store.run(), &source)).collect()
+}
+
+/// Offers to abandon what a fresh run replaces; without a person it stays, and that is said.
+async fn replace_unfinished(io: &Io, file: &str) -> Result<(), CommandError> {
+    for mut store in unfinished_runs(io, file).await {
+        let id = store.run().id.clone();
+        let reason = "replaced by a fresh run";
+        if !is_attended(io) {
+            io.note(format!(
+                "Run {id} of this workflow stays unfinished; give it up with:\n  \
+                 onloop abandon {id} --reason '{reason}'"
+            ))
+            .await;
+            continue;
+        }
+        let question =
+            format!("Abandon the unfinished run {id}, which this one replaces? (yes/no) ");
+        match io.ask(question).await.as_deref().map(str::trim) {
+            Ok("y" | "yes") => {
+                drive_alone(io, &mut store).await?;
+                let by = Some(decider(io, Door::Terminal));
+                let event = Event::RunAbandoned { reason: reason.to_owned() };
+                let changed = change_by(io, &mut store, event, by).await;
+                let _ = io.unlock(&store.paths().driver_lock()).await;
+                changed?;
+            }
+            Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// An unfinished run of the same workflow is never passed over: the person at the terminal
+/// chooses, anybody else gets both commands.
+async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, CommandError> {
+    let Some(store) = unfinished_runs(io, file).await.into_iter().next() else { return Ok(None) };
+    let run = store.run();
+    let (step, total, id) = (run.current_step(), run.steps.len(), &run.id);
+    if is_attended(io) {
+        let question = format!(
+            "Found an interrupted run (step {step}/{total}). Resume from step {step}, or start \
+             fresh? (resume/fresh) "
+        );
+        for _ in 0..5 {
+            match io.ask(question.as_str()).await.as_deref().map(str::trim) {
+                Ok("resume" | "r" | "y" | "yes") => return Ok(Some(run.id.clone())),
+                Ok("fresh" | "f") => return Ok(None),
+                Ok(_) => io.note("Please answer resume or fresh.").await,
+                Err(failure) if failure.is_interrupted() => {
+                    return Err(CommandError::interrupted());
+                }
+                Err(_) => break,
+            }
+        }
+    }
+    let place = match run.next() {
+        Next::Ask(question) => run.waits_for(&question),
+        _ => format!("step {step}/{total}"),
+    };
+    let what =
+        format!("run `{id}` of this workflow is unfinished ({}, {place})", run.status.as_str());
+    Err(CommandError::paused(what)
+        .fix_by("resume it", format!("onloop resume {id}{}", args.conduct.options()))
+        .fix_by("or start anew", format!("onloop run --fresh{}", words_after_the_verb(io))))
+}
+
+/// The rest of the command line that started this program, each word after a space.
+fn words_after_the_verb(io: &Io) -> String {
+    let words = io.start().argv.iter().skip(2);
+    words.map(|word| format!(" {}", text::shell_word(word))).collect()
+}
+
+async fn announce(io: &Io, store: &Store, how: &Conduct) {
+    let run = store.run();
+    let names: Vec<String> = how.agents.iter().map(|agent| text::one_line(agent.name())).collect();
+    let names = names.join(", else ");
+    let mut lines = format!("{ANNOUNCEMENT}\nRun {} ({names} acts)\n", run.id);
+    if let Some(branch) = &run.place.branch {
+        lines += &format!("  Branch: {branch}\n");
+    }
+    if run.place.execution_root != io.start().cwd {
+        lines += &format!("  Works in: {}\n", run.place.execution_root);
+    }
+    lines += &format!("  Report: {}\n", store.paths().report());
+    if let Some(notice) = how.conditions.confining.notice() {
+        lines += &format!("  {notice}\n");
+    }
+    io.note(lines).await;
+}

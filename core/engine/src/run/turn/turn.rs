@@ -1,0 +1,219 @@
+//! The turn of a client whose stream is understood: what it is started with, and what came of it.
+
+mod cause;
+mod guard;
+mod opening;
+mod rollout;
+mod verdict;
+mod watch;
+
+use guard::GuardFiles;
+use opening::Opening;
+use verdict::TurnVerdict;
+use watch::Watch;
+
+use super::{Acted, attempt_name, followed, spec, write_prompt};
+use crate::run::agent_stream;
+use crate::run::options::TurnConditions;
+use crate::sandbox::run::Confining;
+use crate::state::store::{Store, StoreError};
+use onloop_agents::{AgentState, Client, TurnTerms};
+use onloop_documents::turn_policy::{JudgedCall, TURN_POLICY_VARIABLE};
+use onloop_effect::{Io, Mechanism, ProcessSpec};
+use onloop_run::{Event, Run, StepRecord, TurnEnding, TurnRecord, WaitReason};
+use onloop_syntax::limits;
+use onloop_syntax::money::Money;
+use onloop_syntax::tokens::Tokens;
+
+/// Lets `client` act on the current attempt of a step.
+pub(super) async fn take(
+    io: &Io,
+    (client, version): (Client, Option<String>),
+    store: &mut Store,
+    record: &StepRecord,
+    (conditions, confining): (TurnConditions, &Confining),
+) -> Result<Acted, StoreError> {
+    let step = record.step.number;
+    let mut opening = opening::of(store.run(), record, client, conditions.fresh_session);
+    if let Some(why) = opening.anew {
+        store.note(format!("    a new conversation about step {step} begins: {why}"));
+    }
+    loop {
+        let guard = match guard::prepare(io, client, store, record, (conditions, confining)).await {
+            Ok(guard) => guard,
+            Err(failure) => {
+                return Ok(Acted::failed(format!("the agent was not started: {failure}")));
+            }
+        };
+        let version = version.clone();
+        let turn = Turn { io, client, version, record, conditions, confining, guard };
+        match turn.perform(store, &opening).await? {
+            Performed::Acted(acted) => return Ok(acted),
+            Performed::NotResumed(why) => {
+                store.note(format!(
+                    "    the conversation about step {step} cannot go on ({why}); a new one begins"
+                ));
+                opening = Opening::default();
+            }
+        }
+    }
+}
+
+/// Names the files of the next turn: those of its attempt, with a number where its provider had
+/// stopped serving an earlier turn of it.
+fn turn_name(run: &Run, record: &StepRecord) -> String {
+    let attempt = attempt_name(record);
+    let is_earlier =
+        |turn: &&TurnRecord| turn.step == record.step.number && turn.attempt == record.attempts;
+    match run.turns.iter().filter(is_earlier).count() {
+        0 => attempt,
+        earlier => format!("{attempt}.{}", earlier + 1),
+    }
+}
+
+/// What came of starting a client.
+enum Performed {
+    /// It acted, or tried to.
+    Acted(Acted),
+    /// It ended without going on with its conversation: why, on one line.
+    NotResumed(String),
+}
+
+struct Turn<'a> {
+    io: &'a Io,
+    client: Client,
+    /// What it said about its version before.
+    version: Option<String>,
+    record: &'a StepRecord,
+    conditions: TurnConditions,
+    confining: &'a Confining,
+    guard: GuardFiles,
+}
+
+impl Turn<'_> {
+    async fn perform(&self, store: &mut Store, opening: &Opening) -> Result<Performed, StoreError> {
+        let (io, record) = (self.io, self.record);
+        let (name, paths) = (turn_name(store.run(), record), store.paths().clone());
+        let prompt = io.redacted(&opening.prompt(store.run(), record));
+        if let Err(failure) = write_prompt(io, &paths, &name, &prompt).await {
+            let why = format!("the prompt could not be written: {failure}");
+            return Ok(Performed::Acted(Acted::failed(why)));
+        }
+        let terms = TurnTerms {
+            guard: self.guard.form.clone(),
+            session: opening.session.clone(),
+            max_cost: cost_left(store.run()),
+            is_repository: store.run().place.repo_root.is_some(),
+            has_own_sandbox: self.has_own_sandbox(store.run()).await,
+            opencode_config: io.env("OPENCODE_CONFIG_CONTENT").map(str::to_owned),
+        };
+        let launch = self.client.launch(&terms).expect("its stream is read, so it can be started");
+        let mut spec = spec(io, store.run(), record, launch.command, self.conditions.timeout_ms)
+            .with_env(launch.env)
+            .with_env([("ONLOOP_PROMPT_FILE", paths.prompt(&name))])
+            .with_env([(TURN_POLICY_VARIABLE, paths.policy(&name))])
+            .stream_to(paths.stream(&name))
+            .with_stdin(prompt);
+        spec.capture_bytes = limits::AGENT_LINE_BYTES;
+        let mut needs = self.guard.needs.clone();
+        needs.may_read.push(paths.prompt(&name));
+        let state = AgentState::new(self.client, opening.used);
+        let log = paths.log(&attempt_name(record));
+        let mut watch = Watch::new(self, state, opening.session.as_deref(), log).await;
+        let end = match followed(watch.follow(spec, needs, store).await, "agent")? {
+            Ok(end) => end,
+            Err(acted) => return Ok(Performed::Acted(acted)),
+        };
+        watch.finish(end.as_ref()).await;
+        let judged = self.judged().await;
+        let TurnVerdict { ending, acted } = match (&end, watch.ended.take()) {
+            (_, Some(cause)) => self.of_cause(cause, &watch),
+            (Some(end), None) => self.of_end(end.status, &judged, &watch),
+            (None, None) => self.interrupted(),
+        };
+        self.book(store, &watch.heard.state, &judged, ending)?;
+        Ok(match acted {
+            Acted::Failed { reason, output: _ }
+                if opening.session.is_some() && end.is_some() && watch.heard.state.is_idle() =>
+            {
+                Performed::NotResumed(reason)
+            }
+            acted => Performed::Acted(acted),
+        })
+    }
+
+    /// Whether the client can set up a sandbox of its own, which only Codex has. Inside of another one
+    /// it takes namespaces in namespaces, which root for one does not get.
+    async fn has_own_sandbox(&self, run: &Run) -> bool {
+        match (self.client, self.confining.mechanism()) {
+            (Client::Codex, Some(Mechanism::Bubblewrap)) => {
+                let spec = ProcessSpec::argv(["unshare", "--user", "--map-root-user", "true"]);
+                self.confining.succeeds(self.io, &run.place.execution_root, spec).await
+            }
+            (_, Some(Mechanism::Landlock | Mechanism::Seatbelt)) => false,
+            (_, Some(Mechanism::Bubblewrap) | None) => true,
+        }
+    }
+
+    /// The calls that our hook judged.
+    async fn judged(&self) -> Vec<JudgedCall> {
+        let read = self.io.read_tail(&self.guard.calls, limits::HOOK_LOG_BYTES).await;
+        read.map(|(bytes, _)| JudgedCall::read_log(&bytes)).unwrap_or_default()
+    }
+
+    /// Whether the client has used tools about which it should have asked our hook. Claude Code
+    /// itself refuses what no hook allows.
+    fn is_unguarded(&self, state: &AgentState) -> bool {
+        state.judged_calls() > 0 && self.client != Client::Claude
+    }
+
+    /// What a turn has cost, as its client says, else by the user's prices, whose date comes with
+    /// it; `None`: nobody knows.
+    fn cost(&self, state: &AgentState) -> Option<(Money, Option<&str>)> {
+        agent_stream::cost(state, self.guard.prices.as_ref())
+    }
+
+    /// Records what the turn came to, whatever it was.
+    fn book(
+        &self,
+        store: &mut Store,
+        state: &AgentState,
+        judged: &[JudgedCall],
+        ending: TurnEnding,
+    ) -> Result<(), StoreError> {
+        let denied = judged.iter().filter(|call| call.is_denied()).count() as u64;
+        // A provider that refused the only request has counted nothing.
+        let refusals = [WaitReason::Limited, WaitReason::Overloaded].map(TurnEnding::Refused);
+        let is_free = state.is_idle() && refusals.contains(&ending);
+        let cost = self.cost(state).or(is_free.then_some((Money::ZERO, None)));
+        let turn = TurnRecord {
+            step: self.record.step.number,
+            attempt: self.record.attempts,
+            agent: self.client.as_str().to_owned(),
+            client_version: state.version().map(str::to_owned).or_else(|| self.version.clone()),
+            session: state.session().map(str::to_owned),
+            model: state.model().map(str::to_owned),
+            tokens: state.tokens().or(is_free.then(Tokens::default)),
+            session_tokens: state.session_tokens(),
+            cost: cost.map(|(cost, _)| cost),
+            prices_as_of: cost.and_then(|(_, as_of)| as_of.map(str::to_owned)),
+            // Not every client tells of calls that a hook refused, and ours does not see those
+            // that the client refuses itself.
+            denied: denied.max(state.denied()),
+            ending: Some(ending),
+            is_idle: state.is_idle(),
+        };
+        store.apply(Event::AgentEnded(turn)).map_err(StoreError::Overtaken)
+    }
+}
+
+/// What the run may still cost.
+fn cost_left(run: &Run) -> Option<Money> {
+    let limit = run.terms.budgets.cost?;
+    Some(limit.saturating_sub(run.usage.cost.known()?))
+}
+
+/// The tokens that agents of the run may still use.
+fn tokens_left(run: &Run) -> Option<u64> {
+    Some(run.terms.budgets.tokens?.saturating_sub(run.usage.tokens.known()?))
+}

@@ -1,0 +1,131 @@
+//! What came of a turn, from what the client said, how its process ended and why we ended it.
+
+use super::cause::{Cause, wait_reason};
+use super::watch::Watch;
+use super::{Acted, Turn};
+use crate::run::turn::{Ended, why_ended};
+use onloop_agents::{AgentError, AgentErrorKind, TurnOutcome};
+use onloop_documents::turn_policy::JudgedCall;
+use onloop_effect::ProcessStatus;
+use onloop_permission::OnAsk;
+use onloop_run::{Refused, TurnEnding, WaitReason};
+use onloop_syntax::time::Timestamp;
+use onloop_syntax::{limits, text};
+
+/// What came of a turn.
+pub(super) struct TurnVerdict {
+    /// For the record.
+    pub(super) ending: TurnEnding,
+    /// For the attempt.
+    pub(super) acted: Acted,
+}
+
+impl Turn<'_> {
+    /// Why it was ended, on one line.
+    pub(super) fn told(&self, cause: &Cause) -> String {
+        match cause {
+            Cause::Unguarded => format!(
+                "agent failed: `{}` used tools without asking onloop; its hooks are switched off \
+                 or broken",
+                self.client.as_str()
+            ),
+            Cause::Bound(why) | Cause::Stalled(why) => why.clone(),
+            Cause::TooLong => {
+                "agent ended: its conversation does not fit into its model any more".to_owned()
+            }
+            Cause::Rejected(error) => failed_with(error),
+            Cause::NotServed { why, .. } => format!("agent ended: {}", why.clause()),
+        }
+    }
+
+    /// The verdict on a turn that was ended.
+    pub(super) fn of_cause(&self, cause: Cause, watch: &Watch<'_>) -> TurnVerdict {
+        let ending = match cause {
+            Cause::NotServed { why, resets_at } => return self.refused(why, resets_at, watch),
+            Cause::Unguarded | Cause::Bound(_) => TurnEnding::Ended,
+            Cause::Stalled(_) => TurnEnding::Stalled,
+            Cause::TooLong => TurnEnding::TooLong,
+            Cause::Rejected(_) => TurnEnding::Failed,
+        };
+        self.failed(ending, self.told(&cause), watch)
+    }
+
+    /// The verdict on a turn whose client ended by itself.
+    pub(super) fn of_end(
+        &self,
+        status: ProcessStatus,
+        judged: &[JudgedCall],
+        watch: &Watch<'_>,
+    ) -> TurnVerdict {
+        if status == ProcessStatus::Interrupted {
+            return self.interrupted();
+        }
+        if judged.is_empty() && self.is_unguarded(&watch.heard.state) {
+            return self.of_cause(Cause::Unguarded, watch);
+        }
+        if let Some(call) = judged.iter().rev().find(|call| !call.decided && call.is_denied())
+            && self.conditions.on_ask == OnAsk::Pause
+        {
+            let what = format!("`{}: {}`: {}", call.tool, call.about, call.reason);
+            return TurnVerdict { ending: TurnEnding::Completed, acted: Acted::Undecided(what) };
+        }
+        let failed = |reason: String| self.failed(TurnEnding::Failed, reason, watch);
+        match watch.heard.state.outcome(status) {
+            TurnOutcome::Completed => {
+                TurnVerdict { ending: TurnEnding::Completed, acted: Acted::Done }
+            }
+            TurnOutcome::Limited(limit) => {
+                self.refused(WaitReason::Limited, limit.resets_at, watch)
+            }
+            TurnOutcome::Failed(error) => match wait_reason(error.kind) {
+                Some(why) => self.refused(why, None, watch),
+                None if error.kind == AgentErrorKind::TooLong => {
+                    self.failed(TurnEnding::TooLong, failed_with(&error), watch)
+                }
+                None => failed(failed_with(&error)),
+            },
+            TurnOutcome::NoFinalEvent => {
+                failed(match why_ended(status, "agent", self.conditions.timeout_ms) {
+                    Ended::Badly(reason) => reason,
+                    Ended::Well | Ended::Interrupted => {
+                        "agent failed: it ended without saying how its turn ended".to_owned()
+                    }
+                })
+            }
+        }
+    }
+
+    pub(super) fn interrupted(&self) -> TurnVerdict {
+        TurnVerdict { ending: TurnEnding::Interrupted, acted: Acted::Interrupted }
+    }
+
+    fn refused(
+        &self,
+        why: WaitReason,
+        resets_at: Option<Timestamp>,
+        watch: &Watch<'_>,
+    ) -> TurnVerdict {
+        let refused = Refused {
+            step: self.record.step.number,
+            attempt: self.record.attempts,
+            agent: self.client.as_str().to_owned(),
+            why,
+            resets_at,
+        };
+        let went_on = !watch.heard.state.is_idle();
+        let acted = Acted::Refused { refused, went_on };
+        TurnVerdict { ending: TurnEnding::Refused(why), acted }
+    }
+
+    /// A failed attempt, with the end of its transcript.
+    fn failed(&self, ending: TurnEnding, reason: String, watch: &Watch<'_>) -> TurnVerdict {
+        let output =
+            text::suffix(&watch.heard.transcript, limits::RECORDED_OUTPUT_BYTES).to_owned();
+        let acted = Acted::Failed { reason: self.io.redacted(&reason), output };
+        TurnVerdict { ending, acted }
+    }
+}
+
+fn failed_with(error: &AgentError) -> String {
+    format!("agent failed: {}", text::ellipsis(&text::one_line(&error.message), 300))
+}

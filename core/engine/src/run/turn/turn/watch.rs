@@ -1,0 +1,231 @@
+//! Watching a turn while it runs: its transcript is written as it grows, the status line shows what
+//! the agent does, and a turn of which nothing good can come any more is ended.
+
+use super::cause::{Cause, wait_reason};
+use super::rollout::Rollout;
+
+use super::{Turn, cost_left, tokens_left};
+use crate::run::agent_stream::{Listener, noted};
+use crate::run::processes::{Work, WorkError, follow_recorded};
+use crate::state::store::Store;
+use onloop_agents::confine::Needs;
+use onloop_agents::{AgentErrorKind, AgentState, Retry};
+use onloop_effect::{ProcessEnd, ProcessSpec, Watched};
+use onloop_run::{WaitReason, Worker};
+use onloop_syntax::money::Money;
+use onloop_syntax::time::Timestamp;
+use onloop_syntax::tokens::Tokens;
+use onloop_syntax::{limits, text};
+
+/// A turn that runs, as far as its stream has told of it.
+pub(super) struct Watch<'a> {
+    turn: &'a Turn<'a>,
+    /// What the stream comes to.
+    pub(super) heard: Listener,
+    /// Why it was ended before it had ended itself.
+    pub(super) ended: Option<Cause>,
+    guarded: bool,
+    /// What the client writes beside its stream, where it does.
+    rollout: Option<Rollout>,
+    life: Life,
+}
+
+impl<'a> Watch<'a> {
+    /// A turn that has not begun, whose transcript goes to the file `log`.
+    pub(super) async fn new(
+        turn: &'a Turn<'a>,
+        state: AgentState,
+        session: Option<&str>,
+        log: String,
+    ) -> Watch<'a> {
+        let rollout = Rollout::of(turn.io, turn.client, session).await;
+        // An earlier turn of the attempt may have begun the log.
+        let heard = Listener::new(turn.io, state, log, turn.conditions.verbose).await;
+        Watch {
+            turn,
+            heard,
+            ended: None,
+            guarded: false,
+            rollout,
+            life: Life { signs: 0, silent_ms: 0, seen_at: turn.io.now() },
+        }
+    }
+
+    /// Starts the client and follows it to its end. `None`: it was ended, see `ended`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started, or it cannot be recorded which processes act.
+    pub(super) async fn follow(
+        &mut self,
+        spec: ProcessSpec,
+        needs: Needs,
+        store: &mut Store,
+    ) -> Result<Option<ProcessEnd>, WorkError> {
+        let io = self.turn.io;
+        let work = Work::new(Worker::Agent, self.turn.record.step.number, self.turn.confining);
+        let work = Work { needs, ..work };
+        let bounds = Bounds { cost: cost_left(store.run()), tokens: tokens_left(store.run()) };
+        let on_lines = async |bytes: &[u8]| self.look(bytes, &bounds).await;
+        follow_recorded(io, store, work, spec, on_lines).await
+    }
+
+    /// Takes what the client wrote, if anything.
+    async fn look(&mut self, bytes: &[u8], bounds: &Bounds) -> Watched {
+        let mut said = self.heard.push(bytes);
+        said += &self.read_beside().await;
+        self.heard.write(said).await;
+        if !self.guarded && self.turn.is_unguarded(&self.heard.state) {
+            self.guarded = !self.turn.judged().await.is_empty();
+            if !self.guarded {
+                self.ended = Some(Cause::Unguarded);
+            }
+        }
+        if self.ended.is_none() {
+            self.ended = bounds
+                .passed(self.turn, &self.heard.state)
+                .map(Cause::Bound)
+                .or_else(|| self.hopeless());
+        }
+        match self.ended {
+            Some(_) => Watched::Ends,
+            None => {
+                let cost = self.turn.cost(&self.heard.state);
+                Watched::GoesOn(Some(self.heard.activity(cost)))
+            }
+        }
+    }
+
+    /// Why nothing good can come of the turn any more. No client can be trusted to give up.
+    fn hopeless(&mut self) -> Option<Cause> {
+        let now = self.turn.io.now();
+        self.life.look(self.heard.state.signs(), now);
+        if self.heard.state.too_long() >= limits::SAME_ERRORS {
+            return Some(Cause::TooLong);
+        }
+        let retry = self.heard.state.retrying();
+        if let Some(cause) = retry.and_then(|retry| given_up(retry, now)) {
+            return Some(cause);
+        }
+        let stall_ms = self.turn.conditions.stall_ms;
+        let (works, longest_ms) = match self.heard.state.current_call() {
+            Some(call) => (Some(&call.tool), stall_ms.max(limits::TOOL_STALL_TIMEOUT_MS)),
+            None => (None, stall_ms),
+        };
+        if self.life.silent_ms < longest_ms {
+            return None;
+        }
+        if let Some(why) = retry.and_then(|retry| wait_reason(retry.error.kind)) {
+            return Some(Cause::NotServed { why, resets_at: None });
+        }
+        let silence = text::span(longest_ms);
+        let while_tool = works.map_or_else(String::new, |tool| format!(" while `{tool}` ran"));
+        Some(Cause::Stalled(format!("agent ended: no sign of life for {silence}{while_tool}")))
+    }
+
+    /// Takes what is only in the capture: what came last, and all of it where the host hands no
+    /// lines over.
+    pub(super) async fn finish(&mut self, end: Option<&ProcessEnd>) {
+        let mut said = self.heard.finish(end);
+        if let Some(rollout) = &mut self.rollout {
+            rollout.is_due();
+        }
+        said += &self.read_beside().await;
+        if let Some(end) = end {
+            said += &noted(&end.stderr.text());
+        }
+        if let Some(cause) = &self.ended {
+            said += &format!("! {}\n", self.turn.told(cause));
+        }
+        self.heard.write(said).await;
+    }
+
+    async fn read_beside(&mut self) -> String {
+        let Some(rollout) = &mut self.rollout else { return String::new() };
+        match self.heard.state.session() {
+            Some(session) => {
+                let bytes = rollout.read(self.turn.io, session).await;
+                self.heard.state.push_beside(&bytes)
+            }
+            None => String::new(),
+        }
+    }
+}
+
+/// How long a turn has given no sign of life.
+struct Life {
+    /// Signs that there were.
+    signs: u64,
+    silent_ms: u64,
+    seen_at: Timestamp,
+}
+
+impl Life {
+    /// A machine that was asleep has not been waiting: of the time since the last look no more
+    /// counts than there can be between two of them.
+    fn look(&mut self, signs: u64, now: Timestamp) {
+        let since_ms = now.millis_since(self.seen_at).min(5 * limits::TURN_LOOK_MS);
+        let is_silent = signs == self.signs;
+        self.silent_ms = if is_silent { self.silent_ms + since_ms } else { 0 };
+        (self.signs, self.seen_at) = (signs, now);
+    }
+}
+
+/// Why a client need not try again: its key is refused for good, or it would wait by itself for so
+/// long that nobody could tell it from one that hangs.
+fn given_up(retry: &Retry, now: Timestamp) -> Option<Cause> {
+    if retry.error.kind == AgentErrorKind::Auth {
+        return (retry.times >= limits::SAME_ERRORS).then(|| Cause::Rejected(retry.error.clone()));
+    }
+    let wait_ms = retry.wait_ms.filter(|wait_ms| *wait_ms > limits::CLIENT_PAUSE_MS)?;
+    let why = match wait_reason(retry.error.kind) {
+        Some(why @ (WaitReason::Limited | WaitReason::Overloaded)) => why,
+        Some(WaitReason::Unreachable) | None => return None,
+    };
+    let wait_ms = i64::try_from(wait_ms).unwrap_or(i64::MAX);
+    let at = Timestamp::from_millis(now.as_millis().saturating_add(wait_ms));
+    Some(Cause::NotServed { why, resets_at: Some(at) })
+}
+
+/// What a turn may use.
+struct Bounds {
+    cost: Option<Money>,
+    tokens: Option<u64>,
+}
+
+impl Bounds {
+    /// Which bound does not hold any more, on one line.
+    fn passed(&self, turn: &Turn<'_>, state: &AgentState) -> Option<String> {
+        let tokens = state.tokens().map(Tokens::total);
+        if let (Some(limit), Some(used)) = (self.tokens, tokens)
+            && used > limit
+        {
+            return Some(format!("agent ended: it has used {used} tokens, and {limit} were left"));
+        }
+        let (limit, (cost, as_of)) = (self.cost?, turn.cost(state)?);
+        let estimated =
+            as_of.map_or_else(String::new, |day| format!(" (estimated, prices of {day})"));
+        (cost > limit).then(|| {
+            format!(
+                "agent ended: this turn has cost {cost} USD{estimated}, and {limit} USD were left"
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sleep_of_the_machine_is_no_silence() {
+        let at = |s: i64| Timestamp::from_millis(s * 1000);
+        let mut life = Life { signs: 0, silent_ms: 0, seen_at: at(0) };
+        for (s, signs, silent_s) in
+            [(2, 0, 2), (4, 0, 4), (5, 1, 0), (7, 1, 2), (40_000, 1, 12), (39_000, 1, 12)]
+        {
+            life.look(signs, at(s));
+            assert_eq!(life.silent_ms, silent_s * 1000, "{s}");
+        }
+    }
+}

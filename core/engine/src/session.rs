@@ -1,0 +1,6 @@
+//! Hands-off sessions: their files, who drives a run, the second agent that reads along.
+
+pub mod conversation;
+pub mod files;
+pub mod supervisor;
+pub mod workspace;
