@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use onloop_core::documents::board::Board;
 use onloop_core::effect::{Exit, Io, Program, Redaction, Start};
-use onloop_core::engine::board::Lookout;
+use onloop_core::engine::board::ChangeWatcher;
 use onloop_core::engine::error::verb_program;
 use onloop_core::watch::{WatchArgs, demand_screen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -55,7 +55,7 @@ pub(crate) fn watch(
         start: start.clone(),
         interrupts: interrupts.clone(),
         changes: OsChanges::new(Root::new(&start.cwd), interrupts),
-        lookout: Rc::default(),
+        watcher: Rc::default(),
         is_coloured,
         secrets: Redaction::new(&start.env),
         resumed: Vec::new(),
@@ -75,7 +75,7 @@ struct Watching {
     start: Start,
     interrupts: Interrupts,
     changes: OsChanges,
-    lookout: Rc<RefCell<Lookout>>,
+    watcher: Rc<RefCell<ChangeWatcher>>,
     is_coloured: bool,
     secrets: Redaction,
     /// Runs that were resumed from here, with their processes.
@@ -179,11 +179,11 @@ impl Watching {
 
     fn board(&mut self, host: &mut OsHost) -> Board {
         // First the ears, then the eyes: what changes in between is looked at again.
-        let folders = self.lookout.borrow().folders().to_vec();
+        let folders = self.watcher.borrow().folders().to_vec();
         let _ = self.changes.follow(&folders);
         let _ = self.changes.take();
-        let board = self.ask(host, async |lookout, io| lookout.look(io).await);
-        let folders = self.lookout.borrow().folders().to_vec();
+        let board = self.ask(host, async |watcher, io| watcher.look(io).await);
+        let folders = self.watcher.borrow().folders().to_vec();
         let _ = self.changes.follow(&folders);
         board
     }
@@ -191,23 +191,23 @@ impl Watching {
     /// Looks at the run that is open.
     fn look_closer(&mut self, host: &mut OsHost, model: &mut Model) {
         model.view = match model.open_run().map(str::to_owned) {
-            Some(id) => self.ask(host, async move |lookout, io| lookout.run(io, &id).await),
+            Some(id) => self.ask(host, async move |watcher, io| watcher.run(io, &id).await),
             None => None,
         };
     }
 
-    /// Lets the lookout look.
+    /// Lets the watcher look.
     fn ask<T: 'static>(
         &mut self,
         host: &mut OsHost,
-        look: impl AsyncFnOnce(&mut Lookout, &Io) -> T + 'static,
+        look: impl AsyncFnOnce(&mut ChangeWatcher, &Io) -> T + 'static,
     ) -> T {
-        let (lookout, found) = (self.lookout.clone(), Rc::new(RefCell::new(None)));
+        let (watcher, found) = (self.watcher.clone(), Rc::new(RefCell::new(None)));
         let to = found.clone();
         let program = Program::new(self.start_now(host), async move |io: Io| {
-            let mut eyes = lookout.take();
+            let mut eyes = watcher.take();
             let seen = look(&mut eyes, &io).await;
-            (*lookout.borrow_mut(), *to.borrow_mut()) = (eyes, Some(seen));
+            (*watcher.borrow_mut(), *to.borrow_mut()) = (eyes, Some(seen));
             Exit::Done
         });
         act::quietly(host, program);

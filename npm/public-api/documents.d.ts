@@ -222,7 +222,7 @@ export interface RunView {
         gate_result: GateDecision | null;
         gate_mode: GateMode | null;
         block_reason: string | null;
-        remarks: RemarkView[];
+        warnings: WarningView[];
         agent: string | null;
         session: string | null;
         denied: number;
@@ -255,7 +255,7 @@ export interface CheckView {
     result: "passed" | "failed" | "waits" | "open";
     reason: string | null;
     took_ms: number | null;
-    remarks: string[];
+    warnings: string[];
 }
 export interface AsksView {
     step: number | null;
@@ -284,7 +284,7 @@ export interface CheckView {
     result: "passed" | "failed" | "waits" | "open";
     reason: string | null;
     took_ms: number | null;
-    remarks: string[];
+    warnings: string[];
 }
 export interface HoldView {
     worker: "agent" | "check" | "review" | "setup";
@@ -293,7 +293,7 @@ export interface HoldView {
     network?: Network;
     why?: string;
 }
-export interface RemarkView {
+export interface WarningView {
     kind: "check_changed" | "check_unseen";
     check: number;
     text: string;
@@ -339,7 +339,7 @@ export interface Receipt {
             mode: GateMode | null;
         };
         block_reason: string | null;
-        remarks: RemarkView[];
+        warnings: WarningView[];
     }[];
     checks_repeated_at_end: boolean;
     finish: FinishView;

@@ -229,7 +229,7 @@ export interface RunView {
     gate_mode: GateMode | null;
     block_reason: string | null;
     /** What a person may want to know about checks that passed. */
-    remarks: RemarkView[];
+    warnings: WarningView[];
     /** The agent whose stream told of the step last, and its conversation. */
     agent: string | null;
     session: string | null;
@@ -274,7 +274,7 @@ export interface CheckView {
   reason: string | null;
   /** Milliseconds, where known. */
   took_ms: number | null;
-  remarks: string[];
+  warnings: string[];
 }
 
 /** What a run asks of a person, and what there is to know before they answer. */
@@ -300,7 +300,7 @@ export interface FactsView {
   action: string;
   risk: "low" | "medium" | "high";
   checks: CheckView[];
-  /** Remarks about checks of earlier steps. */
+  /** Warnings about checks of earlier steps. */
   earlier: string[];
   /** How many lines of which file changed. */
   changes: string;
@@ -319,7 +319,7 @@ export interface CheckView {
   /** Why it failed, or what the person is asked. */
   reason: string | null;
   took_ms: number | null;
-  remarks: string[];
+  warnings: string[];
 }
 
 /** What kept the processes of a worker from touching more than they should. */
@@ -333,8 +333,8 @@ export interface HoldView {
   why?: string;
 }
 
-/** Something to remark about the result of a check. */
-export interface RemarkView {
+/** Something to warn about the result of a check. */
+export interface WarningView {
   kind: "check_changed" | "check_unseen";
   /** Which check of the step, from 1. */
   check: number;
@@ -385,7 +385,7 @@ export interface Receipt {
       mode: GateMode | null;
     };
     block_reason: string | null;
-    remarks: RemarkView[];
+    warnings: WarningView[];
   }[];
   checks_repeated_at_end: boolean;
   finish: FinishView;

@@ -71,7 +71,7 @@ function compare(t, files, lines, inGit) {
 
 /** That scenarios do what their names say: the exit codes of each. Hosts that agree on a mistake agree. */
 const EXITS = {
-  "a run on paper": [0, 0],
+  "a run in a simulation": [0, 0],
   "help and usage": [0, 0, 2, 2, 0, 0],
   "completions": [0, 0, 0],
   "a new file": [0, 2, 0],

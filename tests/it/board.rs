@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use onloop_core::documents::board::{Board, RunState, RunView};
 use onloop_core::effect::{Exit, Program, Request};
-use onloop_core::engine::board::Lookout;
+use onloop_core::engine::board::ChangeWatcher;
 use onloop_tests::{Ended, SimHost, SimProcess};
 
 use crate::run::workflow;
@@ -38,16 +38,16 @@ fn machine() -> SimHost {
 /// Looks at the machine, and at the run `id`.
 fn look(
     machine: &mut SimHost,
-    lookout: &Rc<RefCell<Lookout>>,
+    watcher: &Rc<RefCell<ChangeWatcher>>,
     id: &str,
 ) -> (Board, Option<RunView>) {
     let seen = Rc::new(RefCell::new(None));
-    let (by, to, id) = (lookout.clone(), seen.clone(), id.to_owned());
+    let (by, to, id) = (watcher.clone(), seen.clone(), id.to_owned());
     let program = Program::new(machine.start(&["look"]), |io| async move {
-        let mut lookout = by.take();
-        let board = lookout.look(&io).await;
-        let view = lookout.run(&io, &id).await;
-        *by.borrow_mut() = lookout;
+        let mut watcher = by.take();
+        let board = watcher.look(&io).await;
+        let view = watcher.run(&io, &id).await;
+        *by.borrow_mut() = watcher;
         *to.borrow_mut() = Some((board, view));
         Exit::Done
     });
@@ -108,7 +108,7 @@ fn whoever_has_looked_before_sees_what_a_newcomer_sees() {
     let mut machine = machine();
     assert_eq!(machine.run(RUN), Ended::Exit(Exit::Paused), "{}", machine.notes());
     let id = only_id(&mut machine);
-    let lookout: Rc<RefCell<Lookout>> = Rc::default();
+    let watcher: Rc<RefCell<ChangeWatcher>> = Rc::default();
     let acts: [&[&str]; 4] = [
         &["onloop", "status"],
         &["onloop", "gate", "2", "rejected"],
@@ -118,7 +118,7 @@ fn whoever_has_looked_before_sees_what_a_newcomer_sees() {
     let mut states = Vec::new();
     for act in acts {
         machine.run(act);
-        let (mut board, view) = look(&mut machine, &lookout, &id);
+        let (mut board, view) = look(&mut machine, &watcher, &id);
         let (fresh, fresh_view) = look(&mut machine, &Rc::default(), &id);
         board.at = fresh.at;
         assert_eq!((&board, &view), (&fresh, &fresh_view), "{act:?}");
@@ -137,17 +137,17 @@ fn what_has_not_changed_is_not_read_again_and_of_what_has_grown_only_the_end() {
     let mut machine = machine();
     assert_eq!(machine.run(RUN), Ended::Exit(Exit::Paused), "{}", machine.notes());
     let id = only_id(&mut machine);
-    let lookout: Rc<RefCell<Lookout>> = Rc::default();
-    look(&mut machine, &lookout, &id);
+    let watcher: Rc<RefCell<ChangeWatcher>> = Rc::default();
+    look(&mut machine, &watcher, &id);
     let before = machine.requests.len();
-    look(&mut machine, &lookout, &id);
+    look(&mut machine, &watcher, &id);
     assert_eq!(ledgers_read(&machine, before), [] as [u64; 0]);
     let ledger = format!("/state/runs/{id}/ledger.jsonl");
     let size = machine.disk.get(&ledger).map_or(0, <[u8]>::len);
     assert_eq!(machine.run(&["onloop", "gate", "2", "approved"]), Ended::Exit(Exit::Done));
     let added = machine.disk.get(&ledger).map_or(0, <[u8]>::len) - size;
     let before = machine.requests.len();
-    look(&mut machine, &lookout, &id);
+    look(&mut machine, &watcher, &id);
     assert_eq!(ledgers_read(&machine, before), [added as u64]);
 }
 
@@ -156,13 +156,13 @@ fn a_ledger_that_was_changed_is_shown_as_such_and_hides_no_other() {
     let mut machine = machine();
     assert_eq!(machine.run(RUN), Ended::Exit(Exit::Paused), "{}", machine.notes());
     let id = only_id(&mut machine);
-    let lookout: Rc<RefCell<Lookout>> = Rc::default();
-    look(&mut machine, &lookout, &id);
+    let watcher: Rc<RefCell<ChangeWatcher>> = Rc::default();
+    look(&mut machine, &watcher, &id);
     let ledger = format!("/state/runs/{id}/ledger.jsonl");
     let forged = [machine.disk.get(&ledger).unwrap_or_default(), b"{\"seq\":99}\n"].concat();
     machine.disk.put(&ledger, forged);
     machine.disk.put("/state/runs/other-20260320T094640Z/ledger.jsonl", "\u{1b}[2Jno ledger\n");
-    for by in [lookout, Rc::default()] {
+    for by in [watcher, Rc::default()] {
         let (board, view) = look(&mut machine, &by, &id);
         let states: Vec<_> = board.runs.iter().map(|card| card.state).collect();
         assert_eq!(states, [RunState::Unreadable; 2]);

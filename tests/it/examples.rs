@@ -283,11 +283,11 @@ fn a_site_is_built_and_every_kind_of_check_holds() {
 }
 
 #[test]
-fn a_site_whose_remarks_get_out_is_refused() {
+fn a_site_whose_warnings_get_out_is_refused() {
     let example = Example::new("site");
     let broken = example.workspace.read("build-site.sh").replace("/^%/ { next }\n", "");
     example.workspace.write("build-site.sh", broken);
-    example.workspace.commit("Let the remarks out");
+    example.workspace.commit("Let the warnings out");
     let run = example.workspace.onloop(&["run", example.workflow]).expect_exit(1);
     assert!(run.stderr.contains("TODO: ask somebody"), "{}", run.stderr);
     assert_eq!(example.steps(), ["done 1", "done 1", "blocked 1"]);

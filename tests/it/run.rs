@@ -6,7 +6,6 @@ mod agents;
 mod checks;
 mod dead_ends;
 mod deciders;
-mod foreign;
 mod gates;
 mod hostile_files;
 mod interruptions;
@@ -23,6 +22,7 @@ mod simulate;
 mod starting;
 mod survivors;
 mod terminal;
+mod untrusted;
 mod watching;
 
 use std::process::{Child, Stdio};

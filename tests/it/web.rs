@@ -152,7 +152,7 @@ fn an_approval_is_in_the_ledger_with_its_door() {
     let answers = browse(&mut machine, steps);
     assert_eq!(answers[3].status, 303, "{}", body(&answers[3]));
     let ledger = ledger(&machine, &id);
-    assert!(ledger.contains(r#""door":"web""#), "{ledger}");
+    assert!(ledger.contains(r#""channel":"web""#), "{ledger}");
     assert!(!ledger.contains("olw_"), "{ledger}");
 }
 
@@ -168,7 +168,7 @@ fn a_rejection_with_a_reason_is_the_next_attempts_prompt() {
     assert_eq!(answers[5].status, 303, "{}", body(&answers[5]));
     let ledger = ledger(&machine, &id);
     assert!(
-        ledger.contains("use a token bucket") && ledger.contains(r#""door":"web""#),
+        ledger.contains("use a token bucket") && ledger.contains(r#""channel":"web""#),
         "{ledger}"
     );
 }

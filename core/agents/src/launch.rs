@@ -13,7 +13,7 @@ use onloop_syntax::money::Money;
 
 /// What a turn is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnTerms {
+pub struct TurnSettings {
     /// Our hook in the client's own form: the value of Claude Code's `--settings`, of Codex' `-c`,
     /// or the path of opencode's plugin.
     pub guard: String,
@@ -52,12 +52,12 @@ impl Preset {
 
 impl Client {
     /// How a turn is started; `None` for clients of which only the stream is known.
-    pub fn launch(self, terms: &TurnTerms) -> Option<TurnLaunch> {
+    pub fn launch(self, settings: &TurnSettings) -> Option<TurnLaunch> {
         let (words, env) = match self {
-            Client::Claude => (claude(terms), Vec::new()),
-            Client::Codex => (codex(terms), Vec::new()),
+            Client::Claude => (claude(settings), Vec::new()),
+            Client::Codex => (codex(settings), Vec::new()),
             Client::Opencode => {
-                (opencode(terms), vec![("OPENCODE_CONFIG_CONTENT", opencode_config(terms))])
+                (opencode(settings), vec![("OPENCODE_CONFIG_CONTENT", opencode_config(settings))])
             }
             Client::Cursor | Client::Gemini | Client::Copilot => return None,
         };
@@ -92,15 +92,15 @@ fn owned(words: &[&str]) -> Vec<String> {
 /// `dontAsk` refuses what our hook does not allow, also when it is not there. The settings of user
 /// and project could allow more and are left out, as are servers that the repository names: they
 /// would be started unasked.
-fn claude(terms: &TurnTerms) -> Vec<String> {
+fn claude(settings: &TurnSettings) -> Vec<String> {
     let mut words = owned(&["claude", "-p", "--output-format", "stream-json", "--verbose"]);
     words.extend(owned(&["--include-partial-messages", "--permission-mode", "dontAsk"]));
     words.extend(owned(&["--strict-mcp-config", "--setting-sources", ""]));
-    words.extend(["--settings".to_owned(), terms.guard.clone()]);
-    if let Some(cost) = terms.max_cost {
+    words.extend(["--settings".to_owned(), settings.guard.clone()]);
+    if let Some(cost) = settings.max_cost {
         words.extend(["--max-budget-usd".to_owned(), cost.usd().to_string()]);
     }
-    if let Some(session) = &terms.session {
+    if let Some(session) = &settings.session {
         words.extend(["--resume".to_owned(), session.clone()]);
     }
     words
@@ -108,27 +108,27 @@ fn claude(terms: &TurnTerms) -> Vec<String> {
 
 /// Codex runs what no hook denies; its sandbox is the floor. Hooks have to be trusted by a person,
 /// which the person who starts a run does for this one.
-fn codex(terms: &TurnTerms) -> Vec<String> {
+fn codex(settings: &TurnSettings) -> Vec<String> {
     let mut words = owned(&["codex", "exec", "--json", "--disable", "plugins"]);
     words.extend(owned(&["--disable", "unbounded_connection_retries", "--enable", "hooks"]));
     words.extend(owned(&["--dangerously-bypass-hook-trust", "-c"]));
-    words.push(terms.guard.clone());
+    words.push(settings.guard.clone());
     // Without one, ours is around it.
-    let own = if terms.has_own_sandbox { "workspace-write" } else { "danger-full-access" };
+    let own = if settings.has_own_sandbox { "workspace-write" } else { "danger-full-access" };
     words.extend(owned(&["--sandbox", own]));
-    if !terms.is_repository {
+    if !settings.is_repository {
         words.push("--skip-git-repo-check".to_owned());
     }
-    if let Some(session) = &terms.session {
+    if let Some(session) = &settings.session {
         words.extend(["resume".to_owned(), session.clone()]);
     }
     words.push("-".to_owned());
     words
 }
 
-fn opencode(terms: &TurnTerms) -> Vec<String> {
+fn opencode(settings: &TurnSettings) -> Vec<String> {
     let mut words = owned(&["opencode", "run", "--format", "json"]);
-    if let Some(session) = &terms.session {
+    if let Some(session) = &settings.session {
         words.extend(["--session".to_owned(), session.clone()]);
     }
     words
@@ -136,8 +136,8 @@ fn opencode(terms: &TurnTerms) -> Vec<String> {
 
 /// The plugin is asked about every call. What would make opencode ask a person ends its run at
 /// once, so nothing does: the plugin decides, and other folders are closed.
-fn opencode_config(terms: &TurnTerms) -> String {
-    let given = terms.opencode_config.as_deref().unwrap_or_default();
+fn opencode_config(settings: &TurnSettings) -> String {
+    let given = settings.opencode_config.as_deref().unwrap_or_default();
     let mut config = match serde_json::from_str(given) {
         Ok(Value::Object(config)) => config,
         Ok(_) | Err(_) => serde_json::Map::new(),
@@ -146,7 +146,7 @@ fn opencode_config(terms: &TurnTerms) -> String {
         Some(Value::Array(plugins)) => plugins,
         Some(_) | None => Vec::new(),
     };
-    plugins.push(Value::from(format!("file://{}", terms.guard)));
+    plugins.push(Value::from(format!("file://{}", settings.guard)));
     config.insert("plugin".to_owned(), Value::Array(plugins));
     let permission = json!({
         "edit": "allow", "bash": "allow", "webfetch": "allow",
@@ -161,8 +161,8 @@ mod tests {
     use super::*;
     use crate::PRESETS;
 
-    fn terms() -> TurnTerms {
-        TurnTerms {
+    fn settings() -> TurnSettings {
+        TurnSettings {
             guard: "GUARD".to_owned(),
             session: None,
             max_cost: None,
@@ -172,8 +172,8 @@ mod tests {
         }
     }
 
-    fn line(client: Client, terms: &TurnTerms) -> String {
-        let launch = client.launch(terms).unwrap();
+    fn line(client: Client, settings: &TurnSettings) -> String {
+        let launch = client.launch(settings).unwrap();
         let Command::Argv(words) = launch.command else { panic!("a shell is in between") };
         let words: Vec<String> =
             words.iter().map(|word| onloop_syntax::text::shell_word(word)).collect();
@@ -184,17 +184,17 @@ mod tests {
     #[test]
     fn turns_are_started_in_the_form_that_fails_closed() {
         assert_eq!(
-            line(Client::Claude, &terms()),
+            line(Client::Claude, &settings()),
             "claude -p --output-format stream-json --verbose --include-partial-messages \
              --permission-mode dontAsk --strict-mcp-config --setting-sources '' --settings GUARD"
         );
         assert_eq!(
-            line(Client::Codex, &terms()),
+            line(Client::Codex, &settings()),
             "codex exec --json --disable plugins --disable unbounded_connection_retries --enable \
              hooks --dangerously-bypass-hook-trust -c GUARD --sandbox workspace-write -"
         );
         assert_eq!(
-            line(Client::Opencode, &terms()),
+            line(Client::Opencode, &settings()),
             "OPENCODE_CONFIG_CONTENT={\"plugin\":[\"file://GUARD\"],\"permission\":{\"edit\":\
              \"allow\",\"bash\":\"allow\",\"webfetch\":\"allow\",\"external_directory\":\"deny\",\
              \"doom_loop\":\"deny\",\"question\":\"deny\"}} opencode run --format json"
@@ -227,21 +227,21 @@ mod tests {
 
     #[test]
     fn a_turn_goes_on_in_its_conversation_and_within_its_bounds() {
-        let terms = TurnTerms {
+        let settings = TurnSettings {
             session: Some("S".to_owned()),
             max_cost: Some(Money::from_micros(1_500_000)),
             is_repository: false,
             opencode_config: Some(r#"{"model":"m","plugin":["a"]}"#.to_owned()),
-            ..terms()
+            ..settings()
         };
-        let claude = line(Client::Claude, &terms);
+        let claude = line(Client::Claude, &settings);
         assert!(claude.ends_with(" --max-budget-usd 1.5 --resume S"), "{claude}");
-        let codex = line(Client::Codex, &terms);
+        let codex = line(Client::Codex, &settings);
         assert!(codex.ends_with(" --skip-git-repo-check resume S -"), "{codex}");
-        let held = TurnTerms { has_own_sandbox: false, ..terms.clone() };
+        let held = TurnSettings { has_own_sandbox: false, ..settings.clone() };
         let codex = line(Client::Codex, &held);
         assert!(codex.contains(" --sandbox danger-full-access "), "{codex}");
-        let opencode = line(Client::Opencode, &terms);
+        let opencode = line(Client::Opencode, &settings);
         assert!(opencode.ends_with(" --session S"), "{opencode}");
         assert!(opencode.contains(r#""model":"m""#), "{opencode}");
         assert!(opencode.contains(r#""plugin":["a","file://GUARD"]"#), "{opencode}");

@@ -28,7 +28,7 @@ mod used;
 pub use client::Client;
 pub use error::{AgentError, AgentErrorKind};
 pub use event::{AgentCall, AgentEvent, CallEnd, TurnEnd, UsageLimit};
-pub use launch::{TurnLaunch, TurnTerms};
+pub use launch::{TurnLaunch, TurnSettings};
 pub use lines::{StreamLine, StreamLines};
 pub use outcome::TurnOutcome;
 pub use preset::{AGENTS, Agent, PRESETS, Preset, READERS, Reviewer, UNATTENDED, command_line};

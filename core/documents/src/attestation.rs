@@ -59,12 +59,12 @@ pub fn statement(read: &Ledger, ledger: &[u8]) -> Result<Value, NoStatement> {
     for record in &run.steps {
         for result in &record.results {
             let name = format!("step {}, check {}", record.step.number, result.check + 1);
-            let names = if result.remarks.is_empty() { &mut passed } else { &mut warned };
+            let names = if result.warnings.is_empty() { &mut passed } else { &mut warned };
             names.push(name);
         }
     }
     let workflow = run.place.workflow_path.rsplit(['/', '\\']).next().unwrap_or_default();
-    let digest = json!({ "sha256": run.terms.plan_digest });
+    let digest = json!({ "sha256": run.settings.plan_digest });
     Ok(json!({
         "_type": STATEMENT,
         "subject": subjects,
@@ -86,7 +86,7 @@ fn evidence(read: &Ledger, ledger: &[u8]) -> Value {
         "schema": SCHEMA,
         "version": env!("CARGO_PKG_VERSION"),
         "run_id": run.id,
-        "intent": text::one_line(&run.terms.intent),
+        "intent": text::one_line(&run.settings.intent),
         "started_at": run.started_at.to_rfc3339(),
         "completed_at": run.completed_at.map(Timestamp::to_rfc3339),
         "ledger": { "seq": read.head.seq, "sha256": read.head.sha256 },
@@ -115,13 +115,13 @@ fn checks(record: &StepRecord) -> Vec<Value> {
             "exit_code": result.measured.and_then(|measured| measured.exit_code),
             "duration_ms": result.measured.map(|measured| measured.duration_ms),
             "output_sha256": sha256(&output),
-            "remarks": remarks_value(std::slice::from_ref(result)),
+            "warnings": remarks_value(std::slice::from_ref(result)),
         }));
     }
     checks
 }
 
-/// What somebody or the rules decided, with who and through which door, where the ledger says it.
+/// What somebody or the rules decided, with who and through which channel, where the ledger says it.
 fn decisions(ledger: &[u8]) -> Vec<Value> {
     const KEPT: [&str; 9] =
         ["seq", "at", "event", "step", "decision", "mode", "verdict", "reason", "by"];
@@ -147,7 +147,7 @@ pub struct Decided {
     pub decision: GateDecision,
     /// By a person, or by the rules.
     pub mode: Mode,
-    /// The account, where it is known, and the door through which it came.
+    /// The account, where it is known, and the channel through which it came.
     pub by: Option<(Option<String>, String)>,
     /// When, as the ledger has it.
     pub at: String,
@@ -158,12 +158,12 @@ pub fn decided(ledger: &[u8]) -> Vec<Decided> {
     let of = |decision: &Value| {
         let word = |name: &str| decision[name].as_str().map(str::to_owned);
         let by = &decision["by"];
-        let door = by["door"].as_str().map(str::to_owned);
+        let channel = by["channel"].as_str().map(str::to_owned);
         Some(Decided {
             step: decision["step"].as_u64()?.try_into().ok()?,
             decision: word("decision")?.parse().ok()?,
             mode: word("mode")?.parse().ok()?,
-            by: door.map(|door| (by["user"].as_str().map(str::to_owned), door)),
+            by: channel.map(|channel| (by["user"].as_str().map(str::to_owned), channel)),
             at: word("at")?,
         })
     };
@@ -206,7 +206,7 @@ pub fn describe(statement: &Value) -> Vec<String> {
     line("run", word(&predicate["onloop"]["run_id"]));
     line("commit", word(&statement["subject"][0]["digest"]["gitCommit"]));
     let result = word(&predicate["result"]);
-    line("result", result.map(|result| format!("{result} ({checks}, {warned} with remarks)")));
+    line("result", result.map(|result| format!("{result} ({checks}, {warned} with warnings)")));
     line("ledger", word(&predicate["onloop"]["ledger"]["sha256"]));
     lines
 }

@@ -15,7 +15,7 @@ pub use run::{
     CheckView, Choice, FactsView, LoggedLine, ReviewView, RunView, StepView, card, check_view,
     choice, facts, steps,
 };
-pub use session::{SessionCard, SessionFacts, SessionStanding, session, unreadable_session};
+pub use session::{SessionCard, SessionFacts, SessionStatus, session, unreadable_session};
 pub use spent::{Spent, Sum, spent};
 
 use super::approval::PendingCall;

@@ -126,7 +126,7 @@ enum EventDocument {
         repeated: u32,
         failures: Vec<(u32, ResultDocument)>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        remarks: Vec<CheckRemarksDocument>,
+        warnings: Vec<CheckRemarksDocument>,
     },
     RunPaused {
         reason: String,

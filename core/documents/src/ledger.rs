@@ -142,7 +142,7 @@ struct Format {
 #[derive(Serialize)]
 struct DeciderDocument<'d> {
     user: Option<&'d str>,
-    door: &'static str,
+    channel: &'static str,
 }
 
 /// The first line, with its line break, and what it is known by.
@@ -191,8 +191,8 @@ fn write(
     line.insert("seq".to_owned(), Value::from(seq));
     line.insert("at".to_owned(), Value::from(at.to_rfc3339_millis()));
     line.extend(members);
-    if let Some(Decider { user, door }) = by {
-        let by = DeciderDocument { user: user.as_deref(), door: door.as_str() };
+    if let Some(Decider { user, channel }) = by {
+        let by = DeciderDocument { user: user.as_deref(), channel: channel.as_str() };
         line.insert("by".to_owned(), serde_json::to_value(by).expect("only string keys"));
     }
     line.insert("prev".to_owned(), Value::from(before.sha256.as_str()));

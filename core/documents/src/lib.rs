@@ -7,11 +7,11 @@
 pub mod agent;
 pub mod approval;
 pub mod attestation;
+pub mod audit_log;
 pub mod auto;
 pub mod board;
 mod checkpoint;
 pub mod client_version;
-pub mod diary;
 mod document;
 pub mod envelope;
 pub mod event;

@@ -18,7 +18,7 @@ pub fn receipt(run: &Run) -> Value {
             "run_id": run.id,
             "workflow_path": run.place.workflow_path,
             "workflow_slug": run.place.slug,
-            "plan_digest": run.terms.plan_digest,
+            "plan_digest": run.settings.plan_digest,
             "status": run.status.as_str(),
             "revision": run.revision,
             "branch": run.place.branch,
@@ -75,7 +75,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
             "mode": record.gate.map(|gate| gate.mode.as_str()),
         },
         "block_reason": block_reason,
-        "remarks": remarks_value(&record.results),
+        "warnings": remarks_value(&record.results),
     })
 }
 

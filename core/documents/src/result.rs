@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::document::DocumentError;
 use super::run::{verdict_from_parts, verdict_parts};
 use onloop_run::{
-    ChangedFile, ChangedLines, CheckRemarks, CheckResult, Measured, Remark, RemarkKind,
+    ChangedFile, ChangedLines, CheckResult, CheckWarnings, Measured, Warning, WarningKind,
 };
 use onloop_syntax::text::UnknownWord;
 
@@ -23,19 +23,19 @@ pub(super) struct ResultDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    remarks: Vec<RemarkDocument>,
+    warnings: Vec<WarningDocument>,
 }
 
-/// What there is to remark about one check that was repeated.
+/// What there is to warn about one check that was repeated.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CheckRemarksDocument {
     step: u32,
     check: u32,
-    remarks: Vec<RemarkDocument>,
+    warnings: Vec<WarningDocument>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct RemarkDocument {
+pub(super) struct WarningDocument {
     kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<String>,
@@ -59,7 +59,7 @@ pub(super) fn result_document(result: &CheckResult) -> ResultDocument {
         stderr: result.stderr.clone(),
         exit_code: result.measured.and_then(|measured| measured.exit_code),
         duration_ms: result.measured.map(|measured| measured.duration_ms),
-        remarks: result.remarks.iter().map(remark_document).collect(),
+        warnings: result.warnings.iter().map(warning_document).collect(),
     }
 }
 
@@ -74,34 +74,34 @@ pub(super) fn read_result(document: ResultDocument) -> Result<CheckResult, Docum
         stdout: document.stdout,
         stderr: document.stderr,
         measured,
-        remarks: read_remarks(document.remarks)?,
+        warnings: read_warnings(document.warnings)?,
     })
 }
 
-pub(super) fn check_remarks_document(remarked: &CheckRemarks) -> CheckRemarksDocument {
-    let remarks = remarked.remarks.iter().map(remark_document).collect();
-    CheckRemarksDocument { step: remarked.step, check: remarked.check, remarks }
+pub(super) fn check_warnings_document(remarked: &CheckWarnings) -> CheckRemarksDocument {
+    let warnings = remarked.warnings.iter().map(warning_document).collect();
+    CheckRemarksDocument { step: remarked.step, check: remarked.check, warnings }
 }
 
-pub(super) fn read_check_remarks(
+pub(super) fn read_check_warnings(
     document: CheckRemarksDocument,
-) -> Result<CheckRemarks, DocumentError> {
-    let CheckRemarksDocument { step, check, remarks } = document;
-    Ok(CheckRemarks { step, check, remarks: read_remarks(remarks)? })
+) -> Result<CheckWarnings, DocumentError> {
+    let CheckRemarksDocument { step, check, warnings } = document;
+    Ok(CheckWarnings { step, check, warnings: read_warnings(warnings)? })
 }
 
-fn remark_document(remark: &Remark) -> RemarkDocument {
+fn warning_document(warning: &Warning) -> WarningDocument {
     let (mut path, mut steps, mut changed, mut why) = (None, Vec::new(), None, None);
-    match remark {
-        Remark::CheckChanged(file) => {
+    match warning {
+        Warning::CheckChanged(file) => {
             path = Some(file.path.clone());
             steps.clone_from(&file.steps);
             changed = file.lines;
         }
-        Remark::CheckUnseen { reason } => why = Some(reason.clone()),
+        Warning::CheckUnseen { reason } => why = Some(reason.clone()),
     }
-    RemarkDocument {
-        kind: remark.kind().as_str().to_owned(),
+    WarningDocument {
+        kind: warning.kind().as_str().to_owned(),
         path,
         steps,
         added: changed.map(|lines| lines.added),
@@ -110,34 +110,34 @@ fn remark_document(remark: &Remark) -> RemarkDocument {
     }
 }
 
-fn read_remarks(documents: Vec<RemarkDocument>) -> Result<Vec<Remark>, DocumentError> {
-    documents.into_iter().map(read_remark).collect()
+fn read_warnings(documents: Vec<WarningDocument>) -> Result<Vec<Warning>, DocumentError> {
+    documents.into_iter().map(read_warning).collect()
 }
 
-fn read_remark(document: RemarkDocument) -> Result<Remark, DocumentError> {
-    let RemarkDocument { kind, path, steps, added, removed, reason } = document;
-    let kind: RemarkKind =
-        kind.parse().map_err(|error: UnknownWord| DocumentError::member("remarks.kind", error))?;
+fn read_warning(document: WarningDocument) -> Result<Warning, DocumentError> {
+    let WarningDocument { kind, path, steps, added, removed, reason } = document;
+    let kind: WarningKind =
+        kind.parse().map_err(|error: UnknownWord| DocumentError::member("warnings.kind", error))?;
     let needed = |value: Option<String>, name: &str| {
-        value.ok_or_else(|| DocumentError::member(format!("remarks.{name}"), "is missing"))
+        value.ok_or_else(|| DocumentError::member(format!("warnings.{name}"), "is missing"))
     };
     Ok(match kind {
-        RemarkKind::CheckChanged => {
+        WarningKind::CheckChanged => {
             let lines = added.zip(removed).map(|(added, removed)| ChangedLines { added, removed });
-            Remark::CheckChanged(ChangedFile { path: needed(path, "path")?, steps, lines })
+            Warning::CheckChanged(ChangedFile { path: needed(path, "path")?, steps, lines })
         }
-        RemarkKind::CheckUnseen => Remark::CheckUnseen { reason: needed(reason, "reason")? },
+        WarningKind::CheckUnseen => Warning::CheckUnseen { reason: needed(reason, "reason")? },
     })
 }
 
-/// The remarks about the checks of a step, as summaries and receipts show them.
+/// The warnings about the checks of a step, as summaries and receipts show them.
 pub(super) fn remarks_value(results: &[CheckResult]) -> Value {
     let remarked = results.iter().flat_map(|result| {
-        result.remarks.iter().map(|remark| {
-            let mut shown = serde_json::to_value(remark_document(remark))
+        result.warnings.iter().map(|warning| {
+            let mut shown = serde_json::to_value(warning_document(warning))
                 .expect("its members are texts and numbers");
             shown["check"] = json!(result.check + 1);
-            shown["text"] = json!(remark.to_string());
+            shown["text"] = json!(warning.to_string());
             shown
         })
     });

@@ -200,7 +200,7 @@ document! {
         status: String,
         phase: Option<String> [first],
         attempts: u32,
-        forgiven_attempts: u32 [first],
+        uncounted_attempts: u32 [first],
         max_iterations: u32,
         r#loop: Option<String>,
         started_at: Option<String>,

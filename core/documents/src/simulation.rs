@@ -1,10 +1,10 @@
-//! What `onloop run --simulate` says: a run on paper, as data and as JSON.
+//! What `onloop run --simulate` says: a run in a simulation, as data and as JSON.
 
 use serde_json::{Value, json};
 
 use super::normalized::check;
 use onloop_effect::Command;
-use onloop_run::{AtMost, AutomaticReason, Exceeded, HumanReason, PaperMoment, Run};
+use onloop_run::{AtMost, AutomaticReason, Exceeded, HumanReason, Run, SimulatedEvent};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::money::Money;
 
@@ -22,9 +22,9 @@ pub struct Simulation {
     /// What would be done to the repository before, as verb phrases.
     pub changes: Vec<String>,
     /// Who would act.
-    pub agent: PaperAgent,
+    pub agent: SimulatedAgent,
     /// Who would take over, one after the other, where those before are not served.
-    pub successors: Vec<PaperAgent>,
+    pub successors: Vec<SimulatedAgent>,
     /// The line with which a review would be started.
     pub reviewer: Option<Command>,
     /// Ignored files that a fresh worktree would get a copy of.
@@ -32,14 +32,14 @@ pub struct Simulation {
     /// Whether the lines of `setup` would be run.
     pub sets_up: bool,
     /// What would happen, in this order, when every attempt succeeds at once.
-    pub moments: Vec<PaperMoment>,
+    pub moments: Vec<SimulatedEvent>,
     /// The most that it may take.
     pub at_most: AtMost,
 }
 
 /// Who would act in a run.
 #[derive(Clone, Debug)]
-pub struct PaperAgent {
+pub struct SimulatedAgent {
     /// Its name on the command line, or the line.
     pub name: String,
     /// The command of its first turn; `None` for a person and for the scripts of the steps.
@@ -68,12 +68,12 @@ fn human_word(reason: HumanReason) -> &'static str {
 pub fn simulation(paper: &Simulation) -> Value {
     let (run, place) = (&paper.run, &paper.run.place);
     let at_most = &paper.at_most;
-    let setup: &[String] = if paper.sets_up { &run.terms.setup } else { &[] };
+    let setup: &[String] = if paper.sets_up { &run.settings.setup } else { &[] };
     json!({
         "schema": "onloop.simulation/v1",
         "workflow": paper.workflow,
-        "intent": run.terms.intent,
-        "risk_level": run.terms.risk.as_str(),
+        "intent": run.settings.intent,
+        "risk_level": run.settings.risk.as_str(),
         "held_up": paper.held_up,
         "place": {
             "executor_mode": place.executor_mode,
@@ -91,14 +91,14 @@ pub fn simulation(paper: &Simulation) -> Value {
         "at_most": {
             "attempts": at_most.attempts,
             "work_ms": at_most.work_ms,
-            "elapsed_minutes": run.terms.budgets.elapsed_minutes,
+            "elapsed_minutes": run.settings.budgets.elapsed_minutes,
             "cost_usd": at_most.cost.map(Money::usd),
             "tokens": at_most.tokens,
         },
     })
 }
 
-fn agent(agent: &PaperAgent) -> Value {
+fn agent(agent: &SimulatedAgent) -> Value {
     json!({
         "name": agent.name,
         "command": agent.command.as_ref().map(command),
@@ -114,10 +114,10 @@ fn command(command: &Command) -> Value {
     }
 }
 
-fn order(paper: &Simulation, moment: &PaperMoment) -> Value {
+fn order(paper: &Simulation, moment: &SimulatedEvent) -> Value {
     let record = |step: u32| paper.run.step(step).expect("moments name steps that exist");
     match moment {
-        PaperMoment::Act { step } => {
+        SimulatedEvent::Act { step } => {
             let (step, script) = (&record(*step).step, record(*step).step.script.as_ref());
             let is_script = paper.agent.name == "script";
             let line = match script.filter(|_| is_script) {
@@ -129,24 +129,24 @@ fn order(paper: &Simulation, moment: &PaperMoment) -> Value {
                 "attempts": record(step.number).limit(), "command": line,
             })
         }
-        PaperMoment::Verify { step } => {
+        SimulatedEvent::Verify { step } => {
             let checks: Vec<Value> = record(*step).step.checks.iter().map(check).collect();
             json!({ "kind": "verify", "step": step, "checks": checks })
         }
-        PaperMoment::Look { step, prompt } => {
+        SimulatedEvent::Look { step, prompt } => {
             json!({ "kind": "look", "step": step, "by": "person", "prompt": prompt })
         }
-        PaperMoment::Review { step } => json!({
+        SimulatedEvent::Review { step } => json!({
             "kind": "review", "step": step, "command": paper.reviewer.as_ref().map(command),
         }),
-        PaperMoment::Approve { step, reason } => json!({
+        SimulatedEvent::Approve { step, reason } => json!({
             "kind": "gate", "step": step, "by": "rules", "why": automatic_word(*reason),
         }),
-        PaperMoment::Decide { step, reason } => json!({
+        SimulatedEvent::Decide { step, reason } => json!({
             "kind": "gate", "step": step, "by": "person", "why": human_word(*reason),
         }),
-        PaperMoment::Repeat => json!({ "kind": "repeat" }),
-        PaperMoment::Stop { step, bounds } => json!({
+        SimulatedEvent::Repeat => json!({ "kind": "repeat" }),
+        SimulatedEvent::Stop { step, bounds } => json!({
             "kind": "stop", "step": step, "bounds": bounds.iter().map(bound).collect::<Vec<_>>(),
         }),
     }

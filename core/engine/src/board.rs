@@ -1,7 +1,7 @@
 //! Everything that is known of this machine, for screens: its runs, hands-off sessions and calls
 //! that wait.
 //!
-//! A [`Lookout`] remembers between two looks what it has read. A ledger is read again only when its
+//! A [`ChangeWatcher`] remembers between two looks what it has read. A ledger is read again only when its
 //! size or time has changed, and of one that has grown only what was added; so a look at many runs
 //! of which one is worked on costs a look at each folder.
 
@@ -32,7 +32,7 @@ use onloop_syntax::time::Timestamp;
 
 /// Somebody who looks again and again.
 #[derive(Debug, Default)]
-pub struct Lookout {
+pub struct ChangeWatcher {
     runs: BTreeMap<String, Known>,
     sessions: KnownSessions,
     /// Where something can change that a look would show.
@@ -68,7 +68,7 @@ impl From<&Stat> for FileStamp {
     }
 }
 
-impl Lookout {
+impl ChangeWatcher {
     /// Looks at this machine.
     pub async fn look(&mut self, io: &Io) -> Board {
         let mut runs = Vec::new();

@@ -1,7 +1,7 @@
 //! The machine's side of an agent host: which one is meant, where its files are, what they hold.
 
 use crate::error::CommandError;
-use crate::git::untrusted_links::{self, PlantedLink};
+use crate::git::untrusted_links::{self, UntrustedLink};
 use crate::state::config;
 use onloop_effect::{Command, Failure, FileKind, Io, OptionalExt, ProcessSpec, Version};
 use onloop_install::{EditError, InstallScope, Setting, Waits, host_files, user_folder};
@@ -19,7 +19,7 @@ pub enum HostFileError {
     NoHome,
     /// The repository would lead us out of the checkout.
     #[error(transparent)]
-    Planted(PlantedLink),
+    Planted(UntrustedLink),
     #[error("`{path}`: {failure}")]
     /// The host could not read or write it.
     Failed {

@@ -16,7 +16,7 @@ use crate::state::store::Store;
 use onloop_documents::ledger;
 use onloop_documents::notices::{Notice, Told};
 use onloop_effect::{Durability, Expect, Failure, Io, OptionalExt};
-use onloop_run::{Attention, Facts, Question, Run, Vigil};
+use onloop_run::{Attention, AttentionTracker, Facts, Question, Run};
 use onloop_sessions::handsoff::config::{Notify, Receiver};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -55,12 +55,12 @@ async fn tell_by(io: &Io, store: &Store, is_meant: impl Fn(&Receiver) -> bool) {
 
 async fn tell_alone(io: &Io, store: &Store, notify: &Notify) -> Result<(), Failure> {
     let (bytes, _) = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await?;
-    let mut vigil = Vigil::default();
-    if ledger::walk(&bytes, u64::MAX, None, |seq, run| vigil.look(seq, run)).is_err() {
+    let mut tracker = AttentionTracker::default();
+    if ledger::walk(&bytes, u64::MAX, None, |seq, run| tracker.look(seq, run)).is_err() {
         // Whoever reads it next says what is wrong with it.
         return Ok(());
     }
-    let Some((since, attention)) = vigil.standing() else { return Ok(()) };
+    let Some((since, attention)) = tracker.standing() else { return Ok(()) };
     if !notify.kinds.contains(&attention.kind()) {
         return Ok(());
     }
@@ -147,7 +147,7 @@ fn facts_of(run: &Run, attention: &Attention, facts: Option<&Facts>) -> String {
             format!("It goes on by itself when the limit is lifted: {}", until.to_rfc3339())
         }
         Attention::Blocked(blocker) => blocker.reason.clone(),
-        Attention::Completed => text::one_line(&run.terms.intent),
+        Attention::Completed => text::one_line(&run.settings.intent),
     };
     let mut lines = vec![sentence(&text::one_line(&why))];
     lines.push(format!("Run: {}", run.id));

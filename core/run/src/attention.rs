@@ -111,12 +111,12 @@ impl Attention {
 
 /// Since when a person is waited for, as the events of a run show it one after another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Vigil {
+pub struct AttentionTracker {
     last: Option<(u64, Attention)>,
     stands: bool,
 }
 
-impl Vigil {
+impl AttentionTracker {
     /// Looks at `run` as it is after the line `seq` of its ledger.
     pub fn look(&mut self, seq: u64, run: &Run) {
         let Some(now) = run.attention() else {

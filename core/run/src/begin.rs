@@ -41,8 +41,8 @@ pub enum RestoreError {
         /// Its place in the list, from 1.
         expected: u32,
     },
-    /// More attempts are forgiven than were made.
-    TooManyForgiven {
+    /// More attempts are uncounted than were made.
+    TooManyUncounted {
         /// Number of the step.
         step: u32,
     },
@@ -61,8 +61,8 @@ impl std::fmt::Display for RestoreError {
             RestoreError::WrongNumber { found, expected } => {
                 write!(f, "the step at place {expected} has the number {found}")
             }
-            RestoreError::TooManyForgiven { step } => {
-                write!(f, "step {step} has more forgiven attempts than attempts")
+            RestoreError::TooManyUncounted { step } => {
+                write!(f, "step {step} has more uncounted attempts than attempts")
             }
             RestoreError::StrayResult { step } => {
                 write!(f, "step {step} has results that do not belong to its checks")
@@ -103,7 +103,7 @@ impl Run {
         Run(Record {
             id: beginning.id,
             place: beginning.place,
-            terms: Terms {
+            settings: RunSettings {
                 intent: plan.intent.clone(),
                 success_criteria: plan.success_criteria.clone(),
                 risk: plan.risk,
@@ -163,8 +163,8 @@ impl Run {
             if found != expected {
                 return Err(RestoreError::WrongNumber { found, expected });
             }
-            if step.forgiven > step.attempts {
-                return Err(RestoreError::TooManyForgiven { step: found });
+            if step.uncounted > step.attempts {
+                return Err(RestoreError::TooManyUncounted { step: found });
             }
             let in_order = step.results.is_sorted_by(|a, b| a.check < b.check);
             let last = step.results.last().map(|result| result.check as usize);

@@ -16,7 +16,7 @@ pub struct Exceeded {
 
 /// The bounds that keep `run` from starting another attempt, in a fixed order.
 pub fn exceeded(run: &Run) -> Vec<Exceeded> {
-    let limits = &run.terms.budgets;
+    let limits = &run.settings.budgets;
     let attempts: u64 = run.steps.iter().map(|step| u64::from(step.attempts)).sum();
     let minutes = run.active_ms / 60_000;
     let mut all = Vec::new();

@@ -3,9 +3,9 @@
 use super::checkpoint::{Checkpoint, CheckpointMoment};
 use super::finish::{FinishAct, FinishOutcome};
 use super::hold::Hold;
-use super::remark::{CheckRemarks, Remark};
 use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
+use super::warning::{CheckWarnings, Warning};
 use onloop_effect::ProcessGroup;
 use onloop_syntax::money::Money;
 use onloop_syntax::text::words;
@@ -100,8 +100,8 @@ pub enum Event {
         repeated: u32,
         /// Those that no longer hold, each with the number of its step; any blocks the run.
         failures: Vec<(u32, CheckResult)>,
-        /// What there is to remark about those that were repeated.
-        remarks: Vec<CheckRemarks>,
+        /// What there is to warn about those that were repeated.
+        warnings: Vec<CheckWarnings>,
     },
     /// The run stopped to wait for a person.
     RunPaused {
@@ -317,7 +317,7 @@ pub struct Adoption {
     pub digest: String,
 }
 
-/// Terms that `--auto-approve` and `--raise` change for one run, as the workflow file has them.
+/// RunSettings that `--auto-approve` and `--raise` change for one run, as the workflow file has them.
 /// An edit of the file is told from such a change by comparing with this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
@@ -392,7 +392,7 @@ pub struct CheckResult {
     /// How its command ended and how long that took, where it is one and the event says it.
     pub measured: Option<Measured>,
     /// What a person may want to know about it.
-    pub remarks: Vec<Remark>,
+    pub warnings: Vec<Warning>,
 }
 
 /// How the command of a check ended.
@@ -426,19 +426,19 @@ pub enum CheckVerdict {
     },
 }
 
-/// Who decided something, and through which door. What the operating system says about the user
+/// Who decided something, and through which channel. What the operating system says about the user
 /// is recorded, not proven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decider {
     /// Name of the account, where the environment says it.
     pub user: Option<String>,
     /// How the decision came in.
-    pub door: Door,
+    pub channel: DecisionChannel,
 }
 
 /// How a decision came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Door {
+pub enum DecisionChannel {
     /// An answer at the terminal.
     Terminal,
     /// A command, such as `onloop gate`.
@@ -454,7 +454,7 @@ pub enum Door {
 }
 
 words! {
-    impl pub Door {
+    impl pub DecisionChannel {
         Terminal = "terminal",
         Command = "command",
         Mcp = "mcp",

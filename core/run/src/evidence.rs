@@ -15,7 +15,7 @@ impl Run {
         if self.steps.iter().any(|step| step.status != StepStatus::Done) {
             reasons.push("steps_not_done");
         }
-        if self.terms.reverify && !self.reverified {
+        if self.settings.reverify && !self.reverified {
             reasons.push(UNVERIFIED);
         }
         let approved = |step: &StepRecord| {
@@ -26,7 +26,7 @@ impl Run {
         }
         let by_rule = |step: &StepRecord| step.gate.is_some_and(|gate| gate.mode == Mode::Auto);
         let human = |step: &StepRecord| matches!(gate_rule(self, step), GateRule::Human(_));
-        if self.terms.risk == Risk::High && self.steps.iter().any(|s| human(s) && by_rule(s)) {
+        if self.settings.risk == Risk::High && self.steps.iter().any(|s| human(s) && by_rule(s)) {
             reasons.push("high_risk_human_gate_missing");
         }
         reasons
@@ -35,7 +35,7 @@ impl Run {
     /// The same for handing the work on. Older generations never repeated their checks, and
     /// what they completed must not be held up for ever by that.
     pub(super) fn missing_for_finish(&self) -> Vec<&'static str> {
-        let older = self.terms.plan_digest.is_empty();
+        let older = self.settings.plan_digest.is_empty();
         let mut missing = self.missing_evidence();
         missing.retain(|reason| !(older && *reason == UNVERIFIED));
         missing

@@ -26,7 +26,7 @@ pub struct Facts {
     pub risk: Risk,
     /// Its checks, in their order.
     pub checks: Vec<CheckFact>,
-    /// Remarks on checks of other steps that no person has approved yet, one line each: what they
+    /// Warnings on checks of other steps that no person has approved yet, one line each: what they
     /// changed is decided about with this step.
     pub earlier: Vec<String>,
     /// What changed in files.
@@ -53,7 +53,7 @@ pub struct CheckFact {
     /// How long it took, in milliseconds, where that is known.
     pub took_ms: Option<u64>,
     /// What a person may want to know about it, one line each.
-    pub remarks: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// What changed in files since a person has last approved something.
@@ -111,12 +111,12 @@ impl Run {
         let others = self.steps.iter().map(|record| record.step.number);
         let others = others.filter(|number| *number > since && *number != step);
         Some(Facts {
-            earlier: others.flat_map(|number| self.remark_lines(Some(number))).collect(),
+            earlier: others.flat_map(|number| self.warning_lines(Some(number))).collect(),
             step,
             steps: self.steps.len(),
             name: text::one_line(&record.step.name),
             action: text::printable(&record.step.action),
-            risk: self.terms.risk,
+            risk: self.settings.risk,
             checks: checks(record),
             changes,
             review: review.map(|found| (found.verdict.as_str(), found.findings.clone())),
@@ -140,17 +140,17 @@ impl Run {
 }
 
 impl Run {
-    /// Every remark, one line each, in the order of steps and checks: `Step 2, check 1: …`. With a
+    /// Every warning, one line each, in the order of steps and checks: `Step 2, check 1: …`. With a
     /// `step` those of this step alone.
-    pub fn remark_lines(&self, step: Option<u32>) -> Vec<String> {
+    pub fn warning_lines(&self, step: Option<u32>) -> Vec<String> {
         let wanted = |number: u32| step.is_none_or(|step| step == number);
         let mut lines = Vec::new();
         for record in self.steps.iter().filter(|record| wanted(record.step.number)) {
             for result in &record.results {
-                for remark in &result.remarks {
+                for warning in &result.warnings {
                     let (number, check) = (record.step.number, result.check + 1);
-                    let remark = text::one_line(&remark.to_string());
-                    lines.push(format!("Step {number}, check {check}: {remark}"));
+                    let warning = text::one_line(&warning.to_string());
+                    lines.push(format!("Step {number}, check {check}: {warning}"));
                 }
             }
         }
@@ -170,12 +170,12 @@ pub fn checks(record: &StepRecord) -> Vec<CheckFact> {
 
 impl CheckFact {
     fn of(check: &Check, result: Option<&CheckResult>) -> CheckFact {
-        let remarks = result.map(|result| result.remarks.as_slice()).unwrap_or_default();
+        let warnings = result.map(|result| result.warnings.as_slice()).unwrap_or_default();
         CheckFact {
             what: text::one_line(&describe_check(check)),
             verdict: result.map(|result| result.verdict.clone()),
             took_ms: result.and_then(|result| result.measured).map(|took| took.duration_ms),
-            remarks: remarks.iter().map(|remark| text::one_line(&remark.to_string())).collect(),
+            warnings: warnings.iter().map(|warning| text::one_line(&warning.to_string())).collect(),
         }
     }
 }
@@ -198,8 +198,8 @@ impl fmt::Display for Facts {
         for check in &self.checks {
             check.fmt(f)?;
         }
-        for remark in &self.earlier {
-            writeln!(f, "  {}", text::wrapped(&format!("⚠ {remark}"), COLUMNS - 2, 4))?;
+        for warning in &self.earlier {
+            writeln!(f, "  {}", text::wrapped(&format!("⚠ {warning}"), COLUMNS - 2, 4))?;
         }
         self.changes.fmt(f)?;
         if let Some((verdict, findings)) = &self.review {
@@ -231,8 +231,8 @@ impl fmt::Display for CheckFact {
         let took = self.took_ms.map(|ms| format!(" ({:.1} s)", ms as f64 / 1000.0));
         let line = format!("{mark} {}{said}{}", self.what, took.unwrap_or_default());
         writeln!(f, "  {}", text::wrapped(&line, COLUMNS - 2, 4))?;
-        for remark in &self.remarks {
-            writeln!(f, "    {}", text::wrapped(&format!("⚠ {remark}"), COLUMNS - 4, 6))?;
+        for warning in &self.warnings {
+            writeln!(f, "    {}", text::wrapped(&format!("⚠ {warning}"), COLUMNS - 4, 6))?;
         }
         Ok(())
     }
@@ -272,13 +272,15 @@ mod tests {
                 .to_owned(),
             verdict: Some(CheckVerdict::Passed),
             took_ms: Some(1240),
-            remarks: vec!["ci/check.sh, which it names, was changed in step 1 (+1 -12)".to_owned()],
+            warnings: vec![
+                "ci/check.sh, which it names, was changed in step 1 (+1 -12)".to_owned(),
+            ],
         };
         let looks = CheckFact {
             what: "human review, is it friendly?".to_owned(),
             verdict: Some(CheckVerdict::NeedsHuman { prompt: "is it friendly?".to_owned() }),
             took_ms: None,
-            remarks: Vec::new(),
+            warnings: Vec::new(),
         };
         let lines =
             " hello.txt | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n".to_owned();

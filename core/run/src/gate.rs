@@ -49,9 +49,11 @@ pub fn gate_rule(run: &Run, step: &StepRecord) -> GateRule {
     match step.step.gate {
         None => GateRule::Open,
         Some(Gate::Auto) => GateRule::Automatic(AutomaticReason::GateAuto),
-        Some(Gate::Human) if run.terms.risk == Risk::High => GateRule::Human(HumanReason::HighRisk),
+        Some(Gate::Human) if run.settings.risk == Risk::High => {
+            GateRule::Human(HumanReason::HighRisk)
+        }
         Some(Gate::Human) if step.step.sensitive => GateRule::Human(HumanReason::Sensitive),
-        Some(Gate::Human) if run.terms.auto_approve => {
+        Some(Gate::Human) if run.settings.auto_approve => {
             GateRule::Automatic(AutomaticReason::AutoApprove)
         }
         Some(Gate::Human) => GateRule::Human(HumanReason::Asked),

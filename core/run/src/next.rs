@@ -124,10 +124,10 @@ impl Run {
         if let Some(standing) = &self.reviews.standing {
             return Next::Ask(Question::Verdict { step: standing.step });
         }
-        if self.terms.review_agent.is_some() && !self.reviews.finally_reviewed {
+        if self.settings.review_agent.is_some() && !self.reviews.finally_reviewed {
             return Next::Review { step: None };
         }
-        if self.terms.reverify && !self.reverified {
+        if self.settings.reverify && !self.reverified {
             return Next::Repeat;
         }
         Next::Finalize

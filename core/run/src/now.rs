@@ -147,10 +147,10 @@ impl Run {
 
     fn end(&self) -> String {
         let mut parts = Vec::new();
-        if self.terms.review_agent.is_some() && !self.reviews.finally_reviewed {
+        if self.settings.review_agent.is_some() && !self.reviews.finally_reviewed {
             parts.push("the final review");
         }
-        if self.terms.reverify && !self.reverified {
+        if self.settings.reverify && !self.reverified {
             parts.push("all checks once more");
         }
         parts.push("the end");

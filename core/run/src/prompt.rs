@@ -35,8 +35,8 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
     let step = &record.step;
     let total = run.steps.len();
     let mut out = format!("# Step {} of {total}: {}\n\n", step.number, text::one_line(&step.name));
-    out += &format!("Goal of the whole work: {}\n", text::one_line(&run.terms.intent));
-    out += &format!("It is done when: {}\n\n", text::one_line(&run.terms.success_criteria));
+    out += &format!("Goal of the whole work: {}\n", text::one_line(&run.settings.intent));
+    out += &format!("It is done when: {}\n\n", text::one_line(&run.settings.success_criteria));
     out += "## What to do now\n\n";
     out += &text::printable(&step.action);
     out += "\n\nDo this step only. ";

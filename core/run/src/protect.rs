@@ -77,7 +77,7 @@ impl Protection {
 impl Run {
     /// Which files no agent of this run may change.
     pub fn protection(&self) -> Protection {
-        let written = &self.terms.protect;
+        let written = &self.settings.protect;
         if !written.is_empty() {
             let pattern = |text: &String| {
                 let text = text.trim_start_matches("./").trim_end_matches('/');
@@ -90,7 +90,7 @@ impl Run {
             let patterns = written.iter().map(pattern).collect();
             return Protection { patterns, ..Protection::default() };
         }
-        if self.terms.risk != Risk::High {
+        if self.settings.risk != Risk::High {
             return Protection::default();
         }
         let checks = || self.steps.iter().flat_map(|record| &record.step.checks);

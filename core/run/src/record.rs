@@ -42,7 +42,7 @@ pub struct Record {
     /// Where the plan came from and where the work happens.
     pub place: Place,
     /// What the plan says about the run as a whole.
-    pub terms: Terms,
+    pub settings: RunSettings,
     /// State of the whole run.
     pub status: RunStatus,
     /// State of each step, in order.
@@ -141,7 +141,7 @@ impl Place {
 
 /// What the plan says about the run as a whole.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Terms {
+pub struct RunSettings {
     /// One sentence: what this builds.
     pub intent: String,
     /// How to know that it is done.
@@ -226,7 +226,7 @@ pub struct StepRecord {
     pub attempts: u32,
     /// Attempts that do not count towards the limit: interrupted ones, and all before a
     /// person resumed a blocked run.
-    pub forgiven: u32,
+    pub uncounted: u32,
     /// When it was last started.
     pub started_at: Option<Timestamp>,
     /// When it was done.
@@ -350,15 +350,15 @@ pub struct Reviews {
     /// Whether the whole run has had its final review.
     pub finally_reviewed: bool,
     /// The verdict that holds the run up, if one does.
-    pub standing: Option<StandingVerdict>,
+    pub standing: Option<BlockingReview>,
     /// The verdict of the last review, whether it holds the run up or not.
-    pub last: Option<StandingVerdict>,
+    pub last: Option<BlockingReview>,
 }
 
 /// What a review came to. One that does not pass holds the run up until it is reviewed again or a
 /// person accepts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StandingVerdict {
+pub struct BlockingReview {
     /// The step at whose gate the review took place; `None`: the final review.
     pub step: Option<u32>,
     /// What the reviewer said.
@@ -436,7 +436,7 @@ impl StepRecord {
             step,
             status: StepStatus::Pending,
             attempts: 0,
-            forgiven: 0,
+            uncounted: 0,
             started_at: None,
             completed_at: None,
             results: Vec::new(),
@@ -458,7 +458,7 @@ impl StepRecord {
     /// or an interruption cut short was none, and after a person resumed a blocked run the count
     /// begins anew.
     pub fn counted_attempts(&self) -> u32 {
-        self.attempts.saturating_sub(self.forgiven)
+        self.attempts.saturating_sub(self.uncounted)
     }
 
     /// `2/3`: the present attempt as people count, and the limit. One that was cut short is still

@@ -44,7 +44,7 @@ fn render_head(run: &Run, out: &mut String) {
     line("Source Workflow", place.source_workflow_path.as_deref().unwrap_or_default());
     line("Source Branch", place.source_branch.as_deref().unwrap_or_default());
     line("Source HEAD", place.source_head.as_deref().unwrap_or_default());
-    line("Intent", &run.terms.intent);
+    line("Intent", &run.settings.intent);
     line("Branch", place.branch.as_deref().unwrap_or_default());
     line("Executor", &place.executor_mode);
     line("Execution Root", &place.execution_root);
@@ -184,12 +184,12 @@ fn render_verification_notes(run: &Run, out: &mut String) {
             };
             let what = escape(&text::ellipsis(&text::one_line(&describe_check(check)), 200));
             *out += &format!("- Step {number}: {what}: {verdict}\n");
-            for remark in result.iter().flat_map(|result| &result.remarks) {
-                *out += &format!("  - ⚠ {}\n", escape(&text::one_line(&remark.to_string())));
+            for warning in result.iter().flat_map(|result| &result.warnings) {
+                *out += &format!("  - ⚠ {}\n", escape(&text::one_line(&warning.to_string())));
             }
         }
     }
-    let repeated = match (run.terms.reverify, run.reverified) {
+    let repeated = match (run.settings.reverify, run.reverified) {
         (true, true) => "- All machine checks were repeated after the last step and still hold.\n",
         (true, false) => "- The machine checks were not confirmed after the last step.\n",
         (false, _) => "- The machine checks were not repeated after the last step, as asked.\n",

@@ -13,9 +13,9 @@ const STEPS_BETWEEN_REVIEWS: u32 = 5;
 /// risky, the step needed several attempts, or much has happened since the last review.
 pub fn review_due_at_gate(run: &Run, step: &StepRecord) -> bool {
     let reviewed = run.reviews.reviewed_step;
-    run.terms.review_agent.is_some()
+    run.settings.review_agent.is_some()
         && step.step.number > reviewed
-        && (run.terms.risk == Risk::High
+        && (run.settings.risk == Risk::High
             || step.step.sensitive
             || step.attempts > 1
             || step.step.number - reviewed >= STEPS_BETWEEN_REVIEWS)
@@ -70,8 +70,8 @@ fn reviewed_step(run: &Run, record: &StepRecord) -> String {
     if step.checks.is_empty() {
         out += "- Nothing verifies it.\n";
     }
-    for remark in run.remark_lines(Some(step.number)) {
-        out += &format!("- Remark: {remark}\n");
+    for warning in run.warning_lines(Some(step.number)) {
+        out += &format!("- Warning: {warning}\n");
     }
     out
 }
@@ -89,8 +89,8 @@ pub fn review_prompt(run: &Run, step: Option<u32>) -> String {
         None => "You review the whole work before it counts as done.\n".to_owned(),
     };
     prompt += "Read only: change nothing.\n\n";
-    prompt += &format!("Intent: {}\n", text::one_line(&run.terms.intent));
-    prompt += &format!("Success criteria: {}\n", text::one_line(&run.terms.success_criteria));
+    prompt += &format!("Intent: {}\n", text::one_line(&run.settings.intent));
+    prompt += &format!("Success criteria: {}\n", text::one_line(&run.settings.success_criteria));
     prompt += &match review_range(run) {
         (Some(from), Some(to)) => format!(
             "The changes are those from commit {from} to commit {to}, in which files that git does \

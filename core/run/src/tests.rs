@@ -4,7 +4,7 @@ mod attention;
 mod checkpoints;
 mod finish;
 mod gates;
-mod paper;
+mod simulated;
 #[path = "../tests/ledger/support.rs"]
 mod support;
 
@@ -36,7 +36,7 @@ fn a_plain_run_goes_from_start_to_completed() {
 #[test]
 fn a_used_up_budget_is_asked_about_before_another_attempt() {
     let mut run = begin(vec![step(1), step(2)]);
-    run.0.terms.budgets.total_attempts = Some(1);
+    run.0.settings.budgets.total_attempts = Some(1);
     assert_eq!(run.next(), Next::Start { step: 1, attempt: 1 });
     apply(&mut run, &[Event::StepStarted { step: 1 }, Event::StepActed { step: 1 }, passed(1)]);
     assert_eq!(run.next(), Next::Ask(Question::Budget { step: 2 }));
@@ -53,7 +53,7 @@ fn a_review_comes_before_the_gate_that_warrants_it() {
         [Event::ReviewFinished { step, verdict, findings: "see line 3".to_owned(), base: None }]
     };
     let mut run = begin(vec![gated(1), gated(2)]);
-    run.0.terms.review_agent = Some("claude".to_owned());
+    run.0.settings.review_agent = Some("claude".to_owned());
     apply(&mut run, &done(1));
     assert_eq!(run.next(), Next::Review { step: Some(1) });
     apply(&mut run, &reviewed(Some(1), Verdict::Ready));
@@ -66,7 +66,7 @@ fn a_review_comes_before_the_gate_that_warrants_it() {
     assert_eq!(run.next(), Next::Ask(Question::Gate { step: 2 }));
     // A verdict about another step says nothing about this gate.
     let standing =
-        StandingVerdict { step: Some(1), verdict: Verdict::Block, findings: String::new() };
+        BlockingReview { step: Some(1), verdict: Verdict::Block, findings: String::new() };
     run.0.reviews.standing = Some(standing);
     assert_eq!(run.next(), Next::Ask(Question::Gate { step: 2 }));
 }
@@ -174,7 +174,7 @@ fn a_step_is_never_done_by_fewer_checks_than_it_has() {
 fn a_human_review_pauses_and_needs_a_person() {
     let check = Check::HumanReview { prompt: "look".to_owned() };
     let mut run = begin(vec![Step { checks: vec![check], ..step(1) }, step(2)]);
-    run.0.terms.auto_approve = true;
+    run.0.settings.auto_approve = true;
     let needs = CheckVerdict::NeedsHuman { prompt: "look".to_owned() };
     let verified = Event::StepVerified { step: 1, results: vec![result(0, needs)] };
     apply(&mut run, &[Event::StepStarted { step: 1 }, verified]);
@@ -195,7 +195,7 @@ fn a_human_review_pauses_and_needs_a_person() {
 #[test]
 fn completion_needs_the_checks_to_hold_at_the_end() {
     let mut run = begin(vec![step(1), step(2)]);
-    run.0.terms.reverify = true;
+    run.0.settings.reverify = true;
     let start = |step| Event::StepStarted { step };
     apply(&mut run, &[start(1), passed(1), start(2), passed(2)]);
     assert_eq!(run.next(), Next::Repeat);
@@ -206,7 +206,7 @@ fn completion_needs_the_checks_to_hold_at_the_end() {
     let broken = result(0, CheckVerdict::Failed { reason: "exit code 1".to_owned() });
     apply(
         &mut run,
-        &[Event::ChecksRepeated { repeated: 2, failures: vec![(1, broken)], remarks: Vec::new() }],
+        &[Event::ChecksRepeated { repeated: 2, failures: vec![(1, broken)], warnings: Vec::new() }],
     );
     assert_eq!(run.status, RunStatus::Blocked);
     let Next::Blocked(blocker) = run.next() else { panic!("{:?}", run.next()) };
@@ -218,7 +218,7 @@ fn completion_needs_the_checks_to_hold_at_the_end() {
 #[test]
 fn a_verdict_that_does_not_pass_holds_the_run_up() {
     let mut run = begin(vec![step(1)]);
-    run.0.terms.review_agent = Some("claude".to_owned());
+    run.0.settings.review_agent = Some("claude".to_owned());
     apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1)]);
     assert_eq!(run.next(), Next::Review { step: None });
     let review = |verdict| Event::ReviewFinished {
@@ -296,14 +296,17 @@ fn a_record_that_no_run_can_have_is_not_restored() {
         stdout: String::new(),
         stderr: String::new(),
         measured: None,
-        remarks: Vec::new(),
+        warnings: Vec::new(),
     };
     type Change = Box<dyn Fn(&mut Record)>;
     let table: [(Change, &str); 5] = [
         (Box::new(|r| "../x".clone_into(&mut r.id)), "`run_id` is \"../x\""),
         (Box::new(|r| r.steps.clear()), "`steps` is empty, expected at least one step"),
         (Box::new(|r| r.steps.swap(0, 1)), "the step at place 1 has the number 2"),
-        (Box::new(|r| r.steps[1].forgiven = 1), "step 2 has more forgiven attempts than attempts"),
+        (
+            Box::new(|r| r.steps[1].uncounted = 1),
+            "step 2 has more uncounted attempts than attempts",
+        ),
         (
             Box::new(move |r| r.steps[0].results = vec![stray.clone()]),
             "step 1 has results that do not belong to its checks",

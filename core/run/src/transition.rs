@@ -230,9 +230,9 @@ impl Run {
                 self.reviewed(at, *step, *verdict, findings, base.clone())?;
             }
             Event::VerdictAccepted => self.accept_verdict(at)?,
-            Event::ChecksRepeated { repeated, failures, remarks } => {
+            Event::ChecksRepeated { repeated, failures, warnings } => {
                 self.repeated(at, *repeated, failures)?;
-                self.remark(at, remarks);
+                self.warning(at, warnings);
             }
             Event::RunPaused { reason } => self.pause(at, reason)?,
             Event::RunResumed => self.resume(at)?,

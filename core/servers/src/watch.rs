@@ -8,7 +8,7 @@ use onloop_engine::run::decider::demand_person;
 use onloop_engine::run::options::remembered_options;
 use onloop_engine::session::files::Sessions;
 use onloop_engine::terminal::ask;
-use onloop_run::{Attention, Door};
+use onloop_run::{Attention, DecisionChannel};
 use onloop_sessions::handsoff::SessionId;
 use onloop_verbs::gate::decide_as_seen;
 use onloop_verbs::{SeenDecision, SeenRun, session};
@@ -70,7 +70,7 @@ pub async fn decide_on_screen(
     seen: SeenRun<'_>,
     decision: &SeenDecision,
 ) -> Result<Exit, CommandError> {
-    decide_as_seen(io, seen, decision, Door::Terminal).await?;
+    decide_as_seen(io, seen, decision, DecisionChannel::Terminal).await?;
     Ok(Exit::Done)
 }
 

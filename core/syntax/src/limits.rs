@@ -255,12 +255,12 @@ pub const RESOLVED_PATHS: usize = 64;
 pub const HOOK_GIT_TIMEOUT_MS: u64 = 2_000;
 /// Size at which a debug log is rotated; the previous one is kept beside it.
 pub const HOOK_LOG_BYTES: u64 = 256 * 1024;
-/// Size at which the diary is rotated; the previous one is kept beside it.
-pub const DIARY_BYTES: u64 = 1024 * 1024;
-/// Longest text in the diary.
-pub const DIARY_TEXT_BYTES: usize = 400;
-/// Entries of the diary about one session that screens show.
-pub const DIARY_SHOWN: usize = 20;
+/// Size at which the audit log is rotated; the previous one is kept beside it.
+pub const AUDIT_LOG_BYTES: u64 = 1024 * 1024;
+/// Longest text in the audit log.
+pub const AUDIT_LOG_TEXT_BYTES: usize = 400;
+/// Entries of the audit log about one session that screens show.
+pub const AUDIT_LOG_SHOWN: usize = 20;
 /// Most messages that one question in a chat consists of; a longer call can only be denied.
 pub const APPROVAL_MESSAGES: usize = 5;
 /// Most updates of a chat that are fetched at once.

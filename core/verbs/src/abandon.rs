@@ -6,7 +6,7 @@ use onloop_engine::lookup::select::open;
 use onloop_engine::run::change::change_by;
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::drive_alone;
-use onloop_run::{Door, Event};
+use onloop_run::{DecisionChannel, Event};
 use onloop_syntax::text;
 
 /// Arguments of `onloop abandon`.
@@ -36,7 +36,7 @@ async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), CommandError> {
     let mut store = open(io, Some(&args.run_id)).await?;
     drive_alone(io, &mut store).await?;
     let driver = store.paths().driver_lock();
-    let by = Some(decider(io, Door::Command));
+    let by = Some(decider(io, DecisionChannel::Command));
     let changed = change_by(io, &mut store, Event::RunAbandoned { reason }, by).await;
     let _ = io.unlock(&driver).await;
     changed?;

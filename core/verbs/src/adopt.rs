@@ -1,24 +1,24 @@
-//! `onloop adopt`: a person takes a foreign record over, after seeing what it would run.
+//! `onloop adopt`: a person takes a untrusted record over, after seeing what it would run.
 
 use onloop_documents::ledger::{self, Origin};
 use onloop_effect::{Exit, Io, OptionalExt};
 use onloop_engine::approval::consent::{ConsentQuestion, consent, would_run};
 use onloop_engine::error::{CommandError, ErrorKind, unusable_record};
 use onloop_engine::git::checkout;
-use onloop_engine::lookup::runs::{foreign_copy, is_own};
+use onloop_engine::lookup::runs::{is_own, untrusted_copy};
 use onloop_engine::run::advice::go_on;
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::state::rebuild::set_aside;
 use onloop_engine::state::store::{Paths, Store, StoreError};
-use onloop_engine::state::untrusted::read_foreign;
-use onloop_run::{Door, Run, is_run_id};
+use onloop_engine::state::untrusted::read_untrusted;
+use onloop_run::{DecisionChannel, Run, is_run_id};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
 /// Arguments of `onloop adopt`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct AdoptArgs {
-    /// Id of a foreign run, or a saved ledger
+    /// Id of a untrusted run, or a saved ledger
     #[arg(value_name = "RUN_ID|FILE")]
     pub run: String,
     /// Adopt it without being asked
@@ -31,7 +31,7 @@ struct Candidate {
     run: Run,
     /// The file that it was read from.
     from: String,
-    /// The copy of a foreign record that our own replaces, where its name changes.
+    /// The copy of a untrusted record that our own replaces, where its name changes.
     replaced: Option<String>,
     /// There is a damaged ledger of this run, which is put aside first.
     has_ledger: bool,
@@ -49,7 +49,7 @@ async fn take(io: &Io, args: &AdoptArgs) -> Result<(), CommandError> {
     demand_person(io, "adopting a run").await?;
     let candidate = match args.run.ends_with(".jsonl") {
         true => saved(io, &args.run).await?,
-        false => foreign(io, &args.run).await?,
+        false => untrusted(io, &args.run).await?,
     };
     io.result(description(&candidate, io)).await;
     let question = ConsentQuestion {
@@ -62,7 +62,7 @@ async fn take(io: &Io, args: &AdoptArgs) -> Result<(), CommandError> {
     if has_ledger {
         set_aside(io, &run.id).await?;
     }
-    let by = decider(io, Door::Command);
+    let by = decider(io, DecisionChannel::Command);
     let origin = Origin::Adopted { from };
     let store = Store::create(io, run, &origin, Some(&by)).await?;
     if let Some(path) = replaced {
@@ -80,8 +80,8 @@ async fn take(io: &Io, args: &AdoptArgs) -> Result<(), CommandError> {
 }
 
 /// A record that lies in a folder that can be found from here.
-async fn foreign(io: &Io, id: &str) -> Result<Candidate, CommandError> {
-    let found = if is_run_id(id) { foreign_copy(io, id).await } else { None };
+async fn untrusted(io: &Io, id: &str) -> Result<Candidate, CommandError> {
+    let found = if is_run_id(id) { untrusted_copy(io, id).await } else { None };
     let word = text::one_line(id);
     let Some((root, path)) = found else {
         let what = format!("no record of a run `{word}` can be found from here");
@@ -109,7 +109,7 @@ async fn foreign(io: &Io, id: &str) -> Result<Candidate, CommandError> {
             Err(_) => {}
         }
     }
-    let record = read_foreign(io, &root, id).await?;
+    let record = read_untrusted(io, &root, id).await?;
     let mut run = record.run;
     let mut replaced = None;
     if taken {
@@ -162,7 +162,7 @@ fn description(candidate: &Candidate, io: &Io) -> String {
         run.status.as_str(),
         run.current_step(),
         run.steps.len(),
-        text::one_line(&run.terms.intent),
+        text::one_line(&run.settings.intent),
         text::one_line(&candidate.from),
     );
     if run.last_update > io.now() {
@@ -215,7 +215,7 @@ async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), CommandError> 
             .because("only a checkout that was moved is relocated")
             .fix_by("take over a copy of it", format!("onloop adopt {id}")));
     }
-    match store.relocate(&root, decider(io, Door::Command)).await {
+    match store.relocate(&root, decider(io, DecisionChannel::Command)).await {
         Ok(store) => {
             io.note(format!("Run {} works in {root} now.", store.run().id)).await;
             Ok(())

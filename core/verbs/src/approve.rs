@@ -8,7 +8,7 @@ use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::run::decider::decider;
 use onloop_engine::{approval, state::config};
-use onloop_run::Door;
+use onloop_run::DecisionChannel;
 use onloop_sessions::handsoff::DEPTH_VARIABLE;
 use onloop_sessions::handsoff::approval::ApprovalChoice;
 use onloop_syntax::limits;
@@ -62,7 +62,7 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Result<Exit, CommandError> 
     let choice = if args.deny { ApprovalChoice::Deny } else { ApprovalChoice::Allow };
     // The bot is the one of the project in which the call was made.
     let config = config::own(io, &call.cwd).await;
-    let by = decider(io, Door::Terminal).user;
+    let by = decider(io, DecisionChannel::Terminal).user;
     let answered = approval::answer_beside_chat(io, &config, call, choice, by.as_deref()).await;
     let call = answered.map_err(|failure| {
         let is_usage = failure.is_not_found() || failure.is_conflict();

@@ -24,7 +24,7 @@ use onloop_auto::{RUNTIME_FOLDER, WORKSPACE_FOLDER};
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::git::checkout;
-use onloop_engine::git::untrusted_links::{self, PlantedLink};
+use onloop_engine::git::untrusted_links::{self, UntrustedLink};
 use onloop_syntax::text;
 
 /// Runs the verb that the command line names.
@@ -33,7 +33,7 @@ use onloop_syntax::text;
 ///
 /// The run did not begin; what ends a run that began is an exit code of its own.
 pub async fn auto(io: Io, args: AutoArgs) -> Result<Exit, CommandError> {
-    // A rehearsal takes place on paper.
+    // A rehearsal takes place in a simulation.
     let is_rehearsal = matches!(args.verb, Some(AutoVerb::Rehearse(_)));
     // `init` lays a workspace out where it is called.
     let io = match args.verb {
@@ -77,7 +77,7 @@ async fn at_root(io: Io) -> Io {
 
 /// Refuses a workspace with a link out of the checkout in it. What children say is kept in a folder
 /// of its own, which may be large and is only ever added to under new names.
-async fn refuse_links(io: &Io) -> Result<(), PlantedLink> {
+async fn refuse_links(io: &Io) -> Result<(), UntrustedLink> {
     let cwd = io.start().cwd.trim_end_matches('/');
     let root = untrusted_links::checkout_root(io).await;
     let logs = format!("{cwd}/{RUNTIME_FOLDER}/logs");

@@ -134,7 +134,7 @@ fn description(remote: &str, theirs: &RemoteLedger) -> String {
         run.status.as_str(),
         run.current_step(),
         run.steps.len(),
-        text::one_line(&run.terms.intent),
+        text::one_line(&run.settings.intent),
         theirs.commit,
         would_run(run),
     )

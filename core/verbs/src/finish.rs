@@ -5,24 +5,24 @@
 
 mod acts;
 mod body;
+mod context;
 mod plan;
 mod pull_request;
-mod scene;
 mod verified;
 
+use context::FinishContext;
 use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::lookup::runs::foreign_copy;
+use onloop_engine::lookup::runs::untrusted_copy;
 use onloop_engine::run::driver_lock::drive_alone;
 use onloop_engine::state::store::{StateHome, Store, StoreError, prepare_folder};
-use onloop_engine::state::untrusted::foreign_run;
+use onloop_engine::state::untrusted::untrusted_run;
 use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, is_run_id};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow::CommitWhen;
 use plan::Wish;
-use scene::Scene;
 
 /// Arguments of `onloop finish`.
 #[derive(Clone, Debug, clap::Args)]
@@ -120,7 +120,7 @@ pub async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
 async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, CommandError> {
     let wish = Wish::read(args)?;
     let store = named(io, &args.run_id).await?;
-    let home = scene::home(io, store.run()).await?;
+    let home = context::home(io, store.run()).await?;
     prepare_folder(io, &home).await?;
     let lock = StateHome::of(io)?.finish_lock(&home);
     io.lock(&lock, limits::LOCK_WAIT_MS).await?;
@@ -140,10 +140,10 @@ async fn named(io: &Io, id: &str) -> Result<Store, CommandError> {
         Err(StoreError::Missing) => {}
         opened => return Ok(opened?),
     }
-    let foreign = if is_run_id(id) { foreign_copy(io, id).await } else { None };
+    let untrusted = if is_run_id(id) { untrusted_copy(io, id).await } else { None };
     let id = text::one_line(id);
-    Err(match foreign {
-        Some((_, path)) => foreign_run(&id, &path),
+    Err(match untrusted {
+        Some((_, path)) => untrusted_run(&id, &path),
         None => CommandError::failed(format!(
             "could not locate HOTL run `{id}` in the repo checkout or its worktrees"
         )),
@@ -152,16 +152,16 @@ async fn named(io: &Io, id: &str) -> Result<Store, CommandError> {
 
 async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, CommandError> {
     let mut store = named(io, id).await?;
-    let scene = Scene::survey(io, store.run()).await?;
+    let context = FinishContext::survey(io, store.run()).await?;
     let driver = store.paths().driver_lock();
     let driven = drive_alone(io, &mut store).await;
     driven.map_err(|error| error.context("the work is in use; nothing was done with it"))?;
-    let intended = intend(io, &mut store, wish, scene.as_ref()).await;
+    let intended = intend(io, &mut store, wish, context.as_ref()).await;
     // From here on the intention keeps everybody else away from the run.
     let _ = io.unlock(&driver).await;
     let Some(intent) = intended? else { return Ok(store) };
-    let scene = scene.expect("nothing is intended without a scene");
-    acts::perform(io, store, &scene, &intent).await
+    let context = context.expect("nothing is intended without a context");
+    acts::perform(io, store, &context, &intent).await
 }
 
 /// Makes durable what is about to be done; `None`: there is nothing to do but record that
@@ -170,15 +170,15 @@ async fn intend(
     io: &Io,
     store: &mut Store,
     wish: &Wish,
-    scene: Option<&Scene>,
+    context: Option<&FinishContext>,
 ) -> Result<Option<FinishIntent>, CommandError> {
     if let Some(intent) = store.run().finish_intent.clone() {
-        let scene = scene.ok_or_else(|| plan::no_branch(store.run()))?;
-        match acts::look(io, store.run(), scene, &intent, wish).await? {
+        let context = context.ok_or_else(|| plan::no_branch(store.run()))?;
+        match acts::look(io, store.run(), context, &intent, wish).await? {
             acts::HowFar::GoOn => {
-                plan::worktree_objection(scene, wish.disposition).map_or(Ok(()), Err)?;
+                plan::worktree_objection(context, wish.disposition).map_or(Ok(()), Err)?;
                 if wish.disposition == Disposition::Merged {
-                    verified::demand_untouched(io, store, scene).await?;
+                    verified::demand_untouched(io, store, context).await?;
                 }
                 return Ok(Some(FinishIntent {
                     notes: wish.notes.clone().or(intent.notes.clone()),
@@ -192,12 +192,12 @@ async fn intend(
     }
     let replace = wish.force;
     if wish.disposition == Disposition::Kept {
-        let outcome = kept(store, scene, wish);
+        let outcome = kept(store, context, wish);
         store.apply(Event::FinishRecorded { outcome, replace })?;
         store.commit().await?;
         return Ok(None);
     }
-    let act = choose(io, store, wish, scene).await?;
+    let act = choose(io, store, wish, context).await?;
     store.apply(Event::FinishIntended { act, notes: wish.notes.clone(), replace })?;
     store.commit().await?;
     Ok(store.run().finish_intent.clone())
@@ -208,7 +208,7 @@ async fn choose(
     io: &Io,
     store: &Store,
     wish: &Wish,
-    scene: Option<&Scene>,
+    context: Option<&FinishContext>,
 ) -> Result<FinishAct, CommandError> {
     let mut rehearsal = store.run().clone();
     let act = wish.rehearsed();
@@ -216,22 +216,22 @@ async fn choose(
     if let Some(objection) = wish.objection() {
         return Err(objection);
     }
-    let Some(scene) = scene else { return Err(plan::no_branch(store.run())) };
+    let Some(context) = context else { return Err(plan::no_branch(store.run())) };
     let run = store.run();
-    let target = scene.target(io, run, wish.target.as_deref()).await?;
-    let act = plan::plan(run, scene, wish, target.as_ref())?;
+    let target = context.target(io, run, wish.target.as_deref()).await?;
+    let act = plan::plan(run, context, wish, target.as_ref())?;
     Ok(match act {
         FinishAct::Discard { .. } => act,
         FinishAct::Merge { target: name, .. } => {
             let target = target.as_ref().expect("a merge has a target");
             // First: whatever was taken in since has to be verified, too.
-            if let Some(objection) = verified::moved_target(io, run, scene, target).await? {
+            if let Some(objection) = verified::moved_target(io, run, context, target).await? {
                 return Err(objection);
             }
-            FinishAct::Merge { commit: settle_work(io, store, scene, wish).await?, target: name }
+            FinishAct::Merge { commit: settle_work(io, store, context, wish).await?, target: name }
         }
         FinishAct::Publish { remote, pull_request, .. } => FinishAct::Publish {
-            commit: settle_work(io, store, scene, wish).await?,
+            commit: settle_work(io, store, context, wish).await?,
             remote,
             pull_request,
         },
@@ -242,19 +242,19 @@ async fn choose(
 async fn settle_work(
     io: &Io,
     store: &Store,
-    scene: &Scene,
+    context: &FinishContext,
     wish: &Wish,
 ) -> Result<String, CommandError> {
-    let how = wish.commit.unwrap_or(store.run().terms.commit);
-    verified::settle(io, store, scene, how, wish.message.as_deref()).await
+    let how = wish.commit.unwrap_or(store.run().settings.commit);
+    verified::settle(io, store, context, how, wish.message.as_deref()).await
 }
 
-fn kept(store: &Store, scene: Option<&Scene>, wish: &Wish) -> FinishOutcome {
+fn kept(store: &Store, context: Option<&FinishContext>, wish: &Wish) -> FinishOutcome {
     FinishOutcome {
         target_branch: wish.target.clone(),
         pr_url: wish.pr_url.clone(),
         branch_action: store.run().place.branch.as_ref().map(|_| "kept".to_owned()),
-        worktree_action: scene.and_then(|s| s.worktree.as_ref()).map(|_| "kept".to_owned()),
+        worktree_action: context.and_then(|s| s.worktree.as_ref()).map(|_| "kept".to_owned()),
         notes: wish.notes.clone(),
         ..FinishOutcome::new(Disposition::Kept)
     }

@@ -16,7 +16,7 @@ use onloop_engine::run::step_line::say_step;
 use onloop_engine::state::store::{CHANGED_SINCE, Store};
 use onloop_engine::terminal::ask::{self, Consulted};
 use onloop_run::{
-    BlockReason, Decider, Door, Event, GateDecision, Mode, Next, Question, Refusal, Run,
+    BlockReason, Decider, DecisionChannel, Event, GateDecision, Mode, Next, Question, Refusal, Run,
     StepStatus, approval_line,
 };
 use onloop_syntax::text;
@@ -95,9 +95,11 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
         demand_unchanged(&mut store, seen)?;
     }
     // An editor says of itself that it is one; what it calls is this verb.
-    let door = io.env("ONLOOP_DOOR").and_then(|door| door.parse().ok());
-    let door = door.filter(|door| *door == Door::Editor).unwrap_or(Door::Command);
-    decide_in(io, &mut store, args, door).await
+    let channel = io.env("ONLOOP_DOOR").and_then(|channel| channel.parse().ok());
+    let channel = channel
+        .filter(|channel| *channel == DecisionChannel::Editor)
+        .unwrap_or(DecisionChannel::Command);
+    decide_in(io, &mut store, args, channel).await
 }
 
 /// Refuses a decision about a record that is not what the person has seen.
@@ -115,7 +117,7 @@ async fn decide_in(
     io: &Io,
     store: &mut Store,
     args: &GateArgs,
-    door: Door,
+    channel: DecisionChannel,
 ) -> Result<(), CommandError> {
     let mode = match args.mode {
         ModeWord::Auto => Mode::Auto,
@@ -123,7 +125,7 @@ async fn decide_in(
     };
     let decision = args.decision.decision();
     let by = match mode {
-        Mode::Human => Some(decider(io, door)),
+        Mode::Human => Some(decider(io, channel)),
         Mode::Auto => None,
     };
     if args.redo {
@@ -170,7 +172,7 @@ async fn record(
     };
     change_by(io, store, event, by).await?;
     if let Some(reason) = approves_itself.filter(|_| decision == GateDecision::Approved) {
-        io.note(approval_line(step, reason, store.run().terms.risk)).await;
+        io.note(approval_line(step, reason, store.run().settings.risk)).await;
     }
     // What another process recorded in between may have made a review of what was a gate.
     let decided = store.run().events.iter().rfind(|entry| entry.event == "gate_decided");
@@ -203,7 +205,7 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
             let word = decision.as_str();
             io.note(format!("An agent proposes that step {step} is {word}.")).await;
             match ask::person(io, &store, &question).await {
-                Consulted::Decided(event) => (event, Some(decider(io, Door::Mcp))),
+                Consulted::Decided(event) => (event, Some(decider(io, DecisionChannel::Mcp))),
                 Consulted::Nobody => {
                     let id = &store.run().id;
                     let gate = |word: &str| format!("onloop gate {step} {word} --run-id {id}");

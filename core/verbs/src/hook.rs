@@ -89,18 +89,18 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
             let timeout_ms =
                 args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
             // A run waits by itself for the agent that it has started.
-            if turn::HookDoor::of(io, args.policy.as_deref()).is_some() {
+            if turn::TurnPolicyFile::of(io, args.policy.as_deref()).is_some() {
                 return Ok(Exit::Done);
             }
-            let scene = Scene::new(io, host, input, timeout_ms, None).await;
-            return Ok(passing::failed(&scene, &failure).await);
+            let context = HookContext::new(io, host, input, timeout_ms, None).await;
+            return Ok(passing::failed(&context, &failure).await);
         }
         Ok(input) => {
             let form = input.event.answer_form();
             let timeout_ms =
                 args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
-            let answer = match turn::HookDoor::of(io, args.policy.as_deref()) {
-                Some(door) => turn::respond(io, host, input, timeout_ms, &door).await,
+            let answer = match turn::TurnPolicyFile::of(io, args.policy.as_deref()) {
+                Some(channel) => turn::respond(io, host, input, timeout_ms, &channel).await,
                 None => respond(io, host, input, timeout_ms, args.loop_limit).await,
             };
             host.write(form, &answer)
@@ -131,7 +131,7 @@ async fn unknown(io: &Io, name: &str, input: &[u8]) -> Result<Exit, CommandError
 }
 
 /// One event with everything that every answer needs.
-struct Scene {
+struct HookContext {
     io: Io,
     host: Host,
     session: Option<SessionId>,
@@ -167,46 +167,47 @@ async fn respond(
         return HookAnswer::Nothing;
     }
     let event = input.event.clone();
-    let scene = Scene { loop_limit, ..Scene::new(io, host, input, timeout_ms, None).await };
+    let context =
+        HookContext { loop_limit, ..HookContext::new(io, host, input, timeout_ms, None).await };
     // Not before every call of a tool.
-    if let (Some(why), HookEvent::Prompt { .. }) = (&scene.loaded.planted, &event) {
+    if let (Some(why), HookEvent::Prompt { .. }) = (&context.loaded.planted, &event) {
         io.note(format!("onloop: {why}")).await;
     }
-    if !scene.loaded.config.enabled {
+    if !context.loaded.config.enabled {
         return HookAnswer::Nothing;
     }
     let form = event.answer_form();
     let answer = match event {
-        HookEvent::ToolCall(call) => judge::tool_call(&scene, &call).await,
-        HookEvent::PermissionRequest(call) => judge::permission_request(&scene, &call).await,
+        HookEvent::ToolCall(call) => judge::tool_call(&context, &call).await,
+        HookEvent::PermissionRequest(call) => judge::permission_request(&context, &call).await,
         // An agent that we asked for an opinion, or that a run started, is not continued by a hook.
         HookEvent::Prompt { .. }
         | HookEvent::ToolDone { .. }
         | HookEvent::Stop(_)
         | HookEvent::Compacted
-            if scene.is_inner() =>
+            if context.is_inner() =>
         {
             return HookAnswer::Nothing;
         }
         HookEvent::Prompt { text, id, typed } => {
-            prompt::submitted(&scene, &text, id.as_deref(), typed).await
+            prompt::submitted(&context, &text, id.as_deref(), typed).await
         }
-        HookEvent::ToolDone { call, output } => capture::tool_done(&scene, &call, &output).await,
-        HookEvent::Stop(stop) => stop::stopped(&scene, &stop).await,
-        HookEvent::Compacted => compacted::compacted(&scene).await,
+        HookEvent::ToolDone { call, output } => capture::tool_done(&context, &call, &output).await,
+        HookEvent::Stop(stop) => stop::stopped(&context, &stop).await,
+        HookEvent::Compacted => compacted::compacted(&context).await,
         HookEvent::StopFailed(_) | HookEvent::Other => HookAnswer::Nothing,
     };
-    mistakes::told(&scene, form, answer).await
+    mistakes::told(&context, form, answer).await
 }
 
-impl Scene {
+impl HookContext {
     async fn new(
         io: &Io,
         host: Host,
         input: HookInput,
         timeout_ms: u64,
         rules: Option<&GivenRules>,
-    ) -> Scene {
+    ) -> HookContext {
         let start = io.start().cwd.as_str();
         let cwd = input.cwd.filter(|cwd| cwd.starts_with('/')).unwrap_or_else(|| start.to_owned());
         // The agent may be in any folder now; what counts is where it was started.
@@ -222,7 +223,7 @@ impl Scene {
             Some(rules) => config::given(io, &project, rules),
             None => config::load(io, &project).await,
         };
-        Scene {
+        HookContext {
             io: io.clone(),
             host,
             session: input.session.as_deref().and_then(SessionId::new),

@@ -65,7 +65,7 @@ pub use receipt::{
 pub use replay::{ReplayArgs, replay};
 pub use report::{ReportArgs, report};
 pub use resume::{Interrupted, ResumeArgs, resume};
-pub use run::{ConductedOn, RunArgs, no_fleet, run};
+pub use run::{RunArgs, RunsOn, no_fleet, run};
 pub use schema::{SchemaArgs, schema};
 pub use session::{
     SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done,

@@ -4,7 +4,7 @@ use onloop_documents::permission as document;
 use onloop_documents::permission::{BatchError, BatchLine, LineFault, TrustList};
 use onloop_effect::{Durability, Exit, Expect, Failure, FailureKind, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::state::config::{self, PROJECT_FILE, find_upwards, trust_path};
+use onloop_engine::state::config::{self, PROJECT_FILE, find_in_ancestors, trust_path};
 use onloop_engine::{git::checkout, git::known_to_git, git::links, session::workspace};
 use onloop_permission::{Call, CallingSession, Context, Decision, decide, explain};
 use onloop_syntax::limits;
@@ -173,7 +173,7 @@ pub async fn trust(io: &Io, args: &TrustArgs) -> Result<Exit, CommandError> {
 }
 
 async fn record_trust(io: &Io, revoke: bool) -> Result<String, CommandError> {
-    let Some((path, bytes)) = find_upwards(io, &io.start().cwd, PROJECT_FILE).await? else {
+    let Some((path, bytes)) = find_in_ancestors(io, &io.start().cwd, PROJECT_FILE).await? else {
         return Err(CommandError::usage(format!(
             "there is no `{PROJECT_FILE}` in this folder or above it"
         )));

@@ -3,7 +3,7 @@
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::run::start::run_workflow;
-pub use onloop_engine::run::start::{ConductedOn, RunArgs, no_fleet};
+pub use onloop_engine::run::start::{RunArgs, RunsOn, no_fleet};
 
 /// `onloop run`.
 ///

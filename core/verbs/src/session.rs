@@ -7,7 +7,7 @@ use onloop_documents::session as document;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::notify;
-use onloop_engine::notify::session::Whereabouts;
+use onloop_engine::notify::session::NotificationContext;
 use onloop_engine::run::instruction::instruction;
 use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
 use onloop_engine::state::config;
@@ -225,7 +225,8 @@ async fn end(
     }
     io.note(format!("Session {id} is {}; it is not continued any more", ending.as_str())).await;
     let resume = format!("the chat of session {id}");
-    let place = Whereabouts { folder: &io.start().cwd, resume: &resume, time_left_ms: None };
+    let place =
+        NotificationContext { folder: &io.start().cwd, resume: &resume, time_left_ms: None };
     notify::session::tell(io, &config, sessions, id, place).await?;
     Ok(Exit::Done)
 }

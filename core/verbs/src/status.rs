@@ -107,7 +107,7 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
     let interrupted = is_interrupted(io, &store).await;
     let run = store.run();
     let status = if interrupted { "interrupted" } else { run.status.as_str() };
-    let mut out = format!("{}: {status}\n  {}\n\n", run.id, text::one_line(&run.terms.intent));
+    let mut out = format!("{}: {status}\n  {}\n\n", run.id, text::one_line(&run.settings.intent));
     out += &step_list(run);
     out.push('\n');
     if !interrupted {
@@ -167,9 +167,9 @@ fn entry(found: &Found) -> String {
         Ok(run) => run,
         Err(error) => return format!("✗ {}\n    {error}\n", found.id),
     };
-    let (mark, status) = match (found.is_foreign(), run.is_over()) {
+    let (mark, status) = match (found.is_untrusted(), run.is_over()) {
         (true, _) => {
-            ("?", format!("foreign (says {}; `onloop adopt {}`)", run.status.as_str(), run.id))
+            ("?", format!("untrusted (says {}; `onloop adopt {}`)", run.status.as_str(), run.id))
         }
         (false, true) => ("✓", found.status().to_owned()),
         (false, false) if found.interrupted => {

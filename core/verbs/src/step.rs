@@ -16,7 +16,9 @@ use onloop_engine::run::setup::{self, Readiness};
 use onloop_engine::run::step_line::say_step;
 use onloop_engine::sandbox::run::Confining;
 use onloop_engine::state::store::Store;
-use onloop_run::{BlockReason, Door, Event, Refusal, RunStatus, StepStatus, checked_lines};
+use onloop_run::{
+    BlockReason, DecisionChannel, Event, Refusal, RunStatus, StepStatus, checked_lines,
+};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -97,7 +99,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
         }
         StepAction::Reopen => {
             let event = Event::StepReopened { step: number, reason };
-            change_by(io, &mut store, event, Some(decider(io, Door::Command))).await?;
+            change_by(io, &mut store, event, Some(decider(io, DecisionChannel::Command))).await?;
             let options = remembered_options(io, store.paths()).await;
             let command = resume_command(store.run(), &options);
             say_step(io, store.run(), number, &format!("reopened step {number}"), args.json).await;
@@ -141,7 +143,7 @@ async fn verify(
     let verified = verify_alone(io, store, number).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     verified?;
-    for line in store.run().remark_lines(Some(number)) {
+    for line in store.run().warning_lines(Some(number)) {
         io.note(format!("⚠ {line}")).await;
     }
     let record = store.run().step(number).expect("it was just verified");

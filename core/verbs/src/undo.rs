@@ -9,7 +9,7 @@ use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::drive_alone;
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::state::store::Store;
-use onloop_run::{Checkpoint, Door, Event};
+use onloop_run::{Checkpoint, DecisionChannel, Event};
 
 /// Arguments of `onloop undo`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -62,7 +62,7 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
     };
     io.git(request).await?;
     let (id, to) = (store.run().id.clone(), target.moment.name());
-    let by = Some(decider(io, Door::Command));
+    let by = Some(decider(io, DecisionChannel::Command));
     change_by(io, store, Event::WorkRestored { to: to.clone() }, by).await?;
     // The boxes went back with everything else; what is done is in the record.
     if let Some(warning) = store.repair_boxes().await.warning {

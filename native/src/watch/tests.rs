@@ -4,7 +4,7 @@ use std::path::Path;
 
 use onloop_core::documents::board::{
     Board, CallCard, CheckView, Choice, FactsView, LoggedLine, RunCard, RunState, RunView, SCHEMA,
-    SessionCard, SessionStanding, StepView, WorkerCard,
+    SessionCard, SessionStatus, StepView, WorkerCard,
 };
 use onloop_core::effect::Redaction;
 use onloop_core::time::Timestamp;
@@ -70,7 +70,7 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
         result: "passed",
         reason: None,
         took_ms: Some(1200),
-        remarks: Vec::new(),
+        warnings: Vec::new(),
     };
     let step = |number: u32, symbol, status| StepView {
         number,
@@ -151,7 +151,7 @@ fn fifty() -> Model {
         id: "4f0c1f0e".to_owned(),
         folder: "/srv/shop".to_owned(),
         status: "open".to_owned(),
-        standing: SessionStanding::Working,
+        standing: SessionStatus::Working,
         now: String::new(),
         workflow: "issue-to-impl".to_owned(),
         goal: "issue-to-impl".to_owned(),
@@ -172,7 +172,7 @@ fn fifty() -> Model {
     });
     let mut waits = board.sessions[0].clone();
     waits.id = "5a1d2b3c".to_owned();
-    waits.standing = SessionStanding::Waits;
+    waits.standing = SessionStatus::Waits;
     waits.now = "its agent asks something".to_owned();
     board.sessions.push(waits);
     board.calls.push(CallCard {
@@ -290,7 +290,7 @@ fn what_needs_a_person_stands_first() {
 
 #[test]
 fn nothing_secret_is_drawn() {
-    let said = format!("it says {SECRET} to everybody who asks for it at the door");
+    let said = format!("it says {SECRET} to everybody who asks for it at the channel");
     let mut run = gated();
     (run.now, run.intent, run.step_name) = (said.clone(), said.clone(), said.clone());
     let mut list = Model::new(board(vec![run.clone()]), None);

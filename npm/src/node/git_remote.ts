@@ -47,9 +47,9 @@ export async function refusedByHook(
   const words = ["rev-parse", "--path-format=absolute", "--git-path", "hooks/pre-push"];
   const hook = line((await git.askWithHooks(cwd, words)).stdout);
   if (!existsSync(hook)) return undefined;
-  const theirs = said.filter((text) => !isOwn(text)).slice(0, REMARKS);
-  const remarks = theirs.map((text) => `\n${text}`).join("");
-  return new Failure("denied", `the hook \`${hook}\` refused it${remarks}`);
+  const theirs = said.filter((text) => !isOwn(text)).slice(0, WARNINGS);
+  const warnings = theirs.map((text) => `\n${text}`).join("");
+  return new Failure("denied", `the hook \`${hook}\` refused it${warnings}`);
 }
 
 /** Git would take the name of a remote that is not there for a folder. */
@@ -64,7 +64,7 @@ export async function demandRemote(git: GitProgram, cwd: string, remote: string)
 }
 
 /** Most lines of what the other side has to say that are passed on. */
-const REMARKS = 10;
+const WARNINGS = 10;
 
 /**
  * Why a branch is not in the other repository. Git says one line for each branch: a flag, the
@@ -86,7 +86,7 @@ function unpushed(remote: string, branch: string, answer: Answer): Failure {
     if (reason === "shallow update not allowed") {
       message += "; this clone is shallow: git fetch --unshallow brings what is missing";
     }
-    return new Failure("denied", message + theirRemarks(remote, answer));
+    return new Failure("denied", message + theirWarnings(remote, answer));
   }
   return unanswered(remote, answer);
 }
@@ -99,21 +99,21 @@ export function unpushedRefs(remote: string, answer: Answer): Failure {
     text.startsWith("!") && !text.endsWith("(atomic push failed)");
   const verdict = verdicts.find(says);
   if (verdict === undefined) return unanswered(remote, answer);
-  const remarks = theirRemarks(remote, answer);
+  const warnings = theirWarnings(remote, answer);
   // A lock is in the way of every later push.
   const reason = lockIn(answer.stderr)?.message ?? verdict.split("\t").at(-1) ?? "";
-  return new Failure("denied", `\`${remote}\` did not take it: ${reason}${remarks}`);
+  return new Failure("denied", `\`${remote}\` did not take it: ${reason}${warnings}`);
 }
 
 /** What the other side has to say. */
-function theirRemarks(remote: string, answer: Answer): string {
+function theirWarnings(remote: string, answer: Answer): string {
   const theirs = answer.stderr
     .split("\n")
     .filter((text) => text.startsWith("remote: "))
     .map((text) => text.slice("remote: ".length).trimEnd())
     .filter((text) => text !== "");
   return theirs
-    .slice(0, REMARKS)
+    .slice(0, WARNINGS)
     .map((text) => `\n${remote}: ${text}`)
     .join("");
 }

@@ -70,7 +70,7 @@ const TABLE = `## Task Status
 `;
 
 export const SCENARIOS = {
-  "a run on paper": [
+  "a run in a simulation": [
     { [WF]: STEPS.replace("risk_level: low\n", "risk_level: low\nsetup: [npm ci]\nmax_tokens: 9\n") },
     ["run", WF, "--agent", "script", "--simulate"],
     ["run", WF, "--agent", "script", "--simulate", "--json", "--review", "claude"],

@@ -77,7 +77,7 @@ export class Commands {
 
 /** What to do about an unfinished run of the same file; undefined: nothing at all. */
 async function anewOrOn(runs: Run[]): Promise<string[] | undefined> {
-  const unfinished = runs.filter((run) => !isOver(run) && !["unreadable", "foreign"].includes(run.entry.status));
+  const unfinished = runs.filter((run) => !isOver(run) && !["unreadable", "untrusted"].includes(run.entry.status));
   if (unfinished.length === 0) return [];
   const resume = unfinished.filter(isResumable).map((run) => ({
     ...choice(run),

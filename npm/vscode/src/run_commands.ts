@@ -119,7 +119,7 @@ export class RunCommands {
 
   /** A record that came with a clone: what it would run is shown first. */
   async #adopt(about: About): Promise<number | undefined> {
-    const found = await this.#choose(about, "foreign", "Adopt which run?");
+    const found = await this.#choose(about, "untrusted", "Adopt which run?");
     if (found === undefined) return undefined;
     const { run, folder } = found;
     const id = run.entry.run_id;

@@ -5,7 +5,7 @@ export interface RunEntry {
   run_id: string;
   /**
    * `running`, `interrupted`, `paused`, `blocked`, `ready_to_finish`, `completed`, `abandoned`,
-   * `foreign` or `unreadable`.
+   * `untrusted` or `unreadable`.
    */
   status: string;
   error?: string;
@@ -58,7 +58,7 @@ export interface Run {
 
 const OVER = new Set(["completed", "ready_to_finish", "abandoned"]);
 /** Nothing is known of these but that they are there. */
-const CLOSED = new Set(["unreadable", "foreign"]);
+const CLOSED = new Set(["unreadable", "untrusted"]);
 
 export function isOver({ entry }: Run): boolean {
   return OVER.has(entry.status) || entry.outcome === "discarded";
@@ -140,7 +140,7 @@ export function describe(run: Run): string {
   if (gate !== undefined) return `waits for you at step ${gate}`;
   if (isOver(run)) return outcome == null ? status : `${status}, ${outcome}`;
   const word = status.replaceAll("_", " ");
-  return status === "foreign" ? "from elsewhere; adopt it first" : `${word}, step ${step}/${steps}`;
+  return status === "untrusted" ? "from elsewhere; adopt it first" : `${word}, step ${step}/${steps}`;
 }
 
 /** Name of the symbol for a run, and of its colour. */
@@ -160,7 +160,7 @@ export function icon(run: Run): { name: string; colour?: string } {
       return { name: "pass-filled", colour: "testing.iconPassed" };
     case "abandoned":
       return { name: "circle-slash" };
-    case "foreign":
+    case "untrusted":
       return { name: "question" };
     default:
       return { name: "warning", colour: "list.warningForeground" };
@@ -178,7 +178,7 @@ export function context(run: Run, pid: number): string {
   add("blocked", entry.status === "blocked" && !isOver(run) && !isDriven(run));
   add("finishable", isFinishable(run));
   add("readable", !CLOSED.has(entry.status));
-  add("foreign", entry.status === "foreign");
+  add("untrusted", entry.status === "untrusted");
   add("open", !isOver(run) && !CLOSED.has(entry.status) && !isDriven(run));
   add("worktree", entry.worktree_path != null && entry.outcome !== "merged" && entry.outcome !== "discarded");
   return words.join(" ");

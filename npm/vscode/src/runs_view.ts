@@ -38,7 +38,7 @@ export class RunsTree implements vscode.TreeDataProvider<Row> {
 
 function runItem(run: Run): vscode.TreeItem {
   const { entry } = run;
-  const readable = !["unreadable", "foreign"].includes(entry.status);
+  const readable = !["unreadable", "untrusted"].includes(entry.status);
   const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(label(run), !readable ? None : waitsForPerson(run) ? Expanded : Collapsed);
   item.id = entry.run_id;

@@ -77,7 +77,7 @@ function newestRuns(runs: readonly Run[]): Map<string, Run> {
   const found = new Map<string, Run>();
   for (const file of files) {
     if (file === undefined) continue;
-    const own = runsOf([...runs], file).filter(({ entry }) => !["unreadable", "foreign"].includes(entry.status));
+    const own = runsOf([...runs], file).filter(({ entry }) => !["unreadable", "untrusted"].includes(entry.status));
     const newest = own.find((run) => !isOver(run)) ?? own[0];
     if (newest !== undefined) found.set(file, newest);
   }

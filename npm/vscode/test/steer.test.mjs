@@ -77,7 +77,7 @@ test("what can be done with a run depends on who works on it", () => {
     [run({ status: "completed", branch: "b", outcome: "merged", worktree_path: "/t" }), "run readable"],
     [run({ status: "completed", branch: "b", outcome: "kept" }), "run finishable readable"],
     [run({ status: "completed" }), "run readable"],
-    [run({ status: "foreign" }), "run foreign"],
+    [run({ status: "untrusted" }), "run untrusted"],
     [run({ status: "unreadable", error: "e" }), "run"],
   ];
   for (const [one, words] of table) assert.equal(runs.context(one, PID), words, JSON.stringify(one));

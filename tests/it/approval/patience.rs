@@ -75,8 +75,8 @@ fn question(
     })
 }
 
-fn diary(host: &SimHost) -> Vec<String> {
-    let text = host.disk.text("/state/diary.jsonl");
+fn audit_log(host: &SimHost) -> Vec<String> {
+    let text = host.disk.text("/state/audit.jsonl");
     let words = |line: &str| {
         let entry: serde_json::Value = serde_json::from_str(line).expect("an entry");
         format!("{}: {}", entry["event"].as_str().unwrap(), entry["text"].as_str().unwrap())
@@ -94,17 +94,17 @@ fn an_outage_does_not_end_an_hours_wait() {
     let (mut host, chat) = machine(down, Some((50, "allow")));
     let began = host.now();
     let Some(Resolution::Allow(by)) = ask(&mut host, 2 * HOUR_MS, false) else {
-        panic!("{:?}", diary(&host));
+        panic!("{:?}", audit_log(&host));
     };
     assert_eq!(by.to_string(), "person Ann Lee");
     assert!(host.now().millis_since(began) >= 50 * MINUTE_MS);
     assert_eq!(chat.borrow().messages.len(), 1);
     assert!(chat.borrow().messages[0].text.ends_with("<b>✅ Allowed</b>"));
-    let diary = diary(&host);
-    assert_eq!(diary[0], "outage: the chat is not reached: no answer from the chat");
-    assert!(diary[1].starts_with("restored: the chat is back after 3"), "{diary:?}");
-    assert_eq!(diary[2], "outage: the chat is not reached: Telegram refused with status 502");
-    assert_eq!(diary.len(), 4, "{diary:?}");
+    let audit_log = audit_log(&host);
+    assert_eq!(audit_log[0], "outage: the chat is not reached: no answer from the chat");
+    assert!(audit_log[1].starts_with("restored: the chat is back after 3"), "{audit_log:?}");
+    assert_eq!(audit_log[2], "outage: the chat is not reached: Telegram refused with status 502");
+    assert_eq!(audit_log.len(), 4, "{audit_log:?}");
     // Pauses grow: an outage of half an hour is not asked about four hundred times.
     let polls = host.requests.iter().filter(
         |request| matches!(request, Request::Http(spec) if spec.url.ends_with("getUpdates")),
@@ -141,7 +141,7 @@ fn what_cannot_get_better_ends_the_wait_and_is_named() {
                 format!("asking through Telegram: Telegram refused with status {status}: {why}");
             assert_eq!(said, Some(Resolution::NoAnswer(expected)), "{method}");
             assert!(host.now().millis_since(began) < MINUTE_MS);
-            assert!(diary(&host)[0].starts_with("outage: the chat is given up: "));
+            assert!(audit_log(&host)[0].starts_with("outage: the chat is given up: "));
         }
     }
 }

@@ -45,22 +45,22 @@ fn whoever_decides_at_a_gate_hears_of_checks_that_were_changed_before() {
     let status = workspace.onloop(&["status", &id, "--json"]).expect_exit(0).stdout;
     let status: Value = serde_json::from_str(&status).expect("JSON");
     let facts = status["asks"].to_string();
-    let remark = "⚠ Step 1, check 1: ci/check.sh, which it names, was changed in step 1 (+1 -2)";
-    assert!(facts.contains(remark), "{facts}");
+    let warning = "⚠ Step 1, check 1: ci/check.sh, which it names, was changed in step 1 (+1 -2)";
+    assert!(facts.contains(warning), "{facts}");
 }
 
 #[test]
-fn a_check_that_the_run_has_changed_passes_with_a_remark() {
+fn a_check_that_the_run_has_changed_passes_with_a_warning() {
     let steps = [
         ("false", "sh ci/check.sh", "echo done > done.txt"),
         ("false", "sh ci/check.sh && test -f new.sh", "echo exit 0 > ci/check.sh; touch new.sh"),
     ];
     let workspace = repository(&workflow("risk_level: low\n", &steps));
     let said = workspace.onloop(&["run", "--agent", "script"]).expect_exit(0).stderr;
-    let remark = "ci/check.sh, which it names, was changed in step 2 (+1 -2)";
-    assert!(said.contains(&format!("\n    ⚠ Step 2, check 1: {remark}\n")), "{said}");
+    let warning = "ci/check.sh, which it names, was changed in step 2 (+1 -2)";
+    assert!(said.contains(&format!("\n    ⚠ Step 2, check 1: {warning}\n")), "{said}");
     // Step 1 passed with the script as it was; when its check was repeated it was another.
-    assert!(said.contains(&format!("\n    ⚠ Step 1, check 1: {remark}\n")), "{said}");
+    assert!(said.contains(&format!("\n    ⚠ Step 1, check 1: {warning}\n")), "{said}");
     let expected = json!([{
         "kind": "check_changed",
         "path": "ci/check.sh",
@@ -68,19 +68,19 @@ fn a_check_that_the_run_has_changed_passes_with_a_remark() {
         "added": 1,
         "removed": 2,
         "check": 1,
-        "text": remark,
+        "text": warning,
     }]);
     let summary = summary(&workspace);
-    assert_eq!(summary["steps"][0]["remarks"], expected);
-    assert_eq!(summary["steps"][1]["remarks"], expected);
+    assert_eq!(summary["steps"][0]["warnings"], expected);
+    assert_eq!(summary["steps"][1]["warnings"], expected);
     let id = summary["run_id"].as_str().unwrap();
     let receipt = workspace.onloop(&["receipt", id, "--json"]).expect_exit(0).stdout;
     let receipt: Value = serde_json::from_str(&receipt).unwrap();
-    assert_eq!(receipt["evidence"][1]["remarks"], expected);
+    assert_eq!(receipt["evidence"][1]["warnings"], expected);
     let report = workspace.onloop(&["report", id]).expect_exit(0).stdout;
-    let line = format!("⚠ Step 2, check 1: {}\n", remark.replace('_', "\\_"));
+    let line = format!("⚠ Step 2, check 1: {}\n", warning.replace('_', "\\_"));
     assert!(report.contains(&line), "{report}");
-    assert!(report.contains(&format!("  - ⚠ {remark}\n")), "{report}");
+    assert!(report.contains(&format!("  - ⚠ {warning}\n")), "{report}");
 }
 
 #[test]
@@ -92,9 +92,9 @@ fn what_a_script_reads_in_counts_and_what_the_step_begins_does_not() {
     let workspace = repository(&workflow("risk_level: low\n", &steps));
     workspace.onloop(&["run", "--agent", "script"]).expect_exit(0);
     let summary = summary(&workspace);
-    assert_eq!(summary["steps"][0]["remarks"][0]["path"], "ci/lib.sh");
-    assert_eq!(summary["steps"][0]["remarks"][0]["steps"], json!([1]));
-    assert_eq!(summary["steps"][1]["remarks"], json!([]));
+    assert_eq!(summary["steps"][0]["warnings"][0]["path"], "ci/lib.sh");
+    assert_eq!(summary["steps"][0]["warnings"][0]["steps"], json!([1]));
+    assert_eq!(summary["steps"][1]["warnings"], json!([]));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_protected_file_is_brought_back_and_the_attempt_fails() {
     assert_eq!(text("turn.txt"), "turn 2\n");
     let summary = summary(&workspace);
     assert_eq!(summary["steps"][0]["attempts"], 2);
-    assert_eq!(summary["steps"][0]["remarks"], json!([]));
+    assert_eq!(summary["steps"][0]["warnings"], json!([]));
     let id = summary["run_id"].as_str().unwrap();
     // What it wrote is not lost.
     let kept = format!("refs/onloop/{id}/1-1:ci/check.sh");
@@ -193,15 +193,15 @@ fn what_a_program_takes_its_rules_from_counts_though_no_line_names_it() {
         // One that counts before the other.
         ("printf 'test:\\n\\ttrue\\n' > GNUmakefile", "GNUmakefile"),
         ("git mv Makefile old && printf 'test:\\n\\ttrue\\n' > makefile", "makefile"),
-        // What the rules run has a remark; at high risk that is for `protect` to name.
+        // What the rules run has a warning; at high risk that is for `protect` to name.
         ("echo exit 0 > ci/check.sh", "ci/check.sh"),
     ] {
         let script = format!("echo done > done.txt\n{script}");
         let (workspace, run) = made("low", &script, makefile);
         run.expect_exit(0);
-        let remarks = &summary(&workspace)["steps"][0]["remarks"];
-        let paths = remarks.as_array().expect("a list").iter().filter_map(|r| r["path"].as_str());
-        assert!(paths.into_iter().any(|found| found == path), "{script}: {remarks}");
+        let warnings = &summary(&workspace)["steps"][0]["warnings"];
+        let paths = warnings.as_array().expect("a list").iter().filter_map(|r| r["path"].as_str());
+        assert!(paths.into_iter().any(|found| found == path), "{script}: {warnings}");
         if path != "ci/check.sh" {
             let said = made("high", &script, makefile).1.expect_exit(1).stderr;
             assert!(said.contains(" protected"), "{script}: {said}");
@@ -211,6 +211,6 @@ fn what_a_program_takes_its_rules_from_counts_though_no_line_names_it() {
     for risk in ["low", "high"] {
         let (workspace, run) = made(risk, "printf 'test:\\n\\ttrue\\n' > Makefile", None);
         run.expect_exit(0);
-        assert_eq!(summary(&workspace)["steps"][0]["remarks"], json!([]), "{risk}");
+        assert_eq!(summary(&workspace)["steps"][0]["warnings"], json!([]), "{risk}");
     }
 }

@@ -199,7 +199,7 @@ fn completed() -> (Run, Vec<u8>) {
         stdout,
         stderr,
         measured: None,
-        remarks: Vec::new(),
+        warnings: Vec::new(),
     };
     for event in [
         Event::StepStarted { step: 1 },

@@ -53,8 +53,11 @@ fn a_limit_is_waited_out_and_the_client_woken() {
     assert!(host.notes().contains("Go on where you were: the goal of `issue-to-impl`"));
     let session = session(&host);
     assert_eq!((&session["continuation_count"], &session["reason"]), (&json!(0), &Value::Null));
-    let diary = host.disk.text("/state/diary.jsonl");
-    assert!(diary.contains("waits until") && diary.contains("goes on after 1h"), "{diary}");
+    let audit_log = host.disk.text("/state/audit.jsonl");
+    assert!(
+        audit_log.contains("waits until") && audit_log.contains("goes on after 1h"),
+        "{audit_log}"
+    );
     assert!(listed(&mut host).starts_with("→ s1  works\n"));
 }
 
@@ -94,7 +97,7 @@ fn what_does_not_pass_and_what_a_person_has_ended_is_not_waited_for() {
     // A conversation that is no session of ours is left alone.
     let mut host = SimHost::new();
     assert_eq!(hook(&mut host, &failed("rate_limit", LIMIT)), Ended::Exit(Exit::Done));
-    assert!(host.disk.get("/state/diary.jsonl").is_none());
+    assert!(host.disk.get("/state/audit.jsonl").is_none());
 }
 
 #[test]
@@ -141,8 +144,8 @@ fn nobody_wakes_a_client_that_is_gone() {
     assert_eq!(hook(&mut host, &failed("rate_limit", LIMIT)), Ended::Exit(Exit::Done));
     let waited_ms = host.now().millis_since(began);
     assert!((1_800_000..1_860_000).contains(&waited_ms), "{waited_ms}");
-    let diary = host.disk.text("/state/diary.jsonl");
-    assert!(diary.contains("the client has exited; nobody can wake it"), "{diary}");
+    let audit_log = host.disk.text("/state/audit.jsonl");
+    assert!(audit_log.contains("the client has exited; nobody can wake it"), "{audit_log}");
 }
 
 #[test]

@@ -176,14 +176,14 @@ fn many_sessions_are_forgotten_at_once() {
 }
 
 #[test]
-fn the_diary_is_bounded_and_keeps_no_secret() {
+fn the_audit_log_is_bounded_and_keeps_no_secret() {
     let project = shop().with_env("MY_API_TOKEN", "s3cret-value-of-mine");
-    let diary = project.path("../home/.state/onloop/diary.jsonl");
-    std::fs::create_dir_all(diary.parent().unwrap()).unwrap();
-    std::fs::write(&diary, "x".repeat(1024 * 1024) + "\n").unwrap();
+    let audit_log = project.path("../home/.state/onloop/audit.jsonl");
+    std::fs::create_dir_all(audit_log.parent().unwrap()).unwrap();
+    std::fs::write(&audit_log, "x".repeat(1024 * 1024) + "\n").unwrap();
     assert_eq!(super::bash(&project, "rm -rf / s3cret-value-of-mine").0, "deny");
-    let text = std::fs::read_to_string(&diary).unwrap();
+    let text = std::fs::read_to_string(&audit_log).unwrap();
     assert_eq!(text.lines().count(), 1, "it was begun anew");
     assert!(text.contains("\"stage\":\"rule\"") && !text.contains("s3cret"), "{text}");
-    assert!(diary.with_file_name("diary.1.jsonl").exists());
+    assert!(audit_log.with_file_name("audit.1.jsonl").exists());
 }

@@ -166,7 +166,7 @@ fn text(mark: bool, lines: &[(&str, &str)], whole: bool) -> String {
 /// A configuration of somebody else: some of these lines, each of which fits behind the others.
 fn foreign_toml() -> impl Strategy<Value = String> {
     const LINES: &[&str] = &[
-        "# a remark",
+        "# a warning",
         "model = 'o' # mine",
         "dotted.a = \"日本\"",
         "note = \"\"\"\n[mcp_servers.onloop]\n\"\"\"",

@@ -65,7 +65,7 @@ fn a_person_has_a_blocked_step_tried_again_and_tells_its_agent_why() {
     assert!(prompt.contains(&format!("a person has it tried again: {reason}")), "{prompt}");
     let ledger = std::fs::read_to_string(project.kept(&id, "ledger.jsonl")).expect("it is there");
     let line = ledger.lines().find(|line| line.contains("step_reopened")).expect("it is recorded");
-    assert!(line.contains(r#""door":"command""#), "{line}");
+    assert!(line.contains(r#""channel":"command""#), "{line}");
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn repository() -> Workspace {
 }
 
 #[test]
-fn a_run_on_paper_tells_everything_and_changes_nothing() {
+fn a_simulated_run_tells_everything_and_changes_nothing() {
     let project = repository();
     let before = everything(&project.path(".."));
     let run = project.onloop(&["run", FILE, "--agent", "script", "--simulate"]).expect_exit(0);

@@ -42,8 +42,8 @@ fn a_client_that_is_not_logged_in_is_no_failed_attempt() {
     assert_eq!(record["steps"][0]["last_failure"], serde_json::Value::Null);
     let id = record["run_id"].as_str().unwrap();
     project.onloop(&["resume", id, "--agent", "claude"]).expect_exit(3);
-    let forgiven = &project.record()["steps"][0]["forgiven_attempts"];
-    assert_eq!(forgiven, 1, "{}", project.record()["steps"][0]);
+    let uncounted = &project.record()["steps"][0]["uncounted_attempts"];
+    assert_eq!(uncounted, 1, "{}", project.record()["steps"][0]);
 }
 
 #[test]

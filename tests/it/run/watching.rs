@@ -58,7 +58,7 @@ fn a_gate_is_approved_by_keys() {
     let id = project.kept_ids().remove(0);
     let ledger = std::fs::read_to_string(project.kept(&id, "ledger.jsonl")).unwrap();
     let decided = ledger.lines().rfind(|line| line.contains("gate_decided")).unwrap();
-    assert!(decided.contains(r#""door":"terminal""#), "{decided}");
+    assert!(decided.contains(r#""channel":"terminal""#), "{decided}");
 }
 
 #[test]

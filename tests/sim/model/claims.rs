@@ -123,12 +123,12 @@ fn attempts_within_limits(run: &Run) -> Result<(), String> {
     let events = &run.events[adopted.unwrap_or(0)..];
     for record in &run.steps {
         let (step, limit) = (record.step.number, record.limit());
-        let counted = record.attempts.saturating_sub(record.forgiven);
+        let counted = record.attempts.saturating_sub(record.uncounted);
         if counted > limit && events.iter().any(|entry| is_start(entry, step)) {
             return Err(format!("step {step} had {counted} attempts, {limit} are allowed"));
         }
     }
-    // Without anybody continuing the run in between, not even forgiven ones are more.
+    // Without anybody continuing the run in between, not even uncounted ones are more.
     let mut since = BTreeMap::new();
     for entry in events {
         match (entry.event.as_str(), entry.step) {

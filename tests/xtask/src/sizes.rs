@@ -2,8 +2,8 @@
 
 use crate::sources::SourceFile;
 
-/// A file of more lines is remarked upon.
-const REMARK_FILE_LINES: usize = 600;
+/// A file of more lines is warned about.
+const WARNING_FILE_LINES: usize = 600;
 /// A file of more lines is refused.
 const REFUSE_FILE_LINES: usize = 900;
 
@@ -11,7 +11,7 @@ const REFUSE_FILE_LINES: usize = 900;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     /// Worth a second look.
-    pub(crate) remarks: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// Must change.
     pub(crate) faults: Vec<String>,
 }
@@ -23,8 +23,8 @@ pub(crate) fn check(files: &[SourceFile]) -> Found {
         let lines = file.text.lines().count();
         if lines > REFUSE_FILE_LINES {
             found.faults.push(format!("{}: {lines} lines; split it", file.path));
-        } else if lines > REMARK_FILE_LINES {
-            found.remarks.push(format!("{}: {lines} lines", file.path));
+        } else if lines > WARNING_FILE_LINES {
+            found.warnings.push(format!("{}: {lines} lines", file.path));
         }
     }
     found
@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn long_files_are_remarked_upon_and_longer_ones_refused() {
         assert_eq!(found("\n".repeat(600)), Found::default());
-        assert_eq!(found("\n".repeat(601)).remarks, ["a.rs: 601 lines"]);
+        assert_eq!(found("\n".repeat(601)).warnings, ["a.rs: 601 lines"]);
         assert_eq!(found("\n".repeat(900)).faults, [""; 0]);
         assert_eq!(found("\n".repeat(901)).faults, ["a.rs: 901 lines; split it"]);
     }

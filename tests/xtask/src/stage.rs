@@ -166,8 +166,8 @@ fn fmt() -> Result<Tally, Stop> {
 
 fn file_sizes() -> Result<Tally, Stop> {
     let found = sizes::check(&Sources::of_workspace().read("rs")?);
-    for remark in &found.remarks {
-        println!("note: {remark}");
+    for warning in &found.warnings {
+        println!("note: {warning}");
     }
     refuse("files too long", found.faults)
 }

@@ -79,8 +79,8 @@ pub struct CheckView {
     pub reason: Option<String>,
     /// How long it took, in milliseconds.
     pub took_ms: Option<u64>,
-    /// What there is to remark about it.
-    pub remarks: Vec<String>,
+    /// What there is to warn about it.
+    pub warnings: Vec<String>,
 }
 
 /// What is asked of a person, and how it is answered.
@@ -107,7 +107,7 @@ pub struct FactsView {
     pub risk: &'static str,
     /// The checks, in their order.
     pub checks: Vec<CheckView>,
-    /// Remarks on checks of other steps that no person has approved yet.
+    /// Warnings on checks of other steps that no person has approved yet.
     pub earlier: Vec<String>,
     /// How many lines of which file changed, as git says it; empty: none, or nobody knows.
     pub changes: String,
@@ -170,14 +170,14 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
         now: line(&standing.now),
         since: standing.since,
         then: standing.then.as_deref().map(line),
-        intent: line(&run.terms.intent),
+        intent: line(&run.settings.intent),
         folder: text::one_line(&run.place.execution_root),
         branch: run.place.branch.as_deref().map(text::one_line),
         step: number,
         step_name: step.map_or_else(String::new, |record| line(&record.step.name)),
         steps: run.steps.len(),
         done: run.steps.iter().filter(is_done).count(),
-        risk: run.terms.risk.as_str(),
+        risk: run.settings.risk.as_str(),
         started_at: Some(run.started_at),
         changed_at: Some(run.last_update),
         attempts: run.steps.iter().map(|record| u64::from(record.attempts)).sum(),
@@ -295,7 +295,7 @@ pub fn check_view(fact: &CheckFact) -> CheckView {
         result,
         reason: reason.map(|reason| line(reason)).filter(|reason| !reason.is_empty()),
         took_ms: fact.took_ms,
-        remarks: fact.remarks.iter().map(|remark| line(remark)).collect(),
+        warnings: fact.warnings.iter().map(|warning| line(warning)).collect(),
     }
 }
 
@@ -305,7 +305,7 @@ pub fn choice(run: &Run) -> Option<Choice> {
     let Attention::Asks(question) = &attention else { return None };
     let is_gate = matches!(question, Question::Gate { .. } | Question::Review { .. });
     let record = attention.step().and_then(|step| run.step(step));
-    let is_high = is_gate && run.terms.risk == Risk::High;
+    let is_high = is_gate && run.settings.risk == Risk::High;
     Some(Choice {
         step: attention.step(),
         question: line(&run.waits_for(question)),
@@ -327,7 +327,7 @@ pub fn facts(facts: &Facts) -> FactsView {
         action: bounded(&facts.action),
         risk: facts.risk.as_str(),
         checks: facts.checks.iter().map(check_view).collect(),
-        earlier: facts.earlier.iter().map(|remark| line(remark)).collect(),
+        earlier: facts.earlier.iter().map(|warning| line(warning)).collect(),
         changes: bounded(&changes),
         since_step,
         changes_unknown,

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::{LoggedLine, RunCard, line, moment_if};
-use crate::diary::{DiaryEntry, DiaryEvent};
+use crate::audit_log::{AuditEntry, AuditEvent};
 use crate::session_place::SessionPlace;
 use onloop_sessions::handsoff::{Pause, Session, SessionState};
 use onloop_syntax::limits;
@@ -14,7 +14,7 @@ use onloop_syntax::time::Timestamp;
 words! {
     /// How a session stands.
     #[derive(PartialOrd, Ord)]
-    pub enum SessionStanding {
+    pub enum SessionStatus {
         /// A person has to do something.
         Waits = "waits",
         /// Nobody knows: its file cannot be read.
@@ -30,21 +30,21 @@ words! {
     }
 }
 
-impl SessionStanding {
+impl SessionStatus {
     /// Whether a person has to do something before it goes on.
     pub fn needs_person(self) -> bool {
         match self {
-            SessionStanding::Waits => true,
-            SessionStanding::Unreadable
-            | SessionStanding::Limited
-            | SessionStanding::Quiet
-            | SessionStanding::Working
-            | SessionStanding::Ended => false,
+            SessionStatus::Waits => true,
+            SessionStatus::Unreadable
+            | SessionStatus::Limited
+            | SessionStatus::Quiet
+            | SessionStatus::Working
+            | SessionStatus::Ended => false,
         }
     }
 }
 
-impl Serialize for SessionStanding {
+impl Serialize for SessionStatus {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
@@ -60,7 +60,7 @@ pub struct SessionCard {
     /// `open`, `paused`, how it ended, or `unreadable`.
     pub status: String,
     /// How it stands.
-    pub standing: SessionStanding,
+    pub standing: SessionStatus,
     /// Why it stands so, as a clause; empty where that says nothing more.
     pub now: String,
     /// What it works on.
@@ -107,8 +107,8 @@ pub struct SessionFacts<'a> {
     pub links: (Option<&'a str>, Option<&'a str>),
     /// How many of its calls wait for a person.
     pub calls: usize,
-    /// What the diary says of this machine, the oldest first.
-    pub diary: &'a [DiaryEntry],
+    /// What the audit log says of this machine, the oldest first.
+    pub audit_log: &'a [AuditEntry],
     /// The run that it drives.
     pub run: Option<&'a RunCard>,
 }
@@ -121,15 +121,15 @@ pub fn session(
     now: Timestamp,
 ) -> SessionCard {
     let id = session.id.as_str();
-    let own: Vec<&DiaryEntry> =
-        facts.diary.iter().filter(|entry| entry.session.as_deref() == Some(id)).collect();
-    let logged = |entry: &&DiaryEntry| LoggedLine { at: entry.at, text: line(&entry.line()) };
+    let own: Vec<&AuditEntry> =
+        facts.audit_log.iter().filter(|entry| entry.session.as_deref() == Some(id)).collect();
+    let logged = |entry: &&AuditEntry| LoggedLine { at: entry.at, text: line(&entry.line()) };
     let decided: Vec<LoggedLine> = own
         .iter()
-        .filter(|entry| entry.event == DiaryEvent::Decided && entry.by.is_some())
+        .filter(|entry| entry.event == AuditEvent::Decided && entry.by.is_some())
         .map(logged)
         .collect();
-    let skipped = decided.len().saturating_sub(limits::DIARY_SHOWN);
+    let skipped = decided.len().saturating_sub(limits::AUDIT_LOG_SHOWN);
     let last = own.last().map(logged);
     let heard = last.as_ref().map(|last| last.at).max(session.updated_at);
     let (standing, why) = standing(session, facts, heard, now);
@@ -165,7 +165,7 @@ pub fn unreadable_session(id: &str, folder: &str, why: &str) -> SessionCard {
         id: text::one_line(id),
         folder: text::one_line(folder),
         status: "unreadable".to_owned(),
-        standing: SessionStanding::Unreadable,
+        standing: SessionStatus::Unreadable,
         now: line(why),
         workflow: String::new(),
         goal: String::new(),
@@ -192,42 +192,42 @@ fn standing(
     facts: SessionFacts<'_>,
     heard: Option<Timestamp>,
     now: Timestamp,
-) -> (SessionStanding, String) {
+) -> (SessionStatus, String) {
     let reason = session.reason.clone().unwrap_or_default();
     if let SessionState::Ended(ending) = &session.state {
         let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-        return (SessionStanding::Ended, format!("{}{why}", ending.as_str()));
+        return (SessionStatus::Ended, format!("{}{why}", ending.as_str()));
     }
     if facts.calls > 0 {
         let calls = text::counted(facts.calls as u64, "call");
         let verb = if facts.calls == 1 { "waits" } else { "wait" };
-        return (SessionStanding::Waits, format!("{calls} of its agent {verb} for an answer"));
+        return (SessionStatus::Waits, format!("{calls} of its agent {verb} for an answer"));
     }
     if let Some(run) = facts.run.filter(|run| run.state.needs_person()) {
-        return (SessionStanding::Waits, run.now.clone());
+        return (SessionStatus::Waits, run.now.clone());
     }
     if let Some(until) = session.limited_until.filter(|until| *until > now) {
-        return (SessionStanding::Limited, format!("{reason}, until {}", until.to_rfc3339()));
+        return (SessionStatus::Limited, format!("{reason}, until {}", until.to_rfc3339()));
     }
     match session.pause {
         Some(Pause::Question) => {
             let how = "paused by your question; a prompt that is not one resumes it";
-            return (SessionStanding::Waits, how.to_owned());
+            return (SessionStatus::Waits, how.to_owned());
         }
         Some(Pause::Person) => {
-            return (SessionStanding::Waits, "paused until you say `continue`".to_owned());
+            return (SessionStatus::Waits, "paused until you say `continue`".to_owned());
         }
         Some(Pause::Silence) | None => {}
     }
     if !reason.is_empty() {
-        return (SessionStanding::Waits, reason);
+        return (SessionStatus::Waits, reason);
     }
     match heard.filter(|heard| now.millis_since(*heard) > limits::SESSION_QUIET_MS) {
         Some(heard) => {
             let why = format!("nothing was heard of it since {}", heard.to_rfc3339());
-            (SessionStanding::Quiet, why)
+            (SessionStatus::Quiet, why)
         }
-        None => (SessionStanding::Working, String::new()),
+        None => (SessionStatus::Working, String::new()),
     }
 }
 
@@ -329,26 +329,26 @@ mod tests {
             host: Host::Claude,
             began_at: at(0),
         };
-        let entry = |session: &str, text: &str| DiaryEntry {
+        let entry = |session: &str, text: &str| AuditEntry {
             session: Some(session.to_owned()),
-            ..DiaryEntry::new(at(3), DiaryEvent::Session, text)
+            ..AuditEntry::new(at(3), AuditEvent::Session, text)
         };
-        let decided = DiaryEntry {
-            event: DiaryEvent::Decided,
+        let decided = AuditEntry {
+            event: AuditEvent::Decided,
             tool: Some("Bash".to_owned()),
             about: Some("make deploy".to_owned()),
             decision: Some(Decision::Allow),
             by: Some(Approver { stage: ApprovalStage::Person, name: "Ann Lee".to_owned() }),
             ..entry("s1", "it was approved")
         };
-        let diary =
+        let audit_log =
             [entry("s1", "began"), decided, entry("s2", "another"), entry("s1", "continued 1/10")];
         let mut session = begun("/issue-to-impl 42");
         session.pr_number = Some(7);
         let facts = SessionFacts {
             place: Some(&place),
             links: (None, Some("https://github.com/o/r/pull/7")),
-            diary: &diary,
+            audit_log: &audit_log,
             ..SessionFacts::default()
         };
         let card = super::session(&session, "/srv/shop", facts, at(10));

@@ -6,7 +6,7 @@ use super::EventDocument;
 use crate::checkpoint::{checkpoint_document, moment_parts, read_checkpoint, read_moment};
 use crate::document::{DocumentError, Generation, Lacks};
 use crate::finish::{act_document, outcome_document, read_act, read_outcome};
-use crate::result::{check_remarks_document, read_check_remarks, read_result, result_document};
+use crate::result::{check_warnings_document, read_check_warnings, read_result, result_document};
 use crate::run::{
     ActingDocument, LimitsDocument, acting_document, acting_of, limits_document, read_limits,
     read_plan_step, step_document,
@@ -57,10 +57,10 @@ pub(super) fn to_document(event: &Event) -> EventDocument {
             base,
         },
         Event::VerdictAccepted => EventDocument::VerdictAccepted {},
-        Event::ChecksRepeated { repeated, failures, remarks } => EventDocument::ChecksRepeated {
+        Event::ChecksRepeated { repeated, failures, warnings } => EventDocument::ChecksRepeated {
             repeated,
             failures: failures.iter().map(|(step, r)| (*step, result_document(r))).collect(),
-            remarks: remarks.iter().map(check_remarks_document).collect(),
+            warnings: warnings.iter().map(check_warnings_document).collect(),
         },
         Event::RunPaused { reason } => EventDocument::RunPaused { reason },
         Event::RunResumed => EventDocument::RunResumed {},
@@ -161,8 +161,8 @@ pub(super) fn from_document(document: EventDocument) -> Result<Event, DocumentEr
             Event::ReviewFinished { step, verdict: word("verdict", &verdict)?, findings, base }
         }
         EventDocument::VerdictAccepted {} => Event::VerdictAccepted,
-        EventDocument::ChecksRepeated { repeated, failures, remarks } => Event::ChecksRepeated {
-            remarks: remarks.into_iter().map(read_check_remarks).collect::<Result<_, _>>()?,
+        EventDocument::ChecksRepeated { repeated, failures, warnings } => Event::ChecksRepeated {
+            warnings: warnings.into_iter().map(read_check_warnings).collect::<Result<_, _>>()?,
             repeated,
             failures: failures
                 .into_iter()

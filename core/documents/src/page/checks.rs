@@ -26,10 +26,10 @@ pub(super) fn check_list(checks: &[CheckView]) -> String {
             escaped(said),
             took.unwrap_or_default()
         );
-        if !check.remarks.is_empty() {
+        if !check.warnings.is_empty() {
             out += "<ul>";
-            for remark in &check.remarks {
-                out += &format!("<li class=\"wait\">⚠ {}</li>", escaped(remark));
+            for warning in &check.warnings {
+                out += &format!("<li class=\"wait\">⚠ {}</li>", escaped(warning));
             }
             out += "</ul>";
         }

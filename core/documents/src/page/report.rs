@@ -43,7 +43,7 @@ pub fn report_page(run: &Run, evidence: &ReportEvidence) -> String {
     let mut body = String::new();
     head(run, &mut body);
     glance(run, &mut body);
-    remarks(run, &mut body);
+    warnings(run, &mut body);
     let timeline = drawn(run);
     if !timeline.is_empty() {
         body += &format!("<h2>Timeline</h2>\n<div class=\"timeline\">\n{timeline}</div>\n{KEY}");
@@ -60,17 +60,18 @@ pub fn report_page(run: &Run, evidence: &ReportEvidence) -> String {
 }
 
 fn head(run: &Run, out: &mut String) {
-    let terms = &run.terms;
+    let settings = &run.settings;
     *out += &format!(
         "<p class=\"faint\">onloop report · {}</p>\n<h1>{}</h1>\n",
         escaped(&run.id),
-        escaped(&text::one_line(&terms.intent))
+        escaped(&text::one_line(&settings.intent))
     );
-    *out += &format!("<p><strong>Done when:</strong></p>\n{}", rendered(&terms.success_criteria));
+    *out +=
+        &format!("<p><strong>Done when:</strong></p>\n{}", rendered(&settings.success_criteria));
     let place = &run.place;
     let workflow = place.source_workflow_path.as_ref().unwrap_or(&place.workflow_path);
     let facts = [
-        ("Risk", Some(terms.risk.as_str().to_owned())),
+        ("Risk", Some(settings.risk.as_str().to_owned())),
         ("Workflow", Some(workflow.clone())),
         ("Branch", place.branch.clone()),
         ("Works in", Some(place.execution_root.clone())),
@@ -115,8 +116,8 @@ fn glance(run: &Run, out: &mut String) {
 }
 
 /// What a person should look at first.
-fn remarks(run: &Run, out: &mut String) {
-    let lines = run.remark_lines(None);
+fn warnings(run: &Run, out: &mut String) {
+    let lines = run.warning_lines(None);
     if lines.is_empty() {
         return;
     }
@@ -184,8 +185,8 @@ fn step_usage(run: &Run, step: u32) -> Option<String> {
 
 fn decision(decided: &Decided) -> String {
     let who = match &decided.by {
-        Some((Some(user), door)) => format!(" by {user}, {door}"),
-        Some((None, door)) => format!(" by a person, {door}"),
+        Some((Some(user), channel)) => format!(" by {user}, {channel}"),
+        Some((None, channel)) => format!(" by a person, {channel}"),
         None => " by the rules".to_owned(),
     };
     format!("Gate: {}{who}, {}", decided.decision.as_str(), decided.at)
@@ -259,7 +260,7 @@ fn receipt(run: &Run, evidence: &ReportEvidence, out: &mut String) {
         *out += &format!("<dt>{label}</dt><dd><code>{}</code></dd>\n", escaped(value));
     };
     fact("Verified commit", evidence.commit.as_deref().unwrap_or("none"));
-    fact("Workflow, SHA-256", &run.terms.plan_digest);
+    fact("Workflow, SHA-256", &run.settings.plan_digest);
     fact("Ledger, SHA-256", &evidence.ledger);
     *out += "</dl>\n";
     *out += &format!(

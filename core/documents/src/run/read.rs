@@ -93,7 +93,7 @@ pub(super) fn from_document(
                 .unwrap_or_else(|| format!(".hotl/reports/{}.md", document.run_id)),
         },
         id: document.run_id,
-        terms: Terms {
+        settings: RunSettings {
             intent: document.intent,
             success_criteria: document.success_criteria,
             risk: read_risk(&document.risk_level)?,
@@ -241,7 +241,7 @@ fn read_reviews(document: ReviewsDocument) -> Result<Reviews, ReadError> {
         None => Ok(None),
         Some(StandingDocument { step, verdict, findings, .. }) => {
             let verdict = word(&format!("reviews.{place}.verdict"), &verdict)?;
-            Ok::<_, ReadError>(Some(StandingVerdict { step, verdict, findings }))
+            Ok::<_, ReadError>(Some(BlockingReview { step, verdict, findings }))
         }
     };
     let standing = read("standing", document.standing)?;
@@ -305,7 +305,7 @@ fn read_step(
         },
         status,
         attempts: document.attempts,
-        forgiven: document.forgiven_attempts,
+        uncounted: document.uncounted_attempts,
         started_at: time("started_at", document.started_at)?,
         completed_at: time("completed_at", document.completed_at)?,
         results,
@@ -452,7 +452,7 @@ fn read_result(
         return Err(missing(&at("reason")));
     }
     let (stdout, stderr) = (output("stdout", &item.stdout)?, output("stderr", &item.stderr)?);
-    Ok(Some(CheckResult { check, verdict, stdout, stderr, measured: None, remarks: Vec::new() }))
+    Ok(Some(CheckResult { check, verdict, stdout, stderr, measured: None, warnings: Vec::new() }))
 }
 
 fn read_check(

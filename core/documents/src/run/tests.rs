@@ -58,7 +58,7 @@ fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
         stdout: "out".to_owned(),
         stderr: String::new(),
         measured: None,
-        remarks: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 
@@ -109,7 +109,7 @@ fn samples() -> Vec<Run> {
         Event::StepStarted { step: 3 },
         Event::StepVerified { step: 3, results: passed(1) },
         reviewed(None, Verdict::Ready),
-        Event::ChecksRepeated { repeated: 2, failures: Vec::new(), remarks: Vec::new() },
+        Event::ChecksRepeated { repeated: 2, failures: Vec::new(), warnings: Vec::new() },
         Event::RunFinalized,
         Event::FinishIntended {
             act: FinishAct::Discard { commit: None },

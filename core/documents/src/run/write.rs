@@ -4,7 +4,7 @@ use super::*;
 
 pub(super) fn to_document(run: &Run) -> RunDocument {
     let place = run.place.clone();
-    let terms = &run.terms;
+    let settings = &run.settings;
     RunDocument {
         schema: SCHEMA.to_owned(),
         run_id: run.id.clone(),
@@ -13,10 +13,10 @@ pub(super) fn to_document(run: &Run) -> RunDocument {
         source_branch: place.source_branch,
         source_head: place.source_head,
         workflow_slug: Some(place.slug),
-        intent: terms.intent.clone(),
-        success_criteria: terms.success_criteria.clone(),
-        risk_level: terms.risk.as_str().to_owned(),
-        auto_approve: terms.auto_approve,
+        intent: settings.intent.clone(),
+        success_criteria: settings.success_criteria.clone(),
+        risk_level: settings.risk.as_str().to_owned(),
+        auto_approve: settings.auto_approve,
         branch: place.branch,
         repo_root: place.repo_root,
         execution_root: Some(place.execution_root),
@@ -33,19 +33,19 @@ pub(super) fn to_document(run: &Run) -> RunDocument {
         current_step: run.current_step(),
         total_steps: run.steps.len() as u32,
         report_path: Some(place.report_path),
-        plan_digest: terms.plan_digest.clone(),
-        allow: (!terms.allow.is_empty()).then(|| terms.allow.clone()),
-        protect: (!terms.protect.is_empty()).then(|| terms.protect.clone()),
-        commit: (terms.commit != CommitWhen::End).then(|| terms.commit.as_str().to_owned()),
-        setup: (!terms.setup.is_empty()).then(|| terms.setup.clone()),
-        confine: terms.confine.then(|| "on".to_owned()),
+        plan_digest: settings.plan_digest.clone(),
+        allow: (!settings.allow.is_empty()).then(|| settings.allow.clone()),
+        protect: (!settings.protect.is_empty()).then(|| settings.protect.clone()),
+        commit: (settings.commit != CommitWhen::End).then(|| settings.commit.as_str().to_owned()),
+        setup: (!settings.setup.is_empty()).then(|| settings.setup.clone()),
+        confine: settings.confine.then(|| "on".to_owned()),
         set_up: run.set_up.map(set_up_document),
-        written: Some(terms.written.as_ref().map(written_document).unwrap_or_default()),
+        written: Some(settings.written.as_ref().map(written_document).unwrap_or_default()),
         options: OptionsDocument {
-            progress_verbose: terms.progress_verbose,
-            report_full: terms.report_full,
-            no_reverify: !terms.reverify,
-            review_agent: terms.review_agent.clone(),
+            progress_verbose: settings.progress_verbose,
+            report_full: settings.report_full,
+            no_reverify: !settings.reverify,
+            review_agent: settings.review_agent.clone(),
             ..OptionsDocument::default()
         },
         reviews: reviews_document(&run.reviews),
@@ -105,7 +105,7 @@ fn written_document(written: &Written) -> WrittenDocument {
 }
 
 fn budgets_document(run: &Run) -> BudgetsDocument {
-    let (limits, usage) = (&run.terms.budgets, &run.usage);
+    let (limits, usage) = (&run.settings.budgets, &run.usage);
     let mut unknown_usage = Vec::new();
     if usage.cost == Amount::Unknown {
         unknown_usage.push("cost_usd".to_owned());
@@ -138,7 +138,7 @@ fn reviews_document(reviews: &Reviews) -> ReviewsDocument {
     }
 }
 
-fn standing_document(standing: &StandingVerdict) -> StandingDocument {
+fn standing_document(standing: &BlockingReview) -> StandingDocument {
     StandingDocument {
         step: standing.step,
         verdict: standing.verdict.as_str().to_owned(),
@@ -174,7 +174,7 @@ pub(crate) fn step_document(record: &StepRecord) -> StepDocument {
         status: record.status.as_str().to_owned(),
         phase,
         attempts: record.attempts,
-        forgiven_attempts: record.forgiven,
+        uncounted_attempts: record.uncounted,
         max_iterations: match &step.repeat {
             Loop::Never => limits::DEFAULT_ITERATIONS,
             Loop::Until { limit, .. } => limit.get(),

@@ -45,15 +45,15 @@ pub async fn consent(io: &Io, yes: bool, question: &ConsentQuestion) -> Result<(
 pub fn would_run(run: &Run) -> String {
     let mut out = String::new();
     out += &format!("It would run, in {}:\n", text::one_line(&run.place.execution_root));
-    for line in &run.terms.setup {
+    for line in &run.settings.setup {
         out += &indented("  before the first step", line);
     }
     for record in &run.steps {
         out += &step(record);
     }
-    if !run.terms.allow.is_empty() {
+    if !run.settings.allow.is_empty() {
         out += "It would let its agent run, unasked:\n";
-        for line in &run.terms.allow {
+        for line in &run.settings.allow {
             out += &format!("  {}\n", text::one_line(line));
         }
     }

@@ -4,7 +4,7 @@
 use super::no_answer::NoAnswer;
 use super::telegram::CallError;
 use crate::state::audit_log;
-use onloop_documents::diary::{DiaryEntry, DiaryEvent};
+use onloop_documents::audit_log::{AuditEntry, AuditEvent};
 use onloop_effect::Io;
 use onloop_sessions::handsoff::config::Telegram;
 use onloop_syntax::limits;
@@ -104,14 +104,14 @@ impl Deadline {
     ) -> Result<(), NoAnswer> {
         if error.is_final() {
             if !error.is_interrupt() {
-                self.log(io, DiaryEvent::Outage, &format!("the chat is given up: {error}")).await;
+                self.log(io, AuditEvent::Outage, &format!("the chat is given up: {error}")).await;
             }
             return Err(error.into());
         }
         let why = text::one_line(&error.to_string());
         let failures = self.outage.as_ref().map_or(0, |outage| outage.failures);
         if failures == 0 {
-            self.log(io, DiaryEvent::Outage, &format!("the chat is not reached: {why}")).await;
+            self.log(io, AuditEvent::Outage, &format!("the chat is not reached: {why}")).await;
         }
         let since = self.outage.as_ref().map_or(io.now(), |outage| outage.since);
         self.outage = Some(Outage { since, failures: failures.saturating_add(1), why });
@@ -135,13 +135,13 @@ impl Deadline {
     async fn reached(&mut self, io: &Io) {
         if let Some(outage) = self.outage.take() {
             let lasted = text::span(io.now().millis_since(outage.since));
-            self.log(io, DiaryEvent::Restored, &format!("the chat is back after {lasted}")).await;
+            self.log(io, AuditEvent::Restored, &format!("the chat is back after {lasted}")).await;
         }
     }
 
-    async fn log(&self, io: &Io, event: DiaryEvent, words: &str) {
+    async fn log(&self, io: &Io, event: AuditEvent, words: &str) {
         let session = self.session.clone();
-        audit_log::note(io, DiaryEntry { session, ..DiaryEntry::new(io.now(), event, words) })
+        audit_log::note(io, AuditEntry { session, ..AuditEntry::new(io.now(), event, words) })
             .await;
     }
 }

@@ -31,7 +31,7 @@ pub(crate) async fn gate_in_chat(io: &Io, store: &Store, question: &Question) ->
     let reason = text::one_line(&advice::reason(run, question));
     let title = format!("{}: {reason}", text::one_line(&run.place.slug));
     let facts = facts(io, run, step).await.map_or(String::new(), |facts| facts.to_string());
-    let is_approvable = run.terms.risk != Risk::High;
+    let is_approvable = run.settings.risk != Risk::High;
     let messages = message::gate(&io.redacted(&title), &io.redacted(&facts), is_approvable);
     // One process may ask again and again.
     let asked_before = io.now().as_millis().rem_euclid(i64::from(u32::MAX)) as u32;

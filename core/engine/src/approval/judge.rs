@@ -7,7 +7,7 @@
 use super::Escalation;
 use crate::session::supervisor::session_names;
 use crate::state::audit_log;
-use onloop_documents::diary::{DiaryEntry, DiaryEvent};
+use onloop_documents::audit_log::{AuditEntry, AuditEvent};
 use onloop_effect::{Io, ProcessSpec, ProcessStatus};
 use onloop_sessions::handsoff::DEPTH_VARIABLE;
 use onloop_syntax::limits;
@@ -62,9 +62,9 @@ pub(super) async fn opinion(io: &Io, escalation: &Escalation) -> Opinion {
             }
         },
     };
-    let entry = DiaryEntry::new(io.now(), DiaryEvent::Outage, &failed);
+    let entry = AuditEntry::new(io.now(), AuditEvent::Outage, &failed);
     let session = Some(escalation.session_id.clone());
-    audit_log::note(io, DiaryEntry { session, ..entry }).await;
+    audit_log::note(io, AuditEntry { session, ..entry }).await;
     Opinion::Ask(failed)
 }
 

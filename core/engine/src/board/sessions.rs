@@ -9,8 +9,8 @@ use crate::session::files::Sessions;
 use crate::state::session_places;
 use crate::state::store::StateHome;
 use onloop_documents::approval::PendingCall;
+use onloop_documents::audit_log::{AuditEntry, read_lines};
 use onloop_documents::board::{self, RunCard, SessionCard, SessionFacts};
-use onloop_documents::diary::{DiaryEntry, read_lines};
 use onloop_documents::session_place::SessionPlace;
 use onloop_effect::Io;
 use onloop_sessions::handsoff::{Session, SessionId};
@@ -20,7 +20,7 @@ use onloop_syntax::limits;
 #[derive(Debug, Default)]
 pub(super) struct KnownSessions {
     known: BTreeMap<String, (FileStamp, KnownSession)>,
-    diary: KnownDiary,
+    audit_log: KnownAudit,
     folders: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl KnownSessions {
         if let Ok(home) = StateHome::of(io) {
             self.folders.extend([home.sessions(), home.folder().to_owned()]);
         }
-        self.diary.look(io).await;
+        self.audit_log.look(io).await;
         let mut cards: Vec<SessionCard> = self
             .known
             .values()
@@ -105,7 +105,7 @@ impl KnownSessions {
                 .find(|place| place.id == known.id && place.folder == known.home),
             links: (known.links.0.as_deref(), known.links.1.as_deref()),
             calls: around.calls.iter().filter(waits).count(),
-            diary: &self.diary.entries,
+            audit_log: &self.audit_log.entries,
             run: around.runs.iter().find(of_run),
         };
         board::session(session, &known.home, facts, io.now())
@@ -159,22 +159,22 @@ async fn links(io: &Io, folder: &str, session: &Session) -> (Option<String>, Opt
     )
 }
 
-/// The diary, of which only what was added is read again.
+/// The audit log, of which only what was added is read again.
 #[derive(Debug, Default)]
-struct KnownDiary {
+struct KnownAudit {
     size_bytes: u64,
-    entries: Vec<DiaryEntry>,
+    entries: Vec<AuditEntry>,
 }
 
-impl KnownDiary {
+impl KnownAudit {
     async fn look(&mut self, io: &Io) {
         let Ok(home) = StateHome::of(io) else { return };
-        let size_bytes = io.stat(&home.diary()).await.map_or(0, |stat| stat.size_bytes);
+        let size_bytes = io.stat(&home.audit_log()).await.map_or(0, |stat| stat.size_bytes);
         let added = size_bytes.saturating_sub(self.size_bytes);
         if size_bytes < self.size_bytes || self.entries.is_empty() {
             (self.entries, self.size_bytes) = crate::state::audit_log::entries(io).await;
         } else if added > 0
-            && let Ok((bytes, size)) = io.read_tail(&home.diary(), added).await
+            && let Ok((bytes, size)) = io.read_tail(&home.audit_log(), added).await
             // It may have grown meanwhile; then the next look reads all of that.
             && size == size_bytes
         {

@@ -13,22 +13,22 @@ const SHARED: [&str; 6] =
 /// The way up from a folder: first that one, each without a slash at its end; of the topmost nothing
 /// is left.
 #[derive(Debug)]
-pub(crate) struct Upwards<'a> {
+pub(crate) struct Ancestors<'a> {
     next: Option<&'a str>,
     homes: Vec<&'a str>,
     shared: Vec<&'a str>,
 }
 
-impl<'a> Upwards<'a> {
+impl<'a> Ancestors<'a> {
     /// From `folder`.
-    pub(crate) fn from(io: &'a Io, folder: &'a str) -> Upwards<'a> {
+    pub(crate) fn from(io: &'a Io, folder: &'a str) -> Ancestors<'a> {
         let variables = |names: &[&str]| -> Vec<&'a str> {
             let folders = names.iter().filter_map(|name| io.env(name));
             folders.map(without_slash).filter(|folder| !folder.is_empty()).collect()
         };
         let homes = variables(&["HOME", "USERPROFILE"]);
         let shared = SHARED.into_iter().chain(variables(&["TMPDIR"])).collect();
-        Upwards { next: Some(without_slash(folder)), homes, shared }
+        Ancestors { next: Some(without_slash(folder)), homes, shared }
     }
 
     fn is_ours(&self, folder: &str) -> bool {
@@ -36,7 +36,7 @@ impl<'a> Upwards<'a> {
     }
 }
 
-impl<'a> Iterator for Upwards<'a> {
+impl<'a> Iterator for Ancestors<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
@@ -70,7 +70,7 @@ mod tests {
         let slot = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
         let found = slot.clone();
         let mut program = Program::new(start, move |io| async move {
-            found.borrow_mut().extend(Upwards::from(&io, from).map(str::to_owned));
+            found.borrow_mut().extend(Ancestors::from(&io, from).map(str::to_owned));
             Exit::Done
         });
         assert!(matches!(program.resume(None), Turn::Exit(Exit::Done)));

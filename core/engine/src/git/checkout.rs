@@ -1,7 +1,7 @@
 //! Facts about a checkout from a few small files, without git: hooks run before every tool call,
 //! and starting git would take longer than everything else.
 
-use crate::git::ancestors::Upwards;
+use crate::git::ancestors::Ancestors;
 use crate::git::index;
 use crate::git::owners;
 use onloop_effect::{FileKind, Io, OptionalExt, Stat};
@@ -27,7 +27,7 @@ pub async fn own(io: &Io, folder: &str) -> Option<Checkout> {
 
 /// The checkout around `folder`.
 pub async fn find(io: &Io, folder: &str) -> Option<Checkout> {
-    for folder in Upwards::from(io, folder) {
+    for folder in Ancestors::from(io, folder) {
         let git = format!("{folder}/.git");
         if let Ok(Stat { kind, foreign, .. }) = io.stat(&git).await {
             let git_folder = match kind {

@@ -8,7 +8,7 @@ use crate::state::store::{Paths, StateHome, Store};
 use onloop_documents::ledger::{checkpoint_at, restored_to};
 use onloop_effect::{BranchName, Failure, FailureKind, GitRequest, Io, Repository};
 use onloop_run::preflight::worktree_path;
-use onloop_run::{Checkpoint, Door, Run, RunStatus};
+use onloop_run::{Checkpoint, DecisionChannel, Run, RunStatus};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -63,7 +63,7 @@ async fn arrive_alone(
     }
     // Last: a run that is known here has its files.
     let store = Store::receive(io, arrival.id, &arrival.ledger.bytes).await?;
-    match store.arrive(&root, main, lost, decider(io, Door::Command)).await {
+    match store.arrive(&root, main, lost, decider(io, DecisionChannel::Command)).await {
         Ok(mut store) => {
             // The boxes came as they were when the files were kept.
             if let Some(warning) = store.repair_boxes().await.warning {

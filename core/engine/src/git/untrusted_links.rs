@@ -12,14 +12,14 @@ use onloop_syntax::text;
 /// A link in a checkout that leads out of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is a link that leads {}", text::one_line(.link), where_to(.target.as_deref()))]
-pub struct PlantedLink {
+pub struct UntrustedLink {
     link: String,
     /// `None`: nowhere.
     target: Option<String>,
 }
 
-impl From<PlantedLink> for CommandError {
-    fn from(link: PlantedLink) -> CommandError {
+impl From<UntrustedLink> for CommandError {
+    fn from(link: UntrustedLink) -> CommandError {
         CommandError::refused(link.to_string())
     }
 }
@@ -39,7 +39,7 @@ pub async fn checkout_root(io: &Io) -> String {
 }
 
 /// Refuses `path`, which is below `root`, where a link on the way to it leads out of `root`.
-pub async fn refuse(io: &Io, root: &str, path: &str) -> Result<(), PlantedLink> {
+pub async fn refuse(io: &Io, root: &str, path: &str) -> Result<(), UntrustedLink> {
     let root = root.trim_end_matches('/');
     let Some(below) = path.strip_prefix(root).and_then(|below| below.strip_prefix('/')) else {
         return Ok(());
@@ -63,7 +63,7 @@ pub async fn refuse_below(
     root: &str,
     folder: &str,
     spared: &str,
-) -> Result<(), PlantedLink> {
+) -> Result<(), UntrustedLink> {
     refuse(io, root, folder).await?;
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop().filter(|folder| folder != spared) {
@@ -79,11 +79,11 @@ pub async fn refuse_below(
     Ok(())
 }
 
-async fn refuse_link(io: &Io, root: &str, link: &str) -> Result<(), PlantedLink> {
+async fn refuse_link(io: &Io, root: &str, link: &str) -> Result<(), UntrustedLink> {
     let target = io.canonical(link).await.ok();
     let root = io.canonical(root).await.unwrap_or_else(|_| root.to_owned());
     let is_inside = target.as_ref().is_some_and(|target| {
         target.strip_prefix(&root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     });
-    if is_inside { Ok(()) } else { Err(PlantedLink { link: link.to_owned(), target }) }
+    if is_inside { Ok(()) } else { Err(UntrustedLink { link: link.to_owned(), target }) }
 }

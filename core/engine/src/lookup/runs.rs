@@ -1,5 +1,5 @@
 //! Finding runs: those that the state home knows of this folder, the repository's worktrees and
-//! what lies under its `.hotl-worktrees`; and the foreign records that lie there.
+//! what lies under its `.hotl-worktrees`; and the untrusted records that lie there.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::run::driver_lock::is_orphaned;
 use crate::run::instruction::instruction;
 use crate::state::remote_owner::submitted_from;
 use crate::state::store::{Paths, StateHome, Store, StoreError};
-use crate::state::untrusted::{ForeignRecord, read_foreign};
+use crate::state::untrusted::{UntrustedRecord, read_untrusted};
 use onloop_effect::{Io, LockHolder, OptionalExt};
 use onloop_run::{Run, is_run_id};
 use onloop_syntax::text;
@@ -36,7 +36,7 @@ pub(crate) enum FoundRecord {
     /// Ours, and it cannot be read.
     Broken(StoreError),
     /// No ledger stands behind it, or none of this folder.
-    Foreign(Result<Box<ForeignRecord>, StoreError>),
+    Untrusted(Result<Box<UntrustedRecord>, StoreError>),
 }
 
 impl Found {
@@ -44,7 +44,7 @@ impl Found {
     pub fn into_store(self) -> Option<Store> {
         match self.record {
             FoundRecord::Own(store) => Some(*store),
-            FoundRecord::Broken(_) | FoundRecord::Foreign(_) => None,
+            FoundRecord::Broken(_) | FoundRecord::Untrusted(_) => None,
         }
     }
 
@@ -52,20 +52,20 @@ impl Found {
     pub fn run(&self) -> Result<&Run, &StoreError> {
         match &self.record {
             FoundRecord::Own(store) => Ok(store.run()),
-            FoundRecord::Foreign(Ok(foreign)) => Ok(&foreign.run),
-            FoundRecord::Broken(error) | FoundRecord::Foreign(Err(error)) => Err(error),
+            FoundRecord::Untrusted(Ok(untrusted)) => Ok(&untrusted.run),
+            FoundRecord::Broken(error) | FoundRecord::Untrusted(Err(error)) => Err(error),
         }
     }
 
     /// Whether no ledger here stands behind it.
-    pub fn is_foreign(&self) -> bool {
-        matches!(self.record, FoundRecord::Foreign(_))
+    pub fn is_untrusted(&self) -> bool {
+        matches!(self.record, FoundRecord::Untrusted(_))
     }
 
     /// The word for how the run stands.
     pub fn status(&self) -> &'static str {
         match (&self.record, self.run()) {
-            (FoundRecord::Foreign(Ok(_)), _) => "foreign",
+            (FoundRecord::Untrusted(Ok(_)), _) => "untrusted",
             (_, Ok(_)) if self.interrupted => "interrupted",
             (_, Ok(run)) => run.status.as_str(),
             (_, Err(_)) => "unreadable",
@@ -75,7 +75,7 @@ impl Found {
     /// What should happen to it now, as `onloop next` says it; `None`: it is none of ours, or cannot
     /// be read.
     fn next(&self) -> Option<serde_json::Value> {
-        let run = self.run().ok().filter(|_| !self.is_foreign())?;
+        let run = self.run().ok().filter(|_| !self.is_untrusted())?;
         let next = instruction(run, "");
         Some(serde_json::json!({
             "action": next.action, "step": next.step, "needs_person": next.needs_person,
@@ -93,7 +93,7 @@ impl Found {
                 "total_steps": run.steps.len(),
                 "branch": run.place.branch,
                 "executor_mode": run.place.executor_mode,
-                "intent": text::one_line(&run.terms.intent),
+                "intent": text::one_line(&run.settings.intent),
                 "started_at": run.started_at.to_rfc3339(),
                 "last_update": run.last_update.to_rfc3339(),
                 "driven_by": self.driver.as_ref().map(driven_by),
@@ -137,14 +137,14 @@ pub async fn find_all(io: &Io) -> Vec<Found> {
         }
         for id in copies(io, &root).await {
             let is_own =
-                |other: &Found| other.id == id && other.root == root && !other.is_foreign();
+                |other: &Found| other.id == id && other.root == root && !other.is_untrusted();
             if found.iter().any(is_own) {
                 continue;
             }
             let root = root.clone();
-            let record = match read_foreign(io, &root, &id).await {
+            let record = match read_untrusted(io, &root, &id).await {
                 Err(StoreError::Missing) => continue,
-                read => FoundRecord::Foreign(read.map(Box::new)),
+                read => FoundRecord::Untrusted(read.map(Box::new)),
             };
             found.push(Found { root, id, record, interrupted: false, driver: None });
         }
@@ -214,8 +214,8 @@ pub async fn own_ids(io: &Io, root: &str) -> Vec<String> {
     names.into_iter().filter(|id| is_run_id(id)).collect()
 }
 
-/// The file of a foreign record of run `id` that can be found from here.
-pub async fn foreign_copy(io: &Io, id: &str) -> Option<(String, String)> {
+/// The file of a untrusted record of run `id` that can be found from here.
+pub async fn untrusted_copy(io: &Io, id: &str) -> Option<(String, String)> {
     for root in [vec![io.start().cwd.clone()], roots(io).await].concat() {
         let path = Paths::copy_of(&root, id);
         if io.stat(&path).await.is_ok() {

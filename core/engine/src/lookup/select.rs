@@ -1,10 +1,10 @@
 //! Which run is meant, and its record.
 
 use crate::error::{CommandError, unusable_record};
-use crate::lookup::runs::{FoundRecord, find_all, foreign_copy, is_of, is_own};
+use crate::lookup::runs::{FoundRecord, find_all, is_of, is_own, untrusted_copy};
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, StateHome, Store};
-use crate::state::untrusted::{foreign_run, read_foreign};
+use crate::state::untrusted::{read_untrusted, untrusted_run};
 use onloop_effect::Io;
 use onloop_run::{Run, is_run_id};
 use onloop_syntax::text;
@@ -33,7 +33,7 @@ async fn is_handed_over(io: &Io, name: &str) -> bool {
 }
 
 /// The one run that is meant: by id, by workflow file, or the only unfinished one. Never
-/// chooses among several, and never a foreign one.
+/// chooses among several, and never a untrusted one.
 pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, CommandError> {
     let wanted = wanted.or_else(|| io.env("ONLOOP_RUN_ID")).or_else(|| io.env("HOTL_RUN_ID"));
     if let Some(id) = wanted.filter(|wanted| is_run_id(wanted)) {
@@ -42,9 +42,9 @@ pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Co
             Ok(false) => {}
             Err(error) => return Err(unusable_record(id, error)),
         }
-        if let Some((root, path)) = foreign_copy(io, id).await {
-            return Err(match read_foreign(io, &root, id).await {
-                Ok(_) => foreign_run(id, &path),
+        if let Some((root, path)) = untrusted_copy(io, id).await {
+            return Err(match read_untrusted(io, &root, id).await {
+                Ok(_) => untrusted_run(id, &path),
                 // Damaged, or of a newer onloop: it could not be adopted either.
                 Err(error) => {
                     CommandError::from(error).context(format!("run `{id}` cannot be read"))
@@ -71,19 +71,19 @@ pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Co
         None => None,
     };
     let mut candidates = Vec::new();
-    let mut foreign = Vec::new();
+    let mut untrusted = Vec::new();
     for found in find_all(io).await {
         let meant =
             |run: &Run| !run.is_over() && file.as_deref().is_none_or(|file| is_of(run, file));
         match found.record {
             FoundRecord::Own(store) if meant(store.run()) => candidates.push(store),
             FoundRecord::Own(_) => {}
-            FoundRecord::Foreign(Ok(record)) if meant(&record.run) => {
-                foreign.push((found.id, record.path));
+            FoundRecord::Untrusted(Ok(record)) if meant(&record.run) => {
+                untrusted.push((found.id, record.path));
             }
-            FoundRecord::Foreign(Ok(_)) => {}
+            FoundRecord::Untrusted(Ok(_)) => {}
             // A record that cannot be read may be the one that is meant.
-            FoundRecord::Broken(error) | FoundRecord::Foreign(Err(error)) => {
+            FoundRecord::Broken(error) | FoundRecord::Untrusted(Err(error)) => {
                 io.note(format!("warning: run {}: {error}", found.id)).await;
             }
         }
@@ -93,11 +93,11 @@ pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Co
         return Ok(Selected { id: store.run().id.clone(), store: Some(store) });
     }
     if candidates.is_empty() {
-        if let [(id, path)] = foreign.as_slice() {
-            return Err(foreign_run(id, path));
+        if let [(id, path)] = untrusted.as_slice() {
+            return Err(untrusted_run(id, path));
         }
         let none = CommandError::refused("no active HOTL run found in .hotl/state/");
-        return Err(foreign.iter().fold(none, |error, (id, _)| {
+        return Err(untrusted.iter().fold(none, |error, (id, _)| {
             error
                 .fix_by(format!("take over the untrusted run `{id}`"), format!("onloop adopt {id}"))
         }));

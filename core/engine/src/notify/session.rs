@@ -19,7 +19,7 @@ const SHORTEST_MS: u64 = 500;
 
 /// Where a session is, for the person who is told.
 #[derive(Clone, Copy, Debug)]
-pub struct Whereabouts<'a> {
+pub struct NotificationContext<'a> {
     /// The folder in which it works.
     pub folder: &'a str,
     /// How it is gone on with, in backticks where it is a command.
@@ -46,7 +46,7 @@ pub async fn tell(
     config: &Config,
     sessions: &Sessions,
     id: &SessionId,
-    place: Whereabouts<'_>,
+    place: NotificationContext<'_>,
 ) -> Result<(), SessionError> {
     let Some(notify) = &config.notify else { return Ok(()) };
     let Some(session) = sessions.load(id).await?.filter(|session| !session.untold.is_empty())
@@ -86,7 +86,7 @@ async fn notice_of(
     io: &Io,
     session: &Session,
     sessions: &Sessions,
-    place: Whereabouts<'_>,
+    place: NotificationContext<'_>,
 ) -> Notice {
     let (id, workflow) = (&session.id, text::one_line(&session.workflow));
     let how = match &session.state {

@@ -45,7 +45,7 @@ struct Looked {
 pub(crate) async fn agree(io: &Io, store: &mut Store, edited: Edited) -> Result<(), CommandError> {
     let place = &store.run().place;
     let (path, source) = (place.workflow_path.clone(), place.source_workflow_path.clone());
-    if store.run().terms.plan_digest.is_empty() {
+    if store.run().settings.plan_digest.is_empty() {
         // Records of older generations are not bound to a file.
         return Ok(());
     }
@@ -71,10 +71,10 @@ pub(crate) async fn agree(io: &Io, store: &mut Store, edited: Edited) -> Result<
     if let Some(worked_on) = worked_on {
         let is_left_over = |plan: &Plan, source: &Looked| {
             let adopted = source.plan.as_ref().map(|plan| &plan.digest);
-            known.contains(&plan.digest) && adopted == Some(&store.run().terms.plan_digest)
+            known.contains(&plan.digest) && adopted == Some(&store.run().settings.plan_digest)
         };
         match (&worked_on.plan, &source) {
-            (Some(plan), _) if plan.digest == store.run().terms.plan_digest => {}
+            (Some(plan), _) if plan.digest == store.run().settings.plan_digest => {}
             // It was adopted, and the power went before it was copied.
             (Some(plan), Some(source)) if is_left_over(plan, source) => {
                 return copy(io, source, &worked_on).await;
@@ -100,7 +100,7 @@ async fn plans_of(io: &Io, store: &Store) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     if let Ok((bytes, _)) = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await {
         let add = |_, run: &Run| {
-            known.insert(run.terms.plan_digest.clone());
+            known.insert(run.settings.plan_digest.clone());
         };
         // A ledger that cannot be read has been refused before.
         let _ = ledger::walk(&bytes, u64::MAX, None, add);
@@ -214,15 +214,15 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
             lines.push(format!("{name} changed"));
         }
     };
-    whole("intent", run.terms.intent == plan.intent);
-    whole("allow", run.terms.allow == plan.allow);
-    whole("protect", run.terms.protect == plan.protect);
-    whole("commit", run.terms.commit == plan.commit);
-    whole("setup", run.terms.setup == plan.setup);
-    whole("confine", run.terms.confine == plan.confine);
-    whole("success_criteria", run.terms.success_criteria == plan.success_criteria);
-    whole("risk_level", run.terms.risk == plan.risk);
-    if let Some(written) = &run.terms.written {
+    whole("intent", run.settings.intent == plan.intent);
+    whole("allow", run.settings.allow == plan.allow);
+    whole("protect", run.settings.protect == plan.protect);
+    whole("commit", run.settings.commit == plan.commit);
+    whole("setup", run.settings.setup == plan.setup);
+    whole("confine", run.settings.confine == plan.confine);
+    whole("success_criteria", run.settings.success_criteria == plan.success_criteria);
+    whole("risk_level", run.settings.risk == plan.risk);
+    if let Some(written) = &run.settings.written {
         whole("auto_approve", written.auto_approve == plan.auto_approve);
         whole("budgets", written.budgets == plan.budgets);
     }

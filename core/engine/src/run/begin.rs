@@ -9,7 +9,7 @@ use crate::state::store::{Paths, StateHome, Store, StoreError, refuse_links};
 use onloop_documents::ledger::Origin;
 use onloop_effect::{Failure, FailureKind, Io};
 use onloop_run::preflight::Prepared;
-use onloop_run::{Beginning, Door, Place, Run, unique_id};
+use onloop_run::{Beginning, DecisionChannel, Place, Run, unique_id};
 use onloop_syntax::diagnostic::{Diagnostic, Severity, human};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -71,13 +71,13 @@ pub async fn create(
     adapt: impl Fn(Beginning) -> Beginning,
 ) -> Result<Store, CommandError> {
     let root = &prepared.execution_root;
-    // A foreign record of that name would be overwritten by our copy.
+    // A untrusted record of that name would be overwritten by our copy.
     let mut taken: BTreeSet<String> = copies(io, root).await.into_iter().collect();
     let unwritten = |error: StoreError| {
         CommandError::from(error).context("the record of the run could not be written")
     };
     let home = usable_home(io, prepared).await.map_err(|failure| unwritten(failure.into()))?;
-    let by = decider(io, Door::Command);
+    let by = decider(io, DecisionChannel::Command);
     // Another process may take the id between the look and the write: try the next one.
     for _ in 0..100 {
         let id = match wanted {

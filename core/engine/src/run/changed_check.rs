@@ -8,7 +8,7 @@ use crate::run::checkpoint::{forget, look};
 use crate::state::store::Store;
 use onloop_effect::{DiffShown, FileKind, Io};
 use onloop_run::{
-    ChangedFile, CheckpointKind, CheckpointMoment, Remark, Run, begins_file, changed_lines,
+    ChangedFile, CheckpointKind, CheckpointMoment, Run, Warning, begins_file, changed_lines,
     is_machine_check,
 };
 use onloop_syntax::limits;
@@ -87,21 +87,21 @@ impl Changes {
         }
     }
 
-    /// What there is to remark about a check before it is evaluated.
-    pub(crate) async fn remarks(&self, io: &Io, run: &Run, check: &Check) -> Vec<Remark> {
+    /// What there is to warn about a check before it is evaluated.
+    pub(crate) async fn warnings(&self, io: &Io, run: &Run, check: &Check) -> Vec<Warning> {
         if !is_machine_check(check) {
             return Vec::new();
         }
         match self {
             Changes::None => Vec::new(),
-            Changes::Unseen(reason) => vec![Remark::CheckUnseen { reason: reason.clone() }],
-            Changes::Some(changed) => changed.remarks(io, run, check).await,
+            Changes::Unseen(reason) => vec![Warning::CheckUnseen { reason: reason.clone() }],
+            Changes::Some(changed) => changed.warnings(io, run, check).await,
         }
     }
 }
 
 impl Changed {
-    async fn remarks(&self, io: &Io, run: &Run, check: &Check) -> Vec<Remark> {
+    async fn warnings(&self, io: &Io, run: &Run, check: &Check) -> Vec<Warning> {
         let named = named::named_by(check);
         let implied = implied_by(check);
         let rules = implied.iter().flat_map(|implied| &implied.paths);
@@ -122,7 +122,7 @@ impl Changed {
             let ran = named::run_in_script(&lines, folder);
             found.extend(ran.iter().filter_map(|path| self.have(path)));
         }
-        let mut remarks = Vec::new();
+        let mut warnings = Vec::new();
         let mut steps = None;
         for path in found {
             let root = &run.place.execution_root;
@@ -142,13 +142,13 @@ impl Changed {
             }
             let changed_in =
                 |(step, paths): (&u32, &BTreeSet<String>)| paths.contains(&path).then_some(*step);
-            remarks.push(Remark::CheckChanged(ChangedFile {
+            warnings.push(Warning::CheckChanged(ChangedFile {
                 steps: steps.iter().flatten().filter_map(changed_in).collect(),
                 lines: changed_lines(&patch),
                 path: text::one_line(&path),
             }));
         }
-        remarks
+        warnings
     }
 
     /// Whether a file that was begun is one more from which a program takes its rules.

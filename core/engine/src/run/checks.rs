@@ -12,8 +12,8 @@ use crate::state::store::{Store, StoreError};
 use onloop_effect::{Capture, Expect, Io, Mechanism, Network, ProcessSpec};
 use onloop_effect::{Durability, ProcessStatus};
 use onloop_run::{
-    CheckRemarks, CheckResult, CheckVerdict, Event, Measured, Remark, Run, Worker, describe_check,
-    is_machine_check,
+    CheckResult, CheckVerdict, CheckWarnings, Event, Measured, Run, Warning, Worker,
+    describe_check, is_machine_check,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -105,7 +105,7 @@ pub async fn verify_step(
     for (index, check) in checks.iter().enumerate() {
         let label = format!("Step {step}: verify{}", of_several(index, checks.len()));
         let place = Place { step, index, label, conditions };
-        let remarks = changes.remarks(io, store.run(), check).await;
+        let warnings = changes.warnings(io, store.run(), check).await;
         let evaluated = match evaluate(io, store, check, &place).await {
             Ok(evaluated) => evaluated,
             Err(NoVerdict::Interrupted) => return Ok(Verification::Interrupted),
@@ -116,7 +116,7 @@ pub async fn verify_step(
             tell_passed(io, &evaluated, check, (index, checks.len())).await;
         }
         // What failed is looked at anyway.
-        results.push(evaluated.result(index, if ends { Vec::new() } else { remarks }));
+        results.push(evaluated.result(index, if ends { Vec::new() } else { warnings }));
         if ends {
             break;
         }
@@ -153,7 +153,7 @@ pub async fn repeat_checks(
             repeated += 1;
             let label = format!("Step {step}: verify again{}", of_several(index, checks.len()));
             let place = Place { step, index, label, conditions };
-            let remarks = changes.remarks(io, store.run(), check).await;
+            let warnings = changes.warnings(io, store.run(), check).await;
             let evaluated = match evaluate(io, store, check, &place).await {
                 Ok(evaluated) => evaluated,
                 Err(NoVerdict::Interrupted) => return Ok(None),
@@ -164,13 +164,13 @@ pub async fn repeat_checks(
                 break;
             }
             tell_passed(io, &evaluated, check, (index, checks.len())).await;
-            let known = known_remarks(store.run(), step, index as u32);
-            if *known != *remarks {
-                remarked.push(CheckRemarks { step, check: index as u32, remarks });
+            let known = known_warnings(store.run(), step, index as u32);
+            if *known != *warnings {
+                remarked.push(CheckWarnings { step, check: index as u32, warnings });
             }
         }
     }
-    Ok(Some(Event::ChecksRepeated { repeated, failures, remarks: remarked }))
+    Ok(Some(Event::ChecksRepeated { repeated, failures, warnings: remarked }))
 }
 
 /// Which of several checks it is.
@@ -197,11 +197,11 @@ async fn tell_passed(
     io.note(format!("    ✓ {}/{count} {what} ({took:.1} s)", index + 1)).await;
 }
 
-/// What there was to remark about a check when it was evaluated before.
-fn known_remarks(run: &Run, step: u32, check: u32) -> &[Remark] {
+/// What there was to warn about a check when it was evaluated before.
+fn known_warnings(run: &Run, step: u32, check: u32) -> &[Warning] {
     let results = run.step(step).map(|record| record.results.as_slice()).unwrap_or_default();
     let result = results.iter().find(|result| result.check == check);
-    result.map(|result| result.remarks.as_slice()).unwrap_or_default()
+    result.map(|result| result.warnings.as_slice()).unwrap_or_default()
 }
 
 fn is_refusal(verdict: &CheckVerdict) -> bool {
@@ -235,9 +235,9 @@ impl Evaluated {
     }
 
     /// As the result of the check with this index.
-    fn result(self, index: usize, remarks: Vec<Remark>) -> CheckResult {
+    fn result(self, index: usize, warnings: Vec<Warning>) -> CheckResult {
         let Evaluated { verdict, stdout, stderr, measured } = self;
-        CheckResult { check: index as u32, verdict, stdout, stderr, measured, remarks }
+        CheckResult { check: index as u32, verdict, stdout, stderr, measured, warnings }
     }
 }
 

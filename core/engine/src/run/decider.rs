@@ -1,23 +1,23 @@
-//! Who decides, and through which door.
+//! Who decides, and through which channel.
 
 use std::collections::BTreeSet;
 
 use crate::error::CommandError;
 use crate::state::store::{Paths, StateHome};
 use onloop_effect::{Io, LockHolder, ProcessIdentity, Start};
-use onloop_run::{Decider, Door, Run};
+use onloop_run::{Decider, DecisionChannel, Run};
 use onloop_syntax::text;
 use onloop_workflow::Risk;
 
-/// Whoever uses this process, coming in through `door`.
-pub fn decider(io: &Io, door: Door) -> Decider {
+/// Whoever uses this process, coming in through `channel`.
+pub fn decider(io: &Io, channel: DecisionChannel) -> Decider {
     let user = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| io.env(name));
-    Decider { user: user.map(text::one_line), door }
+    Decider { user: user.map(text::one_line), channel }
 }
 
 /// What has to be typed to approve a step, as it is shown; `None`: nothing, since the risk is not high.
 pub(crate) fn name_to_type(io: &Io, run: &Run, step: u32) -> Option<String> {
-    let record = run.step(step).filter(|_| run.terms.risk == Risk::High)?;
+    let record = run.step(step).filter(|_| run.settings.risk == Risk::High)?;
     Some(io.redacted(&text::one_line(&record.step.name)))
 }
 

@@ -21,8 +21,8 @@ use crate::{run::advice, run::ending, run::review, terminal::ask};
 use onloop_agents::Agent;
 use onloop_effect::{Exit, Io};
 use onloop_run::{
-    Decider, Door, Event, GateDecision, INTERRUPTED, Mode, Next, Phase, StepStatus, approval_line,
-    checked_lines, step_line, step_list,
+    Decider, DecisionChannel, Event, GateDecision, INTERRUPTED, Mode, Next, Phase, StepStatus,
+    approval_line, checked_lines, step_line, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -121,13 +121,13 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
                 }
             }
             say_verified(cx, step);
-            say_remarks(cx, Some(step));
+            say_warnings(cx, Some(step));
             going_on(keep_verified(cx.io, cx.store, step).await?)?;
         }
         Next::Approve { step, reason } => {
             let (decision, mode) = (GateDecision::Approved, Mode::Auto);
             cx.store.apply(Event::GateDecided { step, decision, mode })?;
-            cx.store.note(approval_line(step, reason, cx.store.run().terms.risk));
+            cx.store.note(approval_line(step, reason, cx.store.run().settings.risk));
             say_step(cx, step);
         }
         Next::Block { step, reason } => {
@@ -141,10 +141,10 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
         Next::Repeat => {
             cx.store.commit().await?;
             let repeated = repeat_checks(cx.io, cx.store, &cx.options.conditions).await?;
-            let before = cx.store.run().remark_lines(None);
+            let before = cx.store.run().warning_lines(None);
             cx.store.apply(repeated.ok_or(Halt::Interrupted)?)?;
-            if cx.store.run().remark_lines(None) != before {
-                say_remarks(cx, None);
+            if cx.store.run().warning_lines(None) != before {
+                say_warnings(cx, None);
             }
         }
         Next::Finalize => {
@@ -153,9 +153,11 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
         }
         Next::Ask(question) => {
             cx.store.commit().await?;
-            let (consulted, door) = match ask::is_attended(cx.io) {
-                true => (ask::person(cx.io, cx.store, &question).await, Door::Terminal),
-                false => (gate_in_chat(cx.io, cx.store, &question).await, Door::Telegram),
+            let (consulted, channel) = match ask::is_attended(cx.io) {
+                true => (ask::person(cx.io, cx.store, &question).await, DecisionChannel::Terminal),
+                false => {
+                    (gate_in_chat(cx.io, cx.store, &question).await, DecisionChannel::Telegram)
+                }
             };
             let is_answer = !matches!(consulted, Consulted::Interrupted);
             if is_answer && cx.store.look_again().await? {
@@ -166,7 +168,7 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
             }
             match consulted {
                 Consulted::Decided(event) => {
-                    record_decision(cx, event, decider(cx.io, door))?;
+                    record_decision(cx, event, decider(cx.io, channel))?;
                 }
                 Consulted::Nobody => {
                     let reason = advice::reason(cx.store.run(), &question);
@@ -190,8 +192,8 @@ async fn take_step(cx: &mut RunContext<'_>, agent: &Agent, step: u32) -> Result<
     }
     cx.store.commit().await?;
     let record = cx.store.run().step(step).expect("`next` names steps that exist").clone();
-    let terms = (cx.options.turns, &cx.options.conditions.confining);
-    let acted = act(cx.io, agent, cx.store, &record, terms).await?;
+    let settings = (cx.options.turns, &cx.options.conditions.confining);
+    let acted = act(cx.io, agent, cx.store, &record, settings).await?;
     if let Acted::Refused { went_on: false, .. } = acted {
         // Nobody has changed anything.
         return record_acted(cx, step, acted).await;
@@ -279,7 +281,7 @@ fn say_verified(cx: &mut RunContext<'_>, step: u32) {
 
 fn say_step(cx: &mut RunContext<'_>, step: u32) {
     let run = cx.store.run();
-    let line = if cx.options.verbose || run.terms.progress_verbose {
+    let line = if cx.options.verbose || run.settings.progress_verbose {
         step_list(run)
     } else {
         step_line(run.step(step).expect("callers name steps that exist"))
@@ -288,8 +290,8 @@ fn say_step(cx: &mut RunContext<'_>, step: u32) {
 }
 
 /// What a person may want to know about checks that passed.
-fn say_remarks(cx: &mut RunContext<'_>, step: Option<u32>) {
-    for line in cx.store.run().remark_lines(step) {
+fn say_warnings(cx: &mut RunContext<'_>, step: Option<u32>) {
+    for line in cx.store.run().warning_lines(step) {
         cx.store.note(format!("    ⚠ {line}"));
     }
 }

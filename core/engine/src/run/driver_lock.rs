@@ -4,7 +4,7 @@ use crate::error::CommandError;
 use crate::run::decider::decider;
 use crate::state::store::Store;
 use onloop_effect::{Io, LockHolder, OptionalExt, ProcessRole};
-use onloop_run::{Door, Event, Run, RunStatus};
+use onloop_run::{DecisionChannel, Event, Run, RunStatus};
 
 /// Becomes the only process that drives the run, and takes over what was recorded until then.
 pub async fn drive_alone(io: &Io, store: &mut Store) -> Result<(), CommandError> {
@@ -96,6 +96,6 @@ pub(crate) async fn take_over(
     let removed = io.remove(&lock).await.optional();
     removed.map_err(|f| CommandError::from(f).context("the run could not be taken over"))?;
     drive_alone(io, store).await?;
-    let by = decider(io, Door::Command);
+    let by = decider(io, DecisionChannel::Command);
     Ok(store.apply_by(Event::TakenOver { reason: reason.to_owned() }, Some(by))?)
 }

@@ -16,7 +16,7 @@ use crate::state::store::{Store, StoreError};
 use crate::{run::adopt, state::rebuild};
 use onloop_agents::Agent;
 use onloop_effect::{Exit, Io, OptionalExt};
-use onloop_run::{Door, Event, Next, Question, Run, RunStatus, StepStatus};
+use onloop_run::{DecisionChannel, Event, Next, Question, Run, RunStatus, StepStatus};
 use onloop_syntax::money::Money;
 use onloop_syntax::text;
 use onloop_workflow::Budgets;
@@ -133,7 +133,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
     }
     let timeouts = args.conduct.timeouts()?;
     let budgets = raised(&store, &args.raise)?;
-    let mut confining = args.conduct.confining(io, &root, store.run().terms.confine).await?;
+    let mut confining = args.conduct.confining(io, &root, store.run().settings.confine).await?;
     let agents = match go_on(io, &mut store, args, budgets).await {
         Ok(agents) => agents,
         Err(error) => {
@@ -141,7 +141,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
             return Err(error);
         }
     };
-    if store.run().terms.confine && confining.mechanism().is_none() {
+    if store.run().settings.confine && confining.mechanism().is_none() {
         // The edited file asks for it.
         confining = Confining::of(io, store.run()).await?;
     }
@@ -200,7 +200,7 @@ async fn go_on(
     };
     adopt::agree(io, store, edited).await?;
     let agents = choose(io, store, args).await?;
-    let by = Some(decider(io, Door::Command));
+    let by = Some(decider(io, DecisionChannel::Command));
     if let Some(budgets) = budgets {
         store.apply_by(Event::BudgetsChanged(budgets), by.clone())?;
     }
@@ -267,7 +267,7 @@ fn raised(store: &Store, raise: &[String]) -> Result<Option<Budgets>, CommandErr
     if raise.is_empty() {
         return Ok(None);
     }
-    let mut budgets = store.run().terms.budgets.clone();
+    let mut budgets = store.run().settings.budgets.clone();
     for change in raise {
         if raise_one(&mut budgets, change).is_none() {
             let change = text::one_line(change);

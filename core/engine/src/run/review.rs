@@ -23,7 +23,7 @@ pub(crate) async fn perform(
     let RunContext { io, store, options } = cx;
     let confining = &options.conditions.confining;
     let run = store.run();
-    let name = run.terms.review_agent.clone().unwrap_or_default();
+    let name = run.settings.review_agent.clone().unwrap_or_default();
     let prompt = io.redacted(&review_prompt(run, step));
     let spec = ProcessSpec::new(Reviewer::recorded(&name).command(&prompt))
         .in_folder(&run.place.execution_root)

@@ -43,7 +43,7 @@ pub async fn make_ready(
         Ok(included) => included,
         Err(failure) => return Ok(gone_wrong(FILE, failure)),
     };
-    let lines = store.run().terms.setup.clone();
+    let lines = store.run().settings.setup.clone();
     if lines.is_empty() && included.files.is_empty() {
         return Ok(Readiness::Ready);
     }
@@ -81,7 +81,7 @@ fn due(run: &Run) -> Option<(String, String)> {
     let to = run.place.worktree_path.clone()?;
     let from = run.place.repo_root.clone()?;
     let has_begun = run.steps.iter().any(|record| record.attempts > 0);
-    let is_due = run.set_up.is_none() && (!has_begun || !run.terms.setup.is_empty());
+    let is_due = run.set_up.is_none() && (!has_begun || !run.settings.setup.is_empty());
     (is_due && from != to).then_some((from, to))
 }
 

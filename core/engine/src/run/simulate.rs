@@ -1,4 +1,4 @@
-//! `onloop run --simulate`: the whole run on paper. Files and git are read; nothing is started or
+//! `onloop run --simulate`: the whole run in a simulation. Files and git are read; nothing is started or
 //! changed, and nobody is asked.
 
 mod screen;
@@ -14,11 +14,11 @@ use crate::state::config;
 use crate::state::store::{Paths, StateHome};
 use crate::terminal::ask::is_attended;
 use onloop_agents::{Agent, Reviewer};
-use onloop_documents::simulation::{PaperAgent, Simulation, simulation};
+use onloop_documents::simulation::{SimulatedAgent, Simulation, simulation};
 use onloop_effect::{Command, Exit, Io};
 use onloop_install::Waits;
 use onloop_run::preflight::{IsolationMode, PlacementRefusal, Prepared};
-use onloop_run::{Beginning, PageChecks, Run, at_most, on_paper, unique_id};
+use onloop_run::{Beginning, PageChecks, Run, at_most, simulated_events, unique_id};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::text;
 use onloop_workflow::Plan;
@@ -73,7 +73,7 @@ pub(crate) async fn simulate(
     let paths = Paths::new(&home, &prepared.execution_root, &id);
     let mut agents = Vec::new();
     for agent in wanted.agents {
-        agents.push(paper_agent(io, agent, &paths, &run).await);
+        agents.push(simulated_agent(io, agent, &paths, &run).await);
     }
     let agent = agents.remove(0);
     let is_fresh = prepared.worktree_path.is_some();
@@ -95,7 +95,7 @@ pub(crate) async fn simulate(
         reviewer: wanted.reviewer.map(|reviewer| reviewer.command(PROMPT)),
         copied,
         sets_up: is_fresh,
-        moments: on_paper(&run, pages, agent.command.is_some()),
+        moments: simulated_events(&run, pages, agent.command.is_some()),
         at_most: at_most(&run, wanted.timeouts.agent_ms, wanted.timeouts.verify_ms),
         agent,
         successors: agents,
@@ -151,7 +151,7 @@ fn nowhere(io: &Io) -> Prepared {
     }
 }
 
-async fn paper_agent(io: &Io, agent: &Agent, paths: &Paths, run: &Run) -> PaperAgent {
+async fn simulated_agent(io: &Io, agent: &Agent, paths: &Paths, run: &Run) -> SimulatedAgent {
     let (command, program) = match agent {
         Agent::Script | Agent::You => (None, None),
         Agent::CommandLine(line) => (Some(onloop_agents::command_line(line)), None),
@@ -165,7 +165,7 @@ async fn paper_agent(io: &Io, agent: &Agent, paths: &Paths, run: &Run) -> PaperA
                     }
                     let is_repository = run.place.repo_root.is_some();
                     let hook = (program, Waits::of(&config).call_s);
-                    first_turn(client, paths, hook, run.terms.budgets.cost, is_repository)
+                    first_turn(client, paths, hook, run.settings.budgets.cost, is_repository)
                 }
                 None => Some(preset.command(PROMPT)),
             };
@@ -176,7 +176,7 @@ async fn paper_agent(io: &Io, agent: &Agent, paths: &Paths, run: &Run) -> PaperA
         Some(program) => Some(on_path(io, program).await),
         None => None,
     };
-    PaperAgent { name: agent.name().to_owned(), command, is_found }
+    SimulatedAgent { name: agent.name().to_owned(), command, is_found }
 }
 
 /// A command as a line of shell.

@@ -21,7 +21,7 @@ use onloop_agents as agent;
 use onloop_agents::Reviewer;
 use onloop_effect::{Exit, Io};
 use onloop_run::preflight::{IsolationMode, OnExisting, PreflightFlags};
-use onloop_run::{Beginning, Door, Event, Next, is_run_id};
+use onloop_run::{Beginning, DecisionChannel, Event, Next, is_run_id};
 use onloop_syntax::text;
 use onloop_workflow::Plan;
 
@@ -68,12 +68,12 @@ pub struct RunArgs {
     /// Only if the plan has this digest, which `onloop compile` wrote down
     #[arg(long, value_name = "SHA256")]
     pub plan_digest: Option<String>,
-    /// Show the whole run on paper; nothing is started or changed
+    /// Show the whole run in a simulation; nothing is started or changed
     #[arg(long)]
     pub simulate: bool,
     /// Where: `fleet` submits the run and returns at once
     #[arg(long, value_enum, value_name = "WHERE")]
-    pub on: Option<ConductedOn>,
+    pub on: Option<RunsOn>,
     /// For each repository of this list, one a line (with --on fleet)
     #[arg(long, value_name = "FILE", requires = "on")]
     pub repos: Option<String>,
@@ -85,7 +85,7 @@ pub struct RunArgs {
 
 /// Where a run is conducted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ConductedOn {
+pub enum RunsOn {
     /// The machines of a fleet
     Fleet,
 }
@@ -96,12 +96,12 @@ pub enum ConductedOn {
 ///
 /// The run did not begin, or could not continue.
 pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
-    if args.on == Some(ConductedOn::Fleet) {
+    if args.on == Some(RunsOn::Fleet) {
         // With the fleet's program beside it, the native host does not come here.
         return Err(no_fleet());
     }
     if args.simulate {
-        return on_paper(io, args).await;
+        return simulated_events(io, args).await;
     }
     match begin(io, args).await? {
         Begun::New(store, how) => {
@@ -238,7 +238,7 @@ async fn of_that_name(io: &Io, args: &RunArgs, file: &str) -> Result<Option<Stri
 }
 
 /// The run that would begin, for people or as JSON.
-async fn on_paper(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
+async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
     let unfinished = match args.fresh {
@@ -290,7 +290,7 @@ async fn replace_unfinished(io: &Io, file: &str) -> Result<(), CommandError> {
         match io.ask(question).await.as_deref().map(str::trim) {
             Ok("y" | "yes") => {
                 drive_alone(io, &mut store).await?;
-                let by = Some(decider(io, Door::Terminal));
+                let by = Some(decider(io, DecisionChannel::Terminal));
                 let event = Event::RunAbandoned { reason: reason.to_owned() };
                 let changed = change_by(io, &mut store, event, by).await;
                 let _ = io.unlock(&store.paths().driver_lock()).await;

@@ -95,7 +95,7 @@ impl Confining {
     ///
     /// As [`Confining::decide`].
     pub async fn of(io: &Io, run: &Run) -> Result<Confining, CommandError> {
-        let wish = ConfineWish { flag: None, file: run.terms.confine };
+        let wish = ConfineWish { flag: None, file: run.settings.confine };
         Confining::decide(io, &run.place.execution_root, wish).await
     }
 

@@ -7,7 +7,7 @@
 use crate::run::checks::private_names;
 use crate::state::audit_log;
 use onloop_agents::{PRESETS, Preset};
-use onloop_documents::diary::{DiaryEntry, DiaryEvent};
+use onloop_documents::audit_log::{AuditEntry, AuditEvent};
 use onloop_effect::{Io, ProcessSpec, ProcessStatus};
 use onloop_sessions::handsoff::config::{Config, Provider, Supervisor};
 use onloop_sessions::handsoff::{DEPTH_VARIABLE, SESSION_VARIABLES, approval};
@@ -78,9 +78,9 @@ pub async fn prompt(io: &Io, config: &Config, about: &Supervision<'_>) -> Option
         },
     };
     let why = format!("the supervisor {} wrote no prompt: {why}", supervisor.provider.as_str());
-    let entry = DiaryEntry::new(io.now(), DiaryEvent::Supervisor, &why);
+    let entry = AuditEntry::new(io.now(), AuditEvent::Supervisor, &why);
     let (session, folder) = (Some(about.session.to_owned()), Some(about.cwd.to_owned()));
-    audit_log::note(io, DiaryEntry { session, folder, ..entry }).await;
+    audit_log::note(io, AuditEntry { session, folder, ..entry }).await;
     None
 }
 

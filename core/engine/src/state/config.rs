@@ -1,6 +1,6 @@
 //! Finds and reads the configuration: the project's rules, and the developer's own file.
 
-use crate::git::ancestors::Upwards;
+use crate::git::ancestors::Ancestors;
 use crate::git::checkout;
 use crate::git::owners;
 use onloop_documents::permission::TrustList;
@@ -133,7 +133,7 @@ struct Developers {
 
 async fn developers(io: &Io, cwd: &str) -> Developers {
     let mut planted = Vec::new();
-    let mut upwards = Upwards::from(io, cwd);
+    let mut upwards = Ancestors::from(io, cwd);
     loop {
         match local_file(io, &mut upwards).await {
             // The developer's own may be above it.
@@ -238,7 +238,7 @@ impl Loaded {
 
 /// The path of the project's file, whether its present content is trusted, and the content.
 async fn project_rules(io: &Io, cwd: &str) -> Result<Option<(String, bool, String)>, Failure> {
-    let Some((path, bytes)) = find_upwards(io, cwd, PROJECT_FILE).await? else {
+    let Some((path, bytes)) = find_in_ancestors(io, cwd, PROJECT_FILE).await? else {
         return Ok(None);
     };
     let trusted = match trust_path(io) {
@@ -282,7 +282,7 @@ async fn is_tracked(io: &Io, folder: &str) -> bool {
 /// The first of: what is left of the way up, `AGENTIZE_HOME`, `HOME`.
 async fn local_file(
     io: &Io,
-    upwards: &mut Upwards<'_>,
+    upwards: &mut Ancestors<'_>,
 ) -> Result<Option<(String, String)>, Failure> {
     let mut found = next_file(io, upwards, LOCAL_FILE).await?;
     for home in [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten() {
@@ -315,19 +315,19 @@ pub fn trust_path(io: &Io) -> Result<String, Failure> {
     }
 }
 
-/// The nearest file of that name in `cwd` or above it, as far as `Upwards` leads, and its content.
-pub async fn find_upwards(
+/// The nearest file of that name in `cwd` or above it, as far as `Ancestors` leads, and its content.
+pub async fn find_in_ancestors(
     io: &Io,
     cwd: &str,
     name: &str,
 ) -> Result<Option<(String, Vec<u8>)>, Failure> {
-    next_file(io, &mut Upwards::from(io, cwd), name).await
+    next_file(io, &mut Ancestors::from(io, cwd), name).await
 }
 
 /// The next file of that name on the way up, and its content.
 async fn next_file(
     io: &Io,
-    upwards: &mut Upwards<'_>,
+    upwards: &mut Ancestors<'_>,
     name: &str,
 ) -> Result<Option<(String, Vec<u8>)>, Failure> {
     for folder in upwards {

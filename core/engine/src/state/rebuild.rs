@@ -6,7 +6,7 @@ use crate::run::decider::decider;
 use crate::state::store::{Paths, StateHome, Store};
 use onloop_documents::ledger::Origin;
 use onloop_effect::{Durability, Expect, Io, OptionalExt};
-use onloop_run::{Beginning, Door, Event, Place, Run};
+use onloop_run::{Beginning, DecisionChannel, Event, Place, Run};
 use onloop_syntax::limits;
 use onloop_workflow as workflow;
 
@@ -37,7 +37,7 @@ pub(crate) async fn rebuild(io: &Io, id: &str, file: &str) -> Result<Store, Comm
         reverify: true,
         review_agent: None,
     };
-    let by = decider(io, Door::Command);
+    let by = decider(io, DecisionChannel::Command);
     let created = Store::create(io, Run::begin(&plan, beginning), &Origin::Begun, Some(&by)).await;
     let unwritten = "the record could not be begun anew";
     let mut store = created.map_err(|error| CommandError::from(error).context(unwritten))?;

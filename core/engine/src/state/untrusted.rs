@@ -10,9 +10,9 @@ use onloop_run::Run;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// A foreign record that was read.
+/// A untrusted record that was read.
 #[derive(Debug)]
-pub struct ForeignRecord {
+pub struct UntrustedRecord {
     /// What it says.
     pub run: Run,
     /// The file.
@@ -26,7 +26,7 @@ pub struct ForeignRecord {
 ///
 /// [`StoreError::Missing`], [`StoreError::Unreadable`] when it is damaged, and
 /// [`FailureKind::Unsupported`] when a newer onloop wrote it.
-pub async fn read_foreign(io: &Io, root: &str, id: &str) -> Result<ForeignRecord, StoreError> {
+pub async fn read_untrusted(io: &Io, root: &str, id: &str) -> Result<UntrustedRecord, StoreError> {
     refuse_links(io, root).await?;
     let path = Paths::copy_of(root, id);
     let found = io.read(&path, limits::RECORD_BYTES).await.optional()?;
@@ -45,9 +45,9 @@ pub async fn read_foreign(io: &Io, root: &str, id: &str) -> Result<ForeignRecord
     if bytes.len() > limits::RECORD_REWRITE_BYTES {
         add_journal(io, &mut run, &format!("{}/{id}.journal", Paths::copies(root))).await?;
     }
-    // Relative paths and moved checkouts: a foreign record would work where it lies.
+    // Relative paths and moved checkouts: a untrusted record would work where it lies.
     run.found_at(root.trim_end_matches('/'));
-    Ok(ForeignRecord { run, path })
+    Ok(UntrustedRecord { run, path })
 }
 
 /// Adds what the journal holds to the record that was just read.
@@ -70,7 +70,7 @@ async fn add_journal(io: &Io, run: &mut Run, path: &str) -> Result<(), StoreErro
 }
 
 /// Why nothing of run `id` is run before a person has adopted it.
-pub fn foreign_run(id: &str, path: &str) -> CommandError {
+pub fn untrusted_run(id: &str, path: &str) -> CommandError {
     CommandError::refused(format!("run `{id}` is untrusted: this machine has no ledger of it"))
         .listing([text::one_line(path)])
         .because("it came with a clone or a copied folder, or another program wrote it")

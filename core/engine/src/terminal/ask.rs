@@ -6,7 +6,7 @@ use crate::run::gate::{Change, Form, facts, patch};
 use crate::state::store::Store;
 use crate::{notify, terminal::pager};
 use onloop_effect::{Failure, Io};
-use onloop_run::{Event, GateDecision, Mode, Question, Run, StandingVerdict, StepRecord};
+use onloop_run::{BlockingReview, Event, GateDecision, Mode, Question, Run, StepRecord};
 use onloop_syntax::text;
 use onloop_workflow::Budgets;
 
@@ -98,7 +98,7 @@ async fn confirm(io: &Io, run: &Run, question: &Question) -> Result<bool, Consul
 }
 
 /// What the review has found that was made for this decision.
-fn run_review<'r>(run: &'r Run, question: &Question) -> Option<&'r StandingVerdict> {
+fn run_review<'r>(run: &'r Run, question: &Question) -> Option<&'r BlockingReview> {
     let last = run.reviews.last.as_ref()?;
     let of_question = match question {
         Question::Verdict { step } => last.step == *step,
@@ -186,9 +186,9 @@ async fn tell(io: &Io, store: &Store, question: &Question) {
             io.note(format!("\n{facts}  Report: {report}")).await;
         }
         None => {
-            let remarks = store.run().remark_lines(None);
-            if !remarks.is_empty() {
-                io.note(format!("\n⚠ {}", remarks.join("\n⚠ "))).await;
+            let warnings = store.run().warning_lines(None);
+            if !warnings.is_empty() {
+                io.note(format!("\n⚠ {}", warnings.join("\n⚠ "))).await;
             }
         }
     }

@@ -5,12 +5,12 @@ use crate::wait::{Refused, Wait};
 
 /// What stands after each event, with the number of the event that it began with.
 fn watched(run: &mut Run, events: &[Event]) -> Vec<Option<(u64, NoticeKind)>> {
-    let mut vigil = Vigil::default();
+    let mut tracker = AttentionTracker::default();
     let mut seen = Vec::new();
     for (seq, event) in (1..).zip(events) {
         apply(run, std::slice::from_ref(event));
-        vigil.look(seq, run);
-        seen.push(vigil.standing().map(|(since, attention)| (since, attention.kind())));
+        tracker.look(seq, run);
+        seen.push(tracker.standing().map(|(since, attention)| (since, attention.kind())));
     }
     seen
 }

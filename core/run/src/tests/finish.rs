@@ -8,7 +8,7 @@ fn older_generations_wait_for_their_disposition_with_what_they_proved() {
     apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1), Event::RunFinalized]);
     run.0.status = RunStatus::ReadyToFinish;
     run.0.completed_at = None;
-    run.0.terms.reverify = true;
+    run.0.settings.reverify = true;
     let kept = FinishOutcome::new(Disposition::Kept);
     let record = Event::FinishRecorded { outcome: kept, replace: false };
     assert_eq!(
@@ -16,7 +16,7 @@ fn older_generations_wait_for_their_disposition_with_what_they_proved() {
         "Finish disposition 'kept' requires sufficient completion evidence.\n  - \
          verification_missing_or_failed"
     );
-    run.0.terms.plan_digest = String::new();
+    run.0.settings.plan_digest = String::new();
     apply(&mut run, &[record]);
     assert_eq!((run.status.as_str(), run.completed_at), ("completed", Some(run.last_update)));
 }

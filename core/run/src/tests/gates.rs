@@ -18,8 +18,8 @@ fn who_decides_a_gate() {
     ];
     for (gate, risk, auto_approve, sensitive, expected) in table {
         let mut run = begin(vec![Step { gate, sensitive, ..step(1) }]);
-        run.0.terms.risk = risk;
-        run.0.terms.auto_approve = auto_approve;
+        run.0.settings.risk = risk;
+        run.0.settings.auto_approve = auto_approve;
         let rule = gate_rule(&run, &run.steps[0]);
         assert_eq!(rule, expected, "{gate:?} {risk:?} {auto_approve} {sensitive}");
         // Whether the rules may be claimed is the same question.
@@ -83,13 +83,13 @@ fn the_next_step_waits_for_the_gate_before_it() {
 #[test]
 fn an_attempt_after_a_review_is_reviewed_as_well() {
     let mut run = begin(vec![step(1)]);
-    run.0.terms.reverify = true;
-    run.0.terms.review_agent = Some("claude".to_owned());
+    run.0.settings.reverify = true;
+    run.0.settings.review_agent = Some("claude".to_owned());
     let (findings, base) = (String::new(), None);
     let ready = Event::ReviewFinished { step: None, verdict: Verdict::Ready, findings, base };
     let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });
     let failures = vec![(1, broken)];
-    let repeated = Event::ChecksRepeated { repeated: 1, failures, remarks: Vec::new() };
+    let repeated = Event::ChecksRepeated { repeated: 1, failures, warnings: Vec::new() };
     let acted = [Event::StepStarted { step: 1 }, Event::StepActed { step: 1 }, passed(1)];
     apply(&mut run, &acted);
     apply(&mut run, &[ready, repeated]);

@@ -96,21 +96,21 @@ impl Run {
             let before = old.get_mut(index).and_then(Option::take);
             self.0.steps.push(carry_over(before, step));
         }
-        self.0.terms.intent.clone_from(&adoption.intent);
-        self.0.terms.success_criteria.clone_from(&adoption.success_criteria);
-        self.0.terms.risk = adoption.risk;
-        self.0.terms.allow.clone_from(&adoption.allow);
-        self.0.terms.protect.clone_from(&adoption.protect);
-        self.0.terms.confine = adoption.confine;
-        self.0.terms.commit = adoption.commit;
-        if self.terms.setup != adoption.setup {
-            self.0.terms.setup.clone_from(&adoption.setup);
+        self.0.settings.intent.clone_from(&adoption.intent);
+        self.0.settings.success_criteria.clone_from(&adoption.success_criteria);
+        self.0.settings.risk = adoption.risk;
+        self.0.settings.allow.clone_from(&adoption.allow);
+        self.0.settings.protect.clone_from(&adoption.protect);
+        self.0.settings.confine = adoption.confine;
+        self.0.settings.commit = adoption.commit;
+        if self.settings.setup != adoption.setup {
+            self.0.settings.setup.clone_from(&adoption.setup);
             self.0.set_up = None;
         }
         self.adopt_written(&adoption.written);
         // What was said about checks need not be about the same checks any more.
         self.0.unknown_inside.retain(|place, _| !place.starts_with("steps["));
-        self.0.terms.plan_digest.clone_from(&adoption.digest);
+        self.0.settings.plan_digest.clone_from(&adoption.digest);
         self.0.reverified = false;
         self.0.reviews.standing = None;
         let done = self.steps.iter().filter(|s| s.status == StepStatus::Done).count();
@@ -122,7 +122,7 @@ impl Run {
     /// What the file says counts where it was edited; where it was not, what a person said for
     /// this run stays.
     fn adopt_written(&mut self, new: &Written) {
-        let Terms { written: old, auto_approve, budgets, .. } = &mut self.0.terms;
+        let RunSettings { written: old, auto_approve, budgets, .. } = &mut self.0.settings;
         if old.as_ref().is_none_or(|old| old.auto_approve != new.auto_approve) {
             *auto_approve = new.auto_approve;
         }
@@ -141,7 +141,7 @@ impl Run {
             let record = self.step_mut(*step).expect("looked up above");
             record.status = StepStatus::InProgress(Phase::Interrupted);
             record.attempts = 1;
-            record.forgiven = 1;
+            record.uncounted = 1;
         }
         let text = format!("Record rebuilt; {} ticked steps are verified first", ticked.len());
         self.log(at, "record_rebuilt", None, text, "");
@@ -158,7 +158,7 @@ impl Run {
 
     pub(super) fn change_budgets(&mut self, at: Timestamp, to: &Budgets) -> Result<(), Refusal> {
         self.demand_unfinished("budgets_changed")?;
-        self.0.terms.budgets.clone_from(to);
+        self.0.settings.budgets.clone_from(to);
         self.log(at, "budgets_changed", None, "Budgets changed by a person".to_owned(), "");
         Ok(())
     }
@@ -172,7 +172,7 @@ fn carry_over(before: Option<StepRecord>, step: &Step) -> StepRecord {
         StepStatus::Done => StepRecord {
             status: StepStatus::InProgress(Phase::Interrupted),
             attempts: before.attempts,
-            forgiven: before.attempts,
+            uncounted: before.attempts,
             ..StepRecord::pending(step.clone())
         },
         StepStatus::Pending

@@ -78,7 +78,7 @@ impl Run {
                 StepStatus::InProgress(Phase::Acting) if held_up == Some(record.step.number) => {}
                 StepStatus::InProgress(Phase::Acting) => {
                     record.status = StepStatus::InProgress(Phase::Interrupted);
-                    record.forgiven += 1;
+                    record.uncounted += 1;
                 }
                 StepStatus::Failed { .. } | StepStatus::Blocked(BlockReason::Other(_))
                     if was_blocked =>
@@ -88,7 +88,7 @@ impl Run {
                         0 => StepStatus::Pending,
                         _ => StepStatus::InProgress(Phase::Interrupted),
                     };
-                    record.forgiven = record.attempts;
+                    record.uncounted = record.attempts;
                 }
                 StepStatus::Pending
                 | StepStatus::InProgress(_)
@@ -134,11 +134,11 @@ impl Run {
                 return Err(Refusal::Unfinished(Missing::Gate { step: record.step.number }));
             }
         }
-        let unreviewed = self.terms.review_agent.is_some() && !self.reviews.finally_reviewed;
+        let unreviewed = self.settings.review_agent.is_some() && !self.reviews.finally_reviewed;
         if self.reviews.standing.is_some() || unreviewed {
             return Err(Refusal::Unfinished(Missing::Review));
         }
-        if self.terms.reverify && !self.reverified {
+        if self.settings.reverify && !self.reverified {
             return Err(Refusal::Unfinished(Missing::Checks));
         }
         Ok(())

@@ -96,7 +96,7 @@ impl Run {
         let reason = text::one_line(reason);
         let record = self.step_mut(step).expect("looked up above");
         record.status = StepStatus::Pending;
-        record.forgiven = record.attempts;
+        record.uncounted = record.attempts;
         record.completed_at = None;
         record.results.clear();
         record.gate = None;
@@ -129,7 +129,7 @@ impl Run {
         }
         match gate_rule(self, record) {
             // Nobody has to decide; at high risk, nobody but a person may.
-            GateRule::Open => self.terms.risk != Risk::High,
+            GateRule::Open => self.settings.risk != Risk::High,
             GateRule::Automatic(_) => true,
             GateRule::Human(_) => false,
         }
@@ -150,7 +150,7 @@ impl Run {
             return Err(Refusal::NotDue { what });
         }
         self.0.acting = None;
-        let said = StandingVerdict { step, verdict, findings: findings.to_owned() };
+        let said = BlockingReview { step, verdict, findings: findings.to_owned() };
         self.0.reviews.last = Some(said.clone());
         if verdict.passes() {
             self.pass_review(step);

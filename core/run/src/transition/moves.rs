@@ -69,7 +69,7 @@ impl Run {
         for step in left {
             let record = self.step_mut(step).expect("it is one of them");
             record.status = StepStatus::InProgress(Phase::Interrupted);
-            record.forgiven = record.attempts.min(record.forgiven + 1);
+            record.uncounted = record.attempts.min(record.uncounted + 1);
             record.completed_at = None;
             record.results.clear();
             record.gate = None;

@@ -7,8 +7,8 @@ use crate::event::*;
 use crate::gate::{GateRule, gate_rule};
 use crate::held::WorkHold;
 use crate::record::*;
-use crate::remark::CheckRemarks;
 use crate::wait::{TurnEnding, Wait};
+use crate::warning::CheckWarnings;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -173,11 +173,11 @@ impl Run {
         let judgement =
             judge(&record.step.checks, results).ok_or(Refusal::IncompleteVerification { step })?;
         let attempts = text::counted(u64::from(record.attempts), "attempt");
-        let report_full = self.terms.report_full;
+        let report_full = self.settings.report_full;
         self.0.acting = None;
         let record = self.step_mut(step).expect("looked up above");
         record.results = results.to_vec();
-        self.log_remarks(at, step);
+        self.log_warnings(at, step);
         let record = self.step_mut(step).expect("looked up above");
         match judgement {
             Judgement::Passed => {
@@ -218,23 +218,23 @@ impl Run {
     }
 
     /// What is known now about checks that were repeated takes the place of what was known before.
-    pub(super) fn remark(&mut self, at: Timestamp, remarks: &[CheckRemarks]) {
-        for CheckRemarks { step, check, remarks } in remarks {
+    pub(super) fn warning(&mut self, at: Timestamp, warnings: &[CheckWarnings]) {
+        for CheckWarnings { step, check, warnings } in warnings {
             let result = self
                 .step_mut(*step)
                 .and_then(|record| record.results.iter_mut().find(|r| r.check == *check));
             if let Some(result) = result
-                && result.remarks != *remarks
+                && result.warnings != *warnings
             {
-                result.remarks.clone_from(remarks);
-                self.log_remarks(at, *step);
+                result.warnings.clone_from(warnings);
+                self.log_warnings(at, *step);
             }
         }
     }
 
-    fn log_remarks(&mut self, at: Timestamp, step: u32) {
-        for line in self.remark_lines(Some(step)) {
-            self.log(at, "check_remarked", Some(step), format!("⚠ {line}"), "");
+    fn log_warnings(&mut self, at: Timestamp, step: u32) {
+        for line in self.warning_lines(Some(step)) {
+            self.log(at, "check_warned", Some(step), format!("⚠ {line}"), "");
         }
     }
 
@@ -275,7 +275,7 @@ impl Run {
         let reason = text::one_line(reason);
         let record = self.step_mut(step).expect("looked up above");
         record.status = StepStatus::Pending;
-        record.forgiven = record.attempts;
+        record.uncounted = record.attempts;
         let output = record.last_failure.take().map(|failure| failure.output);
         record.last_failure = Some(LastFailure {
             reason: format!("{before}; a person has it tried again: {reason}"),

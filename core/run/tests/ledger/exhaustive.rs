@@ -16,7 +16,7 @@ fn candidates(run: &Run) -> Vec<Event> {
         Event::RunResumed,
         Event::RunPaused { reason: "p".to_owned() },
         Event::RunFinalized,
-        Event::ChecksRepeated { repeated: 1, failures: Vec::new(), remarks: Vec::new() },
+        Event::ChecksRepeated { repeated: 1, failures: Vec::new(), warnings: Vec::new() },
     ];
     for verdict in [Verdict::Ready, Verdict::Block] {
         let findings = String::new();
@@ -36,7 +36,7 @@ fn candidates(run: &Run) -> Vec<Event> {
         events.push(Event::ChecksRepeated {
             repeated: 1,
             failures: vec![(step, broken)],
-            remarks: Vec::new(),
+            warnings: Vec::new(),
         });
         for decision in [GateDecision::Approved, GateDecision::Rejected] {
             for mode in [Mode::Auto, Mode::Human] {
@@ -114,7 +114,7 @@ fn follow(run: &Run) -> Option<Event> {
         Next::Ask(Question::Verdict { .. }) => Event::VerdictAccepted,
         Next::Ask(Question::Budget { .. }) => Event::BudgetsChanged(Budgets::default()),
         Next::Repeat => {
-            Event::ChecksRepeated { repeated: 1, failures: Vec::new(), remarks: Vec::new() }
+            Event::ChecksRepeated { repeated: 1, failures: Vec::new(), warnings: Vec::new() }
         }
         Next::Finalize => Event::RunFinalized,
         Next::Blocked(blocker) if blocker.rejected => approved(blocker.step, Mode::Human),
@@ -129,7 +129,7 @@ fn key(run: &Run) -> String {
     key += &format!("{:?}", run.finish.as_ref().map(|finish| finish.outcome.disposition));
     key += &format!("{:?}", run.finish_intent.as_ref().map(|intent| &intent.act));
     for record in &run.steps {
-        let used = record.attempts.saturating_sub(record.forgiven).min(3);
+        let used = record.attempts.saturating_sub(record.uncounted).min(3);
         key += &format!("{:?}{used}{:?}", record.status, record.gate.map(|g| g.decision));
     }
     key
@@ -169,7 +169,7 @@ fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
     assert_eq!(after.revision, before.revision + 1, "{event:?}");
     keeps_its_outcome(before, event, after);
     for record in &after.steps {
-        let used = record.attempts - record.forgiven;
+        let used = record.attempts - record.uncounted;
         assert!(used <= record.limit(), "attempts beyond the limit after {event:?}");
     }
     if after.status == RunStatus::Completed {
@@ -180,7 +180,7 @@ fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
             assert!(open || approved, "completed with an open gate");
         }
         assert!(after.reviews.standing.is_none(), "completed against a verdict");
-        assert!(after.reverified || !after.terms.reverify, "completed unconfirmed");
+        assert!(after.reverified || !after.settings.reverify, "completed unconfirmed");
     }
 }
 

@@ -23,7 +23,7 @@ fn small() -> (Vec<u8>, Vec<Run>) {
     let at = run.started_at;
     let (mut bytes, mut head) = begin_ledger(at, &run, &Origin::Begun, None);
     let mut lives = vec![run.clone()];
-    let by = Decider { user: Some("me".to_owned()), door: Door::Terminal };
+    let by = Decider { user: Some("me".to_owned()), channel: DecisionChannel::Terminal };
     let events = [
         Event::StepStarted { step: 1 },
         Event::StepActed { step: 1 },
@@ -79,7 +79,7 @@ fn the_fold_of_the_lines_is_the_run_that_wrote_them() {
         let then = read_until(&bytes, seq, None).expect("a sound ledger");
         assert_eq!(then.run, lives[seq as usize - 1]);
     }
-    assert!(text.contains(r#""by":{"user":"me","door":"terminal"}"#));
+    assert!(text.contains(r#""by":{"user":"me","channel":"terminal"}"#));
 }
 
 /// What may come of damage: a refusal, or the run as it was before its last line.

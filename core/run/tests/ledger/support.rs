@@ -58,7 +58,7 @@ pub(super) fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
         stdout: "said".to_owned(),
         stderr: String::new(),
         measured: None,
-        remarks: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 

@@ -8,23 +8,23 @@
 mod call;
 mod folders;
 mod job;
-mod lookout;
 mod process;
 mod program;
 mod tell;
 mod told;
+mod watcher;
 
 use serde_json::Value;
 
 use crate::mcp::{ClientAnswer, Connection, Id, Reaction, ServerRequest};
 use folders::Folders;
 use job::{Job, NewJob, State};
-use lookout::RunWatcher;
 use onloop_effect::rooted::rooted;
 use onloop_effect::{Exit, FailureKind, InputUnit, Io, Outcome, Request, Say, Turn};
 use onloop_syntax::limits;
 use onloop_syntax::time::Timestamp;
 use process::Followed;
+use watcher::RunWatcher;
 
 /// `onloop mcp`: speaks until its standard input ends.
 pub async fn mcp(io: &Io) -> Exit {

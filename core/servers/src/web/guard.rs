@@ -29,7 +29,7 @@ pub(super) enum Admitted {
     /// Get a file that says nothing about this machine.
     File(File),
     /// See the button that exchanges the key.
-    Door { key: String },
+    DecisionChannel { key: String },
     /// Have a key exchanged for a session.
     SignIn { key: String, is_https: bool },
     /// See something, with this query.
@@ -214,7 +214,7 @@ impl Doorkeeper {
             let is_it = self.key.as_ref().is_some_and(|k| k.digest == digest(key.as_bytes()));
             let is_live = is_it && self.has_key(now);
             return is_live
-                .then(|| Admitted::Door { key: key.to_owned() })
+                .then(|| Admitted::DecisionChannel { key: key.to_owned() })
                 .ok_or(TurnedAway::SignedOut);
         }
         let (session, path) = self.session(now, call, path)?;

@@ -10,7 +10,7 @@ use super::guard::{Admitted, Doorkeeper, File, Outside, SignedIn, TurnedAway};
 use super::route::{Act, Sight, act, place};
 use onloop_documents::page::web::{self as page, Frame};
 use onloop_effect::{CallAnswer, Exit, Failure, FailureKind, Io, WebCall};
-use onloop_engine::board::Lookout;
+use onloop_engine::board::ChangeWatcher;
 use onloop_engine::error::CommandError;
 use onloop_engine::run::decider::demand_person;
 use onloop_syntax::limits;
@@ -54,7 +54,7 @@ pub async fn web(io: &Io, args: &WebArgs) -> Result<Exit, CommandError> {
         port,
         proxy,
         guard: Doorkeeper::new(port, secret, outside),
-        lookout: Lookout::default(),
+        watcher: ChangeWatcher::default(),
         streams: Vec::new(),
         looked: io.now(),
         is_stale: false,
@@ -69,7 +69,7 @@ struct Server {
     port: u16,
     proxy: Option<String>,
     guard: Doorkeeper,
-    lookout: Lookout,
+    watcher: ChangeWatcher,
     streams: Vec<Stream>,
     /// When it was last looked whether something has changed.
     looked: Timestamp,
@@ -130,7 +130,7 @@ impl Server {
             }
             (false, false) => {
                 let left = limits::WEB_STILL_MS.saturating_sub(since);
-                self.io.next_call(Some(left), self.lookout.folders()).await
+                self.io.next_call(Some(left), self.watcher.folders()).await
             }
         }
     }
@@ -168,7 +168,7 @@ impl Server {
         Some(match admitted {
             Admitted::File(File::Script) => answer(200, Content::Script, page::SCRIPT),
             Admitted::File(File::Picture) => answer(200, Content::Picture, page::ICON),
-            Admitted::Door { key } => answer(200, Content::Page, &page::door_page(&key)),
+            Admitted::DecisionChannel { key } => answer(200, Content::Page, &page::door_page(&key)),
             Admitted::SignIn { key, is_https } => self.sign_in(&key, is_https).await,
             Admitted::See { session, path, query } => match place(&path, &query) {
                 Some(Sight::Events { id, seen }) => {

@@ -120,7 +120,7 @@ async fn to_the_end<W: WorkflowRunner>(
         let (waiting, dispatch) = match advance(&mut workspace, auto).await {
             AutoHalt::Child(waiting, dispatch) => (waiting, dispatch),
             AutoHalt::Over(ending) => {
-                workspace.remark_on(ending).await;
+                workspace.warning_on(ending).await;
                 return ending.exit();
             }
         };

@@ -96,7 +96,7 @@ impl Workspace {
     }
 
     /// Says what a person would not expect of an ending: what was believed.
-    pub(super) async fn remark_on(&mut self, ending: AutoEnding) {
+    pub(super) async fn warning_on(&mut self, ending: AutoEnding) {
         if ending != AutoEnding::Done {
             return;
         }

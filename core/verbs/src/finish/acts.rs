@@ -1,9 +1,9 @@
 //! Doing what was intended. Every act is preceded by a look at whether it has been done, so
 //! that a crash at any point leaves something that the same command can bring to an end.
 
+use super::context::{FinishContext, TargetBranch};
 use super::plan::{self, Wish};
 use super::pull_request;
-use super::scene::{Scene, TargetBranch};
 use super::verified;
 use onloop_effect::{Failure, GitRequest, Io, OptionalExt};
 use onloop_engine::error::{CommandError, ErrorKind};
@@ -26,7 +26,7 @@ pub(super) enum HowFar {
 pub(super) async fn look(
     io: &Io,
     run: &Run,
-    scene: &Scene,
+    context: &FinishContext,
     intent: &FinishIntent,
     wish: &Wish,
 ) -> Result<HowFar, CommandError> {
@@ -50,7 +50,7 @@ pub(super) async fn look(
         // The branch may be pushed; asking for it once more changes nothing about that.
         return Ok(HowFar::NotBegun("another pull request is asked for".to_owned()));
     }
-    let moved = scene.commit.is_some() && scene.commit.as_deref() != act.commit();
+    let moved = context.commit.is_some() && context.commit.as_deref() != act.commit();
     if same && moved {
         return Ok(HowFar::NotBegun("the branch has other commits now".to_owned()));
     }
@@ -60,7 +60,7 @@ pub(super) async fn look(
             Some(objection) => Err(objection),
         };
     }
-    if has_begun(io, run, scene, act).await? {
+    if has_begun(io, run, context, act).await? {
         return Ok(HowFar::Elsewhere);
     }
     Ok(HowFar::NotBegun(format!("'{}' is asked for instead", wish.disposition.imperative())))
@@ -69,28 +69,40 @@ pub(super) async fn look(
 async fn has_begun(
     io: &Io,
     run: &Run,
-    scene: &Scene,
+    context: &FinishContext,
     act: &FinishAct,
 ) -> Result<bool, CommandError> {
-    let worktree_gone = run.place.worktree_path.is_some() && scene.worktree.is_none();
+    let worktree_gone = run.place.worktree_path.is_some() && context.worktree.is_none();
     Ok(match act {
         FinishAct::Merge { commit, target } => {
-            worktree_gone || scene.commit.is_none() || is_merged(io, scene, commit, target).await?
+            worktree_gone
+                || context.commit.is_none()
+                || is_merged(io, context, commit, target).await?
         }
-        FinishAct::Publish { commit, remote, .. } => is_pushed(io, scene, commit, remote).await?,
+        FinishAct::Publish { commit, remote, .. } => is_pushed(io, context, commit, remote).await?,
         FinishAct::Discard { commit } => {
-            worktree_gone || (commit.is_some() && scene.commit.is_none())
+            worktree_gone || (commit.is_some() && context.commit.is_none())
         }
     })
 }
 
-async fn is_merged(io: &Io, scene: &Scene, commit: &str, target: &str) -> Result<bool, Failure> {
-    let base = io.git_merge_base(&scene.home, commit, target).await?;
+async fn is_merged(
+    io: &Io,
+    context: &FinishContext,
+    commit: &str,
+    target: &str,
+) -> Result<bool, Failure> {
+    let base = io.git_merge_base(&context.home, commit, target).await?;
     Ok(base.as_deref() == Some(commit))
 }
 
-async fn is_pushed(io: &Io, scene: &Scene, commit: &str, remote: &str) -> Result<bool, Failure> {
-    let there = io.git_remote_branch(&scene.home, remote, &scene.branch).await?;
+async fn is_pushed(
+    io: &Io,
+    context: &FinishContext,
+    commit: &str,
+    remote: &str,
+) -> Result<bool, Failure> {
+    let there = io.git_remote_branch(&context.home, remote, &context.branch).await?;
     Ok(there.as_deref() == Some(commit))
 }
 
@@ -99,16 +111,16 @@ async fn is_pushed(io: &Io, scene: &Scene, commit: &str, remote: &str) -> Result
 pub(super) async fn perform(
     io: &Io,
     store: Store,
-    scene: &Scene,
+    context: &FinishContext,
     intent: &FinishIntent,
 ) -> Result<Store, CommandError> {
     let notes = intent.notes.clone();
     let (mut store, outcome) = match &intent.act {
-        FinishAct::Merge { commit, target } => merge(io, store, scene, commit, target).await?,
+        FinishAct::Merge { commit, target } => merge(io, store, context, commit, target).await?,
         FinishAct::Publish { commit, remote, pull_request } => {
-            publish(io, store, scene, commit, remote, pull_request).await?
+            publish(io, store, context, commit, remote, pull_request).await?
         }
-        FinishAct::Discard { commit } => discard(io, store, scene, commit.as_deref()).await?,
+        FinishAct::Discard { commit } => discard(io, store, context, commit.as_deref()).await?,
     };
     let outcome = FinishOutcome { notes, ..outcome };
     store.apply(Event::FinishRecorded { outcome, replace: true })?;
@@ -119,25 +131,25 @@ pub(super) async fn perform(
 async fn merge(
     io: &Io,
     mut store: Store,
-    scene: &Scene,
+    context: &FinishContext,
     commit: &str,
     target: &str,
 ) -> Result<(Store, FinishOutcome), CommandError> {
-    if !is_merged(io, scene, commit, target).await? {
-        if scene.commit.is_none() {
-            let word = text::shell_word(&scene.branch);
+    if !is_merged(io, context, commit, target).await? {
+        if context.commit.is_none() {
+            let word = text::shell_word(&context.branch);
             return Err(CommandError::failed(format!(
                 "branch `{}` is gone and `{target}` does not have its commit",
-                scene.branch
+                context.branch
             ))
             .fix_by("bring it back", format!("git branch {word} {commit}")));
         }
-        if let Some(objection) = plan::in_the_way(scene) {
+        if let Some(objection) = plan::in_the_way(context) {
             return Err(objection);
         }
         let request = GitRequest::Merge {
-            cwd: scene.home.clone(),
-            branch: scene.branch.clone(),
+            cwd: context.home.clone(),
+            branch: context.branch.clone(),
             commit: commit.to_owned(),
             into: target.to_owned(),
         };
@@ -146,10 +158,10 @@ async fn merge(
             return Err(give_up(&mut store, what, failure).await);
         }
     }
-    store.note(format!("Merged {} into {target}", scene.branch));
-    let (mut store, mut outcome) = put_away(io, store, scene, Disposition::Merged).await?;
+    store.note(format!("Merged {} into {target}", context.branch));
+    let (mut store, mut outcome) = put_away(io, store, context, Disposition::Merged).await?;
     let kind = outcome.disposition;
-    let action = delete_branch(io, &mut store, scene, Some(commit), kind).await?;
+    let action = delete_branch(io, &mut store, context, Some(commit), kind).await?;
     outcome.branch_action = Some(action.to_owned());
     outcome.target_branch = Some(target.to_owned());
     Ok((store, outcome))
@@ -158,22 +170,22 @@ async fn merge(
 async fn discard(
     io: &Io,
     mut store: Store,
-    scene: &Scene,
+    context: &FinishContext,
     commit: Option<&str>,
 ) -> Result<(Store, FinishOutcome), CommandError> {
-    if scene.is_shared() {
-        let target = scene.target(io, store.run(), None).await?;
-        let TargetBranch { name, .. } = plan::demand_target(scene, target.as_ref())?;
-        let (cwd, branch) = (scene.home.clone(), name.clone());
+    if context.is_shared() {
+        let target = context.target(io, store.run(), None).await?;
+        let TargetBranch { name, .. } = plan::demand_target(context, target.as_ref())?;
+        let (cwd, branch) = (context.home.clone(), name.clone());
         if let Err(failure) = io.git(GitRequest::Switch { cwd, branch, create: false }).await {
             let what = format!("could not switch to `{name}`; nothing was discarded");
             return Err(give_up(&mut store, &what, failure).await);
         }
-        store.note(format!("Switched {} to {name}", scene.home));
+        store.note(format!("Switched {} to {name}", context.home));
     }
-    let (mut store, mut outcome) = put_away(io, store, scene, Disposition::Discarded).await?;
+    let (mut store, mut outcome) = put_away(io, store, context, Disposition::Discarded).await?;
     let kind = outcome.disposition;
-    let action = delete_branch(io, &mut store, scene, commit, kind).await?;
+    let action = delete_branch(io, &mut store, context, commit, kind).await?;
     outcome.branch_action = Some(action.to_owned());
     Ok((store, outcome))
 }
@@ -181,13 +193,13 @@ async fn discard(
 async fn publish(
     io: &Io,
     mut store: Store,
-    scene: &Scene,
+    context: &FinishContext,
     commit: &str,
     remote: &str,
     pull_request: &PullRequest,
 ) -> Result<(Store, FinishOutcome), CommandError> {
-    let branch = &scene.branch;
-    let pushed = match is_pushed(io, scene, commit, remote).await {
+    let branch = &context.branch;
+    let pushed = match is_pushed(io, context, commit, remote).await {
         Ok(pushed) => pushed,
         Err(failure) => {
             let what = format!("could not ask `{remote}` for `{branch}`; nothing was published");
@@ -195,13 +207,13 @@ async fn publish(
         }
     };
     if !pushed {
-        if let Some(error) = verified::other_hook(io, &store, scene, remote).await? {
+        if let Some(error) = verified::other_hook(io, &store, context, remote).await? {
             return Err(give_up(&mut store, &format!("`{branch}` was not published"), error).await);
         }
-        let cwd = scene.home.clone();
+        let cwd = context.home.clone();
         let request = GitRequest::Push { cwd, remote: remote.to_owned(), branch: branch.clone() };
         if let Err(failure) = io.git(request).await {
-            unpublished(io, &mut store, scene, (commit, remote), failure).await?;
+            unpublished(io, &mut store, context, (commit, remote), failure).await?;
         }
     }
     store.note(format!("Published {branch} to {remote}"));
@@ -209,7 +221,7 @@ async fn publish(
         PullRequest::NotAsked { .. } => None,
         PullRequest::Existing { url, .. } => Some(url.clone()),
         PullRequest::Create { target } => {
-            Some(pull_request::open(io, &store, scene, target, pushed).await?)
+            Some(pull_request::open(io, &store, context, target, pushed).await?)
         }
     };
     let outcome = FinishOutcome {
@@ -217,7 +229,7 @@ async fn publish(
         remote: Some(remote.to_owned()),
         pr_url,
         branch_action: Some("pushed".to_owned()),
-        worktree_action: scene.worktree.as_ref().map(|_| "kept".to_owned()),
+        worktree_action: context.worktree.as_ref().map(|_| "kept".to_owned()),
         ..FinishOutcome::new(Disposition::Published)
     };
     Ok((store, outcome))
@@ -228,15 +240,15 @@ async fn publish(
 async fn unpublished(
     io: &Io,
     store: &mut Store,
-    scene: &Scene,
+    context: &FinishContext,
     (commit, remote): (&str, &str),
     failure: Failure,
 ) -> Result<(), CommandError> {
     if failure.is_interrupted() {
         return Err(failure.into());
     }
-    let branch = &scene.branch;
-    match is_pushed(io, scene, commit, remote).await {
+    let branch = &context.branch;
+    match is_pushed(io, context, commit, remote).await {
         Ok(true) => {
             let message = text::printable(&failure.message).trim_end().replace('\n', "\n  ");
             store.note(format!("warning: {remote} has {branch}, but:\n  {message}"));
@@ -270,21 +282,21 @@ async fn give_up(store: &mut Store, what: &str, why: impl Into<CommandError>) ->
 async fn put_away(
     io: &Io,
     store: Store,
-    scene: &Scene,
+    context: &FinishContext,
     disposition: Disposition,
 ) -> Result<(Store, FinishOutcome), CommandError> {
     let mut outcome = FinishOutcome::new(disposition);
     let Some(recorded) = store.run().place.worktree_path.clone() else {
         return Ok((store, outcome));
     };
-    let path = scene.worktree.as_ref().map_or(&recorded, |worktree| &worktree.path);
+    let path = context.worktree.as_ref().map_or(&recorded, |worktree| &worktree.path);
     let mut store = store;
-    if scene.worktree.is_some() {
-        rescue_records(io, path, &scene.home, Some(&store.run().id)).await?;
-        store = store.move_to(&scene.home).await?;
+    if context.worktree.is_some() {
+        rescue_records(io, path, &context.home, Some(&store.run().id)).await?;
+        store = store.move_to(&context.home).await?;
     }
     // Asked also where nothing is left: git may still have the worktree on its list.
-    let request = GitRequest::RemoveWorktree { cwd: scene.home.clone(), path: path.clone() };
+    let request = GitRequest::RemoveWorktree { cwd: context.home.clone(), path: path.clone() };
     if let Err(failure) = io.git(request).await.optional() {
         return Err(half_way(&store, failure));
     }
@@ -294,11 +306,11 @@ async fn put_away(
     let inside = format!("{path}/");
     let cwd = &io.start().cwd;
     if cwd == path || cwd.starts_with(&inside) {
-        store.note(format!("The folder you are in was removed; go on in {}", scene.home));
+        store.note(format!("The folder you are in was removed; go on in {}", context.home));
     }
     store.note(format!("Removed the worktree {path}"));
     outcome.worktree_action = Some("removed".to_owned());
-    outcome.artifacts_preserved_at = Some(format!("{}/.hotl", scene.home));
+    outcome.artifacts_preserved_at = Some(format!("{}/.hotl", context.home));
     Ok((store, outcome))
 }
 
@@ -317,15 +329,15 @@ fn half_way(store: &Store, why: impl Into<CommandError>) -> CommandError {
 async fn delete_branch(
     io: &Io,
     store: &mut Store,
-    scene: &Scene,
+    context: &FinishContext,
     commit: Option<&str>,
     disposition: Disposition,
 ) -> Result<&'static str, CommandError> {
-    let branch = &scene.branch;
-    let here = io.git_survey(&scene.home, branch).await?.repository;
+    let branch = &context.branch;
+    let here = io.git_survey(&context.home, branch).await?.repository;
     let holder = here.as_ref().and_then(|here| here.target_checked_out_at.clone());
     let Some(now) = here.and_then(|here| here.target_commit) else { return Ok("deleted") };
-    if !scene.owns_branch {
+    if !context.owns_branch {
         return Ok("kept");
     }
     let moved = (Some(now.as_str()) != commit)
@@ -338,7 +350,7 @@ async fn delete_branch(
         store.note(format!("note: {why}; it was kept"));
         return Ok("kept");
     }
-    let request = GitRequest::DeleteBranch { cwd: scene.home.clone(), branch: branch.clone() };
+    let request = GitRequest::DeleteBranch { cwd: context.home.clone(), branch: branch.clone() };
     if let Err(failure) = io.git(request).await {
         return Err(half_way(store, failure));
     }

@@ -7,17 +7,17 @@ use onloop_syntax::text;
 /// The title: the intent.
 pub(super) fn title(run: &Run) -> String {
     const TITLE_CHARS: usize = 120;
-    text::ellipsis(&text::one_line(&run.terms.intent), TITLE_CHARS)
+    text::ellipsis(&text::one_line(&run.settings.intent), TITLE_CHARS)
 }
 
 /// The text: what needs attention first, then what was done and how it was verified.
 pub(super) fn body(run: &Run, decided: &[Decided], ledger_head: &str) -> String {
-    let mut out = format!("{}\n", plain(&run.terms.intent));
-    let remarks = run.remark_lines(None);
-    if !remarks.is_empty() {
+    let mut out = format!("{}\n", plain(&run.settings.intent));
+    let warnings = run.warning_lines(None);
+    if !warnings.is_empty() {
         out += "\n## Look at these first\n\n";
-        for remark in remarks {
-            out += &format!("- ⚠ {}\n", plain(&remark));
+        for warning in warnings {
+            out += &format!("- ⚠ {}\n", plain(&warning));
         }
     }
     if let Some(review) = &run.reviews.last {
@@ -35,9 +35,9 @@ pub(super) fn body(run: &Run, decided: &[Decided], ledger_head: &str) -> String 
     for Decided { step, decision, mode, by, at } in decided {
         let who = match (mode, by) {
             (Mode::Auto, _) => "the rules of the workflow".to_owned(),
-            (Mode::Human, Some((user, door))) => {
+            (Mode::Human, Some((user, channel))) => {
                 let user = user.as_deref().unwrap_or("somebody");
-                format!("{} (by {door})", plain(user))
+                format!("{} (by {channel})", plain(user))
             }
             (Mode::Human, None) => "a person".to_owned(),
         };
@@ -70,7 +70,7 @@ fn step(record: &StepRecord) -> String {
             Some(CheckVerdict::CannotEvaluate { .. }) => "✗ could not be evaluated",
             None => "not evaluated",
         };
-        let remarked = result.is_some_and(|result| !result.remarks.is_empty());
+        let remarked = result.is_some_and(|result| !result.warnings.is_empty());
         let mark = if remarked { " ⚠" } else { "" };
         let what = text::ellipsis(&text::one_line(&describe_check(check)), 200);
         out += &format!("  - {verdict}{mark}: {}\n", code(&what));

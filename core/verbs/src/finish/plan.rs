@@ -1,6 +1,6 @@
 //! From what is asked and where the work is to what will be done, or why it will not.
 
-use super::scene::{MainCheckout, Scene, TargetBranch};
+use super::context::{FinishContext, MainCheckout, TargetBranch};
 use super::{DispositionWord, FinishArgs};
 use onloop_effect::BranchName;
 use onloop_engine::error::CommandError;
@@ -127,26 +127,26 @@ pub(super) fn no_branch(run: &Run) -> CommandError {
 /// What will be done; otherwise why not.
 pub(super) fn plan(
     run: &Run,
-    scene: &Scene,
+    context: &FinishContext,
     wish: &Wish,
     target: Option<&TargetBranch>,
 ) -> Result<FinishAct, CommandError> {
     match wish.disposition {
-        Disposition::Merged => plan_merge(scene, wish, target),
-        Disposition::Published => plan_publish(scene, wish, target),
-        Disposition::Discarded => plan_discard(run, scene, target),
+        Disposition::Merged => plan_merge(context, wish, target),
+        Disposition::Published => plan_publish(context, wish, target),
+        Disposition::Discarded => plan_discard(run, context, target),
         Disposition::Kept => Err(CommandError::failed("keeping the work changes nothing")),
     }
 }
 
 fn plan_merge(
-    scene: &Scene,
+    context: &FinishContext,
     wish: &Wish,
     target: Option<&TargetBranch>,
 ) -> Result<FinishAct, CommandError> {
-    let commit = demand_commit(scene)?;
-    let target = demand_target(scene, target)?;
-    let main = demand_main(scene, wish.disposition)?;
+    let commit = demand_commit(context)?;
+    let target = demand_target(context, target)?;
+    let main = demand_main(context, wish.disposition)?;
     if let Some(at) = target.checked_out_at.as_ref().filter(|at| **at != main.root) {
         let name = &target.name;
         return Err(CommandError::failed(format!(
@@ -154,22 +154,22 @@ fn plan_merge(
         ))
         .fix("merge it there by hand, or free it first"));
     }
-    if let Some(objection) = in_the_way(scene).or(worktree_objection(scene, wish.disposition)) {
+    if let Some(objection) = in_the_way(context).or(worktree_objection(context, wish.disposition)) {
         return Err(objection);
     }
     Ok(FinishAct::Merge { commit, target: target.name.clone() })
 }
 
 fn plan_publish(
-    scene: &Scene,
+    context: &FinishContext,
     wish: &Wish,
     target: Option<&TargetBranch>,
 ) -> Result<FinishAct, CommandError> {
-    let commit = demand_commit(scene)?;
+    let commit = demand_commit(context)?;
     // Without a pull request the target is only something to remember.
     let named = wish.target.clone();
     let pull_request = match (wish.create_pr, &wish.pr_url) {
-        (true, _) => PullRequest::Create { target: demand_target(scene, target)?.name.clone() },
+        (true, _) => PullRequest::Create { target: demand_target(context, target)?.name.clone() },
         (false, Some(url)) => PullRequest::Existing { url: url.clone(), target: named },
         (false, None) => PullRequest::NotAsked { target: named },
     };
@@ -178,30 +178,30 @@ fn plan_publish(
 
 fn plan_discard(
     run: &Run,
-    scene: &Scene,
+    context: &FinishContext,
     target: Option<&TargetBranch>,
 ) -> Result<FinishAct, CommandError> {
-    let branch = &scene.branch;
-    if !scene.owns_branch {
+    let branch = &context.branch;
+    if !context.owns_branch {
         let what = format!("branch `{branch}` was not made for this run; nothing was discarded");
         return Err(CommandError::failed(what)
             .fix("undo its commits yourself")
             .fix_by("or keep it", format!("onloop finish {} keep", run.id)));
     }
-    let main = demand_main(scene, Disposition::Discarded)?;
-    if scene.is_shared() {
+    let main = demand_main(context, Disposition::Discarded)?;
+    if context.is_shared() {
         // Uncommitted files of a shared checkout may be anybody's.
         if let Some(objection) = dirty_main(main) {
             return Err(objection);
         }
-        demand_target(scene, target)?;
+        demand_target(context, target)?;
     }
-    let own = [scene.worktree.as_ref().map(|worktree| &worktree.path), Some(&main.root)];
-    let elsewhere = scene.held_at.as_ref().filter(|at| !own.contains(&Some(at)));
+    let own = [context.worktree.as_ref().map(|worktree| &worktree.path), Some(&main.root)];
+    let elsewhere = context.held_at.as_ref().filter(|at| !own.contains(&Some(at)));
     let held = elsewhere.map(|at| held(branch, at));
-    match held.or(worktree_objection(scene, Disposition::Discarded)) {
+    match held.or(worktree_objection(context, Disposition::Discarded)) {
         Some(objection) => Err(objection),
-        None => Ok(FinishAct::Discard { commit: scene.commit.clone() }),
+        None => Ok(FinishAct::Discard { commit: context.commit.clone() }),
     }
 }
 
@@ -212,23 +212,23 @@ pub(super) fn held(branch: &str, at: &str) -> CommandError {
         .fix_by("free it", format!("git -C {folder} switch --detach"))
 }
 
-fn demand_commit(scene: &Scene) -> Result<String, CommandError> {
-    scene.commit.clone().ok_or_else(|| missing_branch(scene))
+fn demand_commit(context: &FinishContext) -> Result<String, CommandError> {
+    context.commit.clone().ok_or_else(|| missing_branch(context))
 }
 
 /// What is wrong where the run's branch is gone.
-pub(super) fn missing_branch(scene: &Scene) -> CommandError {
-    CommandError::failed(format!("execution branch `{}` does not exist", scene.branch))
+pub(super) fn missing_branch(context: &FinishContext) -> CommandError {
+    CommandError::failed(format!("execution branch `{}` does not exist", context.branch))
 }
 
 pub(super) fn demand_target<'a>(
-    scene: &Scene,
+    context: &FinishContext,
     target: Option<&'a TargetBranch>,
 ) -> Result<&'a TargetBranch, CommandError> {
     match target {
         None => {
             let error = CommandError::failed("no target branch was found");
-            let error = match &scene.began_detached {
+            let error = match &context.began_detached {
                 None => error,
                 Some(head) => {
                     error.because(format!("the run began at commit {head}, on no branch"))
@@ -236,7 +236,7 @@ pub(super) fn demand_target<'a>(
             };
             Err(error.fix("name the branch that takes it in with --target-branch B"))
         }
-        Some(target) if target.name == scene.branch => Err(CommandError::failed(format!(
+        Some(target) if target.name == context.branch => Err(CommandError::failed(format!(
             "target branch must differ from the execution branch: `{}`",
             target.name
         ))),
@@ -247,8 +247,11 @@ pub(super) fn demand_target<'a>(
     }
 }
 
-fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&MainCheckout, CommandError> {
-    scene.main.as_ref().ok_or_else(|| {
+fn demand_main(
+    context: &FinishContext,
+    disposition: Disposition,
+) -> Result<&MainCheckout, CommandError> {
+    context.main.as_ref().ok_or_else(|| {
         let verb = disposition.imperative();
         CommandError::failed(format!(
             "the repository is bare: there is no checkout in which to {verb} and to keep the record"
@@ -259,8 +262,8 @@ fn demand_main(scene: &Scene, disposition: Disposition) -> Result<&MainCheckout,
 
 /// Why the main checkout cannot take the branch in. Where the run works there itself, what is not
 /// committed is its work.
-pub(super) fn in_the_way(scene: &Scene) -> Option<CommandError> {
-    let main = scene.main.as_ref().filter(|_| !scene.is_shared())?;
+pub(super) fn in_the_way(context: &FinishContext) -> Option<CommandError> {
+    let main = context.main.as_ref().filter(|_| !context.is_shared())?;
     dirty_main(main)
 }
 
@@ -271,12 +274,15 @@ pub(super) fn dirty_main(main: &MainCheckout) -> Option<CommandError> {
 }
 
 /// Why the run's worktree cannot be removed.
-pub(super) fn worktree_objection(scene: &Scene, disposition: Disposition) -> Option<CommandError> {
+pub(super) fn worktree_objection(
+    context: &FinishContext,
+    disposition: Disposition,
+) -> Option<CommandError> {
     let removes = match disposition {
         Disposition::Merged | Disposition::Discarded => true,
         Disposition::Kept | Disposition::Published => false,
     };
-    let worktree = scene.worktree.as_ref().filter(|_| removes)?;
+    let worktree = context.worktree.as_ref().filter(|_| removes)?;
     let path = &worktree.path;
     if !worktree.others.is_empty() {
         let what = format!("other runs that have not ended work in `{path}`");

@@ -1,8 +1,8 @@
 //! Pull requests, with the program `gh`.
 
 use super::body;
+use super::context::FinishContext;
 use super::plan::is_web_address;
-use super::scene::Scene;
 use onloop_documents::attestation::decided;
 use onloop_effect::{Io, ProcessEnd, ProcessSpec, ProcessStatus};
 use onloop_engine::error::{CommandError, ErrorKind};
@@ -17,16 +17,16 @@ use onloop_syntax::text;
 pub(super) async fn open(
     io: &Io,
     store: &Store,
-    scene: &Scene,
+    context: &FinishContext,
     target: &str,
     perhaps_there: bool,
 ) -> Result<String, CommandError> {
     let run = store.run();
-    let ends = ["--base", target, "--head", &scene.branch];
+    let ends = ["--base", target, "--head", &context.branch];
     if perhaps_there {
         let list = ["--state", "open", "--json", "url", "--jq", ".[0].url"];
         let args = [&["pr", "list"][..], &ends[..], &list[..]].concat();
-        let found = address(&gh(io, run, scene, &args, String::new()).await?);
+        let found = address(&gh(io, run, context, &args, String::new()).await?);
         if let Some(url) = found {
             return Ok(url);
         }
@@ -38,10 +38,11 @@ pub(super) async fn open(
     let ledger = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await;
     let decided = ledger.map(|(bytes, _)| decided(&bytes)).unwrap_or_default();
     let said = io.redacted(&body::body(run, &decided, store.head_sha256()));
-    let end = gh(io, run, scene, &args, text::prefix(&said, limits::PULL_REQUEST_BYTES).to_owned())
-        .await?;
+    let end =
+        gh(io, run, context, &args, text::prefix(&said, limits::PULL_REQUEST_BYTES).to_owned())
+            .await?;
     if let (ProcessStatus::Exited(0), url) = (end.status, address(&end)) {
-        return url.map_or_else(|| Err(unfinished(run, scene, "gh named no address")), Ok);
+        return url.map_or_else(|| Err(unfinished(run, context, "gh named no address")), Ok);
     }
     let said = [end.stderr.text(), end.stdout.text()].join("\n");
     let said = match (said.trim(), end.status) {
@@ -52,18 +53,18 @@ pub(super) async fn open(
         }
         (said, _) => text::ellipsis(said, 2000),
     };
-    Err(unfinished(run, scene, &said))
+    Err(unfinished(run, context, &said))
 }
 
 async fn gh(
     io: &Io,
     run: &Run,
-    scene: &Scene,
+    context: &FinishContext,
     args: &[&str],
     input: String,
 ) -> Result<ProcessEnd, CommandError> {
     let spec = ProcessSpec::argv(std::iter::once("gh").chain(args.iter().copied()))
-        .in_folder(&scene.home)
+        .in_folder(&context.home)
         .without_env(private_names(io))
         .with_env([("GH_PROMPT_DISABLED", "1")])
         .with_stdin(input)
@@ -74,7 +75,7 @@ async fn gh(
         }
         Ok(end) => Ok(end),
         Err(failure) if failure.is_not_found() => {
-            Err(unfinished(run, scene, "the program `gh` is not installed"))
+            Err(unfinished(run, context, "the program `gh` is not installed"))
         }
         Err(failure) => Err(failure.into()),
     }
@@ -87,10 +88,10 @@ fn address(end: &ProcessEnd) -> Option<String> {
     lines.find(|line| is_web_address(line)).map(str::to_owned)
 }
 
-fn unfinished(run: &Run, scene: &Scene, said: &str) -> CommandError {
+fn unfinished(run: &Run, context: &FinishContext, said: &str) -> CommandError {
     let intent = run.finish_intent.as_ref();
     let command = intent.map(|intent| intent.act.command(&run.id)).unwrap_or_default();
-    let what = format!("`{}` is published, but no pull request was opened", scene.branch);
+    let what = format!("`{}` is published, but no pull request was opened", context.branch);
     CommandError::failed(what).because(said).fix_by("try again", command).fix_by(
         "or record the address of one that is open",
         format!("onloop finish {} publish --pr-url URL", run.id),

@@ -1,8 +1,8 @@
 //! What is merged or published is what was verified: the files of the last verified checkpoint,
 //! and nothing else.
 
+use super::context::{FinishContext, TargetBranch};
 use super::plan::{listed, missing_branch};
-use super::scene::{Scene, TargetBranch};
 use onloop_effect::{Failure, GitRequest, Io, KeptWork};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::run::checkpoint::{left_out_line, look};
@@ -21,23 +21,23 @@ use onloop_workflow::{CommitWhen, Step};
 pub(super) async fn settle(
     io: &Io,
     store: &Store,
-    scene: &Scene,
+    context: &FinishContext,
     commits: CommitWhen,
     message: Option<&str>,
 ) -> Result<String, CommandError> {
     let run = store.run();
-    let Some(tip) = scene.commit.clone() else {
-        return Err(missing_branch(scene));
+    let Some(tip) = context.commit.clone() else {
+        return Err(missing_branch(context));
     };
     let Some(verified) = run.verified_checkpoint() else {
         let error = CommandError::failed("no checkpoint says which files were verified");
         return Err(verify_again(run, error));
     };
-    let is_there = demand_branch(io, run, scene).await?;
+    let is_there = demand_branch(io, run, context).await?;
     if is_there {
         demand_same_files(io, store, verified).await?;
     }
-    let changed = io.git_changed_paths(&scene.home, &tip, &verified.commit).await?;
+    let changed = io.git_changed_paths(&context.home, &tip, &verified.commit).await?;
     let theirs = theirs(run, &changed);
     if theirs.is_empty() {
         return Ok(tip);
@@ -46,15 +46,15 @@ pub(super) async fn settle(
     if !is_there {
         let what = format!(
             "`{}` has other files than checkpoint {}, which was verified",
-            scene.branch,
+            context.branch,
             verified.moment.name()
         );
         return Err(verify_again(run, listed(&what, &theirs)));
     }
-    if !scene.owns_branch {
+    if !context.owns_branch {
         let what = format!(
             "verified work in `{root}` is not committed, and `{}` was not made for this run",
-            scene.branch
+            context.branch
         );
         return Err(listed(&what, &theirs).fix("commit it there"));
     }
@@ -63,14 +63,14 @@ pub(super) async fn settle(
             let what = format!("verified work in `{root}` is not committed (--commit never)");
             Err(listed(&what, &theirs))
         }
-        CommitWhen::End => commit(io, store, scene, tip, verified, Message::Whole(message)).await,
+        CommitWhen::End => commit(io, store, context, tip, verified, Message::Whole(message)).await,
         CommitWhen::Step => {
             let mut tip = tip;
-            for checkpoint in steps_ahead(io, store, scene, &tip).await? {
+            for checkpoint in steps_ahead(io, store, context, &tip).await? {
                 let message = Message::Step(checkpoint, message);
-                tip = commit(io, store, scene, tip, checkpoint, message).await?;
+                tip = commit(io, store, context, tip, checkpoint, message).await?;
             }
-            commit(io, store, scene, tip, verified, Message::Whole(message)).await
+            commit(io, store, context, tip, verified, Message::Whole(message)).await
         }
     }
 }
@@ -81,7 +81,7 @@ pub(super) async fn settle(
 async fn steps_ahead<'s>(
     io: &Io,
     store: &'s Store,
-    scene: &Scene,
+    context: &FinishContext,
     tip: &str,
 ) -> Result<Vec<&'s Checkpoint>, CommandError> {
     let run = store.run();
@@ -91,7 +91,7 @@ async fn steps_ahead<'s>(
     });
     let mut ahead = Vec::new();
     for checkpoint in moments.rev() {
-        let changed = io.git_changed_paths(&scene.home, tip, &checkpoint.commit).await?;
+        let changed = io.git_changed_paths(&context.home, tip, &checkpoint.commit).await?;
         if theirs(run, &changed).is_empty() {
             ahead.reverse();
             return Ok(ahead);
@@ -105,13 +105,13 @@ async fn steps_ahead<'s>(
 async fn commit(
     io: &Io,
     store: &Store,
-    scene: &Scene,
+    context: &FinishContext,
     tip: String,
     checkpoint: &Checkpoint,
     message: Message<'_>,
 ) -> Result<String, CommandError> {
     let run = store.run();
-    let changed = io.git_changed_paths(&scene.home, &tip, &checkpoint.commit).await?;
+    let changed = io.git_changed_paths(&context.home, &tip, &checkpoint.commit).await?;
     let theirs = theirs(run, &changed);
     if theirs.is_empty() {
         return Ok(tip);
@@ -119,7 +119,7 @@ async fn commit(
     let request = GitRequest::CommitKept {
         cwd: run.place.execution_root.clone(),
         index: store.paths().index(),
-        branch: scene.branch.clone(),
+        branch: context.branch.clone(),
         head: tip,
         kept: checkpoint.commit.clone(),
         without: changed.iter().filter(|path| !theirs.contains(path)).cloned().collect(),
@@ -133,23 +133,23 @@ async fn commit(
 
 /// Whether the run's branch is checked out where the run works; `false`: its checkout is gone, or
 /// it is one that others use and that has gone on.
-async fn demand_branch(io: &Io, run: &Run, scene: &Scene) -> Result<bool, CommandError> {
+async fn demand_branch(io: &Io, run: &Run, context: &FinishContext) -> Result<bool, CommandError> {
     let own = run.place.worktree_path.is_some();
-    if own && scene.worktree.is_none() {
+    if own && context.worktree.is_none() {
         return Ok(false);
     }
     let root = &run.place.execution_root;
-    let here = io.git_survey(root, &scene.branch).await?.repository;
+    let here = io.git_survey(root, &context.branch).await?.repository;
     let found = match here {
         None => return Ok(false),
-        Some(here) if here.branch.as_ref() == Some(&scene.branch) => return Ok(true),
+        Some(here) if here.branch.as_ref() == Some(&context.branch) => return Ok(true),
         Some(_) if !own => return Ok(false),
         Some(here) => here.branch.map_or_else(
             || here.head.map_or("no commit".to_owned(), |head| format!("commit {head}")),
             |branch| format!("branch {branch}"),
         ),
     };
-    let (branch, word) = (&scene.branch, text::shell_word(&scene.branch));
+    let (branch, word) = (&context.branch, text::shell_word(&context.branch));
     let folder = text::shell_word(root);
     let error = CommandError::failed(format!("HEAD in `{root}` is at {found}, not on `{branch}`"))
         .because("what was committed there would not be handed on")
@@ -194,9 +194,9 @@ async fn demand_same_files(
 pub(super) async fn demand_untouched(
     io: &Io,
     store: &Store,
-    scene: &Scene,
+    context: &FinishContext,
 ) -> Result<(), CommandError> {
-    let Some(worktree) = &scene.worktree else { return Ok(()) };
+    let Some(worktree) = &context.worktree else { return Ok(()) };
     match store.run().verified_checkpoint() {
         Some(verified) => demand_same_files(io, store, verified).await,
         None if worktree.dirty.is_empty() => Ok(()),
@@ -212,7 +212,7 @@ pub(super) async fn demand_untouched(
 pub(super) async fn other_hook(
     io: &Io,
     store: &Store,
-    scene: &Scene,
+    context: &FinishContext,
     remote: &str,
 ) -> Result<Option<CommandError>, CommandError> {
     let run = store.run();
@@ -224,8 +224,8 @@ pub(super) async fn other_hook(
     }
     let seen = look(io, store).await.map_err(unknown_files)?;
     Ok(run.has_other_push_hook(&seen.programs).then(|| {
-        let (remote, branch) = (text::shell_word(remote), text::shell_word(&scene.branch));
-        let folder = text::shell_word(&scene.home);
+        let (remote, branch) = (text::shell_word(remote), text::shell_word(&context.branch));
+        let folder = text::shell_word(&context.home);
         let what = "the hook `pre-push` was changed since the run began, and a push would run it";
         CommandError::failed(what)
             .fix_by(
@@ -252,15 +252,15 @@ fn unknown_files(failure: Failure) -> CommandError {
 pub(super) async fn moved_target(
     io: &Io,
     run: &Run,
-    scene: &Scene,
+    context: &FinishContext,
     target: &TargetBranch,
 ) -> Result<Option<CommandError>, CommandError> {
     let Some(tip) = &target.commit else { return Ok(None) };
-    let base = io.git_merge_base(&scene.home, tip, &scene.branch).await?;
+    let base = io.git_merge_base(&context.home, tip, &context.branch).await?;
     if base.as_ref() == Some(tip) {
         return Ok(None);
     }
-    let (name, branch) = (&target.name, &scene.branch);
+    let (name, branch) = (&target.name, &context.branch);
     let Some(base) = &base else {
         let what = format!("`{name}` and `{branch}` have no commit in common here");
         return Ok(Some(
@@ -268,7 +268,7 @@ pub(super) async fn moved_target(
                 .fix_by("in a shallow clone, fetch the rest", "git fetch --unshallow"),
         ));
     };
-    let files = io.git_changed_paths(&scene.home, base, tip).await?;
+    let files = io.git_changed_paths(&context.home, base, tip).await?;
     let what =
         format!("`{name}` has commits that `{branch}` does not have; both were never verified");
     let (folder, word) = (text::shell_word(&run.place.execution_root), text::shell_word(name));
@@ -306,12 +306,12 @@ impl Message<'_> {
             Message::Whole(None) => {
                 let steps = run.steps.iter().map(|record| named(&record.step));
                 let list: String = steps.map(|step| format!("\n- {step}")).collect();
-                subject(&run.terms.intent) + &list + "\n"
+                subject(&run.settings.intent) + &list + "\n"
             }
             Message::Step(checkpoint, words) => {
                 let step = checkpoint.moment.step().and_then(|number| run.step(number));
                 let head = step.map(|record| named(&record.step)).unwrap_or_default();
-                let body = words.map_or_else(|| text::one_line(&run.terms.intent) + "\n", given);
+                let body = words.map_or_else(|| text::one_line(&run.settings.intent) + "\n", given);
                 subject(&head) + "\n" + &body
             }
         };

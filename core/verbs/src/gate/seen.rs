@@ -5,7 +5,7 @@ use onloop_effect::Io;
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::open;
 use onloop_engine::run::decider::{demand_person, names_step};
-use onloop_run::Door;
+use onloop_run::DecisionChannel;
 
 /// What a person decides about the step that waits for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub async fn decide_as_seen(
     io: &Io,
     seen: SeenRun<'_>,
     decision: &SeenDecision,
-    door: Door,
+    channel: DecisionChannel,
 ) -> Result<(), CommandError> {
     demand_person(io, "the decision at a gate").await?;
     let mut store = open(io, Some(seen.run_id)).await?;
@@ -70,5 +70,5 @@ pub async fn decide_as_seen(
         run_id: Some(seen.run_id.to_owned()),
         json: false,
     };
-    decide_in(io, &mut store, &args, door).await
+    decide_in(io, &mut store, &args, channel).await
 }

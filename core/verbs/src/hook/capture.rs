@@ -1,6 +1,6 @@
 //! After a tool call: notes the issue, the pull request or the run that it created for the session.
 
-use super::{Scene, driving, log};
+use super::{HookContext, driving, log};
 use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
 use onloop_permission::{Call, Context, explain};
 use onloop_sessions::handsoff::Session;
@@ -14,26 +14,26 @@ enum Created {
     PullRequest,
 }
 
-pub(super) async fn tool_done(scene: &Scene, call: &Call, output: &str) -> HookAnswer {
-    let Some(id) = &scene.session else { return HookAnswer::Nothing };
-    driving::done(scene, call, output).await;
+pub(super) async fn tool_done(context: &HookContext, call: &Call, output: &str) -> HookAnswer {
+    let Some(id) = &context.session else { return HookAnswer::Nothing };
+    driving::done(context, call, output).await;
     // Most calls are something else; taking a line apart comes after that.
     if !call.input.to_string().contains("create") || !output.contains("://github.com/") {
         return HookAnswer::Nothing;
     }
-    let Some(created) = created(call, &scene.project) else { return HookAnswer::Nothing };
-    let sessions = scene.sessions(id).await;
-    let ours = match &scene.checkout {
-        Some(checkout) => checkout.github_names(&scene.io).await,
+    let Some(created) = created(call, &context.project) else { return HookAnswer::Nothing };
+    let sessions = context.sessions(id).await;
+    let ours = match &context.checkout {
+        Some(checkout) => checkout.github_names(&context.io).await,
         None => Some(Vec::new()),
     };
     // A checkout whose remotes cannot be read may have any.
     let Some(ours) = ours else { return HookAnswer::Nothing };
     let Some(number) = number_in(output, created, &ours) else { return HookAnswer::Nothing };
     match note(&sessions, id, created, number).await {
-        Ok(true) => log::debug(scene, &format!("captured {created:?} {number}")).await,
+        Ok(true) => log::debug(context, &format!("captured {created:?} {number}")).await,
         Ok(false) => {}
-        Err(error) => log::debug(scene, &format!("captured nothing: {error}")).await,
+        Err(error) => log::debug(context, &format!("captured nothing: {error}")).await,
     }
     HookAnswer::Nothing
 }

@@ -1,31 +1,31 @@
 //! After a conversation was compacted: the agent is told its goal, and how far it has come.
 
 use super::driving::{Driven, driven};
-use super::{Scene, log, stop};
+use super::{HookContext, log, stop};
 use onloop_engine::run::instruction::instruction;
 use onloop_engine::session::files::{SessionError, Sessions};
 use onloop_sessions::handsoff::prompt::{self, PromptFacts, RunAdvice};
 use onloop_sessions::handsoff::{Session, SessionState};
 use onloop_sessions::hooks::HookAnswer;
 
-pub(super) async fn compacted(scene: &Scene) -> HookAnswer {
-    let Some(id) = &scene.session else { return HookAnswer::Nothing };
-    let sessions = scene.sessions(id).await;
-    match reminder(scene, &sessions, sessions.load(id).await).await {
+pub(super) async fn compacted(context: &HookContext) -> HookAnswer {
+    let Some(id) = &context.session else { return HookAnswer::Nothing };
+    let sessions = context.sessions(id).await;
+    match reminder(context, &sessions, sessions.load(id).await).await {
         Ok(Some(text)) => {
-            log::debug(scene, "told the goal again").await;
+            log::debug(context, "told the goal again").await;
             HookAnswer::Remind(text)
         }
         Ok(None) => HookAnswer::Nothing,
         Err(error) => {
-            log::debug(scene, &format!("the goal cannot be told again: {error}")).await;
+            log::debug(context, &format!("the goal cannot be told again: {error}")).await;
             HookAnswer::Tell(format!("onloop cannot tell the agent its goal again: {error}"))
         }
     }
 }
 
 async fn reminder(
-    scene: &Scene,
+    context: &HookContext,
     sessions: &Sessions,
     session: Result<Option<Session>, SessionError>,
 ) -> Result<Option<String>, SessionError> {
@@ -33,17 +33,17 @@ async fn reminder(
     if !matches!(session.state, SessionState::Open(_)) || session.pause.is_some() {
         return Ok(None);
     }
-    let plan = stop::cached_plan(scene, &session, sessions).await;
+    let plan = stop::cached_plan(context, &session, sessions).await;
     let file = sessions.file(&session.id);
-    let resume = scene.host.resume_command(session.id.as_str());
+    let resume = context.host.resume_command(session.id.as_str());
     let facts = PromptFacts {
         number: session.continuation_count,
-        maximum: scene.loaded.config.max_continuations,
+        maximum: context.loaded.config.max_continuations,
         file: &file,
         resume: &resume,
         plan: plan.as_ref().map(|(path, plan)| (path.as_str(), plan.as_str())),
     };
-    let run = match driven(scene, sessions, &session).await? {
+    let run = match driven(context, sessions, &session).await? {
         Driven::Run(run) => Some(run),
         Driven::Nothing | Driven::ByProcess | Driven::Over | Driven::TakenOver { .. } => None,
     };
@@ -51,7 +51,7 @@ async fn reminder(
         if session.workflow == Session::RUN {
             return Ok(None);
         }
-        let template = stop::template(scene, &session.workflow).await;
+        let template = stop::template(context, &session.workflow).await;
         return Ok(Some(prompt::reminder(&session, facts, template.as_deref())));
     };
     let next = instruction(&run, "");

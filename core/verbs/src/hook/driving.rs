@@ -1,7 +1,7 @@
 //! Ties a conversation to the run that it drives, by what it does itself: its calls and the prompts
 //! that begin or go on with a run. Calls that are not ours cost a look at their text.
 
-use super::{Scene, log};
+use super::{HookContext, log};
 use onloop_effect::Io;
 use onloop_engine::session::conversation::{
     self, began_since, driver, is_driven_by_process, not_of_others, of_file, only, set_driver,
@@ -18,24 +18,24 @@ use onloop_sessions::hooks::HookAnswer;
 use onloop_syntax::limits;
 
 /// Before a call of the conversation. One that was refused drives nothing.
-pub(super) async fn called(scene: &Scene, call: &Call, answer: &HookAnswer) {
+pub(super) async fn called(context: &HookContext, call: &Call, answer: &HookAnswer) {
     let is_refused = matches!(answer, HookAnswer::Decided(Decision::Deny, _));
-    let Some(id) = scene.session.as_ref().filter(|_| !is_refused && !scene.is_inner()) else {
+    let Some(id) = context.session.as_ref().filter(|_| !is_refused && !context.is_inner()) else {
         return;
     };
-    let Some(driving) = of_call(scene, call) else { return };
-    if let Err(error) = note(scene, id, call, driving).await {
-        log::debug(scene, &format!("who drives the run is not known: {error}")).await;
+    let Some(driving) = of_call(context, call) else { return };
+    if let Err(error) = note(context, id, call, driving).await {
+        log::debug(context, &format!("who drives the run is not known: {error}")).await;
     }
 }
 
 async fn note(
-    scene: &Scene,
+    context: &HookContext,
     id: &SessionId,
     call: &Call,
     driving: RunCall,
 ) -> Result<(), SessionError> {
-    let sessions = scene.sessions(id).await;
+    let sessions = context.sessions(id).await;
     let session = sessions.load(id).await?;
     if session.as_ref().is_some_and(|session| !session.may_drive()) {
         return Ok(());
@@ -46,24 +46,24 @@ async fn note(
         RunCall::Asks(run) => (true, run),
     };
     let bound = session.as_ref().and_then(|session| session.run_id.as_deref());
-    let Some(run) = meant(scene, call, run, bound).await else { return Ok(()) };
+    let Some(run) = meant(context, call, run, bound).await else { return Ok(()) };
     // Who asks what comes next takes no run from others, and ends no pause.
     let is_taken =
         session.is_some_and(|session| session.run_id.is_some() || session.pause.is_some());
-    if asks && (is_taken || driver(&scene.io, &run).await.is_some()) {
+    if asks && (is_taken || driver(&context.io, &run).await.is_some()) {
         return Ok(());
     }
-    tie(scene, &sessions, id, &run).await
+    tie(context, &sessions, id, &run).await
 }
 
 /// What a call does about a run. Lines of shell are read as the permission engine reads them, so
 /// that naming our program is not calling it.
-fn of_call(scene: &Scene, call: &Call) -> Option<RunCall> {
+fn of_call(context: &HookContext, call: &Call) -> Option<RunCall> {
     if let Some(driving) = of_tool(&call.tool, &call.input) {
         return Some(driving);
     }
     line_of(call)?;
-    let explained = explain(call, &Context::new(&scene.project));
+    let explained = explain(call, &Context::new(&context.project));
     let found: Vec<RunCall> =
         explained.commands.iter().filter_map(|command| of_words(&command.words)).collect();
     // `onloop init FILE && onloop next` does both; the one that begins says more.
@@ -88,12 +88,12 @@ fn line_of(call: &Call) -> Option<String> {
 /// The id of the unfinished run that a call works on, as the verbs choose it; without a name, the one
 /// that the conversation is `bound` to where that works in this folder, since to look at all of them takes time.
 async fn meant(
-    scene: &Scene,
+    context: &HookContext,
     call: &Call,
     named: Option<String>,
     bound: Option<&str>,
 ) -> Option<String> {
-    let io = &scene.io;
+    let io = &context.io;
     let given = || line_of(call).and_then(|line| assigned(&line));
     let of_environment = || io.env("HOTL_RUN_ID").map(str::to_owned);
     if let Some(id) = named.or_else(given).or_else(of_environment) {
@@ -102,14 +102,14 @@ async fn meant(
     if let Some(id) = bound
         && let Some(run) = unfinished_run(io, id).await
     {
-        for folder in scene.folders() {
+        for folder in context.folders() {
             let root = io.canonical(folder).await.unwrap_or_else(|_| folder.to_owned());
             if run.place.roots().any(|of_run| of_run == root) {
                 return Some(run.id.clone());
             }
         }
     }
-    only(conversation::unfinished(io, &scene.folders()).await).map(|run| run.id.clone())
+    only(conversation::unfinished(io, &context.folders()).await).map(|run| run.id.clone())
 }
 
 /// Run `id`, if the state home has it and it is not over.
@@ -134,7 +134,7 @@ async fn begins(sessions: &Sessions, id: &SessionId) -> Result<(), SessionError>
 
 /// The conversation drives `run` from now on, whoever did before.
 async fn tie(
-    scene: &Scene,
+    context: &HookContext,
     sessions: &Sessions,
     id: &SessionId,
     run: &str,
@@ -147,31 +147,31 @@ async fn tie(
             (SessionChange::when(changed, session.clone()), session)
         })
         .await?;
-    if session.may_drive() && driver(&scene.io, run).await.as_ref() != Some(id) {
-        set_driver(&scene.io, run, &session).await?;
-        log::debug(scene, &format!("drives run {run}")).await;
+    if session.may_drive() && driver(&context.io, run).await.as_ref() != Some(id) {
+        set_driver(&context.io, run, &session).await?;
+        log::debug(context, &format!("drives run {run}")).await;
     }
     Ok(())
 }
 
 /// After a call of the conversation: what it began has an id now, and is printed.
-pub(super) async fn done(scene: &Scene, call: &Call, output: &str) {
-    let Some(id) = &scene.session else { return };
-    if of_call(scene, call) != Some(RunCall::Begins) {
+pub(super) async fn done(context: &HookContext, call: &Call, output: &str) {
+    let Some(id) = &context.session else { return };
+    if of_call(context, call) != Some(RunCall::Begins) {
         return;
     }
-    let sessions = scene.sessions(id).await;
+    let sessions = context.sessions(id).await;
     let session = sessions.load(id).await.ok().flatten();
     let Some(since) = session.and_then(|session| session.begins_run_at) else { return };
     for run in ids_in(output).take(limits::RUNS_PRINTED) {
-        let Some(run) = unfinished_run(&scene.io, run).await else { continue };
+        let Some(run) = unfinished_run(&context.io, run).await else { continue };
         // What was printed may name older runs and those of others as well.
-        let is_of_other = driver(&scene.io, &run.id).await.is_some_and(|by| by != *id);
+        let is_of_other = driver(&context.io, &run.id).await.is_some_and(|by| by != *id);
         if is_of_other || !began_since(&run, since) {
             continue;
         }
-        if let Err(error) = tie(scene, &sessions, id, &run.id).await {
-            log::debug(scene, &format!("who drives run {} is not known: {error}", run.id)).await;
+        if let Err(error) = tie(context, &sessions, id, &run.id).await {
+            log::debug(context, &format!("who drives run {} is not known: {error}", run.id)).await;
         }
         return;
     }
@@ -179,13 +179,13 @@ pub(super) async fn done(scene: &Scene, call: &Call, output: &str) {
 
 /// Before a prompt is sent that starts no workflow of a session. Whether it is about a run.
 pub(super) async fn prompted(
-    scene: &Scene,
+    context: &HookContext,
     id: &SessionId,
     text: &str,
     prompt_id: Option<&str>,
 ) -> Result<bool, SessionError> {
     let Some(prompt) = of_prompt(text) else { return Ok(false) };
-    let (io, folders) = (&scene.io, scene.folders());
+    let (io, folders) = (&context.io, context.folders());
     let run = match &prompt {
         RunPrompt::Begins => None,
         RunPrompt::GoesOn(Some(id)) => unfinished_run(io, id).await.map(|run| run.id.clone()),
@@ -199,7 +199,7 @@ pub(super) async fn prompted(
             only(not_of_others(io, runs, id).await).map(|run| run.id.clone())
         }
     };
-    let sessions = scene.sessions(id).await;
+    let sessions = context.sessions(id).await;
     match (run, prompt) {
         (None, RunPrompt::GoesOn(_)) => return Ok(false),
         (None, RunPrompt::Begins | RunPrompt::Names(_)) => {
@@ -221,7 +221,7 @@ pub(super) async fn prompted(
             if sessions.load(id).await?.is_some_and(|session| !session.may_drive()) {
                 sessions.begin(&Session::of_run(id.clone(), sessions.now())).await?;
             }
-            tie(scene, &sessions, id, &run).await?;
+            tie(context, &sessions, id, &run).await?;
         }
     }
     note_prompt(&sessions, id, prompt_id).await?;
@@ -271,21 +271,21 @@ pub(super) enum Driven {
 ///
 /// When its record cannot be read: it may be unfinished.
 pub(super) async fn driven(
-    scene: &Scene,
+    context: &HookContext,
     sessions: &Sessions,
     session: &Session,
 ) -> Result<Driven, SessionError> {
-    let io = &scene.io;
+    let io = &context.io;
     let begun = match session.begins_run_at {
         Some(since) => {
-            let mut runs = conversation::unfinished(io, &scene.folders()).await;
+            let mut runs = conversation::unfinished(io, &context.folders()).await;
             runs.retain(|run| began_since(run, since));
             only(not_of_others(io, runs, &session.id).await)
         }
         None => None,
     };
     if let Some(run) = &begun {
-        tie(scene, sessions, &session.id, &run.id).await?;
+        tie(context, sessions, &session.id, &run.id).await?;
     }
     let Some(id) = begun.map(|run| run.id.clone()).or_else(|| session.run_id.clone()) else {
         return Ok(Driven::Nothing);

@@ -1,10 +1,10 @@
 //! What hooks did, for people who look for the reason: what matters in the morning always goes into
-//! the diary, everything into logs beside the session where `handsoff.debug` is on.
+//! the audit log, everything into logs beside the session where `handsoff.debug` is on.
 //!
-//! What a rule allows is not in the diary: that is almost every call, and a hook must be quick.
+//! What a rule allows is not in the audit log: that is almost every call, and a hook must be quick.
 
-use super::Scene;
-use onloop_documents::diary::{DiaryEntry, DiaryEvent};
+use super::HookContext;
+use onloop_documents::audit_log::{AuditEntry, AuditEvent};
 use onloop_effect::{Durability, Expect, FileKind, OptionalExt};
 use onloop_engine::session::files::Sessions;
 use onloop_engine::state::audit_log;
@@ -18,98 +18,99 @@ use onloop_syntax::text;
 /// Longest entry.
 const LINE_BYTES: usize = 4096;
 
-/// Adds to the diary, and to `.tmp/hook-debug.log`.
-pub(super) async fn debug(scene: &Scene, message: &str) {
-    let entry = DiaryEntry::new(scene.io.now(), DiaryEvent::Session, message);
-    audit_log::note(&scene.io, of_scene(scene, entry)).await;
-    if scene.loaded.config.debug {
-        let line = format!("{} {}", prefix(scene), text::one_line(message));
-        add(scene, &format!("{}/.tmp/hook-debug.log", home(scene).await), &line).await;
+/// Adds to the audit log, and to `.tmp/hook-debug.log`.
+pub(super) async fn debug(context: &HookContext, message: &str) {
+    let entry = AuditEntry::new(context.io.now(), AuditEvent::Session, message);
+    audit_log::note(&context.io, of_context(context, entry)).await;
+    if context.loaded.config.debug {
+        let line = format!("{} {}", prefix(context), text::one_line(message));
+        add(context, &format!("{}/.tmp/hook-debug.log", home(context).await), &line).await;
     }
 }
 
 /// Notes that the agent is not served, or served again.
-pub(super) async fn limit(scene: &Scene, message: &str) {
-    let entry = DiaryEntry::new(scene.io.now(), DiaryEvent::Limit, message);
-    audit_log::note(&scene.io, of_scene(scene, entry)).await;
+pub(super) async fn limit(context: &HookContext, message: &str) {
+    let entry = AuditEntry::new(context.io.now(), AuditEvent::Limit, message);
+    audit_log::note(&context.io, of_context(context, entry)).await;
 }
 
 /// Notes what somebody who was asked has decided.
-pub(super) async fn approval(scene: &Scene, call: &Call, ruling: &Ruling, by: Approver) {
-    let entry = DiaryEntry { by: Some(by), ..of_call(scene, call, ruling, DiaryEvent::Decided) };
-    audit_log::note(&scene.io, entry).await;
+pub(super) async fn approval(context: &HookContext, call: &Call, ruling: &Ruling, by: Approver) {
+    let entry = AuditEntry { by: Some(by), ..of_call(context, call, ruling, AuditEvent::Decided) };
+    audit_log::note(&context.io, entry).await;
 }
 
 /// Notes that a call waits for a person, by the id under which it does.
-pub(super) async fn deferred(scene: &Scene, call: &Call, ruling: &Ruling, id: &str) {
-    let entry = of_call(scene, call, ruling, DiaryEvent::Deferred);
+pub(super) async fn deferred(context: &HookContext, call: &Call, ruling: &Ruling, id: &str) {
+    let entry = of_call(context, call, ruling, AuditEvent::Deferred);
     let text = format!("waits for a person as {id}: {}", ruling.reason);
-    audit_log::note(&scene.io, DiaryEntry { text, ..entry }).await;
-    debug_decision(scene, call, ruling).await;
+    audit_log::note(&context.io, AuditEntry { text, ..entry }).await;
+    debug_decision(context, call, ruling).await;
 }
 
-/// Notes a decision: in the diary, unless it allows, is noted already or is one of a run, which has a
+/// Notes a decision: in the audit log, unless it allows, is noted already or is one of a run, which has a
 /// log of its own.
-pub(super) async fn decision(scene: &Scene, call: &Call, ruling: &Ruling) {
-    let is_known = ruling.rule == Rule::Approval || scene.state_home.is_some();
+pub(super) async fn decision(context: &HookContext, call: &Call, ruling: &Ruling) {
+    let is_known = ruling.rule == Rule::Approval || context.state_home.is_some();
     if ruling.decision != Decision::Allow && !is_known {
         let name = text::one_line(&ruling.rule.to_string());
         let by = Approver { stage: ApprovalStage::Rule, name };
         let by = Some(by).filter(|_| ruling.decision == Decision::Deny);
-        let entry = of_call(scene, call, ruling, DiaryEvent::Decided);
-        audit_log::note(&scene.io, DiaryEntry { by, ..entry }).await;
+        let entry = of_call(context, call, ruling, AuditEvent::Decided);
+        audit_log::note(&context.io, AuditEntry { by, ..entry }).await;
     }
-    debug_decision(scene, call, ruling).await;
+    debug_decision(context, call, ruling).await;
 }
 
-fn of_scene(scene: &Scene, entry: DiaryEntry) -> DiaryEntry {
-    let session = scene.session.as_ref().map(ToString::to_string);
-    DiaryEntry { session, folder: Some(scene.project.clone()), ..entry }
+fn of_context(context: &HookContext, entry: AuditEntry) -> AuditEntry {
+    let session = context.session.as_ref().map(ToString::to_string);
+    AuditEntry { session, folder: Some(context.project.clone()), ..entry }
 }
 
-fn of_call(scene: &Scene, call: &Call, ruling: &Ruling, event: DiaryEvent) -> DiaryEntry {
-    let entry = DiaryEntry::new(scene.io.now(), event, &ruling.reason);
-    DiaryEntry {
+fn of_call(context: &HookContext, call: &Call, ruling: &Ruling, event: AuditEvent) -> AuditEntry {
+    let entry = AuditEntry::new(context.io.now(), event, &ruling.reason);
+    AuditEntry {
         tool: Some(call.tool.clone()),
         about: Some(target(call)),
         decision: Some(ruling.decision),
-        ..of_scene(scene, entry)
+        ..of_context(context, entry)
     }
 }
 
 /// Adds to `.tmp/hooked-sessions/permission.txt`.
-async fn debug_decision(scene: &Scene, call: &Call, ruling: &Ruling) {
-    if !scene.loaded.config.debug {
+async fn debug_decision(context: &HookContext, call: &Call, ruling: &Ruling) {
+    if !context.loaded.config.debug {
         return;
     }
     let line = format!(
         "{} [{}] [{}] [{}] {} | {}",
-        prefix(scene),
-        label(scene).await,
+        prefix(context),
+        label(context).await,
         text::one_line(&ruling.rule.to_string()),
         ruling.decision.as_str(),
         escaped(&call.tool),
         escaped(&target(call)),
     );
-    add(scene, &format!("{}/.tmp/hooked-sessions/permission.txt", home(scene).await), &line).await;
+    add(context, &format!("{}/.tmp/hooked-sessions/permission.txt", home(context).await), &line)
+        .await;
 }
 
-fn prefix(scene: &Scene) -> String {
-    let session = scene.session.as_ref().map_or("unknown", |id| id.as_str());
-    format!("[{}] [{session}]", scene.io.now().to_rfc3339())
+fn prefix(context: &HookContext) -> String {
+    let session = context.session.as_ref().map_or("unknown", |id| id.as_str());
+    format!("[{}] [{session}]", context.io.now().to_rfc3339())
 }
 
 /// Beside the session, so that everything about it is in one place.
-async fn home(scene: &Scene) -> String {
-    match &scene.session {
-        Some(id) => scene.sessions(id).await.home().to_owned(),
-        None => Sessions::new(&scene.io).home().to_owned(),
+async fn home(context: &HookContext) -> String {
+    match &context.session {
+        Some(id) => context.sessions(id).await.home().to_owned(),
+        None => Sessions::new(&context.io).home().to_owned(),
     }
 }
 
-async fn label(scene: &Scene) -> &'static str {
-    let Some(id) = &scene.session else { return "unknown" };
-    match scene.sessions(id).await.load(id).await {
+async fn label(context: &HookContext) -> &'static str {
+    let Some(id) = &context.session else { return "unknown" };
+    match context.sessions(id).await.load(id).await {
         Ok(Some(session)) if session.workflow == Session::RUN => "run",
         Ok(Some(session)) => workflow(&session.workflow).map_or("unknown", |known| known.label),
         Ok(None) | Err(_) => "unknown",
@@ -133,38 +134,38 @@ fn escaped(raw: &str) -> String {
 }
 
 /// Adds a line; a log that cannot be written changes no decision.
-async fn add(scene: &Scene, path: &str, line: &str) {
+async fn add(context: &HookContext, path: &str, line: &str) {
     let Some(folder) = path.rsplit_once('/').map(|(folder, _)| folder) else { return };
     // A link in the place of either would lead elsewhere.
     for folder in [folder.trim_end_matches("/hooked-sessions"), folder] {
-        if let Ok(stat) = scene.io.stat(folder).await
+        if let Ok(stat) = context.io.stat(folder).await
             && stat.kind != FileKind::Folder
         {
             return;
         }
     }
     let lock = format!("{path}.lock");
-    if scene.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await.is_err() {
+    if context.io.lock(&lock, limits::HOOK_LOCK_WAIT_MS).await.is_err() {
         return;
     }
-    let mut bytes = match scene.io.read(path, limits::HOOK_LOG_BYTES).await.optional() {
+    let mut bytes = match context.io.read(path, limits::HOOK_LOG_BYTES).await.optional() {
         Ok(read) => read.map(|(bytes, _)| bytes).unwrap_or_default(),
         // What cannot be read is not ours, and stays as it is.
-        Err(_) => return release(scene, &lock).await,
+        Err(_) => return release(context, &lock).await,
     };
-    let line = format!("{}\n", text::ellipsis(&scene.io.redacted(line), LINE_BYTES));
+    let line = format!("{}\n", text::ellipsis(&context.io.redacted(line), LINE_BYTES));
     if (bytes.len() + line.len()) as u64 > limits::HOOK_LOG_BYTES {
         let old = format!("{path}.1");
         let full = std::mem::take(&mut bytes);
-        let _ = scene.io.write(&old, full, Expect::Any, Durability::Relaxed).await;
+        let _ = context.io.write(&old, full, Expect::Any, Durability::Relaxed).await;
     }
     bytes.extend(line.as_bytes());
-    let _ = scene.io.write(path, bytes, Expect::Any, Durability::Relaxed).await;
-    release(scene, &lock).await;
+    let _ = context.io.write(path, bytes, Expect::Any, Durability::Relaxed).await;
+    release(context, &lock).await;
 }
 
-async fn release(scene: &Scene, lock: &str) {
-    let _ = scene.io.unlock(lock).await;
+async fn release(context: &HookContext, lock: &str) {
+    let _ = context.io.unlock(lock).await;
 }
 
 /// The most telling member of a call's input: its command, its path, or else all of it.

@@ -4,11 +4,11 @@
 //! A client that has exited cannot be woken. Then the session says until when there is nothing to
 //! do, and a person goes on with it.
 
-use super::{Scene, log};
+use super::{HookContext, log};
 use onloop_agents::AgentErrorKind;
 use onloop_effect::{Exit, Io};
 use onloop_engine::notify;
-use onloop_engine::notify::session::Whereabouts;
+use onloop_engine::notify::session::NotificationContext;
 use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
 use onloop_sessions::handsoff::SessionId;
 use onloop_sessions::handsoff::passing::{Patience, go_on, lifted_in};
@@ -21,20 +21,20 @@ use onloop_syntax::time::Timestamp;
 const WAKE: Exit = Exit::Usage;
 
 /// After a turn that failed.
-pub(super) async fn failed(scene: &Scene, failure: &StopFailure) -> Exit {
-    let Some(id) = &scene.session else { return Exit::Done };
-    if !scene.loaded.config.enabled || scene.is_inner() || !passes(failure) {
+pub(super) async fn failed(context: &HookContext, failure: &StopFailure) -> Exit {
+    let Some(id) = &context.session else { return Exit::Done };
+    if !context.loaded.config.enabled || context.is_inner() || !passes(failure) {
         return Exit::Done;
     }
-    let sessions = scene.sessions(id).await;
-    match wait_out(scene, &sessions, id, failure).await {
+    let sessions = context.sessions(id).await;
+    match wait_out(context, &sessions, id, failure).await {
         Ok(Some(words)) => {
-            scene.io.note(words).await;
+            context.io.note(words).await;
             WAKE
         }
         Ok(None) => Exit::Done,
         Err(error) => {
-            log::debug(scene, &format!("not waited for: {error}")).await;
+            log::debug(context, &format!("not waited for: {error}")).await;
             Exit::Done
         }
     }
@@ -58,7 +58,7 @@ fn passes(failure: &StopFailure) -> bool {
 
 /// What the agent is told that goes on; `None`: it does not, by us.
 async fn wait_out(
-    scene: &Scene,
+    context: &HookContext,
     sessions: &Sessions,
     id: &SessionId,
     failure: &StopFailure,
@@ -66,8 +66,8 @@ async fn wait_out(
     if sessions.load(id).await?.is_none() {
         return Ok(None);
     }
-    let io = &scene.io;
-    let (tail, _) = scene.transcript().await;
+    let io = &context.io;
+    let (tail, _) = context.transcript().await;
     let lifted = lifted_in(&tail, io.now());
     let words =
         failure.message.as_deref().or(failure.error.as_deref()).unwrap_or("no reason given");
@@ -79,7 +79,7 @@ async fn wait_out(
             Some(mut session) => {
                 let patience = session.refused(at, &why, lifted);
                 if matches!(patience, Some(Patience::TooLong(_))) {
-                    notify::session::owe(&mut session, &scene.loaded.config);
+                    notify::session::owe(&mut session, &context.loaded.config);
                 }
                 (SessionChange::when(patience.is_some(), session), patience)
             }
@@ -89,17 +89,21 @@ async fn wait_out(
     let until = match patience {
         None => return Ok(None),
         Some(Patience::TooLong(_)) => {
-            log::limit(scene, &format!("{why}; no longer waiting")).await;
-            let resume = scene.host.resume_command(id.as_str());
-            let left_ms = Some(scene.time_left_ms());
-            let place = Whereabouts { folder: &scene.cwd, resume: &resume, time_left_ms: left_ms };
-            notify::session::tell(io, &scene.loaded.config, sessions, id, place).await?;
+            log::limit(context, &format!("{why}; no longer waiting")).await;
+            let resume = context.host.resume_command(id.as_str());
+            let left_ms = Some(context.time_left_ms());
+            let place = NotificationContext {
+                folder: &context.cwd,
+                resume: &resume,
+                time_left_ms: left_ms,
+            };
+            notify::session::tell(io, &context.loaded.config, sessions, id, place).await?;
             return Ok(None);
         }
         Some(Patience::Until(until)) => until,
     };
-    log::limit(scene, &format!("{why}; waits until {}", until.to_rfc3339())).await;
-    if !slept(scene, sessions, id, until).await? {
+    log::limit(context, &format!("{why}; waits until {}", until.to_rfc3339())).await;
+    if !slept(context, sessions, id, until).await? {
         return Ok(None);
     }
     let at_end = io.now();
@@ -115,7 +119,7 @@ async fn wait_out(
         .await?;
     if said.is_some() {
         let waited = text::span(at_end.millis_since(at));
-        log::limit(scene, &format!("goes on after {waited}")).await;
+        log::limit(context, &format!("goes on after {waited}")).await;
     }
     Ok(said)
 }
@@ -123,21 +127,21 @@ async fn wait_out(
 /// Sleeps until then, unless the client is gone, somebody else does something with the session, or the
 /// host would end us before. Whether it is time.
 async fn slept(
-    scene: &Scene,
+    context: &HookContext,
     sessions: &Sessions,
     id: &SessionId,
     until: Timestamp,
 ) -> Result<bool, SessionError> {
-    let io = &scene.io;
+    let io = &context.io;
     let client = client(io).await;
     loop {
         let left_ms = until.millis_since(io.now());
         if left_ms == 0 {
             return Ok(true);
         }
-        let given_ms = scene.time_left_ms().saturating_sub(limits::APPROVAL_MARGIN_MS);
+        let given_ms = context.time_left_ms().saturating_sub(limits::APPROVAL_MARGIN_MS);
         if left_ms > given_ms {
-            log::limit(scene, "the host ends a hook before that").await;
+            log::limit(context, "the host ends a hook before that").await;
             return Ok(false);
         }
         if io.sleep(left_ms.min(limits::WAIT_LOOK_MS)).await.is_err() {
@@ -148,7 +152,7 @@ async fn slept(
             return Ok(false);
         }
         if self::client(io).await != client {
-            log::limit(scene, "the client has exited; nobody can wake it").await;
+            log::limit(context, "the client has exited; nobody can wake it").await;
             return Ok(false);
         }
     }

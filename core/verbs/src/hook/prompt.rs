@@ -1,6 +1,6 @@
 //! Before a prompt is sent: it may start a workflow, or pause or resume the session.
 
-use super::{Scene, driving, log};
+use super::{HookContext, driving, log};
 use onloop_engine::session::files::{SessionChange, SessionError};
 use onloop_sessions::handsoff::command::{detect, unread_number};
 use onloop_sessions::handsoff::subject::{PromptSubject, subject};
@@ -8,42 +8,42 @@ use onloop_sessions::handsoff::{Pause, Prompt, PromptEffect, Session, SessionId}
 use onloop_sessions::hooks::HookAnswer;
 
 pub(super) async fn submitted(
-    scene: &Scene,
+    context: &HookContext,
     text: &str,
     prompt_id: Option<&str>,
     typed: bool,
 ) -> HookAnswer {
-    let Some(id) = &scene.session else { return HookAnswer::Nothing };
+    let Some(id) = &context.session else { return HookAnswer::Nothing };
     if text.trim().is_empty() {
         return HookAnswer::Nothing;
     }
-    let own = &scene.loaded.config.workflows;
+    let own = &context.loaded.config.workflows;
     let custom: Vec<_> = own.iter().map(|w| (w.command.as_str(), w.name.as_str())).collect();
     let answered = match detect(text, &custom) {
         Some(started) => {
-            let mut session = Session::begin(id.clone(), started, scene.io.now());
+            let mut session = Session::begin(id.clone(), started, context.io.now());
             session.prompt_id = prompt_id.map(str::to_owned);
-            begin(scene, &session, unread_number(text, &custom)).await
+            begin(context, &session, unread_number(text, &custom)).await
         }
-        None => other_prompt(scene, id, Prompt { text, id: prompt_id }, typed).await,
+        None => other_prompt(context, id, Prompt { text, id: prompt_id }, typed).await,
     };
     match answered {
         Ok(answer) => answer,
         Err(error) => {
-            log::debug(scene, &format!("the prompt changed nothing: {error}")).await;
+            log::debug(context, &format!("the prompt changed nothing: {error}")).await;
             HookAnswer::Tell(format!("onloop cannot store this session: {error}"))
         }
     }
 }
 
 async fn begin(
-    scene: &Scene,
+    context: &HookContext,
     session: &Session,
     unread: Option<(String, u64)>,
 ) -> Result<HookAnswer, SessionError> {
-    let sessions = scene.sessions(&session.id).await;
+    let sessions = context.sessions(&session.id).await;
     sessions.begin(session).await?;
-    log::debug(scene, &format!("began `{}`", session.workflow)).await;
+    log::debug(context, &format!("began `{}`", session.workflow)).await;
     Ok(match unread {
         Some((word, number)) => HookAnswer::Tell(format!(
             "onloop: no number was taken from `{word}`; `/{}` takes it as `{number}`",
@@ -56,27 +56,27 @@ async fn begin(
 /// A prompt that starts no workflow. It may be about a run; else a question pauses the session, and
 /// everything else goes on with it.
 async fn other_prompt(
-    scene: &Scene,
+    context: &HookContext,
     id: &SessionId,
     prompt: Prompt<'_>,
     typed: bool,
 ) -> Result<HookAnswer, SessionError> {
     // Commands of plugins are announced by hosts before they are expanded.
     let is_command = prompt.text.starts_with(['/', '$']);
-    if (typed || is_command) && driving::prompted(scene, id, prompt.text, prompt.id).await? {
+    if (typed || is_command) && driving::prompted(context, id, prompt.text, prompt.id).await? {
         return Ok(HookAnswer::Nothing);
     }
     // Nobody would hear of a pause there.
     let is_unheard =
-        !scene.host.tells_at_prompts() && subject(prompt.text) == PromptSubject::Question;
+        !context.host.tells_at_prompts() && subject(prompt.text) == PromptSubject::Question;
     if !typed || is_unheard {
         return Ok(HookAnswer::Nothing);
     }
-    let sessions = scene.sessions(id).await;
+    let sessions = context.sessions(id).await;
     if sessions.load(id).await?.is_none() {
         return Ok(HookAnswer::Nothing);
     }
-    let at = scene.io.now();
+    let at = context.io.now();
     let (effect, session) = sessions
         .change(id, |session| match session {
             Some(mut session) => {
@@ -90,7 +90,7 @@ async fn other_prompt(
     let Some(message) = session.and_then(|session| said(&session, effect)) else {
         return Ok(HookAnswer::Nothing);
     };
-    log::debug(scene, &message).await;
+    log::debug(context, &message).await;
     Ok(HookAnswer::Tell(format!("onloop: {message}")))
 }
 

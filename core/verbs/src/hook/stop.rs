@@ -1,9 +1,9 @@
 //! The agent wants to stop: by the record of a run, or by the session's workflow.
 
 use super::driving::{Driven, driven};
-use super::{Scene, log};
+use super::{HookContext, log};
 use onloop_engine::notify;
-use onloop_engine::notify::session::Whereabouts;
+use onloop_engine::notify::session::NotificationContext;
 use onloop_engine::run::instruction::instruction;
 use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
 use onloop_engine::session::supervisor::{self, Supervision};
@@ -24,42 +24,42 @@ const CLAUDE_CAP_VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
 /// Follow-up messages that Cursor sends, unless the hook's entry says otherwise.
 const CURSOR_CAP: u32 = 5;
 
-pub(super) async fn stopped(scene: &Scene, stop: &StopInput) -> HookAnswer {
-    let Some(id) = &scene.session else { return HookAnswer::Nothing };
+pub(super) async fn stopped(context: &HookContext, stop: &StopInput) -> HookAnswer {
+    let Some(id) = &context.session else { return HookAnswer::Nothing };
     if stop.broken_off {
         return HookAnswer::Nothing;
     }
-    let sessions = scene.sessions(id).await;
+    let sessions = context.sessions(id).await;
     let answer = match sessions.load(id).await {
-        Ok(session) => decide(scene, &sessions, id, session, stop).await,
+        Ok(session) => decide(context, &sessions, id, session, stop).await,
         Err(error) => Err(error),
     };
-    tell_person(scene, &sessions, id).await;
+    tell_person(context, &sessions, id).await;
     match answer {
         Ok(answer) => answer,
         Err(error) => {
-            log::debug(scene, &format!("not continued: {error}")).await;
+            log::debug(context, &format!("not continued: {error}")).await;
             HookAnswer::Tell(format!("onloop cannot continue this session: {error}"))
         }
     }
 }
 
 /// Tells a person that the session is not continued, where that is so and they were not told.
-async fn tell_person(scene: &Scene, sessions: &Sessions, id: &SessionId) {
-    let resume = scene.host.resume_command(id.as_str());
-    let place = Whereabouts {
-        folder: &scene.cwd,
+async fn tell_person(context: &HookContext, sessions: &Sessions, id: &SessionId) {
+    let resume = context.host.resume_command(id.as_str());
+    let place = NotificationContext {
+        folder: &context.cwd,
         resume: &resume,
-        time_left_ms: Some(scene.time_left_ms()),
+        time_left_ms: Some(context.time_left_ms()),
     };
-    let config = &scene.loaded.config;
-    if let Err(error) = notify::session::tell(&scene.io, config, sessions, id, place).await {
-        log::debug(scene, &format!("nobody was told: {error}")).await;
+    let config = &context.loaded.config;
+    if let Err(error) = notify::session::tell(&context.io, config, sessions, id, place).await {
+        log::debug(context, &format!("nobody was told: {error}")).await;
     }
 }
 
 async fn decide(
-    scene: &Scene,
+    context: &HookContext,
     sessions: &Sessions,
     id: &SessionId,
     session: Option<Session>,
@@ -71,13 +71,13 @@ async fn decide(
     if ended && !is_of_run(&session) {
         return Ok(HookAnswer::Nothing);
     }
-    match driven(scene, sessions, &session).await? {
+    match driven(context, sessions, &session).await? {
         Driven::Run(run) if session.works_on(&run) => {
-            return by_record(scene, sessions, id, &run, stop).await;
+            return by_record(context, sessions, id, &run, stop).await;
         }
         Driven::ByProcess if is_of_run(&session) => return Ok(HookAnswer::Nothing),
         Driven::TakenOver { run, by } => {
-            let told = let_go(scene, sessions, id, (&run, &by)).await?;
+            let told = let_go(context, sessions, id, (&run, &by)).await?;
             if is_of_run(&session) {
                 return Ok(told);
             }
@@ -96,7 +96,7 @@ async fn decide(
         session if ended || session.pause.is_some() || is_of_run(&session) => {
             Ok(HookAnswer::Nothing)
         }
-        session => by_workflow(scene, sessions, &session, stop).await,
+        session => by_workflow(context, sessions, &session, stop).await,
     }
 }
 
@@ -123,7 +123,7 @@ async fn expect_nothing(sessions: &Sessions, id: &SessionId) -> Result<(), Sessi
 
 /// Another conversation drives the run now. A person is told once.
 async fn let_go(
-    scene: &Scene,
+    context: &HookContext,
     sessions: &Sessions,
     id: &SessionId,
     (run, by): (&str, &SessionId),
@@ -142,7 +142,7 @@ async fn let_go(
             None => (SessionChange::Keep, ()),
         })
         .await?;
-    log::debug(scene, &reason).await;
+    log::debug(context, &reason).await;
     Ok(HookAnswer::Tell(format!("onloop: {reason}")))
 }
 
@@ -165,7 +165,7 @@ async fn end(
 }
 
 async fn by_record(
-    scene: &Scene,
+    context: &HookContext,
     sessions: &Sessions,
     id: &SessionId,
     run: &Run,
@@ -175,13 +175,13 @@ async fn by_record(
     let body = match prompt::run_advice(run, next.action, next.command()) {
         RunAdvice::GoOn(body) => body,
         RunAdvice::Tell(message) => {
-            log::debug(scene, &message).await;
+            log::debug(context, &message).await;
             return Ok(HookAnswer::Tell(format!("onloop: {message}")));
         }
         RunAdvice::Over => return Ok(HookAnswer::Nothing),
     };
-    let facts = StopFacts { run_revision: Some(run.revision), ..facts(scene, stop).await };
-    let at = scene.io.now();
+    let facts = StopFacts { run_revision: Some(run.revision), ..facts(context, stop).await };
+    let at = context.io.now();
     let of = prompt::run_title(run);
     let said = sessions
         .change(id, |session| {
@@ -189,47 +189,47 @@ async fn by_record(
             session.drive(run, at);
             let before = session.reason.clone();
             let verdict = session.stopped(at, &facts);
-            settle(scene, sessions, (session, before), verdict, |session, facts| {
+            settle(context, sessions, (session, before), verdict, |session, facts| {
                 prompt::framed(session, facts, &of, &body)
             })
         })
         .await?;
-    Ok(tell(scene, said).await)
+    Ok(tell(context, said).await)
 }
 
 async fn by_workflow(
-    scene: &Scene,
+    context: &HookContext,
     sessions: &Sessions,
     before: &Session,
     stop: &StopInput,
 ) -> Result<HookAnswer, SessionError> {
     let id = &before.id;
-    let facts = facts(scene, stop).await;
-    let plan = cached_plan(scene, before, sessions).await;
-    let template = template(scene, &before.workflow).await;
-    let at = scene.io.now();
+    let facts = facts(context, stop).await;
+    let plan = cached_plan(context, before, sessions).await;
+    let template = template(context, &before.workflow).await;
+    let at = context.io.now();
     let mut said = sessions
         .change(id, |session| {
             let Some(mut session) = session else { return (SessionChange::Keep, Said::Nothing) };
             let before = session.reason.clone();
             let verdict = session.stopped(at, &facts);
-            settle(scene, sessions, (session, before), verdict, |session, facts| {
+            settle(context, sessions, (session, before), verdict, |session, facts| {
                 let plan = plan.as_ref().map(|(path, plan)| (path.as_str(), plan.as_str()));
                 prompt::continuation(session, PromptFacts { plan, ..facts }, template.as_deref())
             })
         })
         .await?;
     if let Said::GoOn { prompt, number, maximum } = &mut said
-        && let Some(words) = supervised(scene, before, (*number, *maximum), prompt).await
+        && let Some(words) = supervised(context, before, (*number, *maximum), prompt).await
     {
-        let resume = scene.host.resume_command(id.as_str());
+        let resume = context.host.resume_command(id.as_str());
         let file = sessions.file(id);
         let (number, maximum) = (*number, *maximum);
         let facts = PromptFacts { number, maximum, file: &file, resume: &resume, plan: None };
         *prompt = prompt::supervised(before, facts, &words);
         sent_on(sessions, id, prompt).await?;
     }
-    Ok(tell(scene, said).await)
+    Ok(tell(context, said).await)
 }
 
 /// Remembers what the agent is told in the end.
@@ -248,27 +248,27 @@ async fn sent_on(sessions: &Sessions, id: &SessionId, prompt: &str) -> Result<()
 /// What the supervisor would say, if there is one. The count is on disk by now, so that
 /// nothing waits for it.
 async fn supervised(
-    scene: &Scene,
+    context: &HookContext,
     session: &Session,
     (number, most): (u32, u32),
     own_prompt: &str,
 ) -> Option<String> {
-    if scene.loaded.config.supervisor.provider == Provider::None {
+    if context.loaded.config.supervisor.provider == Provider::None {
         return None;
     }
-    let (tail, whole) = scene.transcript().await;
+    let (tail, whole) = context.transcript().await;
     let conversation = transcript::conversation(&tail, whole);
     let about = Supervision {
         session: session.id.as_str(),
-        cwd: &scene.cwd,
+        cwd: &context.cwd,
         workflow: &session.workflow,
         number,
         most,
         own_prompt,
         conversation: &conversation,
-        time_left_ms: scene.time_left_ms(),
+        time_left_ms: context.time_left_ms(),
     };
-    supervisor::prompt(&scene.io, &scene.loaded.config, &about).await
+    supervisor::prompt(&context.io, &context.loaded.config, &about).await
 }
 
 /// What came of a stop.
@@ -280,7 +280,7 @@ enum Said {
 
 /// The session after `verdict`, which had not been continued because of `before`, and what is said.
 fn settle(
-    scene: &Scene,
+    context: &HookContext,
     sessions: &Sessions,
     (mut session, before): (Session, Option<String>),
     verdict: StopVerdict,
@@ -290,14 +290,14 @@ fn settle(
         StopVerdict::Rest => (SessionChange::Keep, Said::Nothing),
         StopVerdict::End(why) => {
             if session.reason != before {
-                notify::session::owe(&mut session, &scene.loaded.config);
+                notify::session::owe(&mut session, &context.loaded.config);
             }
             let message = format!("session {} is not continued: {why}", session.id);
             (SessionChange::Write(Box::new(session)), Said::Over(message))
         }
         StopVerdict::Continue { number, maximum } => {
             let file = sessions.file(&session.id);
-            let resume = scene.host.resume_command(session.id.as_str());
+            let resume = context.host.resume_command(session.id.as_str());
             let facts = PromptFacts { number, maximum, file: &file, resume: &resume, plan: None };
             let prompt = render(&session, facts);
             session.sent_on(&prompt);
@@ -306,17 +306,17 @@ fn settle(
     }
 }
 
-async fn tell(scene: &Scene, said: Said) -> HookAnswer {
+async fn tell(context: &HookContext, said: Said) -> HookAnswer {
     match said {
         Said::Nothing => HookAnswer::Nothing,
         Said::GoOn { prompt, number, maximum } => {
-            log::debug(scene, &format!("continued {number}/{maximum}")).await;
+            log::debug(context, &format!("continued {number}/{maximum}")).await;
             HookAnswer::Continue(prompt)
         }
         Said::Over(mut message) => {
-            log::debug(scene, &message).await;
-            if scene.loaded.config.max_continuations == 0 {
-                scene.loaded.config.notes.iter().for_each(|note| message += &format!("; {note}"));
+            log::debug(context, &message).await;
+            if context.loaded.config.max_continuations == 0 {
+                context.loaded.config.notes.iter().for_each(|note| message += &format!("; {note}"));
             }
             HookAnswer::Tell(format!("onloop: {message}"))
         }
@@ -324,19 +324,19 @@ async fn tell(scene: &Scene, said: Said) -> HookAnswer {
 }
 
 /// What is known about the agent's turn, and what host and configuration allow.
-async fn facts(scene: &Scene, stop: &StopInput) -> StopFacts {
-    let evidence = evidence(scene, stop).await;
+async fn facts(context: &HookContext, stop: &StopInput) -> StopFacts {
+    let evidence = evidence(context, stop).await;
     let message = stop.message.clone().or_else(|| evidence.message.clone());
-    let cap = match scene.host {
+    let cap = match context.host {
         Host::Claude => {
-            let told = scene.io.env(CLAUDE_CAP_VARIABLE).and_then(|cap| cap.trim().parse().ok());
+            let told = context.io.env(CLAUDE_CAP_VARIABLE).and_then(|cap| cap.trim().parse().ok());
             HostCap::InARow(told.filter(|&cap| cap > 0).unwrap_or(CLAUDE_CAP))
         }
-        Host::Cursor => HostCap::Total(scene.loop_limit.unwrap_or(CURSOR_CAP)),
+        Host::Cursor => HostCap::Total(context.loop_limit.unwrap_or(CURSOR_CAP)),
         Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => HostCap::None,
     };
     StopFacts {
-        configured: scene.loaded.config.max_continuations,
+        configured: context.loaded.config.max_continuations,
         cap,
         evidence: Evidence { message, ..evidence },
         run_revision: None,
@@ -344,16 +344,16 @@ async fn facts(scene: &Scene, stop: &StopInput) -> StopFacts {
 }
 
 /// What the transcript shows, once the agent's last words have reached it.
-async fn evidence(scene: &Scene, stop: &StopInput) -> Evidence {
+async fn evidence(context: &HookContext, stop: &StopInput) -> Evidence {
     let mut waited_ms = 0;
     loop {
-        let (tail, whole) = scene.transcript().await;
+        let (tail, whole) = context.transcript().await;
         let evidence = transcript::read(&tail, whole);
         if !stop.message.as_deref().is_some_and(|message| evidence.is_behind(message)) {
             return evidence;
         }
         let sleeps = waited_ms < limits::TRANSCRIPT_LAG_MS;
-        if !sleeps || scene.io.sleep(limits::TRANSCRIPT_POLL_MS).await.is_err() {
+        if !sleeps || context.io.sleep(limits::TRANSCRIPT_POLL_MS).await.is_err() {
             // The tools in it belong to an earlier turn, and so does what went wrong.
             return Evidence { tools: None, api_error: None, ..evidence };
         }
@@ -366,30 +366,30 @@ async fn evidence(scene: &Scene, stop: &StopInput) -> Evidence {
 /// A repository may bring a link under that name, or one in the place of a folder above it. What it
 /// leads to is not read: it would end up in a prompt.
 pub(super) async fn cached_plan(
-    scene: &Scene,
+    context: &HookContext,
     session: &Session,
     sessions: &Sessions,
 ) -> Option<(String, String)> {
     let issue = session.issue_no.filter(|_| session.workflow == "issue-to-impl")?;
     let below = format!(".tmp/plan-of-issue-{issue}.md");
     let path = format!("{}/{below}", sessions.home());
-    let real = scene.io.canonical(&path).await.ok()?;
-    let home = scene.io.canonical(sessions.home()).await.ok()?;
+    let real = context.io.canonical(&path).await.ok()?;
+    let home = context.io.canonical(sessions.home()).await.ok()?;
     if real != format!("{}/{below}", home.trim_end_matches('/')) {
-        log::debug(scene, &format!("the plan `{path}` is not read: a link leads to it")).await;
+        log::debug(context, &format!("the plan `{path}` is not read: a link leads to it")).await;
         return None;
     }
-    let (bytes, _) = scene.io.read(&real, limits::PLAN_BYTES).await.ok()?;
+    let (bytes, _) = context.io.read(&real, limits::PLAN_BYTES).await.ok()?;
     Some((path, String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// The user's own text for a workflow.
-pub(super) async fn template(scene: &Scene, workflow: &str) -> Option<String> {
-    let own = scene.loaded.config.workflows.iter().find(|own| own.name == workflow)?;
-    match scene.io.read(&own.prompt_file, limits::SESSION_BYTES).await {
+pub(super) async fn template(context: &HookContext, workflow: &str) -> Option<String> {
+    let own = context.loaded.config.workflows.iter().find(|own| own.name == workflow)?;
+    match context.io.read(&own.prompt_file, limits::SESSION_BYTES).await {
         Ok((bytes, _)) => Some(text::printable(&String::from_utf8_lossy(&bytes))),
         Err(failure) => {
-            log::debug(scene, &format!("the prompt of `{workflow}`: {failure}")).await;
+            log::debug(context, &format!("the prompt of `{workflow}`: {failure}")).await;
             None
         }
     }

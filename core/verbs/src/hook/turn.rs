@@ -7,7 +7,7 @@
 
 use serde_json::json;
 
-use super::{Scene, judge};
+use super::{HookContext, judge};
 use onloop_documents::turn_policy::{self, JudgedCall, TURN_POLICY_VARIABLE, TurnGuard};
 use onloop_effect::{Durability, Failure, FailureKind, Io, OptionalExt};
 use onloop_permission::{Call, Decision, OnAsk, Ruling};
@@ -22,20 +22,20 @@ const TRIES: u32 = 50;
 const ABOUT_BYTES: usize = 400;
 
 /// How a hook learned that it works in the turn of a run's agent.
-pub(super) struct HookDoor {
+pub(super) struct TurnPolicyFile {
     /// File with what the run says.
     policy: String,
     /// It is installed, and the run's own hook is asked as well.
     is_installed: bool,
 }
 
-impl HookDoor {
+impl TurnPolicyFile {
     /// From the option, else from the environment that the run gave its agent; `None`: no run
     /// started the agent.
-    pub(super) fn of(io: &Io, option: Option<&str>) -> Option<HookDoor> {
+    pub(super) fn of(io: &Io, option: Option<&str>) -> Option<TurnPolicyFile> {
         let is_installed = option.is_none();
         let policy = option.or_else(|| io.env(TURN_POLICY_VARIABLE))?.to_owned();
-        Some(HookDoor { policy, is_installed })
+        Some(TurnPolicyFile { policy, is_installed })
     }
 }
 
@@ -44,13 +44,13 @@ pub(super) async fn respond(
     host: Host,
     input: HookInput,
     timeout_ms: u64,
-    door: &HookDoor,
+    channel: &TurnPolicyFile,
 ) -> HookAnswer {
     let (HookEvent::ToolCall(call) | HookEvent::PermissionRequest(call)) = input.event.clone()
     else {
         return HookAnswer::Nothing;
     };
-    let read = io.read(&door.policy, limits::HOOK_INPUT_BYTES).await;
+    let read = io.read(&channel.policy, limits::HOOK_INPUT_BYTES).await;
     let policy = read.map_err(|failure| failure.to_string());
     let policy = policy.and_then(|(bytes, _)| {
         turn_policy::read(&bytes).map_err(|error| format!("what the run says is damaged: {error}"))
@@ -64,20 +64,20 @@ pub(super) async fn respond(
     };
     let id = identity(&input, &call);
     let is_before_call = matches!(input.event, HookEvent::ToolCall(_));
-    let mut scene = Scene::new(io, host, input, timeout_ms, guard.rules.as_ref()).await;
-    scene.state_home = Some(guard.state_home.clone());
-    scene.temporary.clone_from(&guard.temporary);
-    scene.confined = guard.policy.confined && guard.policy.on_ask == OnAsk::Contained;
-    let (ruling, input) = settled(&scene, &call, &guard, (id.as_deref(), is_before_call)).await;
-    let line = line(&scene, &call, &ruling, id, door);
-    if let Err(failure) = log(&scene, &line, &guard.calls).await {
+    let mut context = HookContext::new(io, host, input, timeout_ms, guard.rules.as_ref()).await;
+    context.state_home = Some(guard.state_home.clone());
+    context.temporary.clone_from(&guard.temporary);
+    context.confined = guard.policy.confined && guard.policy.on_ask == OnAsk::Contained;
+    let (ruling, input) = settled(&context, &call, &guard, (id.as_deref(), is_before_call)).await;
+    let line = line(&context, &call, &ruling, id, channel);
+    if let Err(failure) = log(&context, &line, &guard.calls).await {
         // A call that nobody can see afterwards does not run.
         let why = format!("onloop (run): the call cannot be written down: {failure}");
         return HookAnswer::Decided(Decision::Deny, text::one_line(&why));
     }
     match input {
-        Some(input) => judge::rewritten(&scene, &call, input, &ruling.ruling).await,
-        None => judge::decided(&scene, &call, &ruling.ruling).await,
+        Some(input) => judge::rewritten(&context, &call, input, &ruling.ruling).await,
+        None => judge::decided(&context, &call, &ruling.ruling).await,
     }
 }
 
@@ -98,27 +98,27 @@ struct Settled {
 /// By rules, by confining it, by whoever can be asked, and else as the run wants it; with the input
 /// that it runs with where that is another.
 async fn settled(
-    scene: &Scene,
+    context: &HookContext,
     call: &Call,
     guard: &TurnGuard,
     (id, is_before_call): (Option<&str>, bool),
 ) -> (Settled, Option<Value>) {
     let policy = &guard.policy;
-    let ruling = judge::by_rules(scene, call).await;
+    let ruling = judge::by_rules(context, call).await;
     let known = policy.settle(call, ruling.clone());
     if ruling.decision != Decision::Ask || known.decision == Decision::Allow {
         return (Settled { ruling: known, decided: true }, None);
     }
     if policy.on_ask == OnAsk::Contained
         && is_before_call
-        && let Some((input, ruling)) = judge::confined(scene, call, &ruling).await
+        && let Some((input, ruling)) = judge::confined(context, call, &ruling).await
     {
         return (Settled { ruling, decided: true }, Some(input));
     }
-    let ruling = match (scene.is_asked_by_us(), id) {
+    let ruling = match (context.is_asked_by_us(), id) {
         (true, _) => ruling,
-        (false, None) => judge::escalated(scene, call, ruling).await,
-        (false, Some(id)) => escalated_once(scene, call, ruling, &guard.calls, id).await,
+        (false, None) => judge::escalated(context, call, ruling).await,
+        (false, Some(id)) => escalated_once(context, call, ruling, &guard.calls, id).await,
     };
     let decided = ruling.decision != Decision::Ask;
     (Settled { ruling: policy.settle(call, ruling), decided }, None)
@@ -126,38 +126,38 @@ async fn settled(
 
 /// Asks whoever can be asked, unless another hook has asked about the same call.
 async fn escalated_once(
-    scene: &Scene,
+    context: &HookContext,
     call: &Call,
     ruling: Ruling,
     calls: &str,
     id: &str,
 ) -> Ruling {
-    if !judge::can_escalate(scene) {
-        return judge::escalated(scene, call, ruling).await;
+    if !judge::can_escalate(context) {
+        return judge::escalated(context, call, ruling).await;
     }
     // Whoever comes second waits for the answer. The end of the program gives the lock back.
-    if scene.io.lock(&format!("{calls}.{id}.lock"), scene.time_left_ms()).await.is_err() {
+    if context.io.lock(&format!("{calls}.{id}.lock"), context.time_left_ms()).await.is_err() {
         let reason = "another hook still asks about this call".to_owned();
         return Ruling { decision: Decision::Deny, reason, ..ruling };
     }
-    if let Some(answered) = judge::recalled(scene, id).await {
+    if let Some(answered) = judge::recalled(context, id).await {
         return answered;
     }
-    let answered = judge::escalated(scene, call, ruling).await;
-    judge::remember(scene, id, &answered).await;
+    let answered = judge::escalated(context, call, ruling).await;
+    judge::remember(context, id, &answered).await;
     answered
 }
 
 /// What is written down about a call.
 fn line(
-    scene: &Scene,
+    context: &HookContext,
     call: &Call,
     settled: &Settled,
     id: Option<String>,
-    door: &HookDoor,
+    channel: &TurnPolicyFile,
 ) -> JudgedCall {
     let short = |words: &str| text::ellipsis(&text::one_line(words), ABOUT_BYTES);
-    let about = scene.io.redacted(&turn_policy::told(&call.input));
+    let about = context.io.redacted(&turn_policy::told(&call.input));
     JudgedCall {
         tool: short(&call.tool),
         about: short(&about),
@@ -165,16 +165,16 @@ fn line(
         decided: settled.decided,
         reason: short(&settled.ruling.reason),
         id,
-        by_installed: door.is_installed,
+        by_installed: channel.is_installed,
     }
 }
 
 /// Adds a line to the log of the turn.
-async fn log(scene: &Scene, line: &JudgedCall, path: &str) -> Result<(), Failure> {
+async fn log(context: &HookContext, line: &JudgedCall, path: &str) -> Result<(), Failure> {
     let mut tries = 0;
     loop {
-        let size = scene.io.stat(path).await.optional()?.map_or(0, |stat| stat.size_bytes);
-        match scene.io.append(path, line.line(), size, Durability::Relaxed).await {
+        let size = context.io.stat(path).await.optional()?.map_or(0, |stat| stat.size_bytes);
+        match context.io.append(path, line.line(), size, Durability::Relaxed).await {
             Err(failure) if failure.is_conflict() && tries < TRIES => tries += 1,
             Err(failure) if failure.is_conflict() => {
                 return Err(Failure::new(FailureKind::Busy, "other hooks write to the log"));

@@ -1,12 +1,12 @@
 //! `onloop session list --everywhere`: the morning after.
 
-use onloop_documents::board::{Board, CallCard, SessionCard, SessionStanding};
+use onloop_documents::board::{Board, CallCard, SessionCard, SessionStatus};
 use onloop_effect::Io;
-use onloop_engine::board::Lookout;
+use onloop_engine::board::ChangeWatcher;
 use serde_json::json;
 
 pub(super) async fn list(io: &Io, json: bool) {
-    let Board { sessions, calls, .. } = Lookout::default().look(io).await;
+    let Board { sessions, calls, .. } = ChangeWatcher::default().look(io).await;
     if json {
         let list = json!({ "sessions": sessions, "calls": calls });
         io.result(format!("{list:#}\n")).await;
@@ -25,12 +25,12 @@ pub(super) async fn list(io: &Io, json: bool) {
 
 fn card<'c>(session: &SessionCard, calls: impl Iterator<Item = &'c CallCard>) -> String {
     let (symbol, how) = match session.standing {
-        SessionStanding::Waits => ("⏸", "waits for you"),
-        SessionStanding::Unreadable => ("✗", "cannot be read"),
-        SessionStanding::Limited => ("⏳", "is not served"),
-        SessionStanding::Quiet => ("?", "is quiet"),
-        SessionStanding::Working => ("→", "works"),
-        SessionStanding::Ended => ("✓", "ended"),
+        SessionStatus::Waits => ("⏸", "waits for you"),
+        SessionStatus::Unreadable => ("✗", "cannot be read"),
+        SessionStatus::Limited => ("⏳", "is not served"),
+        SessionStatus::Quiet => ("?", "is quiet"),
+        SessionStatus::Working => ("→", "works"),
+        SessionStatus::Ended => ("✓", "ended"),
     };
     let why = if session.now.is_empty() { String::new() } else { format!(": {}", session.now) };
     let mut out = format!("{symbol} {}  {how}{why}\n", session.id);
@@ -69,7 +69,7 @@ fn card<'c>(session: &SessionCard, calls: impl Iterator<Item = &'c CallCard>) ->
         add("decision", &format!("{} {}", decision.at.to_rfc3339(), decision.text));
     }
     add("cost", session.used.as_deref().unwrap_or_default());
-    let is_over = session.standing == SessionStanding::Ended;
+    let is_over = session.standing == SessionStatus::Ended;
     add("go on", session.resume.as_deref().filter(|_| !is_over).unwrap_or_default());
     out
 }

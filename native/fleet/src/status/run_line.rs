@@ -214,7 +214,7 @@ mod tests {
             stdout: String::new(),
             stderr: String::new(),
             measured: None,
-            remarks: Vec::new(),
+            warnings: Vec::new(),
         };
         let mut events = vec![Event::StepStarted { step: 1 }];
         let working = RunLine::of(view(Some("tower"), QueueState::Ready), &journal(&events));

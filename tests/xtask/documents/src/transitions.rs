@@ -57,7 +57,8 @@ fn states() -> Vec<State> {
         base: None,
     };
     let with_end = |more: &[Event]| [to_the_end.as_slice(), more].concat();
-    let repeated = Event::ChecksRepeated { repeated: 2, failures: Vec::new(), remarks: Vec::new() };
+    let repeated =
+        Event::ChecksRepeated { repeated: 2, failures: Vec::new(), warnings: Vec::new() };
     let rows = [
         ("step 1 pending", after(&[])),
         ("step 1: the agent runs", after(std::slice::from_ref(&started))),
@@ -137,11 +138,11 @@ fn events() -> Vec<(&'static str, Event)> {
         ("verdict accepted", Event::VerdictAccepted),
         (
             "checks repeated: all pass",
-            Event::ChecksRepeated { repeated: 2, failures: Vec::new(), remarks: Vec::new() },
+            Event::ChecksRepeated { repeated: 2, failures: Vec::new(), warnings: Vec::new() },
         ),
         (
             "checks repeated: step 1 fails",
-            Event::ChecksRepeated { repeated: 2, failures: broken.collect(), remarks: Vec::new() },
+            Event::ChecksRepeated { repeated: 2, failures: broken.collect(), warnings: Vec::new() },
         ),
         ("run paused", Event::RunPaused { reason: "interrupted".to_owned() }),
         ("run resumed", Event::RunResumed),
@@ -200,7 +201,7 @@ fn verified(step: u32, verdict: CheckVerdict) -> Event {
         stdout: String::new(),
         stderr: String::new(),
         measured: None,
-        remarks: Vec::new(),
+        warnings: Vec::new(),
     };
     Event::StepVerified { step, results: vec![result] }
 }

@@ -2,7 +2,7 @@
 
 use super::{Frame, Live};
 use crate::board::{
-    Board, CallCard, LoggedLine, RunCard, RunState, SessionCard, SessionStanding, Spent, Sum,
+    Board, CallCard, LoggedLine, RunCard, RunState, SessionCard, SessionStatus, Spent, Sum,
 };
 use crate::page::html::{escaped, marked};
 use onloop_syntax::limits;
@@ -202,12 +202,12 @@ fn sessions(frame: &Frame, room: &mut Room, sessions: &[SessionCard]) -> String 
 
 fn session(frame: &Frame, session: &SessionCard) -> String {
     let (class, symbol) = match session.standing {
-        SessionStanding::Waits => (" waits", marked("⏸", "waits")),
-        SessionStanding::Unreadable => (" trouble", marked("!", "unreadable")),
-        SessionStanding::Limited => ("", marked("⏳", "limited")),
-        SessionStanding::Quiet => ("", marked("?", "quiet")),
-        SessionStanding::Working => ("", "→ working".to_owned()),
-        SessionStanding::Ended => ("", marked("", "ended")),
+        SessionStatus::Waits => (" waits", marked("⏸", "waits")),
+        SessionStatus::Unreadable => (" trouble", marked("!", "unreadable")),
+        SessionStatus::Limited => ("", marked("⏳", "limited")),
+        SessionStatus::Quiet => ("", marked("?", "quiet")),
+        SessionStatus::Working => ("", "→ working".to_owned()),
+        SessionStatus::Ended => ("", marked("", "ended")),
     };
     let page = |word: &str, number: Option<u64>, url: &Option<String>| {
         let number = number?;

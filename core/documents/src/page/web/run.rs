@@ -149,8 +149,8 @@ fn asked(frame: &Frame, page: &RunPage<'_>, choice: &Choice) -> String {
     out
 }
 
-/// Remarks on other steps that are shown at a gate.
-const REMARKS: usize = 50;
+/// Warnings on other steps that are shown at a gate.
+const WARNINGS: usize = 50;
 
 /// The facts at a gate, in the order of the terminal.
 fn known(facts: &FactsView, change: &Shown) -> String {
@@ -159,10 +159,10 @@ fn known(facts: &FactsView, change: &Shown) -> String {
     out += &check_list(&facts.checks);
     if !facts.earlier.is_empty() {
         out += "<ul class=\"checks\">\n";
-        for remark in facts.earlier.iter().take(REMARKS) {
-            out += &format!("<li class=\"wait\">⚠ {}</li>\n", escaped(remark));
+        for warning in facts.earlier.iter().take(WARNINGS) {
+            out += &format!("<li class=\"wait\">⚠ {}</li>\n", escaped(warning));
         }
-        let left = facts.earlier.len().saturating_sub(REMARKS);
+        let left = facts.earlier.len().saturating_sub(WARNINGS);
         if left > 0 {
             out += &format!("<li>{left} more: <code>onloop report</code></li>\n");
         }

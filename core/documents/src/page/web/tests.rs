@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::board::{
-    self, Board, CallCard, Driving, LoggedLine, RunView, SessionCard, SessionStanding, Spent, Sum,
+    self, Board, CallCard, Driving, LoggedLine, RunView, SessionCard, SessionStatus, Spent, Sum,
 };
 use onloop_run::{Beginning, ChangedWork, CheckResult, CheckVerdict, Event, Measured, Place, Run};
 use onloop_syntax::money::Money;
@@ -39,7 +39,7 @@ fn waiting() -> Run {
         stdout: String::new(),
         stderr: String::new(),
         measured: Some(Measured { exit_code: Some(0), duration_ms: 1200 }),
-        remarks: Vec::new(),
+        warnings: Vec::new(),
     };
     for (seconds, event) in [
         (10, Event::StepStarted { step: 1 }),
@@ -99,7 +99,7 @@ fn the_page_of_everything() {
         id: "s1".to_owned(),
         folder: "/w".to_owned(),
         status: "paused".to_owned(),
-        standing: SessionStanding::Waits,
+        standing: SessionStatus::Waits,
         now: "no <progress>".to_owned(),
         workflow: "ultra-<planner>".to_owned(),
         goal: "a <plan>".to_owned(),
@@ -156,7 +156,7 @@ fn the_page_of_everything_is_small_whatever_there_is() {
         id: "s1".to_owned(),
         folder: "/w".to_owned(),
         status: "open".to_owned(),
-        standing: SessionStanding::Working,
+        standing: SessionStatus::Working,
         now: long.clone(),
         workflow: long.clone(),
         goal: String::new(),

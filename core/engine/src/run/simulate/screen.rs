@@ -1,8 +1,8 @@
-//! A run on paper, for people. What can be copied stays on its line; the rest fits a terminal.
+//! A run in a simulation, for people. What can be copied stays on its line; the rest fits a terminal.
 
 use super::line;
-use onloop_documents::simulation::{PaperAgent, Simulation};
-use onloop_run::{AutomaticReason, HumanReason, PaperMoment, StepRecord, is_machine_check};
+use onloop_documents::simulation::{SimulatedAgent, Simulation};
+use onloop_run::{AutomaticReason, HumanReason, SimulatedEvent, StepRecord, is_machine_check};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -12,7 +12,7 @@ const COLUMNS: usize = 80;
 
 /// The whole of it, ending with a line break.
 pub(super) fn render(paper: &Simulation) -> String {
-    let intent = text::one_line(&paper.run.terms.intent);
+    let intent = text::one_line(&paper.run.settings.intent);
     let mut out = text::wrapped(&format!("On paper: {intent}"), COLUMNS, 2) + "\n";
     out += "Nothing is started or changed.\n";
     if let Some(why) = &paper.held_up {
@@ -63,7 +63,7 @@ fn agents(paper: &Simulation, out: &mut String) {
     }
 }
 
-fn agent(agent: &PaperAgent, title: &str, out: &mut String) {
+fn agent(agent: &SimulatedAgent, title: &str, out: &mut String) {
     *out += &format!("\n{title}: {}\n", text::one_line(&agent.name));
     if agent.is_found == Some(false) {
         *out += "  it is not on PATH\n";
@@ -74,7 +74,7 @@ fn agent(agent: &PaperAgent, title: &str, out: &mut String) {
 }
 
 fn setup(paper: &Simulation, out: &mut String) {
-    let lines: &[String] = if paper.sets_up { &paper.run.terms.setup } else { &[] };
+    let lines: &[String] = if paper.sets_up { &paper.run.settings.setup } else { &[] };
     if lines.is_empty() && paper.copied.is_empty() {
         return;
     }
@@ -91,33 +91,33 @@ fn setup(paper: &Simulation, out: &mut String) {
     }
 }
 
-fn happens(paper: &Simulation, moment: &PaperMoment, out: &mut String) {
+fn happens(paper: &Simulation, moment: &SimulatedEvent, out: &mut String) {
     let record = |step: u32| paper.run.step(step).expect("moments name steps that exist");
     match moment {
-        PaperMoment::Act { step } => acts(paper, record(*step), out),
-        PaperMoment::Verify { step } => {
+        SimulatedEvent::Act { step } => acts(paper, record(*step), out),
+        SimulatedEvent::Verify { step } => {
             for check in &record(*step).step.checks {
                 *out += &checked(check);
             }
         }
-        PaperMoment::Look { prompt, .. } => {
+        SimulatedEvent::Look { prompt, .. } => {
             *out += &format!("    a person looks: {}\n", text::one_line(prompt));
         }
-        PaperMoment::Review { step } => {
+        SimulatedEvent::Review { step } => {
             let of = step.map_or("the whole work".to_owned(), |step| format!("up to step {step}"));
             *out += &format!("    review of {of}\n");
             if let Some(command) = &paper.reviewer {
                 *out += &format!("      {}\n", text::printable(&line(command)));
             }
         }
-        PaperMoment::Approve { reason, .. } => {
+        SimulatedEvent::Approve { reason, .. } => {
             let why = match reason {
                 AutomaticReason::GateAuto => "the file says `gate: auto`",
                 AutomaticReason::AutoApprove => "`auto_approve`, and the risk is not high",
             };
             *out += &format!("    gate: approves itself ({why})\n");
         }
-        PaperMoment::Decide { reason, .. } => {
+        SimulatedEvent::Decide { reason, .. } => {
             let why = match reason {
                 HumanReason::Asked => "",
                 HumanReason::HighRisk => " (the risk is high)",
@@ -125,7 +125,7 @@ fn happens(paper: &Simulation, moment: &PaperMoment, out: &mut String) {
             };
             *out += &format!("    gate: a person decides{why}\n");
         }
-        PaperMoment::Repeat => {
+        SimulatedEvent::Repeat => {
             let all = paper.run.steps.iter().flat_map(|record| &record.step.checks);
             let count = all.filter(|check| is_machine_check(check)).count();
             *out += &format!(
@@ -133,7 +133,7 @@ fn happens(paper: &Simulation, moment: &PaperMoment, out: &mut String) {
                 text::counted(count as u64, "check")
             );
         }
-        PaperMoment::Stop { step, bounds } => {
+        SimulatedEvent::Stop { step, bounds } => {
             let names: Vec<String> =
                 bounds.iter().map(|bound| format!("{} is {}", bound.name, bound.limit)).collect();
             *out += &format!("  Stops before step {step}: {}\n", names.join(", "));
@@ -185,7 +185,7 @@ fn checked(check: &Check) -> String {
 }
 
 fn at_most(paper: &Simulation, out: &mut String) {
-    let (most, budgets) = (&paper.at_most, &paper.run.terms.budgets);
+    let (most, budgets) = (&paper.at_most, &paper.run.settings.budgets);
     *out += "\nAt most\n";
     *out += &format!("  {}\n", text::counted(most.attempts, "attempt"));
     let minutes = most.work_ms.div_ceil(60_000);

@@ -1,12 +1,12 @@
 //! The line with which a turn is started, as far as it is known before the turn.
 
 use crate::state::store::Paths;
-use onloop_agents::{Client, TurnTerms};
+use onloop_agents::{Client, TurnSettings};
 use onloop_effect::Command;
 use onloop_install::TurnHook;
 use onloop_syntax::money::Money;
 
-/// Our hook in the client's own form, see [`TurnTerms::guard`]. The plugin has to be written to
+/// Our hook in the client's own form, see [`TurnSettings::guard`]. The plugin has to be written to
 /// `plugin` for clients that take one.
 pub(super) fn guard(client: Client, hook: &TurnHook, plugin: &str) -> String {
     match client {
@@ -28,7 +28,7 @@ pub(crate) fn first_turn(
 ) -> Option<Command> {
     let attempt = "1-1";
     let hook = TurnHook { program, policy: paths.policy(attempt), wait_s };
-    let terms = TurnTerms {
+    let settings = TurnSettings {
         guard: guard(client, &hook, &paths.plugin(attempt)),
         session: None,
         max_cost,
@@ -36,5 +36,5 @@ pub(crate) fn first_turn(
         has_own_sandbox: true,
         opencode_config: None,
     };
-    client.launch(&terms).map(|launch| launch.command)
+    client.launch(&settings).map(|launch| launch.command)
 }

@@ -17,7 +17,7 @@ use crate::run::agent_stream;
 use crate::run::options::TurnConditions;
 use crate::sandbox::run::Confining;
 use crate::state::store::{Store, StoreError};
-use onloop_agents::{AgentState, Client, TurnTerms};
+use onloop_agents::{AgentState, Client, TurnSettings};
 use onloop_documents::turn_policy::{JudgedCall, TURN_POLICY_VARIABLE};
 use onloop_effect::{Io, Mechanism, ProcessSpec};
 use onloop_run::{Event, Run, StepRecord, TurnEnding, TurnRecord, WaitReason};
@@ -99,7 +99,7 @@ impl Turn<'_> {
             let why = format!("the prompt could not be written: {failure}");
             return Ok(Performed::Acted(Acted::failed(why)));
         }
-        let terms = TurnTerms {
+        let settings = TurnSettings {
             guard: self.guard.form.clone(),
             session: opening.session.clone(),
             max_cost: cost_left(store.run()),
@@ -107,7 +107,8 @@ impl Turn<'_> {
             has_own_sandbox: self.has_own_sandbox(store.run()).await,
             opencode_config: io.env("OPENCODE_CONFIG_CONTENT").map(str::to_owned),
         };
-        let launch = self.client.launch(&terms).expect("its stream is read, so it can be started");
+        let launch =
+            self.client.launch(&settings).expect("its stream is read, so it can be started");
         let mut spec = spec(io, store.run(), record, launch.command, self.conditions.timeout_ms)
             .with_env(launch.env)
             .with_env([("ONLOOP_PROMPT_FILE", paths.prompt(&name))])
@@ -209,11 +210,11 @@ impl Turn<'_> {
 
 /// What the run may still cost.
 fn cost_left(run: &Run) -> Option<Money> {
-    let limit = run.terms.budgets.cost?;
+    let limit = run.settings.budgets.cost?;
     Some(limit.saturating_sub(run.usage.cost.known()?))
 }
 
 /// The tokens that agents of the run may still use.
 fn tokens_left(run: &Run) -> Option<u64> {
-    Some(run.terms.budgets.tokens?.saturating_sub(run.usage.tokens.known()?))
+    Some(run.settings.budgets.tokens?.saturating_sub(run.usage.tokens.known()?))
 }

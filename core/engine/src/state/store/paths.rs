@@ -67,13 +67,13 @@ impl StateHome {
     }
 
     /// What happened in hands-off sessions.
-    pub(crate) fn diary(&self) -> String {
-        format!("{}/diary.jsonl", self.0)
+    pub(crate) fn audit_log(&self) -> String {
+        format!("{}/audit.jsonl", self.0)
     }
 
-    /// What stood in the diary before it was begun anew.
-    pub(crate) fn diary_before(&self) -> String {
-        format!("{}/diary.1.jsonl", self.0)
+    /// What stood in the audit log before it was begun anew.
+    pub(crate) fn audit_log_before(&self) -> String {
+        format!("{}/audit.1.jsonl", self.0)
     }
 
     /// The folder that holds a file for each hands-off session, which says where it is.

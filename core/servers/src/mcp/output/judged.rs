@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::run::{finish, remarks};
+use super::run::{finish, warnings};
 use super::{count, flag, list_of, object, object_or_null, text, text_or_null};
 
 pub(super) fn receipt() -> Value {
@@ -62,7 +62,7 @@ fn evidence() -> Value {
             "verification": object(verification, &["required", "passed"]),
             "gate": object(gate, &["required", "result", "mode"]),
             "block_reason": text_or_null(),
-            "remarks": remarks(),
+            "warnings": warnings(),
         }),
         &["number", "status", "attempts", "verification", "gate"],
     )

@@ -21,7 +21,7 @@ fn step() -> Value {
             "gate_result": text_or_null(),
             "gate_mode": text_or_null(),
             "block_reason": text_or_null(),
-            "remarks": remarks(),
+            "warnings": warnings(),
             "agent": text_or_null(),
             "session": text_or_null(),
             "denied": count(),
@@ -48,14 +48,14 @@ fn check() -> Value {
             "result": { "enum": ["passed", "failed", "waits", "open"] },
             "reason": text_or_null(),
             "took_ms": count_or_null(),
-            "remarks": list_of(text()),
+            "warnings": list_of(text()),
         }),
         &["what", "result"],
     )
 }
 
 /// What checks have noticed besides their result.
-pub(super) fn remarks() -> Value {
+pub(super) fn warnings() -> Value {
     list_of(object(
         json!({
             "check": count(),

@@ -80,7 +80,7 @@ fn looking_at_the_link_uses_nothing_up() {
     let key = guard.new_key(at(0));
     for _ in 0..3 {
         let looked = guard.judge(at(1), &call("GET", &format!("/in/{key}"), &[HOST], ""));
-        assert_eq!(looked, Ok(Admitted::Door { key: key.clone() }));
+        assert_eq!(looked, Ok(Admitted::DecisionChannel { key: key.clone() }));
     }
     let late = guard.judge(at(11), &call("GET", &format!("/in/{key}"), &[HOST], ""));
     assert_eq!(late, Err(TurnedAway::SignedOut));

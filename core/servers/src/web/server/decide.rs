@@ -3,7 +3,7 @@
 use super::*;
 use crate::web::captured::{Said, captured};
 use onloop_engine::error::ErrorKind;
-use onloop_run::Door;
+use onloop_run::DecisionChannel;
 use onloop_verbs::gate::decide_as_seen;
 use onloop_verbs::{ApproveArgs, SeenDecision, SeenRun, approve};
 
@@ -37,7 +37,7 @@ impl Server {
         let (id, record) = (id.to_owned(), form.get("seen").to_owned());
         let decide = async move |io: Io| {
             let seen = SeenRun { run_id: &id, step, record: &record };
-            decide_as_seen(&io, seen, &decision, Door::Web).await?;
+            decide_as_seen(&io, seen, &decision, DecisionChannel::Web).await?;
             Ok(Exit::Done)
         };
         captured(&self.io, decide).await?;
@@ -53,7 +53,7 @@ impl Server {
             _ => return refused(TurnedAway::Malformed),
         };
         // The beginning of an id is enough at a terminal; here it is the whole.
-        let board = self.lookout.look(&self.io).await;
+        let board = self.watcher.look(&self.io).await;
         let waiting = board.calls.iter().find(|waiting| waiting.id == call);
         let args = ApproveArgs { id: Some(call.to_owned()), deny, ..ApproveArgs::default() };
         let outcome = match waiting {

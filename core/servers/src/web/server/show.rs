@@ -17,17 +17,17 @@ impl Server {
     pub(super) async fn show(&mut self, session: SignedIn, place: &Sight) -> CallAnswer {
         match place {
             Sight::Board => {
-                let board = self.lookout.look(&self.io).await;
-                let (spent, seen) = (self.lookout.spent(), digest_of_board(&board));
+                let board = self.watcher.look(&self.io).await;
+                let (spent, seen) = (self.watcher.spent(), digest_of_board(&board));
                 let token = |path: &str| self.guard.form_token(session, path);
                 self.page(200, &board_page(&self.frame(session), &board, &spent, &seen, &token))
             }
             Sight::Run { id, from } => self.show_run(session, id, *from, None, 200).await,
             Sight::Diff { id, step } => {
-                let Some(view) = self.lookout.run(&self.io, id).await else {
+                let Some(view) = self.watcher.run(&self.io, id).await else {
                     return self.nothing_there();
                 };
-                let change = match (self.lookout.record(id), step) {
+                let change = match (self.watcher.record(id), step) {
                     (None, _) => Shown::default(),
                     (Some(run), None) => shown(patch(&self.io, run).await),
                     (Some(run), Some(step)) => shown(self.changed_by(run, *step).await),
@@ -48,8 +48,8 @@ impl Server {
         said: Option<&str>,
         status: u16,
     ) -> CallAnswer {
-        let Some(view) = self.lookout.run(&self.io, id).await else { return self.nothing_there() };
-        let record = self.lookout.record(id);
+        let Some(view) = self.watcher.run(&self.io, id).await else { return self.nothing_there() };
+        let record = self.watcher.record(id);
         let change = match record.filter(|_| view.facts.is_some()) {
             Some(run) => shown(patch(&self.io, run).await),
             None => Shown::default(),
@@ -139,7 +139,7 @@ impl Server {
         self.end_streams_of_strangers().await;
         if self.streams.iter().all(|stream| stream.id.is_some()) {
             // A look at one run does not say where others would show that they have changed.
-            self.lookout.look(&self.io).await;
+            self.watcher.look(&self.io).await;
         }
         let mut found: BTreeMap<Option<String>, String> = BTreeMap::new();
         for mut stream in std::mem::take(&mut self.streams) {
@@ -180,8 +180,8 @@ impl Server {
     /// Digest of what a page shows now.
     async fn fingerprint(&mut self, id: Option<&str>) -> String {
         match id {
-            None => digest_of_board(&self.lookout.look(&self.io).await),
-            Some(id) => match self.lookout.run(&self.io, id).await {
+            None => digest_of_board(&self.watcher.look(&self.io).await),
+            Some(id) => match self.watcher.run(&self.io, id).await {
                 Some(view) => digest_of_run(&view),
                 None => String::new(),
             },

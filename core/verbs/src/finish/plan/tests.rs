@@ -1,7 +1,7 @@
 //! From what is asked and where the work is to what will be done, as a table.
 
 use super::*;
-use crate::finish::scene::Worktree;
+use crate::finish::context::Worktree;
 use onloop_run::{Beginning, Place};
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::Plan;
@@ -20,11 +20,11 @@ fn run() -> Run {
 }
 
 /// A run in its own worktree, with everything in order.
-fn scene() -> Scene {
+fn context() -> FinishContext {
     let main =
         MainCheckout { root: "/r".to_owned(), branch: Some("main".to_owned()), dirty: Vec::new() };
     let (dirty, others) = (Vec::new(), Vec::new());
-    Scene {
+    FinishContext {
         branch: "hotl/x".to_owned(),
         commit: Some("c1".to_owned()),
         main: Some(main),
@@ -61,9 +61,9 @@ fn args(disposition: DispositionWord) -> FinishArgs {
     }
 }
 
-fn decide(word: DispositionWord, scene: &Scene, target: Option<&TargetBranch>) -> String {
+fn decide(word: DispositionWord, context: &FinishContext, target: Option<&TargetBranch>) -> String {
     let wish = Wish::read(&args(word)).expect("a possible wish");
-    match plan(&run(), scene, &wish, target) {
+    match plan(&run(), context, &wish, target) {
         Ok(act) => act.command("x-1"),
         Err(why) => why.render().split_whitespace().collect::<Vec<_>>().join(" "),
     }
@@ -77,7 +77,7 @@ fn files(name: &str) -> Vec<String> {
 fn every_scene_has_its_answer() {
     use DispositionWord::{Discard, Merge, Publish};
     let main = target("main");
-    type Change = fn(&mut Scene);
+    type Change = fn(&mut FinishContext);
     let table: [(DispositionWord, &str, Change, &str); 17] = [
         (Merge, "in order", |_| {}, "onloop finish x-1 merge --target-branch main"),
         (
@@ -174,9 +174,9 @@ fn every_scene_has_its_answer() {
         ),
     ];
     for (word, what, change, expected) in table {
-        let mut scene = scene();
-        change(&mut scene);
-        let found = decide(word, &scene, Some(&main));
+        let mut context = context();
+        change(&mut context);
+        let found = decide(word, &context, Some(&main));
         assert!(found.starts_with(expected), "{word:?}, {what}: {found}");
     }
 }
@@ -197,17 +197,17 @@ fn a_target_must_be_another_branch_that_is_free() {
         (Some(missing), "error: target branch `gone` does not exist"),
         (Some(elsewhere), "error: target branch `main` is checked out at `/other`"),
     ] {
-        let found = decide(DispositionWord::Merge, &scene(), target.as_ref());
+        let found = decide(DispositionWord::Merge, &context(), target.as_ref());
         assert!(found.starts_with(expected), "{found}");
     }
 }
 
 #[test]
 fn a_run_that_began_on_no_branch_asks_for_one() {
-    let scene = Scene { began_detached: Some("c0".to_owned()), ..scene() };
+    let context = FinishContext { began_detached: Some("c0".to_owned()), ..context() };
     let expected = "error: no target branch was found cause: the run began at commit c0, on no branch \
                     fix: name the branch that takes it in with --target-branch B";
-    assert_eq!(decide(DispositionWord::Merge, &scene, None), expected);
+    assert_eq!(decide(DispositionWord::Merge, &context, None), expected);
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl GitProgram {
             return Ok(None);
         }
         let mut message = format!("the hook `{}` refused it", hook.display());
-        for line in said.lines().filter(|line| !own(line)).take(REMARKS) {
+        for line in said.lines().filter(|line| !own(line)).take(WARNINGS) {
             message += &format!("\n{line}");
         }
         Ok(Some(Failure::new(FailureKind::Denied, message)))
@@ -96,7 +96,7 @@ impl GitProgram {
 }
 
 /// Most lines of what the other side has to say that are passed on.
-const REMARKS: usize = 10;
+const WARNINGS: usize = 10;
 
 /// Why a branch is not in the other repository. Git says one line for each branch: a flag, the
 /// names, and a summary.
@@ -121,7 +121,7 @@ fn unpushed(remote: &str, branch: &BranchName, answer: Answer) -> Failure {
         if reason == "shallow update not allowed" {
             message += "; this clone is shallow: git fetch --unshallow brings what is missing";
         }
-        for line in theirs.take(REMARKS) {
+        for line in theirs.take(WARNINGS) {
             message += &format!("\n{remote}: {line}");
         }
         return Failure::new(FailureKind::Denied, message);
@@ -144,7 +144,7 @@ pub(super) fn unpushed_refs(remote: &str, answer: Answer) -> Failure {
     let mut message = format!("`{remote}` did not take it: {reason}");
     let theirs = said.lines().filter_map(|line| line.strip_prefix("remote: "));
     let theirs = theirs.map(str::trim_end).filter(|line| !line.is_empty());
-    for line in theirs.take(REMARKS) {
+    for line in theirs.take(WARNINGS) {
         message += &format!("\n{remote}: {line}");
     }
     Failure::new(FailureKind::Denied, message)

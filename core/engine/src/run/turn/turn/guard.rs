@@ -21,7 +21,7 @@ use onloop_workflow::Check;
 
 /// The files that one turn needs, written.
 pub(super) struct GuardFiles {
-    /// Our hook in the client's own form, see [`TurnTerms::guard`](onloop_agents::TurnTerms).
+    /// Our hook in the client's own form, see [`TurnSettings::guard`](onloop_agents::TurnSettings).
     pub(super) form: String,
     /// Where the hook logs.
     pub(super) calls: String,
@@ -54,7 +54,7 @@ pub(super) async fn prepare(
     let guard = TurnGuard {
         policy: TurnPolicy {
             verification: verification(record),
-            allowed: store.run().terms.allow.clone(),
+            allowed: store.run().settings.allow.clone(),
             on_ask: conditions.on_ask,
             confined: is_confined,
         },

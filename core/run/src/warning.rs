@@ -1,12 +1,12 @@
-//! What there is to remark about a check that passed: a person may want to know it.
+//! What there is to warn about a check that passed: a person may want to know it.
 
 use std::fmt;
 
 use onloop_syntax::text::words;
 
-/// Something to remark about the result of a check.
+/// Something to warn about the result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Remark {
+pub enum Warning {
     /// The run changed a file that the check names.
     CheckChanged(ChangedFile),
     /// Whether it did is not known.
@@ -16,17 +16,17 @@ pub enum Remark {
     },
 }
 
-/// The word for a remark in documents.
+/// The word for a warning in documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RemarkKind {
-    /// [`Remark::CheckChanged`].
+pub enum WarningKind {
+    /// [`Warning::CheckChanged`].
     CheckChanged,
-    /// [`Remark::CheckUnseen`].
+    /// [`Warning::CheckUnseen`].
     CheckUnseen,
 }
 
 words! {
-    impl pub RemarkKind {
+    impl pub WarningKind {
         CheckChanged = "check_changed",
         CheckUnseen = "check_unseen",
     }
@@ -52,20 +52,20 @@ pub struct ChangedLines {
     pub removed: u64,
 }
 
-impl Remark {
+impl Warning {
     /// Its word.
-    pub fn kind(&self) -> RemarkKind {
+    pub fn kind(&self) -> WarningKind {
         match self {
-            Remark::CheckChanged(_) => RemarkKind::CheckChanged,
-            Remark::CheckUnseen { .. } => RemarkKind::CheckUnseen,
+            Warning::CheckChanged(_) => WarningKind::CheckChanged,
+            Warning::CheckUnseen { .. } => WarningKind::CheckUnseen,
         }
     }
 }
 
-impl fmt::Display for Remark {
+impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Remark::CheckChanged(ChangedFile { path, steps, lines }) => {
+            Warning::CheckChanged(ChangedFile { path, steps, lines }) => {
                 write!(f, "{path}, which it names, was changed")?;
                 let steps: Vec<String> = steps.iter().map(u32::to_string).collect();
                 match steps.as_slice() {
@@ -78,22 +78,22 @@ impl fmt::Display for Remark {
                     None => Ok(()),
                 }
             }
-            Remark::CheckUnseen { reason } => {
+            Warning::CheckUnseen { reason } => {
                 write!(f, "whether files that it names were changed is not known: {reason}")
             }
         }
     }
 }
 
-/// What there is to remark about one check of a step.
+/// What there is to warn about one check of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckRemarks {
+pub struct CheckWarnings {
     /// Number of the step, from 1.
     pub step: u32,
     /// Which of its checks, from 0.
     pub check: u32,
     /// All of it.
-    pub remarks: Vec<Remark>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Counts the lines of a patch of one file, as git writes one for people; `None`: it shows none.
@@ -131,8 +131,8 @@ mod tests {
         ];
         for (steps, lines, expected) in table {
             let path = "ci/check.sh".to_owned();
-            let remark = Remark::CheckChanged(ChangedFile { path, steps, lines });
-            assert_eq!(remark.to_string(), expected);
+            let warning = Warning::CheckChanged(ChangedFile { path, steps, lines });
+            assert_eq!(warning.to_string(), expected);
         }
     }
 

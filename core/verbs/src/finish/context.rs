@@ -10,7 +10,7 @@ use onloop_run::preflight::foreign_paths;
 
 /// Where the work is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Scene {
+pub(super) struct FinishContext {
     /// The run's branch.
     pub(super) branch: String,
     /// The commit it is at; `None`: it is not there.
@@ -75,9 +75,9 @@ pub(super) async fn home(io: &Io, run: &Run) -> Result<String, CommandError> {
     Ok(root.clone())
 }
 
-impl Scene {
+impl FinishContext {
     /// Looks around; `None`: the run has no branch in a repository.
-    pub(super) async fn survey(io: &Io, run: &Run) -> Result<Option<Scene>, CommandError> {
+    pub(super) async fn survey(io: &Io, run: &Run) -> Result<Option<FinishContext>, CommandError> {
         let Some(branch) = run.place.branch.clone() else { return Ok(None) };
         let root = &run.place.execution_root;
         let Some(here) = io.git_survey(root, &branch).await?.repository else { return Ok(None) };
@@ -88,7 +88,7 @@ impl Scene {
         let worktree = own_worktree(io, run, &here, &branch).await?;
         let source = run.place.source_branch.as_ref();
         let home = if main.is_some() { here.main_root } else { root.clone() };
-        Ok(Some(Scene {
+        Ok(Some(FinishContext {
             owns_branch: run.place.worktree_path.is_some() || source.is_some_and(|s| *s != branch),
             commit: here.target_commit,
             held_at: here.target_checked_out_at,

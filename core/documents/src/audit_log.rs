@@ -1,4 +1,4 @@
-//! `diary.jsonl` in the state home: what happened in hands-off sessions that a person wants to know in
+//! `audit.jsonl` in the state home: what happened in hands-off sessions that a person wants to know in
 //! the morning. One line of JSON for each entry.
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use onloop_syntax::time::Timestamp;
 
 words! {
     /// What an entry is about.
-    pub enum DiaryEvent {
+    pub enum AuditEvent {
         /// A call of a tool was decided, by somebody who was asked or against it.
         Decided = "decided",
         /// A call of a tool waits for a person.
@@ -32,11 +32,11 @@ words! {
 
 /// One entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DiaryEntry {
+pub struct AuditEntry {
     /// When.
     pub at: Timestamp,
     /// What it is about.
-    pub event: DiaryEvent,
+    pub event: AuditEvent,
     /// The session.
     pub session: Option<String>,
     /// The folder in which it works.
@@ -53,10 +53,10 @@ pub struct DiaryEntry {
     pub text: String,
 }
 
-impl DiaryEntry {
+impl AuditEntry {
     /// An entry about no session in particular.
-    pub fn new(at: Timestamp, event: DiaryEvent, text: &str) -> DiaryEntry {
-        DiaryEntry {
+    pub fn new(at: Timestamp, event: AuditEvent, text: &str) -> AuditEntry {
+        AuditEntry {
             at,
             event,
             session: None,
@@ -105,9 +105,9 @@ struct EntryDocument {
     text: String,
 }
 
-/// An entry as a line, with its line break. Texts are cut to [`limits::DIARY_TEXT_BYTES`].
-pub fn write_line(entry: &DiaryEntry) -> String {
-    let short = |words: &str| text::ellipsis(&text::one_line(words), limits::DIARY_TEXT_BYTES);
+/// An entry as a line, with its line break. Texts are cut to [`limits::AUDIT_LOG_TEXT_BYTES`].
+pub fn write_line(entry: &AuditEntry) -> String {
+    let short = |words: &str| text::ellipsis(&text::one_line(words), limits::AUDIT_LOG_TEXT_BYTES);
     let short_if = |words: &Option<String>| words.as_deref().map(short);
     let document = EntryDocument {
         at: entry.at.to_rfc3339_millis(),
@@ -126,12 +126,12 @@ pub fn write_line(entry: &DiaryEntry) -> String {
 
 /// The entries in these lines, in their order. What is damaged, cut or of a later version is left
 /// out: nothing is decided by it.
-pub fn read_lines(lines: &[u8]) -> Vec<DiaryEntry> {
+pub fn read_lines(lines: &[u8]) -> Vec<AuditEntry> {
     let lines = String::from_utf8_lossy(lines);
     lines.lines().filter_map(read_line).collect()
 }
 
-fn read_line(line: &str) -> Option<DiaryEntry> {
+fn read_line(line: &str) -> Option<AuditEntry> {
     let document: EntryDocument = serde_json::from_str(line).ok()?;
     let clean = |words: Option<String>| words.map(|words| text::one_line(&words));
     let by = match (document.stage, document.by) {
@@ -144,7 +144,7 @@ fn read_line(line: &str) -> Option<DiaryEntry> {
         Some(word) => Some(word.parse().ok()?),
         None => None,
     };
-    Some(DiaryEntry {
+    Some(AuditEntry {
         at: Timestamp::parse(&document.at)?,
         event: document.event.parse().ok()?,
         session: clean(document.session),
@@ -162,15 +162,15 @@ mod tests {
     use super::*;
     use onloop_sessions::handsoff::approval::ApprovalStage;
 
-    fn entry() -> DiaryEntry {
-        DiaryEntry {
+    fn entry() -> AuditEntry {
+        AuditEntry {
             session: Some("s1".to_owned()),
             folder: Some("/srv/shop".to_owned()),
             tool: Some("Bash".to_owned()),
             about: Some("make deploy".to_owned()),
             decision: Some(Decision::Allow),
             by: Some(Approver { stage: ApprovalStage::Person, name: "Ann Lee".to_owned() }),
-            ..DiaryEntry::new(Timestamp::EPOCH, DiaryEvent::Decided, "it was approved")
+            ..AuditEntry::new(Timestamp::EPOCH, AuditEvent::Decided, "it was approved")
         }
     }
 
@@ -186,11 +186,11 @@ mod tests {
         );
         assert_eq!(read_lines(line.as_bytes()), [entry()]);
         assert_eq!(entry().line(), "allowed by person Ann Lee: Bash `make deploy`");
-        let plain = DiaryEntry::new(Timestamp::EPOCH, DiaryEvent::Outage, "gone\n\u{1b}[2J");
+        let plain = AuditEntry::new(Timestamp::EPOCH, AuditEvent::Outage, "gone\n\u{1b}[2J");
         let line = write_line(&plain);
         assert_eq!(line.lines().count(), 1);
         assert_eq!(read_lines(line.as_bytes())[0].line(), "gone");
-        let long = DiaryEntry { about: Some("x".repeat(100_000)), ..entry() };
+        let long = AuditEntry { about: Some("x".repeat(100_000)), ..entry() };
         assert!(write_line(&long).len() < 1000);
     }
 

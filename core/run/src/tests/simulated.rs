@@ -1,27 +1,27 @@
-//! A run on paper goes the way that a run goes in which everything succeeds.
+//! A run in a simulation goes the way that a run goes in which everything succeeds.
 
 use super::*;
-use crate::paper::{PageChecks, PaperMoment, at_most, on_paper};
+use crate::simulated::{PageChecks, SimulatedEvent, at_most, simulated_events};
 
 fn told(run: &Run, pages: PageChecks) -> String {
     let step = |step: &u32| step.to_string();
-    let word = |moment: &PaperMoment| match moment {
-        PaperMoment::Act { step: number } => format!("act {}", step(number)),
-        PaperMoment::Verify { step: number } => format!("verify {}", step(number)),
-        PaperMoment::Look { step: number, prompt } => format!("look {} {prompt}", step(number)),
-        PaperMoment::Review { step } => format!("review {step:?}"),
-        PaperMoment::Approve { step: number, reason } => {
+    let word = |moment: &SimulatedEvent| match moment {
+        SimulatedEvent::Act { step: number } => format!("act {}", step(number)),
+        SimulatedEvent::Verify { step: number } => format!("verify {}", step(number)),
+        SimulatedEvent::Look { step: number, prompt } => format!("look {} {prompt}", step(number)),
+        SimulatedEvent::Review { step } => format!("review {step:?}"),
+        SimulatedEvent::Approve { step: number, reason } => {
             format!("approve {} {reason:?}", step(number))
         }
-        PaperMoment::Decide { step: number, reason } => {
+        SimulatedEvent::Decide { step: number, reason } => {
             format!("decide {} {reason:?}", step(number))
         }
-        PaperMoment::Repeat => "repeat".to_owned(),
-        PaperMoment::Stop { step: number, bounds } => {
+        SimulatedEvent::Repeat => "repeat".to_owned(),
+        SimulatedEvent::Stop { step: number, bounds } => {
             format!("stop {} {}", step(number), bounds[0].name)
         }
     };
-    on_paper(run, pages, true).iter().map(word).collect::<Vec<_>>().join(", ")
+    simulated_events(run, pages, true).iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
 #[test]
@@ -35,19 +35,19 @@ fn everything_that_happens_is_told_in_its_order() {
         Step { gate: Some(Gate::Human), sensitive: true, ..step(4) },
     ];
     let mut run = begin(steps);
-    run.0.terms.reverify = true;
+    run.0.settings.reverify = true;
     assert_eq!(
         told(&run, PageChecks::Command),
         "act 1, verify 1, approve 1 GateAuto, act 2, verify 2, act 3, verify 3, look 3 nice?, \
          act 4, verify 4, decide 4 Sensitive, repeat"
     );
     assert!(told(&run, PageChecks::Person).contains("verify 2, look 2 u: c, act 3"));
-    run.0.terms.review_agent = Some("claude".to_owned());
+    run.0.settings.review_agent = Some("claude".to_owned());
     assert!(
         told(&run, PageChecks::Command)
             .ends_with("act 4, verify 4, review Some(4), decide 4 Sensitive, review None, repeat")
     );
-    run.0.terms.budgets.agents = Some(2);
+    run.0.settings.budgets.agents = Some(2);
     assert_eq!(
         told(&run, PageChecks::Command),
         "act 1, verify 1, approve 1 GateAuto, act 2, verify 2, stop 3 max_agents"

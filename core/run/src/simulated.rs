@@ -1,4 +1,4 @@
-//! A run on paper: what happens when every attempt succeeds at once and every person agrees.
+//! A run in a simulation: what happens when every attempt succeeds at once and every person agrees.
 
 use super::budget::{Exceeded, exceeded};
 use super::event::*;
@@ -11,7 +11,7 @@ use onloop_workflow::Check;
 
 /// Something that happens in a run, in the order in which it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PaperMoment {
+pub enum SimulatedEvent {
     /// The agent acts.
     Act {
         /// Number of the step, from 1.
@@ -70,7 +70,7 @@ pub enum PageChecks {
 
 /// Everything that happens from now on until `run` is completed, or a bound stops it. An agent
 /// counts where `counts_agents`, and then uses nothing.
-pub fn on_paper(run: &Run, pages: PageChecks, counts_agents: bool) -> Vec<PaperMoment> {
+pub fn simulated_events(run: &Run, pages: PageChecks, counts_agents: bool) -> Vec<SimulatedEvent> {
     let mut run = run.clone();
     let mut moments = Vec::new();
     // Five events settle a step; whoever needs more goes round in a circle.
@@ -86,7 +86,11 @@ pub fn on_paper(run: &Run, pages: PageChecks, counts_agents: bool) -> Vec<PaperM
 }
 
 /// What happens now, and the events that it leaves behind; none where the run stops.
-fn turn(run: &Run, pages: PageChecks, counts: bool) -> Option<(Option<PaperMoment>, Vec<Event>)> {
+fn turn(
+    run: &Run,
+    pages: PageChecks,
+    counts: bool,
+) -> Option<(Option<SimulatedEvent>, Vec<Event>)> {
     let gate = |step, decision, mode| Event::GateDecided { step, decision, mode };
     let approved = GateDecision::Approved;
     Some(match run.next() {
@@ -97,34 +101,34 @@ fn turn(run: &Run, pages: PageChecks, counts: bool) -> Option<(Option<PaperMomen
             if counts {
                 events.insert(0, Event::UsageReported(usage));
             }
-            (Some(PaperMoment::Act { step }), events)
+            (Some(SimulatedEvent::Act { step }), events)
         }
         Next::Verify { step } => {
             let results = passing(run, step, pages);
-            (Some(PaperMoment::Verify { step }), vec![Event::StepVerified { step, results }])
+            (Some(SimulatedEvent::Verify { step }), vec![Event::StepVerified { step, results }])
         }
         Next::Approve { step, reason } => {
-            (Some(PaperMoment::Approve { step, reason }), vec![gate(step, approved, Mode::Auto)])
+            (Some(SimulatedEvent::Approve { step, reason }), vec![gate(step, approved, Mode::Auto)])
         }
         Next::Review { step } => {
             let (verdict, findings) = (Verdict::Ready, String::new());
             let event = Event::ReviewFinished { step, verdict, findings, base: None };
-            (Some(PaperMoment::Review { step }), vec![event])
+            (Some(SimulatedEvent::Review { step }), vec![event])
         }
         Next::Ask(Question::Gate { step }) => {
             let GateRule::Human(reason) = gate_rule(run, run.step(step)?) else { return None };
-            (Some(PaperMoment::Decide { step, reason }), vec![gate(step, approved, Mode::Human)])
+            (Some(SimulatedEvent::Decide { step, reason }), vec![gate(step, approved, Mode::Human)])
         }
         Next::Ask(Question::Review { step, prompt }) => {
-            (Some(PaperMoment::Look { step, prompt }), vec![gate(step, approved, Mode::Human)])
+            (Some(SimulatedEvent::Look { step, prompt }), vec![gate(step, approved, Mode::Human)])
         }
         Next::Ask(Question::Budget { step }) => {
-            (Some(PaperMoment::Stop { step, bounds: exceeded(run) }), Vec::new())
+            (Some(SimulatedEvent::Stop { step, bounds: exceeded(run) }), Vec::new())
         }
         Next::Repeat => {
-            let (failures, remarks) = (Vec::new(), Vec::new());
-            let event = Event::ChecksRepeated { repeated: 0, failures, remarks };
-            (Some(PaperMoment::Repeat), vec![event])
+            let (failures, warnings) = (Vec::new(), Vec::new());
+            let event = Event::ChecksRepeated { repeated: 0, failures, warnings };
+            (Some(SimulatedEvent::Repeat), vec![event])
         }
         Next::Finalize => (None, vec![Event::RunFinalized]),
         // None of these comes of a run in which everything succeeds.
@@ -151,7 +155,7 @@ fn passing(run: &Run, step: u32, pages: PageChecks) -> Vec<CheckResult> {
         stdout: String::new(),
         stderr: String::new(),
         measured: None,
-        remarks: Vec::new(),
+        warnings: Vec::new(),
     });
     results.collect()
 }
@@ -172,7 +176,7 @@ pub struct AtMost {
 /// The most that `run` may take, where an attempt may take `agent_ms`, and a check that has no
 /// time limit of its own `check_ms`.
 pub fn at_most(run: &Run, agent_ms: u64, check_ms: u64) -> AtMost {
-    let budgets = &run.terms.budgets;
+    let budgets = &run.settings.budgets;
     let time = |check: &Check| match check {
         Check::Shell(shell) => shell.timeout_ms.unwrap_or(check_ms),
         Check::Browser { .. } => check_ms,
@@ -187,7 +191,7 @@ pub fn at_most(run: &Run, agent_ms: u64, check_ms: u64) -> AtMost {
         let machine = record.step.checks.iter().filter(|check| is_machine_check(check));
         repeated_ms = machine.map(time).fold(repeated_ms, u64::saturating_add);
     }
-    if run.terms.reverify {
+    if run.settings.reverify {
         work_ms = work_ms.saturating_add(repeated_ms);
     }
     let bounds = [budgets.total_attempts, budgets.agents];
