@@ -2,7 +2,7 @@
 
 mod line;
 mod start;
-mod turn;
+mod streamed;
 mod version;
 
 pub(crate) use line::first_turn;
@@ -106,7 +106,8 @@ pub(crate) async fn act(
                     return Ok(Acted::NotStarted(why));
                 }
                 let acting = (client, version.clone());
-                let acted = turn::take(io, acting, store, record, (conditions, confining)).await?;
+                let acted =
+                    streamed::take(io, acting, store, record, (conditions, confining)).await?;
                 let who = (*preset, client, version.as_deref());
                 Ok(start::explained(io, who, store, record, acted).await)
             }
