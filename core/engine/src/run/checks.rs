@@ -48,7 +48,7 @@ impl Conditions {
     ///
     /// # Errors
     ///
-    /// As [`Confining::decide`].
+    /// As `Confining::decide`.
     pub async fn step_by_step(io: &Io, run: &Run) -> Result<Conditions, CommandError> {
         let confining = Confining::of(io, run).await?;
         Ok(Conditions::of(io, run, limits::VERIFY_TIMEOUT_MS, confining))

@@ -93,7 +93,7 @@ impl Confining {
     ///
     /// # Errors
     ///
-    /// As [`Confining::decide`].
+    /// As `Confining::decide`.
     pub async fn of(io: &Io, run: &Run) -> Result<Confining, CommandError> {
         let wish = ConfineWish { flag: None, file: run.settings.confine };
         Confining::decide(io, &run.place.execution_root, wish).await
