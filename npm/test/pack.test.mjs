@@ -215,11 +215,12 @@ test("its types are those of both kinds of project", () => {
     // @ts-expect-error a summary has no such member
     load().view("").intents;
     new Slim(wasm);
-    const terminal: Host["terminal"] = {
-      say: async (to: "result" | "note", text: string) => void [to, text],
-      ask: async () => { throw new Failure("closed", "nobody"); },
+    const host: Host = {
+      perform: async (request) => { throw new Failure("closed", request.do); },
+      nowMs: () => 0,
+      end: async () => {},
     };
-    export const all = [found, event, none, ruling, terminal, inline(), pure(), same, attempt, Core, Slim];`;
+    export const all = [found, event, none, ruling, host, inline(), pure(), same, attempt, Core, Slim];`;
   workspace.write(project, { "types.mts": source, "types.cts": source, "types.ts": source, "documents.ts": documents() });
   const compiler = [process.execPath, join(tools, "typescript/bin/tsc")];
   const shared = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022"];

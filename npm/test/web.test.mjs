@@ -96,7 +96,7 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
     const fields = hidden(page.body, browser.root + action);
     const approved = await browser.post(action, `${fields}&decision=approved`);
     assert.equal(approved.status, 303, approved.body);
-    assert.ok(ledger().includes('"door":"web"') && ledger().includes('"user":"ann"'), ledger());
+    assert.ok(ledger().includes('"channel":"web"') && ledger().includes('"user":"ann"'), ledger());
     assert.ok(!ledger().includes("olw_"));
     const since = performance.now();
     while (!heard.includes("event: changed")) await once(stream, "data");

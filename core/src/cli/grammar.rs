@@ -58,7 +58,7 @@ pub(super) enum Verb {
   onloop run wf.md --agent-command './act.sh'  let any command act
   onloop run wf.md --mode none                 work here, leave git alone
   onloop run wf.md --auto-approve --review claude
-  onloop run wf.md --simulate                  what would happen, in a simulation")]
+  onloop run wf.md --simulate                  what would happen")]
     Run(RunArgs),
     /// Continue an interrupted, paused or blocked run
     #[command(after_help = "Examples:

@@ -33,7 +33,7 @@ use onloop_syntax::text;
 ///
 /// The run did not begin; what ends a run that began is an exit code of its own.
 pub async fn auto(io: Io, args: AutoArgs) -> Result<Exit, CommandError> {
-    // A rehearsal takes place in a simulation.
+    // A rehearsal is a simulation.
     let is_rehearsal = matches!(args.verb, Some(AutoVerb::Rehearse(_)));
     // `init` lays a workspace out where it is called.
     let io = match args.verb {

@@ -57,7 +57,7 @@ test("by keyboard alone: from the board to the gate, and its approval with the n
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => !document.body.textContent.includes("Approve step 1"));
   const ledger = made.ledger(made.ids[0]);
-  assert.ok(ledger.includes('"door":"web"') && ledger.includes('"user":"ann"'), ledger);
+  assert.ok(ledger.includes('"channel":"web"') && ledger.includes('"user":"ann"'), ledger);
   assert.match(await page.title(), /^high plan of 2 steps/);
   assert.deepEqual([wrong, foreign], [[], []]);
 });

@@ -113,7 +113,7 @@ test("a run is conducted, shown, decided about and resumed", async () => {
   assert.deepEqual([late.exit, late.notes], [1, "error: the run has changed since; look at it again. Nothing is decided\n"]);
   assert.equal((await decide(asks.seen)).exit, 0);
   const ledger = readFileSync(join(state, "runs", id, "ledger.jsonl"), "utf8");
-  assert.equal(ledger.split('"door":"editor"').length, 2, ledger);
+  assert.equal(ledger.split('"channel":"editor"').length, 2, ledger);
   await store.refresh([folder]);
   assert.equal((await store.view(store.find(id).run)).asks, undefined);
   assert.equal(runs.context(store.find(id).run, process.pid), "run resumable readable open");

@@ -73,7 +73,7 @@ fn a_simulated_run_tells_everything_and_changes_nothing() {
     let worktree = format!("{root}/.hotl-worktrees/project/hotl-w");
     let expected = format!(
         "\
-On paper: Try it
+Simulation: Try it
 Nothing is started or changed.
 
 Where

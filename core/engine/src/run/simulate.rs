@@ -1,4 +1,4 @@
-//! `onloop run --simulate`: the whole run in a simulation. Files and git are read; nothing is started or
+//! `onloop run --simulate`: simulates the whole run. Files and git are read; nothing is started or
 //! changed, and nobody is asked.
 
 mod screen;

@@ -68,7 +68,7 @@ pub struct RunArgs {
     /// Only if the plan has this digest, which `onloop compile` wrote down
     #[arg(long, value_name = "SHA256")]
     pub plan_digest: Option<String>,
-    /// Show the whole run in a simulation; nothing is started or changed
+    /// Show what the whole run would do; nothing is started or changed
     #[arg(long)]
     pub simulate: bool,
     /// Where: `fleet` submits the run and returns at once

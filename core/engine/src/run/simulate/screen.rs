@@ -13,7 +13,7 @@ const COLUMNS: usize = 80;
 /// The whole of it, ending with a line break.
 pub(super) fn render(paper: &Simulation) -> String {
     let intent = text::one_line(&paper.run.settings.intent);
-    let mut out = text::wrapped(&format!("On paper: {intent}"), COLUMNS, 2) + "\n";
+    let mut out = text::wrapped(&format!("Simulation: {intent}"), COLUMNS, 2) + "\n";
     out += "Nothing is started or changed.\n";
     if let Some(why) = &paper.held_up {
         out += &format!("\nIt would not begin by itself\n{}", indented(why));
