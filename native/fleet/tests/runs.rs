@@ -16,16 +16,16 @@ use rustix::process::Signal;
 /// Ends soon after its holder is gone, and no sooner than a busy machine lets a worker beat.
 const LEASE: Duration = Duration::from_secs(6);
 
-const CHANNEL: &str = "- [ ] **Step 1: Open the channel**\naction: Write channel.txt\nloop: false\nverify: test -f channel.txt\n";
+const DOOR: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\n";
 const TILL: &str =
     "\n- [ ] **Step 2: Count**\naction: Write till.txt\nloop: false\nverify: test -f till.txt\n";
 
 /// An agent that does both steps.
-const BOTH: &str = "case $ONLOOP_STEP in 1) touch channel.txt;; 2) touch till.txt;; esac";
+const BOTH: &str = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
 
 /// Both steps, with a gate between them.
 fn gated() -> String {
-    format!("{CHANNEL}gate: human\n{TILL}")
+    format!("{DOOR}gate: human\n{TILL}")
 }
 
 fn is_over(view: &RunView) -> bool {
@@ -44,11 +44,11 @@ fn events(run: &Run) -> Vec<String> {
 #[test]
 fn a_run_is_completed_and_its_work_is_in_the_remote() {
     let mut fleet = Fleet::new(LEASE);
-    let run = fleet.submit(CHANNEL, "echo open > channel.txt");
+    let run = fleet.submit(DOOR, "echo open > door.txt");
     fleet.start_worker("one");
     fleet.wait(&run, is_over);
     assert_eq!(fleet.run(&run).status.as_str(), "completed");
-    let shown = fleet.git("shop.git", &["show", &format!("refs/onloop/{run}/1-1:channel.txt")]);
+    let shown = fleet.git("shop.git", &["show", &format!("refs/onloop/{run}/1-1:door.txt")]);
     assert_eq!(shown, "open");
     let status = fleet.onloop(&["status", &run]);
     assert!(status.status.success(), "{}", fleet.all(&status));
@@ -93,7 +93,7 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
 fn slow_agent(fleet: &Fleet) -> String {
     let log = fleet.path("agents");
     format!(
-        "echo begin $$ >> {0}; n=$(grep -c begin {0}); [ $n -gt 1 ] || sleep 60; touch channel.txt; echo \
+        "echo begin $$ >> {0}; n=$(grep -c begin {0}); [ $n -gt 1 ] || sleep 60; touch door.txt; echo \
          end $$ >> {0}",
         log.display()
     )
@@ -122,7 +122,7 @@ fn wait_for_agents(fleet: &Fleet, count: usize) {
 #[test]
 fn the_run_of_a_killed_worker_goes_on_elsewhere_and_its_agent_has_ended() {
     let mut fleet = Fleet::new(LEASE);
-    let run = fleet.submit_with(CHANNEL, &slow_agent(&fleet), &["--confine", "off"]);
+    let run = fleet.submit_with(DOOR, &slow_agent(&fleet), &["--confine", "off"]);
     let first = fleet.start_worker("one");
     wait_for_agents(&fleet, 1);
     fleet.signal(first, Signal::KILL);
@@ -169,7 +169,7 @@ fn half_of_the_work_is_not_taken_for_all_of_it() {
 #[test]
 fn a_frozen_worker_loses_its_agent_before_another_one_begins() {
     let mut fleet = Fleet::new(LEASE);
-    let run = fleet.submit_with(CHANNEL, &slow_agent(&fleet), &["--confine", "off"]);
+    let run = fleet.submit_with(DOOR, &slow_agent(&fleet), &["--confine", "off"]);
     let first = fleet.start_worker("one");
     wait_for_agents(&fleet, 1);
     fleet.signal(first, Signal::STOP);
@@ -188,7 +188,7 @@ fn a_frozen_worker_loses_its_agent_before_another_one_begins() {
 #[test]
 fn a_run_that_is_worked_on_is_given_up_from_the_checkout() {
     let mut fleet = Fleet::new(LEASE);
-    let run = fleet.submit_with(CHANNEL, &slow_agent(&fleet), &["--confine", "off"]);
+    let run = fleet.submit_with(DOOR, &slow_agent(&fleet), &["--confine", "off"]);
     fleet.start_worker("one");
     wait_for_agents(&fleet, 1);
     let abandon = fleet.onloop(&["abandon", &run, "--reason", "the shop is closed"]);
@@ -215,13 +215,13 @@ fn a_run_comes_home_and_goes_on_there() {
     assert!(resume.status.success(), "{}", fleet.all(&resume));
     let here = fleet.path(".hotl-worktrees/shop");
     let worktree = fs::read_dir(here).expect("worktrees").flatten().next().expect("one").path();
-    assert!(worktree.join("channel.txt").exists() && worktree.join("till.txt").exists());
+    assert!(worktree.join("door.txt").exists() && worktree.join("till.txt").exists());
 }
 
 #[test]
 fn a_run_in_the_archive_is_shown_and_comes_home() {
     let mut fleet = Fleet::keeping(LEASE, Some(Duration::from_millis(500)));
-    let run = fleet.submit(CHANNEL, "echo open > channel.txt");
+    let run = fleet.submit(DOOR, "echo open > door.txt");
     fleet.start_worker("one");
     fleet.wait(&run, is_over);
     let file = fleet.path("archive").join(format!("{run}.jsonl"));
@@ -288,14 +288,14 @@ fn an_agent_of_a_worker_does_not_see_the_key_of_the_fleet() {
     let mut fleet = Fleet::new(LEASE);
     let (key, state) = (fleet.path("fleet.key"), fleet.path("state"));
     let agent = format!(
-        "(cat {}; ls {}; echo seen) > channel.txt 2>&1; true",
+        "(cat {}; ls {}; echo seen) > door.txt 2>&1; true",
         key.display(),
         state.join("runs").display()
     );
-    let run = fleet.submit_with(CHANNEL, &agent, &["--confine", "on"]);
+    let run = fleet.submit_with(DOOR, &agent, &["--confine", "on"]);
     fleet.start_worker("one");
     fleet.wait(&run, is_over);
-    let seen = fleet.git("shop.git", &["show", &format!("refs/onloop/{run}/1-1:channel.txt")]);
+    let seen = fleet.git("shop.git", &["show", &format!("refs/onloop/{run}/1-1:door.txt")]);
     let secret = fs::read_to_string(&key).expect("a key");
     assert!(seen.contains("seen") && !seen.contains(secret.trim()), "{seen}");
     assert!(!seen.contains(&run), "{seen}");
@@ -310,11 +310,11 @@ fn one_failing_repository_does_not_stop_the_others() {
     let text =
         format!("# ours\n{}\n{}/none.git\n{}\n", shop.display(), list.display(), mill.display());
     fs::write(&list, text).expect("a list");
-    fleet.write_workflow(CHANNEL);
+    fleet.write_workflow(DOOR);
     fleet.start_worker("one");
     let list = list.to_string_lossy().into_owned();
     let all =
-        ["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", "touch channel.txt"];
+        ["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", "touch door.txt"];
     let many = fleet.onloop(&[&all[..], &["--repos", &list, "--parallel", "2"]].concat());
     assert_eq!(many.status.code(), Some(3), "{}", fleet.all(&many));
     let said = String::from_utf8_lossy(&many.stdout).into_owned();
@@ -347,7 +347,7 @@ fn an_agent_in_its_turn_neither_hands_runs_over_nor_takes_them_away() {
 #[test]
 fn a_run_that_nobody_has_begun_is_given_up() {
     let fleet = Fleet::new(LEASE);
-    let run = fleet.submit(CHANNEL, "touch channel.txt");
+    let run = fleet.submit(DOOR, "touch door.txt");
     for _ in 0..2 {
         let abandon = fleet.onloop(&["abandon", &run, "--reason", "the shop is closed"]);
         assert!(abandon.status.success(), "{}", fleet.all(&abandon));
@@ -363,7 +363,7 @@ fn a_run_that_nobody_has_begun_is_given_up() {
 fn a_worker_that_has_nothing_to_do_ends_when_it_is_asked_to() {
     let mut fleet = Fleet::new(LEASE);
     let worker = fleet.start_worker("one");
-    let run = fleet.submit(CHANNEL, "touch channel.txt");
+    let run = fleet.submit(DOOR, "touch door.txt");
     fleet.wait(&run, is_over);
     let began = std::time::Instant::now();
     fleet.signal(worker, Signal::TERM);
@@ -408,14 +408,14 @@ fn a_run_is_found_by_its_id_wherever_the_fleet_is_known() {
 #[test]
 fn the_same_workflow_goes_to_many_repositories_and_is_known_here() {
     let mut fleet = Fleet::new(LEASE);
-    fleet.write_workflow(&format!("{CHANNEL}gate: human\n"));
+    fleet.write_workflow(&format!("{DOOR}gate: human\n"));
     fleet.git("", &["clone", "--quiet", "--bare", "shop.git", "twin.git"]);
     let [shop, twin, none] = ["shop.git", "twin.git", "none.git"]
         .map(|name| fleet.path(name).to_string_lossy().into_owned());
     fs::write(fleet.path("list"), format!("# ours\n{shop}\n{twin}\n{none}\n")).expect("a list");
     fleet.start_worker("one");
     let many = ["run", "hotl-workflow-sell.md", "--on", "fleet", "--repos", "../list"];
-    let many = fleet.onloop(&[&many[..], &["--agent-command", "touch channel.txt"]].concat());
+    let many = fleet.onloop(&[&many[..], &["--agent-command", "touch door.txt"]].concat());
     assert_eq!(many.status.code(), Some(3), "{}", fleet.all(&many));
     let table = String::from_utf8_lossy(&many.stdout).into_owned();
     let lines: Vec<&str> = table.lines().map(str::trim).collect();

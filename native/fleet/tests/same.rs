@@ -12,11 +12,11 @@ use fleet::Fleet;
 use onloop_fleet::engine::{QueueState, ReadJournal};
 use serde_json::Value;
 
-const STEPS: &str = "- [ ] **Step 1: Open the channel**
-action: Write channel.txt
+const STEPS: &str = "- [ ] **Step 1: Open the door**
+action: Write door.txt
 loop: until it is open
 max_iterations: 3
-verify: test -f channel.txt
+verify: test -f door.txt
 
 - [ ] **Step 2: Count**
 action: Write till.txt
@@ -25,7 +25,7 @@ verify: test -f till.txt
 ";
 
 /// An agent that does both steps, the first of them at its second attempt.
-const AGENT: &str = "case $ONLOOP_STEP$ONLOOP_ATTEMPT in 11) exit 0;; 12) touch channel.txt;; *) touch till.txt;; esac";
+const AGENT: &str = "case $ONLOOP_STEP$ONLOOP_ATTEMPT in 11) exit 0;; 12) touch door.txt;; *) touch till.txt;; esac";
 
 /// Members of documents that depend on place, time and machine.
 const PLACE: [&str; 13] = [

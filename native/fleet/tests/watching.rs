@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use fleet::{Fleet, LONG};
 use onloop_fleet::engine::{QueueState, ReadLog};
 
-const STEPS: &str = "- [ ] **Step 1: Open the channel**\naction: Write channel.txt\nloop: false\nverify: test -f channel.txt\ngate: human\n";
+const STEPS: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\ngate: human\n";
 
 /// Somebody who watches all runs.
 struct Follower(Child);
@@ -58,7 +58,8 @@ fn a_run_that_nobody_has_begun_is_shown_as_that() {
     let report = fleet.onloop(&["report", &run]);
     assert_eq!(report.status.code(), Some(4), "{}", fleet.all(&report));
     let said = String::from_utf8_lossy(&report.stderr).into_owned();
-    assert!(said.contains("no worker has begun it yet"), "{said}");
+    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("no worker has begun it yet"), "{said}");
 }
 
 #[test]
@@ -67,13 +68,13 @@ fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
     // It goes on when it has been heard.
     let heard = fleet.path("heard");
     let agent = format!(
-        "echo I look at the channel; until test -e {}; do sleep 0.1; done; echo open > channel.txt; echo It \
+        "echo I look at the door; until test -e {}; do sleep 0.1; done; echo open > door.txt; echo It \
          is open",
         heard.display()
     );
     // Whoever watches does not have to begin again for what is handed over later.
     let early = Follower::begin(&fleet);
-    let first = fleet.submit(STEPS, "touch channel.txt; echo at once");
+    let first = fleet.submit(STEPS, "touch door.txt; echo at once");
     fleet.start_worker("one");
     let log_of = |run: &str| fleet.path(&format!("state/runs/{run}/logs/1-1.log"));
     let contains = |run: &str, words: &str| {
@@ -84,7 +85,7 @@ fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
     drop(early);
     let run = fleet.submit_with(STEPS, &agent, &["--confine", "off"]);
     let watching = Follower::begin(&fleet);
-    let text = until(&fleet, "words", || contains(&run, "I look at the channel"));
+    let text = until(&fleet, "words", || contains(&run, "I look at the door"));
     assert!(!text.contains("It is open"), "{text}");
     fs::write(&heard, "").expect("a file");
     until(&fleet, "last words", || contains(&run, "It is open"));

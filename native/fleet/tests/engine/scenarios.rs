@@ -403,7 +403,7 @@ async fn logs(engine: &impl Service) {
     let tail = LogTail {
         run_id: "watched".to_owned(),
         attempt: "1-1".to_owned(),
-        text: "I open the channel".to_owned(),
+        text: "I open the door".to_owned(),
     };
     let read = |seen, wait_ms| ReadLog { run_id: "watched".to_owned(), seen, wait_ms };
     let first = read(0, 20_000);
