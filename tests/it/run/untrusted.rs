@@ -154,9 +154,9 @@ fn the_state_home_may_lie_in_a_folder_that_is_no_checkout_and_in_no_other() {
     let refused = checkout.onloop(&["init", FILE]).expect_exit(1);
     let expected = format!(
         "the state home `{inside}` is inside the checkout `{}`, where agents write; set \
-         ONLOOP_STATE_HOME to a folder outside it\n",
+         ONLOOP_STATE_HOME to a folder outside it",
         root.display()
     );
-    assert!(refused.stderr.ends_with(&expected), "{}", refused.stderr);
+    assert!(crate::flat(&refused.stderr).ends_with(&expected), "{}", refused.stderr);
     assert!(!checkout.path("state").exists());
 }

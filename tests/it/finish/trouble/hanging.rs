@@ -49,11 +49,11 @@ fn a_hook_that_hangs_ends_with_a_signal_and_leaves_nothing() {
             std::thread::yield_now();
         }
         std::fs::remove_file(run.workspace.path("../hung")).unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        let begins = "Interrupted; the same command looks at how far it had come and goes on.\n  \
-                      `git push --porcelain --set-upstream -- origin \
+        let said = crate::flat(&String::from_utf8(output.stderr).unwrap());
+        let begins = "error: `git push --porcelain --set-upstream -- origin \
                       refs/heads/hotl/x:refs/heads/hotl/x` in `";
-        assert!(said.starts_with(begins), "{said}");
+        let ends = " fix: run the same command again; it continues where it stopped";
+        assert!(said.starts_with(begins) && said.ends_with(ends), "{said}");
         if cfg!(target_os = "linux") {
             let (_, waits) = said.split_once("was interrupted: it was waiting for `").unwrap();
             assert!(waits.contains("hooks/pre-push origin "), "{said}");
