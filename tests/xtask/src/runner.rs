@@ -43,6 +43,10 @@ pub(crate) fn run(stages: &[&'static Stage], is_long: bool) -> Result<Vec<Entry>
     let program = logs.join(format!("xtask{}", std::env::consts::EXE_SUFFIX));
     let failed = |error: std::io::Error| format!("{}: {error}", logs.display());
     std::fs::create_dir_all(&logs).map_err(failed)?;
+    // Another run may still execute its copy. Removing the name leaves that one alone.
+    if program.exists() {
+        std::fs::remove_file(&program).map_err(failed)?;
+    }
     std::fs::copy(std::env::current_exe().map_err(failed)?, &program).map_err(failed)?;
     let runner = Runner { program, logs, is_long, is_live: stages.len() == 1 };
     let at_once = thread::available_parallelism().map_or(2, usize::from) + 1;
