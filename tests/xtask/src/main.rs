@@ -71,12 +71,14 @@ fn ended(is_well: bool) -> ExitCode {
     if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// A shell starts a command before `&` with SIGINT ignored, and programs inherit that. They do not
-/// inherit a handler, so tests that send SIGINT work there as well.
+/// A shell starts a command before `&` with SIGINT ignored, `nohup` one with SIGHUP, and programs
+/// inherit that. They do not inherit a handler, so tests that send either work there as well.
 #[cfg(unix)]
 fn interrupts_end_it() -> std::io::Result<()> {
     let always = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let interrupt = signal_hook::consts::SIGINT;
+    let seen = std::sync::Arc::default();
+    signal_hook::flag::register(signal_hook::consts::SIGHUP, seen)?;
     signal_hook::flag::register_conditional_shutdown(interrupt, 130, always).map(drop)
 }
 
