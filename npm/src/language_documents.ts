@@ -1,16 +1,16 @@
-/** What `core.language` says. */
+/** The results of `core.language`. */
 
 import type { Diagnostic, Edit, Span } from "./documents.js";
 
-/** A finding, and what else is known of it. */
+/** A finding with details for editors. */
 export interface Finding extends Diagnostic {
-  /** The text does nothing; editors show it faded. */
+  /** The text has no effect; editors show it faded. */
   unnecessary: boolean;
-  /** Other places that the finding is about. */
+  /** Related places. */
   related: (Span & { message: string })[];
 }
 
-/** A change that is offered. */
+/** A refactoring. */
 export interface Rewrite {
   /** In the imperative, without a full stop. */
   title: string;
@@ -18,11 +18,11 @@ export interface Rewrite {
   edits: Edit[];
 }
 
-/** A change that resolves a finding. */
+/** A quick fix for a finding. */
 export interface Mend extends Rewrite {
   /** The index of the finding in `findings`. */
   finding: number;
-  /** It changes nothing but what was found. Otherwise it decides something, and a person chooses it. */
+  /** Whether it is safe to apply without a person's choice. */
   is_safe: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface SymbolPart {
   detail: string;
   kind: "frontmatter" | "step" | "field" | "check";
   span: Span;
-  /** What is selected when somebody goes there; inside of `span`. */
+  /** The selection when a person goes there, inside `span`. */
   selection: Span;
   children: SymbolPart[];
 }

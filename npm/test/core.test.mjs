@@ -201,7 +201,7 @@ test("a refused event changes nothing and says why", () => {
 test("after a trap the next call works", async () => {
   assert.throws(
     () => core.panicForTests("on purpose \u{1f600}"),
-    (error) => error instanceof Bug && /hit a bug of its own at .*: on purpose \u{1f600}/u.test(error.message),
+    (error) => error instanceof Bug && /internal error in onloop at .*: on purpose \u{1f600}/u.test(error.message),
   );
   assert.deepEqual(core.lint(PATH, WORKFLOW), []);
 });

@@ -108,8 +108,8 @@ test("a file system that cannot sync a folder is gone on with, and named once", 
     await write({ path: "a", bytes: bytes("2"), durable: true });
     await append({ path: "b", bytes: bytes("2"), expect_len_bytes: 0 });
   });
-  const place = `the file system of \`${cwd}\` cannot make names durable`;
-  assert.equal(words, `warning: ${place};\n  a power cut may undo what was written there last\n`);
+  const place = `the file system of \`${cwd}\` cannot sync folders`;
+  assert.equal(words, `warning: ${place};\n  a power cut may undo the last writes there\n`);
 });
 
 test("a folder that may only be written is written", async (t) => {
@@ -118,7 +118,7 @@ test("a folder that may only be written is written", async (t) => {
     if (path === cwd) throw error("EACCES");
     return usual(path, ...more);
   });
-  assert.match(await said(() => write({ path: "a", bytes: bytes("1"), durable: true })), /cannot make names durable/);
+  assert.match(await said(() => write({ path: "a", bytes: bytes("1"), durable: true })), /cannot sync folders/);
   assert.equal(readFileSync(join(cwd, "a"), "utf8"), "1");
 });
 

@@ -283,7 +283,7 @@ test("what cannot be kept is named, and what nobody has kept stays", async (t) =
   await here.host.checkpoint(made(here, "r/1-1", { parent: first.commit }));
   workspace.write(here.cwd, { a: "an ignored file\n" });
   const back = here.host.restore({ index: join(here.top, "state/index"), commit: first.commit, paths: [], programs: null });
-  const message = "nothing was changed; in the way: `a`";
+  const message = "nothing was changed; no checkpoint has `a`";
   await assert.rejects(back, { kind: "conflict", message });
   here.git("config", "filter.trap.clean", "touch sprung");
   workspace.write(here.cwd, { ".gitattributes": "* filter=trap\n" });

@@ -107,12 +107,12 @@ test("a dead holder whose kernel lock is held is alive somewhere that we cannot 
 test("nothing is broken that does not prove its holder's death", async (t) => {
   const line = (more) => `${JSON.stringify({ pid: 2 ** 31 - 1, host: hostname(), started: "1", ...more })}\n`;
   const table = [
-    [line({ host: "elsewhere" }), /on `elsewhere`; if nothing runs there/],
+    [line({ host: "elsewhere" }), /on `elsewhere`; if that process has ended/],
     [line({ pid: process.pid, started: "" }), /wait for it or end it/],
-    [line({ pid: 0 }), /does not say who holds it/],
-    [line({ pid: "1" }), /does not say who holds it/],
-    ["", /does not say who holds it/],
-    ["x".repeat(100_000), /does not say who holds it/],
+    [line({ pid: 0 }), /does not name its holder/],
+    [line({ pid: "1" }), /does not name its holder/],
+    ["", /does not name its holder/],
+    ["x".repeat(100_000), /does not name its holder/],
   ];
   for (const [text, expected] of table) {
     const cwd = folder(t);
