@@ -219,8 +219,8 @@ export class Functions {
   }
 
   /**
-   * What `.agentize.local.yaml` in `folder` says. Never throws: a value that cannot be used becomes
-   * a note and is replaced by one that costs nothing, sends nothing and allows nothing.
+   * The configuration of `.agentize.local.yaml` in `folder`. Never throws: an invalid value becomes a
+   * note and is replaced by a safe default.
    */
   readConfig(yaml: string, folder: string, variables: Readonly<Record<string, string | undefined>> = {}): SessionConfig {
     return JSON.parse(
@@ -228,12 +228,12 @@ export class Functions {
     ) as SessionConfig;
   }
 
-  /** What an agent host says to a hook. Throws when it cannot be understood. */
+  /** Parses the input of a hook. Throws if it is invalid. */
   hookEvent(host: AgentHost, input: string): HookEvent {
     return JSON.parse(this.#call((core) => core.hook_event(given.word("host", host, HOSTS), given.text("input", input, "a string: what the host writes to the hook, as it is")))) as HookEvent;
   }
 
-  /** What the hook prints to say `answer`; empty: it has no opinion. */
+  /** The output of a hook for `answer`; empty without a decision. */
   hookAnswer(host: AgentHost, event: HookEvent["event"], answer: HookAnswer): string {
     return this.#call((core) => core.hook_answer(given.word("host", host, HOSTS), given.text("event", event), given.document("answer", answer)));
   }
@@ -244,19 +244,19 @@ export class Functions {
   }
 
   /**
-   * The progress file with another status, and perhaps another commit, in every row of a task;
-   * nothing when no row of it can be edited.
+   * The progress file with another status, and optionally another commit, in every row of a task;
+   * `undefined` if no row can be edited.
    */
   withTaskStatus(text: string, id: string, status: TaskStatus, commit?: string): string | undefined {
     return this.#call((core) => core.with_task_status(given.text("text", text), given.text("id", id), given.word("status", status, TASK_STATUSES), given.optionalText("commit", commit)));
   }
 
-  /** What a file in `.ai/features` declares. */
+  /** The declarations of a file in `.ai/features`. */
   readFeature(text: string): Feature {
     return JSON.parse(this.#call((core) => core.read_feature(given.text("text", text)))) as Feature;
   }
 
-  /** Where rw-auto would send a workspace in this state. */
+  /** The route of a workspace in this state. */
   route(profile: Profile, facts: RouteFacts): Route {
     return JSON.parse(this.#call((core) => core.route(given.word("profile", profile, PROFILES), given.document("facts", facts)))) as Route;
   }
@@ -270,7 +270,7 @@ export class Functions {
     return answer;
   }
 
-  /** Memory of the instance; it only grows. */
+  /** The memory of the instance in bytes; it never shrinks. */
   memoryBytes(): number {
     return this.#call((core) => core.memory_bytes());
   }
