@@ -1,43 +1,43 @@
 /**
- * The extension in a window where there is nothing for it to do: it loads nothing before somebody opens
- * a Markdown document, uses a command, looks at a view (`LateTree`), or a run begins here.
+ * Activates the extension when it is needed: when a Markdown document is open, a command or view
+ * (`LazyTree`) is used, or a run starts in the folder.
  */
 
 import * as vscode from "vscode";
 
-/** What marks a run, tasks or sessions as soon as they are there. */
-const TRACES = "**/{.hotl,.ai/PROGRESS.md,.tmp/hooked-sessions}";
+/** Files of runs, tasks and sessions. */
+const ONLOOP_FILES = "**/{.hotl,.ai/PROGRESS.md,.tmp/hooked-sessions}";
 
-/** What is there behind the door. */
-export interface Inside {
+export interface Activated {
+  /** `undefined` in a folder that is not trusted. */
   tasks: vscode.TaskProvider | undefined;
 }
 
-export class Door implements vscode.Disposable {
-  readonly #open: () => Promise<Inside>;
-  readonly #waiting: vscode.Disposable[];
+export class ActivationTriggers implements vscode.Disposable {
+  readonly #open: () => Promise<Activated>;
+  readonly #triggers: vscode.Disposable[];
 
-  /** `open` begins everything and closes this; `commands` are those of the manifest. */
-  constructor(open: () => Promise<Inside>, commands: string[]) {
+  /** `open` activates the extension and disposes these triggers; `commands` are those of the manifest. */
+  constructor(open: () => Promise<Activated>, commands: string[]) {
     this.#open = open;
-    const knock = (): void => void open();
-    const files = vscode.workspace.createFileSystemWatcher(TRACES, false, true, true);
-    this.#waiting = [
-      vscode.workspace.onDidOpenTextDocument(({ languageId }) => void (languageId === "markdown" && knock())),
-      vscode.workspace.onDidChangeWorkspaceFolders(knock),
-      vscode.workspace.onDidGrantWorkspaceTrust(knock),
+    const trigger = (): void => void open();
+    const files = vscode.workspace.createFileSystemWatcher(ONLOOP_FILES, false, true, true);
+    this.#triggers = [
+      vscode.workspace.onDidOpenTextDocument(({ languageId }) => void (languageId === "markdown" && trigger())),
+      vscode.workspace.onDidChangeWorkspaceFolders(trigger),
+      vscode.workspace.onDidGrantWorkspaceTrust(trigger),
       files,
-      files.onDidCreate(knock),
+      files.onDidCreate(trigger),
     ];
-    // Before somebody trusts the folder there are no commands.
-    if (vscode.workspace.isTrusted) this.#waiting.push(...this.#stand(commands));
+    // An untrusted folder has no commands.
+    if (vscode.workspace.isTrusted) this.#triggers.push(...this.#placeholders(commands));
   }
 
   dispose(): void {
-    this.#waiting.splice(0).forEach((waiting) => waiting.dispose());
+    this.#triggers.splice(0).forEach((trigger) => trigger.dispose());
   }
 
-  #stand(commands: string[]): vscode.Disposable[] {
+  #placeholders(commands: string[]): vscode.Disposable[] {
     const open = this.#open;
     const command = (name: string): vscode.Disposable =>
       vscode.commands.registerCommand(name, async (...words: unknown[]) => {

@@ -1,13 +1,13 @@
-/** How a program ended. */
-export interface Ended {
+/** The result of a program. */
+export interface ProgramResult {
   exit: number;
-  /** What it printed for programs. */
+  /** Its standard output. */
   result: string;
-  /** What it told people, without styles. */
+  /** Its standard error, without styles. */
   notes: string;
-  /** The run that it drove. */
+  /** The id of the run that it drove. */
   runId?: string;
 }
 
-/** Exit codes that are told apart here. */
+/** Exit codes that the extension distinguishes. */
 export const EXIT = { done: 0, failed: 1, usage: 2, paused: 3, refused: 4, bug: 70, interrupted: 130 } as const;
