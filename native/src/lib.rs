@@ -142,8 +142,8 @@ fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {
     let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
     let _ = writeln!(
         std::io::stderr(),
-        "onloop {version} hit a bug of its own{place}: {message}\n\
-         What was recorded is safe. Please report this at {repository}/issues\n\
+        "error: internal error in onloop {version}{place}: {message}\n\
+         The record is safe. Please report this at {repository}/issues\n\
          with a trace ({repository}/blob/main/docs/traces.md). {trace}",
         trace = how_to_record(),
         version = env!("CARGO_PKG_VERSION"),

@@ -41,9 +41,9 @@ impl Moment {
 pub struct Skill {
     /// Its name, and that of its folder.
     pub name: &'static str,
-    /// When to read it.
+    /// When an agent reads it.
     pub description: &'static str,
-    /// What it says.
+    /// The text, as Markdown.
     pub instructions: &'static str,
 }
 
@@ -51,32 +51,32 @@ pub struct Skill {
 pub const SKILLS: [Skill; 5] = [
     Skill {
         name: offered::LOOP_SKILL,
-        description: "Drives a workflow file (hotl-workflow-*.md, docs/plans/*-workflow.md) step by step with the onloop program. Use when somebody wants a workflow run or executed, or names such a file.",
+        description: "Drives a workflow file (hotl-workflow-*.md, docs/plans/*-workflow.md) step by step with the onloop program. Use when a person wants to run or execute a workflow, or names such a file.",
         instructions: include_str!("offer/skills/loop.md"),
     },
     Skill {
         name: offered::RESUME_SKILL,
-        description: "Continues a paused, blocked or interrupted onloop run. Use when a run was left unfinished, a gate was answered, or somebody asks to go on with one.",
+        description: "Continues a paused, blocked or interrupted onloop run. Use when a run is unfinished, a gate was answered, or a person asks to continue a run.",
         instructions: include_str!("offer/skills/resume.md"),
     },
     Skill {
         name: offered::WRITE_PLAN_SKILL,
-        description: "Writes a workflow file that onloop can run, with a verify for every step. Use when work should be planned before it is done unattended.",
+        description: "Writes a workflow file that onloop can run, with a verify for every step. Use to plan work before an agent does it unattended.",
         instructions: include_str!("offer/skills/write-plan.md"),
     },
     Skill {
         name: offered::VERIFY_SKILL,
-        description: "Proves that work is finished before anybody says so. Use before claiming that something works, is fixed or is done, and before committing.",
+        description: "Verifies work before it is called finished. Use before claiming that something works, is fixed or is done, and before committing.",
         instructions: include_str!("offer/skills/verify.md"),
     },
     Skill {
         name: offered::REVIEW_SKILL,
-        description: "Reviews a finished change against what was asked for. Use before work of a run is merged or published, or when a review step asks for it.",
+        description: "Reviews a finished change against the request. Use before the work of a run is merged or published, or when a review step asks for it.",
         instructions: include_str!("offer/skills/review.md"),
     },
 ];
 
-/// What stands at the end of our skills and commands, so that we know our own files again.
+/// The last line of installed skills and commands, by which `onloop uninstall` recognizes them.
 pub(super) const SIGN: &str = "<!-- Installed by onloop; `onloop uninstall` removes it. -->";
 
 impl Skill {
@@ -90,16 +90,16 @@ impl Skill {
     }
 }
 
-/// Something that a person types.
+/// A slash command.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SlashCommand {
-    /// What is typed, behind `/hotl:`.
+    /// The name behind `/hotl:`.
     pub name: &'static str,
-    /// What it does.
+    /// What it does, for the list of commands.
     pub description: &'static str,
-    /// What may follow it.
+    /// The arguments, for people.
     pub argument_hint: &'static str,
-    /// What the agent is told.
+    /// The prompt of the agent.
     pub instructions: &'static str,
 }
 
@@ -113,19 +113,19 @@ pub const COMMANDS: [SlashCommand; 5] = [
     },
     SlashCommand {
         name: offered::RESUME,
-        description: "Continue a run that was left unfinished",
+        description: "Continue an unfinished run",
         argument_hint: "[run id or workflow file]",
         instructions: include_str!("offer/commands/resume.md"),
     },
     SlashCommand {
         name: offered::WRITE_PLAN,
         description: "Write a workflow file for a piece of work",
-        argument_hint: "<what is to be built>",
+        argument_hint: "<what to build>",
         instructions: include_str!("offer/commands/write-plan.md"),
     },
     SlashCommand {
         name: offered::EXECUTE_PLAN,
-        description: "Work through a plan, making a workflow of it first where it is none",
+        description: "Work through a plan; turn it into a workflow first if needed",
         argument_hint: "[plan or workflow file]",
         instructions: include_str!("offer/commands/execute-plan.md"),
     },

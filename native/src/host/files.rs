@@ -51,8 +51,8 @@ impl OsFiles {
     fn note(&mut self, names: Names, folder: &Path) {
         if names == Names::Refused && matches!(self.doubt, Doubt::None) {
             self.doubt = Doubt::New(format!(
-                "the file system of `{}` cannot make names durable;\n  a power cut may undo what \
-                 was written there last",
+                "the file system of `{}` cannot sync folders;\n  a power cut may undo the last \
+                 writes there",
                 folder.display()
             ));
         }
@@ -295,7 +295,7 @@ fn regular(metadata: &Metadata, act: &str, path: &str) -> Result<(), Failure> {
         FileKind::File => return Ok(()),
         FileKind::Folder => "it is a folder, not a file",
         FileKind::Link => {
-            "it is a symbolic link, and those are not followed here; \
+            "it is a symbolic link, and onloop does not follow links there; \
                            use the path it leads to"
         }
         FileKind::Other => "it is a device, a pipe or a socket, not a file",
@@ -312,7 +312,7 @@ fn met(expect: &Expect, existing: Option<&Metadata>, path: &str) -> Result<(), F
         }
         (Expect::Version(_), None) => Err(conflict(path, "is gone")),
         (Expect::Version(expected), Some(existing)) if version(existing) == *expected => Ok(()),
-        (Expect::Version(_), Some(_)) => Err(conflict(path, "was changed by somebody else")),
+        (Expect::Version(_), Some(_)) => Err(conflict(path, "was changed by another process")),
     }
 }
 

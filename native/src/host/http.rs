@@ -36,7 +36,7 @@ impl Http for OsHttp {
     fn http(&mut self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
         self.interrupts.check()?;
         let Some(origin) = spec.origin().map(str::to_owned) else {
-            let message = "the URL is not one of a server; expected `http://` or `https://`";
+            let message = "the URL does not name a server; expected `http://` or `https://`";
             return Err(Failure::new(FailureKind::Invalid, message));
         };
         let agent = self.agent.get_or_insert_with(agent).clone();

@@ -294,12 +294,12 @@ impl Obstacle {
                 format!("`{path}` is held by {holder}; wait for it or end it")
             }
             Obstacle::Elsewhere(holder) => format!(
-                "`{path}` is held by {holder} on `{}`; if nothing runs there any more, remove \
-                 the file",
+                "`{path}` is held by {holder} on `{}`; if that process has ended, remove the \
+                 file",
                 holder.host
             ),
             Obstacle::Unreadable => format!(
-                "`{path}` is in the way: it does not say who holds it; if nobody does, remove it"
+                "`{path}` is damaged: it does not name its holder; if no onloop runs, remove the file"
             ),
             Obstacle::Unbreakable(holder) => format!(
                 "`{path}` is held by {holder}, which is gone; its file system has no locks to \

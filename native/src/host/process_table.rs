@@ -142,12 +142,12 @@ pub(super) fn ancestors() -> Result<Vec<ProcessIdentity>, Failure> {
             return Ok(found);
         }
     }
-    Err(Failure::new(FailureKind::Unsupported, "this system does not tell who started a process"))
+    Err(Failure::new(FailureKind::Unsupported, "this system does not tell the parent of a process"))
 }
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn ancestors() -> Result<Vec<ProcessIdentity>, Failure> {
-    Err(Failure::new(FailureKind::Unsupported, "this system does not tell who started a process"))
+    Err(Failure::new(FailureKind::Unsupported, "this system does not tell the parent of a process"))
 }
 
 /// `None`: a process on the way up has ended, or nothing can be seen.

@@ -251,7 +251,8 @@ impl Processes for OsProcesses {
         _host: &str,
         _mark: Option<&str>,
     ) -> Result<u32, Failure> {
-        let message = format!("this system does not tell who is in process group {}", group.pid);
+        let message =
+            format!("this system does not tell the members of process group {}", group.pid);
         Err(Failure::new(FailureKind::Unsupported, message))
     }
 
@@ -273,7 +274,7 @@ impl Processes for OsProcesses {
 }
 
 fn another_is_left() -> Failure {
-    let message = "another program was left running, and there is only one at a time";
+    let message = "another program still runs, and onloop runs one at a time";
     Failure::new(FailureKind::Busy, message)
 }
 

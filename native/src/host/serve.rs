@@ -177,7 +177,12 @@ impl Serve for OsServe {
 
     fn push(&mut self, call: u64, bytes: Vec<u8>) -> Result<(), Failure> {
         let streams = &mut self.server()?.streams;
-        let closed = || Failure::new(FailureKind::Closed, format!("nobody reads call {call}"));
+        let closed = || {
+            Failure::new(
+                FailureKind::Closed,
+                format!("the browser of call {call} has disconnected or reads too slowly"),
+            )
+        };
         let stream = streams.get(&call).ok_or_else(closed)?;
         if bytes.is_empty() {
             streams.remove(&call);

@@ -1,17 +1,17 @@
-/** Starting git so that it does what we ask and nothing else. */
+/** Starts git with hardened settings, so that it does what we ask and nothing else. */
 
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Failure } from "../failure.js";
 import type { GitRequest } from "../vocabulary.js";
 import { code, failure, is } from "./errors.js";
-import { named } from "./git_trouble.js";
-import type { OwnPrograms } from "./own_programs.js";
+import { knownError } from "./git_errors.js";
+import type { GitProcesses } from "./git_processes.js";
 import { span } from "./status_line.js";
 
 /**
- * What git would start or touch by itself, turned off. Filters and credential helpers stay:
- * without filters a checkout holds the wrong bytes, and a partial clone may have to fetch.
+ * Settings that turn off what git starts or changes by itself. Filters stay, because a checkout needs
+ * them for the right bytes. Credential helpers stay, because a partial clone may fetch.
  */
 const CONFIG = [
   "core.fsmonitor=false",
@@ -21,14 +21,13 @@ const CONFIG = [
   "advice.detachedHead=false",
 ];
 
-/** Not a folder, so that there are no hooks. */
+/** Turns hooks off, because it is not a folder. */
 const NO_HOOKS = "core.hooksPath=/dev/null";
 
 /**
- * Variables about git that say who the user is, how to reach a server, where repositories are looked
- * for and what configuration the user adds. Every other one that starts with `GIT_` is removed: it
- * could point git at another repository or another index. What we configure ourselves counts more
- * than all of it.
+ * Variables that name the user, servers, places of repositories and the user's configuration. Every
+ * other `GIT_` variable is removed, because it could name another repository or index. Our own settings
+ * override them all.
  */
 const KEPT = new Set([
   "GIT_ALLOW_PROTOCOL",
@@ -69,28 +68,27 @@ const KEPT = new Set([
   "GIT_SSL_CAPATH",
 ]);
 
-/** Numbered variables, of which each is one setting: see `GIT_CONFIG_COUNT`. */
+/** The numbered variables that `GIT_CONFIG_COUNT` counts. */
 const KEPT_NUMBERED = /^GIT_CONFIG_(KEY|VALUE)_/;
 
 /** The request of this kind. */
 export type GitAsked<Kind extends GitRequest["git"]> = Extract<GitRequest, { git: Kind }>;
 
-/** What git answered. */
+/** The result of a git command. */
 export interface Answer {
   exit: number;
   stdout: Buffer;
   stderr: string;
-  /** Where it was asked. */
   cwd: string;
-  /** What was asked, for people. */
+  /** The command line and folder, for people. */
   asked: string;
 }
 
 /**
- * What is asked with an index of its own comes out the same whatever the repository configures:
- * what git remembers of a file counts only while size and every time are the same.
+ * Settings for commands with a separate index. They override the repository's: the index counts as up
+ * to date only while size and times of a file are the same.
  */
-const ASIDE_CONFIG = [
+const ISOLATED_CONFIG = [
   "core.splitIndex=false",
   "core.untrackedCache=false",
   "core.trustctime=true",
@@ -103,30 +101,29 @@ const ASIDE_CONFIG = [
   "i18n.commitEncoding=UTF-8",
 ];
 
-/** Longest times of one question, of one act, and of one question beside the checkout; as in the limits. */
-const QUESTION_TIMEOUT_MS = 5 * 60 * 1000;
-const ACT_TIMEOUT_MS = 30 * 60 * 1000;
-const ASIDE_TIMEOUT_MS = 5 * 60 * 1000;
-/** Largest answer that is read; as in the limits. */
+/** Longest times of a command that reads, and of one that changes files or talks to a remote; as in core's limits. */
+const QUERY_TIMEOUT_MS = 5 * 60 * 1000;
+const CHANGE_TIMEOUT_MS = 30 * 60 * 1000;
+/** Largest output that is read; as in core's limits. */
 const ANSWER_BYTES = 256 * 1024 * 1024;
 
-/** The oldest git that understands all that it is asked, and how it ends when it does not. */
+/** The oldest git that knows all options, and the exit code of git for an unknown option. */
 const OLDEST_MINOR_OF_2 = 36;
 export const USAGE_EXIT = 129;
 
-/** How git is asked beside the checkout. */
-export interface Aside {
-  /** The index instead of the checkout's. */
+/** Options of a command that does not touch the checkout. */
+export interface IsolatedOptions {
+  /** The index to use instead of the checkout's. */
   index?: string;
   input?: string | Buffer;
-  /** Time of a commit that git makes; then it is ours and not the user's. */
+  /** Time of a commit, which then has onloop as author instead of the user. */
   committedMs?: number;
-  /** Most bytes that git may answer. */
+  /** Most bytes of output. */
   limitBytes?: number;
 }
 
-/** What is said to git besides the question, and its bounds. */
-interface Asked {
+/** Settings, input and bounds of a command. */
+interface CommandOptions {
   config: readonly string[];
   input?: string | Buffer | undefined;
   env?: NodeJS.ProcessEnv;
@@ -134,90 +131,84 @@ interface Asked {
   limitBytes?: number | undefined;
 }
 
-const CALM = [...CONFIG, NO_HOOKS];
+const HARDENED = [...CONFIG, NO_HOOKS];
 
-/** The git program, which may hang: in a hook, a filter, a remote, a program that knows passwords. */
+/** The git program. It may hang in a hook, a filter, a remote or a credential helper. */
 export class GitProgram {
-  readonly #programs: OwnPrograms;
-  readonly #longestMs: number;
+  readonly #programs: GitProcesses;
+  readonly #maxMs: number;
 
-  /** No command takes longer than `longestMs`, whatever it is. */
-  constructor(programs: OwnPrograms, longestMs = Infinity) {
+  /** No command runs longer than `maxMs`. */
+  constructor(programs: GitProcesses, maxMs = Infinity) {
     this.#programs = programs;
-    this.#longestMs = longestMs;
+    this.#maxMs = maxMs;
   }
 
-  /** The same program, which no interrupt disturbs: for putting right what was interrupted. */
-  undisturbed(): GitProgram {
-    const longestMs = Math.min(this.#longestMs, QUESTION_TIMEOUT_MS);
-    return new GitProgram(this.#programs.undisturbed(), longestMs);
+  /** The same program, but interrupts do not end it: for rollbacks. */
+  uninterruptible(): GitProgram {
+    return new GitProgram(this.#programs.uninterruptible(), Math.min(this.#maxMs, QUERY_TIMEOUT_MS));
   }
 
-  /** An interrupt came too late for what it was meant for: it is for the next thing that waits. */
-  raiseAgain(): void {
-    this.#programs.raiseAgain();
+  /** Passes an interrupt that came too late on to the next request that waits. */
+  reraiseInterrupt(): void {
+    this.#programs.reraiseInterrupt();
   }
 
-  /** Asks git in `cwd` with `input` on its standard input. */
-  ask(cwd: string, args: string[], input?: string): Promise<Answer> {
-    return this.#perform(cwd, args, { config: CALM, input, timeoutMs: QUESTION_TIMEOUT_MS });
+  /** Runs a short command in `cwd` with `input` on standard input. */
+  query(cwd: string, args: string[], input?: string): Promise<Answer> {
+    return this.#perform(cwd, args, { config: HARDENED, input, timeoutMs: QUERY_TIMEOUT_MS });
   }
 
-  /** Lets git do something in `cwd` that takes its time. */
-  act(cwd: string, args: string[], input?: string | Buffer): Promise<Answer> {
-    return this.#perform(cwd, args, { config: CALM, input, timeoutMs: ACT_TIMEOUT_MS });
+  /** Runs a command in `cwd` that may take long. */
+  run(cwd: string, args: string[], input?: string | Buffer): Promise<Answer> {
+    return this.#perform(cwd, args, { config: HARDENED, input, timeoutMs: CHANGE_TIMEOUT_MS });
   }
 
-  /** Asks git in `cwd` about something that the user's hooks may refuse. */
-  askWithHooks(cwd: string, args: string[]): Promise<Answer> {
-    return this.#perform(cwd, args, { config: CONFIG, timeoutMs: QUESTION_TIMEOUT_MS });
-  }
-
-  /** Lets git do something in `cwd` that the user's hooks may refuse. */
-  actWithHooks(cwd: string, args: string[]): Promise<Answer> {
-    return this.#perform(cwd, args, { config: CONFIG, timeoutMs: ACT_TIMEOUT_MS });
+  /** Runs a command in `cwd` with the user's hooks. */
+  runWithHooks(cwd: string, args: string[]): Promise<Answer> {
+    return this.#perform(cwd, args, { config: CONFIG, timeoutMs: CHANGE_TIMEOUT_MS });
   }
 
   /**
-   * Asks git in `cwd` beside the checkout: with an index of its own and without a network. A named
-   * pipe in the place of a `.gitignore` would hold it for good.
+   * Runs a command in `cwd` that does not touch the checkout: with a separate index and without a
+   * network. The timeout ends it where a named pipe stands in place of a `.gitignore`.
    */
-  askAside(cwd: string, args: string[], aside: Aside = {}): Promise<Answer> {
+  queryIsolated(cwd: string, args: string[], options: IsolatedOptions = {}): Promise<Answer> {
+    const { index, input, committedMs, limitBytes } = options;
     const env: NodeJS.ProcessEnv = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none" };
-    if (aside.index !== undefined) {
-      env["GIT_INDEX_FILE"] = aside.index;
+    if (index !== undefined) {
+      env["GIT_INDEX_FILE"] = index;
       env["GIT_INDEX_VERSION"] = "4";
     }
-    if (aside.committedMs !== undefined) {
+    if (committedMs !== undefined) {
       for (const who of ["AUTHOR", "COMMITTER"]) {
         env[`GIT_${who}_NAME`] = "onloop";
         env[`GIT_${who}_EMAIL`] = "onloop@localhost";
-        env[`GIT_${who}_DATE`] = `@${Math.floor(aside.committedMs / 1000)} +0000`;
+        env[`GIT_${who}_DATE`] = `@${Math.floor(committedMs / 1000)} +0000`;
       }
     }
-    const { input, limitBytes } = aside;
-    const config = [...CALM, ...ASIDE_CONFIG];
-    return this.#perform(cwd, args, { config, input, env, timeoutMs: ASIDE_TIMEOUT_MS, limitBytes });
+    const config = [...HARDENED, ...ISOLATED_CONFIG];
+    return this.#perform(cwd, args, { config, input, env, timeoutMs: QUERY_TIMEOUT_MS, limitBytes });
   }
 
-  /** Standard output of a command that had to succeed. */
+  /** Standard output of a command that has to succeed. */
   async succeed(cwd: string, args: string[], input?: string): Promise<Buffer> {
-    return succeeded(await this.ask(cwd, args, input));
+    return succeeded(await this.query(cwd, args, input));
   }
 
-  /** Standard output of a command beside the checkout that had to succeed. */
-  async succeedAside(cwd: string, args: string[], aside?: Aside): Promise<Buffer> {
-    return succeeded(await this.askAside(cwd, args, aside));
+  /** Standard output of an isolated command that has to succeed. */
+  async succeedIsolated(cwd: string, args: string[], options?: IsolatedOptions): Promise<Buffer> {
+    return succeeded(await this.queryIsolated(cwd, args, options));
   }
 
-  /** Standard output; undefined where git answers "no": exit code 1 without a message. */
+  /** Standard output; `undefined` when git exits with 1, its "no". */
   async maybe(cwd: string, args: string[]): Promise<string | undefined> {
-    const answer = await this.ask(cwd, args);
+    const answer = await this.query(cwd, args);
     if (answer.exit === 1) return undefined;
     return line(succeeded(answer));
   }
 
-  /** Refuses a git that is too old, after an answer that makes no sense. */
+  /** Throws when git is too old; called after output that does not parse. */
   async demandRecent(cwd: string): Promise<void> {
     const said = line(await this.succeed(cwd, ["--version"]));
     const version = /^git version (\d+)\.(\d+)/.exec(said);
@@ -231,18 +222,18 @@ export class GitProgram {
     );
   }
 
-  /** Whether `cwd` is inside a repository. Git's exit code is the same for everything that is wrong. */
+  /** Whether `cwd` is inside a repository. Git has the same exit code for every error. */
   async isInRepository(cwd: string): Promise<boolean> {
     let answer: Answer;
     try {
-      answer = await this.ask(cwd, ["rev-parse", "--git-dir"]);
+      answer = await this.query(cwd, ["rev-parse", "--git-dir"]);
     } catch (error) {
-      // Without git it does not matter that there is no repository.
+      // Outside a repository nothing needs git.
       if (error instanceof Failure && error.kind === "unsupported" && !isBelowRepository(cwd)) return false;
       throw error;
     }
     if (answer.exit === 0) return true;
-    if (!answer.stderr.includes("not a git repository")) throw complaint(answer);
+    if (!answer.stderr.includes("not a git repository")) throw commandFailure(answer);
     const missing = /not a git repository: (.*)/.exec(answer.stderr)?.[1];
     if (missing === undefined) return false;
     throw new Failure(
@@ -252,16 +243,16 @@ export class GitProgram {
     );
   }
 
-  async #perform(cwd: string, args: string[], asked: Asked): Promise<Answer> {
+  async #perform(cwd: string, args: string[], options: CommandOptions): Promise<Answer> {
     const what = `\`git ${args.join(" ")}\` in \`${cwd}\``;
-    const settings = asked.config.flatMap((setting) => ["-c", setting]);
-    const limitBytes = asked.limitBytes ?? ANSWER_BYTES;
-    const timeoutMs = Math.min(asked.timeoutMs, this.#longestMs);
-    const env = { ...environment(), ...asked.env };
+    const settings = options.config.flatMap((setting) => ["-c", setting]);
+    const limitBytes = options.limitBytes ?? ANSWER_BYTES;
+    const timeoutMs = Math.min(options.timeoutMs, this.#maxMs);
+    const env = { ...environment(), ...options.env };
     const words = ["--no-pager", ...settings, ...args];
-    const input = Buffer.from(asked.input ?? "");
+    const input = Buffer.from(options.input ?? "");
     const end = await this.#programs
-      .run("git", words, { cwd, env, input, timeoutMs, limitBytes })
+      .run(words, { cwd, env, input, timeoutMs, limitBytes })
       .catch((error: unknown) => {
         if (is(error, "ENOENT") && existsSync(cwd)) {
           throw new Failure("unsupported", "the program `git` is not installed");
@@ -286,18 +277,18 @@ function isBelowRepository(cwd: string): boolean {
   return existsSync(join(cwd, ".git")) || (dirname(cwd) !== cwd && isBelowRepository(dirname(cwd)));
 }
 
-/** Standard output of a command that had to succeed. */
+/** Standard output of a command that has to succeed. */
 export function succeeded(answer: Answer): Buffer {
   if (answer.exit === 0) return answer.stdout;
-  throw complaint(answer);
+  throw commandFailure(answer);
 }
 
-/** An answer of one line, without its line break. */
+/** An output of one line, without its line break. */
 export function line(output: Buffer): string {
   return output.toString().replace(/\n$/, "");
 }
 
-/** The parts of an output that terminates each of them with NUL. */
+/** The fields of an output that ends each of them with NUL. */
 export function untilNul(output: Buffer): string[] {
   return output
     .toString()
@@ -305,10 +296,10 @@ export function untilNul(output: Buffer): string[] {
     .filter((part) => part !== "");
 }
 
-/** Why a command that had to succeed did not. */
-export function complaint({ asked, cwd, exit, stderr }: Answer): Failure {
-  const trouble = named(stderr, cwd);
-  if (trouble !== undefined) return trouble;
+/** The failure of a command that has to succeed. */
+export function commandFailure({ asked, cwd, exit, stderr }: Answer): Failure {
+  const known = knownError(stderr, cwd);
+  if (known !== undefined) return known;
   const said = stderr.trimEnd() || "no reason given";
   return new Failure("other", `${asked} ended with ${exit}: ${said}`);
 }
@@ -321,7 +312,7 @@ function environment(): NodeJS.ProcessEnv {
     ...Object.fromEntries(inherited),
     LC_ALL: "C",
     GIT_TERMINAL_PROMPT: "0",
-    // Reading must not write: a refreshed index would be a change nobody asked for.
+    // Without it, reading would refresh and so change the index.
     GIT_OPTIONAL_LOCKS: "0",
     GIT_LITERAL_PATHSPECS: "1",
   };

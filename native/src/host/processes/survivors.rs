@@ -44,8 +44,10 @@ pub(super) fn end(group: &ProcessGroup, host: &str, mark: Option<&str>) -> Resul
         return Err(Failure::new(FailureKind::Invalid, message));
     }
     let Ok(leader_started) = group.started.parse::<u64>() else {
-        let message =
-            format!("nobody knows when process group {} was started, so it is left", group.pid);
+        let message = format!(
+            "the start time of process group {} is unknown, so it was not ended",
+            group.pid
+        );
         return Err(Failure::new(FailureKind::Unsupported, message));
     };
     if !group.boot.is_empty() && group.boot != process_table::boot() {

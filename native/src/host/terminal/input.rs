@@ -164,7 +164,7 @@ fn text(line: Vec<u8>) -> String {
 
 /// The failure of a question that nobody is there to answer.
 pub(super) fn nobody() -> Failure {
-    Failure::new(FailureKind::Closed, "nobody is at the terminal to answer")
+    Failure::new(FailureKind::Closed, "there is no person at a terminal to answer")
 }
 
 fn line_too_long(limit_bytes: u64) -> Failure {

@@ -235,7 +235,7 @@ impl GitProgram {
         let root = self.layout(cwd)?.root;
         self.demand_programs(&root, programs)?;
         if !index.exists() {
-            let message = format!("nothing is known about the files in `{}`", root.display());
+            let message = format!("`{}` has no checkpoint yet", root.display());
             return Err(Failure::new(FailureKind::Conflict, message));
         }
         self.prepare_index(&root, index)?;
@@ -246,7 +246,8 @@ impl GitProgram {
         let commit = mixed.as_deref().unwrap_or(wanted.commit);
         let in_the_way = self.in_the_way(&root, index, commit)?;
         if !in_the_way.is_empty() {
-            let message = format!("nothing was changed; in the way: {}", in_the_way.join(", "));
+            let message =
+                format!("nothing was changed; no checkpoint has {}", in_the_way.join(", "));
             return Err(Failure::new(FailureKind::Conflict, message));
         }
         let aside = Aside { index: Some(index), ..Aside::default() };

@@ -119,7 +119,7 @@ fn unpushed(remote: &str, branch: &BranchName, answer: Answer) -> Failure {
         let theirs = theirs.map(str::trim_end).filter(|line| !line.is_empty());
         let mut message = format!("`{remote}` refused `{branch}` ({reason})");
         if reason == "shallow update not allowed" {
-            message += "; this clone is shallow: git fetch --unshallow brings what is missing";
+            message += "; this clone is shallow, so run: git fetch --unshallow";
         }
         for line in theirs.take(WARNINGS) {
             message += &format!("\n{remote}: {line}");

@@ -210,8 +210,8 @@ fn came_of_it(
     let said = |commit: &Option<String>| commit.clone().unwrap_or_else(|| "nothing".to_owned());
     let (found, expected, name) = (said(found), said(&update.expected), &update.name);
     let message = format!(
-        "`{CHECKPOINTS}{name}` of `{remote}` names {found}, expected {expected}: somebody else was \
-         faster; nothing was changed there"
+        "`{CHECKPOINTS}{name}` of `{remote}` names {found}, expected {expected}: another \
+         machine changed it; nothing was pushed"
     );
     Err(Failure::new(FailureKind::Conflict, message))
 }

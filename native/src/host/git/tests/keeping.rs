@@ -340,7 +340,7 @@ fn whatever_nobody_has_kept_stays_where_it_is() {
     let failure = place.restore("repo", &first.commit).unwrap_err();
     assert_eq!(
         (failure.kind, failure.message.as_str()),
-        (FailureKind::Conflict, "nothing was changed; in the way: `a`, `plain/private/x`")
+        (FailureKind::Conflict, "nothing was changed; no checkpoint has `a`, `plain/private/x`")
     );
     assert_eq!(place.read("repo/plain/kept.txt"), "k\n");
     fs::remove_file(place.path("repo/a")).unwrap();

@@ -1,8 +1,8 @@
-/** Writing in a workflow: completion, renaming and moving of steps, layout. */
+/** Completion, rename and formatting. */
 
 import type { Core, Proposal } from "onloop";
 import * as vscode from "vscode";
-import type { Reading, Readings } from "./reading.js";
+import type { WorkflowDocument, WorkflowDocuments } from "./workflow_document.js";
 import { MARKDOWN, NAMED } from "./workflow_files.js";
 
 const KINDS: Readonly<Record<Proposal["kind"], vscode.CompletionItemKind>> = {
@@ -11,38 +11,38 @@ const KINDS: Readonly<Record<Proposal["kind"], vscode.CompletionItemKind>> = {
   template: vscode.CompletionItemKind.Snippet,
 };
 
-export function registerChanging({ language }: Core, readings: Readings): vscode.Disposable[] {
+export function registerEditing({ language }: Core, workflows: WorkflowDocuments): vscode.Disposable[] {
   const { languages } = vscode;
   const completion: vscode.CompletionItemProvider = {
     provideCompletionItems(document, position) {
-      const reading = readings.of(document);
-      if (reading === undefined) return [];
-      return language.proposals(reading.path, reading.text, document.offsetAt(position)).map((proposal, at) => item(reading, proposal, at));
+      const workflow = workflows.of(document);
+      if (workflow === undefined) return [];
+      return language.proposals(workflow.path, workflow.text, document.offsetAt(position)).map((proposal, at) => item(workflow, proposal, at));
     },
   };
   const rename: vscode.RenameProvider = {
     prepareRename(document, position) {
-      const reading = readings.of(document);
-      const step = reading && language.step(reading.path, reading.text, document.offsetAt(position));
-      // The editor's own Markdown is asked next: it renames headings and links.
-      if (reading === undefined || step === undefined) return undefined;
-      const range = reading.range(step.here);
+      const workflow = workflows.of(document);
+      const step = workflow && language.step(workflow.path, workflow.text, document.offsetAt(position));
+      // VS Code asks its Markdown support next, which renames headings and links.
+      if (workflow === undefined || step === undefined) return undefined;
+      const range = workflow.range(step.here);
       return { range, placeholder: document.getText(range) };
     },
     provideRenameEdits(document, position, name) {
-      const reading = readings.of(document);
-      if (reading === undefined) return undefined;
+      const workflow = workflows.of(document);
+      if (workflow === undefined) return undefined;
       const offset = document.offsetAt(position);
-      if (language.step(reading.path, reading.text, offset) === undefined) return undefined;
-      return reading.workspaceEdit(language.rename(reading.path, reading.text, offset, name));
+      if (language.step(workflow.path, workflow.text, offset) === undefined) return undefined;
+      return workflow.workspaceEdit(language.rename(workflow.path, workflow.text, offset, name));
     },
   };
   const layout = (document: vscode.TextDocument): vscode.TextEdit[] => {
-    const reading = readings.of(document);
-    return reading === undefined ? [] : reading.edits(language.layout(reading.path, reading.text));
+    const workflow = workflows.of(document);
+    return workflow === undefined ? [] : workflow.edits(language.layout(workflow.path, workflow.text));
   };
   return [
-    // Letters open it as well, see `suggest.ts`.
+    // `suggest.ts` opens it at letters.
     languages.registerCompletionItemProvider(MARKDOWN, completion, ..." :-["),
     languages.registerRenameProvider(MARKDOWN, rename),
     languages.registerDocumentFormattingEditProvider(NAMED, { provideDocumentFormattingEdits: layout }),
@@ -52,13 +52,13 @@ export function registerChanging({ language }: Core, readings: Readings): vscode
   ];
 }
 
-function item(reading: Reading, proposal: Proposal, at: number): vscode.CompletionItem {
+function item(workflow: WorkflowDocument, proposal: Proposal, at: number): vscode.CompletionItem {
   const item = new vscode.CompletionItem(proposal.label, KINDS[proposal.kind]);
   item.insertText = new vscode.SnippetString(proposal.snippet);
   item.documentation = new vscode.MarkdownString(proposal.about);
-  item.range = reading.range(proposal.span);
+  item.range = workflow.range(proposal.span);
   item.sortText = String(at).padStart(3, "0");
-  // What has been typed of a step is `- [`, and nothing of its label.
+  // The text before the cursor is `- [`, which the label does not contain.
   if (proposal.kind === "template") item.filterText = proposal.plain.split("\n", 1)[0] ?? "";
   if (proposal.goes_on) item.command = { command: "editor.action.triggerSuggest", title: "Choose a value" };
   return item;

@@ -1,23 +1,23 @@
-/** A tree whose rows come from whoever is there later. Views cannot change their provider. */
+/** A tree that gets its provider later, because a view cannot change its provider. */
 
 import * as vscode from "vscode";
 
-export class LateTree<T> implements vscode.TreeDataProvider<T>, vscode.Disposable {
+export class LazyTree<T> implements vscode.TreeDataProvider<T>, vscode.Disposable {
   readonly #open: () => Promise<unknown>;
   readonly #changes = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changes.event;
   #rows: vscode.TreeDataProvider<T> | undefined;
-  #heard: vscode.Disposable | undefined;
+  #subscription: vscode.Disposable | undefined;
 
-  /** `open` is called when somebody looks at the view before there are rows. */
+  /** Calls `open` when the view is shown before it has a provider. */
   constructor(open: () => Promise<unknown>) {
     this.#open = open;
   }
 
-  /** From now on the rows are these. */
+  /** Sets the provider. */
   follow(rows: vscode.TreeDataProvider<T>): void {
     this.#rows = rows;
-    this.#heard = rows.onDidChangeTreeData?.(() => this.#changes.fire());
+    this.#subscription = rows.onDidChangeTreeData?.(() => this.#changes.fire());
     this.#changes.fire();
   }
 
@@ -27,12 +27,12 @@ export class LateTree<T> implements vscode.TreeDataProvider<T>, vscode.Disposabl
   }
 
   getTreeItem(row: T): vscode.TreeItem | Thenable<vscode.TreeItem> {
-    if (this.#rows === undefined) throw new Error("there are no rows yet");
+    if (this.#rows === undefined) throw new Error("the tree has no rows yet");
     return this.#rows.getTreeItem(row);
   }
 
   dispose(): void {
-    this.#heard?.dispose();
+    this.#subscription?.dispose();
     this.#changes.dispose();
   }
 }

@@ -1,8 +1,8 @@
-/** Reading a workflow: explanations, outline, folds, colours, ways from one place to another. */
+/** Hovers, outline, folding, links, definitions, references and semantic colors. */
 
 import type { Core, Fold, SymbolPart } from "onloop";
 import * as vscode from "vscode";
-import type { Reading, Readings } from "./reading.js";
+import type { WorkflowDocument, WorkflowDocuments } from "./workflow_document.js";
 import { MARKDOWN } from "./workflow_files.js";
 
 const SYMBOLS: Readonly<Record<SymbolPart["kind"], vscode.SymbolKind>> = {
@@ -19,82 +19,82 @@ const FOLDS: Readonly<Record<Fold["kind"], vscode.FoldingRangeKind | undefined>>
   comment: vscode.FoldingRangeKind.Comment,
 };
 
-/** Where a workflow lies in a folder that is not open. */
+/** Folders of workflows below the root of a repository. */
 const PLANS = /\/(?:docs\/plans|\.ai\/workflows)$/;
 
-export function registerShowing({ language }: Core, readings: Readings): vscode.Disposable[] {
+export function registerNavigation({ language }: Core, workflows: WorkflowDocuments): vscode.Disposable[] {
   const { languages } = vscode;
   return [
     languages.registerHoverProvider(MARKDOWN, {
       provideHover(document, position) {
-        const reading = readings.of(document);
-        const found = reading && language.hover(reading.path, reading.text, document.offsetAt(position));
-        return found && new vscode.Hover(new vscode.MarkdownString(found.markdown), reading.range(found.span));
+        const workflow = workflows.of(document);
+        const found = workflow && language.hover(workflow.path, workflow.text, document.offsetAt(position));
+        return found && new vscode.Hover(new vscode.MarkdownString(found.markdown), workflow.range(found.span));
       },
     }),
     languages.registerDocumentSymbolProvider(
       MARKDOWN,
       {
         provideDocumentSymbols(document) {
-          const reading = readings.of(document);
-          return reading && language.symbols(reading.path, reading.text).map((part) => symbol(reading, part));
+          const workflow = workflows.of(document);
+          return workflow && language.symbols(workflow.path, workflow.text).map((part) => symbol(workflow, part));
         },
       },
       { label: "onloop" },
     ),
     languages.registerFoldingRangeProvider(MARKDOWN, {
       provideFoldingRanges(document) {
-        const reading = readings.of(document);
-        const folds = reading === undefined ? [] : language.folds(reading.path, reading.text);
+        const workflow = workflows.of(document);
+        const folds = workflow === undefined ? [] : language.folds(workflow.path, workflow.text);
         return folds.map(({ kind, span }) => new vscode.FoldingRange(span.line - 1, span.end_line - 1, FOLDS[kind]));
       },
     }),
     languages.registerDocumentLinkProvider(MARKDOWN, {
       provideDocumentLinks(document) {
-        const reading = readings.of(document);
-        const links = reading === undefined ? [] : language.links(reading.path, reading.text);
+        const workflow = workflows.of(document);
+        const links = workflow === undefined ? [] : language.links(workflow.path, workflow.text);
         const target = (path: string): vscode.Uri => vscode.Uri.joinPath(root(document.uri), path);
-        return links.map(({ path, span }) => new vscode.DocumentLink(reading!.range(span), target(path)));
+        return links.map(({ path, span }) => new vscode.DocumentLink(workflow!.range(span), target(path)));
       },
     }),
-    ...registerSteps({ language }, readings),
-    ...registerColours({ language }, readings),
+    ...registerStepReferences({ language }, workflows),
+    ...registerSemanticTokens({ language }, workflows),
   ];
 }
 
-/** From what mentions a step to the step, and back. */
-function registerSteps({ language }: Pick<Core, "language">, readings: Readings): vscode.Disposable[] {
+/** Definitions and references of steps. */
+function registerStepReferences({ language }: Pick<Core, "language">, workflows: WorkflowDocuments): vscode.Disposable[] {
   const { languages } = vscode;
   return [
     languages.registerDefinitionProvider(MARKDOWN, {
       provideDefinition(document, position) {
-        const reading = readings.of(document);
-        const step = reading && language.step(reading.path, reading.text, document.offsetAt(position));
-        return step && reading.location(step.title);
+        const workflow = workflows.of(document);
+        const step = workflow && language.step(workflow.path, workflow.text, document.offsetAt(position));
+        return step && workflow.location(step.title);
       },
     }),
     languages.registerReferenceProvider(MARKDOWN, {
       provideReferences(document, position, { includeDeclaration }) {
-        const reading = readings.of(document);
-        const step = reading && language.step(reading.path, reading.text, document.offsetAt(position));
+        const workflow = workflows.of(document);
+        const step = workflow && language.step(workflow.path, workflow.text, document.offsetAt(position));
         if (step === undefined) return [];
         const places = includeDeclaration ? [step.number, ...step.mentions] : step.mentions;
-        return places.map((place) => reading!.location(place));
+        return places.map((place) => workflow!.location(place));
       },
     }),
   ];
 }
 
-function registerColours({ language }: Pick<Core, "language">, readings: Readings): vscode.Disposable[] {
+function registerSemanticTokens({ language }: Pick<Core, "language">, workflows: WorkflowDocuments): vscode.Disposable[] {
   const { languages } = vscode;
-  // Commands have colours of a shell already, from the grammar: a kind of our own leaves them alone.
+  // The grammar colors commands as shell. A separate token type keeps those colors.
   const legend = new vscode.SemanticTokensLegend(language.tokenKinds().map((kind) => (kind === "string" ? "command" : kind)));
   const tokens = (document: vscode.TextDocument, range?: vscode.Range): vscode.SemanticTokens | undefined => {
-    const reading = readings.of(document);
-    if (reading === undefined) return undefined;
+    const workflow = workflows.of(document);
+    if (workflow === undefined) return undefined;
     const places = range === undefined ? [] : [document.offsetAt(range.start), document.offsetAt(range.end)];
     const [start, end] = places;
-    return new vscode.SemanticTokens(language.tokens(reading.path, reading.text, start, end));
+    return new vscode.SemanticTokens(language.tokens(workflow.path, workflow.text, start, end));
   };
   return [
     languages.registerDocumentSemanticTokensProvider(MARKDOWN, { provideDocumentSemanticTokens: (document) => tokens(document) }, legend),
@@ -102,14 +102,14 @@ function registerColours({ language }: Pick<Core, "language">, readings: Reading
   ];
 }
 
-function symbol(reading: Reading, part: SymbolPart): vscode.DocumentSymbol {
-  const [range, selection] = [reading.range(part.span), reading.range(part.selection)];
+function symbol(workflow: WorkflowDocument, part: SymbolPart): vscode.DocumentSymbol {
+  const [range, selection] = [workflow.range(part.span), workflow.range(part.selection)];
   const shown = new vscode.DocumentSymbol(part.name, part.detail, SYMBOLS[part.kind], range, selection);
-  shown.children = part.children.map((child) => symbol(reading, child));
+  shown.children = part.children.map((child) => symbol(workflow, child));
   return shown;
 }
 
-/** Where the paths of a workflow begin, as the language server finds it. */
+/** The folder that paths in a workflow are relative to, as in the language server. */
 function root(uri: vscode.Uri): vscode.Uri {
   const open = vscode.workspace.getWorkspaceFolder(uri);
   if (open !== undefined) return open.uri;

@@ -1,44 +1,43 @@
 /**
- * Changing the files of a checkout completely, or not at all.
+ * Changes the files of a checkout completely, or rolls the change back.
  *
- * Git does so by itself as long as it is not killed. When its time is over, or a person interrupts, it
- * has written some of the files and neither index nor HEAD, or all but HEAD. What it was going to
- * touch is known beforehand, and no file of it had anything in it that git does not have: otherwise
- * git would have refused.
+ * A git that is killed after a timeout or an interrupt has written some of the files, or all files and
+ * the index but not HEAD. The paths are known beforehand, and git refuses to overwrite unsaved content.
+ * So the old index and commit suffice to restore everything.
  */
 
 import { open, readFile, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { Failure } from "../failure.js";
 import { failure, is } from "./errors.js";
 import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
-import { below, entries, fields, look, terminated } from "./git_paths.js";
-import { type Answer, type GitAsked, type GitProgram, complaint, line, succeeded } from "./git_program.js";
-import { left, locked } from "./git_trouble.js";
+import { below, entries, fields, lstatIfPresent, terminated } from "./git_paths.js";
+import { type Answer, type GitAsked, type GitProgram, commandFailure, line, succeeded } from "./git_program.js";
+import { locked, rollbackFailed } from "./git_errors.js";
 
-/** The exit code of a git that another process has killed. */
+/** The exit code of a git that another process killed. */
 const SIGNALLED = -1;
 
-/** A checkout before git changes files in it. */
+/** The state of a checkout before git changes files in it. */
 interface Before {
   root: string;
-  /** The branch at HEAD and the commit there. */
+  /** The branch at HEAD and its commit. */
   head: string;
-  /** Where its index is, and what that says. */
+  /** The path of its index, and the content. */
   index: string;
   indexed: Buffer | undefined;
-  /** Files that git may write or remove, as they are now. */
+  /** Existing files that git may write or remove. */
   written: Set<string>;
-  /** Files that git may make. */
-  made: Set<string>;
+  /** Files that git may create. */
+  created: Set<string>;
 }
 
-/** Switches to a branch, which it may create first. */
+/** Switches to a branch, and creates it on request. */
 export async function switchTo(git: GitProgram, cwd: string, { branch, create }: GitAsked<"switch">): Promise<void> {
   if (create) await checkOut(git, cwd, ["--create", branch]);
   else await checkOut(git, cwd, [branch], `refs/heads/${branch}`);
 }
 
-/** Runs `git switch` with `words`, which makes the files those of `revision`; without it none changes. */
+/** Runs `git switch` with `words`. Files change only with `revision`, to those of that commit. */
 export async function checkOut(
   git: GitProgram,
   cwd: string,
@@ -50,7 +49,7 @@ export async function checkOut(
   const all = ["switch", ...options, ...words];
   const target = revision && (await commit(git, cwd, revision));
   if (target === undefined) {
-    succeeded(await git.act(cwd, all));
+    succeeded(await git.run(cwd, all));
     return;
   }
   const { root } = await layoutOf(git, cwd);
@@ -58,9 +57,8 @@ export async function checkOut(
 }
 
 /**
- * Lets git make the files of the checkout at `root` those of a commit, or of a merge with it. When it
- * is ended before its end, everything is made as it was before. HEAD moves last: where it has, all is
- * done.
+ * Lets git change the files of the checkout at `root` to those of a commit, or of a merge with it. If
+ * git is killed, everything is restored. HEAD moves last, so a moved HEAD means that git was done.
  */
 export async function changeFiles(
   git: GitProgram,
@@ -70,22 +68,22 @@ export async function changeFiles(
 ): Promise<Answer> {
   const before = await stateBefore(git, root, id);
   try {
-    const answer = await git.act(root, words);
+    const answer = await git.run(root, words);
     if (answer.exit !== SIGNALLED) return answer;
-    throw complaint(answer);
+    throw commandFailure(answer);
   } catch (error) {
-    // Only these say that git was ended, by us or by another process.
-    const isCut = error instanceof Failure && ["interrupted", "other"].includes(error.kind);
-    if (!isCut) throw error;
-    const undisturbed = git.undisturbed();
-    const head = await headOf(undisturbed, root).catch(() => before.head);
+    // These kinds mean that we or another process ended git.
+    const wasKilled = error instanceof Failure && ["interrupted", "other"].includes(error.kind);
+    if (!wasKilled) throw error;
+    const uninterruptible = git.uninterruptible();
+    const head = await headOf(uninterruptible, root).catch(() => before.head);
     if (head !== before.head) {
-      if (error.kind === "interrupted") git.raiseAgain();
+      if (error.kind === "interrupted") git.reraiseInterrupt();
       return done(root);
     }
-    throw await putBack(undisturbed, before).then(
+    throw await rollBack(uninterruptible, before).then(
       () => error,
-      (why: unknown) => (why instanceof Failure ? left(error, root, why) : why),
+      (why: unknown) => (why instanceof Failure ? rollbackFailed(error, root, why) : why),
     );
   }
 }
@@ -106,7 +104,7 @@ async function stateBefore(git: GitProgram, root: string, id: string): Promise<B
     throw failure(error, `\`${index}\``);
   });
   const head = await headOf(git, root);
-  const before: Before = { root, head, index, indexed, written: new Set(), made: new Set() };
+  const before: Before = { root, head, index, indexed, written: new Set(), created: new Set() };
   if (head.endsWith(" ")) return before;
   const flags = ["-r", "-z", "--name-status", "--no-renames"];
   const differ = entries(await git.succeed(root, ["diff-tree", ...flags, "HEAD", id, "--"]));
@@ -116,31 +114,31 @@ async function stateBefore(git: GitProgram, root: string, id: string): Promise<B
   for (const [status, path] of differ) {
     if (changed.has(path)) continue;
     if (status !== "A") before.written.add(path);
-    else if (look(below(root, path)) === undefined) before.made.add(path);
+    else if (lstatIfPresent(below(root, path)) === undefined) before.created.add(path);
   }
   return before;
 }
 
-async function putBack(git: GitProgram, before: Before): Promise<void> {
+async function rollBack(git: GitProgram, before: Before): Promise<void> {
   const { root } = before;
-  await putIndexBack(before);
-  // What git was merging is forgotten without a look at files.
+  await restoreIndex(before);
+  // Ends a merge without touching files.
   await git.succeed(root, ["merge", "--quit"]);
-  for (const path of before.made) await remove(root, path);
+  for (const path of before.created) await remove(root, path);
   const staged = fields(await git.succeed(root, ["ls-files", "--stage", "-z"]));
   const known = new Map(
     staged.map((entry) => [entry.slice(entry.indexOf("\t") + 1), entry.slice(0, 6)]),
   );
-  // A repository inside the checkout is never touched.
+  // Submodules stay as they are.
   const isFile = (path: string): boolean => known.has(path) && known.get(path) !== "160000";
   const paths = [...before.written].filter(isFile);
   if (paths.length === 0) return;
   const words = ["checkout-index", "--force", "--index", "--quiet", "-z", "--stdin"];
-  succeeded(await git.act(root, words, terminated(paths)));
+  succeeded(await git.run(root, words, terminated(paths)));
 }
 
-/** Under git's own lock. */
-async function putIndexBack({ index, indexed }: Before): Promise<void> {
+/** Replaces the index under git's own lock. */
+async function restoreIndex({ index, indexed }: Before): Promise<void> {
   const now = await readFile(index).catch(() => undefined);
   if (indexed === undefined || now?.equals(indexed) === true) return;
   const lock = `${index}.lock`;
@@ -161,15 +159,15 @@ async function putIndexBack({ index, indexed }: Before): Promise<void> {
   }
 }
 
-/** Removes a file that was not there before, and the folders that were made for it. */
+/** Removes a created file, and the folders that are empty then. */
 async function remove(root: string, path: string): Promise<void> {
   const at = below(root, path);
   try {
     await unlink(at);
   } catch (error) {
     if (is(error, "ENOENT") || is(error, "ENOTDIR")) return;
-    // A folder is not what git was going to make.
-    if (look(at)?.isDirectory() === true) return;
+    // Git creates files; another process made this folder.
+    if (lstatIfPresent(at)?.isDirectory() === true) return;
     throw failure(error, `\`${at.toString()}\``);
   }
   const parts = path.split("/").slice(0, -1);

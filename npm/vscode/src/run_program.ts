@@ -1,65 +1,64 @@
-/** The programs of onloop, performed by this extension host. */
+/** Runs onloop programs in this extension host. */
 
 import { type Core, type Host, NodeHost, type Outcome, type ProcessRequest } from "onloop";
-import type { Ended } from "./ended.js";
+import type { ProgramResult } from "./program_result.js";
 
-/** Who hears what a program says. */
+/** Receives the output of a program. */
 export interface Listener {
-  /** Words for people, with the styles of a terminal. */
+  /** Standard error, with styles of a terminal. */
   note?(text: string): void;
-  /** Results for programs. */
+  /** Standard output. */
   result?(text: string): void;
-  /** What is being waited for. */
+  /** The label of a started process. */
   doing?(label: string): void;
 }
 
-/** What performs command lines: a core, or something that will have one. */
+/** Runs command lines. */
 export type Programs = Pick<Core, "run">;
 
-/** A command line to perform. */
+/** A command line to run. */
 export interface Job {
-  /** Where it is performed. */
   folder: string;
   /** Without the name of the program. */
   argv: string[];
-  /** Does what Ctrl-C does. */
+  /** Interrupts the program, as Ctrl-C does. */
   signal?: AbortSignal;
   listener?: Listener;
-  /** Stands in for the processes that it chooses; undefined: the process is started. */
-  play?(request: ProcessRequest): Promise<Outcome> | undefined;
+  /** May replace a process; `undefined` starts the process. */
+  replaceProcess?(request: ProcessRequest): Promise<Outcome> | undefined;
 }
 
-/** Most of what is kept of each stream. A list of ten thousand runs is shorter. */
+/** Most output that is kept of each stream. A list of ten thousand runs is shorter. */
 const KEPT_UNITS = 16 * 1024 * 1024;
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
 
-/** Jobs that have not ended. The window waits for them before it goes. */
+/** Running jobs. The window waits for them before it closes. */
 const running = new Map<AbortController, Promise<unknown>>();
-/** Those of them that drive a run, by its id. */
+/** The running jobs that drive a run, by its id. */
 const driving = new Map<string, AbortController>();
-/** All that were driven here since the window was opened. */
+/** All runs that this window has driven. */
 const driven = new Set<string>();
 
-/** Interrupts the job of this window that drives a run; false: none does. */
+/** Interrupts the job of this window that drives a run; false if there is none. */
 export function stop(runId: string): boolean {
   const controller = driving.get(runId);
   controller?.abort();
   return controller !== undefined;
 }
 
-/** Whether a job of this window drives the run, or did. */
-export function wasDriven(runId: string): boolean {
+/** Whether this window drives the run, or did. */
+export function drivenHere(runId: string): boolean {
   return driven.has(runId);
 }
 
-/** Interrupts whatever runs, and waits until it is recorded. */
+/** Interrupts all running jobs, and waits for their ends. */
 export async function endAll(): Promise<void> {
   const ends = [...running.values()];
   for (const controller of running.keys()) controller.abort();
   await Promise.allSettled(ends);
 }
 
-export async function conduct(core: Programs, job: Job): Promise<Ended> {
+export async function runProgram(core: Programs, job: Job): Promise<ProgramResult> {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   job.signal?.addEventListener("abort", abort);
@@ -75,10 +74,10 @@ export async function conduct(core: Programs, job: Job): Promise<Ended> {
   }
 }
 
-async function perform(core: Programs, job: Job, controller: AbortController): Promise<Ended> {
+async function perform(core: Programs, job: Job, controller: AbortController): Promise<ProgramResult> {
   const { signal } = controller;
   const node = new NodeHost({ cwd: job.folder, attended: false });
-  const said = { result: "", note: "" };
+  const output = { result: "", note: "" };
   let runId: string | undefined;
   const { listener } = job;
   const interrupt = (): void => node.interrupt();
@@ -101,9 +100,9 @@ async function perform(core: Programs, job: Job, controller: AbortController): P
         case "process":
           if (request.label !== null) listener?.doing?.(request.label);
           runId = request.env_set["ONLOOP_RUN_ID"] ?? runId;
-          return job.play?.(request) ?? node.perform(withoutEditor(request));
+          return job.replaceProcess?.(request) ?? node.perform(withoutEditor(request));
         case "say":
-          said[request.to] = (said[request.to] + request.text).slice(-KEPT_UNITS);
+          output[request.to] = (output[request.to] + request.text).slice(-KEPT_UNITS);
           listener?.[request.to]?.(request.text);
           return { is: "done" };
         default:
@@ -114,16 +113,16 @@ async function perform(core: Programs, job: Job, controller: AbortController): P
   try {
     const start = node.start(["onloop", ...job.argv]);
     const env = Object.fromEntries(Object.entries(start.env).filter(([name]) => !isOfEditor(name)));
-    // The record says through which door a person has decided.
+    // The record names the channel of a decision.
     const exit = await core.run({ ...start, env: { ...env, ONLOOP_DOOR: "editor" } }, host);
-    const notes = said.note.replace(STYLES, "");
-    return { exit, result: said.result, notes, ...(runId !== undefined && { runId }) };
+    const notes = output.note.replace(STYLES, "");
+    return { exit, result: output.result, notes, ...(runId !== undefined && { runId }) };
   } finally {
     signal.removeEventListener("abort", interrupt);
   }
 }
 
-/** What the editor tells its own processes would make other programs of an editor misbehave. */
+/** Variables for the editor's own processes, which would disturb other programs. */
 function isOfEditor(name: string): boolean {
   return name.startsWith("VSCODE_") || name === "ELECTRON_RUN_AS_NODE";
 }

@@ -1,11 +1,11 @@
-/** What the core says about the documents of the window. */
+/** Workflow documents of the window, with cached results of the core. */
 
 import type { Core, Edit, Finding, Outline } from "onloop";
 import * as vscode from "vscode";
 import { isWorkflow } from "./workflow_files.js";
 
-/** One version of a document, about which the core is asked once and when somebody wants to know. */
-export class Reading {
+/** One version of a document. The core computes each result once, on first use. */
+export class WorkflowDocument {
   readonly document: vscode.TextDocument;
   readonly version: number;
   readonly text: string;
@@ -30,7 +30,7 @@ export class Reading {
     return (this.#outline ??= this.#core.outline(this.path, this.text));
   }
 
-  /** The same place for the editor. */
+  /** Converts offsets to a range of the editor. */
   range({ start, end }: { start: number; end: number }): vscode.Range {
     return new vscode.Range(this.document.positionAt(start), this.document.positionAt(end));
   }
@@ -50,24 +50,24 @@ export class Reading {
   }
 }
 
-/** The readings of all documents that are workflows. */
-export class Readings {
+/** The workflow documents by editor document. */
+export class WorkflowDocuments {
   readonly #core: Core;
-  readonly #known = new WeakMap<vscode.TextDocument, Reading>();
+  readonly #known = new WeakMap<vscode.TextDocument, WorkflowDocument>();
 
   constructor(core: Core) {
     this.#core = core;
   }
 
-  /** What a document says; nothing where it is no workflow. */
-  of(document: vscode.TextDocument): Reading | undefined {
+  /** The current version of a document; `undefined` unless it is a workflow. */
+  of(document: vscode.TextDocument): WorkflowDocument | undefined {
     if (document.languageId !== "markdown") return undefined;
     const known = this.#known.get(document);
     if (known?.version === document.version) return known;
     const text = document.getText();
     if (!isWorkflow(this.#core, document.uri.path, text)) return undefined;
-    const reading = new Reading(this.#core, document, text);
-    this.#known.set(document, reading);
-    return reading;
+    const workflow = new WorkflowDocument(this.#core, document, text);
+    this.#known.set(document, workflow);
+    return workflow;
   }
 }

@@ -1,6 +1,6 @@
-/** The file that starts the program of the extension with the editor's own Node. */
+/** The script that runs the extension's copy of onloop with the Node of the editor. */
 
-export function starter(platform: string, node: string, program: string): { name: string; text: string } {
+export function launcher(platform: string, node: string, program: string): { name: string; text: string } {
   if (platform === "win32") {
     const text = `@echo off\r\nset ELECTRON_RUN_AS_NODE=1\r\n"${node}" "${program}" "%~f0" %*\r\n`;
     return { name: "onloop.cmd", text };
@@ -9,7 +9,7 @@ export function starter(platform: string, node: string, program: string): { name
   return { name: "onloop", text };
 }
 
-/** As one word for a shell. */
+/** Quotes a word for a shell. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

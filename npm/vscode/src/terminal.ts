@@ -1,11 +1,11 @@
-/** Runs in the editor: a terminal that shows what happens, progress, and an end that is told. */
+/** Terminals that show runs. */
 
 import * as vscode from "vscode";
-import { type Job, type Programs, conduct } from "./conduct.js";
-import { EXIT, type Ended } from "./ended.js";
-import { onScreen, plain } from "./screen.js";
+import { type Job, type Programs, runProgram } from "./run_program.js";
+import { EXIT, type ProgramResult } from "./program_result.js";
+import { withCarriageReturns, plain } from "./text.js";
 
-/** The command line's words for whoever acts on the steps. */
+/** The options that select the agent. */
 export function agentWords(): string[] {
   const settings = vscode.workspace.getConfiguration("onloop");
   const line = settings.get<string>("agentCommand", "");
@@ -14,27 +14,27 @@ export function agentWords(): string[] {
   return agent === "" ? [] : ["--agent", agent];
 }
 
-/** Whether runs are left to a program in a terminal of its own. */
-export function runsInTerminal(): boolean {
+/** Whether runs use the installed program in a terminal. */
+export function usesTerminal(): boolean {
   return vscode.workspace.getConfiguration("onloop").get<string>("runIn") === "terminal";
 }
 
-/** Starts the command line in a terminal. How it ends is that terminal's affair. */
+/** Starts the installed program in a terminal. */
 export function runInTerminal(folder: string, title: string, argv: string[]): void {
   const program = vscode.workspace.getConfiguration("onloop").get<string>("executable", "onloop");
   const terminal = vscode.window.createTerminal({
     name: `onloop: ${title}`,
     iconPath: new vscode.ThemeIcon("checklist"),
     cwd: vscode.Uri.file(folder),
-    // Not through a shell: nothing in a file's name is a command.
+    // Without a shell, so that no file name is read as a command.
     shellPath: program,
     shellArgs: argv,
   });
   terminal.show(true);
 }
 
-/** Performs a command line in a terminal of ours, with progress that can be cancelled. */
-export async function run(core: Programs, title: string, job: Job): Promise<Ended> {
+/** Runs a command line in a terminal, with progress that can be cancelled. */
+export async function run(core: Programs, title: string, job: Job): Promise<ProgramResult> {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   const screen = new Screen(abort);
@@ -59,7 +59,7 @@ export async function run(core: Programs, title: string, job: Job): Promise<Ende
         job.listener?.doing?.(label);
       },
     };
-    return conduct(core, { ...job, listener, signal: controller.signal });
+    return runProgram(core, { ...job, listener, signal: controller.signal });
   });
   try {
     const ended = await running;
@@ -75,14 +75,14 @@ export async function run(core: Programs, title: string, job: Job): Promise<Ende
 }
 
 /**
- * A terminal in which a command line is performed once it is shown; how it ends is how the terminal
- * ends. `afterwards` may have more to say.
+ * A terminal that runs a command line when it is shown, and ends with its exit code. `afterwards` returns
+ * further output.
  */
-export function perform(core: Programs, job: Job, afterwards: (ended: Ended) => Promise<string>): vscode.Pseudoterminal {
+export function perform(core: Programs, job: Job, afterwards: (ended: ProgramResult) => Promise<string>): vscode.Pseudoterminal {
   const controller = new AbortController();
   const screen = new Screen(() => controller.abort());
   const write = (text: string): void => screen.write(text);
-  const act = async (): Promise<void> => {
+  const execute = async (): Promise<void> => {
     const listener = {
       result: write,
       note: (text: string) => {
@@ -91,7 +91,7 @@ export function perform(core: Programs, job: Job, afterwards: (ended: Ended) => 
       },
     };
     try {
-      const ended = await conduct(core, { ...job, listener, signal: controller.signal });
+      const ended = await runProgram(core, { ...job, listener, signal: controller.signal });
       write(await afterwards(ended));
       screen.leave(ended.exit);
     } catch (error) {
@@ -99,11 +99,11 @@ export function perform(core: Programs, job: Job, afterwards: (ended: Ended) => 
       screen.leave(EXIT.bug);
     }
   };
-  screen.onOpen(() => void act());
+  screen.onOpen(() => void execute());
   return screen;
 }
 
-/** The terminal of one program. Ctrl-C interrupts it; after its end any key closes it. */
+/** The terminal of one program. Ctrl-C interrupts the program; after its end any key closes the terminal. */
 class Screen implements vscode.Pseudoterminal {
   readonly #writes = new vscode.EventEmitter<string>();
   readonly #closes = new vscode.EventEmitter<number>();
@@ -111,7 +111,7 @@ class Screen implements vscode.Pseudoterminal {
   readonly onDidClose = this.#closes.event;
   readonly #interrupt: () => void;
   #opened: () => void = () => undefined;
-  /** What was written before somebody could see it. */
+  /** Output from before the terminal was opened. */
   #early: string[] | undefined = [];
   #exit: number | undefined;
   #isClosed = false;
@@ -127,8 +127,8 @@ class Screen implements vscode.Pseudoterminal {
     this.#opened();
   }
 
-  onOpen(act: () => void): void {
-    this.#opened = act;
+  onOpen(callback: () => void): void {
+    this.#opened = callback;
   }
 
   close(): void {
@@ -144,14 +144,13 @@ class Screen implements vscode.Pseudoterminal {
   }
 
   write(text: string): void {
-    // The program goes on to its end, and nobody sees it.
     if (this.#isClosed) return;
-    const shown = onScreen(text);
+    const shown = withCarriageReturns(text);
     if (this.#early === undefined) this.#writes.fire(shown);
     else this.#early.push(shown);
   }
 
-  /** Ends the terminal as the program has ended. */
+  /** Closes the terminal with an exit code. */
   leave(exit: number): void {
     this.#exit = exit;
     this.#closes.fire(exit);

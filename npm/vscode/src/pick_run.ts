@@ -1,34 +1,34 @@
-/** Which run a command is about. */
+/** Finds the run that a command is about. */
 
 import * as vscode from "vscode";
 import { type Run, age, describe, icon, label } from "./runs.js";
 import type { Row } from "./runs_view.js";
 import type { Watcher } from "./watcher.js";
 
-/** How a command is told what it is about: by a lens, by a row of the tree, or not at all. */
+/** The argument of a command: a run id from a lens, a row of the tree, a file, or nothing. */
 export type About = string | Row | vscode.Uri | undefined;
 
-/** A run, and the open folder that it belongs to. */
-export interface Chosen {
+/** A run and its open folder. */
+export interface PickedRun {
   run: Run;
   folder: string;
 }
 
-/** The run that is meant; where nobody said which, a person chooses among those that fit. */
-export async function choose(
+/** The run of `about`. Without one, a person picks among the runs that fit. */
+export async function pickRun(
   watcher: Watcher,
   about: About,
   fits: (run: Run) => boolean,
   title: string,
-): Promise<Chosen | undefined> {
+): Promise<PickedRun | undefined> {
   const id = typeof about === "string" ? about : about !== undefined && "run" in about ? about.run.entry.run_id : undefined;
-  // Lenses and rows may be older than what they are about.
+  // A lens or a row may be out of date.
   await watcher.refresh();
   const { store } = watcher;
   if (id !== undefined) return store.find(id);
   const choices = store.runs().filter(fits).map(choice);
   if (choices.length === 0) {
-    void vscode.window.showInformationMessage("There is no such run here.");
+    void vscode.window.showInformationMessage("This workspace has no such run.");
     return undefined;
   }
   const options = { title, matchOnDescription: true, matchOnDetail: true };
@@ -36,7 +36,7 @@ export async function choose(
   return chosen && store.find(chosen.run.entry.run_id);
 }
 
-/** A run in a list of runs. */
+/** A run as an item of a quick pick. */
 export function choice(run: Run): vscode.QuickPickItem & { run: Run } {
   const since = age(run.entry.last_update, Date.now());
   return {

@@ -1,19 +1,19 @@
-/** The program that the extension contains, for terminals of the editor and the agents that use them. */
+/** Offers the onloop of the extension in terminals of the editor. */
 
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import * as vscode from "vscode";
 import { logError } from "./output.js";
-import { starter } from "./starter.js";
+import { launcher } from "./launcher.js";
 
 /**
- * Puts `onloop` behind everything else on the search path of terminals: one that is installed is found
- * first. The file that starts it stays where it is when the extension is replaced.
+ * Appends `onloop` to the `PATH` of terminals, so that an installed one has precedence. The path of the
+ * launcher does not change with updates of the extension.
  */
-export async function offerProgram(context: vscode.ExtensionContext): Promise<void> {
+export async function addToTerminalPath(context: vscode.ExtensionContext): Promise<void> {
   try {
     const folder = join(context.globalStorageUri.fsPath, "bin");
-    const { name, text } = starter(process.platform, process.execPath, join(context.extensionPath, "dist", "program.js"));
+    const { name, text } = launcher(process.platform, process.execPath, join(context.extensionPath, "dist", "program.js"));
     const path = join(folder, name);
     await mkdir(folder, { recursive: true });
     const before = await readFile(path, "utf8").catch(() => undefined);
@@ -23,6 +23,6 @@ export async function offerProgram(context: vscode.ExtensionContext): Promise<vo
     variables.description = "adds the program `onloop`, unless one is installed";
     variables.append("PATH", delimiter + folder);
   } catch (error) {
-    logError("terminals do not find the program", error);
+    logError("`onloop` was not added to the PATH of terminals", error);
   }
 }

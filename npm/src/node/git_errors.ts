@@ -1,18 +1,15 @@
-/** What git says is in its way, as failures that say where, and what to do. */
+/** Recognizes errors of git that a person can fix, and says how. */
 
 import { Failure } from "../failure.js";
 
-/** What nobody takes away does not go away: git keeps no note of who made a lock. */
+/** Git does not record who made a lock, so only a person can tell a stale one. */
 const STALE =
   "is there: another git is at work, or one that was killed has left it; when no git runs in " +
   "this repository, remove that file";
 
-/**
- * The failure that `said` is about, when it is one that a person can fix. `said` comes from git
- * in the C locale, at work in `cwd`.
- */
-export function named(said: string, cwd: string): Failure | undefined {
-  const lock = lockIn(said);
+/** The failure for an error that a person can fix. Git printed `said` in the C locale, in `cwd`. */
+export function knownError(said: string, cwd: string): Failure | undefined {
+  const lock = lockError(said);
   if (lock !== undefined) return lock;
   const config = /could not lock config file (.+?): File exists/s.exec(said)?.[1];
   if (config !== undefined) return locked(`\`${config}.lock\` in \`${cwd}\``);
@@ -30,25 +27,25 @@ export function named(said: string, cwd: string): Failure | undefined {
   return ofAnotherUser(/detected dubious ownership[^\n]* at '(.*)'\n/.exec(said)?.[1] ?? cwd);
 }
 
-/** The failure about a lock that git found in its way, where `said` is about one. */
-export function lockIn(said: string): Failure | undefined {
-  // The name may contain a quote; a lock's name ends like this.
+/** The failure for an error about a lock file. */
+export function lockError(said: string): Failure | undefined {
+  // The path may contain quotes, so the match ends at the suffix.
   const lock = /Unable to create '(.+?\.lock)': File exists/s.exec(said)?.[1];
   return lock === undefined ? undefined : locked(`\`${lock}\``);
 }
 
-/** What was to be undone after `failure` could not be undone, because of `why`. */
-export function left(failure: Failure, root: string, why: Failure): Failure {
+/** The failure of an operation whose rollback failed as well. */
+export function rollbackFailed(failure: Failure, root: string, why: Failure): Failure {
   const rest = `\`${root}\` was left as it is: ${why.message}`;
   return new Failure(failure.kind, `${failure.message}; and ${rest}`);
 }
 
-/** What `lock` protects cannot be changed until its owner, who may be dead, removes it. */
+/** The failure about an existing lock file, whose owner may be dead. */
 export function locked(lock: string): Failure {
   return new Failure("busy", `${lock} ${STALE}`);
 }
 
-/** Git does not open what somebody else could have prepared. */
+/** Git refuses repositories of other users, because their configuration could run programs. */
 function ofAnotherUser(top: string): Failure {
   return new Failure(
     "denied",

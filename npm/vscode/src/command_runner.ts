@@ -1,16 +1,16 @@
-/** Runs that are performed here, and the words that tell how they ended. */
+/** Runs command lines and reports their results. */
 
 import type { Core } from "onloop";
 import * as vscode from "vscode";
-import { conduct } from "./conduct.js";
-import { EXIT, type Ended } from "./ended.js";
-import { logEnd } from "./output.js";
-import { run, runInTerminal, runsInTerminal } from "./runner.js";
+import { runProgram } from "./run_program.js";
+import { EXIT, type ProgramResult } from "./program_result.js";
+import { logResult } from "./output.js";
+import { run, runInTerminal, usesTerminal } from "./terminal.js";
 import { type Run, describe, isFinishable, label, waitingGate } from "./runs.js";
-import { lastWords, plain } from "./screen.js";
+import { lastLines, plain } from "./text.js";
 import type { Watcher } from "./watcher.js";
 
-export class Performer {
+export class CommandRunner {
   readonly core: Core;
   readonly watcher: Watcher;
 
@@ -19,47 +19,46 @@ export class Performer {
     this.watcher = watcher;
   }
 
-  /** Performs a command line that drives a run and tells how it ended; nobody waits for an answer to that. */
+  /** Runs a command line that drives a run, and shows the result. */
   async drive(folder: string, title: string, argv: string[]): Promise<number | undefined> {
-    if (runsInTerminal()) {
+    if (usesTerminal()) {
       runInTerminal(folder, title, argv);
       return undefined;
     }
     const ended = await run(this.core, title, { folder, argv, listener: { note: () => this.watcher.soon() } });
-    logEnd(folder, argv, ended);
+    logResult(folder, argv, ended);
     await this.watcher.refresh();
-    void this.#tell(title, ended);
+    void this.#showResult(title, ended);
     return ended.exit;
   }
 
-  /** Performs a short command line; `failed` is said where it did not do what was asked. */
-  async ask(folder: string, argv: string[], failed: string): Promise<Ended> {
-    const ended = await conduct(this.core, { folder, argv });
-    logEnd(folder, argv, ended);
-    void tellFailure(failed, ended);
+  /** Runs a short command line. After a failure it shows `failed`. */
+  async execute(folder: string, argv: string[], failed: string): Promise<ProgramResult> {
+    const ended = await runProgram(this.core, { folder, argv });
+    logResult(folder, argv, ended);
+    void showFailure(failed, ended);
     return ended;
   }
 
-  /** Performs a command line that only looks. */
-  look(folder: string, argv: string[]): Promise<Ended> {
-    return conduct(this.core, { folder, argv });
+  /** Runs a command line that only reads. */
+  query(folder: string, argv: string[]): Promise<ProgramResult> {
+    return runProgram(this.core, { folder, argv });
   }
 
-  async #tell(title: string, ended: Ended): Promise<void> {
+  async #showResult(title: string, ended: ProgramResult): Promise<void> {
     const found = ended.runId === undefined ? undefined : this.watcher.store.find(ended.runId)?.run;
-    // Whoever has stopped it knows.
     if (ended.exit === EXIT.interrupted) {
-      vscode.window.setStatusBarMessage(`$(debug-stop) ${title} was stopped and can be resumed`, 10_000);
+      vscode.window.setStatusBarMessage(`$(debug-stop) ${title} was interrupted and can be resumed`, 10_000);
     } else if (found === undefined) {
-      if (ended.exit === EXIT.done) void vscode.window.showInformationMessage(`${title}: done.`);
-      else await tellFailure(title, ended);
+      if (ended.exit === EXIT.done) void vscode.window.showInformationMessage(`${title} is completed.`);
+      else await showFailure(title, ended);
     } else {
-      await tellRun(found, ended);
+      await showRunResult(found, ended);
     }
   }
 }
 
-/** What a toast offers, and the command that does it for a run. */
+/** The buttons of a notification, with their commands. */
 const OFFERS = {
   "Decide…": "onloop.gate",
   "Show Changes": "onloop.diff",
@@ -71,7 +70,7 @@ const OFFERS = {
 } as const;
 type Offer = keyof typeof OFFERS;
 
-async function tellRun(found: Run, ended: Ended): Promise<void> {
+async function showRunResult(found: Run, ended: ProgramResult): Promise<void> {
   const name = plain(label(found));
   const show = async (tell: typeof vscode.window.showInformationMessage, words: string, offers: Offer[]): Promise<void> => {
     const chosen = (await tell(words, ...offers)) as Offer | undefined;
@@ -83,21 +82,21 @@ async function tellRun(found: Run, ended: Ended): Promise<void> {
     const merge: Offer[] = isFinishable(found) ? ["Merge…"] : [];
     await show(showInformationMessage, `${name} is completed.`, ["Show Changes", ...merge, "Open Report"]);
   } else if (gate !== undefined) {
-    await show(showInformationMessage, `${name} waits for your decision at step ${gate}.`, ["Decide…", "Show Changes", "Open Report"]);
+    await show(showInformationMessage, `${name} is waiting for your decision at step ${gate}.`, ["Decide…", "Show Changes", "Open Report"]);
   } else if (ended.exit === EXIT.paused) {
-    await show(showInformationMessage, `${name} is ${describe(found)}. ${lastWords(ended.notes, "")}`, ["Resume", "Open Report"]);
+    await show(showInformationMessage, `${name}: ${describe(found)}. ${lastLines(ended.notes, "")}`, ["Resume", "Open Report"]);
   } else if (found.entry.status === "blocked") {
     const step = found.entry.current_step;
     await show(showWarningMessage, `${name} is blocked at step ${step}.`, ["Retry…", "Open Report", "Show Output"]);
   } else {
-    await show(showErrorMessage, `${name}: ${lastWords(ended.notes, ended.result) || `exit ${ended.exit}`}`, ["Show Output"]);
+    await show(showErrorMessage, `${name}: ${lastLines(ended.notes, ended.result) || `exit ${ended.exit}`}`, ["Show Output"]);
   }
 }
 
-/** Says how a command ended, where it did not do what was asked and nobody stopped it. */
-export async function tellFailure(what: string, { exit, notes, result }: Ended): Promise<void> {
+/** Shows a failure. An interrupted program is not a failure. */
+export async function showFailure(what: string, { exit, notes, result }: ProgramResult): Promise<void> {
   if (exit === EXIT.done || exit === EXIT.interrupted) return;
-  const words = lastWords(notes, result);
+  const words = lastLines(notes, result);
   const chosen = await vscode.window.showErrorMessage(`${what}: ${words === "" ? `exit ${exit}` : words}`, "Show Output");
   if (chosen !== undefined) await vscode.commands.executeCommand("onloop.showOutput");
 }

@@ -1,10 +1,9 @@
 /**
- * What is left of a process group whose driver was killed.
+ * Ends the remaining processes of a group whose driver was killed.
  *
- * The number of a group belongs to it as long as it has a member, even when its leader is gone. So
- * whoever is in it, and started no earlier than its leader, is what we are looking for; a leader
- * that started at another time has got a number that was free again. Who left the group is found by
- * the mark in the environment that it was started with.
+ * The system reuses the number of a group only after its last member has ended. So we end the members
+ * that started no earlier than the leader. A leader with another start time is a new process with a
+ * reused number. Processes that left the group are found by a mark in their environment.
  */
 
 import { readFileSync } from "node:fs";
@@ -12,16 +11,15 @@ import { hostname } from "node:os";
 import { Failure } from "../failure.js";
 import type { Asked } from "../host.js";
 import type { ProcessGroup } from "../vocabulary.js";
-import { type Entry, all, boot, lookUp } from "./process_table.js";
+import { type Entry, all, boot, processEntry } from "./process_table.js";
 
-/** Time between asking a process group to end and killing it. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 2000;
-/** How often the group is looked at. */
-const LOOK_EVERY_MS = 20;
-/** Largest pid; beyond it numbers name nothing. */
+const POLL_MS = 20;
+/** Largest possible pid. */
 const PID_MAX = 2 ** 31 - 1;
 
-/** Asks what is left of a group to end, kills it after the grace, and says how many there were. */
+/** Ends the remaining processes of a group, and returns their number. */
 export async function endGroup({ group, host, mark }: Asked<"end_group">): Promise<number> {
   refuseOthers(group, host);
   if (group.boot !== "" && group.boot !== boot()) return 0;
@@ -31,15 +29,15 @@ export async function endGroup({ group, host, mark }: Asked<"end_group">): Promi
   throw new Failure("denied", `${what}; these are left: ${left.join(", ")}`);
 }
 
-/** A process by its pid, and when it was started. */
+/** Start times of processes by pid. */
 export type Started = Map<number, string>;
 
-/** Adds the processes below one, also those that lead a session of their own while their parent lives. */
-export function addBelow(top: number, to: Started): void {
+/** Adds the descendants of a process, including leaders of other sessions whose parents still run. */
+export function addDescendants(top: number, to: Started): void {
   if (process.platform !== "linux") return;
   const table = all();
   const found = new Set([top]);
-  // Who is started later often has a larger pid, and then one look is enough.
+  // A child usually has a larger pid than its parent, so that one pass finds all.
   for (let before = 0; before !== found.size; ) {
     before = found.size;
     for (const [pid, { parent }] of table) if (found.has(parent)) found.add(pid);
@@ -47,19 +45,16 @@ export function addBelow(top: number, to: Started): void {
   for (const [pid, { started }] of table) if (pid !== top && found.has(pid)) to.set(pid, started);
 }
 
-/** Asks those processes to end that are still the same, and kills them after the grace. */
+/** Ends these processes, unless their pids were reused. */
 export async function endStarted(processes: Started): Promise<void> {
   const isLeft = ([pid, started]: [number, string]): boolean => {
-    const entry = lookUp(pid);
+    const entry = processEntry(pid);
     return entry !== undefined && !entry.zombie && entry.started === started;
   };
   await endAll(() => [...processes].filter(isLeft).map(([pid]) => pid));
 }
 
-/**
- * Asks what a program that has ended has left in its group to end, and kills it after the grace. The number
- * of the group is nobody else's as long as somebody is in it.
- */
+/** Ends the rest of the group of a program that has ended. */
 export async function endGroupOf(leader: number): Promise<void> {
   if (process.platform === "win32" || !isThere(-leader)) return;
   if (process.platform !== "linux") {
@@ -68,13 +63,13 @@ export async function endGroupOf(leader: number): Promise<void> {
   }
   await endAll(() => {
     const table = all();
-    // The process that has the number itself now is another one, and so is its group.
+    // A process with the number of the ended leader leads a new group.
     if (table.some(([pid]) => pid === leader)) return [];
     return table.flatMap(([pid, { group, zombie }]) => (group === leader && !zombie ? [pid] : []));
   });
 }
 
-/** Whether there is a process, or with a negative number a group, as far as we may signal it. */
+/** Whether a process, or a group for a negative number, exists and may be signalled. */
 function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -84,7 +79,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** Asks the processes that `find` finds to end, and kills them after the grace. */
+/** Asks the processes that `find` returns to end, and kills them after the grace period. */
 async function endAll(find: () => number[]): Promise<{ ended: number; left: number[] }> {
   const begun = performance.now();
   const asked = new Set<number>();
@@ -99,13 +94,13 @@ async function endAll(find: () => number[]): Promise<{ ended: number; left: numb
       signal(pid, "SIGTERM");
       signal(pid, "SIGCONT");
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
 function refuseOthers({ pid, started }: ProcessGroup, host: string): void {
   if (process.platform !== "linux") {
-    const what = `this system does not tell who is in process group ${pid}`;
+    const what = `this system does not tell the members of process group ${pid}`;
     throw new Failure("unsupported", what);
   }
   if (host !== hostname()) {
@@ -113,21 +108,21 @@ function refuseOthers({ pid, started }: ProcessGroup, host: string): void {
     throw new Failure("unsupported", what);
   }
   if (!/^[0-9]+$/.test(started)) {
-    const what = `nobody knows when process group ${pid} was started, so it is left`;
+    const what = `the start time of process group ${pid} is unknown, so it was not ended`;
     throw new Failure("unsupported", what);
   }
-  if (pid <= 1 || pid > PID_MAX || pid === lookUp(process.pid)?.group) {
+  if (pid <= 1 || pid > PID_MAX || pid === processEntry(process.pid)?.group) {
     throw new Failure("invalid", `process group ${pid} is never ended from here`);
   }
 }
 
 function members(group: ProcessGroup, mark: string | null): number[] {
-  const leader = lookUp(group.pid);
+  const leader = processEntry(group.pid);
   const isTaken = leader !== undefined && leader.started !== group.started;
   const own = new Set([process.pid, ...above(process.ppid)]);
   const belongs = ([pid, entry]: [number, Entry]): boolean => {
     if (entry.zombie || BigInt(entry.started) < BigInt(group.started) || own.has(pid)) return false;
-    // An interactive program leads no group of its own; it is ended alone.
+    // An interactive program is in our group, so it is ended alone.
     if (!isTaken && (pid === group.pid || entry.group === group.pid)) return true;
     return mark !== null && hasMark(pid, mark);
   };
@@ -136,11 +131,11 @@ function members(group: ProcessGroup, mark: string | null): number[] {
 
 /** A process and those above it. */
 function above(pid: number): number[] {
-  const entry = lookUp(pid);
+  const entry = processEntry(pid);
   return entry === undefined || pid === 0 ? [] : [pid, ...above(entry.parent)];
 }
 
-/** Whether a process was started with this in its environment, as far as we may see that. */
+/** Whether the environment of a process visibly contains `mark`. */
 function hasMark(pid: number, mark: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(mark);
@@ -149,11 +144,10 @@ function hasMark(pid: number, mark: string): boolean {
   }
 }
 
-/** Who has ended is what we want; who belongs to another user is noticed in the end. */
 function signal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // See above.
+    // It has ended, or belongs to another user and is reported as left.
   }
 }

@@ -1,20 +1,18 @@
 /**
- * Programs that the host starts by itself to answer a request: git.
+ * Runs git for a request, several commands at once if need be.
  *
- * They run through the same code as those that a program asks for, any number at once. Two things
- * differ. An interrupt ends all that work on the same request and is over only when the request is.
- * And where there is no time they are asked to end before they are killed: git that is killed leaves
- * its locks.
+ * An interrupt ends all commands of the request. A process that exits at once first asks git to end,
+ * because a killed git leaves its locks.
  */
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { Interrupts } from "./interrupts.js";
-import { all, lookUp } from "./process_table.js";
+import { all, processEntry } from "./process_table.js";
 import { Running } from "./processes.js";
 
-/** What a program gets and how much it may take. */
-export interface OwnSpec {
+/** Input and bounds of a command. */
+export interface CommandSpec {
   cwd: string;
   env: NodeJS.ProcessEnv;
   input: Buffer;
@@ -24,58 +22,57 @@ export interface OwnSpec {
   limitBytes: number;
 }
 
-/** How a program came to its end. */
-export type OwnEnd =
+/** How a command ended. */
+export type CommandEnd =
   | { how: "ended"; exit: number; stdout: Buffer; stderr: Buffer; waitsFor?: undefined }
   | { how: "too_large"; waitsFor?: undefined }
-  /** With the program that it was waiting for, if that is known. */
+  /** `waitsFor`: the program that git was waiting for, if that is known. */
   | { how: "timed_out" | "interrupted"; waitsFor: string | undefined };
 
-/** How long a process that exits at once waits for programs to remove their locks. */
+/** How long a process that exits waits for git to remove its locks. */
 const LOCKS_GRACE_MS = 500;
-/** How often their end is looked for meanwhile. */
-const LOOK_EVERY_MS = 5;
-/** These programs have no deadline, log, label or terminal from `Running`. */
-const ALONE = { timeout_ms: null, stream_to: null, label: null, interactive: false, wake_on_lines: false };
+const POLL_MS = 5;
+/** `Running` has no deadline, log, label or terminal for these programs. */
+const PLAIN = { timeout_ms: null, stream_to: null, label: null, interactive: false, wake_on_lines: false };
 /** Longest command line that is shown. */
 const SHOWN_CHARS = 200;
 
-export class OwnPrograms {
+export class GitProcesses {
   readonly #interrupts: Interrupts | undefined;
   readonly #running: Map<Running, number | undefined>;
 
-  /** Programs that `interrupts` disturbs; without it nothing does. */
+  /** An interrupt ends the programs; without `interrupts` none does. */
   constructor(interrupts?: Interrupts, running = new Map<Running, number | undefined>()) {
     this.#interrupts = interrupts;
     this.#running = running;
   }
 
-  /** The same programs, which no interrupt disturbs: for what puts something right. */
-  undisturbed(): OwnPrograms {
-    return new OwnPrograms(undefined, this.#running);
+  /** The same programs, but interrupts do not end them: for rollbacks. */
+  uninterruptible(): GitProcesses {
+    return new GitProcesses(undefined, this.#running);
   }
 
-  /** An interrupt came too late for what it was meant for: it is for the next thing that waits. */
-  raiseAgain(): void {
+  /** Passes an interrupt that came too late on to the next request that waits. */
+  reraiseInterrupt(): void {
     this.#interrupts?.raise();
   }
 
-  /** Runs a program to its end; rejects with the system's error when it does not start. */
-  async run(program: string, words: string[], own: OwnSpec): Promise<OwnEnd> {
+  /** Runs git to its end; rejects with the system's error when it does not start. */
+  async run(words: string[], command: CommandSpec): Promise<CommandEnd> {
     if (this.#interrupts?.isPending === true) {
       this.#takeInterrupt();
       return { how: "interrupted", waitsFor: undefined };
     }
-    const { cwd, env, input, timeoutMs, limitBytes } = own;
+    const { cwd, env, input, timeoutMs, limitBytes } = command;
     const fed = input.length > 0;
-    const child = spawn(program, words, {
+    const child = spawn("git", words, {
       cwd,
       env,
       detached: true,
       stdio: [fed ? "pipe" : "ignore", "pipe", "pipe"],
     });
-    // Both ends of a stream are kept, and together they are all that may come.
-    const spec = { ...ALONE, stdin: fed ? input : null, capture_bytes: Math.ceil(limitBytes / 2) };
+    // Head and tail together hold the whole output up to its limit.
+    const spec = { ...PLAIN, stdin: fed ? input : null, capture_bytes: Math.ceil(limitBytes / 2) };
     const running = new Running(child, spec, undefined, new Interrupts(), () => undefined, () => undefined);
     let waitsFor: string | undefined;
     let wasInterrupted = false;
@@ -103,23 +100,23 @@ export class OwnPrograms {
     }
   }
 
-  /** With the last of those that work on the same request it has done what it is for. */
+  /** Clears the interrupt with the last command of the request. */
   #takeInterrupt(): void {
     if (this.#running.size === 0) this.#interrupts?.take();
   }
 
-  /** Ends what runs as quickly as leaves no locks behind: the process is about to exit. */
+  /** Ends running commands before this process exits, and lets them remove their locks. */
   endNow(): void {
     for (const running of this.#running.keys()) {
       running.signal("SIGTERM");
       running.signal("SIGCONT");
     }
     const pids = [...this.#running.values()].filter((pid) => pid !== undefined);
-    const isLeft = (pid: number): boolean => lookUp(pid)?.zombie === false;
+    const isLeft = (pid: number): boolean => processEntry(pid)?.zombie === false;
     const end = performance.now() + LOCKS_GRACE_MS;
     while (pids.some(isLeft) && performance.now() < end) {
-      // Nothing else may happen here any more.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_EVERY_MS);
+      // A synchronous sleep: the process exits afterwards.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
     }
     for (const running of this.#running.keys()) running.signal("SIGKILL");
   }
@@ -130,8 +127,8 @@ function joined({ head, tail }: { head: Uint8Array; tail: Uint8Array }): Buffer 
 }
 
 /**
- * The program below `pid` that it is waiting for, as it was started: git waits for its own parts, so
- * that the first below them counts which is none. Nothing: nobody tells, or nothing runs below it.
+ * The command line that the git process `pid` waits for: its first descendant that is not git. Only
+ * Linux tells.
  */
 function waitedForBy(pid: number): string | undefined {
   if (process.platform !== "linux") return undefined;
@@ -165,7 +162,7 @@ function wordsOf(pid: number): string[] {
   }
 }
 
-/** An address without the name and the password in it. */
+/** A word without the user name and password of a URL. */
 function withoutUser(word: string): string {
   return word.replace(/^([a-z0-9+.-]+:\/\/)[^/]*@/i, "$1");
 }
