@@ -1,5 +1,4 @@
-//! An engine that forgets everything when its process ends: what tests of the other parts run on, and
-//! what every other engine must be indistinguishable from.
+//! A storage in memory. Tests of the other parts use it, and every other storage must behave like it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,12 +16,12 @@ pub struct Memory {
 struct Kept {
     record: RunRecord,
     submission: Submission,
-    /// Without their line breaks; the first has the number 1.
+    /// The lines without line breaks; the first has the number 1.
     lines: Vec<String>,
 }
 
 impl Memory {
-    /// Without any run.
+    /// Returns a storage without runs.
     pub fn new() -> Memory {
         Memory::default()
     }
@@ -53,7 +52,7 @@ impl Storage for Memory {
                 let (record, submission) = (record.clone(), run.as_ref().clone());
                 runs.insert(run_id.to_owned(), Kept { record, submission, lines: Vec::new() });
             }
-            // Nothing else is done with a run that is not there.
+            // A run that does not exist is not changed.
             (None, _) => {}
         }
         Ok(record)

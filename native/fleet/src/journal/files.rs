@@ -11,8 +11,8 @@ use super::{PATIENCE, Writer, failure, of_mirror, run_of};
 use crate::client::Client;
 use crate::engine::{Append, EngineError, Head};
 
-/// How long a driver waits for a server that cannot be reached. Its lease ends before that, and whoever
-/// watches over it ends it then.
+/// Longest time that a driver retries an unreachable server. Its lease ends earlier, and then the
+/// watchdog ends the driver.
 const DRIVER_PATIENCE: Duration = Duration::from_secs(600);
 
 pub(super) struct JournalledFiles {
@@ -21,7 +21,7 @@ pub(super) struct JournalledFiles {
     client: Client,
     writer: Writer,
     leases: Leases,
-    /// The ledger that was added to last: its size and its last line.
+    /// The ledger that was appended to last: its run, its size and its last line.
     known: Option<(String, u64, Head)>,
 }
 
@@ -36,14 +36,14 @@ impl JournalledFiles {
         JournalledFiles { inner, runs, client, writer, leases, known: None }
     }
 
-    /// The run whose journal stands behind the file `path`.
+    /// Returns the run whose ledger is the file `path`.
     fn journal_of(&mut self, path: &str) -> Option<String> {
         let id = run_of(&self.runs, path, "ledger.jsonl")?;
         let marker = format!("{}/{id}/fleet.json", self.runs);
         self.inner.stat(&marker).is_ok().then(|| id.to_owned())
     }
 
-    /// Adds `lines` to the journal of a run behind `after`; the line that it ends with then.
+    /// Appends `lines` to the journal of a run after the line `after`; returns the last line.
     fn journal(&mut self, id: &str, after: Option<Head>, lines: &[u8]) -> Result<Head, Failure> {
         let text = String::from_utf8(lines.to_vec())
             .map_err(|_| Failure::new(FailureKind::Invalid, "a line of the ledger is not UTF-8"))?;
@@ -70,7 +70,7 @@ impl JournalledFiles {
         }
     }
 
-    /// The last line of the copy at `path`, which has to have this size.
+    /// Returns the last line of the copy at `path`, which must have this size.
     fn head_at(&mut self, id: &str, path: &str, size: u64) -> Result<Option<Head>, Failure> {
         if let Some((known, known_size, head)) = &self.known
             && known == path
@@ -138,7 +138,7 @@ impl Files for JournalledFiles {
         let after = self.head_at(&id, path, expect_len_bytes)?;
         let head = self.journal(&id, after, bytes)?;
         debug_assert_eq!(last_line(bytes).as_ref(), Some(&head), "the journal ends with our line");
-        // The journal has it: a copy that loses it in a power cut gets it again.
+        // The journal has the line, so a copy that loses it in a power cut gets it again.
         self.inner.append(path, bytes, expect_len_bytes, Durability::Relaxed, private)?;
         self.known = Some((path.to_owned(), expect_len_bytes + bytes.len() as u64, head));
         Ok(())
