@@ -18,6 +18,7 @@ mod discovery;
 mod libgit;
 mod program;
 mod rollback;
+mod settings;
 mod shared;
 mod trouble;
 

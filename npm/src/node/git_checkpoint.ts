@@ -11,6 +11,7 @@ import { failure, is } from "./errors.js";
 import { commit, layoutOf } from "./git_checkout.js";
 import { BYTES, below, byBytes, entries, fields, look, readable, terminated } from "./git_paths.js";
 import { type GitAsked, type GitProgram, line, succeeded } from "./git_program.js";
+import { PROGRAM_SETTINGS } from "./git_settings.js";
 
 /** Where the names of checkpoints begin. */
 export const CHECKPOINTS = "refs/onloop/";
@@ -250,23 +251,11 @@ async function pushHook(hooks: string): Promise<string> {
   }
 }
 
-/**
- * Whether git would run what this setting says when it does what we ask. What we turn off does not
- * count: hooks, the file system monitor, everything that shows differences.
- */
+/** Whether the value of this setting is a program that git starts for one of our commands. */
 function namesProgram(key: string): boolean {
   const section = key.split(".")[0] ?? "";
   const name = key.split(".").at(-1) ?? "";
-  const names: Record<string, string[]> = {
-    filter: ["clean", "smudge", "process"],
-    merge: ["driver"],
-    gpg: ["program", "defaultkeycommand"],
-    core: ["sshcommand", "gitproxy", "askpass"],
-    credential: ["helper"],
-    remote: ["uploadpack", "receivepack", "vcs"],
-    protocol: ["allow"],
-  };
-  return Object.hasOwn(names, section) && (names[section] ?? []).includes(name);
+  return Object.hasOwn(PROGRAM_SETTINGS, section) && (PROGRAM_SETTINGS[section] ?? []).includes(name);
 }
 
 /**

@@ -5,72 +5,21 @@ import { dirname, join } from "node:path";
 import { Failure } from "../failure.js";
 import type { GitRequest } from "../vocabulary.js";
 import { code, failure, is } from "./errors.js";
+import {
+  ACT_TIMEOUT_MS,
+  ANSWER_BYTES,
+  CHECKPOINT_TIMEOUT_MS,
+  ENVIRONMENT,
+  HARDENED_CONFIG,
+  INHERITED_PREFIXES,
+  INHERITED_VARIABLES,
+  ISOLATED_CONFIG,
+  NO_HOOKS,
+  QUESTION_TIMEOUT_MS,
+} from "./git_settings.js";
 import { named } from "./git_trouble.js";
 import type { OwnPrograms } from "./own_programs.js";
 import { span } from "./status_line.js";
-
-/**
- * What git would start or touch by itself, turned off. Filters and credential helpers stay:
- * without filters a checkout holds the wrong bytes, and a partial clone may have to fetch.
- */
-const CONFIG = [
-  "core.fsmonitor=false",
-  "submodule.recurse=false",
-  "gc.auto=0",
-  "maintenance.auto=false",
-  "advice.detachedHead=false",
-];
-
-/** Not a folder, so that there are no hooks. */
-const NO_HOOKS = "core.hooksPath=/dev/null";
-
-/**
- * Variables about git that say who the user is, how to reach a server, where repositories are looked
- * for and what configuration the user adds. Every other one that starts with `GIT_` is removed: it
- * could point git at another repository or another index. What we configure ourselves counts more
- * than all of it.
- */
-const KEPT = new Set([
-  "GIT_ALLOW_PROTOCOL",
-  "GIT_ASKPASS",
-  "GIT_ATTR_NOSYSTEM",
-  "GIT_CEILING_DIRECTORIES",
-  "GIT_CONFIG_COUNT",
-  "GIT_DISCOVERY_ACROSS_FILESYSTEM",
-  "GIT_HTTP_LOW_SPEED_LIMIT",
-  "GIT_HTTP_LOW_SPEED_TIME",
-  "GIT_HTTP_PROXY_AUTHMETHOD",
-  "GIT_HTTP_USER_AGENT",
-  "GIT_LFS_SKIP_SMUDGE",
-  "GIT_PROTOCOL_FROM_USER",
-  "GIT_PROXY_COMMAND",
-  "GIT_PROXY_SSL_CAINFO",
-  "GIT_PROXY_SSL_CERT",
-  "GIT_PROXY_SSL_CERT_PASSWORD_PROTECTED",
-  "GIT_PROXY_SSL_KEY",
-  "GIT_SSH_VARIANT",
-  "GIT_SSL_CERT",
-  "GIT_SSL_CERT_PASSWORD_PROTECTED",
-  "GIT_SSL_CIPHER_LIST",
-  "GIT_SSL_KEY",
-  "GIT_SSL_NO_VERIFY",
-  "GIT_SSL_VERSION",
-  "GIT_CONFIG_GLOBAL",
-  "GIT_CONFIG_SYSTEM",
-  "GIT_CONFIG_NOSYSTEM",
-  "GIT_EXEC_PATH",
-  "GIT_SSH",
-  "GIT_SSH_COMMAND",
-  "GIT_AUTHOR_NAME",
-  "GIT_AUTHOR_EMAIL",
-  "GIT_COMMITTER_NAME",
-  "GIT_COMMITTER_EMAIL",
-  "GIT_SSL_CAINFO",
-  "GIT_SSL_CAPATH",
-]);
-
-/** Numbered variables, of which each is one setting: see `GIT_CONFIG_COUNT`. */
-const KEPT_NUMBERED = /^GIT_CONFIG_(KEY|VALUE)_/;
 
 /** The request of this kind. */
 export type GitAsked<Kind extends GitRequest["git"]> = Extract<GitRequest, { git: Kind }>;
@@ -85,30 +34,6 @@ export interface Answer {
   /** What was asked, for people. */
   asked: string;
 }
-
-/**
- * What is asked with an index of its own comes out the same whatever the repository configures:
- * what git remembers of a file counts only while size and every time are the same.
- */
-const ASIDE_CONFIG = [
-  "core.splitIndex=false",
-  "core.untrackedCache=false",
-  "core.trustctime=true",
-  "core.checkStat=default",
-  "core.ignoreStat=false",
-  "core.safecrlf=false",
-  "core.logAllRefUpdates=false",
-  "index.sparse=false",
-  "index.skipHash=true",
-  "i18n.commitEncoding=UTF-8",
-];
-
-/** Longest times of one question, of one act, and of one question beside the checkout; as in the limits. */
-const QUESTION_TIMEOUT_MS = 5 * 60 * 1000;
-const ACT_TIMEOUT_MS = 30 * 60 * 1000;
-const ASIDE_TIMEOUT_MS = 5 * 60 * 1000;
-/** Largest answer that is read; as in the limits. */
-const ANSWER_BYTES = 256 * 1024 * 1024;
 
 /** The oldest git that understands all that it is asked, and how it ends when it does not. */
 const OLDEST_MINOR_OF_2 = 36;
@@ -134,7 +59,7 @@ interface Asked {
   limitBytes?: number | undefined;
 }
 
-const CALM = [...CONFIG, NO_HOOKS];
+const WITHOUT_HOOKS = [...HARDENED_CONFIG, NO_HOOKS];
 
 /** The git program, which may hang: in a hook, a filter, a remote, a program that knows passwords. */
 export class GitProgram {
@@ -160,22 +85,22 @@ export class GitProgram {
 
   /** Asks git in `cwd` with `input` on its standard input. */
   ask(cwd: string, args: string[], input?: string): Promise<Answer> {
-    return this.#perform(cwd, args, { config: CALM, input, timeoutMs: QUESTION_TIMEOUT_MS });
+    return this.#perform(cwd, args, { config: WITHOUT_HOOKS, input, timeoutMs: QUESTION_TIMEOUT_MS });
   }
 
   /** Lets git do something in `cwd` that takes its time. */
   act(cwd: string, args: string[], input?: string | Buffer): Promise<Answer> {
-    return this.#perform(cwd, args, { config: CALM, input, timeoutMs: ACT_TIMEOUT_MS });
+    return this.#perform(cwd, args, { config: WITHOUT_HOOKS, input, timeoutMs: ACT_TIMEOUT_MS });
   }
 
   /** Asks git in `cwd` about something that the user's hooks may refuse. */
   askWithHooks(cwd: string, args: string[]): Promise<Answer> {
-    return this.#perform(cwd, args, { config: CONFIG, timeoutMs: QUESTION_TIMEOUT_MS });
+    return this.#perform(cwd, args, { config: HARDENED_CONFIG, timeoutMs: QUESTION_TIMEOUT_MS });
   }
 
   /** Lets git do something in `cwd` that the user's hooks may refuse. */
   actWithHooks(cwd: string, args: string[]): Promise<Answer> {
-    return this.#perform(cwd, args, { config: CONFIG, timeoutMs: ACT_TIMEOUT_MS });
+    return this.#perform(cwd, args, { config: HARDENED_CONFIG, timeoutMs: ACT_TIMEOUT_MS });
   }
 
   /**
@@ -196,8 +121,8 @@ export class GitProgram {
       }
     }
     const { input, limitBytes } = aside;
-    const config = [...CALM, ...ASIDE_CONFIG];
-    return this.#perform(cwd, args, { config, input, env, timeoutMs: ASIDE_TIMEOUT_MS, limitBytes });
+    const config = [...WITHOUT_HOOKS, ...ISOLATED_CONFIG];
+    return this.#perform(cwd, args, { config, input, env, timeoutMs: CHECKPOINT_TIMEOUT_MS, limitBytes });
   }
 
   /** Standard output of a command that had to succeed. */
@@ -314,15 +239,14 @@ export function complaint({ asked, cwd, exit, stderr }: Answer): Failure {
 }
 
 function environment(): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith("GIT_") || KEPT.has(name) || KEPT_NUMBERED.test(name),
+  const inherited = Object.entries(process.env).filter(([name]) => isInherited(name));
+  return { ...Object.fromEntries(inherited), ...ENVIRONMENT };
+}
+
+function isInherited(name: string): boolean {
+  return (
+    !name.startsWith("GIT_") ||
+    INHERITED_VARIABLES.includes(name) ||
+    INHERITED_PREFIXES.some((prefix) => name.startsWith(prefix))
   );
-  return {
-    ...Object.fromEntries(inherited),
-    LC_ALL: "C",
-    GIT_TERMINAL_PROMPT: "0",
-    // Reading must not write: a refreshed index would be a change nobody asked for.
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_LITERAL_PATHSPECS: "1",
-  };
 }

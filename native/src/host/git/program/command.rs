@@ -9,40 +9,9 @@ use onloop_core::effect::{Failure, FailureKind};
 use onloop_core::time::Timestamp;
 use onloop_core::{limits, text};
 
-use super::super::trouble;
+use super::super::{settings, trouble};
 use crate::host::processes::{Bounds, OwnEnd, OwnError, OwnPrograms};
 use crate::host::{Interrupts, RunningGroup};
-
-/// What git would start or touch on its own, turned off.
-///
-/// Filters and credential helpers stay: without filters a checkout holds the wrong bytes, and
-/// a partial clone may have to fetch. `core.hooksPath` is not a folder, so that there are no
-/// hooks; the file system monitor is a program too.
-const CONFIG: [&str; 5] = [
-    "core.fsmonitor=false",
-    "submodule.recurse=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "advice.detachedHead=false",
-];
-
-/// Turns hooks off, see [`CONFIG`].
-const NO_HOOKS: &str = "core.hooksPath=/dev/null";
-
-/// What is asked with an index of its own comes out the same whatever the repository configures:
-/// what git remembers of a file counts only while size and every time are the same.
-const ASIDE_CONFIG: [&str; 10] = [
-    "core.splitIndex=false",
-    "core.untrackedCache=false",
-    "core.trustctime=true",
-    "core.checkStat=default",
-    "core.ignoreStat=false",
-    "core.safecrlf=false",
-    "core.logAllRefUpdates=false",
-    "index.sparse=false",
-    "index.skipHash=true",
-    "i18n.commitEncoding=UTF-8",
-];
 
 /// Git that is asked beside the checkout: with an index of its own, without a network, and not for
 /// ever. A named pipe in the place of a `.gitignore` would hold it for good.
@@ -70,57 +39,11 @@ pub(super) enum Hooks {
     On,
 }
 
-/// Variables about git that say who the user is, how to reach a server, where repositories are looked
-/// for and what configuration the user adds. Every other one that starts with `GIT_` is removed: it
-/// could point git at another repository or another index. What we configure ourselves counts more than
-/// all of it.
-const KEPT: [&str; 36] = [
-    "GIT_ALLOW_PROTOCOL",
-    "GIT_ASKPASS",
-    "GIT_ATTR_NOSYSTEM",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_CONFIG_COUNT",
-    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
-    "GIT_HTTP_LOW_SPEED_LIMIT",
-    "GIT_HTTP_LOW_SPEED_TIME",
-    "GIT_HTTP_PROXY_AUTHMETHOD",
-    "GIT_HTTP_USER_AGENT",
-    "GIT_LFS_SKIP_SMUDGE",
-    "GIT_PROTOCOL_FROM_USER",
-    "GIT_PROXY_COMMAND",
-    "GIT_PROXY_SSL_CAINFO",
-    "GIT_PROXY_SSL_CERT",
-    "GIT_PROXY_SSL_CERT_PASSWORD_PROTECTED",
-    "GIT_PROXY_SSL_KEY",
-    "GIT_SSH_VARIANT",
-    "GIT_SSL_CERT",
-    "GIT_SSL_CERT_PASSWORD_PROTECTED",
-    "GIT_SSL_CIPHER_LIST",
-    "GIT_SSL_KEY",
-    "GIT_SSL_NO_VERIFY",
-    "GIT_SSL_VERSION",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_CONFIG_NOSYSTEM",
-    "GIT_EXEC_PATH",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_AUTHOR_NAME",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_COMMITTER_NAME",
-    "GIT_COMMITTER_EMAIL",
-    "GIT_SSL_CAINFO",
-    "GIT_SSL_CAPATH",
-];
-
-/// Where numbered variables begin, of which each is one setting: see `GIT_CONFIG_COUNT`.
-const KEPT_NUMBERED: [&str; 2] = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
-
-/// Whether git gets to know this variable of ours.
-fn is_kept(name: &str) -> bool {
+/// Whether git inherits this variable.
+fn is_inherited(name: &str) -> bool {
     !name.starts_with("GIT_")
-        || KEPT.contains(&name)
-        || KEPT_NUMBERED.iter().any(|start| name.starts_with(start))
+        || settings::INHERITED_VARIABLES.contains(&name)
+        || settings::INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// The git program under the name it is started by.
@@ -289,7 +212,7 @@ impl GitProgram {
         aside: Aside<'_>,
     ) -> Result<Answer, Failure> {
         let mut command = self.command(cwd, Hooks::Off);
-        for setting in ASIDE_CONFIG {
+        for setting in settings::ISOLATED_CONFIG {
             command.args(["-c", setting]);
         }
         command.args(args).env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
@@ -312,21 +235,15 @@ impl GitProgram {
     fn command(&self, cwd: &Path, hooks: Hooks) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(cwd);
-        for (name, _) in env::vars_os().filter(|(name, _)| !is_kept(&name.to_string_lossy())) {
+        for (name, _) in env::vars_os().filter(|(name, _)| !is_inherited(&name.to_string_lossy())) {
             command.env_remove(name);
         }
-        command
-            .env("LC_ALL", "C")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            // Reading must not write: a refreshed index would be a change nobody asked for.
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_LITERAL_PATHSPECS", "1")
-            .arg("--no-pager");
-        for setting in CONFIG {
+        command.envs(settings::ENVIRONMENT.iter().copied()).arg("--no-pager");
+        for setting in settings::HARDENED_CONFIG {
             command.args(["-c", setting]);
         }
         if hooks == Hooks::Off {
-            command.args(["-c", NO_HOOKS]);
+            command.args(["-c", settings::NO_HOOKS]);
         }
         command
     }

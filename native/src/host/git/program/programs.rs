@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use onloop_core::documents::ledger::sha256;
 use onloop_core::effect::{Failure, FailureKind};
 
+use super::super::settings;
 use super::GitProgram;
 use super::command::Aside;
 
@@ -95,19 +96,9 @@ pub(super) fn push_hook(hooks: &Path) -> String {
 /// How much of a hook is looked at, besides its length.
 const HOOK_BYTES: u64 = 1024 * 1024;
 
-/// Whether git would run what this setting says when it does what we ask. What we turn off does
-/// not count: hooks, the file system monitor, everything that shows differences.
+/// Whether the value of this setting is a program that git starts for one of our commands.
 fn names_program(key: &str) -> bool {
     let section = key.split('.').next().unwrap_or_default();
     let name = key.rsplit('.').next().unwrap_or_default();
-    match section {
-        "filter" => matches!(name, "clean" | "smudge" | "process"),
-        "merge" => name == "driver",
-        "gpg" => matches!(name, "program" | "defaultkeycommand"),
-        "core" => matches!(name, "sshcommand" | "gitproxy" | "askpass"),
-        "credential" => name == "helper",
-        "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs"),
-        "protocol" => name == "allow",
-        _ => false,
-    }
+    settings::PROGRAM_SETTINGS.iter().any(|(known, names)| *known == section && names.contains(&name))
 }
