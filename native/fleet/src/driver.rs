@@ -34,7 +34,7 @@ use workspace::{PrepareError, Workspace};
 
 /// Longest time to report the state of a run. Without a report the engine learns it when the lease
 /// ends.
-const RELEASE_PATIENCE: Duration = Duration::from_secs(10);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a process may run before the engine records its group, about as long as a quick check. If
 /// this driver is killed earlier, Linux ends the process.
@@ -184,7 +184,7 @@ fn release(task: &Task, client: &Client) {
         None => QueueState::NeedsPerson { reason: "its record cannot be read any more".to_owned() },
     };
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
-    if let Err(error) = client.call_within(RELEASE_PATIENCE, &release) {
+    if let Err(error) = client.call_within(RELEASE_TIMEOUT, &release) {
         warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }
 }

@@ -10,7 +10,7 @@ use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
 use crate::backoff::{Backoff, retry};
 
 /// Longest time to retry a remote: a person may be waiting for the run.
-const PATIENCE: Duration = Duration::from_secs(20);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 /// Pauses between two attempts.
 const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(4));
 
@@ -34,19 +34,19 @@ impl TransientFailure {
 pub(crate) struct RetryingGit {
     inner: Box<dyn Git>,
     transient: TransientFailure,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl RetryingGit {
     pub(crate) fn new(inner: Box<dyn Git>, transient: TransientFailure) -> RetryingGit {
-        RetryingGit { inner, transient, patience: PATIENCE }
+        RetryingGit { inner, transient, timeout: RETRY_TIMEOUT }
     }
 }
 
 impl Git for RetryingGit {
     fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
         let is_away = |failure: &Failure| failure.kind == FailureKind::Closed;
-        let outcome = retry(self.patience, RETRY, is_away, || self.inner.git(request));
+        let outcome = retry(self.timeout, RETRY, is_away, || self.inner.git(request));
         // Another person may fix a remote that is full or has moved, or change its rules.
         let is_transient =
             |failure: &Failure| is_away(failure) || (is_remote(request) && is_refusal(failure));
@@ -84,10 +84,10 @@ mod tests {
         }
     }
 
-    fn asked(failures: &[FailureKind], patience: Duration) -> (Result<Outcome, FailureKind>, bool) {
+    fn asked(failures: &[FailureKind], timeout: Duration) -> (Result<Outcome, FailureKind>, bool) {
         let transient = TransientFailure::default();
         let inner = Box::new(Away(failures.to_vec()));
-        let mut git = RetryingGit { inner, transient: transient.clone(), patience };
+        let mut git = RetryingGit { inner, transient: transient.clone(), timeout };
         let request = GitRequest::FetchRefs {
             cwd: "/shop".to_owned(),
             remote: "origin".to_owned(),

@@ -23,7 +23,7 @@ use files::JournalledFiles;
 use locks::JournalledLocks;
 
 /// Longest time that a person's command retries an unreachable server.
-const PATIENCE: Duration = Duration::from_secs(10);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The writer of journals.
 pub enum Writer {

@@ -103,7 +103,8 @@ mod tests {
              --verbose",
         );
         assert_eq!(of_driver("resume", &all), words("--agent=claude --verbose"));
-        let run = "--agent=claude --mode=branch --auto-approve --branch=x --plan-digest=12 --verbose";
+        let run =
+            "--agent=claude --mode=branch --auto-approve --branch=x --plan-digest=12 --verbose";
         assert_eq!(of_driver("run", &all), words(run));
         assert_eq!(max_wait(&all).as_deref(), Some("2h"));
         assert_eq!(max_wait(&words("--agent claude")), None);

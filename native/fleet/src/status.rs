@@ -22,7 +22,7 @@ use run_line::RunLine;
 /// Columns of the text.
 const COLUMNS: usize = 80;
 /// Longest time that the server may be unreachable, for instance during a restart.
-const PATIENCE: Duration = Duration::from_secs(3);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(3);
 /// Journals that are read at once.
 const AT_ONCE: usize = 8;
 /// Age of a worker's last heartbeat from which it is shown.
@@ -61,7 +61,7 @@ pub(crate) fn status(args: &StatusArgs) -> Exit {
 }
 
 fn look(client: &Client, all: bool) -> Result<(Overview, Vec<RunLine>), EngineError> {
-    let overview = client.call_within(PATIENCE, &ReadOverview {})?;
+    let overview = client.call_within(RETRY_TIMEOUT, &ReadOverview {})?;
     let is_over = |view: &RunView| {
         view.holder.is_none()
             && matches!(view.state, QueueState::Finished { .. } | QueueState::Local { .. })

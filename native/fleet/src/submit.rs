@@ -23,7 +23,7 @@ use crate::git::git;
 use crate::{queue_state, run_options, worker};
 
 /// Longest time that an unreachable server is retried.
-const PATIENCE: Duration = Duration::from_secs(10);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether the command line submits a run.
 pub fn is_meant(argv: &[String]) -> bool {
@@ -163,7 +163,7 @@ fn give(client: &Client, submission: &Submission) -> Result<(), EngineError> {
         let why = format!("`{}` is not a valid run id", text::one_line(&submission.run_id));
         return Err(EngineError::Invalid { why });
     }
-    client.call_within(PATIENCE, submission)
+    client.call_within(RETRY_TIMEOUT, submission)
 }
 
 fn refuse(why: &str) -> Exit {

@@ -143,11 +143,7 @@ impl Setup {
             program: program.map_err(|error| error.to_string())?,
             guard: self.program.clone(),
             folder: self.data.clone(),
-            settings: Settings {
-                lease: args.lease,
-                limits: args.limits(),
-                archive: Some(archive),
-            },
+            settings: Settings { lease: args.lease, limits: args.limits(), archive: Some(archive) },
         })
     }
 

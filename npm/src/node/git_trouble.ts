@@ -2,10 +2,10 @@
 
 import { Failure } from "../failure.js";
 
-/** What nobody takes away does not go away: git keeps no note of who made a lock. */
+/** Git does not record which process made a lock. */
 const STALE =
-  "is there: another git is at work, or one that was killed has left it; when no git runs in " +
-  "this repository, remove that file";
+  "is there: another git is running, or a killed one left it; when no git runs in this " +
+  "repository, remove that file";
 
 /**
  * The failure that `said` is about, when it is one that a person can fix. `said` comes from git

@@ -20,7 +20,7 @@ use crate::run_options;
 const MAX_WAIT: &str = "1s";
 
 /// Longest time that an unreachable server is retried.
-const PATIENCE: Duration = Duration::from_secs(20);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Why a run does not start here.
 pub(super) enum PrepareError {
@@ -98,7 +98,7 @@ pub(super) fn prepare(task: &Task, client: &Client) -> Result<Workspace, Prepare
 
 fn pull(mirror: &Mirror, files: &mut dyn Files, client: &Client) -> Result<(), MirrorError> {
     let mut other = None;
-    let pulled = client.retry_within(PATIENCE, || match mirror.pull(files, client) {
+    let pulled = client.retry_within(RETRY_TIMEOUT, || match mirror.pull(files, client) {
         Ok(_) => Ok(()),
         Err(MirrorError::Engine(error)) => Err(error),
         Err(error) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::record::{Chained, Judged};
+use super::record::{AppendCheck, Chained};
 use super::{Append, Appended, ArchivedRun, Change, EngineError, RunRecord, Storage, Submission};
 
 /// Runs in memory.
@@ -61,12 +61,12 @@ impl Storage for Memory {
     async fn append(&self, append: &Append) -> Result<Appended, EngineError> {
         let chained = Chained::of(append)?;
         self.with(&append.run_id, |kept| {
-            match kept.record.judge(append, &chained)? {
-                Judged::New(from) => {
+            match kept.record.check_append(append, &chained)? {
+                AppendCheck::New(from) => {
                     kept.lines.extend(chained.from(from).map(|(_, line)| line.to_owned()));
                     kept.record.take_lines(append, &chained, from);
                 }
-                Judged::Compare(seq) => {
+                AppendCheck::Compare(seq) => {
                     let line = usize::try_from(seq).ok().and_then(|seq| kept.lines.get(seq - 1));
                     if !line.is_some_and(|line| chained.ends_with(line)) {
                         return Err(kept.record.conflict());

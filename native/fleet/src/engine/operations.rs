@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout_at;
 
-use super::record::{invalid, judge_name};
+use super::record::{invalid, validate_name};
 use super::schedule::Claimed;
 use super::service::{RETRY, now};
 use super::{
@@ -94,7 +94,7 @@ impl Operation for Take {
 
     async fn perform<S: Storage>(&self, engine: &Engine<S>) -> Result<Self::Answer, EngineError> {
         let (offer, inner) = (&self.offer, &engine.inner);
-        judge_offer(offer)?;
+        validate_offer(offer)?;
         let end = Instant::now() + self.wait();
         inner.schedule().hear(offer, now());
         loop {
@@ -141,7 +141,7 @@ impl Operation for Heartbeat {
     type Answer = Vec<Renewal>;
 
     async fn perform<S: Storage>(&self, engine: &Engine<S>) -> Result<Self::Answer, EngineError> {
-        judge_offer(&self.offer)?;
+        validate_offer(&self.offer)?;
         let found = self.leases.len().max(self.logs.len());
         if found > LEASES_MAX {
             return Err(invalid(format!("{found} leases or logs, expected up to {LEASES_MAX}")));
@@ -176,7 +176,7 @@ impl Operation for Claim {
     async fn perform<S: Storage>(&self, engine: &Engine<S>) -> Result<Lease, EngineError> {
         let Claim { run_id, holder, recall } = self;
         let inner = &engine.inner;
-        judge_name("the holder", holder)?;
+        validate_name("the holder", holder)?;
         let end = Instant::now() + CLAIM_WAIT;
         loop {
             let changed = inner.work.notified();
@@ -411,8 +411,8 @@ fn bounded(wait_ms: u64) -> Duration {
     Duration::from_millis(wait_ms).min(WAIT_MAX)
 }
 
-fn judge_offer(offer: &Offer) -> Result<(), EngineError> {
-    judge_name("the worker", &offer.worker)?;
+fn validate_offer(offer: &Offer) -> Result<(), EngineError> {
+    validate_name("the worker", &offer.worker)?;
     if offer.repositories.len() > REPOSITORIES_MAX {
         let found = offer.repositories.len();
         return Err(invalid(format!("{found} repositories, expected up to {REPOSITORIES_MAX}")));

@@ -80,7 +80,7 @@ pub(crate) struct Chained<'a> {
 
 /// What to do with lines that chain.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Judged {
+pub(crate) enum AppendCheck {
     /// Append the lines from this index on; there may be none.
     New(usize),
     /// The journal has them if the line with this number equals their last line.
@@ -94,7 +94,7 @@ impl RunRecord {
     ///
     /// [`EngineError::Invalid`].
     pub(crate) fn begin(run: &Submission, queued_ms: u64) -> Result<RunRecord, EngineError> {
-        judge(run)?;
+        validate(run)?;
         Ok(RunRecord {
             run_id: run.run_id.clone(),
             digest: digest(run),
@@ -169,22 +169,22 @@ impl RunRecord {
     /// # Errors
     ///
     /// [`EngineError::Conflict`], [`EngineError::Fenced`].
-    pub(crate) fn judge(
+    pub(crate) fn check_append(
         &self,
         append: &Append,
         chained: &Chained<'_>,
-    ) -> Result<Judged, EngineError> {
+    ) -> Result<AppendCheck, EngineError> {
         let new_from = match &self.head {
             head if *head == append.after => Some(0),
             Some(head) => chained.lines.iter().position(|(at, _)| same(at, head)).map(|at| at + 1),
             None => None,
         };
         match new_from {
-            Some(from) if from == chained.lines.len() => Ok(Judged::New(from)),
-            Some(from) => self.demand(append).map(|()| Judged::New(from)),
+            Some(from) if from == chained.lines.len() => Ok(AppendCheck::New(from)),
+            Some(from) => self.demand(append).map(|()| AppendCheck::New(from)),
             // Each line contains the digest of the one before, so the last one implies all.
             None => match (&self.head, chained.last()) {
-                (Some(head), last) if last.seq < head.seq => Ok(Judged::Compare(last.seq)),
+                (Some(head), last) if last.seq < head.seq => Ok(AppendCheck::Compare(last.seq)),
                 (_, _) => Err(self.conflict()),
             },
         }
@@ -316,7 +316,7 @@ pub(crate) fn invalid(why: impl Into<String>) -> EngineError {
     EngineError::Invalid { why: why.into() }
 }
 
-fn judge(run: &Submission) -> Result<(), EngineError> {
+fn validate(run: &Submission) -> Result<(), EngineError> {
     if !is_run_id(&run.run_id) {
         return Err(invalid("the run id is not valid; expected letters, digits, `.`, `_` and `-`"));
     }
@@ -326,7 +326,7 @@ fn judge(run: &Submission) -> Result<(), EngineError> {
     if bytes > SUBMISSION_BYTES {
         return Err(invalid(format!("{bytes} bytes, expected up to {SUBMISSION_BYTES}")));
     }
-    judge_name("the machine", &run.host)?;
+    validate_name("the machine", &run.host)?;
     if run.repository.trim().is_empty() {
         return Err(invalid("no repository is named"));
     }
@@ -334,7 +334,7 @@ fn judge(run: &Submission) -> Result<(), EngineError> {
 }
 
 /// Refuses an invalid name.
-pub(crate) fn judge_name(what: &str, name: &str) -> Result<(), EngineError> {
+pub(crate) fn validate_name(what: &str, name: &str) -> Result<(), EngineError> {
     if name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
         let expected = format!("expected 1 to {NAME_BYTES} bytes without control characters");
         return Err(invalid(format!("the name of {what} is not valid; {expected}")));

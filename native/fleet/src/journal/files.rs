@@ -7,13 +7,13 @@ use onloop_core::effect::{Durability, Expect, Failure, FailureKind, Stat, Versio
 
 use super::locks::Leases;
 use super::mirror::{Mirror, last_line};
-use super::{PATIENCE, Writer, failure, of_mirror, run_of};
+use super::{RETRY_TIMEOUT, Writer, failure, of_mirror, run_of};
 use crate::client::Client;
 use crate::engine::{Append, EngineError, Head};
 
 /// Longest time that a driver retries an unreachable server. Its lease ends earlier, and then the
 /// watchdog ends the driver.
-const DRIVER_PATIENCE: Duration = Duration::from_secs(600);
+const DRIVER_TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) struct JournalledFiles {
     inner: Box<dyn Files>,
@@ -47,18 +47,18 @@ impl JournalledFiles {
     fn journal(&mut self, id: &str, after: Option<Head>, lines: &[u8]) -> Result<Head, Failure> {
         let text = String::from_utf8(lines.to_vec())
             .map_err(|_| Failure::new(FailureKind::Invalid, "a line of the ledger is not UTF-8"))?;
-        let (epoch, patience) = match &self.writer {
+        let (epoch, timeout) = match &self.writer {
             Writer::Driver { lease, pusher } if lease.run_id == id => {
                 if let Some(pusher) = pusher {
                     pusher.deliver(&text)?;
                 }
-                (Some(lease.epoch), DRIVER_PATIENCE)
+                (Some(lease.epoch), DRIVER_TIMEOUT)
             }
-            Writer::Driver { .. } => (None, PATIENCE),
-            Writer::Person { .. } => (self.leases.epoch(id), PATIENCE),
+            Writer::Driver { .. } => (None, RETRY_TIMEOUT),
+            Writer::Person { .. } => (self.leases.epoch(id), RETRY_TIMEOUT),
         };
         let append = Append { run_id: id.to_owned(), epoch, after, lines: text };
-        match self.client.call_within(patience, &append) {
+        match self.client.call_within(timeout, &append) {
             Ok(head) => Ok(head),
             Err(error @ EngineError::Conflict { .. }) => {
                 self.known = None;
@@ -164,7 +164,7 @@ impl Files for JournalledFiles {
         self.inner.canonical(path)
     }
 
-    fn doubt(&mut self) -> Option<String> {
-        self.inner.doubt()
+    fn durability_warning(&mut self) -> Option<String> {
+        self.inner.durability_warning()
     }
 }

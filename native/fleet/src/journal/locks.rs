@@ -10,13 +10,13 @@ use onloop_core::limits;
 use onloop_core::time::Timestamp;
 
 use super::mirror::Mirror;
-use super::{PATIENCE, failure, of_mirror, run_of};
+use super::{RETRY_TIMEOUT, failure, of_mirror, run_of};
 use crate::client::Client;
 use crate::engine::{Claim, EngineError, Lease, ReadJournal, Release};
 use crate::queue_state;
 
 /// Longest time that a person waits for a worker to stop.
-const RECALL_PATIENCE: Duration = Duration::from_secs(60);
+const RECALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Pause between two checks whether it has stopped.
 const RECALL_PAUSE: Duration = Duration::from_millis(250);
 
@@ -66,8 +66,8 @@ impl JournalledLocks {
         let claim = Claim { run_id: run.to_owned(), holder: self.holder.clone(), recall: true };
         let began = Instant::now();
         loop {
-            match self.client.call_within(PATIENCE, &claim) {
-                Err(EngineError::Busy { .. }) if began.elapsed() < RECALL_PATIENCE => {
+            match self.client.call_within(RETRY_TIMEOUT, &claim) {
+                Err(EngineError::Busy { .. }) if began.elapsed() < RECALL_TIMEOUT => {
                     std::thread::sleep(RECALL_PAUSE);
                 }
                 claimed => return claimed.map_err(|error| failure(&error)),
@@ -91,7 +91,7 @@ impl JournalledLocks {
         let state = queue_state::of_copy(&self.runs, run);
         let release = Release { run_id: run.to_owned(), epoch: lease.epoch, state };
         // A lease that is not returned ends by itself.
-        let _ = self.client.call_within(PATIENCE, &release);
+        let _ = self.client.call_within(RETRY_TIMEOUT, &release);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::engine::{QueueState, ReadJournal, RunView, Submission};
 /// Longest wait of one request for news.
 const LOOK_MS: u64 = 20_000;
 /// Longest time that an unreachable server is retried.
-const PATIENCE: Duration = Duration::from_secs(600);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What all repositories share.
 pub(super) struct Batch<'a> {
@@ -135,7 +135,7 @@ fn follow(client: &Client, submission: &Submission, remember_it: impl FnOnce()) 
     remember_it();
     let mut read = ReadJournal { wait_ms: LOOK_MS, ..ReadJournal::now(&submission.run_id) };
     loop {
-        let lines = match client.call_within(PATIENCE, &read) {
+        let lines = match client.call_within(RETRY_TIMEOUT, &read) {
             Ok(lines) => lines,
             Err(error) => return row(RunResult::Failed(error.to_string())),
         };

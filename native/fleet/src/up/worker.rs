@@ -55,7 +55,8 @@ impl Supervised for WorkerProcess {
     const RESTART: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(30));
 
     fn spawn(&self) -> io::Result<Child> {
-        let WorkerOptions { program, url, key, repos, data, allow, name, slots, .. } = &self.options;
+        let WorkerOptions { program, url, key, repos, data, allow, name, slots, .. } =
+            &self.options;
         let mut command = Command::new(program);
         command.args(["guard", &std::process::id().to_string(), Ending::Term.as_str()]);
         command.arg(program).args(["worker", "--server", url, "--repos"]).arg(repos);

@@ -2,7 +2,7 @@
 
 use onloop_core::effect::Exit;
 
-use super::resume::{PATIENCE, claim, demand_person, meant, refuse};
+use super::resume::{RETRY_TIMEOUT, claim, demand_person, meant, refuse};
 use super::{LOOK_MS, PAUSE};
 use crate::client::Client;
 use crate::engine::{EngineError, QueueState, ReadJournal, Release};
@@ -49,7 +49,7 @@ const ABANDONED: &str = "abandoned";
 /// fleet, so the ordinary verb handles it.
 pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<Exit> {
     let mark = meant(argv, server, client)?;
-    let look = || client.call_within(PATIENCE, &ReadJournal::now(&mark.run_id));
+    let look = || client.call_within(RETRY_TIMEOUT, &ReadJournal::now(&mark.run_id));
     let view = match look() {
         Ok(lines) => lines.view,
         Err(EngineError::NotFound { .. }) => return None,
@@ -78,7 +78,7 @@ pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<
     };
     let is_begun = state == QueueState::Ready;
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
-    if let Err(error) = client.call_within(PATIENCE, &release) {
+    if let Err(error) = client.call_within(RETRY_TIMEOUT, &release) {
         return Some(refuse(&error.to_string()));
     }
     if is_begun {

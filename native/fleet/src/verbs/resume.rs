@@ -21,11 +21,11 @@ use crate::journal::{Mirror, Writer, on_journal};
 use crate::submit;
 
 /// Longest time for a worker to stop.
-const STOP_PATIENCE: Duration = Duration::from_secs(90);
+const STOP_TIMEOUT: Duration = Duration::from_secs(90);
 /// Pause between two checks whether it has stopped.
 const STOP_PAUSE: Duration = Duration::from_millis(250);
 /// Longest time that an unreachable server is retried.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Returns the fleet run that the command line names.
 pub(super) fn meant(argv: &[String], server: &str, client: &Client) -> Option<TrackedRun> {
@@ -53,7 +53,7 @@ pub(super) fn bring(mark: &TrackedRun, client: &Client) -> Result<(), Exit> {
         _ => QueueState::Ready,
     };
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
-    client.call_within(PATIENCE, &release).map_err(|error| refuse(&error.to_string()))?;
+    client.call_within(RETRY_TIMEOUT, &release).map_err(|error| refuse(&error.to_string()))?;
     if exit != Exit::Done {
         return Err(exit);
     }
@@ -87,7 +87,7 @@ fn root_of(mark: &TrackedRun, client: &Client) -> Result<String, Exit> {
         return Ok(root.clone());
     }
     let id = &mark.run_id;
-    let found = client.call_within(PATIENCE, &ReadJournal::now(id));
+    let found = client.call_within(RETRY_TIMEOUT, &ReadJournal::now(id));
     let repository = found.map_err(|error| refuse(&error.to_string()))?.view.repository;
     let here = std::env::current_dir().unwrap_or_default();
     let Some(root) = clone::checkout_of(&here, &repository) else {
@@ -108,8 +108,8 @@ pub(super) fn claim(mark: &TrackedRun, client: &Client) -> Result<Lease, EngineE
     let began = Instant::now();
     let mut told = false;
     loop {
-        match client.call_within(PATIENCE, &claim) {
-            Err(EngineError::Busy { holder, .. }) if began.elapsed() < STOP_PATIENCE => {
+        match client.call_within(RETRY_TIMEOUT, &claim) {
+            Err(EngineError::Busy { holder, .. }) if began.elapsed() < STOP_TIMEOUT => {
                 if !std::mem::replace(&mut told, true) {
                     eprintln!("  Waiting for {holder} to stop");
                 }

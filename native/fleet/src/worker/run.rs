@@ -25,7 +25,7 @@ use crate::queue_state;
 use crate::watchdog::KILLED;
 
 /// Longest time to report that a run has ended.
-const PATIENCE: Duration = Duration::from_secs(10);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Settings of all drivers.
 pub(crate) struct DriverSettings {
@@ -203,7 +203,7 @@ fn settle(
 
 fn give_back(worker: &Worker, lease: &Lease, state: QueueState) {
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
-    if let Err(error) = worker.client.call_within(PATIENCE, &release) {
+    if let Err(error) = worker.client.call_within(RETRY_TIMEOUT, &release) {
         warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }
 }

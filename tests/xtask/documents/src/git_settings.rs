@@ -22,9 +22,12 @@ pub(crate) fn document() -> String {
         text += &format!("\nexport const {name}: readonly string[] = [\n{items}];\n");
     }
     text += &format!("\nexport const NO_HOOKS = {:?};\n", settings::NO_HOOKS);
-    let items: String =
-        settings::ENVIRONMENT.iter().map(|(name, value)| format!("  {name}: {value:?},\n")).collect();
-    text += &format!("\nexport const ENVIRONMENT: Readonly<Record<string, string>> = {{\n{items}}};\n");
+    let items: String = settings::ENVIRONMENT
+        .iter()
+        .map(|(name, value)| format!("  {name}: {value:?},\n"))
+        .collect();
+    text +=
+        &format!("\nexport const ENVIRONMENT: Readonly<Record<string, string>> = {{\n{items}}};\n");
     let items: String = settings::PROGRAM_SETTINGS
         .iter()
         .map(|(section, names)| format!("  {section}: {names:?},\n"))

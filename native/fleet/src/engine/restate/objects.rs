@@ -10,7 +10,7 @@ use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::journal::{EarlierLines, FleetObjectClient, JournalObjectClient};
-use crate::engine::record::{Chained, Judged};
+use crate::engine::record::{AppendCheck, Chained};
 use crate::engine::{Append, Appended, Change, EngineError, RunRecord, Submission};
 
 /// The key of the only `Fleet`.
@@ -107,9 +107,9 @@ impl RunObject {
             Ok(chained) => chained,
             Err(error) => return Ok(Json(Err(error))),
         };
-        match kept.record.judge(&append, &chained) {
+        match kept.record.check_append(&append, &chained) {
             Err(error) => return Ok(Json(Err(error))),
-            Ok(Judged::New(from)) => {
+            Ok(AppendCheck::New(from)) => {
                 let version = kept.record.version;
                 kept.record.take_lines(&append, &chained, from);
                 if kept.record.version != version {
@@ -117,7 +117,7 @@ impl RunObject {
                     ctx.set(KEPT, Json(kept.clone()));
                 }
             }
-            Ok(Judged::Compare(seq)) => {
+            Ok(AppendCheck::Compare(seq)) => {
                 let line = match seq <= kept.moved {
                     true => journal(&ctx).line(seq).call().await?.into_inner(),
                     false => line(&ctx, kept.moved + 1, seq).await?,

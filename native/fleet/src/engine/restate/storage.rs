@@ -8,7 +8,7 @@ use hyper::body::Bytes;
 use super::journal::EarlierLines;
 use super::objects::{FLEET, Forget, Latest, Read, Restore};
 use super::{ASKED_AT_ONCE, Restate, bytes, joined, target, unreachable};
-use crate::engine::record::{Chained, Judged};
+use crate::engine::record::{AppendCheck, Chained};
 use crate::engine::{
     Append, Appended, ArchivedRun, Change, EngineError, RunRecord, Storage, Submission,
 };
@@ -30,7 +30,7 @@ impl Storage for Restate {
         let mut known = self.locks.of(&append.run_id).await;
         // Until the answer the record is unknown.
         if let Some(mut record) = known.take()
-            && let Ok(Judged::New(from)) = record.judge(append, &chained)
+            && let Ok(AppendCheck::New(from)) = record.check_append(append, &chained)
         {
             if from < chained.len() {
                 record.take_lines(append, &chained, from);

@@ -1,4 +1,4 @@
-//! Starting git so that it does what we ask and nothing else.
+//! Starts git with hardened settings and a clean environment.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,26 +9,26 @@ use onloop_core::effect::{Failure, FailureKind};
 use onloop_core::time::Timestamp;
 use onloop_core::{limits, text};
 
-use super::super::{settings, trouble};
-use crate::host::processes::{Bounds, OwnEnd, OwnError, OwnPrograms};
+use super::super::{known_failures, settings};
+use crate::host::processes::{Bounds, HostProgramEnd, HostProgramError, HostPrograms};
 use crate::host::{Interrupts, RunningGroup};
 
-/// Git that is asked beside the checkout: with an index of its own, without a network, and not for
-/// ever. A named pipe in the place of a `.gitignore` would hold it for good.
+/// Options of a command that is isolated from the checkout: an index of its own, no network, and a
+/// time limit, because git blocks on a named pipe in place of a `.gitignore`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Aside<'a> {
-    /// The index instead of the checkout's; `None`: the checkout's, which is only read.
+pub(super) struct IsolatedOptions<'a> {
+    /// Index file; `None`: the checkout's, which is only read.
     pub(super) index: Option<&'a Path>,
-    /// Time of a commit that git makes; then it is ours and not the user's.
+    /// Time of a new commit, whose author is onloop and not the user.
     pub(super) committed: Option<Timestamp>,
-    /// Most bytes that git may answer.
+    /// Most bytes of the output.
     pub(super) limit_bytes: u64,
 }
 
-impl Default for Aside<'_> {
+impl Default for IsolatedOptions<'_> {
     fn default() -> Self {
         let limit_bytes = limits::GIT_ANSWER_BYTES;
-        Aside { index: None, committed: None, limit_bytes }
+        IsolatedOptions { index: None, committed: None, limit_bytes }
     }
 }
 
@@ -46,12 +46,12 @@ fn is_inherited(name: &str) -> bool {
         || settings::INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// The git program under the name it is started by.
+/// The git program.
 #[derive(Debug)]
 pub(crate) struct GitProgram {
     executable: OsString,
-    programs: OwnPrograms,
-    /// Longest time for one command, whatever it is.
+    programs: HostPrograms,
+    /// Longest time of each command.
     longest_ms: u64,
 }
 
@@ -61,45 +61,45 @@ pub(super) struct Answer {
     pub(super) exit: i32,
     pub(super) stdout: Vec<u8>,
     stderr: Vec<u8>,
-    /// Where it was asked.
+    /// The current folder of the command.
     cwd: PathBuf,
-    /// What was asked, for people.
+    /// The command, for messages.
     asked: String,
 }
 
 impl GitProgram {
     pub(crate) fn new(executable: OsString) -> GitProgram {
-        GitProgram { executable, programs: OwnPrograms::default(), longest_ms: u64::MAX }
+        GitProgram { executable, programs: HostPrograms::default(), longest_ms: u64::MAX }
     }
 
-    /// The same program, which `interrupts` disturbs and whoever has no time finds in `running`.
+    /// Lets `interrupts` end commands, and adds them to `running`.
     pub(crate) fn among(self, interrupts: &Interrupts, running: &RunningGroup) -> GitProgram {
-        GitProgram { programs: OwnPrograms::new(interrupts, running), ..self }
+        GitProgram { programs: HostPrograms::new(interrupts, running), ..self }
     }
 
-    /// The same program, which never takes longer than this.
+    /// Bounds the time of each command.
     pub(crate) fn at_most_ms(self, timeout_ms: u64) -> GitProgram {
         GitProgram { longest_ms: timeout_ms, ..self }
     }
 
-    /// The same program, which no interrupt disturbs: for putting right what was interrupted.
+    /// Returns a program that no interrupt ends, for a rollback after an interrupt.
     pub(super) fn undisturbed(&self) -> GitProgram {
         let executable = self.executable.clone();
         let longest_ms = limits::GIT_QUESTION_TIMEOUT_MS.min(self.longest_ms);
         GitProgram { executable, programs: self.programs.undisturbed(), longest_ms }
     }
 
-    /// An interrupt has done what it is for.
+    /// Clears the interrupt, once every command of the request has ended.
     pub(crate) fn take_interrupt(&self) {
         self.programs.take_interrupt();
     }
 
-    /// Asks git in `cwd`.
+    /// Runs a quick command in `cwd`.
     pub(super) fn answer(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.answer_to(cwd, args, &[])
     }
 
-    /// Asks git in `cwd` with `input` on its standard input.
+    /// Runs a quick command in `cwd` with `input` on its standard input.
     pub(super) fn answer_to(
         &self,
         cwd: &Path,
@@ -109,17 +109,17 @@ impl GitProgram {
         self.perform(cwd, args, input, Hooks::Off, limits::GIT_QUESTION_TIMEOUT_MS)
     }
 
-    /// Asks git in `cwd` about something that the user's hooks may refuse.
+    /// Runs a quick command in `cwd` with the user's hooks.
     pub(super) fn answer_with_hooks(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.perform(cwd, args, &[], Hooks::On, limits::GIT_QUESTION_TIMEOUT_MS)
     }
 
-    /// Lets git do something in `cwd` that takes its time.
+    /// Runs a command in `cwd` that may take long.
     pub(super) fn act(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.perform(cwd, args, &[], Hooks::Off, limits::GIT_ACT_TIMEOUT_MS)
     }
 
-    /// The same with `input` on its standard input.
+    /// Like [`GitProgram::act`], with `input` on its standard input.
     pub(super) fn act_on(
         &self,
         cwd: &Path,
@@ -129,7 +129,7 @@ impl GitProgram {
         self.perform(cwd, args, input, Hooks::Off, limits::GIT_ACT_TIMEOUT_MS)
     }
 
-    /// The same for something that the user's hooks may refuse.
+    /// Like [`GitProgram::act`], with the user's hooks.
     pub(super) fn act_with_hooks(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.perform(cwd, args, &[], Hooks::On, limits::GIT_ACT_TIMEOUT_MS)
     }
@@ -160,26 +160,26 @@ impl GitProgram {
         let bounds = Bounds { timeout_ms: bounds.timeout_ms.min(self.longest_ms), ..bounds };
         let ended = match self.programs.run(command, input, bounds) {
             Ok(ended) => ended,
-            Err(OwnError::Unstarted(error)) => return Err(self.unstarted(cwd, &error)),
-            Err(OwnError::Failed(failure)) => return Err(failure),
+            Err(HostProgramError::Unstarted(error)) => return Err(self.unstarted(cwd, &error)),
+            Err(HostProgramError::Failed(failure)) => return Err(failure),
         };
         let waits = |program: Option<String>| {
             program.map_or_else(String::new, |program| format!(": it was waiting for `{program}`"))
         };
         let (kind, message) = match ended {
-            OwnEnd::Ended { exit, stdout, stderr } => {
+            HostProgramEnd::Ended { exit, stdout, stderr } => {
                 return Ok(Answer { exit, stdout, stderr, cwd: cwd.to_owned(), asked });
             }
-            OwnEnd::TooLarge => {
+            HostProgramEnd::TooLarge => {
                 let limit = bounds.limit_bytes;
                 (FailureKind::TooLarge, format!("{asked}: more than {limit} bytes"))
             }
-            OwnEnd::TimedOut(program) => {
+            HostProgramEnd::TimedOut(program) => {
                 let time = text::span(bounds.timeout_ms);
                 let waits = waits(program);
                 (FailureKind::Other, format!("{asked} was ended after {time}{waits}"))
             }
-            OwnEnd::Interrupted(program) => {
+            HostProgramEnd::Interrupted(program) => {
                 (FailureKind::Interrupted, format!("{asked} was interrupted{}", waits(program)))
             }
         };
@@ -204,22 +204,22 @@ impl GitProgram {
     ///
     /// `TooLarge` when it answers more than it may; `Other` when it takes longer than
     /// [`limits::CHECKPOINT_TIMEOUT_MS`].
-    pub(super) fn answer_aside(
+    pub(super) fn answer_isolated(
         &self,
         cwd: &Path,
         args: &[&str],
         input: &[u8],
-        aside: Aside<'_>,
+        options: IsolatedOptions<'_>,
     ) -> Result<Answer, Failure> {
         let mut command = self.command(cwd, Hooks::Off);
         for setting in settings::ISOLATED_CONFIG {
             command.args(["-c", setting]);
         }
         command.args(args).env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
-        if let Some(index) = aside.index {
+        if let Some(index) = options.index {
             command.env("GIT_INDEX_FILE", index).env("GIT_INDEX_VERSION", "4");
         }
-        if let Some(at) = aside.committed {
+        if let Some(at) = options.committed {
             let date = format!("@{} +0000", at.as_millis().div_euclid(1000));
             for who in ["AUTHOR", "COMMITTER"] {
                 command
@@ -228,7 +228,7 @@ impl GitProgram {
                     .env(format!("GIT_{who}_DATE"), &date);
             }
         }
-        let (timeout_ms, limit_bytes) = (limits::CHECKPOINT_TIMEOUT_MS, aside.limit_bytes);
+        let (timeout_ms, limit_bytes) = (limits::CHECKPOINT_TIMEOUT_MS, options.limit_bytes);
         self.run(command, cwd, args, input, Bounds { timeout_ms, limit_bytes })
     }
 
@@ -250,20 +250,20 @@ impl GitProgram {
 }
 
 impl Answer {
-    /// Git had done all that it was asked for in `cwd` when it was ended.
+    /// The answer of a command that had finished its work when it was ended.
     pub(super) fn done(cwd: &Path) -> Answer {
         let (stdout, stderr) = (Vec::new(), Vec::new());
         Answer { exit: 0, stdout, stderr, cwd: cwd.to_owned(), asked: String::new() }
     }
 
-    /// What git said besides its answer.
+    /// Returns the standard error.
     pub(super) fn said(&self) -> String {
         String::from_utf8_lossy(&self.stderr).trim_end().to_owned()
     }
 
     pub(super) fn into_failure(self) -> Failure {
         let said = self.said();
-        if let Some(named) = trouble::named(&said, &self.cwd) {
+        if let Some(named) = known_failures::recognize(&said, &self.cwd) {
             return named;
         }
         let said = if said.is_empty() { "no reason given" } else { &said };
@@ -272,18 +272,18 @@ impl Answer {
     }
 }
 
-/// An answer of one line, without its line break.
+/// Returns an answer of one line, without its line break.
 pub(super) fn text(output: &[u8]) -> String {
     let output = output.strip_suffix(b"\n").unwrap_or(output);
     String::from_utf8_lossy(output).into_owned()
 }
 
-/// Paths as git reads them, each ended by NUL.
+/// Joins paths, each terminated by NUL.
 pub(super) fn until_nul<'p>(paths: impl Iterator<Item = &'p [u8]>) -> Vec<u8> {
     paths.flat_map(|path| [path, b"\0"]).collect::<Vec<_>>().concat()
 }
 
-/// The parts of an output that terminates each of them with NUL.
+/// Splits an output at NUL.
 pub(super) fn lines_until_nul(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output.split(|&byte| byte == 0).filter(|part| !part.is_empty())
 }
