@@ -227,8 +227,9 @@ impl Watching {
             Ok(Some(status)) => {
                 // The screen shows paused and blocked runs.
                 if !matches!(status.code(), Some(0 | 1 | 3)) {
-                    model.message =
-                        Some(format!("The run did not continue ({status}); see: onloop resume {id}"));
+                    model.message = Some(format!(
+                        "The run did not continue ({status}); see: onloop resume {id}"
+                    ));
                 }
                 false
             }
