@@ -47,7 +47,7 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
     // A signal that comes before this ends nothing but this process.
     let mut ends = Ends::listen().map_err(|error| format!("cannot listen to signals: {error}"))?;
     let (engine, mut server) = tokio::select! {
-        started = restate::start(setup.engine(args)?) => started.map_err(|error| error.to_string())?,
+        started = restate::start(setup.engine(args)) => started.map_err(|error| error.to_string())?,
         () = ends.next() => return Ok(Exit::Interrupted),
     };
     let api = match api::Server::listen(args.listen, engine, setup.key.clone()).await {
@@ -98,6 +98,8 @@ struct Setup {
     key_file: PathBuf,
     /// This program.
     program: PathBuf,
+    /// The program of the engine.
+    server_program: PathBuf,
 }
 
 impl Setup {
@@ -108,6 +110,8 @@ impl Setup {
             None => config::folder().map_err(|error| error.to_string())?.join("data"),
         };
         private::create_folder(&data).map_err(|error| unusable(&data, &error))?;
+        let server_program = find(args.server_program.as_deref(), &data);
+        let server_program = server_program.map_err(|error| error.to_string())?;
         // Agents cannot see the state home, so the clones are outside of it.
         let repos = match (&args.repos, config::data_folder()) {
             (Some(repos), _) => here.join(repos),
@@ -122,7 +126,7 @@ impl Setup {
         let key_file = data.join("fleet.key");
         let key = Key::read_or_make(&key_file).map_err(|error| error.to_string())?;
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        Ok(Setup { here, data, repos, key, key_file, program })
+        Ok(Setup { here, data, repos, key, key_file, program, server_program })
     }
 
     fn lock(&self) -> Result<File, String> {
@@ -136,15 +140,14 @@ impl Setup {
         })
     }
 
-    fn engine(&self, args: &UpArgs) -> Result<Options, String> {
-        let program = find(args.server_program.as_deref(), &self.data);
+    fn engine(&self, args: &UpArgs) -> Options {
         let archive = Archive { folder: self.data.join("archive"), after: args.kept() };
-        Ok(Options {
-            program: program.map_err(|error| error.to_string())?,
+        Options {
+            program: self.server_program.clone(),
             guard: self.program.clone(),
             folder: self.data.clone(),
             settings: Settings { lease: args.lease, limits: args.limits(), archive: Some(archive) },
-        })
+        }
     }
 
     fn config(&self, url: &str) -> FleetConfig {
