@@ -10,10 +10,10 @@ use onloop_core::time::Timestamp;
 
 use crate::engine::QueueState;
 
-/// The reason where the copy of a ledger cannot be read.
+/// The reason when the copy of a ledger cannot be read.
 const UNREADABLE: &str = "its record cannot be read on the machine that worked on it";
 
-/// Returns the state of the run whose ledger is copied below the folder of all runs.
+/// Returns the state of the run from the copy of its ledger below `runs`.
 pub(crate) fn of_copy(runs: &str, run: &str) -> QueueState {
     let path = Path::new(runs).join(run).join("ledger.jsonl");
     match std::fs::read(path).ok().and_then(|bytes| ledger::read(&bytes, None).ok()) {
@@ -49,7 +49,7 @@ pub(crate) fn of_run(run: &Run, now: Timestamp, max_wait_ms: u64) -> QueueState 
     }
 }
 
-/// Returns why the run was paused last.
+/// Returns the reason of the last pause.
 fn last_pause(run: &Run) -> String {
     let paused = run.events.iter().rfind(|entry| entry.event == "run_paused");
     paused.map_or_else(|| "paused".to_owned(), |entry| text::one_line(&entry.text))

@@ -1,12 +1,12 @@
-//! What `docs/fleet.md` tells its readers to type is typed here, in order, with a real server, a bare repository
-//! and two workers in separate homes; what it says comes of it is compared with what does. Needs the server's
-//! program and `onloop`; a stage of its own runs this.
+//! Executes the commands in `docs/fleet.md` in order, with a real server, a bare repository and two
+//! workers in separate homes, and compares the outputs. It needs the server's program and `onloop`, so
+//! a separate stage runs it.
 //!
-//! A fence ```` ```sh run ```` is executed in a shell; `exit=3` expects that exit code, `until` repeats it until
-//! it says what the document says, `on=tower` is typed on the second machine. What ```` ```sh start ```` starts
-//! goes on until the end. A fence ```` ```text output ```` that follows is everything that was said, and
-//! ```` ```text file=NAME ```` is written to that file first. With `ONLOOP_WRITE_DOCUMENTS=1` the outputs in the
-//! document are replaced instead.
+//! A fence ```` ```sh run ```` is executed in a shell. `exit=3` expects that exit code, `until` repeats
+//! the command until its output is that of the document, and `on=tower` executes it on the second
+//! machine. A command of ```` ```sh start ```` runs until the end. A fence ```` ```text output ````
+//! that follows is the whole output, and ```` ```text file=NAME ```` is written to that file first.
+//! With `ONLOOP_WRITE_DOCUMENTS=1` the test replaces the outputs in the document.
 #![cfg(unix)]
 
 #[path = "../../../tests/it/fences.rs"]
@@ -22,17 +22,17 @@ use std::process::Command;
 use fences::{Fence, fences};
 use machines::Machines;
 
-/// What is done with a fence.
+/// How the test uses a fence.
 enum Role {
-    /// Written to a file.
+    /// It is written to a file.
     File(String),
-    /// Executed on a machine, once or until it says what is expected; the exit code that is expected.
+    /// It is executed on a machine, once or until its output is as expected, with this exit code.
     Run { on: &'static str, until: bool, exit: i32 },
-    /// Started on a machine.
+    /// It is started on a machine.
     Start { on: &'static str },
-    /// What the fence before it said.
+    /// It is the output of the fence before it.
     Output,
-    /// Only read.
+    /// It is not used.
     Shown,
 }
 
@@ -63,7 +63,7 @@ fn document(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
 }
 
-/// Executes the document; returns it with what its commands really said.
+/// Executes the document; returns it with the outputs of its commands.
 fn execute(document: &str) -> String {
     let fences = fences(document);
     let mut machines = Machines::new();
@@ -91,7 +91,7 @@ fn execute(document: &str) -> String {
             Role::Output => {
                 let said: String = said.take().expect("commands stand before their output");
                 lines[fence.lines.clone()].fill(String::new());
-                // Before the closing fence, so that an empty fence can be filled.
+                // The insertion before the closing fence also fills an empty fence.
                 lines[fence.lines.end].insert_str(0, &format!("{}\n", said.trim_matches('\n')));
                 if !is_written() && said.trim_matches('\n') != fence.text.trim_matches('\n') {
                     panic!(
@@ -124,7 +124,7 @@ fn the_document_says_what_happens() {
     }
 }
 
-/// Units of systemd and images start the program with words that it knows.
+/// Units of systemd and images start the program with options that it has.
 #[test]
 fn what_services_start_is_understood() {
     let text = std::fs::read_to_string(document("fleet-operations.md")).expect("the document");
@@ -144,7 +144,7 @@ fn what_services_start_is_understood() {
             program.args(words).arg("--help").output().expect("it starts").status.success()
         };
         assert!(help(&words[1..]), "{words:?}");
-        // Help does not hide what is not known.
+        // An unknown option is an error even beside `--help`.
         let wrong = [&words[1..], &["--nothing".to_owned()]].concat();
         assert!(!help(&wrong), "{wrong:?}");
     }

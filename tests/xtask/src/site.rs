@@ -160,7 +160,7 @@ fn title(text: &str) -> Option<String> {
     None
 }
 
-/// The text, with links to what is no page of the site leading to the published repository.
+/// Returns the text; links to files outside of the site point to the published repository.
 fn relinked(
     from: &str,
     text: &str,
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_nobody_finds_is_a_fault() {
+    fn an_unlinked_document_is_a_fault() {
         let faults = made(&[("docs/index.md", "# Start"), ("docs/lost.md", "# Lost")]).unwrap_err();
         assert_eq!(
             faults,

@@ -7,15 +7,15 @@ use onloop_core::effect::{Capture, ProcessSpec, ProcessStatus};
 use super::super::Orphans;
 use super::super::child::Place;
 use super::super::unix::{Attention, Beginning, Unstarted};
-use super::{Bounds, OwnEnd, OwnError, OwnPrograms};
+use super::{Bounds, HostProgramEnd, HostProgramError, HostPrograms};
 use crate::host::failure;
 
 pub(super) fn run(
-    programs: &OwnPrograms,
+    programs: &HostPrograms,
     mut command: Command,
     input: &[u8],
     bounds: Bounds,
-) -> Result<OwnEnd, OwnError> {
+) -> Result<HostProgramEnd, HostProgramError> {
     // Both ends of a stream are kept, and together they are all that may come.
     let each_end = usize::try_from(bounds.limit_bytes.div_ceil(2)).unwrap_or(usize::MAX);
     let mut spec =
@@ -32,20 +32,22 @@ pub(super) fn run(
         orphans: Orphans::Leave,
     };
     let running = beginning.start(&mut command, &spec).map_err(|unstarted| match unstarted {
-        Unstarted::Refused(error) => OwnError::Unstarted(error),
-        Unstarted::Lost(error) => OwnError::Failed(failure::of(&error, "cannot follow a process")),
+        Unstarted::Refused(error) => HostProgramError::Unstarted(error),
+        Unstarted::Lost(error) => {
+            HostProgramError::Failed(failure::of(&error, "cannot follow a process"))
+        }
     })?;
-    let (end, waited_for) = running.follow_to_its_end().map_err(OwnError::Failed)?;
+    let (end, waited_for) = running.follow_to_its_end().map_err(HostProgramError::Failed)?;
     let exit = match end.status {
         ProcessStatus::Exited(exit) => exit,
         ProcessStatus::Signalled(_) => -1,
-        ProcessStatus::TimedOut => return Ok(OwnEnd::TimedOut(waited_for)),
-        ProcessStatus::Interrupted => return Ok(OwnEnd::Interrupted(waited_for)),
+        ProcessStatus::TimedOut => return Ok(HostProgramEnd::TimedOut(waited_for)),
+        ProcessStatus::Interrupted => return Ok(HostProgramEnd::Interrupted(waited_for)),
     };
     if end.stdout.total_bytes > bounds.limit_bytes {
-        return Ok(OwnEnd::TooLarge);
+        return Ok(HostProgramEnd::TooLarge);
     }
-    Ok(OwnEnd::Ended { exit, stdout: joined(end.stdout), stderr: joined(end.stderr) })
+    Ok(HostProgramEnd::Ended { exit, stdout: joined(end.stdout), stderr: joined(end.stderr) })
 }
 
 fn joined(Capture { head, tail, .. }: Capture) -> Vec<u8> {

@@ -1,5 +1,5 @@
-//! What may be read and not changed, and lies in a folder that may be written, where the kernel
-//! cannot hold that: compared afterwards and put right.
+//! Read-only paths in writable folders that the kernel cannot protect: compared afterwards and
+//! repaired.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use onloop_core::effect::{Failure, FailureKind};
 
 use super::impossible;
-use super::places::Places;
+use super::paths::ConfinedPaths;
 use crate::host::failure;
 
-/// Most bytes and most files that are looked at; a repository's hooks are far less.
+/// Most bytes and files of a snapshot; a repository's hooks are far smaller.
 const LIMIT_BYTES: usize = 16 << 20;
 const LIMIT_FILES: usize = 4_000;
 
-/// How paths were before.
+/// The content of paths before the program started.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct Snapshot {
     before: Vec<(PathBuf, Content)>,
 }
 
@@ -35,7 +35,7 @@ enum Content {
         entries: BTreeMap<PathBuf, Content>,
         mode: u32,
     },
-    /// A pipe or a socket, of which there is nothing to keep.
+    /// A pipe or a socket, which has no content.
     Other,
 }
 
@@ -45,18 +45,18 @@ struct Budget {
     files: usize,
 }
 
-impl Kept {
-    /// What no mechanism can hold: what is not there, and links.
-    pub(super) fn unheld(places: &Places) -> Result<Kept, Failure> {
-        Kept::of(places.unheld.iter())
+impl Snapshot {
+    /// Paths that no mechanism protects: missing paths and links.
+    pub(super) fn unprotected(paths: &ConfinedPaths) -> Result<Snapshot, Failure> {
+        Snapshot::of(paths.unprotected.iter())
     }
 
-    /// That, and everything that may only be read.
-    pub(super) fn all(places: &Places) -> Result<Kept, Failure> {
-        Kept::of(places.unheld.iter().chain(places.kept().map(|place| &place.path)))
+    /// Those, and every read-only path.
+    pub(super) fn all(paths: &ConfinedPaths) -> Result<Snapshot, Failure> {
+        Snapshot::of(paths.unprotected.iter().chain(paths.read_only().map(|rule| &rule.path)))
     }
 
-    fn of<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Kept, Failure> {
+    fn of<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Snapshot, Failure> {
         let mut budget = Budget::default();
         let mut before = Vec::new();
         for path in paths {
@@ -64,18 +64,18 @@ impl Kept {
                 .map_err(|error| impossible(format_args!("`{}`: {error}", path.display())))?;
             before.push((path.clone(), content));
         }
-        Ok(Kept { before })
+        Ok(Snapshot { before })
     }
 
-    /// Undoes what has changed, and says where. What cannot be undone does not keep the rest from it.
+    /// Restores changed paths and returns them. An error does not stop the rest.
     ///
     /// # Errors
     ///
-    /// The first thing that could not be undone.
-    pub(super) fn put_right(&self) -> Result<Vec<String>, Failure> {
+    /// The first path that could not be restored.
+    pub(super) fn repair(&self) -> Result<Vec<String>, Failure> {
         let (mut changed, mut failed) = (Vec::new(), None);
         for (path, before) in &self.before {
-            // Larger than it may be is changed, too.
+            // Content over the limit counts as changed.
             let now = content(path, &mut Budget::default()).unwrap_or(Content::Other);
             if now == *before {
                 continue;
@@ -98,7 +98,7 @@ impl Kept {
     }
 }
 
-/// Nothing is written through a link that the program has put there; it leads nowhere from now on.
+/// Removes a link that the program has placed above `path`, so that nothing is written through it.
 fn remove_links_above(path: &Path, before: &Content) -> Result<(), Failure> {
     let mut folders: Vec<&Path> = path.ancestors().skip(1).collect();
     folders.reverse();
@@ -146,7 +146,7 @@ fn content(path: &Path, budget: &mut Budget) -> io::Result<Content> {
     Ok(Content::File { bytes: fs::read(path)?, mode })
 }
 
-/// Nothing is there, perhaps because a file is where a folder was.
+/// Whether nothing is there, perhaps because a file replaced a folder.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -1,4 +1,4 @@
-//! The paths of a confinement as they are on this machine.
+//! The paths of a confinement, resolved on this machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -9,42 +9,42 @@ use onloop_core::effect::{Confinement, Reach};
 use rustix::fs::Access;
 use rustix::process::geteuid;
 
-/// A path that is there, without links in it, and what may be done with it.
+/// An existing path without links, and its access.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ConfinedPath {
     pub(super) path: PathBuf,
     pub(super) reach: Reach,
     pub(super) is_folder: bool,
 }
 
-/// All paths of a confinement, those above others first.
+/// All paths of a confinement, parents first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Places {
-    pub(super) there: Vec<Place>,
-    /// What has to stay as it is in a folder that may be written, and cannot be held by its path:
-    /// it is not there, or it is a link.
-    pub(super) unheld: Vec<PathBuf>,
+pub(super) struct ConfinedPaths {
+    pub(super) there: Vec<ConfinedPath>,
+    /// Read-only paths in writable folders that a path rule cannot protect: missing paths and
+    /// links.
+    pub(super) unprotected: Vec<PathBuf>,
 }
 
-impl Places {
-    /// Looks at the disk. Links are followed: what they lead to is what counts. A link in a folder
-    /// that may be written may be the work of an earlier program, and leads nowhere outside of it.
-    pub(super) fn of(confinement: &Confinement) -> Places {
+impl ConfinedPaths {
+    /// Resolves the paths. The target of a link counts. A link in a writable folder may be
+    /// untrusted, so it grants nothing outside of that folder.
+    pub(super) fn of(confinement: &Confinement) -> ConfinedPaths {
         let mut real = Confinement::default();
-        let mut unheld = Vec::new();
+        let mut unprotected = Vec::new();
         let mut written: Vec<(PathBuf, PathBuf)> = Vec::new();
         let mut folders = RealFolders::default();
         let rules = confinement.rules();
         let listed = Listed::of(rules.iter().map(|(path, _)| Path::new(*path)));
         for (path, reach) in rules {
             let path = Path::new(if path.is_empty() { "/" } else { path });
-            // Most are not there.
+            // Most paths are missing.
             let metadata = match listed.lacks(path) {
                 true => Err(std::io::ErrorKind::NotFound.into()),
                 false => path.symlink_metadata(),
             };
             if reach == Reach::Read && metadata.as_ref().map_or(true, |found| found.is_symlink()) {
-                unheld.extend(folders.name(path));
+                unprotected.extend(folders.name(path));
             }
             let there = match metadata {
                 Ok(found) if found.is_symlink() => path.canonicalize().ok(),
@@ -69,54 +69,54 @@ impl Places {
                 written.push((path.to_owned(), there));
             }
         }
-        let place = |(path, reach): (&str, Reach)| {
+        let rule = |(path, reach): (&str, Reach)| {
             let path = PathBuf::from(if path.is_empty() { "/" } else { path });
             let is_folder = path.is_dir();
-            Place { path, reach, is_folder }
+            ConfinedPath { path, reach, is_folder }
         };
-        let there = real.rules().into_iter().map(place).collect();
-        let mut places = Places { there, unheld: Vec::new() };
-        unheld.retain(|path| places.around(path) == Reach::Write);
-        places.unheld = unheld;
-        places
+        let there = real.rules().into_iter().map(rule).collect();
+        let mut paths = ConfinedPaths { there, unprotected: Vec::new() };
+        unprotected.retain(|path| paths.around(path) == Reach::Write);
+        paths.unprotected = unprotected;
+        paths
     }
 
-    /// What may be done with what comes to be at `path`, whatever is said of `path` itself.
+    /// Returns the access to `path` that the rules of its parents give.
     pub(super) fn around(&self, path: &Path) -> Reach {
-        let above = |place: &&Place| path != place.path && path.starts_with(&place.path);
-        self.there.iter().rfind(above).map_or(Reach::Read, |place| place.reach)
+        let above = |rule: &&ConfinedPath| path != rule.path && path.starts_with(&rule.path);
+        self.there.iter().rfind(above).map_or(Reach::Read, |rule| rule.reach)
     }
 
-    /// The places that may be read in a folder that may be written.
-    pub(super) fn kept(&self) -> impl Iterator<Item = &Place> {
+    /// Returns the read-only paths in writable folders.
+    pub(super) fn read_only(&self) -> impl Iterator<Item = &ConfinedPath> {
         self.there
             .iter()
-            .filter(|place| place.reach == Reach::Read && self.around(&place.path) == Reach::Write)
+            .filter(|rule| rule.reach == Reach::Read && self.around(&rule.path) == Reach::Write)
     }
 
     /// Whether something below `path` is hidden.
     pub(super) fn hides_below(&self, path: &Path) -> bool {
-        self.there.iter().any(|place| {
-            place.reach == Reach::Hidden && place.path != path && place.path.starts_with(path)
+        self.there.iter().any(|rule| {
+            rule.reach == Reach::Hidden && rule.path != path && rule.path.starts_with(path)
         })
     }
 }
 
-/// Whether its modes keep us out of a path, and somebody else decides about them: then there is
-/// nothing to hide. No program is started with more rights than ours.
+/// Whether another user owns the path and its mode gives us no access: then there is nothing to
+/// hide.
 pub(super) fn is_closed(path: &Path, found: &Metadata) -> bool {
     let may = |access: Access| rustix::fs::access(path, access).is_ok();
     found.uid() != geteuid().as_raw()
         && ![Access::READ_OK, Access::WRITE_OK, Access::EXEC_OK].into_iter().any(may)
 }
 
-/// Folders without links in their paths. Many paths lie in few folders, and each part of a path is a
-/// question to the system.
+/// Cache of resolved folders: many paths share few folders, and each part of a path is a system
+/// call.
 #[derive(Default)]
 struct RealFolders(BTreeMap<PathBuf, Option<PathBuf>>);
 
 impl RealFolders {
-    /// The path with everything above its last part resolved that is there.
+    /// Resolves everything above the last part that exists.
     fn name(&mut self, path: &Path) -> Option<PathBuf> {
         let Some(name) = path.file_name() else { return path.canonicalize().ok() };
         Some(self.folder(path.parent()?)?.join(name))
@@ -132,14 +132,13 @@ impl RealFolders {
     }
 }
 
-/// What is in the folders of which much is asked. To look into one takes fewer calls of the system
-/// than to ask for each of fifty names.
+/// Listings of folders with many wanted names, which is cheaper than fifty lookups.
 struct Listed(BTreeMap<PathBuf, BTreeSet<String>>);
 
 impl Listed {
-    /// Names that are asked of one folder from which on it is listed.
+    /// Least wanted names for a listing.
     const WORTHWHILE: usize = 8;
-    /// Most entries of a folder that is listed.
+    /// Most entries of a listed folder.
     const LONGEST: usize = 500;
 
     fn of<'p>(paths: impl Iterator<Item = &'p Path>) -> Listed {
@@ -152,7 +151,7 @@ impl Listed {
         Listed(asked.into_keys().filter_map(names).collect())
     }
 
-    /// Whether `path` is surely not there. On some disks a name is found by capital letters, too.
+    /// Whether `path` is certainly missing. Some disks ignore case.
     fn lacks(&self, path: &Path) -> bool {
         let names = path.parent().and_then(|folder| self.0.get(folder));
         let name = path.file_name().and_then(|name| name.to_str()).filter(|name| name.is_ascii());
@@ -161,8 +160,7 @@ impl Listed {
     }
 }
 
-/// All names in a folder, without capital letters; none where it is not there. `None`: it cannot be
-/// said.
+/// Returns all names in a folder in lower case; none if it is missing. `None`: unknown.
 fn names_in(folder: &Path) -> Option<BTreeSet<String>> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -171,7 +169,7 @@ fn names_in(folder: &Path) -> Option<BTreeSet<String>> {
     };
     let mut names = BTreeSet::new();
     for entry in entries {
-        // A name that is not text is not one that is asked for.
+        // No rule has a name that is not UTF-8.
         names.insert(entry.ok()?.file_name().to_string_lossy().to_ascii_lowercase());
         if names.len() > Listed::LONGEST {
             return None;
@@ -229,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_an_earlier_program_left_leads_nowhere() {
+    fn a_link_of_an_earlier_program_grants_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap();
         for name in ["cache", "private/keys", "elsewhere"] {
@@ -245,8 +243,8 @@ mod tests {
             hidden: vec![name("private")],
             ..Confinement::default()
         };
-        let places = Places::of(&confinement);
-        let there: Vec<_> = places.there.iter().map(|place| (&place.path, place.reach)).collect();
+        let paths = ConfinedPaths::of(&confinement);
+        let there: Vec<_> = paths.there.iter().map(|rule| (&rule.path, rule.reach)).collect();
         assert_eq!(
             there,
             [
@@ -255,6 +253,6 @@ mod tests {
                 (&top.join("private"), Reach::Hidden),
             ]
         );
-        assert_eq!(places.unheld, [top.join("cache/absent"), top.join("cache/bin")]);
+        assert_eq!(paths.unprotected, [top.join("cache/absent"), top.join("cache/bin")]);
     }
 }

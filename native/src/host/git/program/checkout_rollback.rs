@@ -1,9 +1,8 @@
-//! Changing the files of a checkout completely, or not at all.
+//! Changes the files of a checkout completely or not at all.
 //!
-//! Git does so by itself as long as nobody ends it. When its time is over, or a person interrupts,
-//! it has written some of the files and neither index nor HEAD, or all but HEAD. What it was going
-//! to touch is known beforehand, and no file of it had anything in it that git does not have:
-//! otherwise git would have refused.
+//! A git command that a timeout or an interrupt ends has written some files and neither index nor
+//! HEAD, or everything but HEAD. The paths that it may write are known before it starts. Git
+//! refuses to overwrite changes, so git has the old content of each of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -12,43 +11,43 @@ use std::path::{Path, PathBuf};
 
 use onloop_core::effect::{Failure, FailureKind};
 
-use super::super::{rollback, trouble};
+use super::super::{known_failures, rollback};
 use super::checkpoint::below;
 use super::command::{lines_until_nul, text, until_nul};
 use super::{Answer, GitProgram};
 
-/// The exit code of git that somebody else has ended with a signal.
+/// Exit code of a git that a signal ended.
 const SIGNALLED: i32 = -1;
 
 /// A checkout before git changes files in it.
-pub(super) struct Before {
+pub(super) struct CheckoutState {
     root: PathBuf,
     /// The branch at HEAD and the commit there.
     head: (Option<String>, Option<String>),
-    /// Where its index is, and what that says; `None`: there is none.
+    /// The path and the content of its index; `None`: there is none.
     index: PathBuf,
     indexed: Option<Vec<u8>>,
-    /// Files that git may write or remove, as they are now.
+    /// Existing files that git may write or remove.
     written: BTreeSet<Vec<u8>>,
-    /// Files that git may make.
+    /// Missing files that git may create.
     made: BTreeSet<Vec<u8>>,
 }
 
 impl GitProgram {
-    /// Lets git make the files of the checkout at `root` those of `revision`, or of a merge with
-    /// it. When it is ended before its end, everything is made as it was before. HEAD moves last:
-    /// where it has, all is done.
+    /// Runs a git command that changes the files of `root` to those of `revision`, or to a merge
+    /// with it. If the command is ended early, the checkout is restored. HEAD moves last: if it has
+    /// moved, the command is done.
     pub(super) fn change_files(
         &self,
         root: &Path,
         args: &[&str],
         revision: &str,
     ) -> Result<Answer, Failure> {
-        let before = self.before(root, revision)?;
+        let before = self.checkout_state(root, revision)?;
         let failure = match self.act(root, args) {
-            // Somebody else ended it.
+            // Another process killed git.
             Ok(answer) if answer.exit == SIGNALLED => answer.into_failure(),
-            Err(failure) if is_cut(&failure) => failure,
+            Err(failure) if was_ended_early(&failure) => failure,
             answered => return answered,
         };
         let undisturbed = self.undisturbed();
@@ -56,9 +55,9 @@ impl GitProgram {
             Ok(head) if head != before.head => return Ok(Answer::done(root)),
             Ok(_) | Err(_) => {}
         }
-        match undisturbed.put_back(&before) {
+        match undisturbed.restore_checkout(&before) {
             Ok(()) => Err(failure),
-            Err(left) => Err(trouble::left(&failure, root, &left)),
+            Err(left) => Err(known_failures::with_rollback_error(&failure, root, &left)),
         }
     }
 
@@ -66,7 +65,7 @@ impl GitProgram {
         Ok((self.head_branch(root)?, self.commit(root, "HEAD")?))
     }
 
-    fn before(&self, root: &Path, revision: &str) -> Result<Before, Failure> {
+    fn checkout_state(&self, root: &Path, revision: &str) -> Result<CheckoutState, Failure> {
         let args = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
         let index = PathBuf::from(text(&self.answer(root, &args)?.success()?));
         let indexed = match fs::read(&index) {
@@ -74,7 +73,7 @@ impl GitProgram {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(rollback::failure(&index, &error)),
         };
-        let mut before = Before {
+        let mut before = CheckoutState {
             root: root.to_owned(),
             head: self.head_of(root)?,
             index,
@@ -88,7 +87,7 @@ impl GitProgram {
         let args =
             ["diff-tree", "-r", "-z", "--name-status", "--no-renames", "HEAD", revision, "--"];
         let differ = self.answer(root, &args)?.success()?;
-        // Files that somebody changed are not touched by git, so that nothing has to be put back.
+        // Git does not touch files with uncommitted changes, so they need no restore.
         let args = ["status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames"];
         let changed = self.answer(root, &args)?.success()?;
         let changed: BTreeSet<&[u8]> =
@@ -109,9 +108,9 @@ impl GitProgram {
         Ok(before)
     }
 
-    fn put_back(&self, before: &Before) -> Result<(), Failure> {
-        before.put_index_back()?;
-        // What git was merging is forgotten without a look at files.
+    fn restore_checkout(&self, before: &CheckoutState) -> Result<(), Failure> {
+        before.restore_index()?;
+        // Forgets the merge without touching files.
         self.answer(&before.root, &["merge", "--quit"])?.success()?;
         for path in &before.made {
             remove(&before.root, path)?;
@@ -124,7 +123,7 @@ impl GitProgram {
                 Some((&entry[tab + 1..], &entry[..tab]))
             })
             .collect();
-        // A repository inside the checkout is never touched.
+        // A nested repository is never touched.
         let is_file = |path: &&Vec<u8>| {
             known.get(path.as_slice()).is_some_and(|entry| !entry.starts_with(b"160000"))
         };
@@ -138,9 +137,9 @@ impl GitProgram {
     }
 }
 
-impl Before {
-    /// Under git's own lock.
-    fn put_index_back(&self) -> Result<(), Failure> {
+impl CheckoutState {
+    /// Restores the index under git's own lock.
+    fn restore_index(&self) -> Result<(), Failure> {
         let now = fs::read(&self.index).ok();
         let Some(indexed) = self.indexed.as_ref().filter(|indexed| now.as_ref() != Some(indexed))
         else {
@@ -159,7 +158,9 @@ impl Before {
             })
             .and_then(|()| fs::rename(&lock, &self.index));
         written.map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => trouble::locked(&format!("`{}`", lock.display())),
+            std::io::ErrorKind::AlreadyExists => {
+                known_failures::locked(&format!("`{}`", lock.display()))
+            }
             _ => {
                 let _ = fs::remove_file(&lock);
                 rollback::failure(&lock, &error)
@@ -168,13 +169,13 @@ impl Before {
     }
 }
 
-/// Removes a file that was not there before, and the folders that were made for it.
+/// Removes a file that git created, and its new folders.
 fn remove(root: &Path, path: &[u8]) -> Result<(), Failure> {
     let file = below(root, path);
     match fs::remove_file(&file) {
         Ok(()) => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        // A folder is not what git was going to make.
+        // Git was not going to create a folder.
         Err(_) if file.is_dir() => return Ok(()),
         Err(error) => return Err(rollback::failure(&file, &error)),
     }
@@ -186,7 +187,7 @@ fn remove(root: &Path, path: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether git was ended before its end.
-pub(super) fn is_cut(failure: &Failure) -> bool {
+/// Whether git was ended early.
+pub(super) fn was_ended_early(failure: &Failure) -> bool {
     matches!(failure.kind, FailureKind::Interrupted | FailureKind::Other)
 }

@@ -1,4 +1,4 @@
-//! What concerns commits that no branch shows.
+//! Requests about checkpoints: commits that no branch contains.
 
 use std::path::PathBuf;
 
@@ -8,29 +8,29 @@ use super::program::{CHECKPOINTS, NewCheckpoint, NewCommit, Wanted};
 use super::{Access, OsGit, absolute, branch_name, commit_id, done, libgit, needed, no_repository};
 
 impl OsGit {
-    /// Performs one of the requests about checkpoints, for which only the git program will do:
-    /// libgit2 applies no filters.
-    pub(super) fn perform_aside(&self, request: &GitRequest) -> Result<Outcome, Failure> {
+    /// Performs a request about checkpoints with the git program, because libgit2 applies no
+    /// filters.
+    pub(super) fn perform_checkpoint(&self, request: &GitRequest) -> Result<Outcome, Failure> {
         let program = &self.program;
         match request {
             GitRequest::Diff { cwd, from, to, stat, paths, limit_bytes } => {
                 let (cwd, ends) =
                     (self.demand_repository(cwd)?, (commit_id(from)?, commit_id(to)?));
                 let bytes = program.diff(&cwd, ends, *stat, paths, *limit_bytes);
-                Ok(Outcome::Diff { bytes: needed(bytes, KEEPING)?.into() })
+                Ok(Outcome::Diff { bytes: needed(bytes, CHECKPOINT_REASON)?.into() })
             }
             GitRequest::ChangedPaths { cwd, from, to } => {
                 let cwd = absolute(cwd)?;
                 let (from, to) = (commit_id(from)?, commit_id(to)?);
                 let library = match self.access(&cwd)? {
                     Access::Nothing => return Err(no_repository(&cwd)),
-                    // What it cannot read, the program may know how to get.
+                    // The program may fetch an object that libgit2 cannot read.
                     Access::Library(repository) => libgit::changed_paths(&repository, from, to),
                     Access::Program(_) => None,
                 };
                 let names = match library {
                     Some(names) => names,
-                    None => needed(program.changed_paths(&cwd, from, to), KEEPING)?,
+                    None => needed(program.changed_paths(&cwd, from, to), CHECKPOINT_REASON)?,
                 };
                 Ok(Outcome::Names { names })
             }
@@ -39,7 +39,7 @@ impl OsGit {
                 let checkpoints = match self.access(&cwd)? {
                     Access::Nothing => Vec::new(),
                     Access::Library(_) | Access::Program(_) => {
-                        needed(program.checkpoints(&cwd), KEEPING)?
+                        needed(program.checkpoints(&cwd), CHECKPOINT_REASON)?
                     }
                 };
                 Ok(Outcome::Checkpoints { checkpoints })
@@ -47,12 +47,12 @@ impl OsGit {
             GitRequest::ForgetCheckpoint { cwd, name, commit } => {
                 let (cwd, reference) = (self.demand_repository(cwd)?, checkpoint_name(name)?);
                 let forgotten = program.forget_checkpoint(&cwd, &reference, commit_id(commit)?);
-                needed(forgotten, KEEPING).map(done)
+                needed(forgotten, CHECKPOINT_REASON).map(done)
             }
             GitRequest::Note { cwd, commit, text, at } => {
                 let noted =
                     program.note(&self.demand_repository(cwd)?, commit_id(commit)?, text, *at);
-                needed(noted, KEEPING).map(done)
+                needed(noted, CHECKPOINT_REASON).map(done)
             }
             GitRequest::Checkpoint { .. }
             | GitRequest::Restore { .. }
@@ -76,7 +76,7 @@ impl OsGit {
         }
     }
 
-    /// Those of them that use an index of their own.
+    /// Performs a request that uses an index of its own.
     fn perform_with_index(&self, request: &GitRequest) -> Result<Outcome, Failure> {
         let program = &self.program;
         match request {
@@ -100,13 +100,13 @@ impl OsGit {
                     limit_bytes: *limit_bytes,
                     programs: programs.as_deref(),
                 };
-                needed(program.checkpoint(&cwd, &new), KEEPING).map(Outcome::Checkpoint)
+                needed(program.checkpoint(&cwd, &new), CHECKPOINT_REASON).map(Outcome::Checkpoint)
             }
             GitRequest::Restore { cwd, index, commit, paths, programs } => {
                 let (cwd, index) = (self.demand_repository(cwd)?, absolute(index)?);
                 let wanted = Wanted { commit: commit_id(commit)?, paths };
                 let restored = program.restore(&cwd, &index, wanted, programs.as_deref());
-                needed(restored, KEEPING).map(done)
+                needed(restored, CHECKPOINT_REASON).map(done)
             }
             GitRequest::CommitKept { cwd, index, branch, head, kept, without, message } => {
                 let new = NewCommit {
@@ -117,15 +117,17 @@ impl OsGit {
                     without,
                     message,
                 };
-                let commit =
-                    needed(program.commit_kept(&self.demand_repository(cwd)?, &new), KEEPING);
+                let commit = needed(
+                    program.commit_kept(&self.demand_repository(cwd)?, &new),
+                    CHECKPOINT_REASON,
+                );
                 commit.map(|commit| Outcome::Commit { commit: Some(commit) })
             }
             _ => unreachable!("performed by the callers"),
         }
     }
 
-    /// The folder `cwd`, which has to be inside a repository.
+    /// Returns `cwd`, which must be inside a repository.
     pub(super) fn demand_repository(&self, cwd: &str) -> Result<PathBuf, Failure> {
         let cwd = absolute(cwd)?;
         match self.access(&cwd)? {
@@ -136,9 +138,9 @@ impl OsGit {
 }
 
 /// Why the git program is needed for checkpoints.
-pub(super) const KEEPING: &str = "files are kept as git would";
+pub(super) const CHECKPOINT_REASON: &str = "files are kept as git would";
 
-/// Git has the same rules for all references.
+/// Returns the ref of a checkpoint; git has the same rules for all refs.
 pub(super) fn checkpoint_name(name: &str) -> Result<String, Failure> {
     match name.parse::<BranchName>() {
         Ok(name) => Ok(format!("{CHECKPOINTS}{name}")),

@@ -1,4 +1,4 @@
-//! Systems whose kernel is not known to confine anything.
+//! Systems without a known sandbox.
 
 use std::process::Command as OsCommand;
 
@@ -6,7 +6,7 @@ use onloop_core::effect::{Confinement, Failure, Mechanism, ProcessStatus};
 
 use super::{Restrictions, unknown};
 
-/// A program that was started confined: there is none.
+/// A confined program, which does not exist here.
 pub(in crate::host) enum Confined {}
 
 /// Refuses.

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::{Bounds, OwnEnd, OwnError, OwnPrograms};
+use super::{Bounds, HostProgramEnd, HostProgramError, HostPrograms};
 use crate::host::failure;
 
 /// What a program says about a failure is longer only when it repeats itself.
@@ -14,14 +14,14 @@ const STDERR_BYTES: u64 = 64 * 1024;
 
 /// An interrupt does not end them here: Ctrl-C ends us.
 pub(super) fn run(
-    _programs: &OwnPrograms,
+    _programs: &HostPrograms,
     mut command: Command,
     input: &[u8],
     bounds: Bounds,
-) -> Result<OwnEnd, OwnError> {
+) -> Result<HostProgramEnd, HostProgramError> {
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(OwnError::Unstarted)?;
+    let mut child = command.spawn().map_err(HostProgramError::Unstarted)?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (done, waits) = mpsc::channel();
     // Not joined: what the program left behind may hold its pipes open after it was killed.
@@ -38,11 +38,11 @@ pub(super) fn run(
         let _ = done.send((said, errors.join().unwrap_or_default()));
     });
     let end = match waits.recv_timeout(Duration::from_millis(bounds.timeout_ms)) {
-        Err(_) => OwnEnd::TimedOut(None),
-        Ok((said, _)) if said.len() as u64 > bounds.limit_bytes => OwnEnd::TooLarge,
+        Err(_) => HostProgramEnd::TimedOut(None),
+        Ok((said, _)) if said.len() as u64 > bounds.limit_bytes => HostProgramEnd::TooLarge,
         Ok((stdout, stderr)) => {
             let status = child.wait().map_err(|error| lost(&error))?;
-            return Ok(OwnEnd::Ended { exit: status.code().unwrap_or(-1), stdout, stderr });
+            return Ok(HostProgramEnd::Ended { exit: status.code().unwrap_or(-1), stdout, stderr });
         }
     };
     let _ = child.kill();
@@ -50,8 +50,8 @@ pub(super) fn run(
     Ok(end)
 }
 
-fn lost(error: &std::io::Error) -> OwnError {
-    OwnError::Failed(failure::of(error, "cannot wait"))
+fn lost(error: &std::io::Error) -> HostProgramError {
+    HostProgramError::Failed(failure::of(error, "cannot wait"))
 }
 
 /// One byte more than the limit where there is more.

@@ -1,4 +1,4 @@
-//! Temporary folders for tests, in surroundings that take no part in them.
+//! Temporary folders for tests, in temporary that take no part in them.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -1,19 +1,19 @@
-//! What git says is in its way, as failures that say where, and what to do.
+//! Known errors of git as failures that name the file and the fix.
 
 use std::path::Path;
 
 use onloop_core::effect::{Failure, FailureKind};
 
-/// Where the folder of a lock begins in what git and libgit2 say; it ends with a quote.
+/// Texts of git and libgit2 before the path of a lock, which a quote ends.
 const LOCKS: [&str; 2] = ["Unable to create '", "failed to lock file '"];
 
-/// What nobody takes away does not go away: git keeps no note of who made a lock.
-const STALE: &str = "is there: another git is at work, or one that was killed has left it; when no \
-                     git runs in this repository, remove that file";
+/// Git does not record which process made a lock.
+const STALE: &str = "is there: another git is running, or a killed one left it; when no git runs in this \
+                     repository, remove that file";
 
-/// The failure that `said` is about, when it is one that a person can mend. `said` comes from git
-/// in the C locale, or from libgit2, at work in `cwd`.
-pub(super) fn named(said: &str, cwd: &Path) -> Option<Failure> {
+/// Returns the failure for `said`, if a person can fix it. `said` is the output of git in the C
+/// locale, or of libgit2, in `cwd`.
+pub(super) fn recognize(said: &str, cwd: &Path) -> Option<Failure> {
     if let Some(path) = lock_in(said) {
         return Some(locked(&format!("`{path}`")));
     }
@@ -44,18 +44,18 @@ pub(super) fn named(said: &str, cwd: &Path) -> Option<Failure> {
     None
 }
 
-/// Whoever wants to change what `lock` protects has to wait for somebody who may be dead.
+/// The failure when `lock` is there; its owner may be dead.
 pub(super) fn locked(lock: &str) -> Failure {
     Failure::new(FailureKind::Busy, format!("{lock} {STALE}"))
 }
 
-/// What was to be undone after `failure` could not be undone, because of `left`.
-pub(super) fn left(failure: &Failure, root: &Path, left: &Failure) -> Failure {
+/// Adds `left` to `failure`: the rollback failed, too.
+pub(super) fn with_rollback_error(failure: &Failure, root: &Path, left: &Failure) -> Failure {
     let message = format!("{failure}; and `{}` was left as it is: {left}", root.display());
     Failure::new(failure.kind, message)
 }
 
-/// Git does not open what somebody else could have prepared.
+/// Git does not open a repository of another user.
 fn of_another_user(top: &Path) -> Failure {
     let message = format!(
         "the repository around `{0}` belongs to another user; if you trust it: git config \
@@ -65,11 +65,11 @@ fn of_another_user(top: &Path) -> Failure {
     Failure::new(FailureKind::Denied, message)
 }
 
-/// The lock that `said` is about.
+/// Returns the path of the lock that `said` names.
 pub(super) fn lock_in(said: &str) -> Option<&str> {
     LOCKS.iter().find_map(|words| {
         let (_, rest) = said.split_once(words)?;
-        // The name may contain a quote; a lock's name ends like this.
+        // The path may contain a quote, so its end is searched.
         let end = rest.find(".lock'")? + ".lock".len();
         let is_there = rest[end..].starts_with("': File exists") || words.starts_with("failed");
         is_there.then(|| &rest[..end])
@@ -81,9 +81,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_person_can_mend_is_named() {
+    fn an_error_that_a_person_can_fix_names_the_fix() {
         let lock = |path: &str| Some(format!("{path} {STALE}"));
-        let nobody = "git in `/r` does not know who commits; tell it: git config --global \
+        let no_identity = "git in `/r` does not know who commits; tell it: git config --global \
                       user.name NAME, git config --global user.email ADDRESS";
         for (said, kind, message) in [
             (
@@ -106,7 +106,7 @@ mod tests {
                 FailureKind::Busy,
                 lock("`reftable/tables.list.lock` of the repository in `/r`"),
             ),
-            ("*** Please tell me who you are.", FailureKind::Invalid, Some(nobody.to_owned())),
+            ("*** Please tell me who you are.", FailureKind::Invalid, Some(no_identity.to_owned())),
             (
                 "fatal: detected dubious ownership in repository at '/r/o'x'\nTo add",
                 FailureKind::Denied,
@@ -120,7 +120,7 @@ mod tests {
             ("fatal: Unable to create '/r/x", FailureKind::Other, None),
             ("", FailureKind::Other, None),
         ] {
-            let found = named(said, Path::new("/r"));
+            let found = recognize(said, Path::new("/r"));
             assert_eq!(found.as_ref().map(|failure| failure.message.clone()), message, "{said}");
             assert!(found.is_none_or(|failure| failure.kind == kind), "{said}");
         }

@@ -325,7 +325,7 @@ fn nothing_that_the_repository_names_runs_but_the_filters_it_began_with() {
 }
 
 #[test]
-fn whatever_nobody_has_kept_stays_where_it_is() {
+fn a_file_without_a_checkpoint_stays() {
     let place = Place::with_commit(&[]);
     place.write("repo/a/b.txt", "b\n");
     place.write("repo/plain", "p\n");
@@ -345,7 +345,7 @@ fn whatever_nobody_has_kept_stays_where_it_is() {
     assert_eq!(place.read("repo/plain/kept.txt"), "k\n");
     fs::remove_file(place.path("repo/a")).unwrap();
     fs::remove_dir_all(place.path("repo/plain/private")).unwrap();
-    // Somebody goes on writing after the checkpoint.
+    // A process writes after the checkpoint.
     place.write("repo/plain/kept.txt", "changed in between\n");
     assert_eq!(place.restore("repo", &first.commit).unwrap_err().kind, FailureKind::Conflict);
     assert_eq!(place.read("repo/plain/kept.txt"), "changed in between\n");
