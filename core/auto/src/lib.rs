@@ -7,7 +7,7 @@
 
 pub mod arguments;
 pub mod child;
-pub mod document;
+pub mod documents;
 pub mod feature;
 pub mod lines;
 pub mod lock;
@@ -20,6 +20,7 @@ pub mod route;
 pub mod task;
 pub mod templates;
 pub mod token;
+pub mod workspace_file;
 
 pub use record::{Auto, AutoEnding};
 pub use route::{Profile, Target};

@@ -6,10 +6,10 @@
 
 use super::arguments::Arguments;
 use super::child::{ChildAnswer, ChildOutcome};
-use super::document::Presence;
 use super::progress::Tasks;
 use super::route::{Profile, Target};
 use super::token::{NextCommand, Token};
+use super::workspace_file::Presence;
 use onloop_syntax::time::Timestamp;
 
 mod ending;

@@ -9,6 +9,7 @@
 //! is the user's too, entries are added to that file and every other byte of it stays.
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod canary;
 mod claude;
 mod cline;
@@ -36,6 +37,7 @@ pub use own_file::OwnFile;
 pub use server_file::ServerFile;
 pub use turn::TurnHook;
 
+use agent::AgentDefinition;
 use onloop_sessions::handsoff::config::{Config, Provider};
 use onloop_sessions::hooks::Host;
 use onloop_syntax::limits;
@@ -252,13 +254,14 @@ pub struct Remains {
     pub is_nothing: bool,
 }
 
-/// Every file that `host` gets. The first is the one with the hooks.
-pub fn host_files(host: Host, setting: &Setting) -> Vec<HostFile> {
+/// Every file that `host` gets, with those of `agents` where it reads agent files. The first is the
+/// one with the hooks.
+pub fn host_files(host: Host, setting: &Setting, agents: &[&AgentDefinition]) -> Vec<HostFile> {
     match host {
-        Host::Claude => claude::host_files(setting),
+        Host::Claude => claude::host_files(setting, agents),
         Host::Codex => codex::host_files(setting),
         Host::Cursor => cursor::host_files(setting),
-        Host::VsCode => vscode::host_files(setting),
+        Host::VsCode => vscode::host_files(setting, agents),
         Host::OpenCode => opencode::host_files(setting),
         Host::Cline => cline::host_files(setting),
         Host::Copilot => copilot::host_files(setting),

@@ -168,7 +168,7 @@ impl SlashCommand {
     }
 }
 
-/// A YAML text that is certainly one.
-fn quoted(text: &str) -> String {
+/// `text` as a string of YAML.
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

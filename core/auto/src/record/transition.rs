@@ -5,11 +5,11 @@ use super::{
     LockSight, LockWritten, OnStall, Probe, Snapshot, SummaryUse, Transition, UnexpectedEvent,
 };
 use crate::child::{ChildAnswer, ChildOutcome, Review};
-use crate::document::Presence;
 use crate::lock::{self, LockState};
 use crate::one_line::OneLine;
 use crate::route::{Profile, Reason, RoutingFacts, Target, route};
 use crate::token::{NextCommand, Token};
+use crate::workspace_file::Presence;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 

@@ -1,10 +1,10 @@
 //! The processes of a child whose rw-auto was killed. They are noted in the state home while they
 //! run: what lies in the workspace could be written by the child.
 
-use onloop_documents::auto::ChildGroupDocument;
+use onloop_auto::documents::ChildGroupDocument;
 use onloop_effect::{
-    Durability, Expect, Failure, FailureKind, Io, OptionalExt, ProcessEnd, ProcessGroup,
-    ProcessSpec, Watched,
+    Durability, Expect, Failure, FailureKind, Io, OptionalExt, Watched, ProcessEnd,
+    ProcessGroup, ProcessSpec,
 };
 use onloop_engine::error::CommandError;
 use onloop_engine::run::processes;

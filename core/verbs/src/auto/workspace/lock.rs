@@ -2,9 +2,9 @@
 
 use super::{HealthCommands, Speech, Workspace};
 use onloop_auto::LOCK_PATH;
+use onloop_auto::documents::LockPayload;
 use onloop_auto::lock::{self, LockState};
 use onloop_auto::record::{LockBefore, LockSight, LockWritten};
-use onloop_documents::auto::LockPayload;
 use onloop_effect::{Durability, Expect, Failure, Io, Version};
 use onloop_syntax::limits;
 use onloop_syntax::text;
