@@ -195,7 +195,7 @@ async fn forget(io: &Io, run: &str) {
 }
 
 fn dispatch_line(io: &Io, run: &str, dispatch: &Dispatch) -> String {
-    to_line(&HostLine::dispatch(dispatch, io.told_path(&result_path(run, dispatch))))
+    to_line(&HostLine::dispatch(dispatch, io.caller_path(&result_path(run, dispatch))))
 }
 
 fn result_path(run: &str, dispatch: &Dispatch) -> String {
