@@ -116,9 +116,9 @@ fn servers() -> Value {
     json!({ "mcpServers": { SERVER: plain_entry(&words) } })
 }
 
-/// The same hooks as in somebody's settings, by way of the launcher.
+/// The hooks of a user's settings, called through the launcher.
 fn hooks() -> Value {
-    // Nobody writes a plugin anew when somebody wants to be waited for longer.
+    // A plugin is static, so its timeouts fit every configuration.
     let waits = Waits::longest();
     let mut hooks = Map::new();
     for (event, moment) in EVENTS {

@@ -257,7 +257,7 @@ fn codex_entries_depend_on_nothing_but_the_place_of_the_program() {
     };
     assert_eq!(of(&slow), of(&Config::default()));
     assert!(of(&slow)[0].installed(None).unwrap().contains("\"/bin/onloop hook codex\""));
-    // Whoever wants more than Codex gives by itself has to trust the hooks again.
+    // A longer timeout than Codex's default makes the person trust the hooks again.
     let yaml = "telegram: {enabled: true, token: '1:a', chat_id: 1, timeout_sec: 3600}";
     let patient = of(&Config::read(yaml, "/"))[0].installed(None).unwrap();
     let file: Value = serde_json::from_str(&patient).unwrap();

@@ -9,7 +9,7 @@ import { folders } from "./watcher.js";
 const KINDS = [
   { label: "Feature", description: "tests first, then the work, then a look at it", word: "feature" },
   { label: "Bug fix", description: "a test that shows it, then the fix", word: "bugfix" },
-  { label: "Refactoring", description: "the same behaviour, proven before and after", word: "refactor" },
+  { label: "Refactoring", description: "the same behavior, proven before and after", word: "refactor" },
 ];
 
 export function registerNewWorkflow(performer: Performer): vscode.Disposable {

@@ -183,7 +183,7 @@ pub struct Rehearsal {
     pub lock_present: bool,
 }
 
-/// Why a line could not be rehearsed.
+/// The error that stops the simulation of a line.
 #[derive(Clone, Debug, Serialize)]
 pub struct RehearsalError {
     /// The scenario's, or null.
