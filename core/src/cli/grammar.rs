@@ -215,7 +215,7 @@ Examples:
     #[command(after_help = "Examples:
   onloop relocate add-auth-20260320T212315Z --to ~/src/shop")]
     Relocate(RelocateArgs),
-    /// Push a run to a remote repository, to continue it on another machine
+    /// Push a run to a remote, to resume it on another machine
     #[command(
         after_help = "Its record and its checkpoints go below refs/onloop/ of the repository, all
 of them or none. Everyone with read access to the repository can read them.
