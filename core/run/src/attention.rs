@@ -8,7 +8,7 @@ use super::wait::WaitReason;
 use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 
-/// Why a run pauses when a person interrupts it. Whoever did that need not be told.
+/// The reason of a pause after a person's interrupt, which sends no notification.
 pub const INTERRUPTED: &str = "interrupted";
 
 words! {
@@ -17,7 +17,7 @@ words! {
     pub enum NoticeKind {
         /// A person has to decide or do something.
         Waits = "waits",
-        /// A step cannot go on.
+        /// A step cannot continue.
         Blocked = "blocked",
         /// Everything is done.
         Completed = "completed",
@@ -30,7 +30,7 @@ words! {
     }
 }
 
-/// Why somebody should look at a run.
+/// The reason why a person should look at a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attention {
     /// Only a person can decide.
@@ -51,7 +51,7 @@ pub enum Attention {
         /// When it is tried again.
         until: Timestamp,
     },
-    /// A step cannot go on.
+    /// A step cannot continue.
     Blocked(Blocker),
     /// Everything is done.
     Completed,

@@ -1,4 +1,4 @@
-//! What came of the checks of a step, for whoever has to mend what failed.
+//! The results of a step's checks, for the agent that fixes the failures.
 
 use super::event::{CheckResult, CheckVerdict};
 use super::record::StepRecord;

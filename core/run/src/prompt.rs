@@ -20,7 +20,7 @@ pub fn retry_prompt(record: &StepRecord) -> Option<String> {
     Some(out)
 }
 
-/// The prompt with which a conversation goes on whose provider had stopped serving it.
+/// The prompt that continues a conversation after its provider was unavailable.
 pub fn go_on_prompt(record: &StepRecord) -> String {
     let (number, name) = (record.step.number, text::one_line(&record.step.name));
     format!(

@@ -9,7 +9,7 @@ pub enum Verdict {
     Ready,
     /// Going on is fine; the findings are worth reading.
     ReadyWithWarnings,
-    /// Do not go on.
+    /// The run may not continue.
     Block,
     /// The answer has no verdict; it counts as [`Verdict::Block`].
     Missing,
@@ -25,7 +25,7 @@ words! {
 }
 
 impl Verdict {
-    /// Whether the run may go on.
+    /// Whether the run may continue.
     pub fn passes(self) -> bool {
         match self {
             Verdict::Ready | Verdict::ReadyWithWarnings => true,

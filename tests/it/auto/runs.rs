@@ -309,7 +309,7 @@ fn a_stored_run_that_is_damaged_is_refused_by_name() {
         ),
         (
             changed("\"is_recovery\":false,", ""),
-            format!("{NONE}phase: missing field `is_recovery`"),
+            format!("{NONE}missing field `is_recovery` at line 1 column 339"),
         ),
         (changed("\"cycle\":1", "\"cycle\":9"), "found cycle 9, expected 1 to 8".to_owned()),
         (

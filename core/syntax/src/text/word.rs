@@ -2,8 +2,8 @@
 
 use super::ellipsis;
 
-/// Declares an enum without data whose values are written as words: `ALL`, `WORDS`, `as_str` and
-/// `FromStr` come from the one list. With `impl`, for an enum that is declared elsewhere, where a
+/// Declares an enum without data whose values are written as words. `ALL`, `WORDS`, `as_str` and
+/// `FromStr` come from one list. With `impl`, the enum is declared outside of the macro, where a
 /// generator reads it.
 #[macro_export]
 #[doc(hidden)]
@@ -51,14 +51,14 @@ macro_rules! words {
 
 pub use words;
 
-/// A word that is none of those that are known at its place. Its message is a clause whose subject
-/// is that place: `is "maybe", expected …`.
+/// A word that its place does not know. The message is a clause whose subject is that place: `is
+/// "maybe", expected …`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is {found:?}, expected {}", alternatives(.expected))]
 pub struct UnknownWord {
     /// What was found, cut where it is long.
     pub found: String,
-    /// The words that are known.
+    /// The words that the place knows.
     pub expected: Vec<&'static str>,
 }
 

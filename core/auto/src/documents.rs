@@ -8,7 +8,7 @@ mod state;
 pub use scenario::*;
 pub use state::{AutoDocument, InvalidState};
 
-use onloop_auto::record::{AutoEnding, Dispatch};
+use crate::record::{AutoEnding, Dispatch};
 use onloop_effect::ProcessGroup;
 use onloop_syntax::time::Timestamp;
 
@@ -138,7 +138,7 @@ pub fn to_line(document: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use onloop_auto::lock;
+    use crate::lock;
 
     #[test]
     fn only_the_payload_of_a_run_is_its_own() {

@@ -1,20 +1,15 @@
 //! The saved record of a run.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
 
-use crate::tagged;
-use onloop_auto::arguments::Arguments;
-use onloop_auto::child::{ChildAnswer, Review};
-use onloop_auto::one_line::OneLine;
-use onloop_auto::record::{
+use crate::arguments::Arguments;
+use crate::child::{ChildAnswer, Review};
+use crate::one_line::OneLine;
+use crate::record::{
     Assignment, Auto, AutoPhase, CycleEnd, Dispatch, HealthStep, LockBefore, OnStall, Options,
     SummaryUse,
 };
-use onloop_auto::{UnknownName, named};
-
-/// The member that names a phase.
-const TAG: &str = "name";
+use crate::{UnknownName, named};
 
 /// A run as it is stored: everything that [`Auto::next`] depends on. Every member must be
 /// there, also one that may be null.
@@ -30,8 +25,7 @@ pub struct AutoDocument {
     summary_left: bool,
     #[serde(deserialize_with = "required")]
     previous: Option<CycleDocument>,
-    /// A [`PhaseDocument`], named by its member [`TAG`].
-    phase: Map<String, Value>,
+    phase: PhaseDocument,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,7 +36,7 @@ struct CycleDocument {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(tag = "name", rename_all = "snake_case")]
 enum PhaseDocument {
     HealthCheck {},
     HealthRepair {},
@@ -129,8 +123,6 @@ impl AutoDocument {
     /// The document of a run.
     pub fn new(auto: &Auto) -> AutoDocument {
         let assignment = &auto.assignment;
-        let mut phase = Map::new();
-        tagged::write(TAG, &PhaseDocument::new(&auto.phase), &mut phase);
         AutoDocument {
             v: AutoDocument::VERSION,
             run: assignment.run.clone(),
@@ -145,7 +137,7 @@ impl AutoDocument {
                 target: end.target.as_str().to_owned(),
                 next: end.next.as_str().to_owned(),
             }),
-            phase,
+            phase: PhaseDocument::new(&auto.phase),
         }
     }
 
@@ -180,9 +172,7 @@ impl AutoDocument {
                 fingerprint: end.fingerprint,
             }),
         };
-        let phase: PhaseDocument = tagged::read(TAG, self.phase)
-            .map_err(|error| InvalidState::Form(format!("phase: {error}")))?;
-        let phase = phase.restore(arguments.max_cycles.get())?;
+        let phase = self.phase.restore(arguments.max_cycles.get())?;
         Ok(Auto {
             assignment: Assignment {
                 run: self.run,

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::DispatchDocument;
-use onloop_auto::Profile;
-use onloop_auto::child::ChildOutcome;
-use onloop_auto::record::Health;
+use crate::Profile;
+use crate::child::ChildOutcome;
+use crate::record::Health;
 use onloop_syntax::time::Timestamp;
 
 /// A made-up workspace and how the children of a run in it come back. Unknown members are
@@ -183,7 +183,7 @@ pub struct Rehearsal {
     pub lock_present: bool,
 }
 
-/// Why a line could not be rehearsed.
+/// The error that stops the simulation of a line.
 #[derive(Clone, Debug, Serialize)]
 pub struct RehearsalError {
     /// The scenario's, or null.
