@@ -168,7 +168,7 @@ fn quick_fixes(asked: &Asked<'_>, range: Span, actions: &mut Vec<Value>) {
     let touched =
         findings.filter(|found| found.span.start <= range.end && range.start <= found.span.end);
     for finding in touched {
-        for (at, fix) in language::mends(asked.reading, finding).iter().enumerate() {
+        for (at, fix) in language::quick_fixes(asked.reading, finding).iter().enumerate() {
             actions.push(json!({
                 "title": sentence(&fix.title),
                 "kind": QUICK_FIX,
