@@ -22,16 +22,16 @@ use onloop_syntax::limits;
 use onloop_syntax::text;
 
 /// Tells a person what they should know of the run, unless they were told.
-pub(crate) async fn tell(io: &Io, store: &Store) {
-    tell_by(io, store, |_| true).await;
+pub(crate) async fn deliver(io: &Io, store: &Store) {
+    deliver_to(io, store, |_| true).await;
 }
 
 /// The same but for the chat, in which they are asked.
-pub(crate) async fn tell_beside_chat(io: &Io, store: &Store) {
-    tell_by(io, store, |receiver| !matches!(receiver, Receiver::Telegram { .. })).await;
+pub(crate) async fn deliver_except_chat(io: &Io, store: &Store) {
+    deliver_to(io, store, |receiver| !matches!(receiver, Receiver::Telegram { .. })).await;
 }
 
-async fn tell_by(io: &Io, store: &Store, is_meant: impl Fn(&Receiver) -> bool) {
+async fn deliver_to(io: &Io, store: &Store, is_meant: impl Fn(&Receiver) -> bool) {
     if store.run().attention().is_none() {
         return;
     }
@@ -45,7 +45,7 @@ async fn tell_by(io: &Io, store: &Store, is_meant: impl Fn(&Receiver) -> bool) {
         // Somebody else is telling.
         return;
     }
-    let told = tell_alone(io, store, &notify).await;
+    let told = deliver_locked(io, store, &notify).await;
     let _ = io.unlock(&lock).await;
     if let Err(failure) = told {
         let why = text::one_line(&failure.message);
@@ -53,7 +53,7 @@ async fn tell_by(io: &Io, store: &Store, is_meant: impl Fn(&Receiver) -> bool) {
     }
 }
 
-async fn tell_alone(io: &Io, store: &Store, notify: &Notify) -> Result<(), Failure> {
+async fn deliver_locked(io: &Io, store: &Store, notify: &Notify) -> Result<(), Failure> {
     let (bytes, _) = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await?;
     let mut tracker = AttentionTracker::default();
     if ledger::walk(&bytes, u64::MAX, None, |seq, run| tracker.look(seq, run)).is_err() {

@@ -1,7 +1,6 @@
 //! What of a run a person wants to be told of who is not watching it: that it waits for them, is
 //! blocked or is over. Notices, the list of what waits and screens all ask this.
 
-use super::event::LogEntry;
 use super::next::{Blocker, Next, Question};
 use super::record::{Run, RunStatus};
 use super::wait::WaitReason;
@@ -152,11 +151,11 @@ impl Run {
             (status, _) => self.usage_limit().or_else(|| {
                 match status {
                     RunStatus::Paused => {
-                        self.pause_reason().filter(|reason| *reason != INTERRUPTED)
+                        self.pause_reason.as_ref().filter(|reason| *reason != INTERRUPTED)
                     }
                     _ => None,
                 }
-                .map(|reason| Attention::Paused { reason: reason.to_owned() })
+                .map(|reason| Attention::Paused { reason: reason.clone() })
             }),
         }
     }
@@ -167,12 +166,5 @@ impl Run {
         let wait = self.wait_of(&turn.agent).filter(|wait| wait.why == WaitReason::Limited)?;
         let (step, agent) = (record.step.number, wait.agent.clone());
         Some(Attention::Limit { step, agent, since: wait.since, until: wait.until })
-    }
-
-    /// Why the run paused last, on one line.
-    pub fn pause_reason(&self) -> Option<&str> {
-        let is_pause = |entry: &&LogEntry| entry.event == "run_paused";
-        let entry = self.events.iter().rfind(is_pause)?;
-        Some(entry.text.strip_prefix("Paused: ").unwrap_or(&entry.text))
     }
 }

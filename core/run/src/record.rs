@@ -45,6 +45,8 @@ pub struct Record {
     pub settings: RunSettings,
     /// State of the whole run.
     pub status: RunStatus,
+    /// Why the run is paused, on one line; `None`: it is not paused, or a question says why.
+    pub pause_reason: Option<String>,
     /// State of each step, in order.
     pub steps: Vec<StepRecord>,
     /// What happened, oldest first.

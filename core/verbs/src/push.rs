@@ -137,8 +137,8 @@ async fn demand_known_hook(io: &Io, store: &Store, remote: &str) -> Result<(), C
         return Ok(());
     }
     let id = &run.id;
-    let seen = checkpoint::look(io, store).await.map_err(unpushed(id))?;
-    checkpoint::forget(io, store, seen.commit).await;
+    let seen = checkpoint::snapshot_work(io, store).await.map_err(unpushed(id))?;
+    checkpoint::forget_snapshot(io, store, seen.commit).await;
     if !run.has_other_push_hook(&seen.programs) {
         return Ok(());
     }

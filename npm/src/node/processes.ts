@@ -90,7 +90,7 @@ export class NodeProcesses {
   async run(spec: ProcessRequest): Promise<Outcome> {
     if ((spec.confine ?? null) !== null) {
       // A program must not run that only seems to be confined.
-      throw new Failure("unsupported", "cannot confine a program: use the native onloop for that");
+      throw new Failure("unsupported", "use the native onloop for that");
     }
     this.refuseSecond();
     this.#interrupts.check();

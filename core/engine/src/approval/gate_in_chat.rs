@@ -26,7 +26,7 @@ pub(crate) async fn gate_in_chat(io: &Io, store: &Store, question: &Question) ->
     let config = config::own(io, folder).await;
     let Some(telegram) = chat(&config) else { return Consulted::Nobody };
     // Others are told before the wait.
-    notify::tell_beside_chat(io, store).await;
+    notify::deliver_except_chat(io, store).await;
     let run = store.run();
     let reason = text::one_line(&advice::reason(run, question));
     let title = format!("{}: {reason}", text::one_line(&run.place.slug));

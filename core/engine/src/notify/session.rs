@@ -29,7 +29,7 @@ pub struct NotificationContext<'a> {
 }
 
 /// Notes in `session`, which has just ended, who has to be told.
-pub fn owe(session: &mut Session, config: &Config) {
+pub fn enqueue(session: &mut Session, config: &Config) {
     let notify = config.notify.as_ref();
     let notify = notify.filter(|notify| notify.kinds.contains(&NoticeKind::Session));
     let Some(notify) = notify else { return };
@@ -41,7 +41,7 @@ pub fn owe(session: &mut Session, config: &Config) {
 /// # Errors
 ///
 /// When its file cannot be read or changed.
-pub async fn tell(
+pub async fn deliver(
     io: &Io,
     config: &Config,
     sessions: &Sessions,

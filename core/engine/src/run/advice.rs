@@ -25,7 +25,7 @@ pub(crate) fn budget_words(run: &Run) -> String {
 }
 
 /// The exact commands that take the run further; `again` are the options with which it is
-/// conducted as it was (see `conduct_args::ConductArgs::options`).
+/// conducted as it was (see `conduct_args::DriveArgs::options`).
 pub fn go_on(run: &Run, again: &str) -> String {
     let id = &run.id;
     let resume = resume_command(run, again);

@@ -23,7 +23,7 @@ pub async fn change_by(
         Err(refusal) => refusal.into(),
         Ok(()) => match store.commit().await {
             Ok(()) => {
-                notify::tell(io, store).await;
+                notify::deliver(io, store).await;
                 return Ok(());
             }
             Err(StoreError::Overtaken(refusal)) => refusal.into(),

@@ -5,7 +5,7 @@ use crate::notify;
 use crate::run::advice::{self, go_on, resume_command};
 use crate::run::context::{Halt, RunContext};
 use crate::run::gate::facts;
-use crate::run::options::Conduct;
+use crate::run::options::RunOptions;
 use crate::state::store::{Store, StoreError};
 use onloop_documents as documents;
 use onloop_effect::{Exit, FailureKind, Io};
@@ -31,11 +31,11 @@ pub(crate) async fn tell(cx: &RunContext<'_>, halt: Halt) -> Result<Exit, Comman
             tell_report(io, store).await;
             Exit::Interrupted
         }
-        Halt::AtRest => tell_rest(io, store, how).await,
+        Halt::Stopped => tell_rest(io, store, how).await,
     })
 }
 
-fn failure(store: &Store, how: &Conduct, error: StoreError) -> CommandError {
+fn failure(store: &Store, how: &RunOptions, error: StoreError) -> CommandError {
     let advice = match &error {
         StoreError::Failed(failure) => match failure.kind {
             // What the disk holds is read again, whichever it is.
@@ -65,7 +65,7 @@ fn failure(store: &Store, how: &Conduct, error: StoreError) -> CommandError {
     )
 }
 
-fn bug(store: &Store, how: &Conduct, refusal: &Refusal) -> CommandError {
+fn bug(store: &Store, how: &RunOptions, refusal: &Refusal) -> CommandError {
     let resume = resume_command(store.run(), &how.again);
     CommandError::new(ErrorKind::Bug, "onloop has a bug: it refused its own next step")
         .because(refusal.to_string())
@@ -78,7 +78,7 @@ fn bug(store: &Store, how: &Conduct, refusal: &Refusal) -> CommandError {
         )
 }
 
-async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
+async fn tell_rest(io: &Io, store: &Store, how: &RunOptions) -> Exit {
     let run = store.run();
     let exit = match &run.status {
         RunStatus::Completed | RunStatus::ReadyToFinish => Exit::Done,
@@ -92,25 +92,7 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
         io.note("").await;
         io.result(render_summary(run, how.platform)).await;
     }
-    let state = match run.next() {
-        Next::Blocked(blocker) if blocker.rejected => format!("\nRejected: {}", blocker.reason),
-        Next::Blocked(blocker) => {
-            // Reasons that are sentences of their own name the step themselves.
-            let step = format!("Step {}", blocker.step);
-            match blocker.reason.starts_with(&step) {
-                true => format!("\nBlocked: {}", blocker.reason),
-                false => format!("\nBlocked: {step}: {}", blocker.reason),
-            }
-        }
-        Next::Finished => format!("\nRun {}", run.status.as_str()),
-        Next::Ask(question) => format!("\nPaused: {}", advice::reason(run, &question)),
-        // Nothing in the plan holds it up; whoever paused it said why.
-        _ => match run.pause_reason() {
-            Some(reason) => format!("\nPaused: {reason}"),
-            None => "\nPaused".to_owned(),
-        },
-    };
-    io.note(format!("{state} ({})", run.id)).await;
+    io.note(format!("\n{}", state_line(run))).await;
     if let Next::Ask(Question::Gate { step } | Question::Review { step, .. }) = run.next()
         && let Some(facts) = facts(io, store.run(), step).await
     {
@@ -126,8 +108,34 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
         tell_place(io, run).await;
     }
     tell_report(io, store).await;
-    notify::tell(io, store).await;
+    notify::deliver(io, store).await;
     exit
+}
+
+/// How the run stands, with its id and the reason.
+fn state_line(run: &Run) -> String {
+    let id = &run.id;
+    match run.next() {
+        Next::Blocked(blocker) if blocker.rejected => {
+            format!("Rejected: {} ({id})", blocker.reason)
+        }
+        Next::Blocked(blocker) => {
+            format!("Blocked at step {} ({id})\n  {}", blocker.step, blocker.reason)
+        }
+        Next::Finished => format!("Run {} ({id})", run.status.as_str()),
+        Next::Ask(question) => format!("Paused: {} ({id})", advice::reason(run, &question)),
+        Next::Start { .. }
+        | Next::Act { .. }
+        | Next::Verify { .. }
+        | Next::Approve { .. }
+        | Next::Block { .. }
+        | Next::Review { .. }
+        | Next::Repeat
+        | Next::Finalize => match &run.pause_reason {
+            Some(reason) => format!("Paused: {reason} ({id})"),
+            None => format!("Paused ({id})"),
+        },
+    }
 }
 
 async fn tell_report(io: &Io, store: &Store) {
@@ -150,8 +158,8 @@ async fn tell_place(io: &Io, run: &Run) {
 mod tests {
     use super::*;
     use crate::error::exit_of;
-    use crate::run::options::ConductArgs;
-    use crate::sandbox::run::Confining;
+    use crate::run::options::DriveArgs;
+    use crate::sandbox::choice::Sandbox;
     use crate::state::store::Store;
     use onloop_agents::Agent;
     use onloop_documents::ledger::Origin;
@@ -184,10 +192,10 @@ mod tests {
         let exit = host.run(async |io| {
             let mut store = begin(&io).await;
             assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
-            let args = ConductArgs::default();
+            let args = DriveArgs::default();
             let timeouts = args.timeouts().expect("none is given");
-            let off = Confining::Off { why: "a test".to_owned(), chosen: true };
-            let how = args.applied(&io, store.run(), vec![Agent::Script], (timeouts, off));
+            let off = Sandbox::Off { why: "a test".to_owned(), chosen: true };
+            let how = args.applied(&io, store.run(), vec![Agent::Script], timeouts, off);
             let halt = Halt::Refused(Refusal::NoSuchStep { step: 7 });
             let cx = RunContext { io: &io, store: &mut store, options: &how };
             exit_of(&io, tell(&cx, halt).await).await

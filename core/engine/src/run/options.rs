@@ -2,8 +2,8 @@
 
 use crate::error::CommandError;
 use crate::lookup::agent::AgentArgs;
-use crate::run::checks::Conditions;
-use crate::sandbox::run::{ConfineWish, Confining};
+use crate::run::checks::CheckOptions;
+use crate::sandbox::choice::{Sandbox, SandboxRequest};
 use crate::state::store::Paths;
 use onloop_agents::Agent;
 use onloop_effect::{Durability, Expect, Io};
@@ -16,7 +16,7 @@ use onloop_workflow as workflow;
 
 /// Arguments that say how a run is conducted.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct ConductArgs {
+pub struct DriveArgs {
     /// Who acts
     #[command(flatten)]
     pub agent: AgentArgs,
@@ -82,7 +82,7 @@ impl OnAskChoice {
     }
 }
 
-impl ConductArgs {
+impl DriveArgs {
     /// The options that conduct another run the same way, each after a space, as words of a
     /// shell line. How results are shown is not part of it.
     pub(crate) fn options(&self) -> String {
@@ -133,14 +133,14 @@ impl ConductArgs {
     ///
     /// # Errors
     ///
-    /// As [`Confining::decide`].
-    pub(crate) async fn confining(
+    /// As [`Sandbox::decide`].
+    pub(crate) async fn sandbox(
         &self,
         io: &Io,
         folder: &str,
         file: bool,
-    ) -> Result<Confining, CommandError> {
-        Confining::decide(io, folder, ConfineWish { flag: self.confine, file }).await
+    ) -> Result<Sandbox, CommandError> {
+        Sandbox::decide(io, folder, SandboxRequest { flag: self.confine, file }).await
     }
 
     /// How this process conducts `run`.
@@ -149,23 +149,24 @@ impl ConductArgs {
         io: &Io,
         run: &Run,
         agents: Vec<Agent>,
-        (timeouts, confining): (Timeouts, Confining),
-    ) -> Conduct {
-        let usual = match confining {
-            Confining::By { .. } => OnAsk::Contained,
-            Confining::Off { .. } => OnAsk::Deny,
+        timeouts: Timeouts,
+        sandbox: Sandbox,
+    ) -> RunOptions {
+        let usual = match sandbox {
+            Sandbox::By { .. } => OnAsk::Contained,
+            Sandbox::Off { .. } => OnAsk::Deny,
         };
-        Conduct {
+        RunOptions {
             agents,
             max_wait_ms: timeouts.max_wait_ms,
-            turns: TurnConditions {
+            turns: TurnOptions {
                 timeout_ms: timeouts.agent_ms,
                 stall_ms: timeouts.stall_ms,
                 on_ask: self.on_ask.map_or(usual, OnAskChoice::meaning),
                 fresh_session: self.fresh_session,
                 verbose: self.verbose,
             },
-            conditions: Conditions::of(io, run, timeouts.verify_ms, confining),
+            checks: CheckOptions::of(io, run, timeouts.verify_ms, sandbox),
             verbose: self.verbose,
             platform: self.platform.unwrap_or(Platform::Codex),
             json: self.json,
@@ -206,7 +207,7 @@ pub(crate) struct Timeouts {
 
 /// How the turns of an agent are conducted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TurnConditions {
+pub(crate) struct TurnOptions {
     /// Time for one attempt.
     pub(crate) timeout_ms: u64,
     /// Longest silence while no tool works.
@@ -221,15 +222,15 @@ pub(crate) struct TurnConditions {
 
 /// How a run is conducted by this process.
 #[derive(Debug)]
-pub(crate) struct Conduct {
+pub(crate) struct RunOptions {
     /// Who acts: the first that is served. Never empty.
     pub(crate) agents: Vec<Agent>,
     /// How long a provider is waited for that does not serve.
     pub(crate) max_wait_ms: u64,
     /// How the agent's turns are conducted.
-    pub(crate) turns: TurnConditions,
+    pub(crate) turns: TurnOptions,
     /// How checks are evaluated.
-    pub(crate) conditions: Conditions,
+    pub(crate) checks: CheckOptions,
     /// Print the whole list at each transition.
     pub(crate) verbose: bool,
     /// Form of the final summary.

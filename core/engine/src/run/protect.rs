@@ -1,7 +1,7 @@
 //! Files that no agent may change: what a turn has done to them is undone, and the attempt fails.
 
 use crate::run::check_inputs::{Between, joins_others};
-use crate::run::checkpoint::{Keeping, keep};
+use crate::run::checkpoint::{CheckpointOutcome, take_checkpoint};
 use crate::state::store::Store;
 use onloop_effect::{DiffShown, GitRequest, Io};
 use onloop_run::{Checkpoint, CheckpointMoment, ProtectedAs, Protection, Run, begins_file};
@@ -47,15 +47,15 @@ pub async fn before_turn(io: &Io, store: &mut Store, step: u32) -> Guarded {
         }
     }
     let attempt = attempts(store.run(), step);
-    match keep(io, store, CheckpointMoment::Started { step, attempt }).await {
-        Keeping::Kept => Guarded::Fine,
-        Keeping::Interrupted => Guarded::Interrupted,
+    match take_checkpoint(io, store, CheckpointMoment::Started { step, attempt }).await {
+        CheckpointOutcome::Taken => Guarded::Fine,
+        CheckpointOutcome::Interrupted => Guarded::Interrupted,
         // At high risk outside a repository nobody has asked for it.
-        Keeping::NoRepository if !protection.is_written() => Guarded::Fine,
-        Keeping::NoRepository => {
+        CheckpointOutcome::NoRepository if !protection.is_written() => Guarded::Fine,
+        CheckpointOutcome::NoRepository => {
             Guarded::broken("`protect` needs a git repository, and the work is in none".to_owned())
         }
-        Keeping::Missed(why) => Guarded::broken(format!(
+        CheckpointOutcome::Missed(why) => Guarded::broken(format!(
             "the agent was not started: protected files are at stake: {why}"
         )),
     }
@@ -72,16 +72,20 @@ async fn after_attempt(io: &Io, store: &mut Store, step: u32, attempt: u32) -> G
     let started = CheckpointMoment::Started { step, attempt };
     // Where nothing was kept before the turn, no agent was started.
     let Some(before) = find(store.run(), started).cloned() else {
-        return match keep(io, store, acted).await {
-            Keeping::Interrupted => Guarded::Interrupted,
-            Keeping::Kept | Keeping::NoRepository | Keeping::Missed(_) => Guarded::Fine,
+        return match take_checkpoint(io, store, acted).await {
+            CheckpointOutcome::Interrupted => Guarded::Interrupted,
+            CheckpointOutcome::Taken
+            | CheckpointOutcome::NoRepository
+            | CheckpointOutcome::Missed(_) => Guarded::Fine,
         };
     };
-    match keep(io, store, acted).await {
-        Keeping::Kept => {}
-        Keeping::Interrupted => return Guarded::Interrupted,
-        Keeping::NoRepository => return Guarded::Stuck("the repository is gone".to_owned()),
-        Keeping::Missed(why) => {
+    match take_checkpoint(io, store, acted).await {
+        CheckpointOutcome::Taken => {}
+        CheckpointOutcome::Interrupted => return Guarded::Interrupted,
+        CheckpointOutcome::NoRepository => {
+            return Guarded::Stuck("the repository is gone".to_owned());
+        }
+        CheckpointOutcome::Missed(why) => {
             return Guarded::Stuck(format!(
                 "whether protected files were changed is not known: {why}"
             ));

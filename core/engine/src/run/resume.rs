@@ -9,9 +9,9 @@ use crate::run::adopt::Edited;
 use crate::run::decider::{decider, demand_person};
 use crate::run::drive::conduct;
 use crate::run::driver_lock::{drive_alone, take_over};
-use crate::run::options::{Conduct, ConductArgs};
+use crate::run::options::{DriveArgs, RunOptions};
 use crate::run::processes::end_survivors;
-use crate::sandbox::run::Confining;
+use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
 use crate::{run::adopt, state::rebuild};
 use onloop_agents::Agent;
@@ -32,7 +32,7 @@ pub struct ResumeArgs {
     pub run_id: Option<String>,
     /// Who acts and for how long
     #[command(flatten)]
-    pub conduct: ConductArgs,
+    pub conduct: DriveArgs,
     /// Accept the verdict of a review that holds the run up
     #[arg(long)]
     pub accept_review: bool,
@@ -71,7 +71,7 @@ pub enum Interrupted {
 /// What came of preparing a run to continue.
 enum Prepared {
     /// It continues.
-    Ready(Box<Store>, Conduct),
+    Ready(Box<Store>, RunOptions),
     /// It is finished already.
     Finished,
 }
@@ -86,7 +86,7 @@ pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<Exit, CommandError
         Prepared::Ready(store, how) => {
             let driver = store.paths().driver_lock();
             let ended = conduct(io, *store, &how).await;
-            how.conditions.end(io).await;
+            how.checks.end(io).await;
             let _ = io.unlock(&driver).await;
             ended
         }
@@ -133,27 +133,27 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
     }
     let timeouts = args.conduct.timeouts()?;
     let budgets = raised(&store, &args.raise)?;
-    let mut confining = args.conduct.confining(io, &root, store.run().settings.confine).await?;
+    let mut sandbox = args.conduct.sandbox(io, &root, store.run().settings.confine).await?;
     let agents = match go_on(io, &mut store, args, budgets).await {
         Ok(agents) => agents,
         Err(error) => {
-            confining.end(io).await;
+            sandbox.end(io).await;
             return Err(error);
         }
     };
-    if store.run().settings.confine && confining.mechanism().is_none() {
+    if store.run().settings.confine && sandbox.mechanism().is_none() {
         // The edited file asks for it.
-        confining = Confining::of(io, store.run()).await?;
+        sandbox = Sandbox::of(io, store.run()).await?;
     }
     io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
-    if let Some(notice) = confining.notice() {
+    if let Some(notice) = sandbox.notice() {
         io.note(format!("  {notice}")).await;
     }
     let repaired = store.repair_boxes().await;
     for line in repaired.changed.into_iter().chain(repaired.warning) {
         io.note(line).await;
     }
-    let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));
+    let how = args.conduct.applied(io, store.run(), agents, timeouts, sandbox);
     Ok(Prepared::Ready(Box::new(store), how))
 }
 
@@ -167,7 +167,7 @@ async fn over(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     for line in store.repair_mirrors().await {
         io.note(line).await;
     }
-    notify::tell(io, store).await;
+    notify::deliver(io, store).await;
     let (id, status) = (&store.run().id, store.run().status);
     let word = status.as_str();
     match status {

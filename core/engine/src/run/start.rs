@@ -11,10 +11,10 @@ use crate::run::change::change_by;
 use crate::run::decider::decider;
 use crate::run::drive::conduct;
 use crate::run::driver_lock::drive_alone;
-use crate::run::options::{Conduct, ConductArgs};
+use crate::run::options::{DriveArgs, RunOptions};
 use crate::run::resume::{ResumeArgs, resume_run};
 use crate::run::simulate::{Wanted, simulate};
-use crate::sandbox::run::ConfineWish;
+use crate::sandbox::choice::SandboxRequest;
 use crate::state::store::{Store, StoreError};
 use crate::terminal::ask::is_attended;
 use onloop_agents as agent;
@@ -32,7 +32,7 @@ pub struct RunArgs {
     pub file: Option<String>,
     /// Who acts and for how long
     #[command(flatten)]
-    pub conduct: ConductArgs,
+    pub conduct: DriveArgs,
     /// Where to work, instead of what the file says
     #[arg(long, value_enum, value_name = "MODE")]
     pub mode: Option<IsolationMode>,
@@ -107,7 +107,7 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
         Begun::New(store, how) => {
             let driver = store.paths().driver_lock();
             let ended = conduct(io, *store, &how).await;
-            how.conditions.end(io).await;
+            how.checks.end(io).await;
             let _ = io.unlock(&driver).await;
             ended
         }
@@ -129,7 +129,7 @@ pub fn no_fleet() -> CommandError {
 const ANNOUNCEMENT: &str = "Starting HOTL loop execution. Looking for workflow file...";
 
 enum Begun {
-    New(Box<Store>, Conduct),
+    New(Box<Store>, RunOptions),
     Continue(String),
 }
 
@@ -150,15 +150,15 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
     let reviewer = choose_reviewer(io, wanted).await?;
     let timeouts = args.conduct.timeouts()?;
     // Before anything is made for the run.
-    let confining = args.conduct.confining(io, &io.start().cwd, plan.confine).await?;
+    let sandbox = args.conduct.sandbox(io, &io.start().cwd, plan.confine).await?;
     let store = match make(io, args, (&plan, &file), &reviewer).await {
         Ok(store) => store,
         Err(error) => {
-            confining.end(io).await;
+            sandbox.end(io).await;
             return Err(error);
         }
     };
-    let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));
+    let how = args.conduct.applied(io, store.run(), agents, timeouts, sandbox);
     announce(io, &store, &how).await;
     Ok(Begun::New(Box::new(store), how))
 }
@@ -249,7 +249,7 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
     let timeouts = args.conduct.timeouts()?;
     let foreseen = foresee(io, &plan, &file, &args.flags()).await?;
-    let wish = ConfineWish { flag: args.conduct.confine, file: plan.confine };
+    let wish = SandboxRequest { flag: args.conduct.confine, file: plan.confine };
     let wanted = Wanted {
         confine: wish.when(io, &io.start().cwd).await,
         plan: &plan,
@@ -285,9 +285,8 @@ async fn replace_unfinished(io: &Io, file: &str) -> Result<(), CommandError> {
             .await;
             continue;
         }
-        let question =
-            format!("Abandon the unfinished run {id}, which this one replaces? (yes/no) ");
-        match io.ask(question).await.as_deref().map(str::trim) {
+        let question = format!("Abandon the unfinished run {id}, which this one replaces?");
+        match io.ask_choice(&question, &["yes", "no"]).await.as_deref().map(str::trim) {
             Ok("y" | "yes") => {
                 drive_alone(io, &mut store).await?;
                 let by = Some(decider(io, DecisionChannel::Terminal));
@@ -312,10 +311,10 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
     if is_attended(io) {
         let question = format!(
             "Found an interrupted run (step {step}/{total}). Resume from step {step}, or start \
-             fresh? (resume/fresh) "
+             fresh?"
         );
         for _ in 0..5 {
-            match io.ask(question.as_str()).await.as_deref().map(str::trim) {
+            match io.ask_choice(&question, &["resume", "fresh"]).await.as_deref().map(str::trim) {
                 Ok("resume" | "r" | "y" | "yes") => return Ok(Some(run.id.clone())),
                 Ok("fresh" | "f") => return Ok(None),
                 Ok(_) => io.note("Please answer resume or fresh.").await,
@@ -343,7 +342,7 @@ fn words_after_the_verb(io: &Io) -> String {
     words.map(|word| format!(" {}", text::shell_word(word))).collect()
 }
 
-async fn announce(io: &Io, store: &Store, how: &Conduct) {
+async fn announce(io: &Io, store: &Store, how: &RunOptions) {
     let run = store.run();
     let names: Vec<String> = how.agents.iter().map(|agent| text::one_line(agent.name())).collect();
     let names = names.join(", else ");
@@ -355,7 +354,7 @@ async fn announce(io: &Io, store: &Store, how: &Conduct) {
         lines += &format!("  Works in: {}\n", run.place.execution_root);
     }
     lines += &format!("  Report: {}\n", store.paths().report());
-    if let Some(notice) = how.conditions.confining.notice() {
+    if let Some(notice) = how.checks.sandbox.notice() {
         lines += &format!("  {notice}\n");
     }
     io.note(lines).await;

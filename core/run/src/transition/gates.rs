@@ -32,7 +32,7 @@ impl Run {
                 return Err(Refusal::WrongStepStatus {
                     step,
                     status: record.status.as_str(),
-                    expected: "'done', or waiting for human review",
+                    expected: "`done`, or a step that waits for a human review",
                 });
             }
         };
@@ -85,7 +85,7 @@ impl Run {
             | StepStatus::Blocked(BlockReason::Other(_)) => false,
         };
         if !waits {
-            let (status, expected) = (record.status.as_str(), "a decision to wait for");
+            let (status, expected) = (record.status.as_str(), "a step that waits for a decision");
             return Err(Refusal::WrongStepStatus { step, status, expected });
         }
         if self.steps.iter().any(|later| later.step.number > step && later.attempts > 0) {
@@ -120,6 +120,7 @@ impl Run {
         let blocked = self.status == RunStatus::Blocked
             && self.steps.iter().any(|record| blocker(record).is_some());
         self.0.status = if blocked { RunStatus::Blocked } else { RunStatus::Running };
+        self.0.pause_reason = None;
     }
 
     /// Whether the rules let the gate of `record` decide itself.

@@ -27,7 +27,7 @@ impl Run {
                 return Err(Refusal::WrongStepStatus {
                     step,
                     status: record.status.as_str(),
-                    expected: "'pending' or 'failed'",
+                    expected: "`pending` or `failed`",
                 });
             }
         }
@@ -268,7 +268,7 @@ impl Run {
             | StepStatus::InProgress(_)
             | StepStatus::Done
             | StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected) => {
-                let (status, expected) = (record.status.as_str(), "'failed' or 'blocked'");
+                let (status, expected) = (record.status.as_str(), "`failed` or `blocked`");
                 return Err(Refusal::WrongStepStatus { step, status, expected });
             }
         };

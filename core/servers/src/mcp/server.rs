@@ -249,7 +249,9 @@ impl Server {
             Request::Ask { .. } | Request::Process(_) | Request::Sleep { .. } if job.cancelled => {
                 Err(job::interrupted())
             }
-            Request::Ask { question } if job.asks() => return self.ask(at, &question).await,
+            Request::Ask { question, choices } if job.asks() => {
+                return self.ask(at, &question, &choices).await;
+            }
             Request::Ask { .. } => Err(job::no_answer()),
             Request::Sleep { duration_ms } if duration_ms > 0 => {
                 job.state = State::Sleeps(after(now, duration_ms));

@@ -203,7 +203,7 @@ fn people_are_asked_only_where_the_client_can_show_a_form() {
         assert_eq!(client.elicits, expected, "{line}");
     }
     let mut connection = Connection::default();
-    let (question, asked) = connection.ask("Go on?", &["yes", "no"]);
+    let (question, asked) = connection.ask("Go on?", &["yes", "no"].map(str::to_owned));
     assert_eq!(
         asked["params"],
         json!({

@@ -10,7 +10,7 @@ use onloop_auto::{Profile, UnknownName, named};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::agent::AgentArgs;
 use onloop_engine::lookup::agent::names;
-use onloop_engine::run::options::ConductArgs;
+use onloop_engine::run::options::DriveArgs;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow::duration;
@@ -244,13 +244,13 @@ impl AutoRunArgs {
         match self.loop_runner {
             LoopRunner::Agent => None,
             LoopRunner::Onloop => Some(NativeLoop {
-                conduct: ConductArgs {
+                conduct: DriveArgs {
                     agent: AgentArgs {
                         agent: self.agent.clone(),
                         agent_command: self.agent_command.clone(),
                     },
                     agent_timeout: self.agent_timeout.clone(),
-                    ..ConductArgs::default()
+                    ..DriveArgs::default()
                 },
             }),
         }

@@ -13,7 +13,7 @@ use onloop_auto::task::{TaskEnd, TaskResult, TasksLeft, finished_answer, workflo
 use onloop_effect::{Durability, Exit, Expect, Failure, FailureKind, Io, Version};
 use onloop_engine::error::exit_of;
 use onloop_engine::lookup::runs::{Found, find_all, is_of};
-use onloop_engine::run::options::ConductArgs;
+use onloop_engine::run::options::DriveArgs;
 use onloop_engine::run::resume::{ResumeArgs, resume_run};
 use onloop_engine::run::start::{RunArgs, run_workflow};
 use onloop_run::preflight::OnExisting;
@@ -28,7 +28,7 @@ const TRIES: usize = 5;
 #[derive(Clone, Debug)]
 pub(super) struct NativeLoop {
     /// Which agent does the steps, and for how long.
-    pub(super) conduct: ConductArgs,
+    pub(super) conduct: DriveArgs,
 }
 
 /// Where the newest run of a workflow stands.

@@ -1,7 +1,7 @@
 //! `onloop doctor confine`: whether commands can be confined here, tried.
 
 use onloop_effect::{Exit, Io, Mechanism, Network, ProcessSpec, ProcessStatus, Shell};
-use onloop_engine::sandbox::status::Confined;
+use onloop_engine::sandbox::confinement::Confined;
 use onloop_syntax::text::alternatives;
 
 /// `onloop doctor confine`: tries each mechanism.
@@ -23,7 +23,7 @@ pub(super) async fn examine_confinement(io: &Io) -> Exit {
         io.result("Commands can be confined here.\n").await;
     } else {
         let fix = "go to a checkout; install bubblewrap, or use Linux 6.12 or newer";
-        io.result(format!("Nothing can be confined here.\n      fix: {fix}\n")).await;
+        io.result(format!("This machine has no sandbox.\n      fix: {fix}\n")).await;
     }
     exit
 }

@@ -5,7 +5,7 @@ use super::context::{FinishContext, TargetBranch};
 use super::plan::{listed, missing_branch};
 use onloop_effect::{Failure, GitRequest, Io, KeptWork};
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::run::checkpoint::{left_out_line, look};
+use onloop_engine::run::checkpoint::{left_out_line, snapshot_work};
 use onloop_engine::state::store::Store;
 use onloop_run::preflight::foreign_paths;
 use onloop_run::{Checkpoint, CheckpointKind, Run};
@@ -168,7 +168,7 @@ async fn demand_same_files(
 ) -> Result<(), CommandError> {
     let run = store.run();
     let root = &run.place.execution_root;
-    let seen = look(io, store).await.map_err(unknown_files)?;
+    let seen = snapshot_work(io, store).await.map_err(unknown_files)?;
     let KeptWork { commit, tree, left_out, .. } = seen;
     if !left_out.is_empty() {
         let names: Vec<String> = left_out.iter().map(left_out_line).collect();
@@ -222,7 +222,7 @@ pub(super) async fn other_hook(
     if !tells || io.stat(root).await.is_err() {
         return Ok(None);
     }
-    let seen = look(io, store).await.map_err(unknown_files)?;
+    let seen = snapshot_work(io, store).await.map_err(unknown_files)?;
     Ok(run.has_other_push_hook(&seen.programs).then(|| {
         let (remote, branch) = (text::shell_word(remote), text::shell_word(&context.branch));
         let folder = text::shell_word(&context.home);

@@ -4,7 +4,7 @@ use super::{HookContext, driving, log};
 use onloop_documents::session::RememberedAnswer;
 use onloop_engine::approval::pending::{self, Deferred, WaitedFor};
 use onloop_engine::approval::{self, Escalation, Resolution};
-use onloop_engine::sandbox::run::Confining;
+use onloop_engine::sandbox::choice::Sandbox;
 use onloop_engine::session::files::{SessionChange, Sessions};
 use onloop_engine::{git::known_to_git, git::links, session::workspace};
 use onloop_permission::{Call, CallingSession, Context, Decision, Rule, Ruling, contained, decide};
@@ -78,7 +78,7 @@ pub(super) async fn confined(
     links::resolve(&hook_context.io, call, &mut context.places).await;
     let rewritten = contained(call, &context, ruling, &hook_context.io.start().program)?;
     // A call that cannot run is worse than one that is asked about.
-    let can = Confining::attempt(&hook_context.io, &hook_context.cwd).await.ok()?;
+    let can = Sandbox::attempt(&hook_context.io, &hook_context.cwd).await.ok()?;
     can.end(&hook_context.io).await;
     Some(rewritten)
 }

@@ -79,7 +79,7 @@ async fn wait_out(
             Some(mut session) => {
                 let patience = session.refused(at, &why, lifted);
                 if matches!(patience, Some(Patience::TooLong(_))) {
-                    notify::session::owe(&mut session, &context.loaded.config);
+                    notify::session::enqueue(&mut session, &context.loaded.config);
                 }
                 (SessionChange::when(patience.is_some(), session), patience)
             }
@@ -97,7 +97,7 @@ async fn wait_out(
                 resume: &resume,
                 time_left_ms: left_ms,
             };
-            notify::session::tell(io, &context.loaded.config, sessions, id, place).await?;
+            notify::session::deliver(io, &context.loaded.config, sessions, id, place).await?;
             return Ok(None);
         }
         Some(Patience::Until(until)) => until,

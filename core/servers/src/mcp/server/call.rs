@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Server, State, job};
+use super::{Server, State};
 use crate::mcp::{ClientAnswer, ClientRequest, Protocol, ToolCall, ToolProgram, started_result};
 use onloop_syntax::limits;
 
@@ -120,20 +120,19 @@ impl Server {
     }
 
     /// Asks the person behind the client of a call.
-    pub(super) async fn ask(&mut self, at: usize, question: &str) {
+    pub(super) async fn ask(&mut self, at: usize, question: &str, choices: &[String]) {
         let now = self.io.now();
         let job = &mut self.jobs[at];
         let words = job.question(question);
-        let choices = job::choices(question.trim_end());
         match job.client.protocol {
             Protocol::Conversation => {
-                let (question, message) = self.connection.ask(&words, &choices);
+                let (question, message) = self.connection.ask(&words, choices);
                 job.state = State::Asking(question);
                 self.send(&message).await;
             }
             Protocol::Stateless => {
                 let random = self.io.start().random;
-                let asked = job.park(&random, &words, &choices, now);
+                let asked = job.park(&random, &words, choices, now);
                 if let Some(id) = job.id.take()
                     && let Some(answer) = self.connection.finish(&id, Ok(asked))
                 {

@@ -210,7 +210,7 @@ impl Job {
         &mut self,
         random: &[u8],
         words: &str,
-        choices: &[&str],
+        choices: &[String],
         now: Timestamp,
     ) -> Value {
         let mut state = Sha256::new();
@@ -390,15 +390,6 @@ impl Job {
         let why = text::one_line(self.notes.whole().unwrap_or_default());
         RpcError::new(RpcError::NO_RESOURCE, text::ellipsis(&why, 1000))
     }
-}
-
-/// What a question can be answered with, where it ends with `(yes/no)` or the like.
-pub(super) fn choices(question: &str) -> Vec<&str> {
-    let list = question.strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
-    let Some((_, list)) = list else { return Vec::new() };
-    let choices: Vec<&str> = list.split('/').collect();
-    let is_word = |word: &&str| !word.is_empty() && !word.contains(char::is_whitespace);
-    if choices.len() > 1 && choices.iter().all(is_word) { choices } else { Vec::new() }
 }
 
 /// The program has none.

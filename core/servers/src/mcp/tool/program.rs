@@ -5,7 +5,7 @@ use serde_json::json;
 use super::parameter::CheckedArguments;
 use super::{InputError, Tool, ToolProgram};
 use onloop_engine::lookup::agent::AgentArgs;
-use onloop_engine::run::options::ConductArgs;
+use onloop_engine::run::options::DriveArgs;
 use onloop_run::Platform;
 use onloop_verbs::permit::ExplainArgs;
 use onloop_verbs::{
@@ -110,12 +110,12 @@ fn platform(word: &str) -> Option<Platform> {
 }
 
 fn run(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
-    let conduct = ConductArgs {
+    let conduct = DriveArgs {
         agent: AgentArgs { agent: given.text("agent"), agent_command: None },
         agent_timeout: given.text("agent_timeout"),
         verify_timeout: given.text("verify_timeout"),
         json: true,
-        ..ConductArgs::default()
+        ..DriveArgs::default()
     };
     let Some(id) = given.text("run_id") else {
         let mode = given.text("mode");

@@ -40,7 +40,7 @@ impl<'a> Watch<'a> {
     ) -> Watch<'a> {
         let rollout = Rollout::of(turn.io, turn.client, session).await;
         // An earlier turn of the attempt may have begun the log.
-        let heard = Listener::new(turn.io, state, log, turn.conditions.verbose).await;
+        let heard = Listener::new(turn.io, state, log, turn.options.verbose).await;
         Watch {
             turn,
             heard,
@@ -63,7 +63,7 @@ impl<'a> Watch<'a> {
         store: &mut Store,
     ) -> Result<Option<ProcessEnd>, WorkError> {
         let io = self.turn.io;
-        let work = Work::new(Worker::Agent, self.turn.record.step.number, self.turn.confining);
+        let work = Work::new(Worker::Agent, self.turn.record.step.number, self.turn.sandbox);
         let work = Work { needs, ..work };
         let bounds = Bounds { cost: cost_left(store.run()), tokens: tokens_left(store.run()) };
         let on_lines = async |bytes: &[u8]| self.look(bytes, &bounds).await;
@@ -107,7 +107,7 @@ impl<'a> Watch<'a> {
         if let Some(cause) = retry.and_then(|retry| given_up(retry, now)) {
             return Some(cause);
         }
-        let stall_ms = self.turn.conditions.stall_ms;
+        let stall_ms = self.turn.options.stall_ms;
         let (works, longest_ms) = match self.heard.state.current_call() {
             Some(call) => (Some(&call.tool), stall_ms.max(limits::TOOL_STALL_TIMEOUT_MS)),
             None => (None, stall_ms),

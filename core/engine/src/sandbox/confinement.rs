@@ -28,10 +28,10 @@ pub struct Confined {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfineError {
     /// Not in this folder.
-    #[error("cannot confine a program: {0}")]
+    #[error("{0}")]
     Unsuitable(#[from] Unsuitable),
     /// Not with this configuration.
-    #[error("cannot confine a program: `run.confine_caches`: {0}")]
+    #[error("`run.confine_caches`: {0}")]
     Cache(#[from] confine::CacheRefused),
     /// The host could not do something.
     #[error("{}", .0.message)]
@@ -43,7 +43,7 @@ impl From<ConfineError> for CommandError {
         match error {
             ConfineError::Failed(failure) => failure.into(),
             error @ (ConfineError::Unsuitable(_) | ConfineError::Cache(_)) => {
-                CommandError::refused(error.to_string())
+                CommandError::refused("the command cannot be confined").because(error.to_string())
             }
         }
     }
