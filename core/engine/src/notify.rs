@@ -9,7 +9,7 @@ pub mod send;
 pub mod session;
 mod template;
 
-use crate::run::advice::{go_on, reason};
+use crate::run::advice::{next_commands, reason};
 use crate::run::gate::facts;
 use crate::state::config;
 use crate::state::store::Store;
@@ -81,7 +81,7 @@ async fn deliver_locked(io: &Io, store: &Store, notify: &Notify) -> Result<(), F
                 told.tell(receiver.name(), since);
                 io.write(&path, told.write(), Expect::Any, Durability::Durable).await?;
             }
-            Err(why) => {
+            Err(Failure { message: why, .. }) => {
                 let name = receiver.name();
                 io.note(format!(
                     "warning: `notify.{name}` was not reached: {why}\n  It is tried again with the \
@@ -111,7 +111,7 @@ async fn notice_of(io: &Io, store: &Store, since: u64, attention: &Attention) ->
         facts: io.redacted(&facts_of(run, attention, facts.as_ref())),
         advice: match attention {
             Attention::Completed => String::new(),
-            _ => go_on(run, ""),
+            _ => next_commands(run, ""),
         },
         run_id: Some(run.id.clone()),
         session_id: None,

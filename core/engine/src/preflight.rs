@@ -2,8 +2,6 @@
 
 mod act;
 
-pub use act::refuse_links;
-
 use crate::error::CommandError;
 use onloop_effect::{BranchName, Failure, FailureKind, Io, Repository};
 use onloop_run::preflight::{

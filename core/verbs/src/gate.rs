@@ -1,9 +1,9 @@
 //! `onloop gate N approved|rejected`: record a decision.
 
-mod seen;
+mod displayed;
 
-pub use seen::decide_as_seen;
-pub use seen::{SeenDecision, SeenRun};
+pub use displayed::decide_as_displayed;
+pub use displayed::{DisplayedDecision, DisplayedRun};
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;

@@ -83,10 +83,10 @@ pub async fn submitted(io: &Io, args: &RunArgs) -> Result<Submitted, CommandErro
 
 /// The names of those who are to act, as bounds are about them.
 fn agents(io: &Io, args: &RunArgs) -> Vec<String> {
-    if args.conduct.agent.agent_command.is_some() {
+    if args.drive.agent.agent_command.is_some() {
         return vec!["command".to_owned()];
     }
-    let names = args.conduct.agent.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT"));
+    let names = args.drive.agent.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT"));
     let names = names.unwrap_or_default().split(',').map(str::trim);
     names.filter(|name| !name.is_empty()).map(text::one_line).collect()
 }

@@ -6,6 +6,7 @@
 
 use crate::error::CommandError;
 use crate::git::checkout;
+use onloop_effect::is_within;
 use onloop_effect::{FileKind, Io};
 use onloop_syntax::text;
 
@@ -82,8 +83,6 @@ pub async fn refuse_below(
 async fn refuse_link(io: &Io, root: &str, link: &str) -> Result<(), UntrustedLink> {
     let target = io.canonical(link).await.ok();
     let root = io.canonical(root).await.unwrap_or_else(|_| root.to_owned());
-    let is_inside = target.as_ref().is_some_and(|target| {
-        target.strip_prefix(&root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    });
+    let is_inside = target.as_ref().is_some_and(|target| is_within(target, &root));
     if is_inside { Ok(()) } else { Err(UntrustedLink { link: link.to_owned(), target }) }
 }

@@ -26,7 +26,7 @@ pub(crate) fn budget_words(run: &Run) -> String {
 
 /// The exact commands that take the run further; `again` are the options with which it is
 /// conducted as it was (see `conduct_args::DriveArgs::options`).
-pub fn go_on(run: &Run, again: &str) -> String {
+pub fn next_commands(run: &Run, again: &str) -> String {
     let id = &run.id;
     let resume = resume_command(run, again);
     match run.next() {
@@ -95,7 +95,7 @@ pub fn resume_command(run: &Run, again: &str) -> String {
 }
 
 /// The same for a run that a fleet conducts: it goes on by itself once it is decided what it waits for.
-pub(crate) fn go_on_in_fleet(run: &Run) -> String {
+pub(crate) fn next_commands_in_fleet(run: &Run) -> String {
     let id = &run.id;
     match run.next() {
         Next::Ask(Question::Gate { step } | Question::Review { step, .. }) => {

@@ -34,19 +34,19 @@ use onloop_syntax::text;
 /// # Errors
 ///
 /// The run could not continue.
-pub(crate) async fn conduct(
+pub(crate) async fn drive_run(
     io: &Io,
     mut store: Store,
-    how: &RunOptions,
+    options: &RunOptions,
 ) -> Result<Exit, CommandError> {
     let mut stall = Stall::default();
-    let mut merges = store.merges();
-    remember_options(io, store.paths(), &how.again).await;
-    let mut cx = RunContext { io, store: &mut store, options: how };
+    let mut revision = store.revision();
+    remember_options(io, store.paths(), &options.again).await;
+    let mut cx = RunContext { io, store: &mut store, options };
     let halt = match before_first_turn(&mut cx).await {
         Err(halt) => halt,
         Ok(()) => loop {
-            merges = cx.store.merges();
+            revision = cx.store.revision();
             if let Err(halt) = take_turn(&mut cx, &mut stall).await {
                 break halt;
             }
@@ -62,7 +62,7 @@ pub(crate) async fn conduct(
     // `next` names only what `apply` accepts: a refusal has to come from a record that somebody
     // else changed during this turn. Otherwise it is our own mistake.
     let halt = match halt {
-        Halt::Refused(refusal) => match cx.store.was_changed_since(merges).await {
+        Halt::Refused(refusal) => match cx.store.was_changed_since(revision).await {
             Ok(true) => Halt::Failed(StoreError::Overtaken(refusal)),
             Ok(false) => Halt::Refused(refusal),
             Err(error) => Halt::Failed(error),

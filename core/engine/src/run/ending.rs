@@ -2,7 +2,7 @@
 
 use crate::error::{CommandError, ErrorKind};
 use crate::notify;
-use crate::run::advice::{self, go_on, resume_command};
+use crate::run::advice::{self, next_commands, resume_command};
 use crate::run::context::{Halt, RunContext};
 use crate::run::gate::facts;
 use crate::run::options::RunOptions;
@@ -18,24 +18,24 @@ use onloop_run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_
 ///
 /// The run could not continue.
 pub(crate) async fn tell(cx: &RunContext<'_>, halt: Halt) -> Result<Exit, CommandError> {
-    let RunContext { io, store, options: how } = cx;
+    let RunContext { io, store, options } = cx;
     Ok(match halt {
-        Halt::Failed(error) => return Err(failure(store, how, error)),
-        Halt::Refused(refusal) => return Err(bug(store, how, &refusal)),
+        Halt::Failed(error) => return Err(failure(store, options, error)),
+        Halt::Refused(refusal) => return Err(bug(store, options, &refusal)),
         Halt::Interrupted => {
             io.note(format!(
                 "Interrupted; the record is saved.\n{}",
-                go_on(store.run(), &how.again)
+                next_commands(store.run(), &options.again)
             ))
             .await;
             tell_report(io, store).await;
             Exit::Interrupted
         }
-        Halt::Stopped => tell_rest(io, store, how).await,
+        Halt::Stopped => tell_rest(io, store, options).await,
     })
 }
 
-fn failure(store: &Store, how: &RunOptions, error: StoreError) -> CommandError {
+fn failure(store: &Store, options: &RunOptions, error: StoreError) -> CommandError {
     let advice = match &error {
         StoreError::Failed(failure) => match failure.kind {
             // What the disk holds is read again, whichever it is.
@@ -61,12 +61,12 @@ fn failure(store: &Store, how: &RunOptions, error: StoreError) -> CommandError {
     };
     CommandError::from(error).context("the run could not continue").fix_by(
         format!("nothing recorded is lost; {advice}, then continue"),
-        resume_command(store.run(), &how.again),
+        resume_command(store.run(), &options.again),
     )
 }
 
-fn bug(store: &Store, how: &RunOptions, refusal: &Refusal) -> CommandError {
-    let resume = resume_command(store.run(), &how.again);
+fn bug(store: &Store, options: &RunOptions, refusal: &Refusal) -> CommandError {
+    let resume = resume_command(store.run(), &options.again);
     CommandError::new(ErrorKind::Bug, "onloop has a bug: it refused its own next step")
         .because(refusal.to_string())
         .fix_by(
@@ -78,19 +78,19 @@ fn bug(store: &Store, how: &RunOptions, refusal: &Refusal) -> CommandError {
         )
 }
 
-async fn tell_rest(io: &Io, store: &Store, how: &RunOptions) -> Exit {
+async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
     let run = store.run();
     let exit = match &run.status {
         RunStatus::Completed | RunStatus::ReadyToFinish => Exit::Done,
         RunStatus::Paused | RunStatus::Running => Exit::Paused,
         RunStatus::Blocked | RunStatus::Abandoned => Exit::Failed,
     };
-    if how.json {
+    if options.json {
         let summary = serde_json::to_string_pretty(&documents::summary::summary(run));
         io.result(summary.expect("a summary has only string keys") + "\n").await;
     } else {
         io.note("").await;
-        io.result(render_summary(run, how.platform)).await;
+        io.result(render_summary(run, options.platform)).await;
     }
     io.note(format!("\n{}", state_line(run))).await;
     if let Next::Ask(Question::Gate { step } | Question::Review { step, .. }) = run.next()
@@ -102,7 +102,7 @@ async fn tell_rest(io: &Io, store: &Store, how: &RunOptions) -> Exit {
         io.note(format!("Used by agents: {used}")).await;
     }
     if exit != Exit::Done {
-        io.note(go_on(run, &how.again)).await;
+        io.note(next_commands(run, &options.again)).await;
     }
     if exit == Exit::Done {
         tell_place(io, run).await;
@@ -191,13 +191,13 @@ mod tests {
         let mut host = MemoryHost::default();
         let exit = host.run(async |io| {
             let mut store = begin(&io).await;
-            assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
+            assert!(!store.was_changed_since(store.revision()).await.expect("it is readable"));
             let args = DriveArgs::default();
             let timeouts = args.timeouts().expect("none is given");
             let off = Sandbox::Off { why: "a test".to_owned(), chosen: true };
-            let how = args.applied(&io, store.run(), vec![Agent::Script], timeouts, off);
+            let options = args.applied(&io, store.run(), vec![Agent::Script], timeouts, off);
             let halt = Halt::Refused(Refusal::NoSuchStep { step: 7 });
-            let cx = RunContext { io: &io, store: &mut store, options: &how };
+            let cx = RunContext { io: &io, store: &mut store, options: &options };
             exit_of(&io, tell(&cx, halt).await).await
         });
         assert_eq!(exit, Exit::Bug);
@@ -213,15 +213,15 @@ mod tests {
         let mut host = MemoryHost::default();
         host.run(async |io| {
             let mut ours = begin(&io).await;
-            let merges = ours.merges();
+            let revision = ours.revision();
             let mut theirs = Store::open(&io, "try-20260320T212315Z").await.expect("begun");
             theirs.apply(Event::RunPaused { reason: "later".to_owned() }).expect("it runs");
             theirs.commit().await.expect("memory takes all");
             ours.apply(Event::TakenOver { reason: "mine".to_owned() }).expect("it may be");
-            assert!(ours.was_changed_since(merges).await.expect("it is readable"));
+            assert!(ours.was_changed_since(revision).await.expect("it is readable"));
             ours.commit().await.expect("both fit");
-            assert!(ours.was_changed_since(merges).await.expect("it is readable"));
-            assert!(!ours.was_changed_since(ours.merges()).await.expect("it is readable"));
+            assert!(ours.was_changed_since(revision).await.expect("it is readable"));
+            assert!(!ours.was_changed_since(ours.revision()).await.expect("it is readable"));
             Exit::Done
         });
     }

@@ -3,7 +3,7 @@
 use crate::run::check_inputs::{Between, joins_others};
 use crate::run::checkpoint::{CheckpointOutcome, take_checkpoint};
 use crate::state::store::Store;
-use onloop_effect::{DiffShown, GitRequest, Io};
+use onloop_effect::{DiffShown, Failure, GitRequest, Io};
 use onloop_run::{Checkpoint, CheckpointMoment, ProtectedAs, Protection, Run, begins_file};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -101,9 +101,10 @@ async fn after_attempt(io: &Io, store: &mut Store, step: u32, attempt: u32) -> G
     match violations(io, store.run(), &protection, &before, &after).await {
         Ok(paths) if paths.is_empty() => Guarded::Fine,
         Ok(paths) => undo(io, store, &before, &after, paths).await,
-        Err(why) => {
-            Guarded::Stuck(format!("whether protected files were changed is not known: {why}"))
-        }
+        Err(failure) => Guarded::Stuck(format!(
+            "whether protected files were changed is not known: {}",
+            text::one_line(&failure.message)
+        )),
     }
 }
 
@@ -136,10 +137,9 @@ async fn violations(
     protection: &Protection,
     before: &Checkpoint,
     after: &Checkpoint,
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<String>, Failure> {
     let (root, prefix) = (&run.place.execution_root, run.place.prefix());
-    let changed = io.git_changed_paths(root, &before.commit, &after.commit).await;
-    let changed = changed.map_err(|failure| text::one_line(&failure.message))?;
+    let changed = io.git_changed_paths(root, &before.commit, &after.commit).await?;
     let differs = |path: &str| changed.contains(&format!("{prefix}{path}"));
     let between = Between { from: &before.commit, to: &after.commit, differs: &differs };
     let mut violations = Vec::new();

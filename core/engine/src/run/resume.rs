@@ -7,7 +7,7 @@ use crate::lookup::select::{Selected, select};
 use crate::notify;
 use crate::run::adopt::Edited;
 use crate::run::decider::{decider, demand_person};
-use crate::run::drive::conduct;
+use crate::run::drive::drive_run;
 use crate::run::driver_lock::{drive_alone, take_over};
 use crate::run::options::{DriveArgs, RunOptions};
 use crate::run::processes::end_survivors;
@@ -32,7 +32,7 @@ pub struct ResumeArgs {
     pub run_id: Option<String>,
     /// Who acts and for how long
     #[command(flatten)]
-    pub conduct: DriveArgs,
+    pub drive: DriveArgs,
     /// Accept the verdict of a review that holds the run up
     #[arg(long)]
     pub accept_review: bool,
@@ -83,10 +83,10 @@ enum Prepared {
 /// The run cannot continue.
 pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<Exit, CommandError> {
     match prepare(io, args).await? {
-        Prepared::Ready(store, how) => {
+        Prepared::Ready(store, options) => {
             let driver = store.paths().driver_lock();
-            let ended = conduct(io, *store, &how).await;
-            how.checks.end(io).await;
+            let ended = drive_run(io, *store, &options).await;
+            options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
             ended
         }
@@ -131,10 +131,10 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         over(io, &mut store).await?;
         return Ok(Prepared::Finished);
     }
-    let timeouts = args.conduct.timeouts()?;
+    let timeouts = args.drive.timeouts()?;
     let budgets = raised(&store, &args.raise)?;
-    let mut sandbox = args.conduct.sandbox(io, &root, store.run().settings.confine).await?;
-    let agents = match go_on(io, &mut store, args, budgets).await {
+    let mut sandbox = args.drive.sandbox(io, &root, store.run().settings.confine).await?;
+    let agents = match record_resume(io, &mut store, args, budgets).await {
         Ok(agents) => agents,
         Err(error) => {
             sandbox.end(io).await;
@@ -146,15 +146,13 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         sandbox = Sandbox::of(io, store.run()).await?;
     }
     io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
-    if let Some(notice) = sandbox.notice() {
-        io.note(format!("  {notice}")).await;
-    }
+    io.note(format!("  Sandbox: {sandbox}")).await;
     let repaired = store.repair_boxes().await;
     for line in repaired.changed.into_iter().chain(repaired.warning) {
         io.note(line).await;
     }
-    let how = args.conduct.applied(io, store.run(), agents, timeouts, sandbox);
-    Ok(Prepared::Ready(Box::new(store), how))
+    let options = args.drive.applied(io, store.run(), agents, timeouts, sandbox);
+    Ok(Prepared::Ready(Box::new(store), options))
 }
 
 /// Says of a completed run that nothing is left to do.
@@ -182,7 +180,7 @@ async fn over(io: &Io, store: &mut Store) -> Result<(), CommandError> {
 }
 
 /// Takes the run, and records that it goes on and how; who acts.
-async fn go_on(
+async fn record_resume(
     io: &Io,
     store: &mut Store,
     args: &ResumeArgs,
@@ -258,7 +256,7 @@ async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Vec<Agent>,
     match remaining.is_empty() {
         // Only gates and checks are left: nobody has to act.
         true => Ok(vec![Agent::Script]),
-        false => choose_agents(io, &args.conduct.agent, Some(&remaining)).await,
+        false => choose_agents(io, &args.drive.agent, Some(&remaining)).await,
     }
 }
 

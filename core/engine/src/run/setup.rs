@@ -6,11 +6,10 @@ mod include;
 pub(crate) use include::{FILE, included};
 
 use crate::error::CommandError;
-use crate::preflight::refuse_links;
 use crate::run::checks::{private_names, recorded};
 use crate::run::processes::{Work, WorkError, run_recorded};
 use crate::sandbox::choice::Sandbox;
-use crate::state::store::{Store, StoreError};
+use crate::state::store::{Store, StoreError, refuse_links};
 use onloop_effect::{Durability, Expect, Shell};
 use onloop_effect::{Failure, FileKind, Io, ProcessSpec, ProcessStatus};
 use onloop_run::{Event, Run, SetUp, Worker};
@@ -111,7 +110,7 @@ async fn copy(io: &Io, from: &str, to: &str, files: &[String]) -> Result<Copied,
             copied.left_out.push(file.clone());
             continue;
         }
-        refuse_links(io, to, file).await?;
+        refuse_links(io, to, file.rsplit_once('/').map_or("", |(folder, _)| folder)).await?;
         let (bytes, _) = io.read(&source, limits::SETUP_FILE_BYTES).await?;
         let target = format!("{to}/{file}");
         match io.write_private(&target, bytes, Expect::Absent, Durability::Relaxed).await {

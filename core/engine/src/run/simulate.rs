@@ -24,7 +24,7 @@ use onloop_syntax::text;
 use onloop_workflow::Plan;
 
 /// The run that is asked about.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct SimulationRequest<'a> {
     /// What the workflow file says.
     pub(crate) plan: &'a Plan,
     /// The file, as it was named.
@@ -52,7 +52,7 @@ const PROMPT: &str = "<the prompt>";
 /// Something cannot be looked at.
 pub(crate) async fn simulate(
     io: &Io,
-    wanted: &Wanted<'_>,
+    wanted: &SimulationRequest<'_>,
     foreseen: Foreseen,
     as_json: bool,
     adapt: impl Fn(Beginning) -> Beginning,
@@ -113,7 +113,7 @@ pub(crate) async fn simulate(
 }
 
 /// What keeps the run from beginning, and the exit code that it would have.
-fn held_up(io: &Io, wanted: &Wanted<'_>, foreseen: &Foreseen) -> (Option<String>, Exit) {
+fn held_up(io: &Io, wanted: &SimulationRequest<'_>, foreseen: &Foreseen) -> (Option<String>, Exit) {
     let stops = if is_attended(io) { Exit::Done } else { Exit::Paused };
     if let Some(id) = &wanted.unfinished {
         let why = format!(

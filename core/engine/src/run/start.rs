@@ -9,11 +9,11 @@ use crate::preflight::{foresee, preflight};
 use crate::run::begin::{create, read_plan};
 use crate::run::change::change_by;
 use crate::run::decider::decider;
-use crate::run::drive::conduct;
+use crate::run::drive::drive_run;
 use crate::run::driver_lock::drive_alone;
 use crate::run::options::{DriveArgs, RunOptions};
 use crate::run::resume::{ResumeArgs, resume_run};
-use crate::run::simulate::{Wanted, simulate};
+use crate::run::simulate::{SimulationRequest, simulate};
 use crate::sandbox::choice::SandboxRequest;
 use crate::state::store::{Store, StoreError};
 use crate::terminal::ask::is_attended;
@@ -32,7 +32,7 @@ pub struct RunArgs {
     pub file: Option<String>,
     /// Who acts and for how long
     #[command(flatten)]
-    pub conduct: DriveArgs,
+    pub drive: DriveArgs,
     /// Where to work, instead of what the file says
     #[arg(long, value_enum, value_name = "MODE")]
     pub mode: Option<IsolationMode>,
@@ -104,16 +104,16 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
         return simulated_events(io, args).await;
     }
     match begin(io, args).await? {
-        Begun::New(store, how) => {
+        Begun::New(store, options) => {
             let driver = store.paths().driver_lock();
-            let ended = conduct(io, *store, &how).await;
-            how.checks.end(io).await;
+            let ended = drive_run(io, *store, &options).await;
+            options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
             ended
         }
         Begun::Continue(id) => {
-            let conduct = args.conduct.clone();
-            let args = ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() };
+            let drive = args.drive.clone();
+            let args = ResumeArgs { run: Some(id), drive, ..ResumeArgs::default() };
             resume_run(io, &args).await
         }
     }
@@ -124,9 +124,6 @@ pub fn no_fleet() -> CommandError {
     CommandError::refused("the program `onloop-fleet` is neither beside this one nor on PATH")
         .fix_by("install it", "cargo install onloop-fleet")
 }
-
-/// What is said when a run begins, by programs and by agents that follow our skills.
-const ANNOUNCEMENT: &str = "Starting HOTL loop execution. Looking for workflow file...";
 
 enum Begun {
     New(Box<Store>, RunOptions),
@@ -145,12 +142,12 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
     } else if let Some(id) = unfinished(io, args, &file).await? {
         return Ok(Begun::Continue(id));
     }
-    let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
+    let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
     let wanted = args.review.as_deref().or(plan.review.as_deref());
     let reviewer = choose_reviewer(io, wanted).await?;
-    let timeouts = args.conduct.timeouts()?;
+    let timeouts = args.drive.timeouts()?;
     // Before anything is made for the run.
-    let sandbox = args.conduct.sandbox(io, &io.start().cwd, plan.confine).await?;
+    let sandbox = args.drive.sandbox(io, &io.start().cwd, plan.confine).await?;
     let store = match make(io, args, (&plan, &file), &reviewer).await {
         Ok(store) => store,
         Err(error) => {
@@ -158,9 +155,9 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
             return Err(error);
         }
     };
-    let how = args.conduct.applied(io, store.run(), agents, timeouts, sandbox);
-    announce(io, &store, &how).await;
-    Ok(Begun::New(Box::new(store), how))
+    let options = args.drive.applied(io, store.run(), agents, timeouts, sandbox);
+    announce(io, &store, &options).await;
+    Ok(Begun::New(Box::new(store), options))
 }
 
 /// Prepares the place and writes the beginning down.
@@ -245,12 +242,12 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
         true => None,
         false => unfinished_runs(io, &file).await.into_iter().next(),
     };
-    let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
+    let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
-    let timeouts = args.conduct.timeouts()?;
+    let timeouts = args.drive.timeouts()?;
     let foreseen = foresee(io, &plan, &file, &args.flags()).await?;
-    let wish = SandboxRequest { flag: args.conduct.confine, file: plan.confine };
-    let wanted = Wanted {
+    let wish = SandboxRequest { flag: args.drive.confine, file: plan.confine };
+    let wanted = SimulationRequest {
         confine: wish.when(io, &io.start().cwd).await,
         plan: &plan,
         file: &file,
@@ -259,7 +256,7 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
         timeouts: &timeouts,
         unfinished: unfinished.map(|store| store.run().id.clone()),
     };
-    simulate(io, &wanted, foreseen, args.conduct.json, |beginning| {
+    simulate(io, &wanted, foreseen, args.drive.json, |beginning| {
         args.beginning(beginning, &reviewer)
     })
     .await
@@ -332,7 +329,7 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
     let what =
         format!("run `{id}` of this workflow is unfinished ({}, {place})", run.status.as_str());
     Err(CommandError::paused(what)
-        .fix_by("resume it", format!("onloop resume {id}{}", args.conduct.options()))
+        .fix_by("resume it", format!("onloop resume {id}{}", args.drive.options()))
         .fix_by("or start anew", format!("onloop run --fresh{}", words_after_the_verb(io))))
 }
 
@@ -342,20 +339,24 @@ fn words_after_the_verb(io: &Io) -> String {
     words.map(|word| format!(" {}", text::shell_word(word))).collect()
 }
 
-async fn announce(io: &Io, store: &Store, how: &RunOptions) {
-    let run = store.run();
-    let names: Vec<String> = how.agents.iter().map(|agent| text::one_line(agent.name())).collect();
-    let names = names.join(", else ");
-    let mut lines = format!("{ANNOUNCEMENT}\nRun {} ({names} acts)\n", run.id);
-    if let Some(branch) = &run.place.branch {
+/// Prints what runs, by which agents, where and in which sandbox.
+async fn announce(io: &Io, store: &Store, options: &RunOptions) {
+    let (run, place) = (store.run(), &store.run().place);
+    let agents = options.agents.iter().map(|agent| text::one_line(agent.name()));
+    let agents = agents.collect::<Vec<_>>().join(", else ");
+    let steps = text::counted(run.steps.len() as u64, "step");
+    let workflow = place.source_workflow_path.as_ref().unwrap_or(&place.workflow_path);
+    let workflow = text::one_line(workflow.rsplit('/').next().unwrap_or(workflow));
+    let risk = run.settings.risk.as_str();
+    let mut lines = format!("Run {}\n  Workflow: {workflow}, {steps}, {risk} risk\n", run.id);
+    lines += &format!("  Agent: {agents}\n");
+    if let Some(branch) = &place.branch {
         lines += &format!("  Branch: {branch}\n");
     }
-    if run.place.execution_root != io.start().cwd {
-        lines += &format!("  Works in: {}\n", run.place.execution_root);
+    lines += &format!("  Sandbox: {}\n", options.checks.sandbox);
+    if place.execution_root != io.start().cwd {
+        lines += &format!("  Works in: {}\n", place.execution_root);
     }
     lines += &format!("  Report: {}\n", store.paths().report());
-    if let Some(notice) = how.checks.sandbox.notice() {
-        lines += &format!("  {notice}\n");
-    }
     io.note(lines).await;
 }

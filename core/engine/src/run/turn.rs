@@ -42,7 +42,7 @@ pub(crate) enum ActionOutcome {
         /// Whether the agent had done some work before.
         had_started: bool,
     },
-    /// The client cannot start: why and what mends it, on one line. Nobody has outcome.
+    /// The client cannot start: why and what fixes it, on one line. Nothing has run.
     NotStarted(String),
     /// The person interrupted.
     Interrupted,

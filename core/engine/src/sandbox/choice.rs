@@ -1,6 +1,8 @@
 //! Whether what works for a run is confined: decided once in a program, put in force for each process,
 //! and said in the ledger.
 
+use std::fmt;
+
 use crate::error::CommandError;
 use crate::sandbox::confinement::{ConfineError, Confined};
 use crate::state::config;
@@ -46,6 +48,16 @@ impl SandboxRequest {
             (true, _) => ConfineWhen::On,
             (false, Some(flag)) => flag,
             (false, None) => config::load(io, folder).await.config.confine,
+        }
+    }
+}
+
+impl fmt::Display for Sandbox {
+    /// The name of the mechanism, or why there is none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sandbox::By { mechanism, .. } => f.write_str(mechanism.as_str()),
+            Sandbox::Off { why, .. } => write!(f, "none ({why})"),
         }
     }
 }
@@ -96,14 +108,6 @@ impl Sandbox {
     pub async fn of(io: &Io, run: &Run) -> Result<Sandbox, CommandError> {
         let wish = SandboxRequest { flag: None, file: run.settings.confine };
         Sandbox::decide(io, &run.place.execution_root, wish).await
-    }
-
-    /// What a person is told once; nothing where there is nothing to know.
-    pub(crate) fn notice(&self) -> Option<String> {
-        match self {
-            Sandbox::Off { why, chosen: false } => Some(format!("not confined: {why}")),
-            Sandbox::Off { chosen: true, .. } | Sandbox::By { .. } => None,
-        }
     }
 
     /// What enforces it.

@@ -102,7 +102,7 @@ impl Run {
         self.0.acting = None;
         self.0.reviews.standing = None;
         // A rejection stands until the person who said no says yes.
-        self.go_on();
+        self.continue_unless_blocked();
         self.log(at, "run_resumed", None, "Resumed".to_owned(), "");
         Ok(())
     }

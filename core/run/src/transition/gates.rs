@@ -48,7 +48,7 @@ impl Run {
                     record.completed_at = Some(at);
                     mark_reviewed(&mut record.results);
                 }
-                self.go_on();
+                self.continue_unless_blocked();
             }
             GateDecision::Rejected => {
                 if reviewing {
@@ -108,7 +108,7 @@ impl Run {
             self.0.reviews.standing = None;
         }
         self.0.reverified = false;
-        self.go_on();
+        self.continue_unless_blocked();
         let text = format!("↻ Step {step}: to be done again: {reason}");
         self.log(at, "step_redone", Some(step), text, "");
         Ok(())
@@ -116,7 +116,7 @@ impl Run {
 
     /// A decision that was waited for, or turned around, sets the run going again, unless
     /// something else holds it up.
-    pub(super) fn go_on(&mut self) {
+    pub(super) fn continue_unless_blocked(&mut self) {
         let blocked = self.status == RunStatus::Blocked
             && self.steps.iter().any(|record| blocker(record).is_some());
         self.0.status = if blocked { RunStatus::Blocked } else { RunStatus::Running };
@@ -184,7 +184,7 @@ impl Run {
             });
         };
         self.pass_review(standing.step);
-        self.go_on();
+        self.continue_unless_blocked();
         let text = format!("Review verdict {} accepted by a person", standing.verdict.as_str());
         self.log(at, "verdict_accepted", standing.step, text, "");
         Ok(())

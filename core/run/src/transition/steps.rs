@@ -284,7 +284,7 @@ impl Run {
         // What was said about the work before is said anew about what comes of this.
         self.0.reviews.standing = None;
         self.0.reverified = false;
-        self.go_on();
+        self.continue_unless_blocked();
         let text = format!("↻ Step {step}: to be tried again: {reason}");
         self.log(at, "step_reopened", Some(step), text, "");
         Ok(())

@@ -8,12 +8,13 @@
 mod call;
 mod folders;
 mod job;
+mod notifications;
 mod process;
 mod program;
-mod tell;
-mod told;
+mod progress;
 mod watcher;
 
+use onloop_engine::error::CommandError;
 use serde_json::Value;
 
 use crate::mcp::{ClientAnswer, Connection, Id, Reaction, ServerRequest};
@@ -142,8 +143,8 @@ impl Server {
                 Err(failure) if failure.is_interrupted() => self.close(Exit::Interrupted).await,
                 Ok(_) => self.close(Exit::Bug).await,
                 Err(failure) => {
-                    self.io.note(format!("error: {failure}")).await;
-                    self.close(Exit::Refused).await;
+                    let exit = CommandError::from(failure).report(&self.io).await;
+                    self.close(exit).await;
                 }
             }
             return;

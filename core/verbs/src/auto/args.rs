@@ -244,7 +244,7 @@ impl AutoRunArgs {
         match self.loop_runner {
             LoopRunner::Agent => None,
             LoopRunner::Onloop => Some(NativeLoop {
-                conduct: DriveArgs {
+                drive: DriveArgs {
                     agent: AgentArgs {
                         agent: self.agent.clone(),
                         agent_command: self.agent_command.clone(),

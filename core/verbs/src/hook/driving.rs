@@ -188,8 +188,8 @@ pub(super) async fn prompted(
     let (io, folders) = (&context.io, context.folders());
     let run = match &prompt {
         RunPrompt::Begins => None,
-        RunPrompt::GoesOn(Some(id)) => unfinished_run(io, id).await.map(|run| run.id.clone()),
-        RunPrompt::GoesOn(None) => {
+        RunPrompt::Continues(Some(id)) => unfinished_run(io, id).await.map(|run| run.id.clone()),
+        RunPrompt::Continues(None) => {
             only(conversation::unfinished(io, &folders).await).map(|run| run.id.clone())
         }
         // A name is not much: it takes no run from others.
@@ -201,7 +201,7 @@ pub(super) async fn prompted(
     };
     let sessions = context.sessions(id).await;
     match (run, prompt) {
-        (None, RunPrompt::GoesOn(_)) => return Ok(false),
+        (None, RunPrompt::Continues(_)) => return Ok(false),
         (None, RunPrompt::Begins | RunPrompt::Names(_)) => {
             // One that is bound to a run stays bound until the other one is there.
             let is_new = sessions.load(id).await?.is_none_or(|session| {

@@ -102,7 +102,7 @@ fn said(session: &Session, effect: PromptEffect) -> Option<String> {
     }
     let (goal, id) = (session.goal(), &session.id);
     let how = match effect {
-        PromptEffect::Nothing | PromptEffect::GoesOn => return None,
+        PromptEffect::Nothing | PromptEffect::Continues => return None,
         PromptEffect::Resumed => return Some(format!("{goal} goes on after this")),
         PromptEffect::Paused(Pause::Question) => {
             "pauses for your question.\n  Your next prompt that is not a question resumes it; \

@@ -1,11 +1,12 @@
 //! One request of the client: a program, what it waits for, and what it has said.
 
+use onloop_engine::error::CommandError;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::after;
 use super::program::program;
-use super::told::ProgressReporter;
+use super::progress::ProgressReporter;
 use crate::mcp::{
     Capped, ClientAnswer, ClientRequest, ClientSettings, Completion, Id, Resource, RpcError,
     ServerRequest, Tool, ToolCall, error_result, input_required, listed, tool_result,
@@ -169,13 +170,13 @@ impl Job {
     }
 
     /// No program is started.
-    pub(super) fn refuse(&mut self, why: &str) {
+    pub(super) fn refuse(&mut self, error: &CommandError) {
         self.state = State::Finished(match &self.form {
-            Form::Tool(_) => Ok(error_result(why)),
+            Form::Tool(_) => Ok(error_result(error)),
             Form::List | Form::Resource(_) | Form::Completion(_) => {
-                Err(RpcError::new(RpcError::NO_RESOURCE, why))
+                Err(RpcError::new(RpcError::NO_RESOURCE, error.to_string()))
             }
-            Form::None => Err(RpcError::new(RpcError::INVALID_PARAMS, why)),
+            Form::None => Err(RpcError::new(RpcError::INVALID_PARAMS, error.to_string())),
         });
     }
 

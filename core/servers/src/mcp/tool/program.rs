@@ -110,7 +110,7 @@ fn platform(word: &str) -> Option<Platform> {
 }
 
 fn run(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
-    let conduct = DriveArgs {
+    let drive = DriveArgs {
         agent: AgentArgs { agent: given.text("agent"), agent_command: None },
         agent_timeout: given.text("agent_timeout"),
         verify_timeout: given.text("verify_timeout"),
@@ -121,7 +121,7 @@ fn run(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
         let mode = given.text("mode");
         return Ok(ToolProgram::Run(RunArgs {
             file: given.text("file"),
-            conduct,
+            drive,
             mode: mode.and_then(|word| word.parse().ok()),
             branch: given.text("branch"),
             fresh: given.flag("fresh"),
@@ -134,7 +134,7 @@ fn run(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
             return Err(InputError::ForNewRuns(name));
         }
     }
-    Ok(ToolProgram::Resume(ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() }))
+    Ok(ToolProgram::Resume(ResumeArgs { run: Some(id), drive, ..ResumeArgs::default() }))
 }
 
 fn explain(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {

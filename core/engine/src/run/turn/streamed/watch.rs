@@ -91,7 +91,7 @@ impl<'a> Watch<'a> {
             Some(_) => Watched::Ends,
             None => {
                 let cost = self.turn.cost(&self.heard.state);
-                Watched::GoesOn(Some(self.heard.activity(cost)))
+                Watched::Continues(Some(self.heard.activity(cost)))
             }
         }
     }
