@@ -172,7 +172,7 @@ test("a conversation that is gone is said to be, and a new one begins", async ()
   // A check that is confined could not make it go.
   const { code, stderr, summary, told } = await conducted(claude, place, script, "--confine", "off");
   assert.equal(code, 0, told);
-  assert.match(stderr, /the conversation about step 1 cannot go on \(.*\); a new one begins/, told);
+  assert.match(stderr, /the conversation about step 1 cannot continue \(.*\); a new one begins/, told);
   assert.equal(summary.steps[0].attempts, 2, told);
 });
 

@@ -3,7 +3,7 @@
 //! What there is to tell is read from the ledger, and what was told is remembered beside it for each
 //! receiver, after it was told: a process that is killed in between tells it again, with the same
 //! id. A receiver that is down is tried again by the next process that works on the run, as long as
-//! the news still holds. Nothing here makes a run fail, and nothing that goes on waits for it.
+//! the news still holds. A failed delivery never makes a run fail, and no running step waits for one.
 
 pub mod send;
 pub mod session;
@@ -57,10 +57,10 @@ async fn deliver_locked(io: &Io, store: &Store, notify: &Notify) -> Result<(), F
     let (bytes, _) = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await?;
     let mut tracker = AttentionTracker::default();
     if ledger::walk(&bytes, u64::MAX, None, |seq, run| tracker.look(seq, run)).is_err() {
-        // Whoever reads it next says what is wrong with it.
+        // The next reader of the ledger reports what is wrong with it.
         return Ok(());
     }
-    let Some((since, attention)) = tracker.standing() else { return Ok(()) };
+    let Some((since, attention)) = tracker.current() else { return Ok(()) };
     if !notify.kinds.contains(&attention.kind()) {
         return Ok(());
     }
@@ -144,7 +144,7 @@ fn facts_of(run: &Run, attention: &Attention, facts: Option<&Facts>) -> String {
         Attention::Asks(question) => reason(run, question),
         Attention::Paused { reason } => reason.clone(),
         Attention::Limit { until, .. } => {
-            format!("It goes on by itself when the limit is lifted: {}", until.to_rfc3339())
+            format!("It continues by itself when the limit is lifted: {}", until.to_rfc3339())
         }
         Attention::Blocked(blocker) => blocker.reason.clone(),
         Attention::Completed => text::one_line(&run.settings.intent),

@@ -56,7 +56,7 @@ pub(crate) enum Foreseen {
         /// What would be said besides.
         note: Option<String>,
     },
-    /// Ask a person; where nobody can be asked, refuse.
+    /// Ask a person; without a terminal, refuse.
     Asked(PlacementQuestion),
     /// Change nothing.
     Refused(PlacementRefusal),

@@ -169,13 +169,13 @@ impl Run {
         root.clone_into(&mut self.0.place.execution_root);
     }
 
-    /// The record goes on under another id, because its own is taken.
+    /// The record continues under another id, because its own is taken.
     pub fn adopted_as(&mut self, id: &str) {
         id.clone_into(&mut self.0.id);
         self.0.place.report_path = format!(".hotl/reports/{id}.md");
     }
 
-    /// The record goes on in the folder `root`, an absolute path, with its report below it.
+    /// The record continues in the folder `root`, an absolute path, with its report below it.
     pub fn move_to(&mut self, root: &str) {
         self.found_at(root);
         self.0.place.report_path = format!(".hotl/reports/{}.md", self.id);

@@ -16,10 +16,10 @@ use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Budgets, Check, CommitWhen, Loop, Risk, Step};
 
-/// One execution of one plan, as [`Record`] shows it to whoever reads.
+/// One execution of one plan, readable as a [`Record`].
 ///
 /// [`Run::begin`] makes one, [`Run::apply`] alone changes it, and [`Run::restore`] takes back
-/// what was stored. Nobody outside this room can write to its record.
+/// what was stored. Code outside this crate cannot write to its record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run(pub(super) Record);
 

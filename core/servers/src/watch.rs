@@ -91,7 +91,7 @@ pub async fn show_on_screen(io: &Io, run_id: &str) -> Result<Exit, CommandError>
     Ok(Exit::Done)
 }
 
-/// The process on this machine that drives a run, for whoever wants to interrupt it.
+/// The process on this machine that drives a run, to interrupt it.
 ///
 /// # Errors
 ///
@@ -112,7 +112,7 @@ pub async fn stop_driver(io: &Io, run_id: &str) -> Result<u32, CommandError> {
     }
 }
 
-/// The options with which a run was conducted, as a shell reads them behind `onloop resume ID`.
+/// The options with which a run was driven, as a shell reads them behind `onloop resume ID`.
 ///
 /// # Errors
 ///

@@ -172,7 +172,7 @@ fn description(candidate: &Candidate, io: &Io) -> String {
         );
     }
     if candidate.is_tracked {
-        out += "  Git tracks this record: whoever can push to the repository can write it.\n";
+        out += "  Git tracks this record: everyone who can push to the repository can write it.\n";
     }
     out + &would_run(run)
 }

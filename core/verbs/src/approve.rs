@@ -98,7 +98,7 @@ async fn continue_session(
     if resumes {
         return resume(io, call).await;
     }
-    io.note(format!("go on with: {}", resume_line(call))).await;
+    io.note(format!("continue with: {}", resume_line(call))).await;
     Ok(Exit::Done)
 }
 

@@ -51,7 +51,7 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Repeats the checks of a run that nobody else drives, and ends it.
+/// Repeats the checks of a run without another driver, and ends it.
 async fn repeat_and_end(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     if store.run().is_over() {
         return Ok(());
@@ -79,8 +79,8 @@ async fn verify_again(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     verified
 }
 
-/// Whether the files are others than those that were verified last. Outside a repository nobody
-/// knows, and nobody hands the work on.
+/// Whether the files are others than those that were verified last. Outside a repository that
+/// is unknown, and the work is not handed on.
 async fn is_changed(io: &Io, store: &Store) -> bool {
     let run = store.run();
     if run.place.repo_root.is_none() {

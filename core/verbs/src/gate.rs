@@ -53,7 +53,7 @@ pub struct GateArgs {
 /// A decision as it is written on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum DecisionWord {
-    /// Go on
+    /// Continue
     Approved,
     /// Do not
     Rejected,

@@ -134,7 +134,7 @@ async fn prepare_and_write(io: &Io, args: &BeginArgs) -> Result<(String, Prepare
     Ok((id, prepared))
 }
 
-/// Writes the record of a run that whoever calls next drives; its id.
+/// Writes the record of a run that the next caller drives; its id.
 async fn write(
     io: &Io,
     plan: &Plan,
@@ -146,7 +146,7 @@ async fn write(
         Ok(checkpoint_start(io, store).await)
     });
     let kept = kept.await;
-    // The record is driven by whoever calls next, not by this process.
+    // The next caller drives the record, not this process.
     let _ = io.unlock(&store.paths().driver_lock()).await;
     kept?;
     Ok(store.run().id.clone())

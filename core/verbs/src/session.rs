@@ -100,7 +100,7 @@ pub async fn session_list(io: &Io, args: &SessionListArgs) -> Result<Exit, Comma
     Ok(Exit::Done)
 }
 
-/// Says what is wrong with the configuration: it may be why a session does not go on.
+/// Says what is wrong with the configuration: it may be why a session does not continue.
 async fn warn(io: &Io) {
     for note in config::load(io, &io.start().cwd).await.notes() {
         io.note(format!("warning: configuration: {note}")).await;

@@ -53,7 +53,7 @@ pub enum StepAction {
     Verify,
     /// Allow another attempt after a failed one
     Retry,
-    /// Record that the step cannot go on (needs --reason)
+    /// Record that the step cannot continue (needs --reason)
     Block,
     /// Have a failed or blocked step tried again (needs --reason)
     Reopen,
@@ -140,7 +140,7 @@ async fn verify(
     as_json: bool,
 ) -> Result<Exit, CommandError> {
     demand_in_progress(store, number)?;
-    // Others may read the record meanwhile and decide other gates; nobody else verifies.
+    // Others may read the record meanwhile and decide other gates; only this process verifies.
     drive_alone(io, store).await?;
     let verified = verify_alone(io, store, number).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;

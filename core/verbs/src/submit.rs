@@ -1,4 +1,4 @@
-//! What a run that another machine is to conduct begins with: found and checked here, where somebody can
+//! What a run that another machine drives begins with: found and checked here, where somebody can
 //! still put it right.
 
 use onloop_documents::fleet_run::{self, FleetRun};
@@ -23,7 +23,7 @@ pub struct Submitted {
     pub workflow: String,
     /// Its content.
     pub text: String,
-    /// The agents that are named, the first choice first; none: whoever conducts the run chooses.
+    /// The agents that are named, the first choice first; none: the driver of the run chooses.
     pub agents: Vec<String>,
     /// The checkout around it; `None`: it lies in none.
     pub checkout: Option<SubmittedCheckout>,

@@ -18,7 +18,7 @@ fn a_blocked_run_runs_again() {
     let project = failing("false");
     let blocked = run(&project, &[]).expect_exit(1);
     project.write("mended", "");
-    project.shell(&command_below(&blocked, "then go on")).expect_exit(0);
+    project.shell(&command_below(&blocked, "then continue")).expect_exit(0);
     assert_eq!(standing(&project), "completed: done");
 }
 

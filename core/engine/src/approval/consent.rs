@@ -21,7 +21,7 @@ pub struct ConsentQuestion {
 ///
 /// # Errors
 ///
-/// Nobody has agreed.
+/// The person has not agreed.
 pub async fn consent(io: &Io, yes: bool, question: &ConsentQuestion) -> Result<(), CommandError> {
     if yes {
         return Ok(());

@@ -1,6 +1,6 @@
 //! Folders in which something that concerns a folder is looked for: that one and those above it.
 //!
-//! What decides about the work in a folder has to be from whoever works there. So the way up ends at
+//! Only files of the person who works in a folder may decide about it. So the search ends at
 //! the home, and before folders that hold everybody's homes or that everybody shares: a file in `/tmp`
 //! decides nothing.
 

@@ -51,7 +51,7 @@ pub async fn refuse(io: &Io, root: &str, path: &str) -> Result<(), UntrustedLink
         match io.stat(&there).await.map(|stat| stat.kind) {
             Ok(FileKind::Link) => refuse_link(io, root, &there).await?,
             Ok(FileKind::Folder | FileKind::File | FileKind::Other) => {}
-            // What is below it is not there either, or whoever opens it hears why it cannot be.
+            // What is below it is not there either, or opening it fails with the reason.
             Err(_) => return Ok(()),
         }
     }

@@ -24,7 +24,7 @@ pub struct NotificationContext<'a> {
     pub folder: &'a str,
     /// How it is gone on with, in backticks where it is a command.
     pub resume: &'a str,
-    /// Time until the host stops waiting for us; `None`: nobody waits.
+    /// Time until the host stops waiting for us; `None`: the host does not wait.
     pub time_left_ms: Option<u64>,
 }
 
@@ -111,7 +111,7 @@ async fn notice_of(
         at: io.now(),
         title: format!("Session {short} ({workflow}) {how}"),
         facts: io.redacted(&facts),
-        advice: format!("Go on with it:\n  {}", place.resume.trim_matches('`')),
+        advice: format!("Continue it:\n  {}", place.resume.trim_matches('`')),
         run_id: session.run_id.clone(),
         session_id: Some(id.as_str().to_owned()),
         step: None,

@@ -7,10 +7,10 @@ use onloop_run::{Checkpoint, CheckpointMoment, Event, Run, StepStatus};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// How a checkpoint came out.
+/// The outcome of taking a checkpoint.
 #[derive(Debug)]
 pub enum CheckpointOutcome {
-    /// It is there; durable in the record after the next commit of the store.
+    /// It exists; durable in the record after the next commit of the store.
     Taken,
     /// The work is in no repository, so that there are no checkpoints.
     NoRepository,
@@ -20,7 +20,7 @@ pub enum CheckpointOutcome {
     Interrupted,
 }
 
-/// Keeps the work and records that. A failure is recorded and said, and stops nothing.
+/// Takes a checkpoint of the work and records it. A failure is recorded and printed; the run continues.
 pub async fn take_checkpoint(
     io: &Io,
     store: &mut Store,
@@ -66,7 +66,7 @@ const SEEN: &str = "finish";
 pub async fn forget_snapshot(io: &Io, store: &Store, commit: String) {
     let run = store.run();
     let (cwd, name) = (run.place.execution_root.clone(), format!("{}/{SEEN}", run.id));
-    // What cannot be taken away is only in nobody's way.
+    // A snapshot that cannot be removed does no harm.
     let _ = io.git(GitRequest::ForgetCheckpoint { cwd, name, commit }).await;
 }
 
@@ -129,7 +129,7 @@ pub fn left_out_line(LeftOut { path, why }: &LeftOut) -> String {
 
 const MIB_KEPT: u64 = limits::CHECKPOINT_FILE_BYTES / (1024 * 1024);
 
-/// Keeps what a run begins with, where that has not been kept yet.
+/// Takes the checkpoint of the beginning of a run, where there is none yet.
 pub async fn checkpoint_start(io: &Io, store: &mut Store) -> CheckpointOutcome {
     match store.run().checkpoints.is_empty() {
         true => take_checkpoint(io, store, CheckpointMoment::Begun).await,
@@ -137,13 +137,13 @@ pub async fn checkpoint_start(io: &Io, store: &mut Store) -> CheckpointOutcome {
     }
 }
 
-/// Keeps what the agent of the present attempt has left, before anything is checked.
+/// Takes the checkpoint after the turn of the present attempt, before any check runs.
 pub async fn checkpoint_turn(io: &Io, store: &mut Store, step: u32) -> CheckpointOutcome {
     let attempt = attempts(store.run(), step);
     take_checkpoint(io, store, CheckpointMoment::Acted { step, attempt }).await
 }
 
-/// Keeps what the checks of a step have found to be good, once the record and what it changes in
+/// Takes the checkpoint of a verified step, once the record and what it changes in
 /// the checkout are durable. A step that is not done has nothing to keep.
 ///
 /// # Errors
@@ -165,7 +165,7 @@ pub async fn checkpoint_verified(
     Ok(take_checkpoint(io, store, CheckpointMoment::Verified { step, attempt }).await)
 }
 
-/// Keeps what the whole run is judged by, before it ends.
+/// Takes the checkpoint that the whole run is judged by, before it ends.
 ///
 /// # Errors
 ///
@@ -175,7 +175,7 @@ pub async fn checkpoint_end(io: &Io, store: &mut Store) -> Result<CheckpointOutc
     checkpoint_verified(io, store, last).await
 }
 
-/// The same where an agent drives the run step by step.
+/// Takes a checkpoint and commits the store, where an agent drives the run step by step.
 pub async fn checkpoint_and_commit<K>(
     io: &Io,
     store: &mut Store,

@@ -86,7 +86,7 @@ enum NoVerdict {
 }
 
 /// Evaluates every check of `step`, which the run has, up to the first that fails. A check that
-/// needs a person is only noted here: nobody is asked about what a machine then refuses, and no
+/// needs a person is only noted here: a person is not asked about what a machine then refuses, and no
 /// check is skipped because one before it needs a person.
 ///
 /// # Errors
@@ -181,7 +181,7 @@ fn of_several(index: usize, count: usize) -> String {
 /// What takes less is not worth a line of its own.
 const SILENT_MS: u64 = 1000;
 
-/// Says of a long list how far it is, to whoever sees no status line.
+/// Prints the progress of a long list where there is no status line.
 async fn tell_passed(
     io: &Io,
     evaluated: &Evaluated,
@@ -431,7 +431,7 @@ async fn look_at_page(
 /// Time a browser may take for one picture.
 const SCREENSHOT_TIMEOUT_MS: u64 = 30_000;
 
-/// A picture of the page for whoever reviews it, where a Chromium is on the machine.
+/// A picture of the page for its reviewer, where a Chromium is on the machine.
 async fn screenshot(io: &Io, store: &Store, url: &str, place: &Place<'_>) -> Option<String> {
     if !(url.starts_with("http://") || url.starts_with("https://")) {
         return None;

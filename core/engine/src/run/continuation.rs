@@ -1,4 +1,4 @@
-//! What takes a run further, wherever it is conducted.
+//! The commands that continue a run, wherever it is driven.
 
 use crate::run::advice::{next_commands, next_commands_in_fleet};
 use crate::run::options::remembered_options;

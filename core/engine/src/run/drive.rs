@@ -1,4 +1,4 @@
-//! Conducting a run: a loop over [`Run::next`], used by `run` and `resume` alike.
+//! Drives a run: a loop over [`Run::next`], used by `run` and `resume` alike.
 //!
 //! Changes are stored before anything acts on them, and said after they are stored. Several
 //! transitions between two effects share one durable write.
@@ -29,7 +29,7 @@ use onloop_run::{
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
+/// Drives a run until it is finished, blocked, paused or interrupted, and prints how it ended.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub(crate) async fn drive_run(
 
 /// What comes before the first turn.
 async fn before_first_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
-    // Only a run that goes on now; one that waits for a person does not need its worktree yet.
+    // Only a run that continues now: one that waits for a person does not need its worktree yet.
     if matches!(cx.store.run().next(), Next::Start { .. }) {
         match make_ready(cx.io, cx.store, cx.sandbox()).await? {
             Readiness::Ready => {}
@@ -110,7 +110,7 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
             take_step(cx, &agent, step).await?;
         }
         Next::Verify { step } => {
-            // Of a turn that was cut short nobody has looked at what it did.
+            // The changes of an interrupted turn were not examined.
             if is_cut_short(cx.store, step)
                 && let Some(outcome) = ended_by(protect::after_turn(cx.io, cx.store, step).await)
             {
@@ -164,7 +164,9 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
             let is_answer = !matches!(consulted, Consulted::Interrupted);
             if is_answer && cx.store.look_again().await? {
                 cx.io
-                    .note("The run has changed since it was asked about; it goes on as it is now.")
+                    .note(
+                        "The run has changed since it was asked about; it continues as it is now.",
+                    )
                     .await;
                 return Ok(());
             }
@@ -196,7 +198,7 @@ async fn take_step(cx: &mut RunContext<'_>, agent: &Agent, step: u32) -> Result<
     let record = cx.store.run().step(step).expect("`next` names steps that exist").clone();
     let outcome = run_agent(cx, agent, &record).await?;
     if let ActionOutcome::Refused { had_started: false, .. } = outcome {
-        // Nobody has changed anything.
+        // The agent has changed nothing.
         return record_acted(cx, step, outcome).await;
     }
     if cx.store.run().protection().is_empty() || !outcome.is_over() {

@@ -1,4 +1,4 @@
-//! What a person reads when a run stops: what happened, where the report is, how to go on.
+//! What a person reads when a run stops: what happened, where the report is, how to continue.
 
 use crate::error::{CommandError, ErrorKind};
 use crate::notify;
@@ -12,7 +12,7 @@ use onloop_effect::{Exit, FailureKind, Io};
 use onloop_run::preflight::IsolationMode;
 use onloop_run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_line};
 
-/// Says how the run stands and returns the exit code for it.
+/// Prints the state of the run and returns its exit code.
 ///
 /// # Errors
 ///
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_that_nobody_else_caused_is_a_bug() {
+    fn a_refusal_without_another_process_is_an_internal_error() {
         let mut host = MemoryHost::default();
         let exit = host.run(async |io| {
             let mut store = begin(&io).await;

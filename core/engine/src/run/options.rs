@@ -1,4 +1,4 @@
-//! How a run is conducted: what the command line says about it, and what that comes to.
+//! The options of driving a run: those of the command line, and their meaning.
 
 use crate::error::CommandError;
 use crate::lookup::agent::AgentArgs;
@@ -14,7 +14,7 @@ use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow as workflow;
 
-/// Arguments that say how a run is conducted.
+/// The arguments of a verb that drives a run.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct DriveArgs {
     /// Who acts
@@ -52,7 +52,7 @@ pub struct DriveArgs {
     pub json: bool,
 }
 
-/// What becomes of a call that neither a rule nor anybody who can be asked decides.
+/// What becomes of a call that neither a rule nor a person decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum OnAskChoice {
     /// Run it confined, else as deny [default where confined]
@@ -83,7 +83,7 @@ impl OnAskChoice {
 }
 
 impl DriveArgs {
-    /// The options that conduct another run the same way, each after a space, as words of a
+    /// The options that drive another run the same way, each after a space, as words of a
     /// shell line. How results are shown is not part of it.
     pub(crate) fn options(&self) -> String {
         let options = [
@@ -128,7 +128,7 @@ impl DriveArgs {
         })
     }
 
-    /// How this process confines what works for a run in `folder`, whose file says `confine: on` or
+    /// The sandbox of what works for a run in `folder`, whose file says `confine: on` or
     /// not.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ impl DriveArgs {
         Sandbox::decide(io, folder, SandboxRequest { flag: self.confine, file }).await
     }
 
-    /// How this process conducts `run`.
+    /// The options with which this process drives `run`.
     pub(crate) fn applied(
         &self,
         io: &Io,
@@ -175,7 +175,7 @@ impl DriveArgs {
     }
 }
 
-/// Remembers the options `again` that a run is conducted with, for the hints of other processes.
+/// Stores the options `again` that a run is driven with, for the hints of other processes.
 /// Without any, those that it was started with stay.
 pub(crate) async fn remember_options(io: &Io, paths: &Paths, again: &str) {
     if !again.is_empty() {
@@ -185,7 +185,7 @@ pub(crate) async fn remember_options(io: &Io, paths: &Paths, again: &str) {
     }
 }
 
-/// The options that a run was last conducted with, each after a space, as words of a shell line.
+/// The options that a run was last driven with, each after a space, as words of a shell line.
 pub async fn remembered_options(io: &Io, paths: &Paths) -> String {
     match io.read(&paths.options(), limits::OPTIONS_BYTES).await {
         Ok((bytes, _)) => format!(" {}", text::one_line(&String::from_utf8_lossy(&bytes)).trim()),
@@ -193,26 +193,26 @@ pub async fn remembered_options(io: &Io, paths: &Paths) -> String {
     }
 }
 
-/// Time limits of a run that this process conducts.
+/// Time limits of a run that this process drives.
 pub(crate) struct Timeouts {
     /// For one attempt of the agent.
     pub(crate) agent_ms: u64,
     /// For silence of an agent.
     stall_ms: u64,
-    /// For a provider that does not serve.
+    /// For a provider that refuses requests.
     max_wait_ms: u64,
     /// For a verification command that has no limit of its own.
     pub(crate) verify_ms: u64,
 }
 
-/// How the turns of an agent are conducted.
+/// The options of the turns of an agent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TurnOptions {
     /// Time for one attempt.
     pub(crate) timeout_ms: u64,
     /// Longest silence while no tool works.
     pub(crate) stall_ms: u64,
-    /// What becomes of calls that nobody decides.
+    /// What becomes of calls without a decision.
     pub(crate) on_ask: OnAsk,
     /// Whether a retry begins a new conversation.
     pub(crate) fresh_session: bool,
@@ -220,14 +220,14 @@ pub(crate) struct TurnOptions {
     pub(crate) verbose: bool,
 }
 
-/// How a run is conducted by this process.
+/// The options with which this process drives a run.
 #[derive(Debug)]
 pub(crate) struct RunOptions {
-    /// Who acts: the first that is served. Never empty.
+    /// The agents: the first whose provider accepts requests runs. Never empty.
     pub(crate) agents: Vec<Agent>,
-    /// How long a provider is waited for that does not serve.
+    /// The longest wait for a provider.
     pub(crate) max_wait_ms: u64,
-    /// How the agent's turns are conducted.
+    /// The options of the agent's turns.
     pub(crate) turns: TurnOptions,
     /// How checks are evaluated.
     pub(crate) checks: CheckOptions,
@@ -237,6 +237,6 @@ pub(crate) struct RunOptions {
     pub(crate) platform: Platform,
     /// The final summary is JSON.
     pub(crate) json: bool,
-    /// Options with which the run is conducted like this again, each after a space.
+    /// Options that drive the run like this again, each after a space.
     pub(crate) again: String,
 }

@@ -143,7 +143,7 @@ pub async fn end_survivors(io: &Io, run: &Run) -> Result<(), CommandError> {
 }
 
 /// `ONLOOP_WORK=…`, which everything that works for a run finds in its environment. Tools of
-/// agents have sessions of their own; whoever looks for what is left of them finds them by this.
+/// agents have sessions of their own; the search for survivors finds them by this.
 fn mark(io: &Io, run_id: &str) -> String {
     let home = io.start().state_home().unwrap_or_default();
     format!("{WORK_VARIABLE}={}", sha256(format!("{home}\n{run_id}").as_bytes()))

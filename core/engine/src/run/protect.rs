@@ -20,7 +20,7 @@ pub enum Guarded {
         /// The files, and what became of them.
         output: String,
     },
-    /// Nobody can go on before a person has looked: why, on one line.
+    /// A person has to look before the run continues: why, on one line.
     Stuck(String),
     /// The person pressed Ctrl-C.
     Interrupted,
@@ -33,13 +33,13 @@ impl Guarded {
 }
 
 /// Keeps what the agent of the present attempt finds, where something of it is protected: without
-/// that nobody could tell afterwards what it has done, and it must not be started.
+/// that its changes would be unknown afterwards, and it must not be started.
 pub async fn before_turn(io: &Io, store: &mut Store, step: u32) -> Guarded {
     let protection = store.run().protection();
     if protection.is_empty() {
         return Guarded::Fine;
     }
-    // Nobody has looked at what a turn did that was cut short: it is not what this one finds.
+    // The changes of an interrupted turn were not examined: this turn must not start with them.
     if let Some((step, attempt)) = unseen_turn(store.run()) {
         match after_attempt(io, store, step, attempt).await {
             Guarded::Fine => {}
@@ -50,7 +50,7 @@ pub async fn before_turn(io: &Io, store: &mut Store, step: u32) -> Guarded {
     match take_checkpoint(io, store, CheckpointMoment::Started { step, attempt }).await {
         CheckpointOutcome::Taken => Guarded::Fine,
         CheckpointOutcome::Interrupted => Guarded::Interrupted,
-        // At high risk outside a repository nobody has asked for it.
+        // At high risk outside a repository, no file asked for the protection.
         CheckpointOutcome::NoRepository if !protection.is_written() => Guarded::Fine,
         CheckpointOutcome::NoRepository => {
             Guarded::broken("`protect` needs a git repository, and the work is in none".to_owned())
@@ -114,7 +114,7 @@ fn unseen_turn(run: &Run) -> Option<(u32, u32)> {
     for moment in moments {
         match moment {
             CheckpointMoment::Started { step, attempt } => return Some((step, attempt)),
-            // A person has taken back what it did.
+            // A person has undone what it did.
             CheckpointMoment::Acted { .. } | CheckpointMoment::Undone { .. } => return None,
             CheckpointMoment::Begun | CheckpointMoment::Verified { .. } => {}
         }

@@ -42,7 +42,7 @@ pub struct ResumeArgs {
     /// Use the workflow file as it was edited, and keep finished steps
     #[arg(long)]
     pub adopt: bool,
-    /// Go on with the plan that the run has, although the file was edited
+    /// Continue with the plan that the run has, although the file was edited
     #[arg(long, conflicts_with = "adopt")]
     pub no_adopt: bool,
     /// Change a bound of the run, `max_agents=9` or `…=unlimited`
@@ -76,7 +76,7 @@ enum Prepared {
     Finished,
 }
 
-/// Prepares the run that is meant and conducts it.
+/// Prepares the run that is meant and drives it.
 ///
 /// # Errors
 ///
@@ -179,7 +179,7 @@ async fn over(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     }
 }
 
-/// Takes the run, and records that it goes on and how; who acts.
+/// Takes the driver's lock and records that the run continues; returns its agents.
 async fn record_resume(
     io: &Io,
     store: &mut Store,
@@ -254,7 +254,7 @@ async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Vec<Agent>,
     let open = store.run().steps.iter().filter(|record| record.status != StepStatus::Done);
     let remaining: Vec<_> = open.map(|record| record.step.clone()).collect();
     match remaining.is_empty() {
-        // Only gates and checks are left: nobody has to act.
+        // Only gates and checks are left, which need no agent.
         true => Ok(vec![Agent::Script]),
         false => choose_agents(io, &args.drive.agent, Some(&remaining)).await,
     }

@@ -10,8 +10,8 @@ use onloop_run::{Event, Verdict, Worker, parse_verdict, review_prompt, review_ra
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// Lets the review agent of the run look at it; `None`: the person interrupted. Whatever goes
-/// wrong counts as no verdict, which holds the run up.
+/// Lets the review agent of the run look at it; `None`: the person interrupted. A failure
+/// counts as a missing verdict, which blocks the run.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A run of a workflow file: check it, isolate the work, begin a record, conduct the run.
+//! A run of a workflow file: check it, isolate the work, begin a record, drive the run.
 
 use crate::error::{CommandError, unusable_record};
 use crate::lookup::agent::names;
@@ -62,7 +62,7 @@ pub struct RunArgs {
     /// Do not repeat all checks before the run counts as completed
     #[arg(long)]
     pub no_reverify: bool,
-    /// Id of the run to begin, or to go on with where there is one
+    /// Id of the run to begin, or to continue where there is one
     #[arg(long, value_name = "ID", conflicts_with = "fresh")]
     pub run_id: Option<String>,
     /// Only if the plan has this digest, which `onloop compile` wrote down
@@ -83,14 +83,14 @@ pub struct RunArgs {
     pub parallel: u32,
 }
 
-/// Where a run is conducted.
+/// Where a run is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum RunsOn {
     /// The machines of a fleet
     Fleet,
 }
 
-/// Begins a run and conducts it, or goes on with the one that the person chooses.
+/// Begins a run and drives it, or continues the one that the person chooses.
 ///
 /// # Errors
 ///

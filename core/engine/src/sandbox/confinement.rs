@@ -105,7 +105,7 @@ impl Confined {
         format!("{}-outside", self.temporary)
     }
 
-    /// The folder for temporary files, for whoever uses it again.
+    /// The folder for temporary files, for another use.
     pub(crate) fn into_temporary(self) -> String {
         self.temporary
     }
@@ -195,7 +195,7 @@ async fn tools_ready(
     moved
 }
 
-/// Makes a folder where there is none. Where that cannot be done, whoever needs it says what it misses.
+/// Makes a folder where there is none. Where that fails, the program that needs it reports that.
 pub(crate) async fn make_folder(io: &Io, folder: &str) {
     if io.stat(folder).await.is_err_and(|failure| failure.is_not_found()) {
         // A folder is made for what is in it.
@@ -238,7 +238,7 @@ async fn homes(io: &Io) -> Vec<String> {
 }
 
 /// What the checkout's own `.git` says is not believed unless the repository says the same:
-/// otherwise whoever writes the checkout would decide what may be written.
+/// otherwise an agent that writes the checkout would decide what may be written.
 async fn git_place(io: &Io, checkout: &Checkout) -> GitPlace {
     let own = format!("{}/.git", checkout.root);
     if checkout.git_folder == own {

@@ -21,7 +21,7 @@ pub async fn branch(io: &Io, call: &Call, checkout: Option<&Checkout>) -> Option
     if may_push { checkout.branch(io).await } else { None }
 }
 
-/// The root of the file system and the folders around a home are nobody's project: there,
+/// The root of the file system and the folders around a home are not a project: there,
 /// "inside the project" would be everything.
 fn is_project(root: &str, home: Option<&str>) -> bool {
     let around_home = |home: &str| is_within(home.trim_end_matches('/'), root);

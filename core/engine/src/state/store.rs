@@ -141,13 +141,13 @@ impl Store {
         })
     }
 
-    /// The record goes on in the folder `root`, durably; the copies that it leaves behind in the
+    /// The record continues in the folder `root`, durably; the copies that it leaves behind in the
     /// old one are removed where they are there.
     pub async fn move_to(self, root: &str) -> Result<Store, StoreError> {
         self.go_on_in(root, false, None).await
     }
 
-    /// The record goes on in the folder `root`, to which `by` moved the whole checkout.
+    /// The record continues in the folder `root`, to which `by` moved the whole checkout.
     pub async fn relocate(self, root: &str, by: Decider) -> Result<Store, StoreError> {
         self.go_on_in(root, true, Some(by)).await
     }
@@ -451,7 +451,7 @@ async fn read_head(io: &Io, paths: &Paths) -> Result<Option<LastWritten>, StoreE
     Ok(found.and_then(|(bytes, _)| head::read(&bytes)))
 }
 
-/// A ledger that was read, with everything that is needed to go on with it.
+/// A ledger that was read, with everything that is needed to continue it.
 struct Opened {
     ledger: Ledger,
     bytes: Vec<u8>,
@@ -475,7 +475,7 @@ async fn open_ledger(io: &Io, home: &StateHome, id: &str) -> Result<Opened, Stor
     Ok(Opened { ledger, bytes, version, last })
 }
 
-/// The ledger of run `id` as it is now, for whoever only looks.
+/// The ledger of run `id` as it is now, to read only.
 pub(crate) async fn read_ledger_of(
     io: &Io,
     home: &StateHome,

@@ -15,7 +15,7 @@ use onloop_workflow::Budgets;
 pub enum Consulted {
     /// The person decided.
     Decided(Event),
-    /// Nobody is there, or no answer was understood.
+    /// There is no terminal, or no answer was understood.
     Nobody,
     /// The person pressed Ctrl-C.
     Interrupted,

@@ -70,12 +70,12 @@ impl Run {
         let held_up = self.steps.iter().find(|record| self.is_held_up(record));
         let held_up = held_up.map(|record| record.step.number);
         if self.status == RunStatus::Paused {
-            // Somebody has decided to wait anew; a process that was killed goes on waiting.
+            // Somebody has decided to wait anew; the wait of a process that was killed continues.
             self.0.waits.iter_mut().for_each(|wait| wait.since = at);
         }
         for record in &mut self.0.steps {
             match &record.status {
-                // Nobody acts that could have been interrupted.
+                // No agent runs that could have been interrupted.
                 StepStatus::InProgress(Phase::Acting) if held_up == Some(record.step.number) => {}
                 StepStatus::InProgress(Phase::Acting) => {
                     record.status = StepStatus::InProgress(Phase::Interrupted);
@@ -98,7 +98,7 @@ impl Run {
                 | StepStatus::Blocked(_) => {}
             }
         }
-        // Whoever resumes has made sure that nobody acts any more.
+        // `resume` has made sure that no process of the run is left.
         self.0.acting = None;
         self.0.reviews.standing = None;
         // A rejection stands until the person who said no says yes.

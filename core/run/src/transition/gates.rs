@@ -64,7 +64,7 @@ impl Run {
     }
 
     /// Instead of an approval: the step is acted again, as often as the file allows, and its agent is
-    /// told why. Only what nobody has built on can be done again.
+    /// told why. Only a step without later attempts can be done again.
     pub(super) fn redo(&mut self, at: Timestamp, step: u32, reason: &str) -> Result<(), Refusal> {
         self.demand_unfinished("step_redone")?;
         let record = self.demand_step(step)?;
@@ -129,7 +129,7 @@ impl Run {
             return false;
         }
         match gate_rule(self, record) {
-            // Nobody has to decide; at high risk, nobody but a person may.
+            // No decision is needed; at high risk, only a person may decide.
             GateRule::Open => self.settings.risk != Risk::High,
             GateRule::Automatic(_) => true,
             GateRule::Human(_) => false,

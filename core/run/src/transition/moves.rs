@@ -1,4 +1,4 @@
-//! The run goes on in another folder, or on another machine.
+//! The run continues in another folder, or on another machine.
 
 use crate::checkpoint::{Checkpoint, CheckpointKind};
 use crate::event::*;

@@ -53,7 +53,7 @@ impl Run {
         record.started_at = Some(at);
         record.completed_at = None;
         record.results.clear();
-        // Whoever decided the gate before has not seen what comes of this attempt.
+        // An earlier decision at the gate does not cover this attempt.
         record.gate = None;
         let attempt = record.attempt_of_limit();
         let name = record.step.name.clone();

@@ -10,7 +10,7 @@ pub enum Framed {
     Message(Vec<u8>),
     /// A message that is not read, and why. The next one can be.
     Refused(String),
-    /// Nobody can tell where the next message begins, and why.
+    /// The beginning of the next message is unknown, and why.
     Broken(String),
 }
 

@@ -97,7 +97,7 @@ impl Server {
     async fn run_timers(&mut self) {
         let now = self.io.now();
         if self.awaits_roots() {
-            let until = after(now, limits::MCP_ROOTS_WAIT_MS);
+            let until = now.later(limits::MCP_ROOTS_WAIT_MS);
             if *self.roots_until.get_or_insert(until) <= now {
                 self.connection.stop_waiting_for_roots();
                 self.begin_waiting().await;
@@ -255,7 +255,7 @@ impl Server {
             }
             Request::Ask { .. } => Err(job::no_answer()),
             Request::Sleep { duration_ms } if duration_ms > 0 => {
-                job.state = State::Sleeps(after(now, duration_ms));
+                job.state = State::Sleeps(now.later(duration_ms));
                 return;
             }
             Request::Process(spec) if !is_free => {
@@ -320,9 +320,4 @@ impl Server {
             }
         }
     }
-}
-
-/// That long after a moment.
-fn after(at: Timestamp, ms: u64) -> Timestamp {
-    Timestamp::from_millis(at.as_millis().saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
 }

@@ -51,7 +51,7 @@ pub struct AutoRunArgs {
     /// Pass `--auto` on to the loop: ask people as little as possible
     #[arg(long)]
     pub auto: bool,
-    /// Pass `--no-hitl` on to the loop: ask nobody
+    /// Pass `--no-hitl` on to the loop: ask no person
     #[arg(long)]
     pub no_hitl: bool,
     /// Pass `--hitl` on to the loop: ask people
@@ -265,7 +265,7 @@ impl AutoRunArgs {
         let agent = match (&self.agent_command, self.agent.as_deref().or(from_env)) {
             (Some(line), _) => Agent::CommandLine(line.clone()),
             (None, None) => {
-                // What is wrong with the time is said whoever plays.
+                // A wrong time is reported for every runner.
                 self.child_of(Agent::You, None)?;
                 return Ok(None);
             }

@@ -109,7 +109,7 @@ async fn continue_run(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit
                 io.result(dispatch_line(io, &run, &dispatch)).await;
                 return Exit::Done;
             }
-            // Nobody could resume what is not stored.
+            // What is not stored could not be resumed.
             Err(failure) => {
                 CommandError::from(failure).context("cannot store the run").report(io).await;
                 auto = take(&mut workspace, &waiting, AutoEvent::Aborted).await;

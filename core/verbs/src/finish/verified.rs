@@ -76,7 +76,7 @@ pub(super) async fn settle(
 }
 
 /// The verified checkpoints that the branch does not have yet, oldest first, where it has exactly
-/// what one of them or the beginning has. Else none: whoever has committed there has
+/// what one of them or the beginning has. Else none: the person who has committed there has
 /// committed parts of steps, and a commit of an earlier state would take them back.
 async fn steps_ahead<'s>(
     io: &Io,
@@ -189,7 +189,7 @@ async fn demand_same_files(
         .fix_by("or take them back", format!("onloop undo {id} {name}")))
 }
 
-/// Refuses to go on with a merge that a crash interrupted where somebody has changed files of the
+/// Refuses to continue a merge that a crash interrupted where somebody has changed files of the
 /// worktree since: it is about to be removed.
 pub(super) async fn demand_untouched(
     io: &Io,
@@ -217,7 +217,7 @@ pub(super) async fn other_hook(
 ) -> Result<Option<CommandError>, CommandError> {
     let run = store.run();
     let root = &run.place.execution_root;
-    // Without the checkout there is no configuration of it, and nobody to ask.
+    // Without the checkout there is no configuration of it, and no one to ask.
     let tells = run.trusted_programs().is_some_and(|programs| programs.contains('+'));
     if !tells || io.stat(root).await.is_err() {
         return Ok(None);

@@ -10,7 +10,7 @@ use onloop_run::DecisionChannel;
 /// What a person decides about the step that waits for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DisplayedDecision {
-    /// Go on.
+    /// Continue.
     Approve {
         /// The name of the step as they typed it; needed where the risk is high.
         typed: String,

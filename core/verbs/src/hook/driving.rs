@@ -1,5 +1,5 @@
 //! Ties a conversation to the run that it drives, by what it does itself: its calls and the prompts
-//! that begin or go on with a run. Calls that are not ours cost a look at their text.
+//! that begin or continue a run. Calls that are not ours cost a look at their text.
 
 use super::{HookContext, log};
 use onloop_effect::Io;
@@ -132,7 +132,7 @@ async fn begins(sessions: &Sessions, id: &SessionId) -> Result<(), SessionError>
         .await
 }
 
-/// The conversation drives `run` from now on, whoever did before.
+/// The conversation drives `run` from now on, in place of another one.
 async fn tie(
     context: &HookContext,
     sessions: &Sessions,

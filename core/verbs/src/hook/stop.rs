@@ -86,7 +86,7 @@ async fn decide(
             end(sessions, id, SessionEnding::Done, "its run is over, or gone").await?;
             return Ok(HookAnswer::Nothing);
         }
-        // What else the session works on goes on.
+        // The rest of the session's work continues.
         Driven::Run(_) | Driven::ByProcess | Driven::Over | Driven::Nothing => {}
     }
     if session.begins_run_at.is_some() {

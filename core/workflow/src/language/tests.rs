@@ -346,7 +346,7 @@ fn wrong_numbers_are_put_right_with_what_mentions_them() {
     let parsed = read(&file);
     let edits = arranged(Reading::new(&file, &parsed), &[0, 1, 2]).unwrap();
     assert_eq!(outline_of(&applied(&file, &edits))[1], "step 3");
-    // Nobody knows which of two steps is meant.
+    // It is unclear which of two steps is meant.
     let file = three_steps().replace("**Step 2", "**Step 1");
     let parsed = read(&file);
     let edits = arranged(Reading::new(&file, &parsed), &[0, 1, 2]).unwrap();

@@ -1,4 +1,4 @@
-//! The turn of a client whose stream is understood: what it is started with, and what came of it.
+//! The turn of a client whose stream onloop reads: how it starts, and its outcome.
 
 mod cause;
 mod guard;
@@ -160,7 +160,7 @@ impl Turn<'_> {
     }
 
     /// What a turn has cost, as its client says, else by the user's prices, whose date comes with
-    /// it; `None`: nobody knows.
+    /// it; `None`: unknown.
     fn cost(&self, state: &AgentState) -> Option<(Money, Option<&str>)> {
         agent_stream::cost(state, self.guard.prices.as_ref())
     }

@@ -10,7 +10,7 @@ use onloop_effect::{Durability, Expect, Failure, FailureKind, FileKind, Io, Opti
 use onloop_run::{Event, RunStatus, render_report};
 use onloop_syntax::limits;
 
-/// Copy, report and head of a large run are written at most this often while the run goes on.
+/// Copy, report and head of a large run are written at most this often while the run is running.
 const COPY_INTERVAL_MS: u64 = 250;
 
 /// What is known about the copy.

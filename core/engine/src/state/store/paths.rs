@@ -32,7 +32,7 @@ impl StateHome {
         &self.0
     }
 
-    /// Refuses a state home in the checkout `checkout`: whoever works there could write to it. A
+    /// Refuses a state home in the checkout `checkout`: an agent there could write to it. A
     /// folder that is no checkout may hold it: it may be the user's home.
     ///
     /// # Errors

@@ -4,7 +4,6 @@ use onloop_engine::error::CommandError;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::after;
 use super::program::program;
 use super::progress::ProgressReporter;
 use crate::mcp::{
@@ -222,7 +221,7 @@ impl Job {
         let state: String =
             state.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect();
         let question = input_required(&state, words, choices);
-        let until = after(now, limits::MCP_ANSWER_WAIT_MS);
+        let until = now.later(limits::MCP_ANSWER_WAIT_MS);
         self.state = State::Parked { state, question: question.clone(), until };
         question
     }
