@@ -103,7 +103,7 @@ fn a_person_is_not_asked_about_what_a_machine_refuses() {
     run(&project, &[]).expect_exit(1);
     assert_eq!(standing(&project), "blocked: blocked, pending");
     let approved = project.onloop(&["gate", "1", "approved"]).expect_exit(1);
-    assert!(crate::flat(&approved.stderr).contains("Step 1 is 'blocked'"), "{}", approved.stderr);
+    assert!(crate::flat(&approved.stderr).contains("step 1 is `blocked`"), "{}", approved.stderr);
 }
 
 #[test]
