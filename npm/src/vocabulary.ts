@@ -243,6 +243,8 @@ export type Request =
       do: "ask";
       /** The question, already fit for a terminal. */
       question: string;
+      /** The answers that the question names; empty: any text. */
+      choices?: string[];
     }
   /**
    * The next complete lines of standard input → `input`: as many as there are, up to `limit_bytes`;
