@@ -243,6 +243,8 @@ export type Request =
       do: "ask";
       /** The question, safe for a terminal. */
       question: string;
+      /** The answers that the question names; empty: any text. */
+      choices?: string[];
     }
   /**
    * The next complete lines of standard input → `input`: all available lines up to `limit_bytes`.

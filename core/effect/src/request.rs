@@ -189,6 +189,9 @@ pub enum Request {
     Ask {
         /// The question, safe for a terminal.
         question: String,
+        /// The answers that the question names; empty: any text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<String>,
     },
     /// The next complete lines of standard input → [`Outcome::Input`]: all available lines up to
     /// `limit_bytes`. At the end of the input the last line may lack its line break. A line longer

@@ -5,7 +5,7 @@ use onloop_syntax::text::words;
 /// What a reviewer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing stands against going on.
+    /// Nothing blocks the run.
     Ready,
     /// Going on is fine; the findings are worth reading.
     ReadyWithWarnings,

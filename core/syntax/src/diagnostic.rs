@@ -58,6 +58,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// Its location, in bytes of the file as it is on disk.
     pub span: Span,
+    /// The key or field that is missing, where a quick fix adds it.
+    pub subject: Option<&'static str>,
     /// The finding and the expectation, in lower case, names in backticks.
     pub message: String,
     /// Advice: how to fix the file.
@@ -71,7 +73,23 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A finding without advice, fix or hotl-rt sentence.
     pub fn new(code: &'static str, severity: Severity, span: Span, message: String) -> Self {
-        Diagnostic { code, severity, span, message, help: None, fix: None, hotl_text: None }
+        Diagnostic {
+            code,
+            severity,
+            span,
+            subject: None,
+            message,
+            help: None,
+            fix: None,
+            hotl_text: None,
+        }
+    }
+
+    /// Names the key or field that is missing.
+    #[must_use]
+    pub fn about(mut self, subject: &'static str) -> Self {
+        self.subject = Some(subject);
+        self
     }
 
     /// Adds advice.

@@ -183,7 +183,7 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
     Ok(Placement { mode, branch, root, acts, note })
 }
 
-/// The isolation when nobody pinned one. A tool that put us into a linked worktree on a branch
+/// The isolation when none is pinned. A tool that put us into a linked worktree on a branch
 /// has already isolated the work. Elsewhere it is a worktree, unless a feature branch is
 /// checked out: only a person knows whether the work belongs to it.
 fn default_isolation(repository: &Repository, wish: &PlacementWish) -> Result<Isolation, Stop> {

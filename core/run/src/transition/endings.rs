@@ -24,7 +24,7 @@ impl Run {
             return Err(Refusal::WrongStepStatus {
                 step: unsettled.step.number,
                 status: unsettled.status.as_str(),
-                expected: "'done'",
+                expected: "`done`",
             });
         }
         for (step, _) in failures {
@@ -59,6 +59,7 @@ impl Run {
     pub(super) fn pause(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
         self.demand_running("run_paused")?;
         self.0.status = RunStatus::Paused;
+        self.0.pause_reason = Some(text::one_line(reason));
         self.log(at, "run_paused", None, format!("Paused: {reason}"), "");
         Ok(())
     }
@@ -101,7 +102,7 @@ impl Run {
         self.0.acting = None;
         self.0.reviews.standing = None;
         // A rejection stands until the person who said no says yes.
-        self.go_on();
+        self.continue_unless_blocked();
         self.log(at, "run_resumed", None, "Resumed".to_owned(), "");
         Ok(())
     }
