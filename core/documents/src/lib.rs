@@ -30,7 +30,6 @@ pub mod session;
 pub mod session_place;
 pub mod simulation;
 pub mod summary;
-pub(crate) mod tagged;
 pub mod turn_policy;
 
 pub use document::DocumentError;
