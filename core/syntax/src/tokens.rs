@@ -1,7 +1,9 @@
 //! Numbers of tokens that agents read and write.
 
+use serde::{Deserialize, Serialize};
+
 /// Numbers of tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
     /// Tokens that the model read, cached ones included.
     pub input: u64,

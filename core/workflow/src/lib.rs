@@ -31,7 +31,9 @@ mod verify;
 use std::num::NonZeroU32;
 
 use onloop_syntax::diagnostic::{Diagnostic, Span};
+use onloop_syntax::form::{given, is_default};
 use onloop_syntax::text::words;
+use serde::{Deserialize, Serialize};
 
 pub use classify::{FileClass, classify};
 pub use edit::checkbox_states;
@@ -166,22 +168,27 @@ pub enum Isolation {
 }
 
 /// Upper bounds on a whole run; `None` is unbounded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budgets {
     /// Attempts over all steps.
+    #[serde(deserialize_with = "given")]
     pub total_attempts: Option<u64>,
     /// Starts of agents.
+    #[serde(deserialize_with = "given")]
     pub agents: Option<u64>,
     /// Money.
+    #[serde(rename = "cost_usd", with = "onloop_syntax::money::usd")]
     pub cost: Option<Money>,
     /// Tokens read and written by agents.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Active time without pauses.
+    #[serde(deserialize_with = "given")]
     pub elapsed_minutes: Option<u64>,
 }
 
 /// One step of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Position from 1; equal to the number in the file.
     pub number: u32,
@@ -190,20 +197,24 @@ pub struct Step {
     /// The instructions for the agent.
     pub action: String,
     /// The step's own fenced `sh` or `bash` block, which the `script` agent runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<Script>,
     /// Whether a failed attempt is repeated.
+    #[serde(rename = "loop")]
     pub repeat: Loop,
     /// The checks, in the author's order. An empty list verifies nothing.
+    #[serde(rename = "verify", default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
     /// The approval that the finished step needs.
     pub gate: Option<Gate>,
     /// Whether the step mentions security (see [`is_sensitive`]). Its human gate then always asks a
     /// person.
+    #[serde(rename = "security_sensitive")]
     pub sensitive: bool,
 }
 
 /// A fenced block inside a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Script {
     /// Interpreter named by the fence.
     pub shell: Shell,
@@ -212,7 +223,8 @@ pub struct Script {
 }
 
 /// Whether a failed attempt is repeated.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Loop {
     /// One attempt.
     Never,
@@ -246,7 +258,8 @@ words! {
 }
 
 /// One item of `verify`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Check {
     /// Run a command and look at its exit code.
     Shell(ShellCheck),
@@ -267,26 +280,33 @@ pub enum Check {
         /// Path below the execution root.
         path: String,
         /// The assertion.
+        #[serde(rename = "assert")]
         assertion: Assertion,
     },
 }
 
 /// A command that onloop runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellCheck {
     /// The command line, exactly as written.
     pub command: String,
     /// The result that passes.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub expect: Expectation,
     /// Time limit in milliseconds, in place of the run's limit for verification commands.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// Folder below the execution root to run in.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Environment additions, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
     /// The shell that runs the line; default `bash`.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub shell: Shell,
     /// The network access of the confined command.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub network: Network,
 }
 
@@ -306,16 +326,19 @@ impl ShellCheck {
 }
 
 /// The result of a command that passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Expectation {
     /// Exit code 0.
+    #[default]
     Pass,
     /// Any exit code but 0, 126 and 127, and no death by signal: the command ran and failed.
     Fail,
 }
 
 /// An assertion about an artifact.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "value", rename_all = "kebab-case")]
 pub enum Assertion {
     /// The file or folder exists.
     Exists,
