@@ -1,5 +1,5 @@
 //! The vocabulary between programs and hosts. A new request is a design decision; see
-//! `docs/architecture.md` for what each host promises.
+//! `docs/requests.md` for what each host promises.
 
 use serde::{Deserialize, Serialize, Serializer};
 
