@@ -119,11 +119,13 @@ fn pages(files: &[SourceFile], root: &Path) -> Result<BTreeMap<PathBuf, String>,
     if faults.is_empty() { Ok(pages) } else { Err(faults) }
 }
 
-/// Why a page is too long to read: outside of the reference always, there without a table of contents.
+/// Why a page is too long to read: outside of the reference always, there if its sections have no table
+/// of contents.
 fn length_fault(page: &Page, text: &str) -> Option<String> {
     let is_word = |word: &&str| word.contains(char::is_alphanumeric);
     let words = text.split_whitespace().filter(is_word).count();
-    let has_contents = page.part == REFERENCE && text.contains("](#");
+    let lists_sections = text.contains("](#") || !text.contains("\n## ");
+    let has_contents = page.part == REFERENCE && lists_sections;
     if words <= MAX_WORDS || has_contents {
         return None;
     }
@@ -291,18 +293,20 @@ mod tests {
     fn a_long_page_is_a_fault_outside_of_the_reference() {
         let long = "word ".repeat(MAX_WORDS);
         let listed = format!("# A\n[b](#b)\n{long}");
-        let index = "# S\n## Guides\n- [a](a.md)\n## Reference\n- [b](b.md)\n- [c](c.md)";
+        let index =
+            "# S\n## Guides\n- [a](a.md)\n## Reference\n- [b](b.md)\n- [c](c.md)\n- [d](d.md)";
         let faults = made(&[
             ("docs/index.md", index),
             ("docs/a.md", &listed),
             ("docs/b.md", &listed),
-            ("docs/c.md", &format!("# C\n{long}")),
+            ("docs/c.md", &format!("# C\n## D\n{long}")),
+            ("docs/d.md", &format!("# D\n{long}")),
         ]);
         assert_eq!(
             faults.unwrap_err(),
             [
                 "docs/a.md has 1202 words; a page has at most 1200",
-                "docs/c.md has 1201 words and no table of contents"
+                "docs/c.md has 1202 words and no table of contents"
             ]
         );
     }
