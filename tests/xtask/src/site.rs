@@ -35,6 +35,10 @@ language = "en"
 
 [output.html]
 git-repository-url = "https://github.com/onloop/onloop"
+no-section-label = true
+
+[output.html.fold]
+enable = true
 "#;
 
 /// Writes the pages below the target folder, and lets mdBook make a site of them.
