@@ -1,6 +1,6 @@
 //! A searchable site, which mdBook makes from the documents of the repository.
 //!
-//! Pages are the documents in `docs`, in the order and in the parts of `docs/index.md`. Links to other
+//! Pages are the documents in `docs`, in the order and in the parts of `docs/README.md`. Links to other
 //! files of the repository lead to where it is published.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ const FOLDER: &str = "docs/";
 /// Workflows that are executed, not pages.
 const LEFT_OUT: &str = "docs/examples/";
 const IMAGES: &str = "docs/images";
-const START: &str = "docs/index.md";
+const START: &str = "docs/README.md";
 /// The release that is installed where there is none; `mdbook.txt` beside the manifest has its digests.
 const MDBOOK: &str = "0.5.4";
 /// The part for looking things up, whose pages may be longer.
@@ -105,6 +105,7 @@ fn pages(files: &[SourceFile], root: &Path) -> Result<BTreeMap<PathBuf, String>,
     for page in order {
         let text = documents[page.path.as_str()];
         let place = page.path.strip_prefix(FOLDER).expect("it is a document");
+        let place = if page.path == START { "index.md" } else { place };
         let title = title(text).unwrap_or_else(|| place.to_owned());
         if page.part != part {
             write!(summary, "\n# {}\n\n", page.part).expect("a string takes it");
@@ -264,7 +265,7 @@ mod tests {
             ("README.md", "# Not a page"),
             ("docs/examples/a.md", "# Not a page"),
             (
-                "docs/index.md",
+                "docs/README.md",
                 "# Start\nSee [d](d/index.md).\n## Guides\n- [b](b.md)\n- [a](a.md) (made)\n\
                  ## Internals\n- [d](d/index.md)\n- [e](examples/)",
             ),
@@ -300,7 +301,7 @@ mod tests {
         let index =
             "# S\n## Guides\n- [a](a.md)\n## Reference\n- [b](b.md)\n- [c](c.md)\n- [d](d.md)";
         let faults = made(&[
-            ("docs/index.md", index),
+            ("docs/README.md", index),
             ("docs/a.md", &listed),
             ("docs/b.md", &listed),
             ("docs/c.md", &format!("# C\n## D\n{long}")),
@@ -317,10 +318,11 @@ mod tests {
 
     #[test]
     fn a_document_that_no_page_names_is_a_fault() {
-        let faults = made(&[("docs/index.md", "# Start"), ("docs/lost.md", "# Lost")]).unwrap_err();
+        let faults =
+            made(&[("docs/README.md", "# Start"), ("docs/lost.md", "# Lost")]).unwrap_err();
         assert_eq!(
             faults,
-            ["docs/lost.md is named neither in docs/index.md nor by a page that is"]
+            ["docs/lost.md is named neither in docs/README.md nor by a page that is"]
         );
     }
 }
