@@ -1,5 +1,5 @@
-//! The vocabulary between programs and hosts. A new request is a design decision;
-//! `docs/architecture.md` lists the promises of each host.
+//! The vocabulary between programs and hosts. A new request is a design decision; see
+//! `docs/requests.md` for what each host promises.
 
 use serde::{Deserialize, Serialize, Serializer};
 
