@@ -1,12 +1,13 @@
 //! The command line: one grammar, compiled into every host.
 
 mod grammar;
+pub mod help;
 mod old_name;
 
 use std::future::ready;
 use std::pin::Pin;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use grammar::{Cli, FleetArgs, PermitVerb, ReceiptVerb, SessionVerb, Verb};
 
@@ -28,7 +29,14 @@ use onloop_verbs::{
 
 /// The grammar, for documentation and completions.
 pub fn command() -> clap::Command {
-    Cli::command()
+    help::with_help(Cli::command())
+}
+
+/// The command line as the grammar reads it; otherwise what to print instead.
+fn parse(argv: &[String]) -> Result<Cli, clap::Error> {
+    let mut grammar = command();
+    let mut matches = grammar.try_get_matches_from_mut(argv)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut grammar))
 }
 
 /// The program for a command line: `start.argv` with the program's name first.
@@ -43,7 +51,7 @@ pub fn watch_args(argv: &[String]) -> Option<WatchArgs> {
     if argv.get(1).is_none_or(|verb| verb != "watch") {
         return None;
     }
-    match Cli::try_parse_from(argv).ok()?.verb {
+    match parse(argv).ok()?.verb {
         Verb::Watch(args) => Some(args),
         _ => None,
     }
@@ -52,7 +60,7 @@ pub fn watch_args(argv: &[String]) -> Option<WatchArgs> {
 /// What `onloop run` is told, where that is what the command line says and it is understood: for a host
 /// that has the run conducted elsewhere.
 pub fn run_args(argv: &[String]) -> Option<RunArgs> {
-    match Cli::try_parse_from(argv).ok()?.verb {
+    match parse(argv).ok()?.verb {
         Verb::Run(args) => Some(args),
         _ => None,
     }
@@ -64,7 +72,7 @@ pub fn run_args(argv: &[String]) -> Option<RunArgs> {
 ///
 /// Those of the verb, and a command line that the grammar refuses.
 pub async fn run_verb(io: &Io) -> Result<Exit, CommandError> {
-    match Cli::try_parse_from(&io.start().argv) {
+    match parse(&io.start().argv) {
         Ok(cli) => perform(io, &cli.verb).await,
         Err(error) => Err(CommandError::usage(error.to_string().trim_start_matches("error: "))),
     }
@@ -75,8 +83,11 @@ pub async fn main(io: Io) -> Exit {
     if let Some(args) = called_as_hook(&io.start().argv) {
         return exit_of(&io, hook(&io, &args).await).await;
     }
+    if io.start().argv.len() < 2 {
+        return exit_of(&io, help::help(&io, &help::HelpArgs::default()).await).await;
+    }
     let is_old_name = old_name::is_called(&io.start().argv);
-    let verb = match Cli::try_parse_from(with_argument_last(&io.start().argv)) {
+    let verb = match parse(&with_argument_last(&io.start().argv)) {
         Ok(cli) => cli.verb,
         Err(error) => {
             let exit = explain(&io, &error).await;
@@ -145,6 +156,7 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Ended>
         Verb::Schema(args) => Box::pin(schema(io, args)),
         Verb::Completions(args) => Box::pin(completions(io, args.shell)),
         Verb::Man => Box::pin(man(io)),
+        Verb::Help(args) => Box::pin(help::help(io, args)),
     }
 }
 

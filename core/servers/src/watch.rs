@@ -3,7 +3,7 @@
 
 use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::decider::demand_person;
 use onloop_engine::run::options::remembered_options;
 use onloop_engine::session::files::Sessions;
@@ -16,8 +16,9 @@ use onloop_verbs::{DisplayedDecision, DisplayedRun, session};
 /// Arguments of `onloop watch`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct WatchArgs {
-    /// Run id; left out: everything on this machine
-    pub run_id: Option<String>,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
 }
 
 /// `onloop watch` where the host has no screen to draw on.
@@ -54,8 +55,8 @@ pub async fn demand_screen(io: &Io, args: &WatchArgs) -> Result<Option<String>, 
         let what = "this terminal cannot draw (TERM is not set, or `dumb`)";
         return Err(instead(CommandError::refused(what)));
     }
-    match &args.run_id {
-        Some(wanted) => Ok(Some(open(io, Some(wanted)).await?.run().id.clone())),
+    match args.run.as_deref() {
+        Some(wanted) => Ok(Some(open(io, Some(wanted), Fitting::Latest).await?.run().id.clone())),
         None => Ok(None),
     }
 }
@@ -81,7 +82,7 @@ pub async fn decide_on_screen(
 ///
 /// There is no such run.
 pub async fn show_on_screen(io: &Io, run_id: &str) -> Result<Exit, CommandError> {
-    let store = open(io, Some(run_id)).await?;
+    let store = open(io, Some(run_id), Fitting::Latest).await?;
     let attention = store.run().attention();
     let question = match &attention {
         Some(Attention::Asks(question)) => Some(question),
@@ -98,7 +99,7 @@ pub async fn show_on_screen(io: &Io, run_id: &str) -> Result<Exit, CommandError>
 /// No process drives it here, its process does not drive it alone, or an agent asks.
 pub async fn stop_driver(io: &Io, run_id: &str) -> Result<u32, CommandError> {
     demand_person(io, "stopping a run").await?;
-    let store = open(io, Some(run_id)).await?;
+    let store = open(io, Some(run_id), Fitting::Latest).await?;
     match io.holder(&store.paths().driver_lock()).await {
         Ok(Some(LockHolder { process, live: true, role })) => match role.map(ProcessRole::place) {
             None => Ok(process.pid),
@@ -119,7 +120,7 @@ pub async fn stop_driver(io: &Io, run_id: &str) -> Result<u32, CommandError> {
 /// There is no such run, or an agent asks.
 pub async fn resume_options(io: &Io, run_id: &str) -> Result<String, CommandError> {
     demand_person(io, "resuming a run from its screen").await?;
-    let store = open(io, Some(run_id)).await?;
+    let store = open(io, Some(run_id), Fitting::Latest).await?;
     Ok(remembered_options(io, store.paths()).await)
 }
 

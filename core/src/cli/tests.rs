@@ -1,5 +1,3 @@
-use clap::Parser;
-
 #[test]
 fn the_grammar_is_consistent() {
     super::command().debug_assert();
@@ -31,38 +29,68 @@ fn help_fits_a_terminal_of_80_columns() {
 }
 
 #[test]
-fn every_verb_teaches_with_examples_that_it_reads() {
+fn every_verb_is_in_one_group() {
+    let grammar = super::command();
+    let mut grouped: Vec<&str> =
+        super::help::groups().flat_map(|(_, verbs)| verbs).copied().collect();
+    let mut known: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
+    grouped.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(grouped, known);
+}
+
+#[test]
+fn every_help_has_three_examples_that_the_grammar_reads_and_names_other_verbs() {
+    let grammar = super::command();
+    let known: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
     for (path, help) in all_helps() {
-        let has_verbs = help.contains("\nCommands:\n") && path != "onloop auto";
-        let examples = help.split_once("\nExamples:\n").map(|(_, examples)| examples);
-        let Some(examples) = examples else {
-            // The verbs of `auto` are shown together in its documentation.
-            assert!(has_verbs || path.starts_with("onloop auto "), "{path} has no example");
+        // The verbs of `auto` are shown together in its documentation.
+        let has_verbs =
+            help.contains("\nCommands:\n") && !["onloop auto", "onloop receipt"].contains(&&*path);
+        if path == "onloop" || has_verbs || path.starts_with("onloop auto ") {
             continue;
-        };
-        let lines = examples.lines().map_while(|line| line.strip_prefix("  "));
-        for line in lines {
-            let call = &line[line.find("onloop ").expect("an example calls onloop")..];
-            let call = [" | ", " > ", " < ", "  "]
-                .iter()
-                .fold(call, |call, end| call.split(end).next().unwrap_or_default());
-            // Another program's line may name ours twice.
-            let call = call.strip_prefix("onloop -- ").unwrap_or(call);
-            // A trace is recorded of another verb.
-            let recorded = line.starts_with("ONLOOP_TRACE=");
-            let ours = path == "onloop" || call.starts_with(&path);
-            assert!(ours || recorded, "{path}: {call}");
-            let mut words: Vec<String> = Vec::new();
-            for (at, part) in call.split('\'').enumerate() {
-                match at % 2 {
-                    0 => words.extend(part.split_whitespace().map(str::to_owned)),
-                    _ => words.push(part.to_owned()),
-                }
-            }
-            let words = super::with_argument_last(&words);
-            if let Err(error) = super::Cli::try_parse_from(words) {
-                panic!("{path}: {call}: {error}");
-            }
         }
+        let (_, ending) = help.split_once("\nExamples:\n").unwrap_or_else(|| panic!("{path}"));
+        let (examples, also) = ending.split_once("\n\nSee also: ").expect("references follow");
+        let lines: Vec<&str> =
+            examples.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+        assert_eq!(lines.len(), 6, "{path}: {examples}");
+        for pair in lines.chunks(2) {
+            assert!(pair[0].starts_with("# "), "{path}: {}", pair[0]);
+            assert_readable(&path, pair[1]);
+        }
+        for verb in also.trim().split(", ") {
+            assert!(known.contains(&verb), "{path}: {verb}");
+        }
+    }
+}
+
+fn assert_readable(path: &str, line: &str) {
+    let call = &line[line.find("onloop ").expect("an example calls onloop")..];
+    let ends = [" | ", " > ", " < "];
+    let call = ends.iter().fold(call, |call, end| call.split(end).next().unwrap_or_default());
+    // The line of another program may name ours twice.
+    let call = call.strip_prefix("onloop -- ").unwrap_or(call);
+    let mut words: Vec<String> = Vec::new();
+    for (at, part) in call.split('\'').enumerate() {
+        match at % 2 {
+            0 => words.extend(part.split_whitespace().map(str::to_owned)),
+            _ => words.push(part.to_owned()),
+        }
+    }
+    if let Err(error) = super::parse(&super::with_argument_last(&words)) {
+        panic!("{path}: {call}: {error}");
+    }
+}
+
+#[test]
+fn the_overview_shows_plumbing_only_when_all_is_asked_for() {
+    let grammar = super::command();
+    let (short, all) =
+        (super::help::overview(&grammar, false), super::help::overview(&grammar, true));
+    assert!(short.contains("\nStart work:\n") && !short.contains("\nPlumbing:\n"), "{short}");
+    assert!(all.contains("\nPlumbing:\n") && all.contains("\n  normalize   "), "{all}");
+    for line in all.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
     }
 }

@@ -105,6 +105,8 @@ pub const BRANCH_NAME_BYTES: usize = 200;
 pub const PUSHED_NAMES: usize = 60;
 /// Most dirty files listed one by one in the reason to stop.
 pub const DIRTY_FILES_LISTED: usize = 20;
+/// Most runs listed one by one when the beginning of an id fits several.
+pub const RUNS_LISTED: usize = 20;
 /// Invalid answers after which a question counts as unanswered.
 pub const ANSWERS_PER_QUESTION: u32 = 3;
 /// Largest file below `.ai/` that rw-auto reads; a larger one counts as unreadable.

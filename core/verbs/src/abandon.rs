@@ -2,7 +2,7 @@
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::change::change_by;
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::drive_alone;
@@ -12,8 +12,9 @@ use onloop_syntax::text;
 /// Arguments of `onloop abandon`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct AbandonArgs {
-    /// Run id
-    pub run_id: String,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// Why; kept in the record
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
@@ -33,7 +34,7 @@ async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), CommandError> {
         );
     }
     demand_person(io, "abandoning a run").await?;
-    let mut store = open(io, Some(&args.run_id)).await?;
+    let mut store = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await?;
     drive_alone(io, &mut store).await?;
     let driver = store.paths().driver_lock();
     let by = Some(decider(io, DecisionChannel::Command));

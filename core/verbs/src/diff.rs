@@ -2,7 +2,7 @@
 
 use onloop_effect::{DiffShown, Exit, FailureKind, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::checkpoint::unknown_checkpoint;
 use onloop_engine::run::gate::checkout;
 use onloop_syntax::limits;
@@ -11,8 +11,9 @@ use onloop_syntax::text;
 /// Arguments of `onloop diff`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct DiffArgs {
-    /// Run id
-    pub run_id: String,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// A step, or one attempt at it (2-1) [default: the whole run]
     #[arg(value_name = "STEP[-ATTEMPT]")]
     pub step: Option<String>,
@@ -28,10 +29,14 @@ pub async fn diff(io: &Io, args: &DiffArgs) -> Result<Exit, CommandError> {
 }
 
 async fn show(io: &Io, args: &DiffArgs) -> Result<(), CommandError> {
-    let store = open(io, Some(&args.run_id)).await?;
+    let (name, step) = match (args.run.run.as_deref(), args.step.as_deref()) {
+        (Some(word), None) if is_step(word) => (args.run.run_id.as_deref(), Some(word)),
+        (_, step) => (args.run.as_deref(), step),
+    };
+    let store = open(io, name, Fitting::Latest).await?;
     let run = store.run();
-    let Some((from, to)) = run.checkpoints_around(args.step.as_deref()) else {
-        return Err(unknown_checkpoint(run, args.step.as_deref().unwrap_or_default()));
+    let Some((from, to)) = run.checkpoints_around(step) else {
+        return Err(unknown_checkpoint(run, step.unwrap_or_default()));
     };
     let cwd = &checkout(io, run).await;
     let ends = (from.commit.as_str(), to.commit.as_str());
@@ -56,6 +61,11 @@ async fn show(io: &Io, args: &DiffArgs) -> Result<(), CommandError> {
             })
         }
     }
+}
+
+/// Whether `word` names a step or an attempt at one, and so not a run.
+fn is_step(word: &str) -> bool {
+    !word.is_empty() && word.split('-').all(|number| number.parse::<u32>().is_ok())
 }
 
 /// Whether one of the commits is what was not found.

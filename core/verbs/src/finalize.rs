@@ -3,7 +3,7 @@
 use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::change::change;
 use onloop_engine::run::checkpoint::{checkpoint_and_commit, checkpoint_end, snapshot_work};
 use onloop_engine::run::checks::{CheckOptions, repeat_checks};
@@ -15,9 +15,9 @@ use onloop_run::{Event, Next};
 /// Arguments of `onloop finalize`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct FinalizeArgs {
-    /// The run; left out: HOTL_RUN_ID, else the only unfinished one
-    #[arg(long, value_name = "ID")]
-    pub run_id: Option<String>,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// Print JSON; this is what happens anyway
     #[arg(long)]
     pub json: bool,
@@ -30,7 +30,7 @@ pub async fn finalize(io: &Io, args: &FinalizeArgs) -> Result<Exit, CommandError
 }
 
 async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), CommandError> {
-    let mut store = open(io, args.run_id.as_deref()).await?;
+    let mut store = open(io, args.run.as_deref(), Fitting::Unfinished).await?;
     demand_undriven(io, &store).await?;
     if !store.run().is_over() {
         // Two who repeat the checks at once disturb each other, and one of them may find what the

@@ -14,21 +14,20 @@ use context::FinishContext;
 use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::lookup::runs::untrusted_copy;
+use onloop_engine::lookup::select::{Fitting, RunName, select};
 use onloop_engine::run::driver_lock::drive_alone;
-use onloop_engine::state::store::{StateHome, Store, StoreError, prepare_folder};
-use onloop_engine::state::untrusted::untrusted_run;
-use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, is_run_id};
+use onloop_engine::state::store::{StateHome, Store, prepare_folder};
+use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome};
 use onloop_syntax::limits;
-use onloop_syntax::text;
 use onloop_workflow::CommitWhen;
 use plan::Wish;
 
 /// Arguments of `onloop finish`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct FinishArgs {
-    /// Run id
-    pub run_id: String,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// What becomes of the work
     #[arg(value_enum, value_name = "DISPOSITION")]
     pub disposition: DispositionWord,
@@ -70,6 +69,8 @@ pub enum DispositionWord {
     /// Merge the branch, then remove it and its worktree
     #[value(alias = "merged")]
     Merge,
+    /// Push the branch and open a pull request with `gh`
+    Pr,
     /// Push the branch
     #[value(alias = "published")]
     Publish,
@@ -119,12 +120,13 @@ pub async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
 /// One finish at a time in a repository.
 async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, CommandError> {
     let wish = Wish::read(args)?;
-    let store = named(io, &args.run_id).await?;
+    let id = select(io, args.run.as_deref(), Fitting::OnlyEnded).await?.id;
+    let store = named(io, &id).await?;
     let home = context::home(io, store.run()).await?;
     prepare_folder(io, &home).await?;
     let lock = StateHome::of(io)?.finish_lock(&home);
     io.lock(&lock, limits::LOCK_WAIT_MS).await?;
-    let finished = settle(io, &args.run_id, &wish).await;
+    let finished = settle(io, &id, &wish).await;
     // A lock that cannot be released ends with this process.
     let _ = io.unlock(&lock).await;
     finished
@@ -132,22 +134,7 @@ async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, CommandError> {
 
 /// The record of the run.
 async fn named(io: &Io, id: &str) -> Result<Store, CommandError> {
-    let opened = match is_run_id(id) {
-        true => Store::open(io, id).await,
-        false => Err(StoreError::Missing),
-    };
-    match opened {
-        Err(StoreError::Missing) => {}
-        opened => return Ok(opened?),
-    }
-    let untrusted = if is_run_id(id) { untrusted_copy(io, id).await } else { None };
-    let id = text::one_line(id);
-    Err(match untrusted {
-        Some((_, path)) => untrusted_run(&id, &path),
-        None => CommandError::failed(format!(
-            "could not locate HOTL run `{id}` in the repo checkout or its worktrees"
-        )),
-    })
+    Ok(Store::open(io, id).await?)
 }
 
 async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, CommandError> {

@@ -7,7 +7,7 @@ pub use displayed::{DisplayedDecision, DisplayedRun};
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::advice::resume_command;
 use onloop_engine::run::change::{change_by, not_now};
 use onloop_engine::run::decider::{decider, demand_person};
@@ -30,6 +30,9 @@ pub struct GateArgs {
     /// The decision
     #[arg(value_enum)]
     pub decision: DecisionWord,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// Who decides
     #[arg(long, value_enum, default_value = "human")]
     pub mode: ModeWord,
@@ -42,9 +45,6 @@ pub struct GateArgs {
     /// Only if nothing was recorded since: `asks.seen` of `status ID --json`
     #[arg(long, value_name = "SHA256")]
     pub seen: Option<String>,
-    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
-    #[arg(long, value_name = "ID")]
-    pub run_id: Option<String>,
     /// Print how the step and its run stand as JSON, instead of a line
     #[arg(long)]
     pub json: bool,
@@ -89,7 +89,7 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
         let what = "the decision at a gate";
         demand_person(io, what).await.map_err(CommandError::step_by_step)?;
     }
-    let opened = open(io, args.run_id.as_deref()).await;
+    let opened = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await;
     let mut store = opened.map_err(CommandError::step_by_step)?;
     if let Some(seen) = &args.seen {
         demand_unchanged(&mut store, seen)?;
@@ -201,7 +201,7 @@ pub async fn gate_for_agent(io: &Io, args: &GateArgs) -> Result<Exit, CommandErr
 }
 
 async fn propose(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
-    let opened = open(io, args.run_id.as_deref()).await;
+    let opened = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await;
     let mut store = opened.map_err(CommandError::step_by_step)?;
     let step = args.step;
     let decision = args.decision.decision();

@@ -5,7 +5,7 @@ use onloop_engine::error::CommandError;
 use onloop_engine::git::remote_refs::{
     BRANCH, LEDGER, LEDGER_FILE, Remote, RemoteLedger, forked, own_ledger,
 };
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::checkpoint;
 use onloop_engine::run::decider::demand_person;
 use onloop_engine::run::driver_lock::drive_alone;
@@ -17,8 +17,9 @@ use onloop_syntax::text;
 /// Arguments of `onloop push`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PushArgs {
-    /// Run id
-    pub run_id: String,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// The remote repository
     #[arg(long, value_name = "REMOTE", default_value = "origin")]
     pub remote: String,
@@ -32,7 +33,7 @@ pub async fn push(io: &Io, args: &PushArgs) -> Result<Exit, CommandError> {
 
 async fn send(io: &Io, args: &PushArgs) -> Result<(), CommandError> {
     demand_person(io, "pushing a run").await?;
-    let mut store = open(io, Some(&args.run_id)).await?;
+    let mut store = open(io, args.run.as_deref(), Fitting::Latest).await?;
     // Its driver would continue a record that exists elsewhere, too.
     drive_alone(io, &mut store).await?;
     let driver = store.paths().driver_lock();

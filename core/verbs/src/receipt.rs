@@ -7,7 +7,7 @@ use onloop_documents::envelope::{EnvelopeError, PublicKey};
 use onloop_documents::{self as documents, ledger};
 use onloop_effect::{Durability, Exit, Expect, Failure, GitRequest, Io};
 use onloop_engine::error::{CommandError, ErrorKind, unusable_record};
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::state::receipt_key;
 use onloop_engine::state::store::{Store, StoreError};
 use onloop_syntax::limits;
@@ -16,8 +16,9 @@ use onloop_syntax::text;
 /// Arguments of `onloop receipt RUN_ID`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ReceiptArgs {
-    /// Run id
-    pub run_id: String,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// Print JSON; this is what happens anyway
     #[arg(long)]
     pub json: bool,
@@ -56,7 +57,7 @@ pub async fn receipt(io: &Io, args: &ReceiptArgs) -> Result<Exit, CommandError> 
 }
 
 async fn print(io: &Io, args: &ReceiptArgs) -> Result<(), CommandError> {
-    let store = open(io, Some(&args.run_id)).await?;
+    let store = open(io, args.run.as_deref(), Fitting::Latest).await?;
     let document = match args.format {
         ReceiptFormat::Hotl => {
             let receipt = documents::receipt::receipt(store.run());

@@ -4,7 +4,7 @@ use onloop_documents::attestation::{decided, subject};
 use onloop_documents::page::{ReportEvidence, StepPatch, report_page};
 use onloop_effect::{Durability, Exit, Expect, FailureKind, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::gate::{Change, Form};
 use onloop_engine::state::store::Store;
 use onloop_run::{Run, render_report};
@@ -13,8 +13,9 @@ use onloop_syntax::limits;
 /// Arguments of `onloop report`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ReportArgs {
-    /// Run id
-    pub run_id: String,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// One page for a browser, with timeline and changes, instead of Markdown
     #[arg(long)]
     pub html: bool,
@@ -30,7 +31,7 @@ pub async fn report(io: &Io, args: &ReportArgs) -> Result<Exit, CommandError> {
 }
 
 async fn show(io: &Io, args: &ReportArgs) -> Result<(), CommandError> {
-    let store = open(io, Some(&args.run_id)).await?;
+    let store = open(io, args.run.as_deref(), Fitting::Latest).await?;
     let document = match args.html {
         true => report_page(store.run(), &evidence(io, &store).await),
         false => render_report(store.run()),

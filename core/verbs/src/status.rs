@@ -5,7 +5,7 @@ use onloop_documents::board;
 use onloop_effect::{Exit, Io, LockHolder};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::{Found, find_all, find_everywhere};
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::driver_lock::is_interrupted;
 use onloop_engine::run::gate::facts;
@@ -18,8 +18,9 @@ use onloop_syntax::text;
 /// Arguments of `onloop status`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct StatusArgs {
-    /// Run id; left out: every unfinished run
-    pub run_id: Option<String>,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// Finished runs as well
     #[arg(long)]
     pub all: bool,
@@ -42,8 +43,9 @@ pub struct ListArgs {
 /// Arguments of `onloop summary`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct SummaryArgs {
-    /// Run id
-    pub run_id: String,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// Print JSON; this is what happens anyway without --platform
     #[arg(long)]
     pub json: bool,
@@ -54,7 +56,7 @@ pub struct SummaryArgs {
 
 /// `onloop status`.
 pub async fn status(io: &Io, args: &StatusArgs) -> Result<Exit, CommandError> {
-    if let Some(id) = &args.run_id {
+    if let Some(id) = args.run.as_deref() {
         return status_of(io, id, args.json).await;
     }
     let mut found = find_all(io).await;
@@ -92,7 +94,7 @@ async fn show(io: &Io, found: &[Found], json: bool, nothing: &str) {
 }
 
 async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> {
-    let store = open(io, Some(id)).await?;
+    let store = open(io, Some(id), Fitting::Latest).await?;
     if json {
         let mut status = documents::summary::summary(store.run());
         for (step, view) in board::steps(store.run()).into_iter().enumerate() {
@@ -205,7 +207,7 @@ pub async fn record(io: &Io, run_id: &str) -> Result<Exit, CommandError> {
 
 /// `onloop summary`.
 pub async fn summary(io: &Io, args: &SummaryArgs) -> Result<Exit, CommandError> {
-    with_run(io, Some(&args.run_id), |run| match args.platform {
+    with_run(io, args.run.as_deref(), |run| match args.platform {
         Some(platform) => render_summary(run, platform),
         None => summary_json(run),
     })
@@ -239,7 +241,7 @@ async fn with_run(
     id: Option<&str>,
     render: impl Fn(&Run) -> String,
 ) -> Result<Exit, CommandError> {
-    let store = open(io, id).await?;
+    let store = open(io, id, Fitting::Latest).await?;
     io.result(render(store.run())).await;
     Ok(Exit::Done)
 }
@@ -247,9 +249,9 @@ async fn with_run(
 /// Arguments of `onloop next`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct NextArgs {
-    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
-    #[arg(long, value_name = "ID")]
-    pub run_id: Option<String>,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -262,7 +264,7 @@ pub struct NextArgs {
 pub async fn next(io: &Io, args: &NextArgs) -> Result<Exit, CommandError> {
     // An agent of a run has the number of its step.
     let for_agent = args.for_agent || io.env("ONLOOP_STEP").is_some();
-    let store = open(io, args.run_id.as_deref()).await?;
+    let store = open(io, args.run.as_deref(), Fitting::Unfinished).await?;
     let next = instruction(store.run(), &remembered_options(io, store.paths()).await);
     io.result(next_words(store.run(), &next, for_agent, args.json)).await;
     Ok(Exit::Done)

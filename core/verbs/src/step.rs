@@ -2,7 +2,7 @@
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::advice::resume_command;
 use onloop_engine::run::change::{change, change_by, not_now};
 use onloop_engine::run::checkpoint::{
@@ -33,12 +33,12 @@ pub struct StepArgs {
     /// What to record or do
     #[arg(value_enum)]
     pub action: StepAction,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// Why the step is blocked, or what its agent is to do now
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// Run id [default: HOTL_RUN_ID, else the only unfinished run]
-    #[arg(long, value_name = "ID")]
-    pub run_id: Option<String>,
     /// Print how the step and its run stand as JSON, instead of a line
     #[arg(long)]
     pub json: bool,
@@ -78,7 +78,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
     if args.action == StepAction::Reopen {
         demand_person(io, "opening a step again").await?;
     }
-    let mut store = open(io, args.run_id.as_deref()).await?;
+    let mut store = open(io, args.run.as_deref(), Fitting::Unfinished).await?;
     demand_undriven(io, &store).await?;
     let number = args.step;
     match args.action {

@@ -2,7 +2,7 @@
 
 use onloop_effect::{Exit, GitRequest, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::change::change_by;
 use onloop_engine::run::checkpoint::{CheckpointOutcome, take_checkpoint, unknown_checkpoint};
 use onloop_engine::run::decider::{decider, demand_person};
@@ -14,8 +14,9 @@ use onloop_run::{Checkpoint, DecisionChannel, Event};
 /// Arguments of `onloop undo`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct UndoArgs {
-    /// Run id
-    pub run_id: String,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// The last step, or attempt at one (2-1), to keep; 0: none
     #[arg(value_name = "STEP[-ATTEMPT]")]
     pub step: String,
@@ -29,7 +30,7 @@ pub async fn undo(io: &Io, args: &UndoArgs) -> Result<Exit, CommandError> {
 
 async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), CommandError> {
     demand_person(io, "undoing work").await?;
-    let mut store = open(io, Some(&args.run_id)).await?;
+    let mut store = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await?;
     let run = store.run();
     let Some(target) = run.checkpoint_named(&args.step).cloned() else {
         return Err(unknown_checkpoint(run, &args.step));

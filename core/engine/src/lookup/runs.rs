@@ -157,13 +157,24 @@ pub async fn find_all(io: &Io) -> Vec<Found> {
 pub async fn find_everywhere(io: &Io) -> Vec<Found> {
     let Ok(home) = StateHome::of(io) else { return Vec::new() };
     let mut found = Vec::new();
-    for id in io.list(&home.runs()).await.unwrap_or_default() {
-        if is_run_id(&id) {
-            found.extend(find_own(io, &id, None).await);
-        }
+    for id in ids_of(io, &home).await {
+        found.extend(find_own(io, &id, None).await);
     }
     sort(&mut found);
     found
+}
+
+/// Ids of all runs of the state home, sorted.
+pub(crate) async fn all_ids(io: &Io) -> Vec<String> {
+    match StateHome::of(io) {
+        Ok(home) => ids_of(io, &home).await,
+        Err(_) => Vec::new(),
+    }
+}
+
+async fn ids_of(io: &Io, home: &StateHome) -> Vec<String> {
+    let names = io.list(&home.runs()).await.unwrap_or_default();
+    names.into_iter().filter(|id| is_run_id(id)).collect()
 }
 
 fn sort(found: &mut [Found]) {

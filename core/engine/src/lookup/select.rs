@@ -1,17 +1,90 @@
 //! Which run is meant, and its record.
 
 use crate::error::{CommandError, unusable_record};
-use crate::lookup::runs::{FoundRecord, find_all, is_of, is_own, untrusted_copy};
+use crate::lookup::runs::{FoundRecord, all_ids, find_all, is_of, is_own, untrusted_copy};
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, StateHome, Store};
 use crate::state::untrusted::{read_untrusted, untrusted_run};
+use crate::terminal::ask::is_attended;
 use onloop_effect::Io;
 use onloop_run::{Run, is_run_id};
+use onloop_syntax::limits;
 use onloop_syntax::text;
+use onloop_workflow::suggest::nearest;
+
+/// The run that a verb is about, as every verb takes it.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct RunName {
+    /// Run id or the beginning of one, workflow name or file
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// The same as an option [default: ONLOOP_RUN_ID, HOTL_RUN_ID]
+    #[arg(long = "run-id", value_name = "RUN", conflicts_with = "run")]
+    pub run_id: Option<String>,
+}
+
+impl RunName {
+    /// What was named.
+    pub fn as_deref(&self) -> Option<&str> {
+        self.run.as_deref().or(self.run_id.as_deref())
+    }
+}
+
+impl From<Option<String>> for RunName {
+    fn from(run_id: Option<String>) -> RunName {
+        RunName { run: None, run_id }
+    }
+}
+
+/// Which runs a verb is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fitting {
+    /// Verbs that show: any run, the one that changed last.
+    Latest,
+    /// Verbs that continue: unfinished runs. Of the runs of a workflow the one that changed last.
+    Unfinished,
+    /// Verbs that decide or remove: unfinished runs, never one among several.
+    OnlyUnfinished,
+    /// Verbs that end a run: finished ones without an outcome, never one among several.
+    OnlyEnded,
+}
+
+impl Fitting {
+    fn fits(self, run: &Run) -> bool {
+        match self {
+            Fitting::Latest => true,
+            Fitting::Unfinished | Fitting::OnlyUnfinished => !run.is_over(),
+            Fitting::OnlyEnded => run.is_over() && run.finish.is_none(),
+        }
+    }
+
+    /// Whether the latest run is meant where several fit.
+    fn takes_latest(self, is_named: bool) -> bool {
+        match self {
+            Fitting::Latest => true,
+            Fitting::Unfinished => is_named,
+            Fitting::OnlyUnfinished | Fitting::OnlyEnded => false,
+        }
+    }
+
+    fn nothing(self) -> &'static str {
+        match self {
+            Fitting::Latest => "no run was found here",
+            Fitting::Unfinished | Fitting::OnlyUnfinished => {
+                "no active HOTL run found in .hotl/state/"
+            }
+            Fitting::OnlyEnded => "no finished run waits for an outcome here",
+        }
+    }
+}
 
 /// Opens the record of the run that is meant.
-pub async fn open(io: &Io, wanted: Option<&str>) -> Result<Store, CommandError> {
-    let Selected { id, store } = select(io, wanted).await?;
+///
+/// # Errors
+///
+/// No run is meant, or several are, or its record cannot be used.
+pub async fn open(io: &Io, wanted: Option<&str>, fitting: Fitting) -> Result<Store, CommandError> {
+    let Selected { id, store } = select(io, wanted, fitting).await?;
     match store {
         Some(store) => Ok(*store),
         None => Store::open(io, &id).await.map_err(|error| unusable_record(&id, error)),
@@ -19,9 +92,9 @@ pub async fn open(io: &Io, wanted: Option<&str>) -> Result<Store, CommandError> 
 }
 
 /// The run that is meant.
-pub(crate) struct Selected {
+pub struct Selected {
     /// Its id.
-    pub(crate) id: String,
+    pub id: String,
     /// Its record, where that had to be read in order to tell.
     pub(crate) store: Option<Box<Store>>,
 }
@@ -32,54 +105,111 @@ async fn is_handed_over(io: &Io, name: &str) -> bool {
     is_fleets(io, &Paths::new(&home, "", name)).await
 }
 
-/// The one run that is meant: by id, by workflow file, or the only unfinished one. Never
-/// chooses among several, and never a untrusted one.
-pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, CommandError> {
+/// The run that is meant: by id, workflow file, workflow name or the beginning of an id, in this
+/// order, else the one that fits. Never an untrusted one.
+///
+/// # Errors
+///
+/// No run is meant, or several are and no person chooses.
+pub async fn select(
+    io: &Io,
+    wanted: Option<&str>,
+    fitting: Fitting,
+) -> Result<Selected, CommandError> {
     let wanted = wanted.or_else(|| io.env("ONLOOP_RUN_ID")).or_else(|| io.env("HOTL_RUN_ID"));
-    if let Some(id) = wanted.filter(|wanted| is_run_id(wanted)) {
-        match is_own(io, id).await {
-            Ok(true) => return Ok(Selected { id: id.to_owned(), store: None }),
-            Ok(false) => {}
-            Err(error) => return Err(unusable_record(id, error)),
+    let Some(name) = wanted else {
+        let Candidates { runs, untrusted } = candidates(io, |run| fitting.fits(run)).await;
+        return one_of(io, runs, &untrusted, fitting, None).await;
+    };
+    if let Some(selected) = by_id(io, name).await? {
+        return Ok(selected);
+    }
+    let file = match io.stat(name).await {
+        Ok(_) => Some(io.canonical(name).await.unwrap_or_else(|_| name.to_owned())),
+        Err(_) => None,
+    };
+    let of_workflow = |run: &Run| match &file {
+        Some(file) => is_of(run, file),
+        None => run.place.slug == name,
+    };
+    let Candidates { mut runs, untrusted } = candidates(io, of_workflow).await;
+    if runs.iter().any(|store| fitting.fits(store.run())) {
+        runs.retain(|store| fitting.fits(store.run()));
+    } else {
+        // The verb says of the latest one why it does not fit.
+        runs.truncate(1);
+    }
+    if !runs.is_empty() || !untrusted.is_empty() || file.is_some() {
+        return one_of(io, runs, &untrusted, fitting, Some(name)).await;
+    }
+    by_beginning(io, name).await
+}
+
+/// The run with exactly this id.
+async fn by_id(io: &Io, id: &str) -> Result<Option<Selected>, CommandError> {
+    if !is_run_id(id) {
+        return Ok(None);
+    }
+    match is_own(io, id).await {
+        Ok(true) => return Ok(Some(Selected { id: id.to_owned(), store: None })),
+        Ok(false) => {}
+        Err(error) => return Err(unusable_record(id, error)),
+    }
+    if let Some((root, path)) = untrusted_copy(io, id).await {
+        return Err(match read_untrusted(io, &root, id).await {
+            Ok(_) => untrusted_run(id, &path),
+            // Damaged, or of a newer onloop: it could not be adopted either.
+            Err(error) => CommandError::from(error).context(format!("run `{id}` cannot be read")),
+        });
+    }
+    if is_handed_over(io, id).await {
+        let what = format!("run `{id}` was handed over to a fleet, and no worker has begun it yet");
+        return Err(CommandError::refused(what).fix_by("see how it stands", "onloop fleet status"));
+    }
+    Ok(None)
+}
+
+/// The only run on this machine whose id begins with `name`.
+async fn by_beginning(io: &Io, name: &str) -> Result<Selected, CommandError> {
+    let ids = all_ids(io).await;
+    let mut begun: Vec<&String> = ids.iter().filter(|id| id.starts_with(name)).collect();
+    let shown = text::ellipsis(&text::one_line(name), 60);
+    match begun.as_slice() {
+        [only] if !name.is_empty() => Ok(Selected { id: (*only).clone(), store: None }),
+        [] | [_] => {
+            let mut known: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let here = candidates(io, |_| true).await.runs;
+            known.extend(here.iter().map(|store| store.run().place.slug.as_str()));
+            known.dedup();
+            let near = nearest(name, &known)
+                .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            Err(CommandError::refused(format!("no HOTL run found for run_id: `{shown}`{near}"))
+                .fix_by("list the runs that can be found from here", "onloop list"))
         }
-        if let Some((root, path)) = untrusted_copy(io, id).await {
-            return Err(match read_untrusted(io, &root, id).await {
-                Ok(_) => untrusted_run(id, &path),
-                // Damaged, or of a newer onloop: it could not be adopted either.
-                Err(error) => {
-                    CommandError::from(error).context(format!("run `{id}` cannot be read"))
-                }
-            });
+        _ => {
+            begun.truncate(limits::RUNS_LISTED);
+            let lines = begun.iter().map(|id| format!("- {id}"));
+            Err(CommandError::usage(format!("several runs have an id that begins with `{shown}`"))
+                .listing(lines)
+                .fix("name more of the id"))
         }
     }
-    let file = match wanted {
-        Some(name) if io.stat(name).await.is_ok() => {
-            Some(io.canonical(name).await.unwrap_or_else(|_| name.to_owned()))
-        }
-        Some(name) if is_handed_over(io, name).await => {
-            let what =
-                format!("run `{name}` was handed over to a fleet, and no worker has begun it yet");
-            return Err(
-                CommandError::refused(what).fix_by("see how it stands", "onloop fleet status")
-            );
-        }
-        Some(name) => {
-            let what = format!("no HOTL run found for run_id: `{}`", text::one_line(name));
-            return Err(CommandError::refused(what)
-                .fix_by("list the runs that can be found from here", "onloop list"));
-        }
-        None => None,
-    };
-    let mut candidates = Vec::new();
-    let mut untrusted = Vec::new();
+}
+
+/// Runs that may be meant, the one that changed last first, and untrusted ones with their files.
+struct Candidates {
+    runs: Vec<Box<Store>>,
+    untrusted: Vec<(String, String)>,
+}
+
+async fn candidates(io: &Io, is_meant: impl Fn(&Run) -> bool) -> Candidates {
+    let mut candidates = Candidates { runs: Vec::new(), untrusted: Vec::new() };
     for found in find_all(io).await {
-        let meant =
-            |run: &Run| !run.is_over() && file.as_deref().is_none_or(|file| is_of(run, file));
         match found.record {
-            FoundRecord::Own(store) if meant(store.run()) => candidates.push(store),
+            FoundRecord::Own(store) if is_meant(store.run()) => candidates.runs.push(store),
             FoundRecord::Own(_) => {}
-            FoundRecord::Untrusted(Ok(record)) if meant(&record.run) => {
-                untrusted.push((found.id, record.path));
+            FoundRecord::Untrusted(Ok(record)) if is_meant(&record.run) => {
+                candidates.untrusted.push((found.id, record.path));
             }
             FoundRecord::Untrusted(Ok(_)) => {}
             // A record that cannot be read may be the one that is meant.
@@ -88,26 +218,70 @@ pub(crate) async fn select(io: &Io, wanted: Option<&str>) -> Result<Selected, Co
             }
         }
     }
-    let one = if candidates.len() == 1 { candidates.pop() } else { None };
-    if let Some(store) = one {
+    candidates
+}
+
+/// The one run among those that fit.
+async fn one_of(
+    io: &Io,
+    mut runs: Vec<Box<Store>>,
+    untrusted: &[(String, String)],
+    fitting: Fitting,
+    name: Option<&str>,
+) -> Result<Selected, CommandError> {
+    if fitting.takes_latest(name.is_some()) {
+        runs.truncate(1);
+    }
+    if runs.len() > 1 && is_attended(io) {
+        runs = chosen(io, runs).await?;
+    }
+    if runs.len() == 1
+        && let Some(store) = runs.pop()
+    {
         return Ok(Selected { id: store.run().id.clone(), store: Some(store) });
     }
-    if candidates.is_empty() {
-        if let [(id, path)] = untrusted.as_slice() {
+    if runs.is_empty() {
+        if let [(id, path)] = untrusted {
             return Err(untrusted_run(id, path));
         }
-        let none = CommandError::refused("no active HOTL run found in .hotl/state/");
+        let none = CommandError::refused(match name {
+            None => fitting.nothing().to_owned(),
+            Some(name) => format!("`{}` has no run here", text::one_line(name)),
+        });
         return Err(untrusted.iter().fold(none, |error, (id, _)| {
             error
                 .fix_by(format!("take over the untrusted run `{id}`"), format!("onloop adopt {id}"))
         }));
     }
-    let lines = candidates.iter().map(|store| {
-        let run = store.run();
-        let (status, file) = (run.status.as_str(), &run.place.workflow_path);
-        format!("- {} [{status}] workflow={file}", run.id)
-    });
-    Err(CommandError::refused("multiple HOTL runs found in .hotl/state/")
-        .listing(lines)
+    Err(CommandError::usage("multiple HOTL runs found in .hotl/state/")
+        .listing(runs.iter().map(|store| format!("- {}", line(store.run()))))
         .fix("select one with --run-id <run-id> or HOTL_RUN_ID"))
+}
+
+/// A run in a list to choose from.
+fn line(run: &Run) -> String {
+    let (status, file) = (run.status.as_str(), &run.place.workflow_path);
+    format!("{} [{status}] workflow={file}", run.id)
+}
+
+/// The run that the person at the terminal chooses; all of them without an understood answer.
+async fn chosen(io: &Io, mut runs: Vec<Box<Store>>) -> Result<Vec<Box<Store>>, CommandError> {
+    let lines =
+        (1..).zip(&runs).map(|(number, store)| format!("  {number}. {}\n", line(store.run())));
+    io.note(format!("Several runs fit:\n{}", lines.collect::<String>())).await;
+    for _ in 0..limits::ANSWERS_PER_QUESTION {
+        match io.ask("Number of the run: ").await {
+            Ok(typed) => match typed.trim().parse::<usize>() {
+                Ok(number) if (1..=runs.len()).contains(&number) => {
+                    return Ok(vec![runs.swap_remove(number - 1)]);
+                }
+                Ok(_) | Err(_) => {
+                    io.note(format!("Please answer a number from 1 to {}.", runs.len())).await;
+                }
+            },
+            Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
+            Err(_) => break,
+        }
+    }
+    Ok(runs)
 }

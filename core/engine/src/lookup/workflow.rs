@@ -1,41 +1,118 @@
 //! Which workflow file is meant when the command line names none.
 
 use crate::error::CommandError;
-use onloop_effect::{Io, OptionalExt};
+use onloop_effect::{Io, OptionalExt, is_within};
+use onloop_syntax::text;
+use onloop_workflow::suggest::nearest;
 
 /// Folder of dated workflow files.
 pub const PLANS_FOLDER: &str = "docs/plans";
 
-/// The file that was named; else the only `docs/plans/*-workflow.md`; else the only
-/// `hotl-workflow*.md` in the current folder.
+/// The file that was named, also by its workflow's name; else the only `docs/plans/*-workflow.md`,
+/// else the only `hotl-workflow*.md`. Both are looked for in the current folder, then in those above
+/// it up to the top of the repository.
 ///
 /// # Errors
 ///
 /// There is none, or several to choose from, or a folder cannot be listed.
 pub async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, CommandError> {
-    if let Some(named) = named {
+    let Some(named) = named else { return only_workflow(io).await };
+    // What looks like a path is one, whether it exists or not.
+    let is_path = named.is_empty() || named.contains(['/', '\\']) || named.ends_with(".md");
+    if is_path || io.stat(named).await.is_ok() {
         return Ok(named.to_owned());
     }
-    let dated = names_in(io, PLANS_FOLDER, |name| name.ends_with("-workflow.md")).await?;
-    let dated: Vec<_> = dated.into_iter().map(|name| format!("{PLANS_FOLDER}/{name}")).collect();
-    let is_plain = |name: &str| name.starts_with("hotl-workflow") && name.ends_with(".md");
-    let candidates = match dated.is_empty() {
-        true => names_in(io, ".", is_plain).await?,
-        false => dated,
-    };
-    match candidates.as_slice() {
-        [only] => Ok(only.clone()),
-        [] => Err(CommandError::usage("no workflow file was found here")
-            .because("neither `docs/plans/*-workflow.md` nor `hotl-workflow*.md` exists")
-            .fix_by(
-                "make one from a template (`--template feature|bugfix|refactor`), and fill it in",
-                "onloop new add-rate-limits",
-            )
-            .fix("give the steps of a plan that you have already `action`, `loop` and `verify`")),
-        several => {
-            Err(CommandError::usage("several workflow files were found, and none was named")
-                .listing(several.iter().map(|name| onloop_syntax::text::one_line(name))))
+    let mut known = Vec::new();
+    for folder in folders(io).await {
+        let mut found = dated_in(io, &folder).await?;
+        found.extend(plain_in(io, &folder).await?);
+        if let Some(path) = found.iter().find(|path| name_of(path) == named) {
+            return Ok(path.clone());
         }
+        known.extend(found);
+    }
+    let names: Vec<&str> = known.iter().map(|path| name_of(path)).collect();
+    let near =
+        nearest(named, &names).map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
+    let named = text::one_line(named);
+    Err(CommandError::usage(format!("there is no file or workflow `{named}`{near}"))
+        .listing(known.iter().map(|path| text::one_line(path)))
+        .fix_by("make one from a template", format!("onloop new {}", text::shell_word(&named))))
+}
+
+async fn only_workflow(io: &Io) -> Result<String, CommandError> {
+    for folder in folders(io).await {
+        let dated = dated_in(io, &folder).await?;
+        let candidates = if dated.is_empty() { plain_in(io, &folder).await? } else { dated };
+        match candidates.as_slice() {
+            [] => {}
+            [only] => return Ok(only.clone()),
+            several => {
+                return Err(CommandError::usage(
+                    "several workflow files were found, and none was named",
+                )
+                .listing(several.iter().map(|name| text::one_line(name))));
+            }
+        }
+    }
+    Err(CommandError::usage("no workflow file was found here")
+        .because("neither `docs/plans/*-workflow.md` nor `hotl-workflow*.md` exists")
+        .fix_by(
+            "make one from a template (`--template feature|bugfix|refactor`), and fill it in",
+            "onloop new add-rate-limits",
+        )
+        .fix("give the steps of a plan that you have already `action`, `loop` and `verify`"))
+}
+
+/// The current folder as an empty prefix, then the folders above it within the repository.
+async fn folders(io: &Io) -> Vec<String> {
+    let mut folders = vec![String::new()];
+    let cwd = io.start().cwd.clone();
+    let cwd = io.canonical(&cwd).await.unwrap_or(cwd);
+    let survey = io.git_survey(&cwd, "main").await.ok();
+    if let Some(repository) = survey.and_then(|survey| survey.repository) {
+        let mut folder = cwd.as_str();
+        while let Some((above, _)) = folder.rsplit_once('/') {
+            if !is_within(above, &repository.root) {
+                break;
+            }
+            folders.push(format!("{above}/"));
+            folder = above;
+        }
+    }
+    folders
+}
+
+/// The dated workflow files of one folder, sorted.
+async fn dated_in(io: &Io, folder: &str) -> Result<Vec<String>, CommandError> {
+    let plans = format!("{folder}{PLANS_FOLDER}");
+    let names = names_in(io, &plans, |name| name.ends_with("-workflow.md")).await?;
+    Ok(names.into_iter().map(|name| format!("{plans}/{name}")).collect())
+}
+
+/// The other workflow files of one folder, sorted.
+async fn plain_in(io: &Io, folder: &str) -> Result<Vec<String>, CommandError> {
+    let is_plain = |name: &str| name.starts_with("hotl-workflow") && name.ends_with(".md");
+    let place = if folder.is_empty() { "." } else { folder };
+    let plain = names_in(io, place, is_plain).await?;
+    Ok(plain.into_iter().map(|name| format!("{folder}{name}")).collect())
+}
+
+/// The name of the workflow in a file of this path.
+fn name_of(path: &str) -> &str {
+    let file = path.rsplit_once('/').map_or(path, |(_, file)| file);
+    if let Some(name) = file.strip_prefix("hotl-workflow-") {
+        return name.strip_suffix(".md").unwrap_or(name);
+    }
+    let name = file.strip_suffix("-workflow.md").unwrap_or(file);
+    // `YYYY-MM-DD-`.
+    match name.get(..11) {
+        Some(date)
+            if date.ends_with('-') && date.bytes().all(|b| b.is_ascii_digit() || b == b'-') =>
+        {
+            &name[11..]
+        }
+        _ => name,
     }
 }
 

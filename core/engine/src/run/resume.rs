@@ -3,7 +3,7 @@
 use crate::error::{CommandError, unusable_record};
 use crate::lookup::agent::choose_agents;
 use crate::lookup::runs::{Found, find_all};
-use crate::lookup::select::{Selected, select};
+use crate::lookup::select::{Fitting, RunName, Selected, select};
 use crate::notify;
 use crate::run::adopt::Edited;
 use crate::run::decider::{decider, demand_person};
@@ -24,12 +24,9 @@ use onloop_workflow::Budgets;
 /// Arguments of `onloop resume`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ResumeArgs {
-    /// Run id or workflow file; left out: the only unfinished run
-    #[arg(value_name = "RUN_ID|FILE")]
-    pub run: Option<String>,
-    /// The same, as the other verbs take it
-    #[arg(long, value_name = "ID", conflicts_with = "run")]
-    pub run_id: Option<String>,
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
     /// Who acts and for how long
     #[command(flatten)]
     pub drive: DriveArgs,
@@ -105,8 +102,8 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
     if decides {
         demand_person(io, "how a run goes on").await?;
     }
-    let wanted = args.run.as_deref().or(args.run_id.as_deref());
-    let Selected { id, store } = match select(io, wanted).await {
+    let wanted = args.run.as_deref();
+    let Selected { id, store } = match select(io, wanted, Fitting::Unfinished).await {
         Ok(selected) => selected,
         Err(error) if wanted.is_none() => return Err(with_commands(io, error).await),
         Err(error) => return Err(error),

@@ -113,7 +113,7 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
         }
         Begun::Continue(id) => {
             let drive = args.drive.clone();
-            let args = ResumeArgs { run: Some(id), drive, ..ResumeArgs::default() };
+            let args = ResumeArgs { run: Some(id).into(), drive, ..ResumeArgs::default() };
             resume_run(io, &args).await
         }
     }

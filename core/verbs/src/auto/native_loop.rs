@@ -111,7 +111,7 @@ impl NativeLoop {
         let drive = self.drive.clone();
         let ended = match unfinished {
             Some(latest) => {
-                let run = Some(latest.run.id.clone());
+                let run = Some(latest.run.id.clone()).into();
                 resume_run(&io, &ResumeArgs { run, drive, ..ResumeArgs::default() }).await
             }
             None => {

@@ -30,7 +30,7 @@ impl Wish {
         let disposition = match args.disposition {
             DispositionWord::Keep => Disposition::Kept,
             DispositionWord::Merge => Disposition::Merged,
-            DispositionWord::Publish => Disposition::Published,
+            DispositionWord::Pr | DispositionWord::Publish => Disposition::Published,
             DispositionWord::Discard => Disposition::Discarded,
         };
         if let Some(name) = &args.target_branch {
@@ -48,7 +48,8 @@ impl Wish {
             disposition,
             target: args.target_branch.clone(),
             remote: args.remote.clone(),
-            create_pr: args.create_pr,
+            create_pr: args.create_pr
+                || (args.disposition == DispositionWord::Pr && args.pr_url.is_none()),
             pr_url: args.pr_url.clone(),
             notes: args.notes.as_deref().map(text::one_line).filter(|notes| !notes.is_empty()),
             confirmed: args.confirm.as_deref() == Some("discard"),

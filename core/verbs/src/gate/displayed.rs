@@ -3,7 +3,7 @@
 use super::{DecisionWord, GateArgs, ModeWord, decide_in, demand_unchanged};
 use onloop_effect::Io;
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::select::open;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::decider::{demand_person, names_step};
 use onloop_run::DecisionChannel;
 
@@ -44,7 +44,7 @@ pub async fn decide_as_displayed(
     channel: DecisionChannel,
 ) -> Result<(), CommandError> {
     demand_person(io, "the decision at a gate").await?;
-    let mut store = open(io, Some(seen.run_id)).await?;
+    let mut store = open(io, Some(seen.run_id), Fitting::OnlyUnfinished).await?;
     demand_unchanged(&mut store, seen.record)?;
     let step = seen.step;
     let (word, reason) = match decision {
@@ -67,7 +67,7 @@ pub async fn decide_as_displayed(
         redo: reason.is_some(),
         reason,
         seen: None,
-        run_id: Some(seen.run_id.to_owned()),
+        run: RunName::from(Some(seen.run_id.to_owned())),
         json: false,
     };
     decide_in(io, &mut store, &args, channel).await

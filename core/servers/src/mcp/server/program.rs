@@ -3,6 +3,7 @@
 use crate::mcp::{ClientRequest, Resource, ResourceKind, ToolProgram};
 use onloop_effect::{Exit, Io, Program, Start};
 use onloop_engine::error::{CommandError, verb_program};
+use onloop_engine::lookup::select::RunName;
 use onloop_verbs::gate::gate_for_agent;
 use onloop_verbs::permit::explain_call;
 use onloop_verbs::status::record;
@@ -19,13 +20,13 @@ pub(super) fn program(start: Start, work: ClientRequest) -> Program {
             // Refused, or handed to another job, before a program was made.
             ClientRequest::CallTool(_, Err(_)) | ClientRequest::Continue { .. } => Ok(Exit::Usage),
             ClientRequest::ListResources | ClientRequest::Complete(_) => {
-                status(&io, &StatusArgs { run_id: None, all: true, json: true }).await
+                status(&io, &StatusArgs { run: RunName::default(), all: true, json: true }).await
             }
             ClientRequest::Read(Resource { run_id, kind: ResourceKind::Record }) => {
                 record(&io, &run_id).await
             }
             ClientRequest::Read(Resource { run_id, kind: ResourceKind::Report }) => {
-                report(&io, &ReportArgs { run_id, ..ReportArgs::default() }).await
+                report(&io, &ReportArgs { run: Some(run_id).into(), ..ReportArgs::default() }).await
             }
         }
     })
@@ -36,7 +37,7 @@ async fn perform(io: &Io, program: ToolProgram) -> Result<Exit, CommandError> {
         ToolProgram::Run(args) => run(io, &args).await,
         ToolProgram::Resume(args) => resume(io, &args).await,
         ToolProgram::Stop(run_id) => {
-            status(io, &StatusArgs { run_id: Some(run_id), all: false, json: true }).await
+            status(io, &StatusArgs { run: Some(run_id).into(), all: false, json: true }).await
         }
         ToolProgram::Begin(args) => begin_driven(io, &args).await,
         ToolProgram::Status(args) => status(io, &args).await,

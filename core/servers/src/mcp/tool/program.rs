@@ -5,6 +5,7 @@ use serde_json::json;
 use super::parameter::CheckedArguments;
 use super::{InputError, Tool, ToolProgram};
 use onloop_engine::lookup::agent::AgentArgs;
+use onloop_engine::lookup::select::RunName;
 use onloop_engine::run::options::DriveArgs;
 use onloop_run::Platform;
 use onloop_verbs::permit::ExplainArgs;
@@ -17,6 +18,7 @@ use onloop_verbs::{
 impl Tool {
     pub(super) fn program(self, given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
         let run_id = || given.text("run_id").unwrap_or_default();
+        let named = || RunName::from(given.text("run_id"));
         Ok(match self {
             Tool::Run => return run(given),
             Tool::Stop => ToolProgram::Stop(run_id()),
@@ -25,15 +27,10 @@ impl Tool {
                 mode: given.text("mode").and_then(|word| word.parse().ok()),
                 branch: given.text("branch"),
             }),
-            Tool::Status => ToolProgram::Status(StatusArgs {
-                run_id: given.text("run_id"),
-                all: given.flag("all"),
-                json: true,
-            }),
-            Tool::Next => {
-                let run_id = given.text("run_id");
-                ToolProgram::Next(NextArgs { run_id, json: true, for_agent: true })
+            Tool::Status => {
+                ToolProgram::Status(StatusArgs { run: named(), all: given.flag("all"), json: true })
             }
+            Tool::Next => ToolProgram::Next(NextArgs { run: named(), json: true, for_agent: true }),
             Tool::Step => ToolProgram::Step(step(given)),
             Tool::Gate => ToolProgram::Gate(gate(given)),
             Tool::Lint => ToolProgram::Lint(LintArgs {
@@ -44,23 +41,21 @@ impl Tool {
             }),
             Tool::PermitExplain => return explain(given),
             Tool::Report => {
-                ToolProgram::Report(ReportArgs { run_id: run_id(), ..ReportArgs::default() })
+                ToolProgram::Report(ReportArgs { run: named(), ..ReportArgs::default() })
             }
-            Tool::Finalize => {
-                ToolProgram::Finalize(FinalizeArgs { run_id: given.text("run_id"), json: true })
-            }
+            Tool::Finalize => ToolProgram::Finalize(FinalizeArgs { run: named(), json: true }),
             Tool::Summary => ToolProgram::Summary(SummaryArgs {
-                run_id: run_id(),
+                run: named(),
                 json: false,
                 platform: given.text("platform").and_then(|word| platform(&word)),
             }),
             Tool::Diff => ToolProgram::Diff(DiffArgs {
-                run_id: run_id(),
+                run: named(),
                 step: given.text("step"),
                 stat: given.flag("stat"),
             }),
             Tool::Receipt => ToolProgram::Receipt(ReceiptArgs {
-                run_id: run_id(),
+                run: named(),
                 json: true,
                 format: ReceiptFormat::Hotl,
                 out: None,
@@ -79,7 +74,7 @@ fn step(given: &CheckedArguments<'_>) -> StepArgs {
             _ => StepAction::Block,
         },
         reason: given.text("reason"),
-        run_id: given.text("run_id"),
+        run: given.text("run_id").into(),
         json: true,
     }
 }
@@ -95,7 +90,7 @@ fn gate(given: &CheckedArguments<'_>) -> GateArgs {
         reason: None,
         redo: false,
         seen: None,
-        run_id: given.text("run_id"),
+        run: given.text("run_id").into(),
         json: true,
     }
 }
@@ -134,7 +129,7 @@ fn run(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
             return Err(InputError::ForNewRuns(name));
         }
     }
-    Ok(ToolProgram::Resume(ResumeArgs { run: Some(id), drive, ..ResumeArgs::default() }))
+    Ok(ToolProgram::Resume(ResumeArgs { run: Some(id).into(), drive, ..ResumeArgs::default() }))
 }
 
 fn explain(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {

@@ -47,7 +47,7 @@ fn target(name: &str) -> TargetBranch {
 
 fn args(disposition: DispositionWord) -> FinishArgs {
     FinishArgs {
-        run_id: "x-1".to_owned(),
+        run: Some("x-1".to_owned()).into(),
         disposition,
         target_branch: None,
         remote: "origin".to_owned(),

@@ -1,0 +1,696 @@
+//! The groups of verbs, and what the help of each verb ends with.
+
+/// What the help of a verb ends with.
+pub(super) struct VerbHelp {
+    /// The verb, or a verb and the verb below it.
+    pub(super) verb: &'static str,
+    /// What its options do not say; may be empty.
+    pub(super) notes: &'static str,
+    /// A comment and a command line each.
+    pub(super) examples: [(&'static str, &'static str); 3],
+    /// Verbs for the next or the opposite task.
+    pub(super) see_also: &'static [&'static str],
+}
+
+/// A heading and its verbs.
+type Group = (&'static str, &'static [&'static str]);
+
+/// The verbs for people, in the order in which they are used.
+pub(super) const GROUPS: &[Group] = &[
+    ("Start work", &["new", "lint", "run"]),
+    ("Follow it", &["status", "watch", "web", "diff", "report"]),
+    ("Decide", &["approve", "resume", "undo", "finish", "abandon"]),
+    ("Agents", &["install", "uninstall", "doctor", "session", "permit", "auto"]),
+    ("Scale out", &["fleet", "compile"]),
+];
+
+/// The verbs for agents, scripts and hosts.
+pub(super) const PLUMBING: Group = (
+    "Plumbing",
+    &[
+        "help",
+        "list",
+        "next",
+        "summary",
+        "receipt",
+        "init",
+        "prepare",
+        "step",
+        "gate",
+        "finalize",
+        "locate",
+        "normalize",
+        "adopt",
+        "relocate",
+        "push",
+        "fetch",
+        "notify",
+        "confine",
+        "hook",
+        "mcp",
+        "lsp",
+        "replay",
+        "transcript",
+        "schema",
+        "completions",
+        "man",
+    ],
+);
+
+const fn verb(
+    verb: &'static str,
+    notes: &'static str,
+    examples: [(&'static str, &'static str); 3],
+    see_also: &'static [&'static str],
+) -> VerbHelp {
+    VerbHelp { verb, notes, examples, see_also }
+}
+
+/// One entry for each verb.
+pub(super) const HELPS: &[VerbHelp] = &[
+    verb(
+        "run",
+        "",
+        [
+            ("Run the only workflow of this repository", "onloop run"),
+            (
+                "Choose the agent; Codex works where Claude Code is unavailable",
+                "onloop run add-auth --agent claude,codex",
+            ),
+            ("Show what would happen, and change nothing", "onloop run add-auth --simulate"),
+        ],
+        &["new", "lint", "resume", "finish"],
+    ),
+    verb(
+        "resume",
+        "",
+        [
+            ("Continue the only unfinished run", "onloop resume"),
+            ("Continue the latest run of a workflow", "onloop resume add-auth"),
+            (
+                "Let the agent repeat an interrupted step",
+                "onloop resume add-auth --interrupted redo",
+            ),
+        ],
+        &["run", "status", "abandon"],
+    ),
+    verb(
+        "lint",
+        "",
+        [
+            ("Check the only workflow of this repository", "onloop lint"),
+            (
+                "Check some files, and fail on warnings too",
+                "onloop lint hotl-workflow-add-auth.md --deny-warnings",
+            ),
+            ("Fix what can be fixed without a decision", "onloop lint --fix"),
+        ],
+        &["new", "run"],
+    ),
+    verb(
+        "new",
+        "",
+        [
+            (
+                "Write hotl-workflow-add-auth.md for a feature",
+                "onloop new add-auth --intent 'Let people sign in'",
+            ),
+            ("Start from the steps of a bug fix", "onloop new login-loop --template bugfix"),
+            (
+                "Start from the steps of a refactoring",
+                "onloop new split-parser --template refactor",
+            ),
+        ],
+        &["lint", "run"],
+    ),
+    verb(
+        "normalize",
+        "",
+        [
+            ("Print one file", "onloop normalize hotl-workflow-add-auth.md"),
+            ("Print the only workflow of this repository", "onloop normalize"),
+            ("List its steps", "onloop normalize | jq .steps"),
+        ],
+        &["lint", "schema"],
+    ),
+    verb(
+        "compile",
+        "A job ends at the next gate that a person decides. A gate is a job whose environment \
+         has required reviewers. Jobs pass the run on through refs/onloop/ of the repository.",
+        [
+            (
+                "Write the GitHub workflow",
+                "onloop compile wf.md --to github --out .github/workflows/onloop-wf.yml",
+            ),
+            (
+                "Give the agent its key",
+                "onloop compile wf.md --to github --agent claude --secret ANTHROPIC_API_KEY",
+            ),
+            (
+                "Install the agent first",
+                "onloop compile wf.md --to github --agent codex --install ./ci/codex.sh",
+            ),
+        ],
+        &["run", "fleet"],
+    ),
+    verb(
+        "status",
+        "",
+        [
+            ("Show what is unfinished here", "onloop status"),
+            ("Show every step of the latest run of a workflow", "onloop status add-auth"),
+            ("Print all runs as JSON", "onloop status --all --json"),
+        ],
+        &["watch", "report", "resume"],
+    ),
+    verb(
+        "list",
+        "",
+        [
+            ("Show all runs of this repository", "onloop list"),
+            ("Show all runs of this machine", "onloop list --everywhere"),
+            ("Print them as JSON", "onloop list --json"),
+        ],
+        &["status", "report"],
+    ),
+    verb(
+        "watch",
+        "Press ? for the keys. It needs a terminal that can draw.",
+        [
+            ("Watch everything on this machine", "onloop watch"),
+            ("Watch the latest run of a workflow", "onloop watch add-auth"),
+            ("Watch one run by the beginning of its id", "onloop watch add-auth-2026"),
+        ],
+        &["status", "web"],
+    ),
+    verb(
+        "next",
+        "",
+        [
+            ("Show it for the only unfinished run", "onloop next"),
+            ("Show it for the latest run of a workflow", "onloop next add-auth"),
+            ("Print JSON", "onloop next --json"),
+        ],
+        &["status", "step"],
+    ),
+    verb(
+        "report",
+        "",
+        [
+            ("Print the report of the latest run here", "onloop report"),
+            ("Print the report of the latest run of a workflow", "onloop report add-auth"),
+            (
+                "Write one page that opens offline",
+                "onloop report add-auth --html --out report.html",
+            ),
+        ],
+        &["status", "diff", "receipt"],
+    ),
+    verb(
+        "summary",
+        "",
+        [
+            ("Print the latest run here as JSON", "onloop summary"),
+            ("Print the latest run of a workflow", "onloop summary add-auth"),
+            ("Print the text for a client", "onloop summary add-auth --platform codex"),
+        ],
+        &["report", "status"],
+    ),
+    verb(
+        "step",
+        "",
+        [
+            ("Record that work on step 1 begins", "onloop step 1 start"),
+            ("Run its checks", "onloop step 1 verify"),
+            (
+                "Let a blocked step be tried again",
+                "onloop step 1 reopen --reason 'the database is there now'",
+            ),
+        ],
+        &["init", "gate", "finalize"],
+    ),
+    verb(
+        "gate",
+        "",
+        [
+            ("Approve step 4 of the only unfinished run", "onloop gate 4 approved"),
+            ("Reject it", "onloop gate 4 rejected add-auth"),
+            (
+                "Send it back to the agent",
+                "onloop gate 4 rejected --redo --reason 'name the limit'",
+            ),
+        ],
+        &["status", "approve", "resume"],
+    ),
+    verb(
+        "init",
+        "",
+        [
+            ("Begin a run of a file", "onloop init hotl-workflow-add-auth.md"),
+            (
+                "Work on a branch that you name",
+                "onloop init hotl-workflow-add-auth.md --branch hotl/add-auth",
+            ),
+            (
+                "Say how the work is isolated",
+                "onloop init hotl-workflow-add-auth.md --executor-mode worktree",
+            ),
+        ],
+        &["step", "gate", "finalize"],
+    ),
+    verb(
+        "prepare",
+        "",
+        [
+            ("Prepare as the file says", "onloop prepare hotl-workflow-add-auth.md"),
+            ("Work in this checkout", "onloop prepare hotl-workflow-add-auth.md --mode branch"),
+            (
+                "Use the worktree that exists",
+                "onloop prepare hotl-workflow-add-auth.md --on-existing reuse",
+            ),
+        ],
+        &["init", "run"],
+    ),
+    verb(
+        "locate",
+        "",
+        [
+            ("Find unfinished runs", "onloop locate"),
+            ("Find all runs of a file", "onloop locate --workflow hotl-workflow-add-auth.md --all"),
+            ("Find one run", "onloop locate --run-id add-auth-20260320T212315Z --all"),
+        ],
+        &["list", "status"],
+    ),
+    verb(
+        "finalize",
+        "",
+        [
+            ("End the only unfinished run", "onloop finalize"),
+            ("End the latest run of a workflow", "onloop finalize add-auth"),
+            ("Name the run by an option", "onloop finalize --run-id add-auth-20260320T212315Z"),
+        ],
+        &["step", "finish"],
+    ),
+    verb(
+        "finish",
+        "",
+        [
+            ("Merge the work into the branch on which the run started", "onloop finish merge"),
+            ("Push the branch of a run and open a pull request", "onloop finish add-auth pr"),
+            ("Remove branch and worktree", "onloop finish add-auth discard --confirm discard"),
+        ],
+        &["diff", "report", "abandon"],
+    ),
+    verb(
+        "diff",
+        "",
+        [
+            ("Show all changes of the latest run here", "onloop diff"),
+            ("Show the changes of its second step", "onloop diff 2"),
+            ("Count the changed lines of another run", "onloop diff add-auth --stat"),
+        ],
+        &["report", "undo", "finish"],
+    ),
+    verb(
+        "undo",
+        "onloop keeps the present files as a checkpoint first. Branch and index stay as they are.",
+        [
+            ("Restore the files after step 2 of the only unfinished run", "onloop undo 2"),
+            ("Restore the files before the first step", "onloop undo add-auth 0"),
+            ("Restore the files after the first attempt at step 2", "onloop undo add-auth 2-1"),
+        ],
+        &["diff", "resume"],
+    ),
+    verb(
+        "receipt",
+        "",
+        [
+            ("Print what the record proves", "onloop receipt add-auth > receipt.json"),
+            ("Sign it", "onloop receipt add-auth --format intoto --out add-auth.dsse"),
+            ("Verify it elsewhere", "onloop receipt verify add-auth.dsse --key onloop.pub"),
+        ],
+        &["report", "summary"],
+    ),
+    verb(
+        "receipt verify",
+        "Exits with 0 if the signature is valid, else with 1 and the reason.",
+        [
+            ("Verify with the key of this machine", "onloop receipt verify add-auth.dsse"),
+            (
+                "Verify with the key of the signer",
+                "onloop receipt verify add-auth.dsse --key onloop.pub",
+            ),
+            ("Verify a file of another folder", "onloop receipt verify ../add-auth.dsse"),
+        ],
+        &["receipt"],
+    ),
+    verb(
+        "receipt key",
+        "",
+        [
+            ("Print it", "onloop receipt key"),
+            ("Save it for the verifier", "onloop receipt key > onloop.pub"),
+            ("Verify with it", "onloop receipt verify add-auth.dsse --key onloop.pub"),
+        ],
+        &["receipt"],
+    ),
+    verb(
+        "adopt",
+        "It shows every command that the run would start, and asks. Before that, onloop runs no \
+         command of the untrusted record.",
+        [
+            ("Adopt a run", "onloop adopt add-auth-20260320T212315Z"),
+            ("Adopt it without a question", "onloop adopt add-auth-20260320T212315Z --yes"),
+            ("Adopt a saved ledger", "onloop adopt ledger.jsonl"),
+        ],
+        &["status", "resume"],
+    ),
+    verb(
+        "relocate",
+        "",
+        [
+            ("Name the new folder", "onloop relocate add-auth-20260320T212315Z --to ~/src/shop"),
+            ("Use the current folder", "onloop relocate add-auth-20260320T212315Z --to ."),
+            ("Use a neighboring folder", "onloop relocate add-auth-20260320T212315Z --to ../shop"),
+        ],
+        &["status", "resume"],
+    ),
+    verb(
+        "push",
+        "Record and checkpoints go below refs/onloop/ of the repository, all or none. Everyone \
+         with read access to the repository can read them.",
+        [
+            ("Push the latest run of a workflow", "onloop push add-auth"),
+            ("Push it to another remote", "onloop push add-auth --remote backup"),
+            ("Push one run by its id", "onloop push add-auth-20260320T212315Z"),
+        ],
+        &["fetch", "resume"],
+    ),
+    verb(
+        "fetch",
+        "It shows every command that the run would start, and asks. The run gets a worktree of \
+         its own, with the files of its last checkpoint.",
+        [
+            ("Fetch a run", "onloop fetch add-auth-20260320T212315Z"),
+            ("Fetch it without a question", "onloop fetch add-auth-20260320T212315Z --yes"),
+            (
+                "Fetch it from another remote",
+                "onloop fetch add-auth-20260320T212315Z --remote backup",
+            ),
+        ],
+        &["push", "resume"],
+    ),
+    verb(
+        "abandon",
+        "",
+        [
+            ("Give up the only unfinished run", "onloop abandon --reason 'the plan was wrong'"),
+            ("Give up the run of a workflow", "onloop abandon add-auth --reason 'not needed'"),
+            (
+                "Give up one run by its id",
+                "onloop abandon add-auth-20260320T212315Z --reason 'too expensive'",
+            ),
+        ],
+        &["resume", "finish"],
+    ),
+    verb(
+        "notify",
+        "",
+        [
+            ("Show the configured channels", "onloop notify"),
+            ("Send a message to each of them", "onloop notify --test"),
+            ("Read how they are configured", "onloop help notify"),
+        ],
+        &["doctor", "status"],
+    ),
+    verb(
+        "confine",
+        "The command writes this checkout, a temporary folder and build caches. It cannot read \
+         keys, tokens and .env files of other checkouts. It exits as the command does, or with \
+         4 where this machine has no sandbox; see `onloop doctor confine`.",
+        [
+            ("Run the tests", "onloop confine -- cargo test"),
+            ("Run a build without network", "onloop confine --network none -- ./build.sh"),
+            ("Allow servers on this machine", "onloop confine --network loopback -- npm test"),
+        ],
+        &["doctor", "permit"],
+    ),
+    verb(
+        "auto",
+        "",
+        [
+            ("Implement a feature", "onloop auto 'add a rate limit to the API' --agent claude"),
+            ("Limit the cycles", "onloop auto --max-cycles 3 --loop-runner onloop"),
+            ("Show where it would go, and start nothing", "onloop auto route"),
+        ],
+        &["run", "session"],
+    ),
+    verb(
+        "permit explain",
+        "",
+        [
+            ("Judge a shell line", "onloop permit explain 'git push --force'"),
+            (
+                "Judge a tool call",
+                "onloop permit explain Write '{\"file_path\": \"/etc/hosts\"}' --json",
+            ),
+            ("Judge a line that runs confined", "onloop permit explain 'rm -rf build' --confined"),
+        ],
+        &["permit", "confine"],
+    ),
+    verb(
+        "permit batch",
+        "",
+        [
+            ("Judge the calls of a file", "onloop permit batch < calls.jsonl"),
+            ("Save the decisions", "onloop permit batch < calls.jsonl > decisions.jsonl"),
+            ("Count the denied calls", "onloop permit batch < calls.jsonl | grep -c deny"),
+        ],
+        &["permit"],
+    ),
+    verb(
+        "permit trust",
+        "",
+        [
+            ("Trust the file of this project", "onloop permit trust"),
+            ("Stop trusting it", "onloop permit trust --revoke"),
+            ("See the effect on a line", "onloop permit explain 'make deploy'"),
+        ],
+        &["permit"],
+    ),
+    verb(
+        "hook",
+        "Agent hosts call this: one event as JSON in, the answer of the host out, nothing where \
+         there is no opinion. It always exits with 0.",
+        [
+            ("Answer an event of Claude Code", "onloop hook claude < event.json"),
+            ("Answer within a minute", "onloop hook codex --timeout 60 < event.json"),
+            ("Answer an event of Cursor", "onloop hook cursor < event.json"),
+        ],
+        &["install", "doctor", "permit"],
+    ),
+    verb(
+        "session list",
+        "",
+        [
+            ("Show the sessions of this project", "onloop session list"),
+            ("Show those of every folder", "onloop session list --everywhere"),
+            ("Print JSON", "onloop session list --json"),
+        ],
+        &["session", "status"],
+    ),
+    verb(
+        "session show",
+        "",
+        [
+            ("Show a session", "onloop session show 4f0c1f0e-demo"),
+            ("Print JSON", "onloop session show 4f0c1f0e-demo --json"),
+            ("List the ids", "onloop session list"),
+        ],
+        &["session"],
+    ),
+    verb(
+        "session done",
+        "",
+        [
+            ("End a session that reached its goal", "onloop session done 4f0c1f0e-demo"),
+            ("See that it ended", "onloop session show 4f0c1f0e-demo"),
+            ("Stop one that did not", "onloop session stop 4f0c1f0e-demo"),
+        ],
+        &["session"],
+    ),
+    verb(
+        "session stop",
+        "",
+        [
+            ("Stop the continuations of a session", "onloop session stop 4f0c1f0e-demo"),
+            ("Record that it reached its goal", "onloop session done 4f0c1f0e-demo"),
+            ("Remove its record", "onloop session clear 4f0c1f0e-demo"),
+        ],
+        &["session"],
+    ),
+    verb(
+        "session clear",
+        "",
+        [
+            ("Remove the record of a session", "onloop session clear 4f0c1f0e-demo"),
+            ("Remove old records of this project", "onloop session clear --older-than 7d"),
+            (
+                "Remove old records of every folder",
+                "onloop session clear --older-than 7d --everywhere",
+            ),
+        ],
+        &["session"],
+    ),
+    verb(
+        "approve",
+        "",
+        [
+            ("List what waits", "onloop approve"),
+            ("Allow a call once", "onloop approve 1f2e3d4c"),
+            ("Deny it and continue the session", "onloop approve 1f2e3d4c --deny --resume"),
+        ],
+        &["gate", "session", "web"],
+    ),
+    verb(
+        "install",
+        "Other entries, comments and spaces in a shared file stay as they are.",
+        [
+            ("Install for all your sessions", "onloop install claude"),
+            ("Install for this repository", "onloop install codex --scope project"),
+            ("Show what would change", "onloop install cursor --dry-run"),
+        ],
+        &["uninstall", "doctor"],
+    ),
+    verb(
+        "uninstall",
+        "",
+        [
+            ("Remove it from your settings and this repository", "onloop uninstall claude"),
+            ("Remove it from this repository", "onloop uninstall codex --scope project"),
+            ("Show what would change", "onloop uninstall cursor --dry-run"),
+        ],
+        &["install", "doctor"],
+    ),
+    verb(
+        "doctor",
+        "Each hook gets a call that it must refuse; nothing runs. It exits with 1 if a hook \
+         protects nothing, and says what to do.",
+        [
+            ("Examine all clients", "onloop doctor"),
+            ("Examine one client", "onloop doctor claude"),
+            ("Try the sandbox of this machine", "onloop doctor confine"),
+        ],
+        &["install", "permit"],
+    ),
+    verb(
+        "mcp",
+        "Messages come on standard input, answers go to standard output, until the input ends. \
+         `onloop install HOST` configures it.",
+        [
+            ("Add it to Claude Code, without hooks", "claude mcp add onloop -- onloop mcp"),
+            ("Add it to Codex", "codex mcp add onloop -- onloop mcp"),
+            ("Try it by hand", "npx @modelcontextprotocol/inspector onloop mcp"),
+        ],
+        &["install", "lsp"],
+    ),
+    verb(
+        "lsp",
+        "An editor starts and ends it. It reads and writes no file. docs/lsp.md has the set-up \
+         for Neovim, Helix, Emacs and Sublime Text.",
+        [
+            ("The command that an editor is configured with", "onloop lsp"),
+            ("Read the same findings in a terminal", "onloop lint"),
+            ("Read this", "onloop help lsp"),
+        ],
+        &["lint", "mcp"],
+    ),
+    verb(
+        "web",
+        "It prints a link that lets one browser in. It listens on this machine alone; a phone \
+         reaches it through a tunnel or a proxy of your own.",
+        [
+            ("Open the page in a browser", "onloop web --open"),
+            ("Use a fixed port, for `ssh -L 8787:127.0.0.1:8787 HOST`", "onloop web --port 8787"),
+            ("Accept a proxy", "onloop web --port 8787 --proxy https://box.example.ts.net"),
+        ],
+        &["watch", "status"],
+    ),
+    verb(
+        "fleet",
+        "The program `onloop-fleet`, beside this one or on PATH, does it.",
+        [
+            ("Start a server and one worker here", "onloop fleet up"),
+            ("Add a worker", "onloop fleet worker --server URL --repos DIR"),
+            ("Show runs, workers and what waits", "onloop fleet status"),
+        ],
+        &["run", "compile"],
+    ),
+    verb(
+        "replay",
+        "It performs no request. It exits with 0 if every request is as recorded, with 1 if one \
+         differs.",
+        [
+            ("Record a verb", "ONLOOP_TRACE=trace.jsonl onloop status"),
+            ("Compare", "onloop replay trace.jsonl"),
+            ("Compare a trace of another folder", "onloop replay ../trace.jsonl"),
+        ],
+        &["doctor"],
+    ),
+    verb(
+        "transcript",
+        "",
+        [
+            ("Print it for people", "onloop transcript claude < 1-1.jsonl"),
+            ("Print one event a line, then the turn", "onloop transcript codex --json < 1-1.jsonl"),
+            ("Count its lines", "onloop transcript claude < 1-1.jsonl | wc -l"),
+        ],
+        &["report"],
+    ),
+    verb(
+        "schema",
+        "",
+        [
+            ("Save the schema of workflow files", "onloop schema workflow > workflow.schema.json"),
+            ("Print the schema of the state file", "onloop schema state"),
+            ("Print the schema of the configuration", "onloop schema config"),
+        ],
+        &["normalize", "lint"],
+    ),
+    verb(
+        "completions",
+        "",
+        [
+            (
+                "Install them for bash",
+                "onloop completions bash > ~/.local/share/bash-completion/completions/onloop",
+            ),
+            (
+                "Install them for fish",
+                "onloop completions fish > ~/.config/fish/completions/onloop.fish",
+            ),
+            ("Print them for zsh", "onloop completions zsh"),
+        ],
+        &["help", "man"],
+    ),
+    verb(
+        "man",
+        "",
+        [
+            ("Read it", "onloop man | man -l -"),
+            ("Save it", "onloop man > onloop.1"),
+            ("Read the help instead", "onloop help"),
+        ],
+        &["help", "completions"],
+    ),
+    verb(
+        "help",
+        "",
+        [
+            ("Show the verbs in their groups", "onloop help"),
+            ("Explain one verb", "onloop help run"),
+            ("Show the verbs for agents and scripts too", "onloop help --all"),
+        ],
+        &["man"],
+    ),
+];
