@@ -20,11 +20,11 @@ use onloop_servers::web::web;
 use onloop_verbs::auto::{auto, with_argument_last};
 use onloop_verbs::permit;
 use onloop_verbs::{
-    ReceiptArgs, RunArgs, abandon, adopt, approve, called_as_hook, compile, confine, diff, doctor,
-    fetch, finalize, finish, gate, hook, init, install, lint, list, locate, new, next, no_fleet,
-    normalize, notify, prepare, push, receipt, receipt_key, receipt_verify, relocate, replay,
-    report, resume, run, schema, session_clear, session_done, session_list, session_show,
-    session_stop, status, step, summary, transcript, undo, uninstall,
+    FinishArgs, ReceiptArgs, RunArgs, abandon, adopt, approve, called_as_hook, compile, confine,
+    demo, diff, do_task, doctor, fetch, finalize, finish, gate, hook, init, install, lint, list,
+    locate, new, next, no_fleet, normalize, notify, prepare, push, receipt, receipt_key,
+    receipt_verify, relocate, replay, report, resume, run, schema, session_clear, session_done,
+    session_list, session_show, session_stop, status, step, summary, transcript, undo, uninstall,
 };
 
 /// The grammar, for documentation and completions.
@@ -94,6 +94,11 @@ pub async fn main(io: Io) -> Exit {
             return if is_old_name { old_name::exit(exit) } else { exit };
         }
     };
+    let verb = match verb {
+        // Callers of the old name read JSON.
+        Verb::Finish(args) if is_old_name => Verb::Finish(FinishArgs { json: true, ..args }),
+        verb => verb,
+    };
     let exit = exit_of(&io, perform(&io, &verb).await).await;
     if is_old_name && old_name::knows(&verb) { old_name::exit(exit) } else { exit }
 }
@@ -105,6 +110,8 @@ type Ended = Result<Exit, CommandError>;
 /// aside here, so that a verb does not carry the room that all the others would need.
 fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Ended> + 'a>> {
     match verb {
+        Verb::Do(args) => Box::pin(do_task(io, args)),
+        Verb::Demo(args) => Box::pin(demo(io, args)),
         Verb::Run(args) => Box::pin(run(io, args)),
         Verb::Resume(args) => Box::pin(resume(io, args)),
         Verb::Lint(args) => Box::pin(lint(io, args)),

@@ -9,12 +9,12 @@ use onloop_servers::web::WebArgs;
 use onloop_verbs::auto::AutoArgs;
 use onloop_verbs::permit;
 use onloop_verbs::{
-    AbandonArgs, AdoptArgs, ApproveArgs, CompileArgs, ConfineArgs, DiffArgs, DoctorArgs, FetchArgs,
-    FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs,
-    LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, PushArgs, ReceiptArgs,
-    ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs,
-    SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
-    SummaryArgs, TranscriptArgs, UndoArgs,
+    AbandonArgs, AdoptArgs, ApproveArgs, CompileArgs, ConfineArgs, DemoArgs, DiffArgs, DoArgs,
+    DoctorArgs, FetchArgs, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs,
+    LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs,
+    PushArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs,
+    RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs,
+    StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs,
 };
 
 /// Runs coding agents unattended and verifies every step
@@ -38,6 +38,10 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
+    /// Work on one task until the checks pass, without a workflow file
+    Do(DoArgs),
+    /// Run an example in a throw-away project
+    Demo(DemoArgs),
     /// Run a workflow file until it is completed, blocked or paused
     Run(RunArgs),
     /// Continue an interrupted, paused or blocked run

@@ -80,9 +80,9 @@ pub(super) fn overview(grammar: &Command, all: bool) -> String {
     if !all {
         out += "\n`onloop help --all` also lists the verbs for agents, scripts and hosts.\n";
     }
-    out + "\nNext:\n  onloop new add-auth    write a workflow file\n  \
-           onloop web --open      see runs in a browser\n  \
-           onloop help run        read how to start one\n"
+    out + "\nNext:\n  onloop demo                         see a run, in ten seconds\n  \
+           onloop do 'Fix the failing test'    one task in this repository\n  \
+           onloop help do                      read more about a verb\n"
 }
 
 /// `grammar` with examples and references at each verb, and the overview as its own help.

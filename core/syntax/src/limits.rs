@@ -105,6 +105,10 @@ pub const BRANCH_NAME_BYTES: usize = 200;
 pub const PUSHED_NAMES: usize = 60;
 /// Most dirty files listed one by one in the reason to stop.
 pub const DIRTY_FILES_LISTED: usize = 20;
+/// Longest file of a project that is searched for its tests.
+pub const PROJECT_FILE_BYTES: u64 = 1024 * 1024;
+/// Most generated workflows of one name in a checkout.
+pub const TASKS_OF_ONE_NAME: u32 = 100;
 /// Most runs listed one by one when the beginning of an id fits several.
 pub const RUNS_LISTED: usize = 20;
 /// Invalid answers after which a question counts as unanswered.

@@ -17,7 +17,7 @@ use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::lookup::select::{Fitting, RunName, select};
 use onloop_engine::run::driver_lock::drive_alone;
 use onloop_engine::state::store::{StateHome, Store, prepare_folder};
-use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome};
+use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Run};
 use onloop_syntax::limits;
 use onloop_workflow::CommitWhen;
 use plan::Wish;
@@ -58,6 +58,29 @@ pub struct FinishArgs {
     /// Replace an outcome that is recorded already
     #[arg(long)]
     pub force: bool,
+    /// Print the summary of the run as JSON, instead of a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl FinishArgs {
+    /// The arguments for run `id`, with defaults for everything else.
+    pub fn new(id: &str, disposition: DispositionWord) -> FinishArgs {
+        FinishArgs {
+            run: Some(id.to_owned()).into(),
+            disposition,
+            target_branch: None,
+            remote: "origin".to_owned(),
+            create_pr: false,
+            pr_url: None,
+            notes: None,
+            confirm: None,
+            commit: None,
+            message: None,
+            force: false,
+            json: false,
+        }
+    }
 }
 
 /// What becomes of the work, as it is written on the command line.
@@ -112,9 +135,30 @@ pub async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
         }
         _ => error.step_by_step(),
     })?;
-    let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
-    io.result(summary.expect("a summary has only string keys") + "\n").await;
+    if args.json {
+        let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
+        io.result(summary.expect("a summary has only string keys") + "\n").await;
+    } else {
+        io.result(outcome_line(store.run()) + "\n").await;
+    }
     Ok(Exit::Done)
+}
+
+/// What became of the work, in one line for people.
+fn outcome_line(run: &Run) -> String {
+    let id = &run.id;
+    let branch = run.place.branch.as_deref().unwrap_or("no branch");
+    let Some(finish) = &run.finish else { return format!("{id} has no outcome yet") };
+    let outcome = &finish.outcome;
+    let target = outcome.target_branch.as_deref().unwrap_or("another branch");
+    let remote = outcome.remote.as_deref().unwrap_or("a remote");
+    match (outcome.disposition, &outcome.pr_url) {
+        (Disposition::Kept, _) => format!("Kept {branch}, run {id}"),
+        (Disposition::Merged, _) => format!("Merged {branch} into {target}, run {id}"),
+        (Disposition::Published, Some(url)) => format!("Pushed {branch} to {remote}: {url}"),
+        (Disposition::Published, None) => format!("Pushed {branch} to {remote}, run {id}"),
+        (Disposition::Discarded, _) => format!("Discarded {branch}, run {id}"),
+    }
 }
 
 /// One finish at a time in a repository.

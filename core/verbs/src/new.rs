@@ -2,8 +2,9 @@
 
 use onloop_effect::{Durability, Exit, Expect, FailureKind, FileKind, Io};
 use onloop_engine::error::CommandError;
+use onloop_engine::lookup::project::find_tests;
 use onloop_engine::lookup::workflow::PLANS_FOLDER;
-use onloop_syntax::text::one_line;
+use onloop_syntax::text::{one_line, shell_word};
 use onloop_workflow::{TemplateKind, template};
 
 /// What the new workflow is for.
@@ -41,17 +42,6 @@ impl From<Template> for TemplateKind {
     }
 }
 
-/// Files that tell how a project's tests are run, most specific first.
-const TEST_COMMANDS: [(&str, &str); 7] = [
-    ("Cargo.toml", "cargo test"),
-    ("go.mod", "go test ./..."),
-    ("pyproject.toml", "python -m pytest"),
-    ("setup.py", "python -m pytest"),
-    ("package.json", "npm test"),
-    ("Makefile", "make test"),
-    ("makefile", "make test"),
-];
-
 /// Writes `docs/plans/<date>-<slug>-workflow.md` where `docs/plans` exists, else
 /// `hotl-workflow-<slug>.md`, and prints the path. An existing file is left alone.
 ///
@@ -74,8 +64,10 @@ pub async fn new(io: &Io, args: &NewArgs) -> Result<Exit, CommandError> {
         true => format!("{PLANS_FOLDER}/{}-{slug}-workflow.md", io.now().to_date()),
         false => format!("hotl-workflow-{slug}.md"),
     };
-    let test_command = test_command(io).await;
-    let text = template(args.template.into(), slug, args.intent.as_deref(), test_command);
+    let tests = find_tests(io).await;
+    let command = tests.as_ref().map(|tests| tests.command.as_str());
+    let text = template(args.template.into(), slug, args.intent.as_deref(), command);
+    let to_edit = lines_to_edit(&text);
     match io.write(&path, text.into_bytes(), Expect::Absent, Durability::Durable).await {
         Ok(_) => {}
         Err(failure) if failure.kind == FailureKind::Exists => {
@@ -86,20 +78,32 @@ pub async fn new(io: &Io, args: &NewArgs) -> Result<Exit, CommandError> {
         }
     }
     io.result(format!("{path}\n")).await;
-    if test_command.is_none() {
-        io.note("note: replace `make test` with the command that runs your tests").await;
+    match &tests {
+        Some(tests) => {
+            let (command, file) = (&tests.command, one_line(&tests.file));
+            io.note(format!("The checks run `{command}` (from {file}).")).await;
+        }
+        None => {
+            io.note(format!(
+                "warning: no test command was found here. Replace `make test` in lines {to_edit} of \
+                 `{path}`."
+            ))
+            .await;
+        }
     }
-    io.note(format!("next: edit it, then `onloop lint {path}` and `onloop run {path}`")).await;
+    let path = shell_word(&path);
+    io.note(format!(
+        "\nNext:\n  edit {path}, most of all the `action` of each step\n  onloop lint {path}\n  \
+         onloop run {path}"
+    ))
+    .await;
     Ok(Exit::Done)
 }
 
-async fn test_command(io: &Io) -> Option<&'static str> {
-    for (file, command) in TEST_COMMANDS {
-        if io.stat(file).await.is_ok() {
-            return Some(command);
-        }
-    }
-    None
+/// The numbers of the lines of `text` that run `make test`, which stands for another command.
+fn lines_to_edit(text: &str) -> String {
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| line.ends_with(": make test"));
+    lines.map(|(number, _)| number.to_string()).collect::<Vec<String>>().join(", ")
 }
 
 /// `text` as lower-case words joined by single hyphens.
@@ -130,7 +134,11 @@ mod tests {
         let mut host = MemoryHost::with_files([("docs/plans/a.md", "")]);
         assert_eq!(run(&mut host, "add-x"), Exit::Done);
         assert_eq!(host.stdout, "docs/plans/2026-03-20-add-x-workflow.md\n");
-        assert!(host.stderr.contains("replace `make test`"));
+        let text = String::from_utf8(host.files["docs/plans/2026-03-20-add-x-workflow.md"].clone())
+            .unwrap();
+        let line = (1..).zip(text.lines()).find(|(_, line)| line.ends_with("make test"));
+        let (line, _) = line.expect("it stands for the command");
+        assert!(host.stderr.contains(&format!("in lines {line}, ")), "{}", host.stderr);
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod rule;
 mod security;
 mod step;
 pub mod suggest;
+mod task;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,7 @@ pub use place::{FieldPlace, PlaceKind};
 pub use plan::{Plan, PlanParts};
 pub use rule::{LintRule, RULES};
 pub use security::is_sensitive;
+pub use task::Task;
 pub use template::{TemplateKind, template};
 
 /// The content of a workflow file, and the findings about it.

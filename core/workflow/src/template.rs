@@ -58,7 +58,7 @@ pub fn template(
 }
 
 /// `text` in a form that reads back as itself: quoted if it looks like YAML.
-fn plain_or_quoted(text: &str) -> String {
+pub(crate) fn plain_or_quoted(text: &str) -> String {
     let file = format!(
         "---\nintent: {text}\nsuccess_criteria: x\nrisk_level: low\n---\n### 1. a\naction: b\nloop: false\n"
     );

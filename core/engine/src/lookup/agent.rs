@@ -29,7 +29,11 @@ pub struct AgentArgs {
 
 /// The agents for a run whose remaining steps are `steps`; a later one takes over where an earlier
 /// one is not served. Never empty.
-pub(crate) async fn choose_agents(
+///
+/// # Errors
+///
+/// None is named that exists, or none is found.
+pub async fn choose_agents(
     io: &Io,
     args: &AgentArgs,
     steps: Option<&[Step]>,

@@ -7,7 +7,7 @@ use crate::state::store::{Paths, StateHome, Store};
 use crate::state::untrusted::{read_untrusted, untrusted_run};
 use crate::terminal::ask::is_attended;
 use onloop_effect::Io;
-use onloop_run::{Run, is_run_id};
+use onloop_run::{Disposition, Run, is_run_id};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow::suggest::nearest;
@@ -54,7 +54,10 @@ impl Fitting {
         match self {
             Fitting::Latest => true,
             Fitting::Unfinished | Fitting::OnlyUnfinished => !run.is_over(),
-            Fitting::OnlyEnded => run.is_over() && run.finish.is_none(),
+            Fitting::OnlyEnded => {
+                let outcome = run.finish.as_ref().map(|finish| finish.outcome.disposition);
+                run.is_over() && matches!(outcome, None | Some(Disposition::Kept))
+            }
         }
     }
 

@@ -103,18 +103,27 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
     if args.simulate {
         return simulated_events(io, args).await;
     }
+    Ok(start_workflow(io, args).await?.0)
+}
+
+/// As [`run_workflow`] where the run is driven here; also returns the id of the run.
+///
+/// # Errors
+///
+/// Those of [`run_workflow`].
+pub async fn start_workflow(io: &Io, args: &RunArgs) -> Result<(Exit, String), CommandError> {
     match begin(io, args).await? {
         Begun::New(store, options) => {
-            let driver = store.paths().driver_lock();
+            let (driver, id) = (store.paths().driver_lock(), store.run().id.clone());
             let ended = drive_run(io, *store, &options).await;
             options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
-            ended
+            Ok((ended?, id))
         }
         Begun::Continue(id) => {
-            let drive = args.drive.clone();
-            let args = ResumeArgs { run: Some(id).into(), drive, ..ResumeArgs::default() };
-            resume_run(io, &args).await
+            let (drive, run) = (args.drive.clone(), Some(id.clone()).into());
+            let args = ResumeArgs { run, drive, ..ResumeArgs::default() };
+            Ok((resume_run(io, &args).await?, id))
         }
     }
 }

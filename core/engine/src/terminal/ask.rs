@@ -42,7 +42,7 @@ enum Understood {
 const TRIES: usize = 5;
 
 /// Whether a person can be asked.
-pub(crate) fn is_attended(io: &Io) -> bool {
+pub fn is_attended(io: &Io) -> bool {
     let terminal = io.start().terminal;
     terminal.stdin && terminal.stderr
 }

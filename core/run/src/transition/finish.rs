@@ -174,9 +174,10 @@ impl Run {
         if self.finish_intent.is_some() {
             return Err(self.under_way());
         }
-        // Lost work cannot be delivered, even by force.
+        // Lost work cannot be delivered, even by force. Kept work waits for another outcome.
         if let Some(finish) = &self.finish
-            && (!replace || self.is_discarded())
+            && ((!replace && finish.outcome.disposition != Disposition::Kept)
+                || self.is_discarded())
         {
             return Err(match finish.outcome.disposition {
                 Disposition::Discarded => FinishRefusal::Discarded,

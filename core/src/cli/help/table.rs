@@ -17,7 +17,7 @@ type Group = (&'static str, &'static [&'static str]);
 
 /// The verbs for people, in the order in which they are used.
 pub(super) const GROUPS: &[Group] = &[
-    ("Start work", &["new", "lint", "run"]),
+    ("Start work", &["do", "new", "lint", "run", "demo"]),
     ("Follow it", &["status", "watch", "web", "diff", "report"]),
     ("Decide", &["approve", "resume", "undo", "finish", "abandon"]),
     ("Agents", &["install", "uninstall", "doctor", "session", "permit", "auto"]),
@@ -68,6 +68,30 @@ const fn verb(
 
 /// One entry for each verb.
 pub(super) const HELPS: &[VerbHelp] = &[
+    verb(
+        "do",
+        "The check is the project's test command, found in its files, or what --verify names. \
+         The agent works in a worktree of its own until the check passes.",
+        [
+            ("Work until the project's tests pass", "onloop do 'Fix the failing test'"),
+            (
+                "Name the check and the agent",
+                "onloop do 'Reject empty names' --verify 'cargo test names' --agent codex",
+            ),
+            ("Have a person approve the work", "onloop do 'Speed up the parser' --gate"),
+        ],
+        &["run", "new", "finish", "resume"],
+    ),
+    verb(
+        "demo",
+        "The examples are built in. A demo needs git, and no network or account.",
+        [
+            ("A script fixes broken links one by one", "onloop demo"),
+            ("A run that waits for a person", "onloop demo release"),
+            ("A run that fails and says why", "onloop demo budget"),
+        ],
+        &["do", "run", "web"],
+    ),
     verb(
         "run",
         "",

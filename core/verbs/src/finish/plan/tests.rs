@@ -46,19 +46,7 @@ fn target(name: &str) -> TargetBranch {
 }
 
 fn args(disposition: DispositionWord) -> FinishArgs {
-    FinishArgs {
-        run: Some("x-1".to_owned()).into(),
-        disposition,
-        target_branch: None,
-        remote: "origin".to_owned(),
-        create_pr: false,
-        pr_url: None,
-        notes: None,
-        confirm: Some("discard".to_owned()),
-        commit: None,
-        message: None,
-        force: false,
-    }
+    FinishArgs { confirm: Some("discard".to_owned()), ..FinishArgs::new("x-1", disposition) }
 }
 
 fn decide(word: DispositionWord, context: &FinishContext, target: Option<&TargetBranch>) -> String {

@@ -1,0 +1,215 @@
+//! `onloop do`: one task without a workflow file.
+
+mod choice;
+
+use onloop_effect::{Durability, Exit, Expect, Io};
+use onloop_engine::error::CommandError;
+use onloop_engine::lookup::agent::choose_agents;
+use onloop_engine::lookup::project::{find_tests, repository_root};
+use onloop_engine::run::baseline::{Baseline, try_check};
+use onloop_engine::run::options::DriveArgs;
+use onloop_engine::run::start::{RunArgs, start_workflow};
+use onloop_engine::state::store::prepare_folder;
+use onloop_engine::terminal::ask::is_attended;
+use onloop_run::preflight::foreign_paths;
+use onloop_syntax::limits;
+use onloop_syntax::text;
+use onloop_workflow::Task;
+
+/// Arguments of `onloop do`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct DoArgs {
+    /// What is to be done, in a sentence
+    pub intent: String,
+    /// Command that has to pass; may be repeated [default: the project's tests]
+    #[arg(long, value_name = "COMMAND")]
+    pub verify: Vec<String>,
+    /// How often the agent may try
+    #[arg(long, value_name = "N", default_value_t = 5,
+            value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub attempts: u32,
+    /// End at a gate, where a person approves the work
+    #[arg(long)]
+    pub gate: bool,
+    /// What to do if the checkout has uncommitted changes [default: ask, else ignore]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub dirty: Option<Dirty>,
+    /// Who acts and for how long
+    #[command(flatten)]
+    pub drive: DriveArgs,
+}
+
+/// What to do about uncommitted changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Dirty {
+    /// Work from the commit; the changes are not part of the run
+    Ignore,
+    /// Change nothing
+    Stop,
+}
+
+/// `onloop do`: finds the check, takes its baseline, and runs the task until the check passes.
+///
+/// # Errors
+///
+/// There is no check, it cannot run, or the run cannot begin.
+pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
+    let intent = text::one_line(&args.intent);
+    if intent.trim().is_empty() {
+        return Err(CommandError::usage("the task is empty")
+            .fix_by("say what is to be done", "onloop do 'Fix the failing test'"));
+    }
+    // Before anything is made.
+    choose_agents(io, &args.drive.agent, None).await?;
+    let mut task = Task {
+        intent: intent.trim().to_owned(),
+        attempts: args.attempts,
+        gate: args.gate,
+        ..Task::default()
+    };
+    find_checks(io, args, &mut task).await?;
+    let cwd = io.start().cwd.clone();
+    let cwd = io.canonical(&cwd).await.unwrap_or(cwd);
+    let repository = repository_root(io, &cwd).await;
+    let root = repository.clone().unwrap_or(cwd);
+    task.worktree = repository.is_some();
+    if task.worktree {
+        settle_changes(io, &root, args.dirty).await?;
+    }
+    take_baseline(io, &root, &args.drive, &mut task).await?;
+    let file = store_workflow(io, &root, &task).await?;
+    let run = RunArgs { file: Some(file), drive: args.drive.clone(), ..RunArgs::default() };
+    let (exit, id) = start_workflow(io, &run).await?;
+    match exit {
+        Exit::Done if !args.drive.json => choice::choose(io, &id).await,
+        _ => Ok(exit),
+    }
+}
+
+/// The checks that were named, else the tests of the project.
+async fn find_checks(io: &Io, args: &DoArgs, task: &mut Task) -> Result<(), CommandError> {
+    let tests = find_tests(io).await;
+    if let Some((line, file)) = tests.as_ref().and_then(|tests| tests.setup.as_ref()) {
+        io.note(format!("Setup: {line} (from {file})")).await;
+        task.setup = vec![line.clone()];
+    }
+    if !args.verify.is_empty() {
+        task.checks = args.verify.iter().map(|line| text::one_line(line)).collect();
+        if task.checks.iter().any(|line| line.trim().is_empty()) {
+            return Err(CommandError::usage("--verify is empty, and would prove nothing"));
+        }
+        return Ok(());
+    }
+    let Some(tests) = tests else {
+        let intent = text::shell_word(&task.intent);
+        return Err(CommandError::usage("no test command was found in this project")
+            .because("no file that names tests is here or at the top of the repository")
+            .fix_by(
+                "name the command that shows that the task is done",
+                format!("onloop do {intent} --verify COMMAND"),
+            ));
+    };
+    io.note(format!("Check: {} (from {})", tests.command, text::one_line(&tests.file))).await;
+    task.checks = vec![tests.command];
+    Ok(())
+}
+
+/// Says what becomes of uncommitted changes, or asks.
+async fn settle_changes(io: &Io, root: &str, dirty: Option<Dirty>) -> Result<(), CommandError> {
+    let survey = io.git_survey(root, "main").await?;
+    let Some(repository) = survey.repository.filter(|repository| repository.head.is_some()) else {
+        return Ok(());
+    };
+    let changed = foreign_paths(&repository.dirty, "");
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let files = text::counted(changed.len() as u64, "uncommitted file");
+    let stopped =
+        || CommandError::refused(format!("{files} in this checkout; nothing was started"));
+    match dirty {
+        Some(Dirty::Ignore) => {}
+        Some(Dirty::Stop) => {
+            return Err(stopped()
+                .listing(changed.iter().take(limits::DIRTY_FILES_LISTED).map(|p| (*p).to_owned()))
+                .fix("commit them, or use --dirty ignore"));
+        }
+        None if is_attended(io) => {
+            let question = format!("{files} will not be part of the run. Work from the commit?");
+            match io.ask_choice(&question, &["yes", "no"]).await.as_deref().map(str::trim) {
+                Ok("y" | "yes") => {}
+                Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
+                Ok(_) | Err(_) => return Err(stopped()),
+            }
+        }
+        None => {
+            io.note(format!("warning: {files} will not be part of the run (--dirty stop|ignore)"))
+                .await;
+        }
+    }
+    Ok(())
+}
+
+/// Runs each check once. One that passes already makes the run end at a gate.
+async fn take_baseline(
+    io: &Io,
+    root: &str,
+    drive: &DriveArgs,
+    task: &mut Task,
+) -> Result<(), CommandError> {
+    let mut passed = 0;
+    for check in &task.checks {
+        let shown = text::ellipsis(check, 60);
+        match try_check(io, root, check, drive).await? {
+            Baseline::Passes => {
+                passed += 1;
+                io.note(format!("Baseline: `{shown}` passes now")).await;
+            }
+            Baseline::Fails { how, output } => {
+                io.note(format!("Baseline: `{shown}` fails now ({how})\n{output}")).await;
+            }
+            // The setup of the worktree may bring what is missing here.
+            Baseline::CannotRun { .. } if !task.setup.is_empty() => {
+                io.note(format!("Baseline: `{shown}` cannot run here before the setup")).await;
+            }
+            Baseline::CannotRun { output } => {
+                return Err(CommandError::failed(format!("the check `{shown}` cannot run"))
+                    .because(output.trim())
+                    .fix("install what it needs, or name another check with --verify COMMAND"));
+            }
+        }
+    }
+    if passed == task.checks.len() {
+        io.note(
+            "warning: all checks pass already, so they cannot show that the task is done.\n\
+             The run will end at a gate, where a person decides.",
+        )
+        .await;
+        task.gate = true;
+    }
+    Ok(())
+}
+
+/// Writes the workflow below `.hotl`, which git ignores, and returns its path. The same task has the
+/// same file; another one with the same name gets a number.
+async fn store_workflow(io: &Io, root: &str, task: &Task) -> Result<String, CommandError> {
+    prepare_folder(io, root).await?;
+    let (slug, bytes) = (task.slug(), task.workflow().into_bytes());
+    for number in 1..=limits::TASKS_OF_ONE_NAME {
+        let name = if number == 1 { slug.clone() } else { format!("{slug}-{number}") };
+        let path = format!("{root}/.hotl/workflows/hotl-workflow-{name}.md");
+        let written = io.write(&path, bytes.clone(), Expect::Absent, Durability::Durable).await;
+        match written {
+            Ok(_) => return Ok(path),
+            Err(failure) if failure.is_exists() => {
+                let (present, _) = io.read(&path, limits::WORKFLOW_BYTES as u64).await?;
+                if present == bytes {
+                    return Ok(path);
+                }
+            }
+            Err(failure) => return Err(failure.into()),
+        }
+    }
+    Err(CommandError::refused(format!("too many tasks are called `{slug}`"))
+        .fix(format!("remove old files from {root}/.hotl/workflows")))
+}
