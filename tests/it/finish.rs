@@ -63,7 +63,7 @@ impl Finished {
     /// Finishes and returns the `finish` object of the summary that is printed.
     #[track_caller]
     fn done(&self, words: &[&str]) -> Value {
-        let run = self.finish(words).expect_exit(0);
+        let run = self.finish(&[words, &["--json"]].concat()).expect_exit(0);
         let summary: Value = serde_json::from_str(&run.stdout).expect("the summary is JSON");
         summary["finish"].clone()
     }
@@ -308,7 +308,8 @@ fn what_cannot_be_meant_is_refused() {
     let said = run.workspace.onloop(&["finish", "nobody-x", "keep"]).expect_exit(1).stderr;
     assert_eq!(
         crate::flat(&said),
-        "error: could not locate HOTL run `nobody-x` in the repo checkout or its worktrees"
+        "error: no HOTL run found for run_id: `nobody-x` fix: list the runs that can be found \
+         from here: onloop list"
     );
     assert!(run.workspace.worktree("hotl/x").exists());
 }

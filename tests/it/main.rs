@@ -16,6 +16,7 @@ mod checkpoints;
 mod confine;
 #[cfg(unix)]
 mod demo;
+mod do_task;
 #[cfg(unix)]
 mod durability;
 mod examples;

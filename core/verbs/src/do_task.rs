@@ -4,7 +4,7 @@ mod choice;
 
 use onloop_effect::{Durability, Exit, Expect, Io};
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::agent::choose_agents;
+use onloop_engine::lookup::agent::{choose_agents, demand_present};
 use onloop_engine::lookup::project::{find_tests, repository_root};
 use onloop_engine::run::baseline::{Baseline, try_check};
 use onloop_engine::run::options::DriveArgs;
@@ -60,7 +60,8 @@ pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
             .fix_by("say what is to be done", "onloop do 'Fix the failing test'"));
     }
     // Before anything is made.
-    choose_agents(io, &args.drive.agent, None).await?;
+    let agents = choose_agents(io, &args.drive.agent, None).await?;
+    demand_present(io, &agents).await?;
     let mut task = Task {
         intent: intent.trim().to_owned(),
         attempts: args.attempts,

@@ -65,7 +65,7 @@ impl Task {
              loop: until the checks pass\nmax_iterations: {limit}\nverify:\n"
         );
         for check in &self.checks {
-            out += &format!("  - type: shell\n    command: {}\n", quoted(check));
+            out += &format!("  - type: shell\n    command: {check}\n");
         }
         if self.gate {
             out += "gate: human\n";

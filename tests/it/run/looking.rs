@@ -250,7 +250,7 @@ fn several_unfinished_runs_are_listed_and_none_is_chosen() {
     let (project, _) = paused();
     run(&project, &["--fresh"]).expect_exit(3);
     let before = project.records();
-    let refused = project.onloop(&["resume"]).expect_exit(4);
+    let refused = project.onloop(&["resume"]).expect_exit(2);
     assert!(refused.stderr.contains("multiple HOTL runs found"), "{}", refused.stderr);
     assert!(project.onloop(&["gate", "1", "approved"]).exit == Some(1));
     assert_eq!(project.records(), before);

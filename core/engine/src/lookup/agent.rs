@@ -57,6 +57,25 @@ pub async fn choose_agents(
     }
 }
 
+/// Refuses agents of which none is on this machine, before anything is made for them.
+///
+/// # Errors
+///
+/// The program of no agent is on `PATH`.
+pub async fn demand_present(io: &Io, agents: &[Agent]) -> Result<(), CommandError> {
+    let mut missing = Vec::new();
+    for agent in agents {
+        match agent {
+            Agent::Preset(preset) if !on_path(io, preset.program).await => {
+                missing.push(preset.program);
+            }
+            Agent::Preset(_) | Agent::CommandLine(_) | Agent::Script | Agent::You => return Ok(()),
+        }
+    }
+    Err(CommandError::usage(format!("`{}` is not on PATH", missing.join("`, `")))
+        .fix("install it, or name another agent with --agent"))
+}
+
 fn named(io: &Io, name: &str) -> Result<Agent, CommandError> {
     let Some(agent) = Agent::named(name) else {
         let name = text::one_line(name);

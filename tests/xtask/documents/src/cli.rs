@@ -12,20 +12,24 @@ pub(crate) fn document() -> String {
          same.\n\n\
          Results go to standard output, notes for people to standard error. Colour and progress appear only on \
          a terminal; `NO_COLOR` and `CI` are honoured. Without a terminal nothing is asked.\n\n\
-         | verb | |\n| --- | --- |\n",
+         | group | verb | |\n| --- | --- | --- |\n",
     );
-    let verbs: Vec<_> = grammar.get_subcommands().cloned().collect();
-    for verb in &verbs {
+    let verbs =
+        cli::help::groups().flat_map(|(group, verbs)| verbs.iter().map(move |v| (group, *v)));
+    let verbs: Vec<_> = verbs
+        .filter_map(|(group, verb)| Some((group, grammar.find_subcommand(verb)?.clone())))
+        .collect();
+    for (group, verb) in &verbs {
         let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
         let name = verb.get_name();
-        text.push_str(&format!("| [`{name}`](#onloop-{name}) | {} |\n", cell(&about)));
+        text.push_str(&format!("| {group} | [`{name}`](#onloop-{name}) | {} |\n", cell(&about)));
     }
     text.push_str("\nWhat an exit code means is in [exit codes](exit-codes.md).\n");
     text.push_str("\n## Environment\n\n| variable | meaning |\n| --- | --- |\n");
     for (name, meaning) in VARIABLES {
         text.push_str(&format!("| `{name}` | {meaning} |\n"));
     }
-    for mut verb in verbs {
+    for (_, mut verb) in verbs {
         let name = verb.get_name().to_owned();
         let help = verb.render_long_help().to_string();
         let lines: Vec<&str> = help.lines().map(str::trim_end).collect();

@@ -1,0 +1,68 @@
+//! `onloop do` in real repositories, with a script that stands for the agent.
+
+use crate::workspace::Workspace;
+
+/// A project whose test passes once `answer` holds 42.
+fn project() -> Workspace {
+    let project = Workspace::git();
+    project.write("Makefile", "test:\n\tgrep -q 42 answer\n");
+    project.write("answer", "41\n");
+    project.commit("A test that fails");
+    project
+}
+
+#[test]
+fn a_task_runs_until_the_tests_of_the_project_pass() {
+    let project = project();
+    let agent = "test \"$ONLOOP_ATTEMPT\" = 1 || echo 42 > answer";
+    let run = project.onloop(&["do", "Fix the answer", "--agent-command", agent]).expect_exit(0);
+    for expected in [
+        "Check: make test (from Makefile)\n",
+        "Baseline: `make test` fails now (exit code 2)\n",
+        "  Branch: hotl/fix-the-answer\n",
+        "↻ Step 1: Fix the answer (attempt 2/5)\n",
+        "\nChanged:\n",
+    ] {
+        assert!(run.stderr.contains(expected), "{expected}: {}", run.stderr);
+    }
+    let record = project.record();
+    let id = record["run_id"].as_str().unwrap().to_owned();
+    assert!(run.stderr.contains(&format!("  onloop finish {id} merge\n")), "{}", run.stderr);
+    assert_eq!(project.read("answer"), "41\n", "the checkout stays as it is");
+    assert!(project.git_says(&["status", "--porcelain"]).is_empty());
+    let diff = project.onloop(&["diff"]).expect_exit(0);
+    assert!(diff.stdout.contains("+42"), "{}", diff.stdout);
+    assert!(project.onloop(&["report"]).expect_exit(0).stdout.contains("Fix the answer"));
+    let merged = project.onloop(&["finish", "merge"]).expect_exit(0);
+    assert_eq!(merged.stdout, format!("Merged hotl/fix-the-answer into main, run {id}\n"));
+    assert_eq!(project.read("answer"), "42\n");
+}
+
+#[test]
+fn a_check_that_passes_already_proves_nothing_and_ends_at_a_gate() {
+    let project = project();
+    let words = ["do", "Tidy up", "--verify", "true", "--agent-command", "true"];
+    let run = project.onloop(&words).expect_exit(3);
+    assert!(run.stderr.contains("warning: all checks pass already"), "{}", run.stderr);
+    project.onloop(&["gate", "1", "approved", "tidy-up"]).expect_exit(0);
+    project.onloop(&["resume", "tidy"]).expect_exit(0);
+}
+
+#[test]
+fn nothing_begins_without_a_check_that_runs_or_without_its_agent() {
+    let project = Workspace::git();
+    let begin = |words: &[&str]| project.onloop(&[&["do", "x"][..], words].concat());
+    let agent = ["--agent-command", "true"];
+    let run = begin(&agent).expect_exit(2);
+    assert!(run.stderr.contains("onloop do x --verify COMMAND"), "{}", run.stderr);
+    let missing = [&agent[..], &["--verify", "no-such-program-here"]].concat();
+    let run = begin(&missing).expect_exit(1);
+    assert!(run.stderr.contains("the check `no-such-program-here` cannot run"), "{}", run.stderr);
+    begin(&[&agent[..], &["--verify", " "]].concat()).expect_exit(2);
+    project.write("new", "work");
+    let dirty = [&agent[..], &["--verify", "false", "--dirty", "stop"]].concat();
+    let run = begin(&dirty).expect_exit(4);
+    assert!(run.stderr.contains("1 uncommitted file in this checkout"), "{}", run.stderr);
+    assert!(project.kept_ids().is_empty());
+    assert_eq!(project.git_says(&["branch", "--format=%(refname:short)"]).trim(), "main");
+}
