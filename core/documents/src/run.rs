@@ -64,6 +64,7 @@ document! {
         last_update: String,
         completed_at: Option<String>,
         status: String,
+        pause_reason: Option<String> [rare],
         current_step: u32,
         total_steps: u32,
         report_path: Option<String>,

@@ -186,9 +186,24 @@ impl Io {
         answer!(self.request(Request::Http(spec)), Outcome::Http(answer) => answer)
     }
 
-    /// [`Request::Ask`].
+    /// [`Request::Ask`], with any text as the answer.
     pub async fn ask(&self, question: impl Into<String>) -> Result<String, Failure> {
-        let request = Request::Ask { question: self.redacted(&question.into()) };
+        self.put_question(question.into(), Vec::new()).await
+    }
+
+    /// [`Request::Ask`]; the question ends with these choices, as in `(yes/no)`.
+    pub async fn ask_choice(&self, question: &str, choices: &[&str]) -> Result<String, Failure> {
+        let question = format!("{question} ({}) ", choices.join("/"));
+        let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
+        self.put_question(question, choices).await
+    }
+
+    async fn put_question(
+        &self,
+        question: String,
+        choices: Vec<String>,
+    ) -> Result<String, Failure> {
+        let request = Request::Ask { question: self.redacted(&question), choices };
         let answer: Result<String, Failure> =
             answer!(self.request(request), Outcome::Answer { answer } => answer);
         answer.map(|answer| self.redacted(&answer))

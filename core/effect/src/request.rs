@@ -191,6 +191,9 @@ pub enum Request {
     Ask {
         /// The question, already fit for a terminal.
         question: String,
+        /// The answers that the question names; empty: any text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<String>,
     },
     /// The next complete lines of standard input → [`Outcome::Input`]: as many as there are,
     /// up to `limit_bytes`; at the end of the input the last one may lack its line break. A

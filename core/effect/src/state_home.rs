@@ -1,5 +1,6 @@
 //! Where onloop keeps what an agent must not write: outside every checkout.
 
+use crate::confine::is_within;
 use std::collections::BTreeMap;
 
 use super::Start;
@@ -51,9 +52,7 @@ impl PrivateFolder {
     /// Whether `path` is the state home or lies in it.
     pub(super) fn contains(&self, path: &str) -> bool {
         let Some(home) = &self.home else { return false };
-        let is_within = |path: &str| {
-            path.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
+        let is_within = |path: &str| is_within(path, home);
         if is_absolute(path) {
             return is_within(path);
         }

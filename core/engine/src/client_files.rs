@@ -121,7 +121,7 @@ pub async fn look(
     }
 }
 
-/// A short program that nobody watches.
+/// A short program without output for people.
 pub fn quiet(command: Command, stdin: Option<Vec<u8>>) -> ProcessSpec {
     ProcessSpec { stdin: stdin.map(Into::into), ..ProcessSpec::new(command) }
         .timeout_ms(limits::CANARY_TIMEOUT_MS)

@@ -1,4 +1,4 @@
-//! What should happen now. Nobody else decides that.
+//! What should happen now. Only this module decides that.
 
 use super::budget::exceeded;
 use super::event::GateDecision;

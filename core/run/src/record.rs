@@ -16,10 +16,10 @@ use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Budgets, Check, CommitWhen, Loop, Risk, Step};
 
-/// One execution of one plan, as [`Record`] shows it to whoever reads.
+/// One execution of one plan, readable as a [`Record`].
 ///
 /// [`Run::begin`] makes one, [`Run::apply`] alone changes it, and [`Run::restore`] takes back
-/// what was stored. Nobody outside this room can write to its record.
+/// what was stored. Code outside this crate cannot write to its record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run(pub(super) Record);
 
@@ -45,6 +45,8 @@ pub struct Record {
     pub settings: RunSettings,
     /// State of the whole run.
     pub status: RunStatus,
+    /// Why the run is paused, on one line; `None`: it is not paused, or a question says why.
+    pub pause_reason: Option<String>,
     /// State of each step, in order.
     pub steps: Vec<StepRecord>,
     /// What happened, oldest first.

@@ -5,11 +5,11 @@ use onloop_syntax::text::words;
 /// What a reviewer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing stands against going on.
+    /// Nothing blocks the run.
     Ready,
     /// Going on is fine; the findings are worth reading.
     ReadyWithWarnings,
-    /// Do not go on.
+    /// Do not continue.
     Block,
     /// The answer has no verdict; it counts as [`Verdict::Block`].
     Missing,
@@ -25,7 +25,7 @@ words! {
 }
 
 impl Verdict {
-    /// Whether the run may go on.
+    /// Whether the run may continue.
     pub fn passes(self) -> bool {
         match self {
             Verdict::Ready | Verdict::ReadyWithWarnings => true,

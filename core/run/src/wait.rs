@@ -3,7 +3,7 @@
 
 use onloop_syntax::limits;
 use onloop_syntax::text::words;
-use onloop_syntax::time::Timestamp;
+use onloop_syntax::time::{Timestamp, backoff_ms};
 
 /// Why an agent's provider does not serve it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,10 +115,9 @@ impl Wait {
     pub fn after(refused: Refused, now: Timestamp, before: Option<&Wait>) -> Wait {
         let Refused { step, attempt, agent, why, resets_at } = refused;
         let tries = before.map_or(0, |wait| wait.tries).saturating_add(1);
-        let growth = 1u64.checked_shl(tries - 1).unwrap_or(u64::MAX);
-        let pause_ms = limits::PROVIDER_PAUSE_MS.saturating_mul(growth);
-        let pause = later(now, pause_ms.min(limits::PROVIDER_LONGEST_PAUSE_MS));
-        let reset = resets_at.map(|at| later(at, limits::PROVIDER_RESET_MARGIN_MS));
+        let longest_ms = limits::PROVIDER_LONGEST_PAUSE_MS;
+        let pause = now.later(backoff_ms(limits::PROVIDER_PAUSE_MS, tries - 1, longest_ms));
+        let reset = resets_at.map(|at| at.later(limits::PROVIDER_RESET_MARGIN_MS));
         // A reset that has been, and did not help, says nothing.
         let until = reset.filter(|at| *at > now).unwrap_or(pause);
         let since = before.map_or(now, |wait| wait.since);
@@ -129,12 +128,6 @@ impl Wait {
     pub fn length_ms(&self) -> u64 {
         self.until.millis_since(self.since)
     }
-}
-
-/// `at`, so many milliseconds later.
-fn later(at: Timestamp, ms: u64) -> Timestamp {
-    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
-    Timestamp::from_millis(at.as_millis().saturating_add(ms))
 }
 
 /// A turn that its provider did not serve.

@@ -58,6 +58,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// Where, in bytes of the file as it is on disk.
     pub span: Span,
+    /// The key or field that is missing, where a quick fix adds it.
+    pub subject: Option<&'static str>,
     /// What was found and what was expected; lower case, names in backticks.
     pub message: String,
     /// What to do about it.
@@ -71,7 +73,23 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A finding without help, fix or older sentence.
     pub fn new(code: &'static str, severity: Severity, span: Span, message: String) -> Self {
-        Diagnostic { code, severity, span, message, help: None, fix: None, hotl_text: None }
+        Diagnostic {
+            code,
+            severity,
+            span,
+            subject: None,
+            message,
+            help: None,
+            fix: None,
+            hotl_text: None,
+        }
+    }
+
+    /// Names the key or field that is missing.
+    #[must_use]
+    pub fn about(mut self, subject: &'static str) -> Self {
+        self.subject = Some(subject);
+        self
     }
 
     /// Adds what to do about it.

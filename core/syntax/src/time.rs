@@ -7,6 +7,13 @@ use civil::{Civil, TimeForm, WrittenTime};
 /// What four digits of a year can say, and the years before our era that a clock may be set to.
 const RANGE_MS: std::ops::RangeInclusive<i64> = -377_705_023_201_000..=253_402_207_200_999;
 
+/// The pause before the next try after `failures` earlier ones, in milliseconds: `first_ms`, doubled for
+/// each failure, at most `longest_ms`.
+pub fn backoff_ms(first_ms: u64, failures: u32, longest_ms: u64) -> u64 {
+    let growth = 1_u64.checked_shl(failures).unwrap_or(u64::MAX);
+    first_ms.saturating_mul(growth).min(longest_ms)
+}
+
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
@@ -23,6 +30,11 @@ impl Timestamp {
     /// Milliseconds since the epoch.
     pub fn as_millis(self) -> i64 {
         self.0
+    }
+
+    /// So many milliseconds later, clamped as [`from_millis`](Self::from_millis) does.
+    pub fn later(self, ms: u64) -> Timestamp {
+        Self::from_millis(self.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
     }
 
     /// Milliseconds from `earlier` to `self`; zero when the clock went backwards.

@@ -4,8 +4,6 @@ mod confine;
 mod prune;
 mod waits;
 
-use std::fmt;
-
 use confine::examine_confinement;
 use onloop_effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell};
 use onloop_engine::client_files::{known, look, quiet, setting};
@@ -301,31 +299,29 @@ fn is_foreign(host_file: &HostFile, text: &str) -> bool {
 }
 
 /// Why a hook does not protect anything.
+#[derive(Debug, thiserror::Error)]
 enum HookFault {
+    #[error("cannot be run: {0}")]
     NotRun(Failure),
     /// It ended without refusing the call.
+    #[error("{}", ending(.0))]
     NotRefused(ProcessEnd),
 }
 
-impl fmt::Display for HookFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let end = match self {
-            HookFault::NotRun(failure) => return write!(f, "cannot be run: {failure}"),
-            HookFault::NotRefused(end) => end,
-        };
-        match end.status {
-            ProcessStatus::Exited(0) => {
-                let said = ellipsis(&one_line(&end.stdout.text()), 120);
-                write!(f, "did not refuse `rm -rf /`; it said `{said}`")
-            }
-            ProcessStatus::Exited(code) => {
-                let why = ellipsis(&one_line(&end.stderr.text()), 200);
-                write!(f, "ended with exit code {code}: {why}")
-            }
-            ProcessStatus::Signalled(signal) => write!(f, "was ended by signal {signal}"),
-            ProcessStatus::TimedOut => f.write_str("gave no answer in time"),
-            ProcessStatus::Interrupted => f.write_str("was interrupted"),
+/// How a hook ended that did not refuse the call.
+fn ending(end: &ProcessEnd) -> String {
+    match end.status {
+        ProcessStatus::Exited(0) => {
+            let said = ellipsis(&one_line(&end.stdout.text()), 120);
+            format!("did not refuse `rm -rf /`; it said `{said}`")
         }
+        ProcessStatus::Exited(code) => {
+            let why = ellipsis(&one_line(&end.stderr.text()), 200);
+            format!("ended with exit code {code}: {why}")
+        }
+        ProcessStatus::Signalled(signal) => format!("was ended by signal {signal}"),
+        ProcessStatus::TimedOut => "gave no answer in time".to_owned(),
+        ProcessStatus::Interrupted => "was interrupted".to_owned(),
     }
 }
 

@@ -14,6 +14,11 @@ pub struct LintRule {
 }
 
 impl LintRule {
+    /// The rule that `finding` is about; `None` for a finding of another linter.
+    pub(super) fn of(finding: &Diagnostic) -> Option<LintRule> {
+        RULES.iter().find(|rule| rule.code == finding.code).copied()
+    }
+
     pub(super) fn at(self, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.code, self.severity, span, message.into())
     }

@@ -42,7 +42,7 @@ pub(super) enum Restrictions {}
 
 /// That a program was not started, because it cannot be confined.
 fn impossible(why: impl std::fmt::Display) -> Failure {
-    Failure::new(FailureKind::Unsupported, format!("cannot confine a program: {why}"))
+    Failure::new(FailureKind::Unsupported, why.to_string())
 }
 
 /// The answer of a system whose kernel is not known to confine anything.

@@ -3,7 +3,7 @@
 
 use onloop_core::documents::board::{Board, Choice, RunCard, RunState, RunView};
 use onloop_core::time::Timestamp;
-use onloop_core::verb::SeenDecision;
+use onloop_core::verb::DisplayedDecision;
 
 /// A key that somebody pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) enum Action {
     /// Give the terminal back until somebody continues us.
     Suspend,
     /// Record a decision about a step, of who saw the record as it was then.
-    Decide { run: String, step: u32, decision: SeenDecision, seen: String },
+    Decide { run: String, step: u32, decision: DisplayedDecision, seen: String },
     /// Show what changed, page by page.
     Diff { run: String },
     /// Interrupt who drives a run.
@@ -264,9 +264,9 @@ impl Model {
                     }
                     Key::Enter => {
                         let decision = match about {
-                            Typing::Name { .. } => SeenDecision::Approve { typed: text },
-                            Typing::Reason if text.trim().is_empty() => SeenDecision::Reject,
-                            Typing::Reason => SeenDecision::Redo { reason: text },
+                            Typing::Name { .. } => DisplayedDecision::Approve { typed: text },
+                            Typing::Reason if text.trim().is_empty() => DisplayedDecision::Reject,
+                            Typing::Reason => DisplayedDecision::Redo { reason: text },
                         };
                         return Some(Action::Decide { run, step, decision, seen });
                     }
@@ -375,7 +375,7 @@ impl Model {
                 action: Action::Decide {
                     run,
                     step,
-                    decision: SeenDecision::Approve { typed: String::new() },
+                    decision: DisplayedDecision::Approve { typed: String::new() },
                     seen,
                 },
             },

@@ -67,7 +67,7 @@ pub fn language_mends(path: &str, text: &[u8], start: u32, end: u32) -> String {
     let findings = read.parsed.diagnostics.iter().enumerate();
     let touched = findings.filter(|(_, found)| found.span.start <= end && start <= found.span.end);
     let mends = touched.flat_map(|(index, found)| {
-        let mends = language::mends(read.reading(), found).into_iter().enumerate();
+        let mends = language::quick_fixes(read.reading(), found).into_iter().enumerate();
         let has_fix = found.fix.is_some();
         mends.map(move |(at, mend)| (index, at == 0 && has_fix, mend))
     });

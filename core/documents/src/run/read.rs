@@ -76,6 +76,7 @@ pub(super) fn from_document(
     let events = document.events.into_iter().enumerate();
     Ok(Record {
         status: word("status", &document.status)?,
+        pause_reason: document.pause_reason,
         place: Place {
             workflow_path: document.workflow_path,
             source_workflow_path: present(document.source_workflow_path),

@@ -30,6 +30,7 @@ pub(super) fn to_document(run: &Run) -> RunDocument {
         last_update: run.last_update.to_rfc3339(),
         completed_at: run.completed_at.map(Timestamp::to_rfc3339),
         status: run.status.as_str().to_owned(),
+        pause_reason: run.pause_reason.clone(),
         current_step: run.current_step(),
         total_steps: run.steps.len() as u32,
         report_path: Some(place.report_path),

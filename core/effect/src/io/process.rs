@@ -7,7 +7,7 @@ use crate::{Failure, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec};
 /// What becomes of a program whose lines were looked at.
 pub enum Watched {
     /// It goes on; what it does now, for the status line.
-    GoesOn(Option<String>),
+    Continues(Option<String>),
     /// It is ended.
     Ends,
 }
@@ -90,7 +90,7 @@ impl Io {
                 other => return Err(unexpected(&other).into()),
             };
             match on_lines(&bytes).await {
-                Watched::GoesOn(doing) => activity = doing,
+                Watched::Continues(doing) => activity = doing,
                 Watched::Ends => {
                     self.done(Request::End).await?;
                     return Ok(None);

@@ -2,7 +2,7 @@
 //! program. They are shown, and nothing of theirs is run before a person adopted them.
 
 use crate::error::CommandError;
-use crate::state::store::{Paths, StoreError, refuse_links};
+use crate::state::store::{Paths, StoreError, refuse_state_links};
 use onloop_documents as documents;
 use onloop_documents::run::ReadError;
 use onloop_effect::{Failure, FailureKind, Io, OptionalExt};
@@ -27,7 +27,7 @@ pub struct UntrustedRecord {
 /// [`StoreError::Missing`], [`StoreError::Unreadable`] when it is damaged, and
 /// [`FailureKind::Unsupported`] when a newer onloop wrote it.
 pub async fn read_untrusted(io: &Io, root: &str, id: &str) -> Result<UntrustedRecord, StoreError> {
-    refuse_links(io, root).await?;
+    refuse_state_links(io, root).await?;
     let path = Paths::copy_of(root, id);
     let found = io.read(&path, limits::RECORD_BYTES).await.optional()?;
     let (bytes, _) = found.ok_or(StoreError::Missing)?;

@@ -61,7 +61,7 @@ pub struct PlacementWish {
     pub mode: Option<IsolationMode>,
     /// Branch that somebody pinned.
     pub pinned: Option<BranchName>,
-    /// Branch of a workflow for which nobody pinned one.
+    /// Branch of a workflow that pins none.
     pub derived: BranchName,
     /// Files that are not ours may be uncommitted and stay so.
     pub dirty_allowed: bool,

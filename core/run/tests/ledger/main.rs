@@ -163,8 +163,8 @@ fn lines_that_are_moved_doubled_or_made_up_are_refused() {
     let error = read(&impossible, None).expect_err("nothing was done");
     assert_eq!(
         error.to_string(),
-        "line 2: `run_finalized` does not follow from the lines before it: Cannot finalize run \
-         with unfinished steps (2 remaining)"
+        "line 2: `run_finalized` does not follow from the lines before it: the run cannot be \
+         finalized: it has 2 unfinished steps"
     );
     // Another last line, with everything right but that it is not the one that was written.
     let mut other = lines[..lines.len() - 1].concat();

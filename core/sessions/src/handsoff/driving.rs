@@ -97,7 +97,7 @@ pub enum RunPrompt {
     /// One begins with it.
     Begins,
     /// It goes on with one: by this id, or with the only one that is unfinished.
-    GoesOn(Option<String>),
+    Continues(Option<String>),
     /// It names a workflow file: a run of it begins, or goes on.
     Names(String),
 }
@@ -112,7 +112,7 @@ pub fn of_prompt(prompt: &str) -> Option<RunPrompt> {
         let bare = bare.or_else(|| command.starts_with("onloop-").then_some(command))?;
         return match bare.trim_start_matches("onloop-") {
             "loop" | "execute-plan" => Some(RunPrompt::Begins),
-            "resume" => Some(RunPrompt::GoesOn(id())),
+            "resume" => Some(RunPrompt::Continues(id())),
             _ => None,
         };
     }
@@ -123,7 +123,7 @@ pub fn of_prompt(prompt: &str) -> Option<RunPrompt> {
         return None;
     }
     match id() {
-        Some(id) => Some(RunPrompt::GoesOn(Some(id))),
+        Some(id) => Some(RunPrompt::Continues(Some(id))),
         None => prompt.split_whitespace().find_map(workflow_file).map(RunPrompt::Names),
     }
 }
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_prompt_that_asks_drives_nothing() {
-        let goes_on = |id: Option<&str>| Some(RunPrompt::GoesOn(id.map(str::to_owned)));
+        let goes_on = |id: Option<&str>| Some(RunPrompt::Continues(id.map(str::to_owned)));
         let names = |file: &str| Some(RunPrompt::Names(file.to_owned()));
         let table = [
             ("/hotl:loop hotl-workflow-a.md", Some(RunPrompt::Begins)),

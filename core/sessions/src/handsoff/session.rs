@@ -172,7 +172,7 @@ pub enum PromptEffect {
     /// Nothing that has to be stored.
     Nothing,
     /// It goes on as before, with a person there.
-    GoesOn,
+    Continues,
     /// It is paused now, and was not before.
     Paused(Pause),
     /// It was paused, and goes on again.
@@ -241,12 +241,12 @@ impl Session {
                 PromptEffect::Resumed
             }
             (PromptSubject::GoOn | PromptSubject::Answer | PromptSubject::Instruction, None) => {
-                PromptEffect::GoesOn
+                PromptEffect::Continues
             }
         };
         self.pause = match effect {
             PromptEffect::Paused(pause) => Some(pause),
-            PromptEffect::Nothing | PromptEffect::GoesOn | PromptEffect::Resumed => None,
+            PromptEffect::Nothing | PromptEffect::Continues | PromptEffect::Resumed => None,
         };
         // Whoever waits to wake it has nothing to wait for any more.
         self.no_longer_limited();
@@ -398,10 +398,10 @@ mod tests {
 
     #[test]
     fn a_question_pauses_and_what_is_said_next_goes_on() {
-        use PromptEffect::{GoesOn, Nothing, Paused, Resumed};
+        use PromptEffect::{Continues, Nothing, Paused, Resumed};
         let mut session = session();
         let table = [
-            ("yes, use option 2", GoesOn, None),
+            ("yes, use option 2", Continues, None),
             ("/compact", Nothing, None),
             ("what is this?", Paused(Pause::Question), Some(Pause::Question)),
             ("and that?", Nothing, Some(Pause::Question)),

@@ -1,4 +1,4 @@
-//! The workspace in the current folder: the files below `.ai/`, its health, and whoever reads
+//! The workspace in the current folder: the files below `.ai/`, its health, and the readers of
 //! the token stream.
 
 use std::collections::BTreeSet;

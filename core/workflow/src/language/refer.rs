@@ -38,7 +38,7 @@ pub fn mentions(reading: Reading<'_>) -> Vec<StepMention> {
     found
 }
 
-/// Steps, by position from 0, under the number that is written at them; a number that two of them have is nobody's.
+/// Steps, by position from 0, under the number that is written at them; a number that two of them have is left out.
 pub fn steps_by_number(reading: Reading<'_>) -> BTreeMap<u32, usize> {
     let mut numbers: BTreeMap<u32, Option<usize>> = BTreeMap::new();
     for (at, step) in reading.steps().iter().enumerate() {

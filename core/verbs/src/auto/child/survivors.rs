@@ -27,7 +27,7 @@ pub(super) async fn follow_noted(
 ) -> Result<ProcessEnd, Failure> {
     let note = Note::of(io);
     let on_start = async |group| note.write(group).await;
-    let watch = async |bytes: &[u8]| Watched::GoesOn(Some(on_lines(bytes).await));
+    let watch = async |bytes: &[u8]| Watched::Continues(Some(on_lines(bytes).await));
     let end = io.process_followed(spec, limits::TURN_LOOK_MS, on_start, watch).await;
     note.remove().await;
     let ended = || Failure::new(FailureKind::Interrupted, "the child was ended");

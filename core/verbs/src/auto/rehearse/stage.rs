@@ -24,7 +24,7 @@ pub(super) const HEALTH_REPAIR: &str = "health repair";
 
 /// A workspace in memory, and what a run has said and done there.
 pub(super) struct Stage {
-    /// Goes on only while a child works.
+    /// Continues only while a child works.
     pub(super) now: Timestamp,
     /// Path → file; folders are there through their files.
     pub(super) tree: BTreeMap<String, EntryDocument>,
@@ -67,7 +67,7 @@ impl Stage {
                 self.output.push_str(&text);
                 Ok(Outcome::Done)
             }
-            // Nobody else is at work here.
+            // No other process works here.
             Request::Say(Say::Note(_)) | Request::Lock { .. } | Request::Unlock { .. } => {
                 Ok(Outcome::Done)
             }

@@ -101,7 +101,7 @@ impl Workspace {
     pub(in crate::auto) async fn read_lock(&mut self) -> LockFile {
         let found = self.look_at_lock().await;
         if found.is_held(self.now()) {
-            // Its age alone says that it is held, or it is our own; nobody may replace it.
+            // Its age alone says that it is held, or it is our own; it may not be replaced.
             return found;
         }
         self.try_guard().await;
@@ -186,7 +186,7 @@ impl Workspace {
             let why = format!("cannot make sure that no other run is at work: {failure}");
             return LockWritten::Failed(why);
         }
-        // Whoever loses power has let go; a lock need not outlive that.
+        // A power cut releases the lock; it need not outlive that.
         let written =
             self.io.write(LOCK_PATH, line.into_bytes(), expect, Durability::Relaxed).await;
         match self.notice(written) {

@@ -28,10 +28,10 @@ pub struct Confined {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfineError {
     /// Not in this folder.
-    #[error("cannot confine a program: {0}")]
+    #[error("{0}")]
     Unsuitable(#[from] Unsuitable),
     /// Not with this configuration.
-    #[error("cannot confine a program: `run.confine_caches`: {0}")]
+    #[error("`run.confine_caches`: {0}")]
     Cache(#[from] confine::CacheRefused),
     /// The host could not do something.
     #[error("{}", .0.message)]
@@ -43,7 +43,7 @@ impl From<ConfineError> for CommandError {
         match error {
             ConfineError::Failed(failure) => failure.into(),
             error @ (ConfineError::Unsuitable(_) | ConfineError::Cache(_)) => {
-                CommandError::refused(error.to_string())
+                CommandError::refused("the command cannot be confined").because(error.to_string())
             }
         }
     }
@@ -105,7 +105,7 @@ impl Confined {
         format!("{}-outside", self.temporary)
     }
 
-    /// The folder for temporary files, for whoever uses it again.
+    /// The folder for temporary files, for another use.
     pub(crate) fn into_temporary(self) -> String {
         self.temporary
     }
@@ -195,7 +195,7 @@ async fn tools_ready(
     moved
 }
 
-/// Makes a folder where there is none. Where that cannot be done, whoever needs it says what it misses.
+/// Makes a folder where there is none. Where that fails, the program that needs it reports that.
 pub(crate) async fn make_folder(io: &Io, folder: &str) {
     if io.stat(folder).await.is_err_and(|failure| failure.is_not_found()) {
         // A folder is made for what is in it.
@@ -238,7 +238,7 @@ async fn homes(io: &Io) -> Vec<String> {
 }
 
 /// What the checkout's own `.git` says is not believed unless the repository says the same:
-/// otherwise whoever writes the checkout would decide what may be written.
+/// otherwise an agent that writes the checkout would decide what may be written.
 async fn git_place(io: &Io, checkout: &Checkout) -> GitPlace {
     let own = format!("{}/.git", checkout.root);
     if checkout.git_folder == own {

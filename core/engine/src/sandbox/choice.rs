@@ -1,8 +1,10 @@
 //! Whether what works for a run is confined: decided once in a program, put in force for each process,
 //! and said in the ledger.
 
+use std::fmt;
+
 use crate::error::CommandError;
-use crate::sandbox::status::{ConfineError, Confined};
+use crate::sandbox::confinement::{ConfineError, Confined};
 use crate::state::config;
 use onloop_agents::confine::Needs;
 use onloop_effect::{
@@ -13,7 +15,7 @@ use onloop_sessions::handsoff::config::ConfineWhen;
 
 /// How the processes of a run are confined.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Confining {
+pub enum Sandbox {
     /// Not at all.
     Off {
         /// Why, on one line.
@@ -32,14 +34,14 @@ pub enum Confining {
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ConfineWish {
+pub(crate) struct SandboxRequest {
     /// `--confine`.
     pub(crate) flag: Option<ConfineWhen>,
     /// `confine: on` in the workflow file: it can ask for more, never for less.
     pub(crate) file: bool,
 }
 
-impl ConfineWish {
+impl SandboxRequest {
     /// What it comes to, with what is configured for `folder`.
     pub(crate) async fn when(self, io: &Io, folder: &str) -> ConfineWhen {
         match (self.file, self.flag) {
@@ -50,9 +52,19 @@ impl ConfineWish {
     }
 }
 
-impl Confining {
+impl fmt::Display for Sandbox {
+    /// The name of the mechanism, or why there is none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sandbox::By { mechanism, .. } => f.write_str(mechanism.as_str()),
+            Sandbox::Off { why, .. } => write!(f, "none ({why})"),
+        }
+    }
+}
+
+impl Sandbox {
     /// How programs of `folder` are confined. Where it can be done, a folder for temporary files has
-    /// been made, which [`Confining::end`] removes.
+    /// been made, which [`Sandbox::end`] removes.
     ///
     /// # Errors
     ///
@@ -60,23 +72,22 @@ impl Confining {
     pub(crate) async fn decide(
         io: &Io,
         folder: &str,
-        wish: ConfineWish,
-    ) -> Result<Confining, CommandError> {
+        wish: SandboxRequest,
+    ) -> Result<Sandbox, CommandError> {
         let when = wish.when(io, folder).await;
-        let off = |why: &str| Ok(Confining::Off { why: why.to_owned(), chosen: true });
+        let off = |why: &str| Ok(Sandbox::Off { why: why.to_owned(), chosen: true });
         match (when, wish.flag) {
             (ConfineWhen::Off, Some(_)) => return off("`--confine off`"),
             (ConfineWhen::Off, None) => return off("`run.confine: off`"),
             (ConfineWhen::Auto | ConfineWhen::On, _) => {}
         }
-        let why = match Confining::attempt(io, folder).await {
-            Ok(confining) => return Ok(confining),
+        let why = match Sandbox::attempt(io, folder).await {
+            Ok(sandbox) => return Ok(sandbox),
             Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
             Err(failure) => onloop_syntax::text::one_line(&failure.message),
         };
-        let why = why.strip_prefix("cannot confine a program: ").unwrap_or(&why).to_owned();
         if when == ConfineWhen::Auto {
-            return Ok(Confining::Off { why, chosen: false });
+            return Ok(Sandbox::Off { why, chosen: false });
         }
         let who = match (wish.file, wish.flag) {
             (true, _) => "the workflow file says `confine: on`",
@@ -93,33 +104,25 @@ impl Confining {
     ///
     /// # Errors
     ///
-    /// As `Confining::decide`.
-    pub async fn of(io: &Io, run: &Run) -> Result<Confining, CommandError> {
-        let wish = ConfineWish { flag: None, file: run.settings.confine };
-        Confining::decide(io, &run.place.execution_root, wish).await
-    }
-
-    /// What a person is told once; nothing where there is nothing to know.
-    pub(crate) fn notice(&self) -> Option<String> {
-        match self {
-            Confining::Off { why, chosen: false } => Some(format!("not confined: {why}")),
-            Confining::Off { chosen: true, .. } | Confining::By { .. } => None,
-        }
+    /// As `Sandbox::decide`.
+    pub async fn of(io: &Io, run: &Run) -> Result<Sandbox, CommandError> {
+        let wish = SandboxRequest { flag: None, file: run.settings.confine };
+        Sandbox::decide(io, &run.place.execution_root, wish).await
     }
 
     /// What enforces it.
     pub(crate) fn mechanism(&self) -> Option<Mechanism> {
         match self {
-            Confining::Off { .. } => None,
-            Confining::By { mechanism, .. } => Some(*mechanism),
+            Sandbox::Off { .. } => None,
+            Sandbox::By { mechanism, .. } => Some(*mechanism),
         }
     }
 
     /// The folder for temporary files of what is confined.
     pub(crate) fn temporary(&self) -> Option<&str> {
         match self {
-            Confining::Off { .. } => None,
-            Confining::By { temporary, .. } => Some(temporary),
+            Sandbox::Off { .. } => None,
+            Sandbox::By { temporary, .. } => Some(temporary),
         }
     }
 
@@ -136,8 +139,8 @@ impl Confining {
         (network, needs): (Network, &Needs),
     ) -> Result<(ProcessSpec, Hold), Failure> {
         let by = match self {
-            Confining::Off { why, .. } => return Ok((spec, Hold::Unconfined { why: why.clone() })),
-            Confining::By { mechanism, .. } => *mechanism,
+            Sandbox::Off { why, .. } => return Ok((spec, Hold::Unconfined { why: why.clone() })),
+            Sandbox::By { mechanism, .. } => *mechanism,
         };
         let confined = Confined::again(io, folder, network, Some(by)).await;
         let mut confined = confined.map_err(failure_of)?;
@@ -150,7 +153,7 @@ impl Confining {
     /// # Errors
     ///
     /// It cannot, and why.
-    pub async fn attempt(io: &Io, folder: &str) -> Result<Confining, Failure> {
+    pub async fn attempt(io: &Io, folder: &str) -> Result<Sandbox, Failure> {
         let confined =
             Confined::prepare(io, folder, Network::All, None).await.map_err(failure_of)?;
         let spec = ProcessSpec::shell(Shell::Sh, ":").in_folder(folder);
@@ -159,7 +162,7 @@ impl Confining {
             Ok(end) => match (end.status, end.confined) {
                 (ProcessStatus::Exited(0), Some(mechanism)) => {
                     let temporary = confined.into_temporary();
-                    return Ok(Confining::By { mechanism, temporary });
+                    return Ok(Sandbox::By { mechanism, temporary });
                 }
                 (ProcessStatus::Interrupted, _) => {
                     Failure::new(FailureKind::Interrupted, "interrupted")
@@ -187,7 +190,7 @@ impl Confining {
 
     /// Removes the temporary files.
     pub async fn end(self, io: &Io) {
-        if let Confining::By { temporary, .. } = self {
+        if let Sandbox::By { temporary, .. } = self {
             // They are in a folder that systems clear out.
             let _ = io.remove(&temporary).await;
         }

@@ -1,7 +1,7 @@
 //! Notifications while calls run.
 
 use super::Server;
-use super::told::ProgressUpdate;
+use super::progress::ProgressUpdate;
 use crate::mcp::LogLevel;
 use onloop_syntax::limits;
 use onloop_syntax::text;

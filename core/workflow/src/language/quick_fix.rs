@@ -1,14 +1,15 @@
 //! Quick fixes: the linter's own, and choices that only the author can make.
 
 use super::Reading;
+use crate::rule::{self, LintRule};
 use crate::{FieldPlace, PlaceKind, Section, StepPlace};
 use onloop_syntax::diagnostic::{Diagnostic, Edit, Fix, Span};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// Changes that resolve a finding: the linter's own first, which changes nothing else, then those
-/// that decide something. A change that would not apply any more is not among them.
-pub fn mends(reading: Reading<'_>, finding: &Diagnostic) -> Vec<Fix> {
+/// Changes that resolve a finding: the safe fix of the linter first, then changes that need a
+/// decision of the author.
+pub fn quick_fixes(reading: Reading<'_>, finding: &Diagnostic) -> Vec<Fix> {
     let mut fixes: Vec<Fix> = finding.fix.iter().cloned().collect();
     fixes.extend(choices(reading, finding));
     fixes
@@ -17,33 +18,36 @@ pub fn mends(reading: Reading<'_>, finding: &Diagnostic) -> Vec<Fix> {
 /// Whether a finding is about text that does nothing, which editors show faded.
 pub fn is_unnecessary(finding: &Diagnostic) -> bool {
     matches!(
-        finding.code,
-        "ignored-text"
-            | "unused-max-iterations"
-            | "unused-assert-value"
-            | "unknown-key"
-            | "prose-in-step"
+        LintRule::of(finding),
+        Some(
+            rule::IGNORED_TEXT
+                | rule::UNUSED_MAX_ITERATIONS
+                | rule::UNUSED_ASSERT_VALUE
+                | rule::UNKNOWN_KEY
+                | rule::PROSE_IN_STEP
+        )
     )
 }
 
 /// Other places that a finding is about, with what is there.
 pub fn related(reading: Reading<'_>, finding: &Diagnostic) -> Vec<(Span, &'static str)> {
     let at = finding.span.start;
-    match finding.code {
-        "duplicate-key" | "duplicate-field" => {
+    let Some(broken) = LintRule::of(finding) else { return Vec::new() };
+    match broken {
+        rule::DUPLICATE_KEY | rule::DUPLICATE_FIELD => {
             first_of_the_same(reading, at).map(|span| (span, "the first one is here"))
         }
-        "duplicate-step-number" => {
+        rule::DUPLICATE_STEP_NUMBER => {
             let number = reading.slice(finding.span);
             let first = reading.steps().iter().find(|step| reading.slice(step.id) == number);
             first.map(|step| (step.id, "the first one is here"))
         }
-        "security-without-gate" => {
+        rule::SECURITY_WITHOUT_GATE => {
             let risk = reading.frontmatter().iter();
             let mut risk = risk.filter(|place| place.is(Section::Frontmatter, "risk_level"));
             risk.next().map(|place| (place.span(), "the risk is high"))
         }
-        "unused-max-iterations" => {
+        rule::UNUSED_MAX_ITERATIONS => {
             let repeat = step_at(reading, at).and_then(|step| reading.step_field(step, "loop"));
             repeat.map(|place| (place.span(), "the step is not repeated"))
         }
@@ -56,64 +60,71 @@ pub fn related(reading: Reading<'_>, finding: &Diagnostic) -> Vec<(Span, &'stati
 fn choices(reading: Reading<'_>, finding: &Diagnostic) -> Vec<Fix> {
     let span = finding.span;
     let place = place_of(reading, span);
-    match finding.code {
-        "missing-frontmatter" => vec![frontmatter(reading)],
-        "unterminated-frontmatter" => end_of_frontmatter(reading),
-        "missing-key" if finding.message.contains("`risk_level`") => risk_levels(reading, span),
-        "frontmatter-line" => {
+    let Some(broken) = LintRule::of(finding) else { return Vec::new() };
+    match broken {
+        rule::MISSING_FRONTMATTER => vec![frontmatter(reading)],
+        rule::UNTERMINATED_FRONTMATTER => end_of_frontmatter(reading),
+        rule::MISSING_KEY if finding.subject == Some("risk_level") => risk_levels(reading, span),
+        rule::FRONTMATTER_LINE => {
             vec![fix("turn the line into a comment", Edit::insert(span.start, "# "))]
         }
-        "unknown-key" | "unknown-check-field" if finding.fix.is_none() => {
+        rule::UNKNOWN_KEY | rule::UNKNOWN_CHECK_FIELD if finding.fix.is_none() => {
             let one_line = place.is_some_and(|place| !reading.slice(place.span()).contains('\n'));
             let comment = Edit::insert(span.start, "# ");
             if one_line { vec![fix("turn the line into a comment", comment)] } else { Vec::new() }
         }
-        "duplicate-key"
-        | "duplicate-field"
-        | "empty-key"
-        | "unknown-field"
-        | "empty-verify"
-        | "unused-max-iterations"
-        | "foreign-check-field"
-        | "unused-assert-value" => {
+        rule::DUPLICATE_KEY
+        | rule::DUPLICATE_FIELD
+        | rule::EMPTY_KEY
+        | rule::UNKNOWN_FIELD
+        | rule::EMPTY_VERIFY
+        | rule::UNUSED_MAX_ITERATIONS
+        | rule::FOREIGN_CHECK_FIELD
+        | rule::UNUSED_ASSERT_VALUE => {
             place.and_then(|place| removed(reading, place)).into_iter().collect()
         }
-        "invalid-key-value"
-        | "invalid-gate"
-        | "invalid-check-value"
-        | "unknown-check-type"
-        | "unknown-assert-kind" => words(place, span),
-        "invalid-loop" => match place.filter(|place| place.is(Section::Step, "loop")) {
+        rule::INVALID_KEY_VALUE
+        | rule::INVALID_GATE
+        | rule::INVALID_CHECK_VALUE
+        | rule::UNKNOWN_CHECK_TYPE
+        | rule::UNKNOWN_ASSERT_KIND => words(place, span),
+        rule::INVALID_LOOP => match place.filter(|place| place.is(Section::Step, "loop")) {
             Some(place) => word(place, "false"),
             None => Vec::new(),
         },
-        "until-without-verify" => place.map_or(Vec::new(), |place| word(place, "false")),
-        "invalid-max-iterations" => place.map_or(Vec::new(), |place| {
+        rule::UNTIL_WITHOUT_VERIFY => place.map_or(Vec::new(), |place| word(place, "false")),
+        rule::INVALID_MAX_ITERATIONS => place.map_or(Vec::new(), |place| {
             let most = limits::ITERATIONS_PER_STEP;
             let found: Option<u32> = reading.slice(place.value).parse().ok();
             let is_more = found.is_some_and(|found| found > most);
             let fitting = if is_more { most } else { limits::DEFAULT_ITERATIONS };
             word(place, &fitting.to_string())
         }),
-        "text-after-step-name" => step_at(reading, span.start)
+        rule::TEXT_AFTER_STEP_NAME => step_at(reading, span.start)
             .map(|step| joined_title(reading, step, span))
             .into_iter()
             .collect(),
-        "hidden-character" => shown_characters(reading, span),
-        "security-without-gate" => step_at(reading, span.start)
+        rule::HIDDEN_CHARACTER => shown_characters(reading, span),
+        rule::SECURITY_WITHOUT_GATE => step_at(reading, span.start)
             .and_then(|step| human_gate(reading, step))
             .into_iter()
             .collect(),
-        "prose-verify" => as_object(reading, place, "ask a person instead", |indent, text| {
+        rule::PROSE_VERIFY => as_object(reading, place, "ask a person instead", |indent, text| {
             format!("\n{indent}type: human-review\n{indent}prompt: {text}")
         }),
-        "windows-command" => as_object(reading, place, "run it with PowerShell", |indent, text| {
-            format!("\n{indent}type: shell\n{indent}command: {text}\n{indent}shell: pwsh")
-        }),
-        "last-line-decides" => place.and_then(|place| strict(reading, place)).into_iter().collect(),
-        "url-without-scheme" => vec![scheme(reading, span)],
-        "glob-with-folder" => bare_glob(reading, span),
-        "flattened-assert" => vec![fix("indent it below `assert`", Edit::insert(span.start, "  "))],
+        rule::WINDOWS_COMMAND => {
+            as_object(reading, place, "run it with PowerShell", |indent, text| {
+                format!("\n{indent}type: shell\n{indent}command: {text}\n{indent}shell: pwsh")
+            })
+        }
+        rule::LAST_LINE_DECIDES => {
+            place.and_then(|place| strict(reading, place)).into_iter().collect()
+        }
+        rule::URL_WITHOUT_SCHEME => vec![scheme(reading, span)],
+        rule::GLOB_WITH_FOLDER => bare_glob(reading, span),
+        rule::FLATTENED_ASSERT => {
+            vec![fix("indent it below `assert`", Edit::insert(span.start, "  "))]
+        }
         _ => Vec::new(),
     }
 }

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::after;
 use onloop_effect::Progress;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -54,7 +53,7 @@ impl ProgressReporter {
 
     /// When a heartbeat is due.
     pub(super) fn due(&self) -> Option<Timestamp> {
-        self.token.as_ref().map(|_| after(self.at, limits::MCP_SIGN_MS))
+        self.token.as_ref().map(|_| self.at.later(limits::MCP_SIGN_MS))
     }
 
     /// The notification about the progress of a run, if it is new. Its value only grows.

@@ -9,8 +9,8 @@ use onloop_run::DecisionChannel;
 
 /// What a person decides about the step that waits for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SeenDecision {
-    /// Go on.
+pub enum DisplayedDecision {
+    /// Continue.
     Approve {
         /// The name of the step as they typed it; needed where the risk is high.
         typed: String,
@@ -26,7 +26,7 @@ pub enum SeenDecision {
 
 /// What a person has looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeenRun<'a> {
+pub struct DisplayedRun<'a> {
     /// The run.
     pub run_id: &'a str,
     /// The step that waited.
@@ -37,10 +37,10 @@ pub struct SeenRun<'a> {
 
 /// Records the decision of a person, unless the run has changed since they looked, or what they typed
 /// is not what a decision needs: that is said, and nothing is decided.
-pub async fn decide_as_seen(
+pub async fn decide_as_displayed(
     io: &Io,
-    seen: SeenRun<'_>,
-    decision: &SeenDecision,
+    seen: DisplayedRun<'_>,
+    decision: &DisplayedDecision,
     channel: DecisionChannel,
 ) -> Result<(), CommandError> {
     demand_person(io, "the decision at a gate").await?;
@@ -48,17 +48,17 @@ pub async fn decide_as_seen(
     demand_unchanged(&mut store, seen.record)?;
     let step = seen.step;
     let (word, reason) = match decision {
-        SeenDecision::Approve { typed } if !names_step(io, store.run(), step, typed) => {
+        DisplayedDecision::Approve { typed } if !names_step(io, store.run(), step, typed) => {
             let what = format!("that is not the name of step {step}; nothing is approved");
             return Err(CommandError::failed(what));
         }
-        SeenDecision::Approve { .. } => (DecisionWord::Approved, None),
-        SeenDecision::Reject => (DecisionWord::Rejected, None),
-        SeenDecision::Redo { reason } if reason.trim().is_empty() => {
+        DisplayedDecision::Approve { .. } => (DecisionWord::Approved, None),
+        DisplayedDecision::Reject => (DecisionWord::Rejected, None),
+        DisplayedDecision::Redo { reason } if reason.trim().is_empty() => {
             return Err(CommandError::failed("the reason is empty; nothing is decided")
                 .fix("say what is to be done otherwise"));
         }
-        SeenDecision::Redo { reason } => (DecisionWord::Rejected, Some(reason.clone())),
+        DisplayedDecision::Redo { reason } => (DecisionWord::Rejected, Some(reason.clone())),
     };
     let args = GateArgs {
         step,
