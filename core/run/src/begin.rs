@@ -1,7 +1,5 @@
 //! How a run begins.
 
-use std::collections::BTreeMap;
-
 use serde_json::Map;
 
 use super::event::{Usage, Written};
@@ -130,7 +128,6 @@ impl Run {
             finished_commit: None,
             checkpoints: Vec::new(),
             unknown: Map::new(),
-            unknown_inside: BTreeMap::new(),
         })
     }
 

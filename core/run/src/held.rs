@@ -2,15 +2,17 @@
 
 use super::event::{Acting, Worker};
 use super::hold::Hold;
+use serde::{Deserialize, Serialize};
 
 /// The least that has ever held the processes of a worker of a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkHold {
     /// Who worked.
     pub worker: Worker,
     /// Number of the step, as [`Acting::step`].
     pub step: u32,
     /// What held them.
+    #[serde(flatten)]
     pub hold: Hold,
 }
 

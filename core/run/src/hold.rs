@@ -4,9 +4,11 @@ use std::fmt;
 
 use onloop_effect::{Mechanism, Network};
 use onloop_syntax::text;
+use serde::{Deserialize, Serialize};
 
 /// What kept the processes of one worker from touching more than they should.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Hold {
     /// The kernel.
     Confined {

@@ -113,46 +113,6 @@ pub enum Missing {
     Checks,
 }
 
-impl Event {
-    /// Name of the event in the record.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Event::StepStarted { .. } => "step_started",
-            Event::WorkStarted(acting) => acting.worker.event_name(),
-            Event::WorktreeSetUp(_) => "worktree_set_up",
-            Event::AgentEnded(_) => "agent_ended",
-            Event::AgentWaits(_) => "agent_waits",
-            Event::StepActed { .. } => "step_acted",
-            Event::ActionFailed { .. } => "action_failed",
-            Event::StepVerified { .. } => "step_verified",
-            Event::StepBlocked { .. } => "step_blocked",
-            Event::GateDecided { .. } => "gate_decided",
-            Event::StepRedone { .. } => "step_redone",
-            Event::StepReopened { .. } => "step_reopened",
-            Event::ReviewFinished { .. } => "review_finished",
-            Event::VerdictAccepted => "verdict_accepted",
-            Event::ChecksRepeated { .. } => "checks_repeated",
-            Event::RunPaused { .. } => "run_paused",
-            Event::RunResumed => "run_resumed",
-            Event::TakenOver { .. } => "taken_over",
-            Event::PlanAdopted(_) => "plan_adopted",
-            Event::RecordRebuilt { .. } => "record_rebuilt",
-            Event::UsageReported(_) => "usage_reported",
-            Event::BudgetsChanged(_) => "budgets_changed",
-            Event::RunFinalized => "run_finalized",
-            Event::RunAbandoned { .. } => "run_abandoned",
-            Event::RunMoved { .. } => "run_moved",
-            Event::CopyChanged { .. } => "copy_changed",
-            Event::CheckpointTaken(_) => "checkpoint_taken",
-            Event::CheckpointMissed { .. } => "checkpoint_missed",
-            Event::WorkRestored { .. } => "work_restored",
-            Event::FinishIntended { .. } => "finish_intended",
-            Event::FinishRecorded { .. } => "finish_recorded",
-            Event::FinishAbandoned { .. } => "finish_abandoned",
-        }
-    }
-}
-
 impl StepStatus {
     /// The word in the record.
     pub fn as_str(&self) -> &'static str {

@@ -2,24 +2,16 @@
 
 use onloop_syntax::text::words;
 
-/// What a reviewer says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Nothing blocks the run.
-    Ready,
-    /// Going on is fine; the findings are worth reading.
-    ReadyWithWarnings,
-    /// Do not continue.
-    Block,
-    /// The answer has no verdict; it counts as [`Verdict::Block`].
-    Missing,
-}
-
 words! {
-    impl pub Verdict {
+    /// What a reviewer says.
+    pub enum Verdict {
+        /// Nothing blocks the run.
         Ready = "READY",
+        /// Going on is fine; the findings are worth reading.
         ReadyWithWarnings = "READY WITH WARNINGS",
+        /// Do not continue.
         Block = "NOT READY",
+        /// The answer has no verdict; it counts as [`Verdict::Block`].
         Missing = "NO VERDICT",
     }
 }

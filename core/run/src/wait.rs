@@ -4,22 +4,16 @@
 use onloop_syntax::limits;
 use onloop_syntax::text::words;
 use onloop_syntax::time::{Timestamp, backoff_ms};
-
-/// Why an agent's provider does not serve it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WaitReason {
-    /// A limit on usage is reached.
-    Limited,
-    /// The provider has no room.
-    Overloaded,
-    /// The provider cannot be reached.
-    Unreachable,
-}
+use serde::{Deserialize, Serialize};
 
 words! {
-    impl pub WaitReason {
+    /// Why an agent's provider does not serve it.
+    pub enum WaitReason {
+        /// A limit on usage is reached.
         Limited = "limited",
+        /// The provider has no room.
         Overloaded = "overloaded",
+        /// The provider cannot be reached.
         Unreachable = "unreachable",
     }
 }
@@ -36,7 +30,8 @@ impl WaitReason {
 }
 
 /// How a turn of a client ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TurnEnding {
     /// The client says that it is done.
     Completed,
@@ -51,6 +46,7 @@ pub enum TurnEnding {
     /// A person interrupted.
     Interrupted,
     /// The provider does not serve it for now.
+    #[serde(untagged)]
     Refused(WaitReason),
 }
 
@@ -68,20 +64,6 @@ impl TurnEnding {
         }
     }
 
-    /// What a record calls `word`; `None`: nothing that is known here.
-    pub fn from_word(word: &str) -> Option<TurnEnding> {
-        let plain = [
-            TurnEnding::Completed,
-            TurnEnding::Failed,
-            TurnEnding::Ended,
-            TurnEnding::Stalled,
-            TurnEnding::TooLong,
-            TurnEnding::Interrupted,
-        ];
-        let found = plain.into_iter().find(|ending| ending.as_str() == word);
-        found.or_else(|| word.parse().ok().map(TurnEnding::Refused))
-    }
-
     /// Whether the provider had not served the turn, which then is no attempt.
     pub fn is_refusal(self) -> bool {
         matches!(self, TurnEnding::Refused(_))
@@ -89,7 +71,7 @@ impl TurnEnding {
 }
 
 /// That an agent is not started before a moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
     /// The step that waits, from 1.
     pub step: u32,
@@ -100,8 +82,10 @@ pub struct Wait {
     /// Why.
     pub why: WaitReason,
     /// When the first of its refusals in a row came, or a person last had the run go on.
+    #[serde(with = "onloop_syntax::time::millis")]
     pub since: Timestamp,
     /// When the agent is tried again.
+    #[serde(with = "onloop_syntax::time::millis")]
     pub until: Timestamp,
     /// Refusals in a row, from 1.
     pub tries: u32,
@@ -179,11 +163,19 @@ mod tests {
     #[test]
     fn every_ending_has_a_word_of_its_own() {
         let refusals = WaitReason::ALL.map(TurnEnding::Refused).into_iter();
-        let plain = ["completed", "failed", "ended", "stalled", "too_long", "interrupted"];
-        let plain = plain.into_iter().map(|word| TurnEnding::from_word(word).unwrap());
-        for ending in plain.chain(refusals) {
-            assert_eq!(TurnEnding::from_word(ending.as_str()), Some(ending));
+        let plain = [
+            TurnEnding::Completed,
+            TurnEnding::Failed,
+            TurnEnding::Ended,
+            TurnEnding::Stalled,
+            TurnEnding::TooLong,
+            TurnEnding::Interrupted,
+        ];
+        for ending in plain.into_iter().chain(refusals) {
+            let word = serde_json::to_value(ending).expect("a word");
+            assert_eq!(word, ending.as_str());
+            assert_eq!(serde_json::from_value::<TurnEnding>(word).ok(), Some(ending));
         }
-        assert_eq!(TurnEnding::from_word("lost"), None);
+        assert!(serde_json::from_str::<TurnEnding>("\"lost\"").is_err());
     }
 }

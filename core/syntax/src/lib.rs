@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod diagnostic;
+pub mod form;
 pub mod limits;
 pub mod money;
 pub mod syntax;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// An amount in US dollars, from nothing to [`Money::MOST`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Money {
@@ -115,6 +117,46 @@ impl fmt::Display for Money {
         let fraction = format!("{:06}", self.micros % 1_000_000);
         let (cents, rest) = fraction.split_at(2);
         write!(f, "{}.{cents}{}", self.micros / 1_000_000, rest.trim_end_matches('0'))
+    }
+}
+
+/// Stored as millionths of a dollar.
+impl Serialize for Money {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(self.micros)
+    }
+}
+
+impl<'de> Deserialize<'de> for Money {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Money, D::Error> {
+        u64::deserialize(from).map(Money::from_micros)
+    }
+}
+
+/// An amount that may be absent, as a number of dollars, for `#[serde(with)]`.
+pub mod usd {
+    use serde::de::{Error, Unexpected};
+
+    use super::{Deserialize, Deserializer, Money, Serialize, Serializer};
+
+    /// Writes [`Money::usd`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(amount: &Option<Money>, to: S) -> Result<S::Ok, S::Error> {
+        amount.map(Money::usd).serialize(to)
+    }
+
+    /// Reads what [`Money::from_usd`] reads.
+    ///
+    /// # Errors
+    ///
+    /// The number is not an amount.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>, D::Error> {
+        let Some(usd) = Option::<f64>::deserialize(from)? else { return Ok(None) };
+        let wrong = || D::Error::invalid_value(Unexpected::Float(usd), &"an amount from 0");
+        Money::from_usd(usd).map(Some).ok_or_else(wrong)
     }
 }
 

@@ -9,6 +9,10 @@ mod word;
 
 pub use patch::{PatchLine, coloured_patch, patch_lines};
 pub use private::{HOME_SECRETS, says_secret};
+#[doc(hidden)]
+pub use serde;
+#[doc(hidden)]
+pub use word::read_word;
 pub use word::words;
 pub use word::{UnknownWord, alternatives};
 

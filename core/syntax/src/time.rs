@@ -2,6 +2,9 @@
 
 mod civil;
 
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use civil::{Civil, TimeForm, WrittenTime};
 
 /// What four digits of a year can say, and the years before our era that a clock may be set to.
@@ -86,6 +89,44 @@ impl Timestamp {
     /// `2026-03-20`.
     pub fn to_date(self) -> String {
         Civil::from_millis(self.0).to_text(TimeForm::Date)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.to_rfc3339())
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+        let text = String::deserialize(from)?;
+        let found = crate::text::ellipsis(&text, 80);
+        let wrong = || D::Error::invalid_value(Unexpected::Str(&found), &"a time as in RFC 3339");
+        Timestamp::parse(&text).ok_or_else(wrong)
+    }
+}
+
+/// Times to the millisecond, for `#[serde(with)]`. By itself a time is stored to the second.
+pub mod millis {
+    use super::{Deserialize, Deserializer, Serializer, Timestamp};
+
+    /// Writes [`Timestamp::to_rfc3339_millis`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&at.to_rfc3339_millis())
+    }
+
+    /// Reads what [`Timestamp::parse`] reads.
+    ///
+    /// # Errors
+    ///
+    /// The text is not a time.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+        Timestamp::deserialize(from)
     }
 }
 

@@ -1,7 +1,9 @@
 //! Numbers of tokens, as every client can be made to count them.
 
+use serde::{Deserialize, Serialize};
+
 /// Numbers of tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
     /// Read by the model, cached ones included.
     pub input: u64,

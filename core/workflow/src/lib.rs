@@ -34,8 +34,10 @@ use std::num::NonZeroU32;
 
 use onloop_effect::{Network, Shell};
 use onloop_syntax::diagnostic::{Diagnostic, Span};
+use onloop_syntax::form::{given, is_default};
 use onloop_syntax::money::Money;
 use onloop_syntax::text::words;
+use serde::{Deserialize, Serialize};
 
 pub use classify::{FileClass, classify};
 pub use edit::checkbox_states;
@@ -167,22 +169,27 @@ pub enum Isolation {
 }
 
 /// Upper bounds on a whole run; `None` is unbounded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budgets {
     /// Attempts over all steps.
+    #[serde(deserialize_with = "given")]
     pub total_attempts: Option<u64>,
     /// Agents started.
+    #[serde(deserialize_with = "given")]
     pub agents: Option<u64>,
     /// Money.
+    #[serde(rename = "cost_usd", with = "onloop_syntax::money::usd")]
     pub cost: Option<Money>,
     /// Tokens read and written by agents.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Active time; pauses do not count.
+    #[serde(deserialize_with = "given")]
     pub elapsed_minutes: Option<u64>,
 }
 
 /// One step of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Position from 1; equal to the number in the file.
     pub number: u32,
@@ -191,20 +198,24 @@ pub struct Step {
     /// What the agent is told to do.
     pub action: String,
     /// The step's own fenced `sh` or `bash` block, which the `script` agent runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<Script>,
     /// Whether a failed attempt is repeated.
+    #[serde(rename = "loop")]
     pub repeat: Loop,
     /// What must hold afterwards, in the author's order. Empty: nothing is verified.
+    #[serde(rename = "verify", default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
     /// Whether somebody approves the step once it is done.
     pub gate: Option<Gate>,
     /// The step mentions security anywhere (see [`is_sensitive`]): its human gate never
     /// approves itself.
+    #[serde(rename = "security_sensitive")]
     pub sensitive: bool,
 }
 
 /// A fenced block inside a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Script {
     /// Interpreter named by the fence.
     pub shell: Shell,
@@ -213,7 +224,8 @@ pub struct Script {
 }
 
 /// Whether a failed attempt is repeated.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Loop {
     /// One attempt.
     Never,
@@ -247,7 +259,8 @@ words! {
 }
 
 /// One item of `verify`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Check {
     /// Run a command and look at its exit code.
     Shell(ShellCheck),
@@ -268,26 +281,33 @@ pub enum Check {
         /// Path below the execution root.
         path: String,
         /// What must hold of it.
+        #[serde(rename = "assert")]
         assertion: Assertion,
     },
 }
 
 /// A command that onloop runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellCheck {
     /// The command line, exactly as written.
     pub command: String,
     /// Which result passes.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub expect: Expectation,
     /// Overrides the run's time limit for verification commands.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// Folder below the execution root to run in.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Environment additions, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
     /// Which shell reads the line; `bash` unless the file says otherwise.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub shell: Shell,
     /// The network that it has where it is confined.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub network: Network,
 }
 
@@ -307,16 +327,19 @@ impl ShellCheck {
 }
 
 /// Which result of a command passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Expectation {
     /// Exit code 0.
+    #[default]
     Pass,
     /// Any exit code but 0, 126, 127 and deaths by signal: the command ran and said no.
     Fail,
 }
 
 /// What must hold of an artifact.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "value", rename_all = "kebab-case")]
 pub enum Assertion {
     /// The file or folder exists.
     Exists,

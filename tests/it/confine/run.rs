@@ -145,7 +145,7 @@ fn a_check_has_the_network_that_the_file_gives_it() {
     assert_eq!(summary["confined"][0]["network"], "all", "the least that held: {summary}");
     let networks: Vec<Value> = ledger(&place)
         .into_iter()
-        .filter(|event| event["event"] == "check_started")
+        .filter(|event| event["event"] == "work_started" && event["worker"] == "check")
         .map(|event| event["confined"]["network"].clone())
         .collect();
     assert_eq!(networks[..2], [json!("all"), json!("none")]);

@@ -101,7 +101,7 @@ fn missed(store: &mut Store, moment: CheckpointMoment, failure: &Failure) -> Che
 /// Says which files a checkpoint does not have.
 fn incomplete(checkpoint: &Checkpoint) -> String {
     let name = checkpoint.moment.name();
-    if checkpoint.is_complete() {
+    if checkpoint.complete {
         return format!("Checkpoint {name} is complete again.");
     }
     let mut lines = format!("warning: checkpoint {name} is not complete; left out:");

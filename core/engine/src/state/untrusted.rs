@@ -19,8 +19,7 @@ pub struct UntrustedRecord {
     pub path: String,
 }
 
-/// Reads the record of run `id` that lies in the folder `root`, with the journal that earlier
-/// versions kept beside a large one.
+/// Reads the record of run `id` that lies in the folder `root`.
 ///
 /// # Errors
 ///
@@ -42,31 +41,9 @@ pub async fn read_untrusted(io: &Io, root: &str, id: &str) -> Result<UntrustedRe
         let why = format!("{path} is the record of run `{}`", run.id);
         return Err(StoreError::Unreadable(why));
     }
-    if bytes.len() > limits::RECORD_REWRITE_BYTES {
-        add_journal(io, &mut run, &format!("{}/{id}.journal", Paths::copies(root))).await?;
-    }
     // Relative paths and moved checkouts: a untrusted record would work where it lies.
     run.found_at(root.trim_end_matches('/'));
     Ok(UntrustedRecord { run, path })
-}
-
-/// Adds what the journal holds to the record that was just read.
-async fn add_journal(io: &Io, run: &mut Run, path: &str) -> Result<(), StoreError> {
-    let Some((bytes, _)) = io.read(path, limits::RECORD_BYTES).await.optional()? else {
-        return Ok(());
-    };
-    let (events, _) = documents::event::read_lines(&bytes)
-        .map_err(|bad| StoreError::Unreadable(format!("{path}: damaged journal: {bad}")))?;
-    let folded = run.revision;
-    for (revision, at, event) in events.into_iter().filter(|(revision, ..)| *revision > folded) {
-        let follows = revision == run.revision + 1 && run.apply(at, &event).is_ok();
-        if !follows {
-            return Err(StoreError::Unreadable(format!(
-                "{path}: revision {revision} does not follow the record"
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// Why nothing of run `id` is run before a person has adopted it.

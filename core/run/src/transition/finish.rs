@@ -88,8 +88,7 @@ impl Run {
                 return Err(FinishRefusal::NotIntended { disposition }.into());
             }
         }
-        let unknown = self.0.finish.take().map(|finish| finish.unknown).unwrap_or_default();
-        self.0.finish = Some(Finish { outcome: outcome.clone(), recorded_at: at, unknown });
+        self.0.finish = Some(Finish { outcome: outcome.clone(), recorded_at: at });
         let intent = self.0.finish_intent.take();
         self.0.finished_commit = match disposition {
             Disposition::Merged | Disposition::Published => {

@@ -75,7 +75,7 @@ impl Run {
         // The checks of a completed run are repeated before its work is handed on.
         let again = acting.worker == Worker::Check && self.may_be_handed_on();
         if !again {
-            self.demand_running(acting.worker.event_name())?;
+            self.demand_running("work_started")?;
         }
         match acting.worker {
             Worker::Agent => {
