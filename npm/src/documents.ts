@@ -216,6 +216,8 @@ export interface RunView {
   completed_steps: number;
   failed_steps: number;
   blocked_steps: number;
+  /** Steps that are done although no check, checkpoint review or person verified them. */
+  unchecked: number;
   report_path: string;
   /** The outcome of the work. */
   finish: FinishView;
@@ -225,6 +227,8 @@ export interface RunView {
     status: StepStatus;
     attempts: number;
     verify_passed: boolean | null;
+    /** Whether a check, a checkpoint review or a person verified the step. */
+    checked: boolean;
     gate_result: GateDecision | null;
     gate_mode: GateMode | null;
     block_reason: string | null;

@@ -26,7 +26,6 @@ pub mod resume;
 pub(crate) mod review;
 pub mod setup;
 pub(crate) mod simulate;
-pub(crate) mod stall;
 pub mod start;
 pub mod step_line;
 pub(crate) mod turn;

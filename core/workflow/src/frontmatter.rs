@@ -15,7 +15,7 @@ use super::line::{Cursor, Line};
 use super::place::PlaceKind;
 use super::suggest;
 use super::value::{self, Kind, Style, Value};
-use super::{Budgets, CommitWhen, Isolation, Risk, markdown};
+use super::{Budgets, CommitWhen, EvidenceRules, Isolation, Risk, markdown};
 
 words! {
     /// A key of the format, in the order in which the documentation lists them.
@@ -41,6 +41,8 @@ words! {
         Review = "review",
         Setup = "setup",
         Confine = "confine",
+        RequireChecks = "require_checks",
+        Baseline = "baseline",
         PolicyProfile = "policy_profile",
     }
 }
@@ -66,6 +68,8 @@ pub(super) struct Frontmatter {
     pub review: Option<String>,
     pub setup: Vec<String>,
     pub confine: bool,
+    pub evidence: EvidenceRules,
+    pub baseline: bool,
 }
 
 /// Reads the frontmatter at the cursor and leaves the cursor behind it.
@@ -212,11 +216,7 @@ impl<'c> Reader<'c, '_> {
                 self.front.risk = self.one_of(key, value, &risks, hotl);
             }
             FrontmatterKey::AutoApprove => {
-                let flags = [("true", true), ("false", false)];
-                let approve = self.one_of(key, value, &flags, |found| {
-                    format!("auto_approve must be true or false (got: '{found}')")
-                });
-                self.front.auto_approve = approve.unwrap_or(false);
+                self.front.auto_approve = self.truth(key, value);
             }
             FrontmatterKey::Worktree => {
                 let modes = [
@@ -247,6 +247,10 @@ impl<'c> Reader<'c, '_> {
             FrontmatterKey::Review => self.front.review = self.agent(key, value),
             FrontmatterKey::Setup => self.front.setup = self.lines(key, value),
             FrontmatterKey::Confine => self.front.confine = self.flag(key, value, "on"),
+            FrontmatterKey::RequireChecks => {
+                self.front.evidence.require_checks = self.truth(key, value);
+            }
+            FrontmatterKey::Baseline => self.front.baseline = self.truth(key, value),
             FrontmatterKey::PolicyProfile => {
                 self.flag(key, value, "standard");
             }
@@ -364,6 +368,12 @@ impl<'c> Reader<'c, '_> {
     fn flag(&mut self, key: &'static str, value: &Value<'_>, word: &str) -> bool {
         let hotl = |found: &str| format!("{key} must be '{word}' if set (got: '{found}')");
         self.one_of(key, value, &[(word, ())], hotl).is_some()
+    }
+
+    /// `true` or `false`; anything else is a finding and counts as `false`.
+    fn truth(&mut self, key: &'static str, value: &Value<'_>) -> bool {
+        let hotl = |found: &str| format!("{key} must be true or false (got: '{found}')");
+        self.one_of(key, value, &[("true", true), ("false", false)], hotl).unwrap_or(false)
     }
 
     /// The items of a list, or the lines of a text.

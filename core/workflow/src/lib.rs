@@ -188,6 +188,14 @@ pub struct Budgets {
     pub elapsed_minutes: Option<u64>,
 }
 
+/// What has to prove that the work is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvidenceRules {
+    /// A step that no check, checkpoint review or person verifies is an error.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub require_checks: bool,
+}
+
 /// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
@@ -208,6 +216,9 @@ pub struct Step {
     pub checks: Vec<Check>,
     /// Whether somebody approves the step once it is done.
     pub gate: Option<Gate>,
+    /// Whether the checks run once before the first turn of the agent.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub baseline: bool,
     /// The step mentions security anywhere (see [`is_sensitive`]): its human gate never
     /// approves itself.
     #[serde(rename = "security_sensitive")]
@@ -309,6 +320,9 @@ pub struct ShellCheck {
     /// The network that it has where it is confined.
     #[serde(default, skip_serializing_if = "is_default")]
     pub network: Network,
+    /// Whether it passes although its test runner says that no test ran.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub allow_no_tests: bool,
 }
 
 impl ShellCheck {
@@ -322,6 +336,7 @@ impl ShellCheck {
             env: Vec::new(),
             shell: Shell::Bash,
             network: Network::All,
+            allow_no_tests: false,
         }
     }
 }
@@ -333,7 +348,8 @@ pub enum Expectation {
     /// Exit code 0.
     #[default]
     Pass,
-    /// Any exit code but 0, 126, 127 and deaths by signal: the command ran and said no.
+    /// The command ran, and the code failed it: any exit code but 0, 126, 127 and deaths by signal,
+    /// unless its output says that no test ran or that the command line is wrong.
     Fail,
 }
 

@@ -70,6 +70,7 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
         result: "passed",
         reason: None,
         took_ms: Some(1200),
+        at: None,
         warnings: Vec::new(),
     };
     let step = |number: u32, symbol, status| StepView {

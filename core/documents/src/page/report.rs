@@ -97,9 +97,10 @@ fn glance(run: &Run, out: &mut String) {
     let tokens = run.usage.tokens.known().map_or("not known".to_owned(), |count| count.to_string());
     let cost = run.usage.cost.known().map_or("not known".to_owned(), |cost| format!("${cost}"));
     let denied = run.turns.iter().fold(0u64, |sum, turn| sum.saturating_add(turn.denied));
+    let unchecked = run.unchecked_line().map(|line| format!(", {line}")).unwrap_or_default();
     let mut facts = vec![
         ("Status", run.status.as_str().to_owned()),
-        ("Steps done", format!("{done} of {}", run.steps.len())),
+        ("Steps done", format!("{done} of {}{unchecked}", run.steps.len())),
         ("Checks passed", format!("{passed} of {checks}")),
         ("Attempts", attempts.to_string()),
         ("Worked for", text::span(run.active_ms)),
@@ -136,10 +137,10 @@ fn step(
     out: &mut String,
 ) {
     let number = record.step.number;
-    let Some(facts) = run.facts(number, ChangedWork::Unkept) else { return };
+    let Some(facts) = run.facts(number, ChangedWork::Unkept, run.last_update) else { return };
     let checks: Vec<CheckView> = facts.checks.iter().map(check_view).collect();
     let Facts { name, action, .. } = facts;
-    let (symbol, word) = symbol_and_word(record);
+    let (symbol, word) = symbol_and_word(run, record);
     *out += &format!(
         "<article id=\"step-{number}\">\n<header><h3>{number}. {}</h3>\
          <span class=\"status {}\">{} {}</span></header>\n{}",

@@ -59,6 +59,7 @@ fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
         stdout: "out".to_owned(),
         stderr: String::new(),
         measured: None,
+        at: None,
         warnings: Vec::new(),
     }
 }

@@ -60,6 +60,7 @@ impl Boxes {
             | Event::AgentEnded(_)
             | Event::AgentWaits(_)
             | Event::StepActed { .. }
+            | Event::BaselineTaken { .. }
             | Event::ActionFailed { .. }
             | Event::ReviewFinished { .. }
             | Event::VerdictAccepted

@@ -122,7 +122,10 @@ fn state_line(run: &Run) -> String {
         Next::Blocked(blocker) => {
             format!("Blocked at step {} ({id})\n  {}", blocker.step, blocker.reason)
         }
-        Next::Finished => format!("Run {} ({id})", run.status.as_str()),
+        Next::Finished => match (run.status, run.unchecked_line()) {
+            (RunStatus::Completed, Some(unchecked)) => format!("Completed, {unchecked} ({id})"),
+            (status, _) => format!("Run {} ({id})", status.as_str()),
+        },
         Next::Ask(question) => format!("Paused: {} ({id})", advice::reason(run, &question)),
         Next::Start { .. }
         | Next::Act { .. }

@@ -31,6 +31,16 @@ fn who_decides_a_gate() {
     }
 }
 
+#[test]
+fn a_file_that_requires_checks_has_a_person_decide_about_an_unchecked_step() {
+    let mut run = begin(vec![Step { gate: Some(Gate::Human), checks: Vec::new(), ..step(1) }]);
+    run.0.settings.auto_approve = true;
+    run.0.settings.evidence.require_checks = true;
+    assert_eq!(gate_rule(&run, &run.steps[0]), GateRule::Human(HumanReason::Unchecked));
+    run.0.steps[0].step.checks = step(1).checks;
+    assert!(matches!(gate_rule(&run, &run.steps[0]), GateRule::Automatic(_)));
+}
+
 /// A step whose gate was decided, and that was blocked and resumed afterwards.
 fn decided_then_interrupted(decision: GateDecision) -> Run {
     let mut run = begin(vec![Step { gate: Some(Gate::Human), ..step(1) }, step(2)]);

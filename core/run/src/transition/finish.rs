@@ -128,6 +128,7 @@ impl Run {
             | Event::AgentEnded(_)
             | Event::AgentWaits(_)
             | Event::StepActed { .. }
+            | Event::BaselineTaken { .. }
             | Event::ActionFailed { .. }
             | Event::StepVerified { .. }
             | Event::StepBlocked { .. }

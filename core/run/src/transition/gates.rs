@@ -36,6 +36,10 @@ impl Run {
                 });
             }
         };
+        if let (GateDecision::Approved, Some(stale)) = (decision, self.stale_step()) {
+            let what = format!("step {stale} has to be verified again first: files changed since");
+            return Err(Refusal::NotDue { what });
+        }
         if mode == Mode::Auto && !self.rules_approve(record, reviewing) {
             return Err(Refusal::HumanGateRequired { step });
         }
@@ -100,14 +104,12 @@ impl Run {
         record.completed_at = None;
         record.results.clear();
         record.gate = None;
-        record.last_failure = Some(LastFailure {
-            reason: format!("a person wants it otherwise: {reason}"),
-            output: findings,
-        });
+        let reason_for_agent = format!("a person wants it otherwise: {reason}");
+        record.last_failure = Some(LastFailure::new(reason_for_agent, findings));
         if standing {
             self.0.reviews.standing = None;
         }
-        self.0.reverified = false;
+        self.make_stale();
         self.continue_unless_blocked();
         let text = format!("↻ Step {step}: to be done again: {reason}");
         self.log(at, "step_redone", Some(step), text, "");

@@ -201,6 +201,7 @@ fn verified(step: u32, verdict: CheckVerdict) -> Event {
         stdout: String::new(),
         stderr: String::new(),
         measured: None,
+        at: None,
         warnings: Vec::new(),
     };
     Event::StepVerified { step, results: vec![result] }
