@@ -278,6 +278,8 @@ export interface CheckView {
   reason: string | null;
   /** Milliseconds, if known. */
   took_ms: number | null;
+  /** When it was evaluated last. */
+  at: string | null;
   warnings: string[];
 }
 
@@ -308,6 +310,10 @@ export interface FactsView {
   earlier: string[];
   /** The changed files with their numbers of lines. */
   changes: string;
+  /** The same of the step alone; empty: nothing, or all of `changes`. */
+  own_changes: string;
+  /** The end of what the agent of the last attempt said. */
+  said: string;
   /** The step since which changes are counted; null for the start of the run. */
   since_step: number | null;
   /** Why the changes are unknown. */
@@ -323,6 +329,8 @@ export interface CheckView {
   /** The reason of a failure, or the question for a person. */
   reason: string | null;
   took_ms: number | null;
+  /** When it was evaluated last. */
+  at: string | null;
   warnings: string[];
 }
 
@@ -339,7 +347,7 @@ export interface HoldView {
 
 /** A warning about the result of a check. */
 export interface WarningView {
-  kind: "check_changed" | "check_unseen";
+  kind: "check_changed" | "check_unseen" | "passed_before";
   /** The number of the check in its step, from 1. */
   check: number;
   /** The whole warning, for people. */

@@ -24,6 +24,7 @@ pub mod protect;
 pub(crate) mod provider_wait;
 pub mod resume;
 pub(crate) mod review;
+pub mod review_driven;
 pub mod setup;
 pub(crate) mod simulate;
 pub mod start;

@@ -108,6 +108,11 @@ pub enum Event {
         #[serde(deserialize_with = "given")]
         base: Option<String>,
     },
+    /// The findings of a review that said "not ready" went back to the agent of a step.
+    FindingsReturned {
+        /// Number of the step, from 1.
+        step: u32,
+    },
     /// A person accepted a verdict that held the run up.
     VerdictAccepted,
     /// All machine checks were repeated after the last step.

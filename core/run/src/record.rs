@@ -382,6 +382,9 @@ pub struct Reviews {
     /// The verdict of the last review, whether it holds the run up or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<BlockingReview>,
+    /// How often findings went back to the agent since a review passed or a person decided.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub rounds: u32,
 }
 
 /// What a review came to. One that does not pass holds the run up until it is reviewed again or a

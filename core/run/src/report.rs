@@ -161,6 +161,9 @@ fn render_final_summary(run: &Run, out: &mut String) {
     if let Some(used) = usage_line(run) {
         head_line("Used by agents", &used, out);
     }
+    if let Some(review) = &run.reviews.last {
+        head_line("Review", review.verdict.as_str(), out);
+    }
     if let Some(held) = hold_line(&run.holds) {
         *out += &format!("**Confined:** {}\n", escape(&held));
     }

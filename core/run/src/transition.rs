@@ -156,6 +156,7 @@ impl Run {
             Event::ReviewFinished { step, verdict, findings, base } => {
                 self.reviewed(at, *step, *verdict, findings, base.clone())?;
             }
+            Event::FindingsReturned { step } => self.return_findings(at, *step)?,
             Event::VerdictAccepted => self.accept_verdict(at)?,
             Event::ChecksRepeated { repeated, failures, warnings } => {
                 self.repeated(at, *repeated, failures)?;

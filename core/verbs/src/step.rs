@@ -14,12 +14,14 @@ use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
 use onloop_engine::run::options::remembered_options;
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::run::protect::{self, Guarded};
+use onloop_engine::run::review_driven::review_driven;
 use onloop_engine::run::setup::{self, Readiness};
 use onloop_engine::run::step_line::say_step;
 use onloop_engine::sandbox::choice::Sandbox;
 use onloop_engine::state::store::Store;
 use onloop_run::{
-    BlockReason, DecisionChannel, Event, Refusal, RunStatus, StepRecord, StepStatus, checked_lines,
+    BlockReason, DecisionChannel, Event, Next, Refusal, RunStatus, StepRecord, StepStatus,
+    checked_lines,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -162,7 +164,7 @@ async fn verify(
     demand_in_progress(store, number)?;
     // Others may read the record meanwhile and decide other gates; only this process verifies.
     drive_alone(io, store).await?;
-    let verified = verify_alone(io, store, number).await;
+    let verified = verify_and_review(io, store, number).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     verified?;
     for line in store.run().warning_lines(Some(number)) {
@@ -206,6 +208,16 @@ fn demand_in_progress(store: &Store, number: u32) -> Result<(), CommandError> {
         }
     };
     Err(not_now(store.run(), error))
+}
+
+/// The review before a gate follows the verification of its step at once: the agent that drives the run
+/// has no verb for it.
+async fn verify_and_review(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
+    verify_alone(io, store, number).await?;
+    if store.run().next() == (Next::Review { step: Some(number) }) {
+        review_driven(io, store, Some(number)).await?;
+    }
+    Ok(())
 }
 
 async fn verify_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {

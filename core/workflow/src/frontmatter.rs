@@ -42,6 +42,7 @@ words! {
         Setup = "setup",
         Confine = "confine",
         RequireChecks = "require_checks",
+        MaxReviewRounds = "max_review_rounds",
         Baseline = "baseline",
         PolicyProfile = "policy_profile",
     }
@@ -250,6 +251,9 @@ impl<'c> Reader<'c, '_> {
             FrontmatterKey::RequireChecks => {
                 self.front.evidence.require_checks = self.truth(key, value);
             }
+            FrontmatterKey::MaxReviewRounds => {
+                self.front.evidence.max_review_rounds = self.rounds(key, value);
+            }
             FrontmatterKey::Baseline => self.front.baseline = self.truth(key, value),
             FrontmatterKey::PolicyProfile => {
                 self.flag(key, value, "standard");
@@ -433,6 +437,17 @@ impl<'c> Reader<'c, '_> {
         }
     }
 
+    fn rounds(&mut self, key: &'static str, value: &Value<'_>) -> Option<u32> {
+        let (text, span) = self.word(value);
+        let rounds = text.parse::<u32>().ok().filter(|rounds| *rounds <= MOST_ROUNDS);
+        if rounds.is_none() {
+            let expected = "a whole number from 0 to 20";
+            let found = finding::frontmatter::invalid_value(span, key, text, expected, None);
+            self.findings.push(found);
+        }
+        rounds
+    }
+
     fn money(&mut self, key: &'static str, value: &Value<'_>) -> Option<Money> {
         let (text, span) = self.word(value);
         let money: Option<Money> = text.strip_prefix('$').unwrap_or(text).parse().ok();
@@ -445,6 +460,9 @@ impl<'c> Reader<'c, '_> {
         money
     }
 }
+
+/// Largest number of review rounds: each is paid for.
+const MOST_ROUNDS: u32 = 20;
 
 /// Largest count: JSON readers keep whole numbers exactly up to 2^53.
 const MOST: u64 = 1 << 53;

@@ -194,6 +194,17 @@ pub struct EvidenceRules {
     /// A step that no check, checkpoint review or person verifies is an error.
     #[serde(default, skip_serializing_if = "is_default")]
     pub require_checks: bool,
+    /// How often the findings of a review that says "not ready" go back to the agent;
+    /// `None`: [`limits::REVIEW_ROUNDS`](onloop_syntax::limits::REVIEW_ROUNDS) times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_review_rounds: Option<u32>,
+}
+
+impl EvidenceRules {
+    /// How often the findings of a review go back to the agent before a person decides.
+    pub fn review_rounds(&self) -> u32 {
+        self.max_review_rounds.unwrap_or(onloop_syntax::limits::REVIEW_ROUNDS)
+    }
 }
 
 /// One step of a plan.

@@ -92,6 +92,9 @@ struct StoredCheck {
     stdout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr: Option<String>,
+    /// When it was evaluated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<Timestamp>,
 }
 
 words! {
@@ -284,6 +287,7 @@ impl StoredCheck {
             reason: parts.and_then(|(.., reason)| reason).map(str::to_owned),
             stdout: result.map(|result| result.stdout.clone()),
             stderr: result.map(|result| result.stderr.clone()),
+            at: result.and_then(|result| result.at),
         }
     }
 
@@ -313,7 +317,7 @@ impl StoredCheck {
             stdout: self.stdout.clone().ok_or("missing field `stdout`")?,
             stderr: self.stderr.clone().ok_or("missing field `stderr`")?,
             measured: None,
-            at: None,
+            at: self.at,
             warnings: Vec::new(),
         }))
     }

@@ -47,6 +47,7 @@ impl Boxes {
             Event::StepVerified { step, .. }
             | Event::GateDecided { step, .. }
             | Event::StepRedone { step, .. }
+            | Event::FindingsReturned { step }
             | Event::StepReopened { step, .. }
             | Event::StepBlocked { step, .. } => {
                 self.touched.insert(*step);

@@ -143,8 +143,16 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
         }
         Next::Review { step } => {
             cx.store.commit().await?;
-            let event = review::perform(cx, step).await?;
+            let (checks, timeout_ms) = (&cx.options.checks, cx.options.turns.timeout_ms);
+            let event = review::perform(cx.io, cx.store, checks, timeout_ms, step).await?;
             cx.store.apply(event.ok_or(Halt::Interrupted)?)?;
+            if let Some(findings) = review::findings(cx.store.run()) {
+                cx.store.note(findings);
+            }
+            let back = cx.store.run().returnable_findings();
+            if let Some(step) = back.filter(|_| can_change(cx)) {
+                cx.store.apply(Event::FindingsReturned { step })?;
+            }
         }
         Next::Repeat => {
             cx.store.commit().await?;
@@ -198,9 +206,13 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
 /// Why another attempt at a step would be the same again. A script has no choice but to do the same, and
 /// may wait for something outside.
 fn repeats(cx: &RunContext<'_>, step: u32) -> Option<String> {
-    let can_change = |agent: &Agent| matches!(agent, Agent::Preset(_) | Agent::CommandLine(_));
-    let changes = cx.options.agents.iter().any(can_change);
-    cx.store.run().step(step).filter(|_| changes)?.repeats()
+    cx.store.run().step(step).filter(|_| can_change(cx))?.repeats()
+}
+
+/// Whether an agent of the run can do otherwise than before.
+fn can_change(cx: &RunContext<'_>) -> bool {
+    let can = |agent: &Agent| matches!(agent, Agent::Preset(_) | Agent::CommandLine(_));
+    cx.options.agents.iter().any(can)
 }
 
 /// The turn of `agent`, with what it leaves kept, and without what it must not change.

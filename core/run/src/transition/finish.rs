@@ -135,6 +135,7 @@ impl Run {
             | Event::GateDecided { .. }
             | Event::ReviewFinished { .. }
             | Event::StepRedone { .. }
+            | Event::FindingsReturned { .. }
             | Event::StepReopened { .. }
             | Event::VerdictAccepted
             | Event::ChecksRepeated { .. }
