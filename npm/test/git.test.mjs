@@ -236,8 +236,8 @@ test("a stale lock in a remote is named", async (t) => {
   workspace.write(hub, { "refs/onloop/r/a.lock": "" });
   const updates = [{ name: "r/a", expected: null, commit: here.git("rev-parse", "HEAD") }];
   const first =
-    `\`origin\` did not take it: \`${hub}/./refs/onloop/r/a.lock\` is there: another git is at ` +
-    "work, or one that was killed has left it; when no git runs in this repository, remove that file\n";
+    `\`origin\` did not take it: \`${hub}/./refs/onloop/r/a.lock\` is there: another git is ` +
+    "running, or a killed one left it; when no git runs in this repository, remove that file\n";
   await assert.rejects(here.host.push_refs({ remote: "origin", updates }), ({ kind, message }) => {
     assert.equal(kind, "denied");
     assert.equal(message.slice(0, first.length), first);
@@ -295,8 +295,8 @@ test("a checkpoint names files it leaves out, and a restore keeps unsaved files"
 test("locks that block git are named", async (t) => {
   const here = place(t);
   const stale =
-    "is there: another git is at work, or one that was killed has left it; when no git runs in " +
-    "this repository, remove that file";
+    "is there: another git is running, or a killed one left it; when no git runs in this " +
+    "repository, remove that file";
   const locked = async (name, act) => {
     const path = join(here.cwd, ".git", name);
     workspace.write(join(here.cwd, ".git"), { [name]: "" });

@@ -1,4 +1,4 @@
-//! The first command of the README, as somebody types it after the first checkout.
+//! The first command of the README, as a reader types it after the first checkout.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -101,8 +101,14 @@ fn assert_true(name: &str) {
 
 #[test]
 #[cfg(unix)]
-fn the_guide_says_what_happens() {
+fn the_first_run_says_what_happens() {
     assert_true("docs/guide.md");
+}
+
+#[test]
+#[cfg(unix)]
+fn the_recovered_run_says_what_happens() {
+    assert_true("docs/recover.md");
 }
 
 /// The page of each host.

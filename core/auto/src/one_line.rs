@@ -1,10 +1,10 @@
-//! Foreign text in the token stream.
+//! Untrusted text in the token stream.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Foreign text on one line: without control characters and line separators of any kind, and
+/// Untrusted text on one line: without control characters and line separators of any kind, and
 /// without white space at its ends. It may be empty. Everything else in it stays as it is, so
 /// that a path is relayed as the child wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

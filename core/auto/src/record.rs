@@ -6,10 +6,10 @@
 
 use super::arguments::Arguments;
 use super::child::{ChildAnswer, ChildOutcome};
-use super::document::Presence;
 use super::progress::Tasks;
 use super::route::{Profile, Target};
 use super::token::{NextCommand, Token};
+use super::workspace_file::Presence;
 use onloop_syntax::form::given;
 use onloop_syntax::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnStall {
-    /// Go on until the cycles are used up.
+    /// Continue until the cycles are used up.
     #[default]
     GoOn,
     /// Stop as after an invalid result.
@@ -258,7 +258,7 @@ pub enum Probe {
 pub enum LockSight {
     /// Nothing.
     Absent,
-    /// A lock, last known to be held at this time; `None` where that cannot be told.
+    /// A lock, last known to be held at this time; `None` if unknown.
     Present(Option<Timestamp>),
     /// Whatever the lock says, the process of another run that holds it is alive.
     Alive,

@@ -8,7 +8,6 @@ pub mod agent;
 pub mod approval;
 pub mod attestation;
 pub mod audit_log;
-pub mod auto;
 pub mod board;
 pub mod client_version;
 mod document;

@@ -7,7 +7,7 @@ use super::wait::WaitReason;
 use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 
-/// Why a run pauses when a person interrupts it. That person is not notified.
+/// The reason of a pause after a person's interrupt, which sends no notification.
 pub const INTERRUPTED: &str = "interrupted";
 
 words! {
@@ -29,7 +29,7 @@ words! {
     }
 }
 
-/// Why somebody should look at a run.
+/// The reason why a person should look at a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attention {
     /// Only a person can decide.

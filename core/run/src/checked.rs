@@ -1,4 +1,4 @@
-//! The results of a step's checks, as the person or agent that fixes a failure reads them.
+//! The results of a step's checks, for the agent that fixes the failures.
 
 use super::event::{CheckResult, CheckVerdict};
 use super::record::StepRecord;

@@ -36,7 +36,7 @@ pub enum CheckpointMoment {
     },
     /// Before a person went back to an earlier checkpoint.
     Undone {
-        /// How often somebody had gone back by then, from 1.
+        /// Number of returns to a checkpoint by then, from 1.
         #[serde(rename = "attempt")]
         number: u32,
     },

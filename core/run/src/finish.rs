@@ -72,7 +72,7 @@ pub enum FinishAct {
 pub enum PullRequest {
     /// None is asked for.
     NotAsked {
-        /// The branch that the work is meant for, where somebody said so.
+        /// The target branch of the work, if a person named one.
         #[serde(rename = "target_branch")]
         target: Option<String>,
     },
@@ -82,12 +82,12 @@ pub enum PullRequest {
         #[serde(rename = "target_branch")]
         target: String,
     },
-    /// Somebody else opened one.
+    /// Another person opened one.
     Existing {
         /// Its address.
         #[serde(rename = "pr_url")]
         url: String,
-        /// The branch it is for, where somebody said so.
+        /// Its target branch, if a person named one.
         #[serde(rename = "target_branch")]
         target: Option<String>,
     },
@@ -157,7 +157,7 @@ pub struct FinishIntent {
     pub act: FinishAct,
     /// Since when.
     pub since: Timestamp,
-    /// What somebody has to say about it.
+    /// A person's comment on it.
     pub notes: Option<String>,
 }
 
@@ -178,7 +178,7 @@ pub struct FinishOutcome {
     pub worktree_action: Option<String>,
     /// The folder that holds record and report since its worktree is gone.
     pub artifacts_preserved_at: Option<String>,
-    /// What somebody had to say about it.
+    /// A person's comment on it.
     pub notes: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! How everything that works for a run was confined, as its ledger knows it.
+//! The sandbox of every process of a run, as its ledger records it.
 
 use super::event::{Acting, Worker};
 use super::hold::Hold;
@@ -36,7 +36,7 @@ impl WorkHold {
     }
 }
 
-/// How everything that worked for a run was confined, on one line; `None` where nothing is known.
+/// The sandbox of every process of a run, on one line; `None` if unknown.
 pub fn hold_line(holds: &[WorkHold]) -> Option<String> {
     let mut kinds: Vec<(&Hold, Vec<String>)> = Vec::new();
     for WorkHold { worker, step, hold } in holds {

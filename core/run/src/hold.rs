@@ -1,4 +1,4 @@
-//! How what works for a run was confined.
+//! The sandbox status of a run's processes.
 
 use std::fmt;
 

@@ -112,7 +112,7 @@ impl Run {
         StatusSummary { now, since: since.or(Some(self.last_update)), then }
     }
 
-    /// What the processes do that work for it.
+    /// The activity of its processes.
     fn acted_on(&self, acting: &Acting) -> StatusSummary {
         let step = acting.step;
         let record = self.step(step);
@@ -134,7 +134,7 @@ impl Run {
         StatusSummary { now, since, then }
     }
 
-    /// What follows when nothing holds up `step` any more.
+    /// The next action once nothing blocks `step`.
     fn after(&self, step: u32) -> String {
         let open =
             |record: &&StepRecord| record.step.number > step && record.status != StepStatus::Done;

@@ -1,4 +1,4 @@
-//! The record's behaviour as tables, and every reachable state of small plans.
+//! The record's behavior as tables, and every reachable state of small plans.
 
 mod attention;
 mod checkpoints;

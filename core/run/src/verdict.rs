@@ -7,9 +7,9 @@ words! {
     pub enum Verdict {
         /// Nothing blocks the run.
         Ready = "READY",
-        /// Going on is fine; the findings are worth reading.
+        /// The run may continue; the findings are worth reading.
         ReadyWithWarnings = "READY WITH WARNINGS",
-        /// Do not continue.
+        /// The run may not continue.
         Block = "NOT READY",
         /// The answer has no verdict; it counts as [`Verdict::Block`].
         Missing = "NO VERDICT",

@@ -37,7 +37,7 @@ pub enum TurnEnding {
     Completed,
     /// It failed, or said nothing about its end.
     Failed,
-    /// It was ended because it passed a bound, or because nobody judged its calls.
+    /// onloop ended it, because it exceeded a limit or its calls were not checked.
     Ended,
     /// It was ended because nothing came of it any more.
     Stalled,
@@ -75,13 +75,13 @@ impl TurnEnding {
 pub struct Wait {
     /// The step that waits, from 1.
     pub step: u32,
-    /// The attempt that goes on afterwards, from 1.
+    /// The attempt that continues afterwards, from 1.
     pub attempt: u32,
     /// The agent, by its name on the command line.
     pub agent: String,
     /// Why.
     pub why: WaitReason,
-    /// When the first of its refusals in a row came, or a person last had the run go on.
+    /// The time of the first refusal in a row, or of the last resume by a person.
     #[serde(with = "onloop_syntax::time::millis")]
     pub since: Timestamp,
     /// When the agent is tried again.

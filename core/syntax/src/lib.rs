@@ -1,4 +1,5 @@
-//! Text, time, limits, diagnostics and readers that keep positions: what every other crate of onloop builds on.
+//! Text, time, limits, diagnostics and readers that keep positions: the base of every other onloop
+//! crate.
 #![forbid(unsafe_code)]
 
 pub mod diagnostic;

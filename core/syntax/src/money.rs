@@ -37,15 +37,15 @@ impl Money {
         self.micros as f64 / 1e6
     }
 
-    /// The amount whose shortest decimal form is that of `usd`, see [`Money::from_number`];
-    /// `None`: negative, infinite or not a number.
+    /// The amount whose shortest decimal form is that of `usd`, see [`Money::from_number`]. `None`:
+    /// negative, infinite or not a number.
     pub fn from_usd(usd: f64) -> Option<Money> {
         Money::from_number(&usd.to_string())
     }
 
-    /// An amount as programs write numbers: with any number of decimals, rounded to the nearest
-    /// millionth, and perhaps an exponent. More than [`Money::MOST`] is that. `None`: negative,
-    /// or no number.
+    /// Reads an amount as programs write numbers: any number of decimals, rounded to the nearest
+    /// millionth, and an optional exponent. Larger amounts become [`Money::MOST`]. `None`:
+    /// negative, or not a number.
     pub fn from_number(text: &str) -> Option<Money> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -60,7 +60,7 @@ impl Money {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        // Where the millionths end in `digits`.
+        // The end of the millionths in `digits`.
         let end = i64::try_from(whole.len()).ok()? + i64::from(exponent) + 6;
         let mut micros = 0u64;
         let mut rounds_up = false;
@@ -82,7 +82,7 @@ impl Money {
         (!negative || digits.bytes().all(|digit| digit == b'0')).then_some(money)
     }
 
-    /// What is left of it after `other`, at least nothing.
+    /// The difference, at least zero.
     pub fn saturating_sub(self, other: Money) -> Money {
         Money::from_micros(self.micros.saturating_sub(other.micros))
     }
@@ -111,7 +111,7 @@ impl FromStr for Money {
     }
 }
 
-/// `2.50`: at least two decimals, and as many as it takes to be exact.
+/// `2.50`: at least two decimals, and as many as exactness needs.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fraction = format!("{:06}", self.micros % 1_000_000);

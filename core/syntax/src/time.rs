@@ -1,4 +1,4 @@
-//! Points in time. They always arrive from the host; nothing here asks for one.
+//! Points in time. The host supplies them; this crate has no clock.
 
 mod civil;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use civil::{Civil, TimeForm, WrittenTime};
 
-/// What four digits of a year can say, and the years before our era that a clock may be set to.
+/// The range of a four-digit year and of the negative years that a clock can show.
 const RANGE_MS: std::ops::RangeInclusive<i64> = -377_705_023_201_000..=253_402_207_200_999;
 
 /// The pause before the next try after `failures` earlier ones, in milliseconds: `first_ms`, doubled for
@@ -59,19 +59,19 @@ impl Timestamp {
         civil::read(text).map(|written| Self::from_millis(written.in_its_zone_or_utc()))
     }
 
-    /// `2026-03-20T21:23:15+00:00`, the form that every generation of the record uses.
+    /// `2026-03-20T21:23:15+00:00`, the form of the record.
     pub fn to_rfc3339(self) -> String {
         Civil::from_millis(self.0).to_text(TimeForm::Rfc3339)
     }
 
-    /// `2026-03-20T21:23:15.042Z`: nothing is lost, [`parse`](Self::parse) gives the same back.
+    /// `2026-03-20T21:23:15.042Z`: lossless, so [`parse`](Self::parse) returns the same time.
     pub fn to_rfc3339_millis(self) -> String {
         let seconds = Civil::from_millis(self.0).to_text(TimeForm::Rfc3339);
         let seconds = seconds.trim_end_matches("+00:00");
         format!("{seconds}.{:03}Z", self.0.rem_euclid(1000))
     }
 
-    /// This moment without the part of a second, as a record has it.
+    /// This time without the part of a second, as a record stores it.
     pub fn whole_seconds(self) -> Timestamp {
         Timestamp(self.0 - self.0.rem_euclid(1000))
     }

@@ -5,6 +5,7 @@ mod prune;
 mod waits;
 
 use confine::examine_confinement;
+use onloop_auto::prompts::AGENTS;
 use onloop_effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell};
 use onloop_engine::client_files::{known, look, quiet, setting};
 use onloop_engine::error::CommandError;
@@ -152,7 +153,7 @@ async fn examine_scope(
     let fix = format!("onloop install {} --scope {}", host.as_str(), setting.scope.as_str());
     let (mut hooks, mut expected) = (Vec::new(), Vec::new());
     let (mut is_old, mut place) = (false, String::new());
-    for (at, host_file) in host_files(host, setting).into_iter().enumerate() {
+    for (at, host_file) in host_files(host, setting, &AGENTS).into_iter().enumerate() {
         let found = match look(io, setting, host_file.path()).await {
             Ok((_, found)) => found,
             Err(why) => {

@@ -1,5 +1,5 @@
-//! What an editor is told about a workflow file while somebody writes it: symbols, folds, meanings,
-//! proposals, changes. Pure functions over a [`Reading`]; every place is a range of bytes.
+//! Editor features for workflow files: symbols, folding, hover, completion, quick fixes and edits.
+//! They are pure functions over a [`Reading`]; positions are ranges of bytes.
 //!
 //! ```
 //! use onloop_workflow::language::{Reading, hover};

@@ -7,9 +7,9 @@ use onloop_syntax::diagnostic::{Diagnostic, Severity, Span};
 pub struct LintRule {
     /// Stable name; never reused for another rule.
     pub code: &'static str,
-    /// How bad it is to break the rule.
+    /// The severity of a violation.
     pub severity: Severity,
-    /// What the rule says, in one line.
+    /// The rule, in one line.
     pub summary: &'static str,
 }
 

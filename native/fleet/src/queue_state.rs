@@ -10,10 +10,10 @@ use onloop_core::time::Timestamp;
 
 use crate::engine::QueueState;
 
-/// The reason where the copy of a ledger cannot be read.
+/// The reason when the copy of a ledger cannot be read.
 const UNREADABLE: &str = "its record cannot be read on the machine that worked on it";
 
-/// Returns the state of the run whose ledger is copied below the folder of all runs.
+/// Returns the state of the run from the copy of its ledger below `runs`.
 pub(crate) fn of_copy(runs: &str, run: &str) -> QueueState {
     let path = Path::new(runs).join(run).join("ledger.jsonl");
     match std::fs::read(path).ok().and_then(|bytes| ledger::read(&bytes, None).ok()) {

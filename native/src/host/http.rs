@@ -43,7 +43,7 @@ impl Http for OsHttp {
         let (answered, answer) = sync_channel(1);
         let conversation = move || {
             let failed = |error: Error| failure_of(&error, &spec, &origin);
-            // Nobody waits for the answer to an interrupted request.
+            // The caller of an interrupted request has gone.
             let _ = answered.send(converse(&agent, &spec, &origin).map_err(failed));
         };
         thread::Builder::new()

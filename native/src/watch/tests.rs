@@ -426,7 +426,7 @@ fn keys_lead_there_and_back() {
     assert_eq!(model.place, Place::List);
     assert_eq!(model.press(Key::Control('z')), Some(Action::Suspend));
     assert_eq!(model.press(Key::Char('q')), Some(Action::Quit));
-    // Whoever asked for one run has no list.
+    // The watch of one run has no list.
     let mut model = Model::new(board(vec![gated()]), Some(GATED.to_owned()));
     model.press(Key::Escape);
     assert_eq!(model.open_run(), Some(GATED));

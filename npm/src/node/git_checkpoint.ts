@@ -11,6 +11,7 @@ import { failure, is } from "./errors.js";
 import { commit, layoutOf } from "./git_checkout.js";
 import { BYTES, below, byBytes, entries, fields, lstatIfPresent, readable, terminated } from "./git_paths.js";
 import { type GitAsked, type GitProgram, line, succeeded } from "./git_program.js";
+import { PROGRAM_SETTINGS } from "./git_settings.js";
 
 /** The prefix of checkpoint refs. */
 export const CHECKPOINTS = "refs/onloop/";
@@ -257,16 +258,7 @@ async function pushHook(hooks: string): Promise<string> {
 function namesProgram(key: string): boolean {
   const section = key.split(".")[0] ?? "";
   const name = key.split(".").at(-1) ?? "";
-  const names: Record<string, string[]> = {
-    filter: ["clean", "smudge", "process"],
-    merge: ["driver"],
-    gpg: ["program", "defaultkeycommand"],
-    core: ["sshcommand", "gitproxy", "askpass"],
-    credential: ["helper"],
-    remote: ["uploadpack", "receivepack", "vcs"],
-    protocol: ["allow"],
-  };
-  return Object.hasOwn(names, section) && (names[section] ?? []).includes(name);
+  return Object.hasOwn(PROGRAM_SETTINGS, section) && (PROGRAM_SETTINGS[section] ?? []).includes(name);
 }
 
 /**

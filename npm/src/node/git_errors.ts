@@ -2,10 +2,10 @@
 
 import { Failure } from "../failure.js";
 
-/** Git does not record who made a lock, so only a person can tell a stale one. */
+/** Git does not record which process made a lock. */
 const STALE =
-  "is there: another git is at work, or one that was killed has left it; when no git runs in " +
-  "this repository, remove that file";
+  "is there: another git is running, or a killed one left it; when no git runs in this " +
+  "repository, remove that file";
 
 /** The failure for an error that a person can fix. Git printed `said` in the C locale, in `cwd`. */
 export function knownError(said: string, cwd: string): Failure | undefined {

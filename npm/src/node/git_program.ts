@@ -7,69 +7,19 @@ import type { GitRequest } from "../vocabulary.js";
 import { code, failure, is } from "./errors.js";
 import { knownError } from "./git_errors.js";
 import type { GitProcesses } from "./git_processes.js";
+import {
+  ACT_TIMEOUT_MS,
+  ANSWER_BYTES,
+  CHECKPOINT_TIMEOUT_MS,
+  ENVIRONMENT,
+  HARDENED_CONFIG,
+  INHERITED_PREFIXES,
+  INHERITED_VARIABLES,
+  ISOLATED_CONFIG,
+  NO_HOOKS,
+  QUESTION_TIMEOUT_MS,
+} from "./git_settings.js";
 import { span } from "./status_line.js";
-
-/**
- * Settings that turn off what git starts or changes by itself. Filters stay, because a checkout needs
- * them for the right bytes. Credential helpers stay, because a partial clone may fetch.
- */
-const CONFIG = [
-  "core.fsmonitor=false",
-  "submodule.recurse=false",
-  "gc.auto=0",
-  "maintenance.auto=false",
-  "advice.detachedHead=false",
-];
-
-/** Turns hooks off, because it is not a folder. */
-const NO_HOOKS = "core.hooksPath=/dev/null";
-
-/**
- * Variables that name the user, servers, places of repositories and the user's configuration. Every
- * other `GIT_` variable is removed, because it could name another repository or index. Our own settings
- * override them all.
- */
-const KEPT = new Set([
-  "GIT_ALLOW_PROTOCOL",
-  "GIT_ASKPASS",
-  "GIT_ATTR_NOSYSTEM",
-  "GIT_CEILING_DIRECTORIES",
-  "GIT_CONFIG_COUNT",
-  "GIT_DISCOVERY_ACROSS_FILESYSTEM",
-  "GIT_HTTP_LOW_SPEED_LIMIT",
-  "GIT_HTTP_LOW_SPEED_TIME",
-  "GIT_HTTP_PROXY_AUTHMETHOD",
-  "GIT_HTTP_USER_AGENT",
-  "GIT_LFS_SKIP_SMUDGE",
-  "GIT_PROTOCOL_FROM_USER",
-  "GIT_PROXY_COMMAND",
-  "GIT_PROXY_SSL_CAINFO",
-  "GIT_PROXY_SSL_CERT",
-  "GIT_PROXY_SSL_CERT_PASSWORD_PROTECTED",
-  "GIT_PROXY_SSL_KEY",
-  "GIT_SSH_VARIANT",
-  "GIT_SSL_CERT",
-  "GIT_SSL_CERT_PASSWORD_PROTECTED",
-  "GIT_SSL_CIPHER_LIST",
-  "GIT_SSL_KEY",
-  "GIT_SSL_NO_VERIFY",
-  "GIT_SSL_VERSION",
-  "GIT_CONFIG_GLOBAL",
-  "GIT_CONFIG_SYSTEM",
-  "GIT_CONFIG_NOSYSTEM",
-  "GIT_EXEC_PATH",
-  "GIT_SSH",
-  "GIT_SSH_COMMAND",
-  "GIT_AUTHOR_NAME",
-  "GIT_AUTHOR_EMAIL",
-  "GIT_COMMITTER_NAME",
-  "GIT_COMMITTER_EMAIL",
-  "GIT_SSL_CAINFO",
-  "GIT_SSL_CAPATH",
-]);
-
-/** The numbered variables that `GIT_CONFIG_COUNT` counts. */
-const KEPT_NUMBERED = /^GIT_CONFIG_(KEY|VALUE)_/;
 
 /** The request of this kind. */
 export type GitAsked<Kind extends GitRequest["git"]> = Extract<GitRequest, { git: Kind }>;
@@ -83,29 +33,6 @@ export interface Answer {
   /** The command line and folder, for people. */
   asked: string;
 }
-
-/**
- * Settings for commands with a separate index. They override the repository's: the index counts as up
- * to date only while size and times of a file are the same.
- */
-const ISOLATED_CONFIG = [
-  "core.splitIndex=false",
-  "core.untrackedCache=false",
-  "core.trustctime=true",
-  "core.checkStat=default",
-  "core.ignoreStat=false",
-  "core.safecrlf=false",
-  "core.logAllRefUpdates=false",
-  "index.sparse=false",
-  "index.skipHash=true",
-  "i18n.commitEncoding=UTF-8",
-];
-
-/** Longest times of a command that reads, and of one that changes files or talks to a remote; as in core's limits. */
-const QUERY_TIMEOUT_MS = 5 * 60 * 1000;
-const CHANGE_TIMEOUT_MS = 30 * 60 * 1000;
-/** Largest output that is read; as in core's limits. */
-const ANSWER_BYTES = 256 * 1024 * 1024;
 
 /** The oldest git that knows all options, and the exit code of git for an unknown option. */
 const OLDEST_MINOR_OF_2 = 36;
@@ -131,7 +58,7 @@ interface CommandOptions {
   limitBytes?: number | undefined;
 }
 
-const HARDENED = [...CONFIG, NO_HOOKS];
+const WITHOUT_HOOKS = [...HARDENED_CONFIG, NO_HOOKS];
 
 /** The git program. It may hang in a hook, a filter, a remote or a credential helper. */
 export class GitProgram {
@@ -146,7 +73,7 @@ export class GitProgram {
 
   /** The same program, but interrupts do not end it: for rollbacks. */
   uninterruptible(): GitProgram {
-    return new GitProgram(this.#programs.uninterruptible(), Math.min(this.#maxMs, QUERY_TIMEOUT_MS));
+    return new GitProgram(this.#programs.uninterruptible(), Math.min(this.#maxMs, QUESTION_TIMEOUT_MS));
   }
 
   /** Passes an interrupt that came too late on to the next request that waits. */
@@ -156,17 +83,17 @@ export class GitProgram {
 
   /** Runs a short command in `cwd` with `input` on standard input. */
   query(cwd: string, args: string[], input?: string): Promise<Answer> {
-    return this.#perform(cwd, args, { config: HARDENED, input, timeoutMs: QUERY_TIMEOUT_MS });
+    return this.#perform(cwd, args, { config: WITHOUT_HOOKS, input, timeoutMs: QUESTION_TIMEOUT_MS });
   }
 
   /** Runs a command in `cwd` that may take long. */
   run(cwd: string, args: string[], input?: string | Buffer): Promise<Answer> {
-    return this.#perform(cwd, args, { config: HARDENED, input, timeoutMs: CHANGE_TIMEOUT_MS });
+    return this.#perform(cwd, args, { config: WITHOUT_HOOKS, input, timeoutMs: ACT_TIMEOUT_MS });
   }
 
   /** Runs a command in `cwd` with the user's hooks. */
   runWithHooks(cwd: string, args: string[]): Promise<Answer> {
-    return this.#perform(cwd, args, { config: CONFIG, timeoutMs: CHANGE_TIMEOUT_MS });
+    return this.#perform(cwd, args, { config: HARDENED_CONFIG, timeoutMs: ACT_TIMEOUT_MS });
   }
 
   /**
@@ -187,8 +114,8 @@ export class GitProgram {
         env[`GIT_${who}_DATE`] = `@${Math.floor(committedMs / 1000)} +0000`;
       }
     }
-    const config = [...HARDENED, ...ISOLATED_CONFIG];
-    return this.#perform(cwd, args, { config, input, env, timeoutMs: QUERY_TIMEOUT_MS, limitBytes });
+    const config = [...WITHOUT_HOOKS, ...ISOLATED_CONFIG];
+    return this.#perform(cwd, args, { config, input, env, timeoutMs: CHECKPOINT_TIMEOUT_MS, limitBytes });
   }
 
   /** Standard output of a command that has to succeed. */

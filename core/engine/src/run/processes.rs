@@ -9,8 +9,8 @@ use crate::state::store::{Store, StoreError};
 use onloop_agents::confine::{Needs, client_needs, client_used};
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
-    Durability, Expect, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup, ProcessSpec,
-    Watched,
+    Durability, Expect, Failure, FailureKind, Io, Network, OutputAction, ProcessEnd, ProcessGroup,
+    ProcessSpec,
 };
 use onloop_run::{Acting, Event, Run, Worker};
 use onloop_syntax::{limits, text};
@@ -97,7 +97,7 @@ pub(crate) async fn follow_recorded(
     store: &mut Store,
     work: Work<'_>,
     spec: ProcessSpec,
-    on_lines: impl AsyncFnMut(&[u8]) -> Watched,
+    on_lines: impl AsyncFnMut(&[u8]) -> OutputAction,
 ) -> Result<Option<ProcessEnd>, WorkError> {
     let (spec, acting) = made_ready(io, store, &work, spec).await?;
     let on_start = async |group| record(store, acting(group)).await;

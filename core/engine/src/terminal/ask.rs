@@ -215,7 +215,7 @@ async fn changes(io: &Io, run: &Run) -> String {
         Err(failure) => Err(failure),
     };
     match shown {
-        Ok(patch) => text::coloured_patch(&patch),
+        Ok(patch) => text::colored_patch(&patch),
         Err(failure) => {
             format!("The changes cannot be shown: {}\n", text::one_line(&failure.message))
         }
@@ -241,7 +241,7 @@ async fn details(io: &Io, store: &Store, question: &Question) -> String {
     out = text::printable(&out);
     match patch(io, run).await {
         Ok(patch) if patch.is_empty() => {}
-        Ok(patch) => out += &format!("Changes:\n{}\n", text::coloured_patch(&patch)),
+        Ok(patch) => out += &format!("Changes:\n{}\n", text::colored_patch(&patch)),
         Err(failure) => {
             let why = text::one_line(&failure.message);
             out += &format!("The changes cannot be shown: {why}\n");

@@ -16,7 +16,7 @@ use onloop_workflow::Isolation;
 pub enum PlacementDecision {
     /// Do this, then begin the run.
     Proceed(Placement),
-    /// A person decides; without a terminal, see [`PlacementQuestion::into_refusal`].
+    /// A person decides. Without a person, see [`PlacementQuestion::into_refusal`].
     Ask(PlacementQuestion),
     /// Change nothing.
     Refuse(PlacementRefusal),

@@ -77,12 +77,12 @@ impl Run {
         let held_up = self.steps.iter().find(|record| self.is_held_up(record));
         let held_up = held_up.map(|record| record.step.number);
         if self.status == RunStatus::Paused {
-            // Somebody has decided to wait anew; the wait of a process that was killed continues.
+            // A person starts a new wait; after a kill the old wait continues.
             self.0.waits.iter_mut().for_each(|wait| wait.since = at);
         }
         for record in &mut self.0.steps {
             match &record.status {
-                // No agent runs that could have been interrupted.
+                // No process runs that could be interrupted.
                 StepStatus::InProgress(Phase::Acting) if held_up == Some(record.step.number) => {}
                 StepStatus::InProgress(Phase::Acting) => {
                     record.status = StepStatus::InProgress(Phase::Interrupted);
@@ -105,7 +105,7 @@ impl Run {
                 | StepStatus::Blocked(_) => {}
             }
         }
-        // `resume` has made sure that no process of the run is left.
+        // The caller resumes only after every process has ended.
         self.0.acting = None;
         self.0.reviews.standing = None;
         // A rejection stands until the person who said no says yes.

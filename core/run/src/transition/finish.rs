@@ -176,7 +176,7 @@ impl Run {
         if self.finish_intent.is_some() {
             return Err(self.under_way());
         }
-        // What is gone cannot be handed on, whatever somebody forces.
+        // Lost work cannot be delivered, even by force.
         if let Some(finish) = &self.finish
             && (!replace || self.is_discarded())
         {

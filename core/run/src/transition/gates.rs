@@ -173,7 +173,7 @@ impl Run {
             return false;
         }
         match gate_rule(self, record) {
-            // No decision is needed; at high risk, only a person may decide.
+            // The gate needs no person, except at high risk.
             GateRule::Open => self.settings.risk != Risk::High,
             GateRule::Automatic(_) => true,
             GateRule::Human(_) => false,
@@ -189,7 +189,7 @@ impl Run {
         base: Option<String>,
     ) -> Result<(), Refusal> {
         self.demand_running("review_finished")?;
-        // A verdict on work that is not there yet would hold up, or wave through, the wrong thing.
+        // A verdict on missing work would block or approve the wrong work.
         if self.next() != (Next::Review { step }) {
             let what = "the run is not at a review checkpoint".to_owned();
             return Err(Refusal::NotDue { what });

@@ -54,7 +54,7 @@ impl Run {
         record.started_at = Some(at);
         record.completed_at = None;
         record.results.clear();
-        // An earlier decision at the gate does not cover this attempt.
+        // An earlier gate decision does not cover the result of this attempt.
         record.gate = None;
         record.stale = false;
         let attempt = record.attempt_of_limit();

@@ -1,5 +1,5 @@
 //! What shows that a conversation drives a run: its own calls of our verbs and tools, and the
-//! prompts that begin or go on with one. Nothing else does, and no time.
+//! prompts that begin or continue one. Nothing else does, and no time.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub enum RunCall {
     Begins,
     /// It works on one: by this id, or on the one that is meant without it.
     WorksOn(Option<String>),
-    /// It asks what to do next, which shows who drives a run that nobody else does.
+    /// It asks what to do next, which makes it the driver of a run without one.
     Asks(Option<String>),
 }
 
@@ -96,9 +96,9 @@ pub fn ids_in(text: &str) -> impl Iterator<Item = &str> {
 pub enum RunPrompt {
     /// One begins with it.
     Begins,
-    /// It goes on with one: by this id, or with the only one that is unfinished.
+    /// It continues a run: the one with this id, or the only unfinished one.
     Continues(Option<String>),
-    /// It names a workflow file: a run of it begins, or goes on.
+    /// It names a workflow file, to begin or continue its run.
     Names(String),
 }
 
@@ -235,7 +235,7 @@ mod tests {
             ("pnpm exec hotl-rt step 1 start", works(None)),
             ("node /p/launch.mjs step 1 start", works(None)),
             ("node node_modules/onloop/bin/onloop.mjs init a.md", Some(RunCall::Begins)),
-            // What only looks, and what is somebody else's.
+            // Commands that only read, and commands of other programs.
             ("onloop status", None),
             ("onloop lint a.md", None),
             ("onloop report add-auth-20260320T212315Z", None),

@@ -83,14 +83,14 @@ pub fn read_word<'de, T: FromStr, D: Deserializer<'de>>(
     word.parse().map_err(|_| D::Error::unknown_variant(&ellipsis(&word, 80), known))
 }
 
-/// A word that is none of those that are known at its place. Its message is a clause whose subject
-/// is that place: `is "maybe", expected …`.
+/// A word that its place does not know. The message is a clause whose subject is that place: `is
+/// "maybe", expected …`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is {found:?}, expected {}", alternatives(.expected))]
 pub struct UnknownWord {
     /// What was found, cut where it is long.
     pub found: String,
-    /// The words that are known.
+    /// The words that the place knows.
     pub expected: Vec<&'static str>,
 }
 

@@ -7,12 +7,12 @@ use super::drive::{AutoHalt, advance, take};
 use super::run::run_id;
 use super::workspace::{HealthCommands, Speech, Workspace};
 use onloop_auto::child::ChildOutcome;
+use onloop_auto::documents::{AutoDocument, HostLine, InvalidState, to_line};
 use onloop_auto::prompts::{self, TaskForm};
 use onloop_auto::record::{
     Assignment, Auto, AutoEnding, AutoEvent, AutoNext, Dispatch, LockWritten,
 };
 use onloop_auto::{RUNTIME_FOLDER, STATE_PATH};
-use onloop_documents::auto::{AutoDocument, HostLine, InvalidState, to_line};
 use onloop_effect::{Durability, Exit, Expect, Failure, Io, OptionalExt};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_syntax::limits;
@@ -195,7 +195,7 @@ async fn forget(io: &Io, run: &str) {
 }
 
 fn dispatch_line(io: &Io, run: &str, dispatch: &Dispatch) -> String {
-    to_line(&HostLine::dispatch(dispatch, io.told_path(&result_path(run, dispatch))))
+    to_line(&HostLine::dispatch(dispatch, io.caller_path(&result_path(run, dispatch))))
 }
 
 fn result_path(run: &str, dispatch: &Dispatch) -> String {

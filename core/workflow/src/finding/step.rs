@@ -215,7 +215,7 @@ pub(crate) fn unchecked(span: Span, required: bool) -> Diagnostic {
     )
 }
 
-/// `certain`: older linters know these words too, so the finding is an error.
+/// `certain`: hotl-rt knows these words too, so the finding is an error.
 pub(crate) fn security_without_gate(
     span: Span,
     step: &str,

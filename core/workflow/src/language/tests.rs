@@ -10,7 +10,7 @@ fn read(text: &str) -> Parsed {
     parse("hotl-workflow-a.md", text.as_bytes())
 }
 
-/// The text without its cursor, and where that was.
+/// The text without its cursor, and the position of the cursor.
 #[track_caller]
 fn at_cursor(marked: &str) -> (String, usize) {
     let offset = marked.find('¦').expect("a cursor");
@@ -346,7 +346,7 @@ fn wrong_numbers_are_put_right_with_what_mentions_them() {
     let parsed = read(&file);
     let edits = arranged(Reading::new(&file, &parsed), &[0, 1, 2]).unwrap();
     assert_eq!(outline_of(&applied(&file, &edits))[1], "step 3");
-    // It is unclear which of two steps is meant.
+    // It is ambiguous which of the two steps is meant.
     let file = three_steps().replace("**Step 2", "**Step 1");
     let parsed = read(&file);
     let edits = arranged(Reading::new(&file, &parsed), &[0, 1, 2]).unwrap();

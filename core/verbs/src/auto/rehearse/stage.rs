@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::auto::child;
 use onloop_agents as agent;
 use onloop_auto::child::ChildOutcome;
-use onloop_auto::record::Health;
-use onloop_documents::auto::{
+use onloop_auto::documents::{
     ChildDocument, DispatchDocument, EntryContent, EntryDocument, HealthDocument, Scenario,
 };
+use onloop_auto::record::Health;
 use onloop_effect::{
     Capture, Expect, Failure, FailureKind, FileKind, Outcome, ProcessEnd, ProcessSpec,
     ProcessStatus, Request, Say, Stat, Version,

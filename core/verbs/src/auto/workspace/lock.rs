@@ -2,9 +2,9 @@
 
 use super::{HealthCommands, Speech, Workspace};
 use onloop_auto::LOCK_PATH;
+use onloop_auto::documents::LockPayload;
 use onloop_auto::lock::{self, LockState};
 use onloop_auto::record::{LockBefore, LockSight, LockWritten};
-use onloop_documents::auto::LockPayload;
 use onloop_effect::{Durability, Expect, Failure, Io, Version};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -202,7 +202,7 @@ impl Workspace {
 /// when the child is done.
 pub(in crate::auto) fn stamping(io: &Io, run: &str) -> Io {
     let (plain, run) = (io.clone(), run.to_owned());
-    io.with_pulse(limits::AUTO_STAMP_EVERY_MS, move || {
+    io.with_heartbeat(limits::AUTO_STAMP_EVERY_MS, move || {
         let (io, run) = (plain.clone(), run.clone());
         async move {
             let mut workspace = Workspace::during_child(&io);

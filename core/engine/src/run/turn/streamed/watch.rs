@@ -10,7 +10,7 @@ use crate::run::processes::{Work, WorkError, follow_recorded};
 use crate::state::store::Store;
 use onloop_agents::confine::Needs;
 use onloop_agents::{AgentErrorKind, AgentState, Retry};
-use onloop_effect::{ProcessEnd, ProcessSpec, Watched};
+use onloop_effect::{OutputAction, ProcessEnd, ProcessSpec};
 use onloop_run::{WaitReason, Worker};
 use onloop_syntax::money::Money;
 use onloop_syntax::time::Timestamp;
@@ -71,7 +71,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Takes what the client wrote, if anything.
-    async fn look(&mut self, bytes: &[u8], bounds: &Bounds) -> Watched {
+    async fn look(&mut self, bytes: &[u8], bounds: &Bounds) -> OutputAction {
         let mut said = self.heard.push(bytes);
         said += &self.read_beside().await;
         self.heard.write(said).await;
@@ -88,10 +88,10 @@ impl<'a> Watch<'a> {
                 .or_else(|| self.hopeless());
         }
         match self.ended {
-            Some(_) => Watched::Ends,
+            Some(_) => OutputAction::End,
             None => {
                 let cost = self.turn.cost(&self.heard.state);
-                Watched::Continues(Some(self.heard.activity(cost)))
+                OutputAction::Continue(Some(self.heard.activity(cost)))
             }
         }
     }
