@@ -382,6 +382,8 @@ export interface Receipt {
     number: number;
     status: StepStatus;
     attempts: number;
+    /** Whether a check, a checkpoint review or a person verified the step. */
+    checked: boolean;
     verification: {
       required: boolean;
       type: "shell" | "browser" | "human-review" | "artifact" | "multi" | null;
@@ -399,6 +401,8 @@ export interface Receipt {
     block_reason: string | null;
     warnings: WarningView[];
   }[];
+  /** Steps that are done although nothing verified them. */
+  unchecked: number;
   checks_repeated_at_end: boolean;
   finish: FinishView;
   sufficiency: { sufficient: boolean; reasons: string[] };

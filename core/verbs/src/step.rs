@@ -21,7 +21,7 @@ use onloop_engine::sandbox::choice::Sandbox;
 use onloop_engine::state::store::Store;
 use onloop_run::{
     BlockReason, DecisionChannel, Event, Next, Refusal, RunStatus, StepRecord, StepStatus,
-    checked_lines,
+    checked_lines, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -190,6 +190,9 @@ async fn verify(
         let output = failure.map_or("", |failure| &failure.output);
         let end = text::quoted_end(output, limits::FAILURE_LINES, "in the report");
         io.note(format!("{}{end}", checked_lines(record)).trim_end()).await;
+    }
+    if store.run().settings.progress_verbose {
+        io.note(step_list(store.run()).trim_end()).await;
     }
     say_step(io, store.run(), number, &line, as_json).await;
     Ok(exit)

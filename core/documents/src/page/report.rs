@@ -8,7 +8,8 @@ use super::timeline::{KEY, drawn};
 use crate::attestation::Decided;
 use crate::board::{CheckView, check_view};
 use onloop_run::{
-    ChangedWork, CheckVerdict, Facts, Run, StepRecord, StepStatus, TurnRecord, symbol_and_word,
+    ChangedWork, CheckVerdict, Facts, Run, StepRecord, StepStatus, TurnRecord, Verdict,
+    symbol_and_word,
 };
 use onloop_syntax::limits;
 use onloop_syntax::money::Money;
@@ -118,7 +119,11 @@ fn glance(run: &Run, out: &mut String) {
 
 /// What a person should look at first.
 fn warnings(run: &Run, out: &mut String) {
-    let lines = run.warning_lines(None);
+    let unchecked = run.unchecked_line();
+    let review = run.reviews.last.as_ref().filter(|last| last.verdict != Verdict::Ready);
+    let mut lines = run.warning_lines(None);
+    lines.extend(unchecked);
+    lines.extend(review.map(|review| format!("Review: {}", review.verdict.as_str())));
     if lines.is_empty() {
         return;
     }
@@ -127,6 +132,9 @@ fn warnings(run: &Run, out: &mut String) {
         *out += &format!("<li class=\"wait\">⚠ {}</li>\n", escaped(&line));
     }
     *out += "</ul>\n";
+    if let Some(review) = review {
+        *out += &format!("<pre>{}</pre>\n", escaped(&text::printable(&review.findings)));
+    }
 }
 
 fn step(

@@ -34,7 +34,7 @@ pub(crate) async fn perform(
         .timeout_ms(timeout_ms)
         .label("Review");
     // Where nothing is kept, the commit at HEAD is what is known.
-    let base = match review_range(run) {
+    let base = match review_range(run, step) {
         (_, Some(reviewed)) => Some(reviewed.to_owned()),
         (_, None) => io.git_head(&run.place.execution_root).await.ok().flatten(),
     };

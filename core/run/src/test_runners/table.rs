@@ -140,6 +140,11 @@ phrases! {
     NoTests "ok {*} # SKIP{*}"
     OneRan "ok {*}"
     OneRan "not ok {*}"
+    // Deno, Bun, and what many home-made runners write.
+    Counts "ok | {passed} passed{*} | {ran} failed{*}"
+    Counts "{passed} passed, {ran} failed{*}"
+    Counts "{passed} pass"
+    Counts "{ran} fail"
     // make, just, Task, Rake and Composer.
     Misused "make: *** No rule to make target '{name}'. Stop."
     Misused "make: *** No targets specified and no makefile found. Stop."
