@@ -79,7 +79,8 @@ fn an_agent_that_gets_nowhere_is_not_paid_for_ever() {
     let project = Workspace::git();
     project.write(FILE, workflow("", HOPELESS));
     project.commit("Plan");
-    let blocked = run(&project, &["--agent-command", "true"]).expect_exit(1);
+    let blocked =
+        project.onloop(&["run", "--mode", "branch", "--agent-command", "true"]).expect_exit(1);
     let why =
         "2 attempts in a row changed no file and failed the same way: verify failed: exit code 1";
     assert!(crate::flat(&blocked.stderr).contains(why), "{}", blocked.stderr);
@@ -97,6 +98,8 @@ fn an_agent_that_changes_something_may_use_all_its_attempts() {
     let project = Workspace::git();
     project.write(FILE, workflow("", HOPELESS));
     project.commit("Plan");
-    run(&project, &["--agent-command", "echo x >> tried"]).expect_exit(1);
+    project
+        .onloop(&["run", "--mode", "branch", "--agent-command", "echo x >> tried"])
+        .expect_exit(1);
     assert_eq!(attempts(&project), 10);
 }

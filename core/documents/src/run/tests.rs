@@ -151,7 +151,9 @@ fn members(value: &Value, path: &str, pointer: &str, each: &mut dyn FnMut(&str, 
 
 /// Members that are written only where they say something, or that came later.
 fn may_be_missing(path: &str) -> bool {
-    const OPTIONAL: [&str; 10] = [
+    const OPTIONAL: [&str; 12] = [
+        "last_failure.check",
+        "last_failure.idle",
         "written.limits",
         "verify.passed",
         "expect",

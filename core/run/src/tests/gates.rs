@@ -132,7 +132,10 @@ fn a_step_that_is_done_again_makes_earlier_proof_stale() {
     // What does not hold any more is done again, and so is the verification of the other step.
     apply(&mut broken, &[failed(1)]);
     let failure = broken.steps[0].last_failure.as_ref().map(|failure| failure.reason.as_str());
-    assert_eq!(failure, Some("passed before, but not after a later change: exit code 1"));
+    assert_eq!(
+        failure,
+        Some("passed before, but not after a later change: verify failed: exit code 1")
+    );
     assert_eq!(broken.next(), Next::Start { step: 1, attempt: 2 });
     apply(&mut broken, &[start(1), passed(1)]);
     assert_eq!(broken.next(), Next::Verify { step: 2 });

@@ -65,7 +65,9 @@ impl Run {
         if !self.checkpoints.iter().any(|checkpoint| checkpoint.moment.name() == to) {
             return Err(Refusal::NotDue { what: format!("there is no checkpoint {to}") });
         }
-        self.make_stale();
+        if !self.status.is_finished() {
+            self.make_stale();
+        }
         let text = format!("Files are those of checkpoint {to} again");
         self.log(at, "work_restored", None, text, "");
         Ok(())
