@@ -299,9 +299,9 @@ impl<'a> Draft<'a> {
             let found = finding::step::security_without_gate(span, &self.name, &words, certain);
             findings.push(found);
         }
-        // A loop without checks is an error of its own.
-        let is_loop = matches!(repeat, Some(Loop::Until { .. }));
-        if self.verify.is_none() && gate != Some(Gate::Human) && !is_loop {
+        // A loop without checks, and a gate or a loop that cannot be read, are findings of their own.
+        let has_gate = self.gate.is_some() && gate != Some(Gate::Auto);
+        if self.verify.is_none() && !has_gate && repeat == Some(Loop::Never) {
             findings.push(finding::step::unchecked(self.header.span(), demands.checks));
         }
         Some(Step {

@@ -125,7 +125,7 @@ fn an_agent_fixes_what_a_review_finds_before_a_person_is_asked() {
     let words = ["--review", "sh reviewer.sh", "--agent-command", agent];
     let done = run(&project, &words).expect_exit(0);
     assert_eq!(project.read("reviews"), "x\nx\n");
-    assert!(done.stderr.contains("Review: NOT READY\n    BLOCK: it leaks"), "{}", done.stderr);
+    assert!(done.stderr.contains("Review: NOT READY\n    | BLOCK: it leaks"), "{}", done.stderr);
     // What is not fixed goes back twice, then a person decides and sees why.
     let project = small("", "");
     let words = ["--review", "sh reviewer.sh", "--agent-command", "touch first"];
