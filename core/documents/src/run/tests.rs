@@ -171,7 +171,8 @@ fn may_be_missing(path: &str) -> bool {
         || path == "written.auto_approve"
         || path.starts_with("written.limits.")
         || (path.ends_with("verify.passed") && !path.starts_with("steps[0]"));
-    !needed && OPTIONAL.iter().any(|end| path.ends_with(end))
+    let is_time_of_check = path.contains(".verify.") && path.ends_with(".at");
+    is_time_of_check || !needed && OPTIONAL.iter().any(|end| path.ends_with(end))
 }
 
 #[test]
