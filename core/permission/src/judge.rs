@@ -116,6 +116,12 @@ impl<'c> Judge<'c> {
         self.recovering.take()
     }
 
+    /// Whether a command may change something, or is not known to change nothing.
+    pub(super) fn changes(&self) -> bool {
+        let reads = |command: &Examined| command.class.is_some_and(Class::only_reads);
+        !self.seen.written.is_empty() || !self.commands.iter().all(reads)
+    }
+
     /// What its commands would stage that they do not name.
     pub(super) fn staged(&mut self) -> Vec<Staging> {
         std::mem::take(&mut self.staged)
@@ -284,6 +290,7 @@ impl<'c> Judge<'c> {
         });
         let outer = std::mem::take(&mut self.worst);
         self.look(args);
+        self.consider(self.context.client.command(args, &self.places));
         if let Some(stdin) = stdin.filter(|stdin| stdin.secret) {
             self.look(&[first.clone(), stdin.clone()]);
         }
@@ -429,7 +436,11 @@ impl<'c> Judge<'c> {
     /// Adds the finding that follows from the class of a program alone.
     pub(super) fn classified(&mut self, class: Class, parsed: &ParsedArgs<'_>) {
         if !class.is_allowed() {
-            self.about(parsed, class.decision(), class.is_held(), class.sentence());
+            let rule = Rule::Program(parsed.name.to_owned());
+            let reason = format!("`{}` {}", parsed.name, class.sentence());
+            let (decision, held) = (class.decision(), class.is_held());
+            let lasting = class.is_lasting();
+            self.add(Finding { decision, rule, reason, held, lasting });
         }
     }
 
@@ -437,7 +448,7 @@ impl<'c> Judge<'c> {
     fn about(&mut self, parsed: &ParsedArgs<'_>, decision: Decision, held: bool, what: &str) {
         let rule = Rule::Program(parsed.name.to_owned());
         let reason = format!("`{}` {what}", parsed.name);
-        self.add(Finding { decision, rule, reason, held });
+        self.add(Finding { decision, held, ..Finding::ask(rule, reason) });
     }
 
     /// Asks about a program: "`git push` {what}".
@@ -468,7 +479,8 @@ impl<'c> Judge<'c> {
         let names_code = matches!(class, Class::NamesCode | Class::Runs);
         let held = class.is_held() && parsed.program.class.is_held() && !names_code;
         let reason = format!("`{}` with `{name}` {}", parsed.name, class.sentence());
-        self.add(Finding { decision: class.decision(), rule, reason, held });
+        let (decision, lasting) = (class.decision(), class.is_lasting());
+        self.add(Finding { decision, rule, reason, held, lasting });
     }
 
     fn subcommand(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {

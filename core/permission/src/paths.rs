@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use below::below;
 
-use below::{below_any_case, has_entry, normal};
+use below::{below_any_case, below_pattern, has_entry, normal};
 use found::{asks, denies, held, odd, secret_finding};
 use places::{AUTOMATION, CONTROL, PACKAGES, TEMPORARY};
 
@@ -68,6 +68,9 @@ pub struct Places {
     pub unchanged: BTreeSet<String>,
     /// Files that the call would stage without naming them, and whose names say that they are secrets.
     pub would_stage: BTreeSet<String>,
+    /// Folders of files that the client itself names and keeps in the home folder: plans, memory, results
+    /// of tools. `*` stands for one name.
+    pub client_files: Vec<String>,
     /// The symbolic links among the paths that the call names.
     pub links: BTreeMap<String, Link>,
 }
@@ -102,6 +105,8 @@ pub(super) enum PathClass {
     Stream,
     /// Any other device, or a network pseudo-device.
     Device,
+    /// A file that the client itself names.
+    ClientFile,
     /// A symbolic link to nothing that exists.
     DanglingLink,
     /// A temporary folder.
@@ -131,6 +136,7 @@ impl Places {
             own_temporary: None,
             unchanged: BTreeSet::new(),
             would_stage: BTreeSet::new(),
+            client_files: Vec::new(),
             links: BTreeMap::new(),
         }
     }
@@ -199,6 +205,9 @@ impl Places {
         if has_entry(&lower, &[".git"]) {
             return PathClass::Git;
         }
+        if self.client_files.iter().any(|folder| below_pattern(&lower, folder)) {
+            return PathClass::ClientFile;
+        }
         let root = self.root.as_deref();
         if let Some(inside) = root.and_then(|root| below_any_case(&lower, root)) {
             return inside_repository(inside);
@@ -255,6 +264,11 @@ impl Places {
             }
         }
         Some(PathClass::State)
+    }
+
+    /// Whether the client itself names the file at `path`.
+    pub(super) fn is_client_file(&self, path: &str) -> bool {
+        self.class(path) == PathClass::ClientFile
     }
 
     /// Whether a path is below the root of the repository.
@@ -341,14 +355,14 @@ impl Places {
         let class = self.class(path);
         use Access::{List, Read, Run, Write};
         use PathClass::{
-            Automation, Control, DanglingLink, Device, Git, Home, Outside, OwnState, OwnTemporary,
-            Packages, Repository, Secret, State, Stream, Temporary,
+            Automation, ClientFile, Control, DanglingLink, Device, Git, Home, Outside, OwnState,
+            OwnTemporary, Packages, Repository, Secret, State, Stream, Temporary,
         };
         let asks = |rule, what: &str| asks(rule, format!("`{path}` {what}"));
         let denies = |rule, what: &str| denies(rule, format!("`{path}` {what}"));
         match (class, access) {
-            (Stream | Repository, _) | (OwnTemporary, List | Read | Write) => None,
-            (Temporary | OwnTemporary | Home | Outside, Run) => {
+            (Stream | Repository, _) | (OwnTemporary | ClientFile, List | Read | Write) => None,
+            (Temporary | OwnTemporary | ClientFile | Home | Outside, Run) => {
                 asks(PathRule::Outside, "is outside the repository, and code is taken from it")
             }
             (Packages | Control | Automation, Run) => None,
@@ -443,6 +457,11 @@ pub(super) fn in_system_folder(path: &str) -> bool {
 /// Whether the file name pattern `pattern` matches `name`.
 pub fn pattern_matches(pattern: &str, name: &str) -> bool {
     secret::matches(pattern.as_bytes(), name.as_bytes(), secret::Dots::Written)
+}
+
+/// Whether the file name pattern `pattern` matches `name`, where a star matches a leading dot.
+pub(super) fn pattern_matches_any(pattern: &str, name: &str) -> bool {
+    secret::matches(pattern.as_bytes(), name.as_bytes(), secret::Dots::Matched)
 }
 
 /// Whether a word, whatever it is for, mentions a file that is secret by its name.

@@ -319,7 +319,7 @@ impl Matcher {
 
     fn forbids(&self, target: &str) -> Option<Finding> {
         let found =
-            |decision, reason| Finding { decision, rule: self.rule.clone(), reason, held: false };
+            |decision, reason| Finding { decision, ..Finding::ask(self.rule.clone(), reason) };
         match &self.pattern {
             Pattern::Unusable(error) => Some(found(
                 Decision::Ask,

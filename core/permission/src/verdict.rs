@@ -31,17 +31,31 @@ pub struct Finding {
     /// Where it asks: everything that the part does stays inside a sandbox that may write the
     /// checkout, a temporary folder and caches, and hides what is private.
     pub held: bool,
+    /// Where it asks: work may be lost, or something leaves the machine, for good.
+    pub lasting: bool,
 }
 
 impl Finding {
     /// A part that may run.
     pub fn allow(rule: Rule, reason: impl Into<String>) -> Finding {
-        Finding { decision: Decision::Allow, rule, reason: reason.into(), held: false }
+        Finding {
+            decision: Decision::Allow,
+            rule,
+            reason: reason.into(),
+            held: false,
+            lasting: false,
+        }
     }
 
     /// A part that a person should look at.
     pub fn ask(rule: Rule, reason: impl Into<String>) -> Finding {
-        Finding { decision: Decision::Ask, rule, reason: reason.into(), held: false }
+        Finding {
+            decision: Decision::Ask,
+            rule,
+            reason: reason.into(),
+            held: false,
+            lasting: false,
+        }
     }
 
     /// A part that a person should look at, unless a sandbox holds what it does.
@@ -49,14 +63,25 @@ impl Finding {
         Finding { held: true, ..Finding::ask(rule, reason) }
     }
 
+    /// The same part, of which the effects cannot be taken back.
+    pub fn for_good(self) -> Finding {
+        Finding { lasting: true, ..self }
+    }
+
     /// How bad it is: what a sandbox does not hold is worse than what it does.
-    fn severity(&self) -> (Decision, bool) {
-        (self.decision, !self.held)
+    fn severity(&self) -> (Decision, bool, bool) {
+        (self.decision, !self.held, self.lasting)
     }
 
     /// A part that must not run.
     pub fn deny(rule: Rule, reason: impl Into<String>) -> Finding {
-        Finding { decision: Decision::Deny, rule, reason: reason.into(), held: false }
+        Finding {
+            decision: Decision::Deny,
+            rule,
+            reason: reason.into(),
+            held: false,
+            lasting: false,
+        }
     }
 }
 
@@ -88,9 +113,13 @@ impl Worst {
         }
     }
 
-    /// Takes everything that another one has.
+    /// Takes everything that another one has. No rule about the outer command outweighs what waits for
+    /// a person in the inner one.
     pub(super) fn absorb(&mut self, other: Worst) {
         self.consider(other.firm);
+        if self.firm.is_none() && other.worst.as_ref().is_some_and(Finding::waits) {
+            self.firm.clone_from(&other.worst);
+        }
         self.consider(other.worst);
     }
 
@@ -116,6 +145,10 @@ impl Worst {
 }
 
 impl Finding {
+    fn waits(&self) -> bool {
+        self.decision == Decision::Ask && self.rule.needs_person()
+    }
+
     /// What would change the decision, for people; `None` where it allows.
     pub fn remedy(&self) -> Option<&'static str> {
         let overridable =

@@ -170,7 +170,10 @@ fn discards(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, files: &[&Arg]) {
     if files.iter().all(|file| judge.is_kept_by_git(file)) {
         return;
     }
-    judge.ask(parsed, "throws away what is not committed in the files that it names");
+    let rule = Rule::Program(parsed.name.to_owned());
+    let reason =
+        format!("`{}` throws away what is not committed in the files that it names", parsed.name);
+    judge.add(Finding::ask(rule, reason).for_good());
 }
 
 impl Judge<'_> {

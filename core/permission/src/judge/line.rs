@@ -58,6 +58,9 @@ impl Judge<'_> {
 
     /// Notes files that a command writes.
     pub(super) fn writes(&mut self, files: &[&Arg]) {
+        for file in files {
+            self.consider(self.context.client.written(file, &self.places));
+        }
         let names = files.iter().map(|arg| file_name(arg.guessed()).to_lowercase());
         self.seen.written.extend(names);
     }

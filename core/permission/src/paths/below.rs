@@ -27,6 +27,15 @@ pub(super) fn below_any_case<'p>(lower: &'p str, folder: &str) -> Option<&'p str
     below(lower, &folder.to_lowercase())
 }
 
+/// Whether a path in lower case is below `folder`, in which `*` stands for one name.
+pub(super) fn below_pattern(lower: &str, folder: &str) -> bool {
+    let mut parts = lower.split('/');
+    let begins = folder.split('/').all(|wanted| {
+        parts.next().is_some_and(|part| wanted == "*" || part == wanted.to_lowercase())
+    });
+    begins && parts.next().is_some()
+}
+
 /// The rest of `path` below `folder`; empty for the folder itself.
 pub fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     if folder == "/" {
