@@ -22,12 +22,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::Context;
-use super::environment;
+use super::environment::{self, Scope};
 use super::expand::{Arg, HOLE, Shape, Variables, shown};
 use super::options;
 use super::paths::{Places, file_name, in_system_folder, mentions_secret};
 use super::programs::{self, Class};
-use super::shell::{self, AssignmentForm, ParsedShell, ScopeKind};
+use super::shell::{self, AssignmentForm, ParsedShell, ScopeKind, Word};
 use super::verdict::{Decision, Finding, Rule, Worst};
 use entry::{ParsedArgs, ProgramEntry};
 use onloop_syntax::limits;
@@ -127,6 +127,11 @@ impl<'c> Judge<'c> {
         std::mem::take(&mut self.staged)
     }
 
+    /// The folders below the root in which its commands run git.
+    pub(super) fn git_folders(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.seen.git_folders)
+    }
+
     /// What was found, and every command that was looked at.
     pub(super) fn finish(mut self, in_shell: bool) -> (Option<Finding>, Vec<Examined>) {
         self.conclude();
@@ -175,12 +180,12 @@ impl<'c> Judge<'c> {
         self.forbidding(|judge| judge.command(args, None));
     }
 
-    /// Runs `examine` and keeps its worst finding only if that denies.
+    /// Runs `examine` and keeps its worst finding only if that denies or waits for a person.
     fn forbidding(&mut self, examine: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.worst);
         examine(self);
         let inner = std::mem::replace(&mut self.worst, outer);
-        if inner.decision() == Decision::Deny {
+        if inner.decision() == Decision::Deny || inner.waits() {
             self.consider(inner.into_finding());
         }
     }
@@ -197,11 +202,11 @@ impl<'c> Judge<'c> {
             Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret: false };
         for scope in &script.scopes {
             if let ScopeKind::For { variable, .. } = &scope.kind {
-                self.assignment(variable, &unknown, true);
+                self.assignment(variable, &unknown, Scope::Shell);
             }
         }
         for name in &script.volatile {
-            self.assignment(name, &unknown, true);
+            self.assignment(name, &unknown, Scope::Shell);
         }
         self.recursion(script);
         let begin = self.places.cwd.clone();
@@ -218,8 +223,12 @@ impl<'c> Judge<'c> {
             }
             for assignment in &simple.assignments {
                 let value = variables.single(&assignment.value, index);
-                let alone = simple.words.is_empty();
-                self.assignment(&assignment.name, &value, alone);
+                let scope = match simple.words.first().map(Word::as_literal) {
+                    None => Scope::Shell,
+                    Some(Some("git")) => Scope::Git,
+                    Some(_) => Scope::Program,
+                };
+                self.assignment(&assignment.name, &value, scope);
                 if assignment.form == AssignmentForm::Array {
                     self.latent_code(&value);
                 }
@@ -247,11 +256,13 @@ impl<'c> Judge<'c> {
     }
 
     /// An assignment in front of a command, or for the shell itself.
-    pub(super) fn assignment(&mut self, name: &str, value: &Arg, alone: bool) {
+    pub(super) fn assignment(&mut self, name: &str, value: &Arg, scope: Scope) {
         if self.context.confined {
             self.seen.secret |= mentions_secret(value.guessed());
         }
-        self.consider(environment::judge(name, value, alone));
+        let finding = environment::judge(name, value, scope);
+        self.seen.steered |= finding.is_some();
+        self.consider(finding);
         self.latent_code(value);
     }
 
@@ -325,10 +336,12 @@ impl<'c> Judge<'c> {
                 result.consider(own.into_finding());
             }
             // The rule allows the program, and says nothing about the rest.
-            (Some(finding), Decision::Ask) => match own.firm() {
-                Some(firm) => result.add(firm.clone()),
-                None => result.add(finding),
-            },
+            (Some(finding), Decision::Ask) => {
+                match own.firm(|option| self.context.rules.names_option(args, option)) {
+                    Some(firm) => result.add(firm.clone()),
+                    None => result.add(finding),
+                }
+            }
             _ => return own,
         }
         result
@@ -360,7 +373,7 @@ impl<'c> Judge<'c> {
         let name = file_name(path);
         if path.contains('/') && !in_system_folder(path) {
             self.runs_file(path);
-            let finding = tasks::run_file(path, &self.places);
+            let finding = tasks::run_file(path, &args[1..], &self.places);
             self.consider(finding);
             if programs::find(name).is_some() {
                 let mut words = args.to_vec();
@@ -380,10 +393,10 @@ impl<'c> Judge<'c> {
             }
             None if self.functions.iter().any(|function| function == name) => {}
             None => {
-                self.add(Finding::ask(
-                    Rule::UnknownProgram,
-                    format!("there is no rule for `{name}`"),
-                ));
+                let leaves = args.iter().any(|arg| tasks::leaves_the_machine(&arg.text));
+                let reason = format!("there is no rule for `{name}`");
+                let finding = Finding::held(Rule::UnknownProgram, reason);
+                self.add(Finding { held: !leaves, lasting: leaves, ..finding });
                 let folded = name.to_lowercase();
                 let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
                 if folded != name && programs::find(folded).is_some() {
@@ -420,6 +433,7 @@ impl<'c> Judge<'c> {
         name.clone_into(&mut self.commands[at].name);
         let class = program.class;
         self.seen.built |= class == Class::Builds || class == Class::Runs;
+        self.seen.reaches |= matches!(class, Class::Records | Class::Reports | Class::Queries);
         if program.check.is_none() || class.decision() != Decision::Ask {
             self.classified(class, &parsed);
         }
@@ -438,8 +452,10 @@ impl<'c> Judge<'c> {
         if !class.is_allowed() {
             let rule = Rule::Program(parsed.name.to_owned());
             let reason = format!("`{}` {}", parsed.name, class.sentence());
-            let (decision, held) = (class.decision(), class.is_held());
-            let lasting = class.is_lasting();
+            // What is put together when the line runs, or is an address, may carry something away.
+            let sends = class == Class::Fetches && network::sends(parsed);
+            let (decision, held) = (class.decision(), class.is_held() && !sends);
+            let lasting = class.is_lasting() || sends;
             self.add(Finding { decision, rule, reason, held, lasting });
         }
     }
@@ -471,11 +487,8 @@ impl<'c> Judge<'c> {
         if class.is_allowed() {
             return;
         }
-        // A rule about a program says nothing about options that take code from elsewhere.
-        let rule = match class {
-            Class::NamesCode | Class::Runs => Rule::Option(format!("{} {name}", parsed.name)),
-            _ => Rule::Program(parsed.name.to_owned()),
-        };
+        // A rule about a program says nothing about options that make it something else.
+        let rule = Rule::Option(format!("{} {name}", parsed.name));
         let names_code = matches!(class, Class::NamesCode | Class::Runs);
         let held = class.is_held() && parsed.program.class.is_held() && !names_code;
         let reason = format!("`{}` with `{name}` {}", parsed.name, class.sentence());
@@ -484,9 +497,15 @@ impl<'c> Judge<'c> {
     }
 
     fn subcommand(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
+        let begin = self.places.cwd.clone();
         if let Some(check) = parsed.program.check {
             check(self, parsed);
         }
+        self.subcommand_here(parsed, stdin, at);
+        self.go(begin);
+    }
+
+    fn subcommand_here(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
         self.commands[at].class = Some(parsed.program.class);
         let Some(rest) = parsed.rest else {
             self.classified(parsed.program.class, parsed);

@@ -187,6 +187,14 @@ pub fn stagings(call: &Call, context: &Context) -> Vec<Staging> {
     judge.staged()
 }
 
+/// Absolute folders below the root of the checkout in which `call` runs git. One of them may be a
+/// repository of its own; [`Places::plain_folders`] says of which that is not so.
+pub fn git_folders(call: &Call, context: &Context) -> Vec<String> {
+    let mut judge = Judge::new(context, false);
+    tools::judge(&call.tool, &call.input, &mut judge);
+    judge.git_folders()
+}
+
 /// Whether a path says by its name that it is a secret.
 pub fn names_secret(path: &str, context: &Context) -> bool {
     context.places.class(path) == paths::PathClass::Secret

@@ -85,20 +85,31 @@ impl Finding {
     }
 }
 
+/// Most findings about options that are kept; the first is enough to ask.
+const MOST_OPTIONS: usize = 16;
+
 /// The worst of the findings so far; the first one wins among equals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Worst {
     worst: Option<Finding>,
     /// The first that asks and that no allow rule about a command outweighs.
     firm: Option<Finding>,
+    /// Those about options, which an allow rule outweighs that names the option.
+    options: Vec<Finding>,
 }
 
 impl Worst {
     /// Takes `finding` when it is worse than what is there.
     pub(super) fn add(&mut self, finding: Finding) {
         let firm = finding.decision == Decision::Ask && !finding.rule.overridable(Subject::Command);
-        if firm && self.firm.is_none() {
-            self.firm = Some(finding.clone());
+        match finding.rule {
+            Rule::Option(_) if firm => {
+                if self.options.len() < MOST_OPTIONS && !self.options.contains(&finding) {
+                    self.options.push(finding.clone());
+                }
+            }
+            _ if firm && self.firm.is_none() => self.firm = Some(finding.clone()),
+            _ => {}
         }
         let worse = self.worst.as_ref().is_none_or(|worst| finding.severity() > worst.severity());
         if worse {
@@ -116,16 +127,28 @@ impl Worst {
     /// Takes everything that another one has. No rule about the outer command outweighs what waits for
     /// a person in the inner one.
     pub(super) fn absorb(&mut self, other: Worst) {
-        self.consider(other.firm);
-        if self.firm.is_none() && other.worst.as_ref().is_some_and(Finding::waits) {
+        if self.firm.is_none() && other.waits() {
             self.firm.clone_from(&other.worst);
         }
+        self.consider(other.firm);
+        other.options.into_iter().for_each(|finding| self.add(finding));
         self.consider(other.worst);
     }
 
-    /// What an allow rule about a command does not outweigh.
-    pub(super) fn firm(&self) -> Option<&Finding> {
-        self.firm.as_ref()
+    /// Whether the worst of them waits for a person.
+    pub(super) fn waits(&self) -> bool {
+        self.worst.as_ref().is_some_and(Finding::waits)
+    }
+
+    /// What an allow rule about a command does not outweigh; `names` tells whether the rule names an
+    /// option.
+    pub(super) fn firm(&self, names: impl Fn(&str) -> bool) -> Option<&Finding> {
+        let word = |rule: &Rule| match rule {
+            Rule::Option(name) => name.rsplit(' ').next().unwrap_or_default().to_owned(),
+            _ => String::new(),
+        };
+        let unnamed = self.options.iter().find(|finding| !names(&word(&finding.rule)));
+        self.firm.as_ref().or(unnamed)
     }
 
     /// The decision so far; without findings, allow.

@@ -26,18 +26,18 @@ fn answer(context: &Context, call: &Call) -> (Decision, bool) {
 #[test]
 fn a_line_that_claude_code_denies_or_asks_about_is_neither_allowed_nor_rewritten() {
     let settings = json!({ "permissions": {
-        "deny": ["Bash(./tool.sh deploy:*)", "Read(./notes/**)", "Bash(git push *)"],
+        "deny": ["Bash(./tool.sh check:*)", "Read(./notes/**)", "Bash(git push *)"],
         "ask": ["Bash(make test)", "Bash(* --danger)", "Edit(/src/locked/**)", "WebFetch(domain:*.example)"],
     } });
     let context = with_claude(&settings);
     let (allow, ask, deny) = (Decision::Allow, Decision::Ask, Decision::Deny);
     let table = [
-        ("./tool.sh deploy", deny, false),
-        ("./tool.sh deploy --now", deny, false),
-        ("cd a && FOO=1 timeout 5 ./tool.sh deploy x", deny, false),
-        ("echo $(./tool.sh deploy)", deny, false),
-        ("bash -c './tool.sh deploy'", deny, false),
-        ("./tool.sh deployment", ask, true),
+        ("./tool.sh check", deny, false),
+        ("./tool.sh check --now", deny, false),
+        ("cd a && FOO=1 timeout 5 ./tool.sh check x", deny, false),
+        ("echo $(./tool.sh check)", deny, false),
+        ("bash -c './tool.sh check'", deny, false),
+        ("./tool.sh checks", ask, true),
         ("./tool.sh build", ask, true),
         ("cat notes/a/b.txt", deny, false),
         ("cat < notes/a", deny, false),

@@ -3,7 +3,7 @@
 use super::entry::ParsedArgs;
 use super::{Judge, Staging};
 use crate::expand::{Arg, shown};
-use crate::paths::PathClass;
+use crate::paths::{self, Access, PathClass};
 use crate::programs::Class;
 use crate::verdict::{Finding, PathRule, Rule};
 
@@ -11,21 +11,37 @@ use crate::verdict::{Finding, PathRule, Rule};
 const REMOTES: [&str; 2] = ["origin", "upstream"];
 /// The branches that work may be rebased onto.
 const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
-/// Branches that others build on; pushing another branch over one asks.
-const PROTECTED: [&str; 8] =
-    ["main", "master", "develop", "trunk", "release", "production", "stable", "gh-pages"];
+/// Words in the names of branches that others build on, or that are deployed; pushing another branch
+/// over one asks.
+const PROTECTED: [&str; 13] = [
+    "main",
+    "master",
+    "develop",
+    "trunk",
+    "release",
+    "releases",
+    "prod",
+    "production",
+    "live",
+    "stable",
+    "staging",
+    "deploy",
+    "pages",
+];
 
 /// git's options before the sub-command.
 pub(crate) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for value in parsed.values(&["-C"]) {
-        let places = &judge.places;
-        let folder = value.known().map(|path| places.absolute(path));
-        // Any folder below the root may have been made to look like a repository, and the
-        // configuration of a repository is executed.
-        if folder.is_none() || folder != places.root {
-            judge.ask(parsed, "works in another folder, whose configuration is not known");
+        judge.consider(judge.places.judge(value, Access::List));
+        match value.known() {
+            Some(path) => {
+                let folder = judge.places.absolute(path);
+                judge.go(folder);
+            }
+            None => judge.seen.lost = true,
         }
     }
+    judge.git_folder(parsed);
     // An alias given on the command line is code.
     for value in parsed.values(&["-c"]) {
         if let Some((_, code)) = value.text.split_once("=!") {
@@ -137,6 +153,13 @@ pub(crate) fn stage(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !takes || parsed.has(&["-n", "--dry-run"]) && !commits {
         return;
     }
+    let ignored = !commits && parsed.has(&["-f", "--force"]);
+    let untracked = !commits && !parsed.has(&["-u", "--update"]);
+    stages(judge, parsed, untracked, ignored);
+}
+
+/// Judges what is taken: what is tracked, and more.
+fn stages(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, untracked: bool, ignored: bool) {
     if let Some(secret) = judge.places.would_stage.first() {
         let secret = onloop_syntax::text::one_line(secret);
         let reason =
@@ -148,10 +171,53 @@ pub(crate) fn stage(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         parsed.operands.iter().map(|arg| arg.known().map(str::to_owned)).collect();
     judge.staged.push(Staging {
         folder: judge.places.cwd.clone(),
-        pathspecs: specs.filter(|_| !commits).unwrap_or_default(),
-        only_tracked: commits || parsed.has(&["-u", "--update"]),
-        also_ignored: !commits && parsed.has(&["-f", "--force"]),
+        pathspecs: specs.filter(|_| !parsed.name.ends_with("commit")).unwrap_or_default(),
+        only_tracked: !untracked,
+        also_ignored: ignored,
     });
+}
+
+/// `git stash`: what is not tracked goes into git's objects, secrets too.
+pub(crate) fn stash(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if !parsed.program.has_subcommands() {
+        judge.classified(parsed.program.class, parsed);
+    }
+    let all = parsed.has(&["-a", "--all"]);
+    if all || parsed.has(&["-u", "--include-untracked"]) {
+        stages(judge, parsed, true, all);
+    }
+}
+
+/// `git merge` and its kin: a strategy with a folder writes where the commits do not say.
+pub(crate) fn merge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const STRATEGIES: [&str; 10] = [
+        "ours",
+        "theirs",
+        "patience",
+        "ignore-space-change",
+        "ignore-all-space",
+        "ignore-space-at-eol",
+        "ignore-cr-at-eol",
+        "renormalize",
+        "no-renormalize",
+        "no-renames",
+    ];
+    for value in parsed.values(&["-X", "--strategy-option"]) {
+        let plain = |text: &str| {
+            STRATEGIES.contains(&text)
+                || text.starts_with("diff-algorithm=")
+                || text.starts_with("find-renames=")
+        };
+        if !value.known().is_some_and(plain) {
+            judge.ask(parsed, "gets an option of its strategy that is not known");
+        }
+    }
+}
+
+/// `git pull`: as a fetch and a merge.
+pub(crate) fn pull(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    fetch(judge, parsed);
+    merge(judge, parsed);
 }
 
 /// `git restore`: `--staged` alone only takes files out of the index.
@@ -177,6 +243,44 @@ fn discards(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, files: &[&Arg]) {
 }
 
 impl Judge<'_> {
+    /// Notes the folder that git runs in. Any folder below the root may have been made to look like a
+    /// repository, and git executes the configuration of a repository.
+    fn git_folder(&mut self, parsed: &ParsedArgs<'_>) {
+        let folder = self.places.cwd.clone();
+        let places = &self.places;
+        if places.root.as_ref() == Some(&folder) && !self.seen.lost {
+            return;
+        }
+        let below =
+            places.root.as_deref().is_some_and(|root| paths::below(&folder, root).is_some());
+        if below && !self.seen.lost && self.recovering.is_none() {
+            let is_plain = places.plain_folders.contains(&folder);
+            self.seen.in_plain |= is_plain;
+            if !is_plain {
+                let rule = Rule::Program(parsed.name.to_owned());
+                let reason =
+                    format!("`{folder}` may be a repository of its own, whose settings run");
+                self.seen.git_folders.push(folder);
+                self.add(Finding { held: self.only_shows(parsed), ..Finding::ask(rule, reason) });
+            }
+            return;
+        }
+        if !below || self.seen.lost {
+            let held = self.only_shows(parsed);
+            let rule = Rule::Program(parsed.name.to_owned());
+            let reason = "git works in a folder whose settings are not known".to_owned();
+            self.add(Finding { held, ..Finding::ask(rule, reason) });
+        }
+    }
+
+    /// Whether the sub-command only reads, so that a sandbox holds what else may run.
+    fn only_shows(&self, parsed: &ParsedArgs<'_>) -> bool {
+        let word = parsed.rest.and_then(|at| parsed.args.get(at)).and_then(Arg::known);
+        let sub =
+            word.and_then(|word| parsed.program.every_subcommand().find(|s| s.is_called(word)));
+        sub.is_some_and(|sub| sub.class.is_held())
+    }
+
     /// Whether git has this file exactly as it is, so that it can be thrown away.
     pub(super) fn is_kept_by_git(&mut self, file: &Arg) -> bool {
         let Some(path) = file.known().filter(|_| !is_everything(file)) else { return false };
@@ -184,6 +288,12 @@ impl Judge<'_> {
             return false;
         }
         let path = self.places.absolute(path);
+        self.is_kept(path)
+    }
+
+    /// Whether git can bring back the file at this path, or what is in the folder where it ends in a
+    /// slash.
+    pub(super) fn is_kept(&mut self, path: String) -> bool {
         match &mut self.recovering {
             Some(lost) => {
                 lost.insert(path);
@@ -451,9 +561,9 @@ fn short(name: &str) -> &str {
 
 fn is_protected(name: &str) -> bool {
     let name = short(name).to_lowercase();
-    PROTECTED.iter().any(|branch| {
-        name == *branch || name.strip_prefix(branch).is_some_and(|rest| rest.starts_with('/'))
-    })
+    let first = name.split('/').next().unwrap_or_default();
+    // `feature/live-search` is about one; `live-eu` and `release/1` are.
+    first.split(['-', '_', '.']).any(|word| PROTECTED.contains(&word))
 }
 
 /// `42` of `issue-42` and `issue-42-title`.

@@ -20,7 +20,7 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let text = operand.known().unwrap_or_default();
         match text.split_once('=') {
             Some((name, value)) if VARIABLES.contains(&name) && is_word(value) => {}
-            Some(_) => judge.ask(parsed, "gets a variable that may change what it runs"),
+            Some(_) => judge.ask_held(parsed, "gets a variable that may change what it runs"),
             None if GOALS.contains(&text) || is_number(text) => goals += 1,
             None => {
                 let shown = shown(&operand.text);
@@ -35,24 +35,33 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-/// Whether the name of a task or script says that it sends something away or installs it.
+/// Beginnings of words that say that a task sends something away, changes what others use, or changes a
+/// database.
+const LEAVES: [&str; 12] = [
+    "deploy",
+    "publish",
+    "release",
+    "upload",
+    "promote",
+    "rollout",
+    "provision",
+    "destroy",
+    "migrat",
+    "undeploy",
+    "unpublish",
+    "production",
+];
+/// Words that say so only as a whole.
+const LEAVES_AS_A_WORD: [&str; 4] = ["prod", "push", "ship", "apply"];
+
+/// Whether the name of a task or script says that it sends something away.
 pub(super) fn leaves_the_machine(name: &str) -> bool {
-    const WORDS: [&str; 12] = [
-        "deploy",
-        "publish",
-        "release",
-        "push",
-        "upload",
-        "install",
-        "ship",
-        "promote",
-        "rollout",
-        "provision",
-        "destroy",
-        "apply",
-    ];
     let lower = name.to_lowercase();
-    name.contains(HOLE) || WORDS.iter().any(|word| lower.contains(word))
+    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    name.contains(HOLE)
+        || words.any(|word| {
+            LEAVES.iter().any(|begin| word.starts_with(begin)) || LEAVES_AS_A_WORD.contains(&word)
+        })
 }
 
 /// ninja: targets that leave the build folder.
@@ -79,9 +88,9 @@ pub(crate) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let name = name.split(':').next().unwrap_or_default();
         let plain = name == "CMAKE_BUILD_TYPE"
             || name == "CMAKE_EXPORT_COMPILE_COMMANDS"
-            || (!name.contains("CMAKE_") && !environment::names_code(name));
+            || (!name.contains("CMAKE_") && !environment::is_unknown(name));
         if !plain || name.is_empty() || !is_word(value) {
-            judge.ask(parsed, "gets a definition that may choose what it runs");
+            judge.ask_held(parsed, "gets a definition that may choose what it runs");
         }
     }
     let targets = parsed.values(&["-t", "--target"]);
@@ -90,6 +99,25 @@ pub(crate) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     if parsed.args.is_empty() {
         judge.ask(parsed, "has nothing to do");
+    }
+    // What stands behind `--` is for the program that builds.
+    if parsed.args.iter().any(|arg| arg.text == "--") {
+        judge.ask_held(parsed, "hands words on to the program that builds");
+    }
+}
+
+/// cargo fmt: what stands behind `--` is for rustfmt.
+pub(crate) fn cargo_fmt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if let Some(at) = parsed.args.iter().position(|arg| arg.text == "--") {
+        let program = [Arg::exact("rustfmt")];
+        judge.command(&[&program[..], &parsed.args[at + 1..]].concat(), None);
+    }
+}
+
+/// cargo clean: of another folder than the one that builds write to, everything would be lost.
+pub(crate) fn cargo_clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.has(&["--target-dir", "--manifest-path"]) {
+        judge.classified(Class::Deletes, parsed);
     }
 }
 
@@ -100,33 +128,123 @@ pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(class, parsed);
 }
 
-/// Interpreters: a file or module of the project is held by a sandbox; code in an argument may
-/// send anything anywhere, and nothing tells what it is for.
-pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let place = match parsed.args {
-        [module, name, ..] if module.text == "-m" => name.known().is_some().then_some("."),
-        [file, ..] if !file.text.starts_with('-') => file.known(),
-        [option, file, ..]
-            if matches!(option.text.as_str(), "-u" | "-B" | "-I" | "-E" | "-s" | "-w" | "-W") =>
-        {
-            file.known().filter(|file| !file.starts_with('-'))
+/// What an interpreter runs.
+enum Runs<'p> {
+    /// A module of this name, with its arguments behind it.
+    Module(&'p [Arg]),
+    /// A file.
+    File(&'p Arg),
+    /// Code in an argument, or on the standard input.
+    Code,
+}
+
+fn run_by<'p>(parsed: &ParsedArgs<'p>) -> Runs<'p> {
+    const CODE: [&str; 8] = ["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "-"];
+    const VALUES: [&str; 6] = ["-W", "-X", "-I", "--import", "--require", "--loader"];
+    let mut at = 0;
+    while let Some(arg) = parsed.args.get(at) {
+        at += 1;
+        match arg.text.as_str() {
+            "-m" if parsed.name.starts_with("py") => return Runs::Module(&parsed.args[at..]),
+            text if CODE.contains(&text) => return Runs::Code,
+            text if VALUES.contains(&text) => at += 1,
+            text if text.starts_with('-') => {}
+            _ => return Runs::File(arg),
         }
-        [] | [..] => None,
-    };
-    let held = place.is_some_and(|path| {
-        judge.places.is_inside(path) && !parsed.args.iter().any(|a| leaves_the_machine(&a.text))
-    });
-    if let Some(path) = place {
-        judge.consider(judge.places.judge_text(path, Access::Read));
-        judge.runs_file(path);
     }
-    judge.seen.unseen |= place.is_none() && !parsed.args.iter().any(|arg| arg.text.len() > 2);
+    Runs::Code
+}
+
+/// Interpreters: a sandbox holds what code does, wherever it stands, unless its name says that it
+/// leaves the machine.
+pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let held = match run_by(parsed) {
+        Runs::Module(words) => {
+            judge.runner(words);
+            true
+        }
+        Runs::File(file) => {
+            judge.consider(judge.places.judge(file, Access::Read));
+            judge.runs_file(file.guessed());
+            !leaves_the_machine(paths::file_name(&file.text))
+        }
+        Runs::Code => {
+            judge.seen.unseen |= !parsed.args.iter().any(|arg| arg.text.len() > 2);
+            true
+        }
+    };
     judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
+}
+
+/// Options of runners that take the next word.
+const RUNNER_VALUES: [&str; 22] = [
+    "-p",
+    "--package",
+    "--from",
+    "--with",
+    "--python",
+    "--spec",
+    "--extra",
+    "--group",
+    "-w",
+    "--workspace",
+    "--filter",
+    "-C",
+    "--dir",
+    "--cwd",
+    "--prefix",
+    "--directory",
+    "--project",
+    "--env-file",
+    "--index",
+    "--index-url",
+    "-F",
+    "--registry",
+];
+
+/// `npx`, `uv run`, `bundle exec` and the like: what they run is judged as if it stood alone.
+pub(crate) fn runner(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.classified(parsed.program.class, parsed);
+    let mut args = parsed.args;
+    while let [first, rest @ ..] = args {
+        match first.text.as_str() {
+            "--" => args = rest,
+            "-c" | "--call" => {
+                if let Some(code) = rest.first() {
+                    judge.shell_argument(code);
+                }
+                return;
+            }
+            "-m" | "--module" => args = rest,
+            text if RUNNER_VALUES.contains(&text) => args = rest.get(1..).unwrap_or_default(),
+            text if text.starts_with("--call=") => {
+                let code = first.text.trim_start_matches("--call=");
+                return judge.shell_argument(&Arg { text: code.to_owned(), ..first.clone() });
+            }
+            text if text.starts_with('-') => args = rest,
+            _ => break,
+        }
+    }
+    judge.runner(args);
+}
+
+impl Judge<'_> {
+    /// Judges the command of a runner. Its program is a package, perhaps with a scope and a version.
+    fn runner(&mut self, args: &[Arg]) {
+        let Some((first, rest)) = args.split_first() else { return };
+        let mut first = first.clone();
+        if first.known().is_some() && !first.text.starts_with(['.', '/']) {
+            let scoped = first.text.strip_prefix('@').and_then(|name| name.split_once('/'));
+            let name = scoped.map_or(first.text.as_str(), |(_, name)| name);
+            first.text = name.split('@').next().unwrap_or_default().to_owned();
+        }
+        self.command(&[&[first][..], rest].concat(), None);
+    }
 }
 
 /// Judges running the file at `path`; `None` for the project's own test scripts and for scripts
 /// of skills.
-pub(super) fn run_file(path: &str, places: &Places) -> Option<Finding> {
+pub(super) fn run_file(path: &str, args: &[Arg], places: &Places) -> Option<Finding> {
     let absolute = places.absolute(path);
     let root = places.root.as_deref();
     let inside = root.and_then(|root| paths::below(&absolute, root)).unwrap_or_default();
@@ -146,6 +264,9 @@ pub(super) fn run_file(path: &str, places: &Places) -> Option<Finding> {
         return None;
     }
     let reason = format!("`{path}` is a file whose content is not judged");
-    let held = places.class(path) == PathClass::Repository && !leaves_the_machine(path);
+    let inside = matches!(places.class(path), PathClass::Repository | PathClass::Automation);
+    let leaves = leaves_the_machine(paths::file_name(path))
+        || args.iter().any(|arg| leaves_the_machine(&arg.text));
+    let held = inside && !leaves;
     Some(Finding { held, ..Finding::ask(Rule::ProgramFile, reason) })
 }

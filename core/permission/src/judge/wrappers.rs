@@ -2,7 +2,9 @@
 
 use super::entry::{ParsedArgs, Role};
 use super::{Judge, files, tasks};
+use crate::environment::Scope;
 use crate::expand::{Arg, HOLE, Shape};
+use crate::paths::file_name;
 use crate::programs::Class;
 use crate::verdict::Decision;
 
@@ -123,11 +125,11 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             break;
         };
         let value = Arg { text: value.to_owned(), shape: first.shape, guess: None, secret: false };
-        judge.assignment(name, &value, false);
+        judge.assignment(name, &value, Scope::Program);
         args = rest;
     }
     if args.is_empty() {
-        return judge.classified(Class::Reveals, parsed);
+        return judge.classified(Class::Describes, parsed);
     }
     let stdin = judge.standard.take();
     judge.command(args, stdin.as_ref());
@@ -322,7 +324,7 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             judge.seen.unseen |= file.known().is_none_or(|path| path.starts_with("/dev/"));
             let held = posix
                 && file.known().is_some_and(|path| {
-                    judge.places.is_inside(path) && !tasks::leaves_the_machine(path)
+                    judge.places.is_inside(path) && !tasks::leaves_the_machine(file_name(path))
                 });
             judge.runs_file(file.guessed());
             judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
@@ -351,5 +353,11 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 pub(crate) fn source(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let file = parsed.operands.first().and_then(|arg| arg.known());
     judge.seen.unseen |= file.is_none_or(|path| path.starts_with("/dev/"));
-    judge.ask(parsed, Class::Runs.sentence());
+    if let Some(path) = file {
+        judge.runs_file(path);
+    }
+    let held = file.is_some_and(|path| {
+        judge.places.is_inside(path) && !tasks::leaves_the_machine(file_name(path))
+    });
+    judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
 }

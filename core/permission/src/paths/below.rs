@@ -5,13 +5,21 @@
 pub(super) fn has_entry(path: &str, entries: &[&str]) -> bool {
     let mut rest = path;
     loop {
-        if entries.iter().any(|entry| below(rest, entry).is_some()) {
+        if entries.iter().any(|entry| begins_with(rest, entry)) {
             return true;
         }
         match rest.find('/') {
             Some(slash) => rest = &rest[slash + 1..],
             None => return false,
         }
+    }
+}
+
+/// Whether `path` is `entry` or below it; `name*` is every name that begins so.
+fn begins_with(path: &str, entry: &str) -> bool {
+    match entry.strip_suffix('*') {
+        Some(begin) => path.starts_with(begin),
+        None => below(path, entry).is_some(),
     }
 }
 
