@@ -180,12 +180,15 @@ impl<'c> Judge<'c> {
         self.forbidding(|judge| judge.command(args, None));
     }
 
-    /// Runs `examine` and keeps its worst finding only if that denies or waits for a person.
+    /// Runs `examine` and keeps its worst finding only if that denies, waits for a person, or is about
+    /// what leaves the machine.
     fn forbidding(&mut self, examine: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.worst);
         examine(self);
         let inner = std::mem::replace(&mut self.worst, outer);
-        if inner.decision() == Decision::Deny || inner.waits() {
+        let leaves = |finding: &Finding| finding.lasting && !finding.held;
+        let matters = inner.decision() == Decision::Deny || inner.waits();
+        if matters || inner.finding().is_some_and(leaves) {
             self.consider(inner.into_finding());
         }
     }
@@ -449,6 +452,7 @@ impl<'c> Judge<'c> {
 
     /// Adds the finding that follows from the class of a program alone.
     pub(super) fn classified(&mut self, class: Class, parsed: &ParsedArgs<'_>) {
+        self.seen.reaches |= class == Class::Queries;
         if !class.is_allowed() {
             let rule = Rule::Program(parsed.name.to_owned());
             let reason = format!("`{}` {}", parsed.name, class.sentence());
@@ -490,9 +494,11 @@ impl<'c> Judge<'c> {
         // A rule about a program says nothing about options that make it something else.
         let rule = Rule::Option(format!("{} {name}", parsed.name));
         let names_code = matches!(class, Class::NamesCode | Class::Runs);
-        let held = class.is_held() && parsed.program.class.is_held() && !names_code;
+        // A server of this machine is within reach of a sandbox.
+        let local = class == Class::Connects && network::is_local_only(parsed);
+        let held = local || (class.is_held() && parsed.program.class.is_held() && !names_code);
         let reason = format!("`{}` with `{name}` {}", parsed.name, class.sentence());
-        let (decision, lasting) = (class.decision(), class.is_lasting());
+        let (decision, lasting) = (class.decision(), class.is_lasting() && !local);
         self.add(Finding { decision, rule, reason, held, lasting });
     }
 

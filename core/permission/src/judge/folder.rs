@@ -142,7 +142,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     };
     judge.consider(judge.places.judge_text(path, Access::List));
     if !judge.places.is_inside(path) {
-        return judge.add(Finding::deny(rule(), format!("`{path}` is outside the checkout")));
+        return judge.add(Finding::held(rule(), format!("`{path}` is outside the checkout")));
     }
     if judge.places.class(path) != PathClass::Repository {
         judge.add(Finding::ask(rule(), format!("`{path}` is not a folder of the project")));

@@ -26,7 +26,9 @@ pub(crate) fn forge_query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     // Another server would get the token.
     let is_elsewhere = |arg: &&Arg| {
         let address = arg.text.split_once("://").map(|(_, rest)| rest);
-        arg.text.contains(HOLE) || address.is_some_and(|rest| !rest.starts_with("github.com/"))
+        let named = Some(arg.text.as_str()).filter(|text| text.matches('/').count() > 1);
+        let host = address.or(named);
+        arg.text.contains(HOLE) || host.is_some_and(|rest| !rest.starts_with("github.com/"))
     };
     if parsed
         .operands

@@ -5,7 +5,7 @@ use super::{Judge, Staging};
 use crate::expand::{Arg, shown};
 use crate::paths::{self, Access, PathClass};
 use crate::programs::Class;
-use crate::verdict::{Finding, PathRule, Rule};
+use crate::verdict::{Decision, Finding, PathRule, Rule};
 
 /// The remotes of a project. Any other name may be a folder, whose hooks would run.
 const REMOTES: [&str; 2] = ["origin", "upstream"];
@@ -395,7 +395,8 @@ pub(crate) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     match words.as_deref() {
         Some([]) => {}
         Some(["-v" | "--verbose"] | ["get-url", "origin" | "upstream"]) => {
-            judge.ask_held(parsed, "shows addresses, which may hold a password");
+            let what = "shows addresses, which may hold a password";
+            judge.about(parsed, Decision::Ask, true, what);
         }
         _ => judge.classified(Class::Rewires, parsed),
     }
@@ -511,7 +512,12 @@ fn push_refspec(
         return forced_refspec(judge, &text, source, target, plus);
     }
     let plain = |name: &str| is_branch(name) && !names_another_kind(name);
-    if !source.split(['~', '^']).all(plain)
+    let version = source.trim_start_matches('v');
+    let is_tag = version.contains('.')
+        && version.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+        && target.is_none();
+    if is_tag
+        || !source.split(['~', '^']).all(plain)
         || target.is_some_and(|name| !plain(name))
         || source == "tag"
     {

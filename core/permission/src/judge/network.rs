@@ -57,11 +57,20 @@ pub(crate) fn database(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// the line runs, or one is an address that nothing else judges.
 pub(super) fn sends(parsed: &ParsedArgs<'_>) -> bool {
     let judges = parsed.program.operands.contains(&Role::Address);
-    let addresses = parsed.operands.iter().all(|arg| is_local(arg)) && !parsed.operands.is_empty();
-    if judges && addresses {
+    if is_local_only(parsed) {
         return false;
     }
     parsed.args.iter().any(|arg| arg.text.contains(HOLE) || (!judges && arg.text.contains("://")))
+}
+
+/// Whether a program that takes addresses gets one, and only such of this machine.
+pub(super) fn is_local_only(parsed: &ParsedArgs<'_>) -> bool {
+    let elsewhere = ["-x", "--proxy", "--preproxy", "--resolve", "--connect-to", "-K", "--config"];
+    parsed.program.operands.contains(&Role::Address)
+        && !parsed.operands.is_empty()
+        && parsed.operands.iter().all(|arg| is_local(arg))
+        && !parsed.has(&elsewhere)
+        && !parsed.has(&["--url", "--doh-url", "--socks4", "--socks5", "-i", "--input-file"])
 }
 
 /// Whether an address is certainly one of this machine.

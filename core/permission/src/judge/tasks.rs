@@ -166,7 +166,15 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         Runs::File(file) => {
             judge.consider(judge.places.judge(file, Access::Read));
             judge.runs_file(file.guessed());
+            // A word in the arguments says so, too; a database of the project is on this machine.
+            let is_word = |arg: &&Arg| !arg.text.starts_with('-') && !arg.text.contains(['/', '.']);
+            let leaves = |arg: &Arg| {
+                leaves_the_machine(&arg.text)
+                    && !arg.text.contains(HOLE)
+                    && !arg.text.to_lowercase().contains("migrat")
+            };
             !leaves_the_machine(paths::file_name(&file.text))
+                && !parsed.args.iter().filter(is_word).any(leaves)
         }
         Runs::Code => {
             judge.seen.unseen |= !parsed.args.iter().any(|arg| arg.text.len() > 2);

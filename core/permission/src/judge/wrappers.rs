@@ -4,7 +4,7 @@ use super::entry::{ParsedArgs, Role};
 use super::{Judge, files, tasks};
 use crate::environment::Scope;
 use crate::expand::{Arg, HOLE, Shape};
-use crate::paths::file_name;
+use crate::paths::{PathClass, file_name};
 use crate::programs::Class;
 use crate::verdict::Decision;
 
@@ -244,6 +244,12 @@ pub(crate) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// A wrapper whose own options are not known: every way to read the rest is looked at, and
 /// can only forbid.
 pub(crate) fn rest_is_command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.ask_held(parsed, Class::Runs.sentence());
+    any_suffix(judge, parsed.args);
+}
+
+/// The same of one that runs it out of the sandbox: in another service, or with other rights.
+pub(crate) fn rest_is_outside(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.ask(parsed, Class::Runs.sentence());
     any_suffix(judge, parsed.args);
 }
@@ -357,7 +363,8 @@ pub(crate) fn source(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         judge.runs_file(path);
     }
     let held = file.is_some_and(|path| {
-        judge.places.is_inside(path) && !tasks::leaves_the_machine(file_name(path))
+        let known = judge.places.is_inside(path) || judge.places.class(path) == PathClass::Packages;
+        known && !tasks::leaves_the_machine(file_name(path))
     });
     judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
 }

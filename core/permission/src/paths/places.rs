@@ -5,7 +5,9 @@ pub(super) const TEMPORARY: [&str; 5] =
     ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm"];
 
 /// Below the home folder: what package managers put there, read by every build.
-pub(super) const PACKAGES: [&str; 13] = [
+pub(super) const PACKAGES: [&str; 15] = [
+    ".cargo/env",
+    ".sdkman",
     ".cargo/registry",
     ".cargo/git",
     ".rustup",

@@ -172,7 +172,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     ]),
     program("shfmt rustfmt", Writes, "formats files").operands(&[Write]).options(&[
         takes("-i --indent -ln --language-dialect --edition --color --emit --style-edition", Data),
-        takes("--config-path", Read),
+        takes("--config-path", Code),
         makes_with("--config", Data, NamesCode),
         plain(
             "-l --list -d --diff -w --write -s --simplify -ci -bn -sr -kp -fn --check -v \

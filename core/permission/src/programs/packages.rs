@@ -252,7 +252,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .subcommands(&[program("check", Runs, "checks packages").any_options()])
         .otherwise(Publishes),
     program(
-        "goreleaser semantic-release release-it lerna changeset np vsce ovsx eas fastlane",
+        "goreleaser semantic-release release-it lerna changeset np vsce ovsx eas fastlane gh-pages surge",
         Publishes,
         "publishes packages",
     )

@@ -112,13 +112,15 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .options(KUBECTL)
         .check(network::cluster)])
         .otherwise(Connects),
-    program(
-        "minikube kind k3s crictl ctr lxc buildah skopeo helm",
-        Connects,
-        "controls containers",
-    )
-    .any_options()
-    .check(wrappers::container),
+    program("minikube kind k3s crictl ctr lxc buildah skopeo", Connects, "controls containers")
+        .any_options()
+        .check(wrappers::container),
+    program("helm", Connects, "controls a cluster")
+        .any_options()
+        .subcommands(&[
+            program("template lint show create version env", Runs, "reads charts").any_options()
+        ])
+        .otherwise(Connects),
     program("terraform tofu", Publishes, "changes infrastructure")
         .options(&[makes_with("-chdir", Data, Runs)])
         .subcommands(&[

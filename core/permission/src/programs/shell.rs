@@ -128,10 +128,11 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         Runs,
         "runs a command in another environment",
     )
-    .check(wrappers::rest_is_command),
+    .check(wrappers::rest_is_outside),
+    program("tmux screen", Runs, "runs commands in a terminal of its own")
+        .check(wrappers::rest_is_outside),
     program(
-        "strace ltrace gdb lldb perf valgrind script expect tmux screen dbus-run-session \
-             xvfb-run rlwrap entr inotifywait nodemon hyperfine direnv mise asdf dotenv op-run \
+        "strace ltrace gdb lldb perf valgrind script expect dbus-run-session xvfb-run rlwrap entr inotifywait nodemon hyperfine direnv mise asdf dotenv op-run \
              with-contenv cpulimit prlimit chpst softlimit numactl arch linux64 setarch ccache \
              distcc sccache",
         Runs,
