@@ -12,6 +12,9 @@ const OWN: &str = include_str!("../vectors/permissions-own.jsonl");
 /// Honest lines of an agent's day, without expectations: what counts is how many are let through.
 const EVERYDAY: &str = include_str!("../vectors/everyday-own.jsonl");
 
+/// Lines with the decisions outside of a sandbox and in one.
+const LINES: &str = include_str!("../vectors/permission-lines.tsv");
+
 /// One vector with our answer.
 struct Answered {
     id: String,
@@ -212,4 +215,39 @@ fn a_sandbox_does_not_lift_what_leaves_the_checkout() {
         let ruling = permission::decide(&call, &context);
         assert_ne!(ruling.decision, Decision::Allow, "{line}: {}", ruling.rule);
     }
+}
+
+/// The lines of [`LINES`] about which another decision is made than the wanted one.
+fn differing() -> Vec<String> {
+    let mut context = permission::Context::new("/srv/repo");
+    context.places.user_home = Some("/home/u".to_owned());
+    context.git_branch = Some("feature/x".to_owned());
+    let confined = permission::Context { confined: true, ..context.clone() };
+    let meets = |wanted: &str, found: Decision| match wanted {
+        "-" => true,
+        "not-allow" => found != Decision::Allow,
+        wanted => wanted == found.as_str(),
+    };
+    let mut found = Vec::new();
+    for row in LINES.lines().filter(|row| !row.starts_with('#')) {
+        let mut columns = row.splitn(3, '\t');
+        let mut next = || columns.next().expect("a row has three columns");
+        let (plain, contained, line) = (next(), next(), next());
+        let call = permission::Call::shell(line);
+        for (wanted, context) in [(plain, &context), (contained, &confined)] {
+            let ruling = permission::decide(&call, context);
+            if !meets(wanted, ruling.decision) {
+                let (got, rule) = (ruling.decision.as_str(), ruling.rule);
+                let confined = context.confined;
+                found.push(format!("{line}: wanted {wanted}, got {got} ({rule}), {confined}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_hostile_is_not_allowed_and_what_is_honest_is_contained() {
+    let differing = differing();
+    assert!(differing.is_empty(), "{}", differing.join("\n"));
 }

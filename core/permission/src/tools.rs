@@ -339,6 +339,15 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let shown = onloop_syntax::text::one_line(tool);
     worst.add(Finding::ask(Rule::UnknownTool, format!("there is no rule for the tool `{shown}`")));
     rules(tool, &[&dump(input)], worst, judge);
+    // Whatever the tool does with them, a rule about the tool says nothing about secrets.
+    for text in texts(input) {
+        let is_path = text.contains('/') || text.starts_with(['~', '.']);
+        let plain = !text.contains("://") && !text.contains(char::is_whitespace);
+        if is_path && plain {
+            let finding = judge.places.judge_text(text, Access::Read);
+            judge.consider(finding.filter(|found| found.decision == Decision::Deny));
+        }
+    }
     // A shell by another name must not hide what is forbidden.
     if let Some(line) = input.get("command").and_then(Value::as_str) {
         judge.guessed_code(line);
@@ -450,6 +459,16 @@ pub(super) fn urls(input: &Value) -> Vec<&str> {
 fn search_target(input: &Value) -> String {
     let field = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default();
     format!("pattern={} path={}", field("pattern"), field("path"))
+}
+
+/// Every text in an input.
+fn texts(input: &Value) -> Vec<&str> {
+    match input {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(members) => members.values().flat_map(texts).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
 }
 
 /// The text that rules for other tools are matched against.

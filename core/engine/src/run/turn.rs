@@ -134,7 +134,7 @@ async fn act_by_prompt(
     command: impl FnOnce(&str) -> Command,
 ) -> Result<Acted, StoreError> {
     let (attempt, paths) = (attempt_name(record), store.paths().clone());
-    let prompt = io.redacted(&step_prompt(store.run(), record));
+    let prompt = step_prompt(store.run(), record);
     if let Err(failure) = write_prompt(io, &paths, &attempt, &prompt).await {
         return Ok(Acted::failed(format!("the prompt could not be written: {failure}")));
     }

@@ -94,7 +94,7 @@ impl Turn<'_> {
     async fn perform(&self, store: &mut Store, opening: &Opening) -> Result<Performed, StoreError> {
         let (io, record) = (self.io, self.record);
         let (name, paths) = (turn_name(store.run(), record), store.paths().clone());
-        let prompt = io.redacted(&opening.prompt(store.run(), record));
+        let prompt = opening.prompt(store.run(), record);
         if let Err(failure) = write_prompt(io, &paths, &name, &prompt).await {
             let why = format!("the prompt could not be written: {failure}");
             return Ok(Performed::Acted(Acted::failed(why)));
