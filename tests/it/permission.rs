@@ -151,7 +151,7 @@ fn everyday(confined: bool, wanted: Decision) -> (usize, Vec<String>) {
 
 #[test]
 fn an_honest_day_is_mostly_let_through() {
-    for (confined, least_percent) in [(false, 60), (true, 90)] {
+    for (confined, least_percent) in [(false, 60), (true, 97)] {
         let (percent, others) = everyday(confined, Decision::Allow);
         let others = others.join("\n");
         assert!(percent >= least_percent, "{percent} % with confined: {confined}\n{others}");
@@ -187,23 +187,22 @@ fn a_sandbox_does_not_lift_what_leaves_the_checkout() {
         "npm publish",
         "npm run deploy",
         "make release",
+        "python3 scripts/deploy.py",
+        "NODE_OPTIONS=--require=./x npm publish",
+        "CLOUDSDK_PYTHON=./x kubectl get pods",
         "cargo install x",
         "pip install --index-url http://example.com x",
         "docker run --rm -v /:/h x",
         "kubectl delete pod x",
         "systemctl restart x",
         "apt-get install x",
-        "python3 -c 'import os'",
-        "node -e 1",
         "eval $X",
         "cat .en* | sh",
         "xargs cat < .env.list",
         "F=.env; cargo run -- $F",
         "git config core.pager ./x",
-        "./install.sh",
         "bash ../x.sh",
         "GIT_SSH_COMMAND=./x git fetch",
-        "NODE_OPTIONS=--require=./x npm test",
         "rm -rf src",
         "git reset --hard",
         "cat ~/.ssh/id_rsa",

@@ -268,6 +268,42 @@ fn what_git_has_may_be_thrown_away() {
 }
 
 #[test]
+fn a_rule_covers_an_option_only_if_it_names_it() {
+    let yaml = "permissions:\n  allow: ['^pytest', '^make -f ci.mk']\n";
+    for (line, decision, rule) in [
+        ("pytest -k 'a and not b' -x tests/", Decision::Allow, "rules:local:allow[0]"),
+        ("pytest --cov-report=term-missing", Decision::Allow, "rules:local:allow[0]"),
+        ("pytest -o addopts=-pevil", Decision::Ask, "option:pytest -o"),
+        ("pytest --basetemp=src", Decision::Ask, "option:pytest --basetemp"),
+        ("pytest --pyargs evil", Decision::Ask, "option:pytest --pyargs"),
+        ("pytest --cov-report=html:.git/x", Decision::Ask, "option:pytest html:.git/x"),
+        ("make -f ci.mk test", Decision::Allow, "rules:local:allow[1]"),
+        ("make -f evil.mk test", Decision::Ask, "option:make -f"),
+    ] {
+        let ruling = with(yaml, line);
+        assert_eq!((ruling.decision, ruling.rule.to_string().as_str()), (decision, rule), "{line}");
+    }
+}
+
+#[test]
+fn a_rule_about_a_runner_does_not_answer_for_a_person() {
+    let yaml = "permissions:\n  allow: ['^npx ', '^npm exec']\n";
+    for (line, decision) in [
+        ("npx tsc --noEmit", Decision::Allow),
+        ("npx onloop approve x", Decision::Deny),
+        ("npx onloop@latest adopt x", Decision::Deny),
+        ("npx -y onloop gate 1 approved", Decision::Ask),
+        ("npm exec -- onloop gate 1 approved", Decision::Ask),
+        ("npx -c 'onloop gate 1 approved'", Decision::Ask),
+        ("./node_modules/.bin/onloop gate 1 approved", Decision::Ask),
+    ] {
+        let ruling = with(yaml, line);
+        assert_eq!(ruling.decision, decision, "{line}");
+        assert_eq!(ruling.needs_a_person(), decision == Decision::Ask, "{line}");
+    }
+}
+
+#[test]
 fn a_folder_is_removed_freely_where_git_ignores_it() {
     for (line, folder) in [
         ("rm -rf dist", "/srv/repo/dist/"),
@@ -283,6 +319,23 @@ fn a_folder_is_removed_freely_where_git_ignores_it() {
         assert_eq!(lost, [folder.to_owned()].into(), "{line}");
         context.places.unchanged = lost;
         assert_eq!(decide(&call, &context).decision, Decision::Allow, "{line}");
+    }
+}
+
+#[test]
+fn paths_in_the_input_of_a_server_are_judged() {
+    let yaml = "permissions:\n  allow: [{tool: 'mcp__*', pattern: '.*'}]\n";
+    let mut context = Context::new("/srv/repo").with_rules(Source::Local, yaml);
+    context.places.user_home = Some("/home/u".to_owned());
+    for (input, decision) in [
+        (json!({ "file": "src/a.rs" }), Decision::Allow),
+        (json!({ "query": "the .env file" }), Decision::Allow),
+        (json!({ "file": "~/.netrc" }), Decision::Deny),
+        (json!({ "files": [{ "uri": "/home/u/.ssh/id_rsa" }] }), Decision::Deny),
+        (json!({ "path": ".env" }), Decision::Deny),
+    ] {
+        let call = Call { tool: "mcp__files__read".to_owned(), input };
+        assert_eq!(decide(&call, &context).decision, decision, "{:?}", call.input);
     }
 }
 

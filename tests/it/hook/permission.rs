@@ -214,7 +214,7 @@ fn a_cloned_repository_does_not_bring_the_developers_rights_along() {
     let project = Workspace::git();
     let yaml = "permissions:\n  allow: ['^frobnicate']\n";
     project.write(".agentize.local.yaml", yaml);
-    let call = json!({ "command": "frobnicate x" });
+    let call = json!({ "command": "frobnicate push" });
     assert_eq!(tool(&project, "Bash", call.clone()), "allow");
     project.git_says(&["add", ".agentize.local.yaml"]);
     assert_ne!(tool(&project, "Bash", call.clone()), "allow");

@@ -4,7 +4,7 @@ use super::entry::{ParsedArgs, Role};
 use super::{Judge, files, tasks};
 use crate::environment::Scope;
 use crate::expand::{Arg, HOLE, Shape};
-use crate::paths::{PathClass, file_name};
+use crate::paths::{Access, PathClass, file_name};
 use crate::programs::Class;
 use crate::verdict::Decision;
 
@@ -281,7 +281,31 @@ pub(crate) fn container(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     let inside = parsed.args.iter().position(|arg| matches!(arg.text.as_str(), "exec" | "run"));
     if let Some(at) = inside {
+        mounts(judge, parsed, &parsed.args[at + 1..]);
         any_suffix(judge, &parsed.args[at + 1..]);
+    }
+}
+
+/// Judges the folders that a container gets, which it may write, and what gives it the machine.
+fn mounts(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, args: &[Arg]) {
+    for (at, arg) in args.iter().enumerate() {
+        let (name, value) = match arg.text.split_once('=') {
+            Some((name, value)) => (name, Arg { text: value.to_owned(), ..arg.clone() }),
+            None => (arg.text.as_str(), args.get(at + 1).cloned().unwrap_or_else(unknown_words)),
+        };
+        match name {
+            "-v" | "--volume" => {
+                let from = value.text.split(':').next().unwrap_or_default().to_owned();
+                if from.contains('/') || value.opaque_start() {
+                    let folder = Arg { text: from, ..value };
+                    judge.consider(judge.places.judge(&folder, Access::Write));
+                }
+            }
+            "--privileged" | "--mount" | "--device" | "--pid" | "--cap-add" | "--userns" => {
+                judge.ask(parsed, "gives a container more than its own files");
+            }
+            _ => {}
+        }
     }
 }
 
