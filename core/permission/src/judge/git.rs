@@ -235,29 +235,28 @@ impl Judge<'_> {
     fn git_folder(&mut self, parsed: &ParsedArgs<'_>) {
         let folder = self.places.cwd.clone();
         let places = &self.places;
-        if places.root.as_ref() == Some(&folder) && !self.seen.lost {
+        // Outside a project the folder that the agent works in is all that is known.
+        let start = places.root.as_ref().unwrap_or(&self.context.places.cwd);
+        let is_known = !self.seen.lost;
+        if is_known && *start == folder {
             return;
         }
         let below =
             places.root.as_deref().is_some_and(|root| paths::below(&folder, root).is_some());
-        if below && !self.seen.lost && self.recovering.is_none() {
-            let is_plain = places.plain_folders.contains(&folder);
-            self.seen.in_plain |= is_plain;
-            if !is_plain {
-                let rule = Rule::Program(parsed.name.to_owned());
-                let reason =
-                    format!("`{folder}` may be a repository of its own, whose settings run");
-                self.seen.git_folders.push(folder);
-                self.add(Finding { held: self.only_shows(parsed), ..Finding::ask(rule, reason) });
+        let reason = match is_known && below {
+            true if self.recovering.is_some() => return,
+            true if places.plain_folders.contains(&folder) => {
+                self.seen.in_plain = true;
+                return;
             }
-            return;
+            true => format!("`{folder}` may be a repository of its own, whose settings run"),
+            false => "git works in a folder whose settings are not known".to_owned(),
+        };
+        if is_known && below {
+            self.seen.git_folders.push(folder);
         }
-        if !below || self.seen.lost {
-            let held = self.only_shows(parsed);
-            let rule = Rule::Program(parsed.name.to_owned());
-            let reason = "git works in a folder whose settings are not known".to_owned();
-            self.add(Finding { held, ..Finding::ask(rule, reason) });
-        }
+        let rule = Rule::Program(parsed.name.to_owned());
+        self.add(Finding { held: self.only_shows(parsed), ..Finding::ask(rule, reason) });
     }
 
     /// Whether the sub-command only reads, so that a sandbox holds what else may run.
