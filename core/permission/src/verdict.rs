@@ -102,14 +102,12 @@ impl Worst {
     /// Takes `finding` when it is worse than what is there.
     pub(super) fn add(&mut self, finding: Finding) {
         let firm = finding.decision == Decision::Ask && !finding.rule.overridable(Subject::Command);
-        match finding.rule {
-            Rule::Option(_) if firm => {
-                if self.options.len() < MOST_OPTIONS && !self.options.contains(&finding) {
-                    self.options.push(finding.clone());
-                }
-            }
-            _ if firm && self.firm.is_none() => self.firm = Some(finding.clone()),
-            _ => {}
+        let is_option = matches!(finding.rule, Rule::Option(_));
+        let is_new = self.options.len() < MOST_OPTIONS && !self.options.contains(&finding);
+        if firm && is_option && is_new {
+            self.options.push(finding.clone());
+        } else if firm && !is_option && self.firm.is_none() {
+            self.firm = Some(finding.clone());
         }
         let worse = self.worst.as_ref().is_none_or(|worst| finding.severity() > worst.severity());
         if worse {

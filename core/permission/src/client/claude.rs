@@ -98,7 +98,7 @@ impl ClaudeRule {
             What::Named(name) => {
                 let members = ["skill", "name", "command", "subagent_type", "agent_type"];
                 let named = |key: &&str| input[*key].as_str().is_some_and(|it| wildcard(name, it));
-                self.is_for(tool) && members.iter().any(|key| named(key))
+                self.is_for(tool) && members.iter().any(named)
             }
         }
     }
