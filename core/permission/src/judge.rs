@@ -396,7 +396,8 @@ impl<'c> Judge<'c> {
             }
             None if self.functions.iter().any(|function| function == name) => {}
             None => {
-                let leaves = args.iter().any(|arg| tasks::leaves_the_machine(&arg.text));
+                let leaves =
+                    tasks::leaves_the_machine(name) || tasks::names_leaving_task(&args[1..]);
                 let reason = format!("there is no rule for `{name}`");
                 let finding = Finding::held(Rule::UnknownProgram, reason);
                 self.add(Finding { held: !leaves, lasting: leaves, ..finding });

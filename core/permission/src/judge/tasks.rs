@@ -1,7 +1,7 @@
 //! Programs that build, and files and modules that are run.
 
-use super::Judge;
 use super::entry::ParsedArgs;
+use super::{Judge, wrappers};
 use crate::environment;
 use crate::expand::{Arg, HOLE, shown};
 use crate::paths::{self, Access, PathClass, Places};
@@ -64,6 +64,28 @@ pub(super) fn leaves_the_machine(name: &str) -> bool {
         })
 }
 
+/// Endings of files of code: their names say what they are about, and not what is done.
+const SOURCES: [&str; 20] = [
+    ".rs", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx", ".rb", ".php", ".pl",
+    ".go", ".java", ".kt", ".sh", ".bash", ".lua", ".ex", ".exs",
+];
+
+fn is_source(name: &str) -> bool {
+    SOURCES.iter().any(|end| name.ends_with(end))
+}
+
+/// Whether one of these words is the name of a task that leaves the machine. Options, and paths that
+/// a task gets, are no names.
+pub(super) fn names_leaving_task(args: &[Arg]) -> bool {
+    let own = args.iter().take_while(|arg| arg.text != "--");
+    let is_name = |arg: &&Arg| {
+        let text = arg.text.as_str();
+        let is_target = text.starts_with("//");
+        !text.starts_with('-') && (is_target || !text.contains('/')) && !is_source(text)
+    };
+    own.filter(is_name).any(|arg| leaves_the_machine(&arg.text))
+}
+
 /// ninja: targets that leave the build folder.
 pub(crate) fn ninja(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let plain = |arg: &&Arg| arg.known().is_some_and(|text| !text.contains("install"));
@@ -123,64 +145,39 @@ pub(crate) fn cargo_clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `npm run deploy` and the like, whose names say that they leave the machine.
 pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let leaves = parsed.args.iter().any(|arg| leaves_the_machine(&arg.text));
+    let leaves = names_leaving_task(parsed.args);
     let class = if leaves { Class::Publishes } else { parsed.program.class };
     judge.classified(class, parsed);
 }
 
-/// What an interpreter runs.
-enum Runs<'p> {
-    /// A module of this name, with its arguments behind it.
-    Module(&'p [Arg]),
-    /// A file.
-    File(&'p Arg),
-    /// Code in an argument, or on the standard input.
-    Code,
-}
-
-fn run_by<'p>(parsed: &ParsedArgs<'p>) -> Runs<'p> {
-    const CODE: [&str; 8] = ["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "-"];
-    const VALUES: [&str; 6] = ["-W", "-X", "-I", "--import", "--require", "--loader"];
-    let mut at = 0;
-    while let Some(arg) = parsed.args.get(at) {
-        at += 1;
-        match arg.text.as_str() {
-            "-m" if parsed.name.starts_with("py") => return Runs::Module(&parsed.args[at..]),
-            text if CODE.contains(&text) => return Runs::Code,
-            text if VALUES.contains(&text) => at += 1,
-            text if text.starts_with('-') => {}
-            _ => return Runs::File(arg),
-        }
-    }
-    Runs::Code
-}
-
-/// Interpreters: a sandbox holds what code does, wherever it stands, unless its name says that it
-/// leaves the machine.
+/// Interpreters: a sandbox holds what code does, wherever it stands, unless a name says that it leaves
+/// the machine.
 pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let held = match run_by(parsed) {
-        Runs::Module(words) => {
-            judge.runner(words);
-            true
-        }
-        Runs::File(file) => {
+    let mut held = true;
+    let module = parsed.args.iter().position(|arg| arg.text == "-m");
+    if let Some(at) = module.filter(|_| parsed.name.starts_with("py")) {
+        judge.runner(&parsed.args[at + 1..]);
+    } else {
+        // Behind options it is not known which file is run: every one counts.
+        let first = parsed.args.first();
+        let has_file = first.is_some_and(|arg| !arg.text.starts_with('-'));
+        let candidates = if has_file { &parsed.args[..1] } else { parsed.args };
+        for file in candidates.iter().filter(|arg| is_source(&arg.text)) {
             judge.consider(judge.places.judge(file, Access::Read));
             judge.runs_file(file.guessed());
-            // A word in the arguments says so, too; a database of the project is on this machine.
-            let is_word = |arg: &&Arg| !arg.text.starts_with('-') && !arg.text.contains(['/', '.']);
-            let leaves = |arg: &Arg| {
-                leaves_the_machine(&arg.text)
-                    && !arg.text.contains(HOLE)
-                    && !arg.text.to_lowercase().contains("migrat")
-            };
-            !leaves_the_machine(paths::file_name(&file.text))
-                && !parsed.args.iter().filter(is_word).any(leaves)
+            let name = paths::file_name(&file.text);
+            held &= !leaves_the_machine(name) || name.contains("test");
         }
-        Runs::Code => {
-            judge.seen.unseen |= !parsed.args.iter().any(|arg| arg.text.len() > 2);
-            true
+        // A database of the project is on this machine.
+        let migrates = |arg: &Arg| arg.text.to_lowercase().contains("migrat");
+        let mut words = parsed.args.iter().filter(|arg| !migrates(arg));
+        held &= !has_file || !words.any(|word| names_leaving_task(std::slice::from_ref(word)));
+        if let Some(file) = first.filter(|file| has_file && !is_source(&file.text)) {
+            judge.consider(judge.places.judge(file, Access::Read));
+            judge.runs_file(file.guessed());
         }
-    };
+        judge.seen.unseen |= !has_file && !parsed.args.iter().any(|arg| arg.text.len() > 2);
+    }
     judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
 }
 
@@ -210,10 +207,29 @@ const RUNNER_VALUES: [&str; 22] = [
     "--registry",
 ];
 
+/// Options of runners that take nothing.
+const RUNNER_PLAIN: [&str; 14] = [
+    "-y",
+    "--yes",
+    "--no",
+    "--no-install",
+    "-q",
+    "--quiet",
+    "-s",
+    "--silent",
+    "--bun",
+    "--frozen",
+    "--locked",
+    "--isolated",
+    "--no-sync",
+    "-v",
+];
+
 /// `npx`, `uv run`, `bundle exec` and the like: what they run is judged as if it stood alone.
 pub(crate) fn runner(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(parsed.program.class, parsed);
     let mut args = parsed.args;
+    let mut is_certain = true;
     while let [first, rest @ ..] = args {
         match first.text.as_str() {
             "--" => args = rest,
@@ -229,11 +245,18 @@ pub(crate) fn runner(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                 let code = first.text.trim_start_matches("--call=");
                 return judge.shell_argument(&Arg { text: code.to_owned(), ..first.clone() });
             }
-            text if text.starts_with('-') => args = rest,
+            text if text.starts_with('-') => {
+                is_certain &= RUNNER_PLAIN.contains(&text) || text.contains('=');
+                args = rest;
+            }
             _ => break,
         }
     }
     judge.runner(args);
+    if !is_certain {
+        // An option that is not known may have taken the word.
+        wrappers::any_suffix(judge, args);
+    }
 }
 
 impl Judge<'_> {
@@ -273,8 +296,7 @@ pub(super) fn run_file(path: &str, args: &[Arg], places: &Places) -> Option<Find
     }
     let reason = format!("`{path}` is a file whose content is not judged");
     let inside = matches!(places.class(path), PathClass::Repository | PathClass::Automation);
-    let leaves = leaves_the_machine(paths::file_name(path))
-        || args.iter().any(|arg| leaves_the_machine(&arg.text));
+    let leaves = leaves_the_machine(paths::file_name(path)) || names_leaving_task(args);
     let held = inside && !leaves;
     Some(Finding { held, ..Finding::ask(Rule::ProgramFile, reason) })
 }

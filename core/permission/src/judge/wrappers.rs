@@ -256,7 +256,7 @@ pub(crate) fn rest_is_outside(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// Looks for a forbidden command in `args`, whichever word it starts at, so that asking about the
 /// wrapper does not hide it.
-fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
+pub(super) fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
     const TRIED: usize = 8;
     for at in 0..args.len().min(TRIED) {
         if !args[at].text.starts_with('-') {
