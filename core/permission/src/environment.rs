@@ -7,30 +7,141 @@ use super::expand::Arg;
 use super::verdict::{Finding, Rule};
 
 /// Names that change only what a program prints or how much work it does.
-const HARMLESS: &str = "CI DEBUG VERBOSE QUIET LANG LANGUAGE TZ TERM COLUMNS LINES NO_COLOR \
-                        FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM RUST_LOG RUST_BACKTRACE \
-                        RUST_TEST_THREADS CARGO_TERM_COLOR CARGO_INCREMENTAL PYTHONUNBUFFERED \
-                        PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 PYTHONHASHSEED \
-                        NODE_ENV GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS MAKE_TERMOUT \
-                        SOURCE_DATE_EPOCH";
+const HARMLESS: &[&str] = &[
+    "CI",
+    "DEBUG",
+    "VERBOSE",
+    "QUIET",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TERM",
+    "COLUMNS",
+    "LINES",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLORTERM",
+    "RUST_LOG",
+    "RUST_BACKTRACE",
+    "RUST_TEST_THREADS",
+    "CARGO_TERM_COLOR",
+    "CARGO_INCREMENTAL",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONIOENCODING",
+    "PYTHONUTF8",
+    "PYTHONHASHSEED",
+    "NODE_ENV",
+    "GIT_TERMINAL_PROMPT",
+    "GIT_OPTIONAL_LOCKS",
+    "MAKE_TERMOUT",
+    "SOURCE_DATE_EPOCH",
+];
 
 /// Names that switch off the checks which a repository has before a commit or a push. Sources: manuals
 /// of pre-commit 4, husky 9, lefthook 1, overcommit 0.64, simple-git-hooks 2.
-const SKIPS_HOOKS: &str = "SKIP HUSKY HUSKY_SKIP_HOOKS HUSKY_SKIP_INSTALL LEFTHOOK \
-                           LEFTHOOK_EXCLUDE OVERCOMMIT_DISABLE OVERCOMMIT_SKIP SKIP_HOOKS \
-                           SKIP_GIT_HOOKS SKIP_SIMPLE_GIT_HOOKS SKIP_PRE_COMMIT NO_VERIFY \
-                           PRE_COMMIT_ALLOW_NO_CONFIG";
+const SKIPS_HOOKS: &[&str] = &[
+    "SKIP",
+    "HUSKY",
+    "HUSKY_SKIP_HOOKS",
+    "HUSKY_SKIP_INSTALL",
+    "LEFTHOOK",
+    "LEFTHOOK_EXCLUDE",
+    "OVERCOMMIT_DISABLE",
+    "OVERCOMMIT_SKIP",
+    "SKIP_HOOKS",
+    "SKIP_GIT_HOOKS",
+    "SKIP_SIMPLE_GIT_HOOKS",
+    "SKIP_PRE_COMMIT",
+    "NO_VERIFY",
+    "PRE_COMMIT_ALLOW_NO_CONFIG",
+];
 
 /// Beginnings of names that shells, git and common programs take from the environment that they are in.
 /// A shell passes on a variable of such a name although the line does not export it. Sources: manuals
 /// of bash 5.2, git 2.47 and what it starts (ssh, curl, gpg, an editor, a pager), ld.so, glibc 2.40.
-const INHERITED: &str = "PATH HOME IFS CDPATH ENV SHELL BASH PS4 PROMPT EDITOR VISUAL PAGER LESS \
-                         BROWSER TMP TEMP LD_ DYLD_ GLIBC_ MALLOC_ GCONV_ LOCPATH NLSPATH LV MORE GIT_ SSH_ GPG_ GNUPG PERL GH_ GITHUB_ GITLAB_ NODE_ NPM_ \
-                         PYTHON PIP_ RUSTC RUSTFLAGS CARGO_ GO JAVA_ JDK_ MAVEN_ GRADLE_ DOCKER_ \
-                         KUBE AWS_ AZURE_ GOOGLE_ CLOUDSDK_ PG MYSQL DATABASE_URL HTTP_ HTTPS_ \
-                         ALL_PROXY NO_PROXY SSL_ CURL_ XDG_ VIRTUAL_ENV CLAUDE_ CODEX_ OPENCODE_ \
-                         ANTHROPIC_ OPENAI_ GEMINI_ ONLOOP_ HOTL_ AGENTIZE_ MAKE CC CXX DISPLAY \
-                         HTTP_PROXY HTTPS_PROXY NPM_CONFIG_";
+const INHERITED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "IFS",
+    "CDPATH",
+    "ENV",
+    "SHELL",
+    "BASH",
+    "PS4",
+    "PROMPT",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "LESS",
+    "BROWSER",
+    "TMP",
+    "TEMP",
+    "LD_",
+    "DYLD_",
+    "GLIBC_",
+    "MALLOC_",
+    "GCONV_",
+    "LOCPATH",
+    "NLSPATH",
+    "LV",
+    "MORE",
+    "GIT_",
+    "SSH_",
+    "GPG_",
+    "GNUPG",
+    "PERL",
+    "GH_",
+    "GITHUB_",
+    "GITLAB_",
+    "NODE_",
+    "NPM_",
+    "PYTHON",
+    "PIP_",
+    "RUSTC",
+    "RUSTFLAGS",
+    "CARGO_",
+    "GO",
+    "JAVA_",
+    "JDK_",
+    "MAVEN_",
+    "GRADLE_",
+    "DOCKER_",
+    "KUBE",
+    "AWS_",
+    "AZURE_",
+    "GOOGLE_",
+    "CLOUDSDK_",
+    "PG",
+    "MYSQL",
+    "DATABASE_URL",
+    "HTTP_",
+    "HTTPS_",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_",
+    "CURL_",
+    "XDG_",
+    "VIRTUAL_ENV",
+    "CLAUDE_",
+    "CODEX_",
+    "OPENCODE_",
+    "ANTHROPIC_",
+    "OPENAI_",
+    "GEMINI_",
+    "ONLOOP_",
+    "HOTL_",
+    "AGENTIZE_",
+    "MAKE",
+    "CC",
+    "CXX",
+    "DISPLAY",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NPM_CONFIG_",
+];
 
 /// How an assignment reaches programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,21 +162,21 @@ enum Effect {
     Unknown,
 }
 
-fn listed(list: &str, name: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == name)
+/// Whether a name begins with `begin`, in any case.
+fn begins(name: &str, begin: &str) -> bool {
+    let start = name.as_bytes().get(..begin.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(begin.as_bytes()))
 }
 
 fn effect(name: &str, scope: Scope) -> Effect {
-    let upper = name.to_ascii_uppercase();
-    if listed(SKIPS_HOOKS, &upper) {
+    if SKIPS_HOOKS.iter().any(|known| name.eq_ignore_ascii_case(known)) {
         return Effect::SkipsHooks;
     }
-    if listed(HARMLESS, name) || name.starts_with("LC_") || is_git_identity(name) {
+    if HARMLESS.contains(&name) || name.starts_with("LC_") || is_git_identity(name) {
         return Effect::Harmless;
     }
-    let inherited = INHERITED.split_ascii_whitespace().any(|start| upper.starts_with(start));
-    let own = scope != Scope::Program && !inherited;
-    if own { Effect::Harmless } else { Effect::Unknown }
+    let is_own = scope != Scope::Program && !INHERITED.iter().any(|start| begins(name, start));
+    if is_own { Effect::Harmless } else { Effect::Unknown }
 }
 
 fn is_git_identity(name: &str) -> bool {

@@ -74,6 +74,12 @@ fn is_source(name: &str) -> bool {
     SOURCES.iter().any(|end| name.ends_with(end))
 }
 
+/// Whether the name of a script says that it leaves the machine, and does not test what does.
+fn leaves_as_script(path: &str) -> bool {
+    let name = paths::file_name(path);
+    leaves_the_machine(name) && !name.contains("test")
+}
+
 /// Whether one of these words is the name of a task that leaves the machine. Options, and paths that
 /// a task gets, are no names.
 pub(super) fn names_leaving_task(args: &[Arg]) -> bool {
@@ -145,7 +151,10 @@ pub(crate) fn cargo_clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `npm run deploy` and the like, whose names say that they leave the machine.
 pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let leaves = names_leaving_task(parsed.args);
+    // Some run a file by its name, too.
+    let file = parsed.args.iter().find(|arg| !arg.text.starts_with('-'));
+    let script = file.is_some_and(|arg| is_source(&arg.text) && leaves_as_script(&arg.text));
+    let leaves = script || names_leaving_task(parsed.args);
     let class = if leaves { Class::Publishes } else { parsed.program.class };
     judge.classified(class, parsed);
 }
@@ -165,8 +174,7 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         for file in candidates.iter().filter(|arg| is_source(&arg.text)) {
             judge.consider(judge.places.judge(file, Access::Read));
             judge.runs_file(file.guessed());
-            let name = paths::file_name(&file.text);
-            held &= !leaves_the_machine(name) || name.contains("test");
+            held &= !leaves_as_script(&file.text);
         }
         // A database of the project is on this machine.
         let migrates = |arg: &Arg| arg.text.to_lowercase().contains("migrat");
