@@ -24,7 +24,7 @@ pub async fn look(
     if ruling.decision != Decision::Allow && unchanged::learn(io, call, context).await {
         ruling = judge(call, context);
     }
-    if ruling.decision != Decision::Allow {
+    if ruling.decision == Decision::Deny {
         return ruling;
     }
     match staged::learn(io, call, context).await {
