@@ -354,7 +354,7 @@ impl OsHost {
             Request::Git(request) => self.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
             Request::Serve(request) => self.serve(request),
-            Request::Ask { question } => {
+            Request::Ask { question, choices: _ } => {
                 self.terminal.ask(&question).map(|answer| Outcome::Answer { answer })
             }
             Request::ReadInput { limit_bytes, wait_ms, unit } => {

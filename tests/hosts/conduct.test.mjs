@@ -172,7 +172,7 @@ test("a lost conversation is reported, and a new one starts", async () => {
   // A confined check could not remove it.
   const { code, stderr, summary, told } = await conducted(claude, place, script, "--confine", "off");
   assert.equal(code, 0, told);
-  assert.match(stderr, /the conversation about step 1 cannot go on \(.*\); a new one begins/, told);
+  assert.match(stderr, /the conversation about step 1 cannot continue \(.*\); a new one begins/, told);
   assert.equal(summary.steps[0].attempts, 2, told);
 });
 

@@ -67,7 +67,7 @@ async function endsWith(signal, client, repository) {
   assert.match(stderr, /Interrupted; the record is saved\./);
   const events = ledger(place);
   const names = events.map(({ event }) => event);
-  assert.ok(names.includes("agent_started"), names.join());
+  assert.ok(names.includes("work_started"), names.join());
   assert.equal(events.find(({ event }) => event === "agent_ended").ending, "interrupted", names.join());
   assert.equal(names.at(-1), "run_paused", names.join());
 }
@@ -84,7 +84,7 @@ for (const client of CLIENTS) {
     place.env = { ...place.env, ONLOOP_CONFINE: "off" };
     const { word, exit } = await ended(client, place, "SIGKILL");
     assert.equal(exit, "SIGKILL");
-    assert.equal(ledger(place).at(-1).event, "agent_started");
+    assert.equal(ledger(place).at(-1).event, "work_started");
     const script = used([{ run: "echo made > made.txt" }, { say: "Done." }]);
     const resumed = await client.served(place, script, (place) => {
       return run("onloop", ["resume", "--agent", client.name], place);

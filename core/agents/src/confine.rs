@@ -63,7 +63,7 @@ pub struct Surroundings {
     pub homes: Vec<String>,
     /// Where onloop keeps its records.
     pub state_home: Option<String>,
-    /// More that is private, as whoever started this says.
+    /// Further private paths that the caller names.
     pub private: Vec<String>,
     /// The folder for temporary files, which is there.
     pub temporary: String,

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::finish::finish_value;
-use super::result::remarks_value;
 use super::run::check_type;
+use super::summary::{finish_value, warnings};
 use onloop_run::{GateRule, Run, StepRecord, StepStatus, gate_rule};
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Check, Gate};
@@ -75,7 +74,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
             "mode": record.gate.map(|gate| gate.mode.as_str()),
         },
         "block_reason": block_reason,
-        "warnings": remarks_value(&record.results),
+        "warnings": warnings(&record.results),
     })
 }
 

@@ -1,4 +1,4 @@
-//! What onloop offers to every host, told once.
+//! The events, skills and commands that onloop offers to every client.
 
 use onloop_permission::offered;
 
@@ -90,16 +90,16 @@ impl Skill {
     }
 }
 
-/// A slash command.
+/// A command that a person types.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SlashCommand {
-    /// The name behind `/hotl:`.
+    /// The word after `/hotl:`.
     pub name: &'static str,
-    /// What it does, for the list of commands.
+    /// Its effect.
     pub description: &'static str,
-    /// The arguments, for people.
+    /// The arguments that it accepts.
     pub argument_hint: &'static str,
-    /// The prompt of the agent.
+    /// The instructions for the agent.
     pub instructions: &'static str,
 }
 
@@ -138,17 +138,17 @@ pub const COMMANDS: [SlashCommand; 5] = [
 ];
 
 impl SlashCommand {
-    /// The file of Claude Code, in whose folder `hotl` it becomes `/hotl:NAME`.
+    /// The file of Claude Code, which makes `/hotl:NAME` of it in the folder `hotl`.
     pub fn file(&self) -> String {
         self.with_head("", self.instructions.to_owned())
     }
 
-    /// The same for hosts without folders of commands, where it is `/hotl-NAME`.
+    /// The file for clients without command folders, which call it `/hotl-NAME`.
     pub fn flat_file(&self) -> String {
         self.with_head("", self.flat())
     }
 
-    /// The prompt file of VS Code, which asks for what is to follow the command.
+    /// The prompt file of VS Code, which asks for the arguments.
     pub fn prompt_file(&self) -> String {
         let hint = self.argument_hint.trim_matches(['[', ']', '<', '>']);
         let ask = format!("${{input:arguments:{hint}}}");
@@ -168,7 +168,7 @@ impl SlashCommand {
     }
 }
 
-/// A YAML text that is certainly one.
-fn quoted(text: &str) -> String {
+/// `text` as a string of YAML.
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -59,7 +59,7 @@ pub struct CheckFact {
 /// What changed in files since a person has last approved something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangedWork {
-    /// Nobody keeps what changes: the work is in no repository.
+    /// The work is outside a repository, so its changes have no history.
     Unkept,
     /// It cannot be told: why, on one line.
     Unknown(String),
@@ -72,7 +72,7 @@ pub enum ChangedWork {
     },
 }
 
-/// The work that nobody has approved yet: from here to there.
+/// The work that is not approved yet, from one checkpoint to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unapproved<'a> {
     /// The step that a person has approved last; `None`: none.
@@ -127,7 +127,7 @@ impl Run {
         })
     }
 
-    /// What its agents have cost and used, for people; `None`: nothing, or nobody knows.
+    /// Cost and usage of its agents, for people; `None` if zero or unknown.
     pub fn used(&self) -> Option<String> {
         let tokens = match self.usage.tokens {
             Amount::Known(0) | Amount::Unknown => None,

@@ -50,7 +50,7 @@ pub use gate::{AutomaticReason, GateRule, HumanReason, approval_line, gate_rule}
 pub use held::{WorkHold, hold_line};
 pub use hold::Hold;
 pub use next::{Blocker, Next, Question};
-pub use now::Standing;
+pub use now::StatusSummary;
 pub use prompt::{go_on_prompt, retry_prompt, step_prompt};
 pub use protect::{ProtectedAs, Protection};
 pub use record::*;

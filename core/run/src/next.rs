@@ -1,4 +1,4 @@
-//! What should happen now. Nobody else decides that.
+//! The next action of a run. No other code decides it.
 
 use super::budget::exceeded;
 use super::event::GateDecision;

@@ -1,7 +1,6 @@
 //! What a run is made of.
 
-use std::collections::BTreeMap;
-
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::checkpoint::Checkpoint;
@@ -16,10 +15,10 @@ use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Budgets, Check, CommitWhen, Loop, Risk, Step};
 
-/// One execution of one plan, as [`Record`] shows it to whoever reads.
+/// One execution of one plan, readable as a [`Record`].
 ///
 /// [`Run::begin`] makes one, [`Run::apply`] alone changes it, and [`Run::restore`] takes back
-/// what was stored. Nobody outside this room can write to its record.
+/// what was stored. Code outside this crate cannot write to its record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run(pub(super) Record);
 
@@ -45,6 +44,8 @@ pub struct Record {
     pub settings: RunSettings,
     /// State of the whole run.
     pub status: RunStatus,
+    /// Why the run is paused, on one line; `None`: it is not paused, or a question says why.
+    pub pause_reason: Option<String>,
     /// State of each step, in order.
     pub steps: Vec<StepRecord>,
     /// What happened, oldest first.
@@ -83,10 +84,9 @@ pub struct Record {
     pub finished_commit: Option<String>,
     /// The work at certain moments, oldest first; none outside a repository.
     pub checkpoints: Vec<Checkpoint>,
-    /// Fields written by other generations of this format; they survive a rewrite.
+    /// Members that this version does not know, where they stand; they survive a rewrite. The
+    /// places in a list are members named `0`, `1`, ….
     pub unknown: Map<String, Value>,
-    /// The same of documents inside it that have no place for them here, by where they stand.
-    pub unknown_inside: BTreeMap<String, Map<String, Value>>,
 }
 
 /// Where the plan came from and where the work happens. Paths are absolute.
@@ -177,30 +177,20 @@ pub struct RunSettings {
     pub review_agent: Option<String>,
 }
 
-/// State of a whole run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunStatus {
-    /// Steps are being worked on.
-    Running,
-    /// Waits for a person; can be resumed.
-    Paused,
-    /// Cannot go on by itself; a person may resume it.
-    Blocked,
-    /// Older generations: verified, waiting for its disposition.
-    ReadyToFinish,
-    /// Every step is done and every required approval is there.
-    Completed,
-    /// Given up.
-    Abandoned,
-}
-
 words! {
-    impl pub RunStatus {
+    /// State of a whole run.
+    pub enum RunStatus {
+        /// Steps are being worked on.
         Running = "running",
+        /// Waits for a person; can be resumed.
         Paused = "paused",
+        /// Cannot go on by itself; a person may resume it.
         Blocked = "blocked",
+        /// Older generations: verified, waiting for its disposition.
         ReadyToFinish = "ready_to_finish",
+        /// Every step is done and every required approval is there.
         Completed = "completed",
+        /// Given up.
         Abandoned = "abandoned",
     }
 }
@@ -237,12 +227,10 @@ pub struct StepRecord {
     pub last_failure: Option<LastFailure>,
     /// Approval, once there is one.
     pub gate: Option<GateRecord>,
-    /// Fields written by other generations of this format.
-    pub unknown: Map<String, Value>,
 }
 
 /// What a failed attempt failed with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastFailure {
     /// Why, on one line.
     pub reason: String,
@@ -268,21 +256,14 @@ pub enum StepStatus {
     Blocked(BlockReason),
 }
 
-/// What is going on in a step in progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// The agent was started and has not been seen to end.
-    Acting,
-    /// The agent ended; verification is due.
-    Acted,
-    /// The run was resumed while the agent may have been half-way: verify before acting.
-    Interrupted,
-}
-
 words! {
-    impl pub Phase {
+    /// What is going on in a step in progress.
+    pub enum Phase {
+        /// The agent was started and has not been seen to end.
         Acting = "acting",
+        /// The agent ended; verification is due.
         Acted = "acted",
+        /// The run was resumed while the agent may have been half-way: verify before acting.
         Interrupted = "interrupted",
     }
 }
@@ -341,7 +322,7 @@ pub struct GateRecord {
 }
 
 /// Reviews by an agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reviews {
     /// Commit up to which everything has been reviewed; `None` without git.
     pub base: Option<String>,
@@ -352,12 +333,13 @@ pub struct Reviews {
     /// The verdict that holds the run up, if one does.
     pub standing: Option<BlockingReview>,
     /// The verdict of the last review, whether it holds the run up or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<BlockingReview>,
 }
 
 /// What a review came to. One that does not pass holds the run up until it is reviewed again or a
 /// person accepts it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockingReview {
     /// The step at whose gate the review took place; `None`: the final review.
     pub step: Option<u32>,
@@ -442,7 +424,6 @@ impl StepRecord {
             results: Vec::new(),
             last_failure: None,
             gate: None,
-            unknown: Map::new(),
         }
     }
 

@@ -99,7 +99,7 @@ fn escape(line: &str) -> String {
     out
 }
 
-/// What each turn of an agent used, as far as anybody knows.
+/// The known usage of each turn of an agent.
 fn render_usage(run: &Run, out: &mut String) {
     if run.turns.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! The record's behaviour as tables, and every reachable state of small plans.
+//! The record's behavior as tables, and every reachable state of small plans.
 
 mod attention;
 mod checkpoints;
@@ -77,10 +77,7 @@ fn a_step_that_may_not_be_repeated_blocks_the_run() {
     apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1)]);
     let Next::Block { step: 1, reason } = run.next() else { panic!("{:?}", run.next()) };
     assert_eq!(reason, "verify failed: exit code 1");
-    assert_eq!(
-        refused(&mut run, &Event::StepStarted { step: 1 }),
-        "Step 1 reached maximum iterations (1)"
-    );
+    assert_eq!(refused(&mut run, &Event::StepStarted { step: 1 }), "step 1 has used 1 attempt");
     apply(&mut run, &[Event::StepBlocked { step: 1, reason }]);
     assert!(matches!(run.next(), Next::Blocked(_)));
     assert_eq!(run.status, RunStatus::Blocked);
@@ -162,12 +159,12 @@ fn a_step_is_never_done_by_fewer_checks_than_it_has() {
     let checks = vec![Check::Shell(ShellCheck::new("a")), Check::Shell(ShellCheck::new("b"))];
     let mut run = begin(vec![Step { checks, ..step(1) }]);
     apply(&mut run, &[Event::StepStarted { step: 1 }]);
-    assert_eq!(refused(&mut run, &passed(1)), "Step 1 has checks without a result");
+    assert_eq!(refused(&mut run, &passed(1)), "step 1 has checks without a result");
     let twice = Event::StepVerified {
         step: 1,
         results: vec![result(0, CheckVerdict::Passed), result(0, CheckVerdict::Passed)],
     };
-    assert_eq!(refused(&mut run, &twice), "Step 1 has checks without a result");
+    assert_eq!(refused(&mut run, &twice), "step 1 has checks without a result");
 }
 
 #[test]
@@ -181,7 +178,7 @@ fn a_human_review_pauses_and_needs_a_person() {
     assert_eq!(run.status, RunStatus::Paused);
     assert_eq!(run.next(), Next::Ask(Question::Review { step: 1, prompt: "look".to_owned() }));
     let auto = Event::GateDecided { step: 1, decision: GateDecision::Approved, mode: Mode::Auto };
-    assert_eq!(refused(&mut run, &auto), "The gate of step 1 needs a human decision");
+    assert_eq!(refused(&mut run, &auto), "the gate of step 1 needs a human decision");
     apply(&mut run, &[human(1, GateDecision::Rejected)]);
     assert!(matches!(run.next(), Next::Blocked(Blocker { rejected: true, .. })));
     // Resuming is not changing one's mind.
@@ -201,7 +198,7 @@ fn completion_needs_the_checks_to_hold_at_the_end() {
     assert_eq!(run.next(), Next::Repeat);
     assert_eq!(
         refused(&mut run, &Event::RunFinalized),
-        "Cannot finalize without passing verification evidence: the checks have not been repeated"
+        "the run cannot be finalized: its checks were not repeated"
     );
     let broken = result(0, CheckVerdict::Failed { reason: "exit code 1".to_owned() });
     apply(
@@ -232,7 +229,7 @@ fn a_verdict_that_does_not_pass_holds_the_run_up() {
         (run.status.as_str(), run.next()),
         ("paused", Next::Ask(Question::Verdict { step: None }))
     );
-    assert!(refused(&mut run, &Event::RunFinalized).contains("without a review that passes"));
+    assert!(refused(&mut run, &Event::RunFinalized).contains("its last review has not passed"));
     apply(&mut run, &[Event::RunResumed]);
     assert_eq!(run.next(), Next::Review { step: None });
     apply(&mut run, &[review(Verdict::Block), Event::VerdictAccepted]);

@@ -5,7 +5,7 @@
 use super::event::CheckVerdict;
 use super::record::{StepRecord, StepStatus};
 
-/// More tests than anybody has: what says more is not believed.
+/// Plausible maximum of tests; a larger number is rejected.
 const MOST: u64 = 10_000_000;
 
 /// How many tests passed in the checks of a step that is done; `None` where none of its commands is a

@@ -5,8 +5,10 @@ use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::open;
 use onloop_engine::run::advice::resume_command;
 use onloop_engine::run::change::{change, change_by, not_now};
-use onloop_engine::run::checkpoint::{Keeping, keep_acted, keep_between, keep_verified};
-use onloop_engine::run::checks::{Conditions, Verification, verify_step};
+use onloop_engine::run::checkpoint::{
+    CheckpointOutcome, checkpoint_and_commit, checkpoint_turn, checkpoint_verified,
+};
+use onloop_engine::run::checks::{CheckOptions, Verification, verify_step};
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
 use onloop_engine::run::options::remembered_options;
@@ -14,7 +16,7 @@ use onloop_engine::run::processes::end_survivors;
 use onloop_engine::run::protect::{self, Guarded};
 use onloop_engine::run::setup::{self, Readiness};
 use onloop_engine::run::step_line::say_step;
-use onloop_engine::sandbox::run::Confining;
+use onloop_engine::sandbox::choice::Sandbox;
 use onloop_engine::state::store::Store;
 use onloop_run::{
     BlockReason, DecisionChannel, Event, Refusal, RunStatus, StepStatus, checked_lines,
@@ -51,7 +53,7 @@ pub enum StepAction {
     Verify,
     /// Allow another attempt after a failed one
     Retry,
-    /// Record that the step cannot go on (needs --reason)
+    /// Record that the step cannot continue (needs --reason)
     Block,
     /// Have a failed or blocked step tried again (needs --reason)
     Reopen,
@@ -114,13 +116,13 @@ async fn set_up(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     if !setup::is_due(store.run()) {
         return Ok(());
     }
-    let confining = Confining::of(io, store.run()).await?;
+    let sandbox = Sandbox::of(io, store.run()).await?;
     if let Err(error) = drive_alone(io, store).await {
-        confining.end(io).await;
+        sandbox.end(io).await;
         return Err(error);
     }
-    let readied = setup::make_ready(io, store, &confining).await;
-    confining.end(io).await;
+    let readied = setup::make_ready(io, store, &sandbox).await;
+    sandbox.end(io).await;
     let said = store.commit().await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     match (readied, said) {
@@ -138,7 +140,7 @@ async fn verify(
     as_json: bool,
 ) -> Result<Exit, CommandError> {
     demand_in_progress(store, number)?;
-    // Others may read the record meanwhile and decide other gates; nobody else verifies.
+    // Others may read the record meanwhile and decide other gates; only this process verifies.
     drive_alone(io, store).await?;
     let verified = verify_alone(io, store, number).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
@@ -172,10 +174,13 @@ async fn verify(
 }
 
 fn demand_in_progress(store: &Store, number: u32) -> Result<(), CommandError> {
-    let error = match store.run().step(number).map(|record| &record.status) {
+    let error: CommandError = match store.run().step(number).map(|record| &record.status) {
         Some(StepStatus::InProgress(_)) => return Ok(()),
         None => Refusal::NoSuchStep { step: number }.into(),
-        Some(_) => CommandError::failed(format!("step {number} must be in_progress before verify")),
+        Some(status) => {
+            let (status, expected) = (status.as_str(), "`in_progress`");
+            Refusal::WrongStepStatus { step: number, status, expected }.into()
+        }
     };
     Err(not_now(store.run(), error))
 }
@@ -184,9 +189,9 @@ async fn verify_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), Com
     // Somebody else may have verified it until now.
     demand_in_progress(store, number)?;
     end_survivors(io, store.run()).await?;
-    let conditions = Conditions::step_by_step(io, store.run()).await?;
-    let verified = verify_and_keep(io, store, number, &conditions).await;
-    conditions.end(io).await;
+    let options = CheckOptions::step_by_step(io, store.run()).await?;
+    let verified = verify_and_keep(io, store, number, &options).await;
+    options.end(io).await;
     verified
 }
 
@@ -195,21 +200,25 @@ async fn verify_and_keep(
     io: &Io,
     store: &mut Store,
     number: u32,
-    conditions: &Conditions,
+    options: &CheckOptions,
 ) -> Result<(), CommandError> {
     if store.run().protection().is_empty() {
-        keep_between(io, store, async |io, store| Ok(keep_acted(io, store, number).await)).await?;
+        checkpoint_and_commit(io, store, async |io, store| {
+            Ok(checkpoint_turn(io, store, number).await)
+        })
+        .await?;
     }
     if !store.run().protection().is_empty() {
         guarded(io, store, number, protect::after_turn).await?;
     }
-    let results = match verify_step(io, store, number, conditions).await {
+    let results = match verify_step(io, store, number, options).await {
         Ok(Verification::Finished(results)) => results,
         Ok(Verification::Interrupted) => return Err(CommandError::interrupted()),
         Err(error) => return Err(error.into()),
     };
     change(io, store, Event::StepVerified { step: number, results }).await?;
-    keep_between(io, store, async |io, store| keep_verified(io, store, number).await).await
+    checkpoint_and_commit(io, store, async |io, store| checkpoint_verified(io, store, number).await)
+        .await
 }
 
 /// Looks at files that no agent may change, before or after its turn; a turn that changed one is a
@@ -222,7 +231,10 @@ async fn guarded(
 ) -> Result<(), CommandError> {
     let (event, error) = match look(io, store, step).await {
         Guarded::Fine => {
-            return keep_between(io, store, async |_: &Io, _: &mut Store| Ok(Keeping::Kept)).await;
+            return checkpoint_and_commit(io, store, async |_: &Io, _: &mut Store| {
+                Ok(CheckpointOutcome::Taken)
+            })
+            .await;
         }
         Guarded::Interrupted => return Err(CommandError::interrupted()),
         Guarded::Broken { reason, output } => {
@@ -250,7 +262,7 @@ async fn retry(io: &Io, store: &Store, number: u32, as_json: bool) -> Result<Exi
         return Err(not_now(
             run,
             CommandError::failed(format!(
-                "the run is '{status}'; resolve gates, policy pauses, or budgets before step retry"
+                "the run is `{status}`, and a step can be retried only while the run is `running`"
             )),
         ));
     }
@@ -269,9 +281,8 @@ async fn retry(io: &Io, store: &Store, number: u32, as_json: bool) -> Result<Exi
         | StepStatus::InProgress(_)
         | StepStatus::Done
         | StepStatus::Blocked(_)) => {
-            let status = status.as_str();
-            let what = format!("step {number} is '{status}', expected 'failed' for retry");
-            Err(not_now(run, CommandError::failed(what)))
+            let (status, expected) = (status.as_str(), "`failed`");
+            Err(not_now(run, Refusal::WrongStepStatus { step: number, status, expected }))
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What can be written in a workflow file, as a table for editors and documentation.
+//! The fields of a workflow file, as a table for editors and documentation.
 
 use onloop_syntax::text::words;
 
 words! {
-    /// Where a field stands.
+    /// The section of a field.
     pub enum Section {
         /// Between the first `---` and the next.
         Frontmatter = "frontmatter",
@@ -19,17 +19,17 @@ words! {
 /// A field of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Where it stands.
+    /// Its section.
     pub section: Section,
-    /// Its name, as it is written before the colon.
+    /// Its name, as written before the colon.
     pub name: &'static str,
-    /// What it says, as the documentation of the format puts it.
+    /// Its meaning, in the words of the documentation.
     pub about: &'static str,
-    /// What holds where it is left out; empty where that needs no words.
+    /// The default; empty if the meaning says it.
     pub default: &'static str,
-    /// Values to choose from, or beginnings of values; empty: any text.
+    /// The allowed values, or their beginnings; empty: any text.
     pub values: &'static [&'static str],
-    /// The types of check that have it; empty: wherever its section is.
+    /// The types of check with this field; empty: every type.
     pub types: &'static [&'static str],
 }
 
@@ -123,13 +123,13 @@ mod tests {
     fn the_table_names_what_the_reader_knows_and_nothing_else() {
         assert_eq!(names(Section::Frontmatter), frontmatter::FrontmatterKey::WORDS);
         assert_eq!(names(Section::Step), field::FIELDS);
-        // `kind` may stand directly below the check, with a warning.
+        // `kind` may also be directly below the check, with a warning.
         let (kind, check) = verify::FIELDS.split_last().expect("a check has fields");
         assert_eq!(names(Section::Check), check);
         assert_eq!(names(Section::Assert), [*kind, "value"]);
     }
 
-    /// A workflow with no finding in which `field` says `value`.
+    /// A workflow without findings in which `field` has `value`.
     fn file_with(field: &Field, value: &str) -> String {
         let line = format!("{}: {value}\n", field.name);
         let mut front = "intent: a\nsuccess_criteria: b\nrisk_level: low\n".to_owned();

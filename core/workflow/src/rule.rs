@@ -7,13 +7,18 @@ use onloop_syntax::diagnostic::{Diagnostic, Severity, Span};
 pub struct LintRule {
     /// Stable name; never reused for another rule.
     pub code: &'static str,
-    /// How bad it is to break the rule.
+    /// The severity of a violation.
     pub severity: Severity,
-    /// What the rule says, in one line.
+    /// The rule, in one line.
     pub summary: &'static str,
 }
 
 impl LintRule {
+    /// The rule that `finding` is about; `None` for a finding of another linter.
+    pub(super) fn of(finding: &Diagnostic) -> Option<LintRule> {
+        RULES.iter().find(|rule| rule.code == finding.code).copied()
+    }
+
     pub(super) fn at(self, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.code, self.severity, span, message.into())
     }

@@ -18,13 +18,13 @@ use super::verify;
 use super::{Check, Gate, Loop, Script, Step, command, suggest};
 use onloop_effect::Shell;
 
-/// A field with the key's place.
+/// A field and the position of its key.
 struct Field<'a> {
     key: Span,
     value: Value<'a>,
 }
 
-/// A step while its lines are read.
+/// The state while the lines of a step are read.
 pub(super) struct Draft<'a> {
     pub header: Header<'a>,
     name: String,
@@ -35,7 +35,7 @@ pub(super) struct Draft<'a> {
     action: Option<Field<'a>>,
     repeat: Option<Field<'a>>,
     until: Option<Field<'a>>,
-    /// Which of several `until` is meant, nobody can tell.
+    /// The step has several `until` lines, which are ambiguous.
     until_repeated: bool,
     max_iterations: Option<Field<'a>>,
     gate: Option<Field<'a>>,
@@ -69,17 +69,17 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Whether anything but prose belongs to the step.
+    /// Whether more than prose belongs to the step.
     pub(super) fn has_fields(&self) -> bool {
         self.indent.is_some()
     }
 
-    /// Whether the lines below the header can be blamed for being no step.
+    /// Whether findings about the lines below the header are useful.
     fn is_certain(&self) -> bool {
         self.header.form != HeaderForm::Doubtful || self.has_fields()
     }
 
-    /// A line that is neither blank nor a header, a heading, a fence or a comment.
+    /// Reads a line that is not blank and not a header, a heading, a fence or a comment.
     pub(super) fn line(
         &mut self,
         line: Line<'a>,
@@ -216,7 +216,7 @@ impl<'a> Draft<'a> {
         self.between_fields(line, findings);
     }
 
-    /// A line that is no field.
+    /// Reads a line that is not a field.
     fn between_fields(&mut self, line: Line<'a>, findings: &mut Findings) {
         self.last_is_action = false;
         if super::markdown::is_thematic_break(line.trimmed()) {
@@ -230,7 +230,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// A fenced block between the fields. A shell block is the script; any other belongs to
+    /// Reads a fenced block between the fields. A shell block is the script; any other belongs to
     /// the action above it.
     pub(super) fn fence(
         &mut self,
@@ -261,12 +261,12 @@ impl<'a> Draft<'a> {
                 lines.iter().for_each(|line| push_line(text, line.text, strip));
                 text.push_str(opening.trimmed().trim_end_matches(|c| c != '`' && c != '~'));
             }
-            // What begins a block is no field, whatever follows it on its line.
+            // A line that starts a block is not a field.
             (None, _) => self.between_fields(opening, findings),
         }
     }
 
-    /// The step, if enough of it can be used.
+    /// The step, if enough of it is valid.
     pub(super) fn finish(
         self,
         number: u32,
@@ -361,10 +361,10 @@ impl<'a> Draft<'a> {
         let at =
             self.action.as_ref().map_or(self.header.line.end(), |_| self.end.min(source.len()));
         let at_line_start = at > 0 && source.as_bytes()[at - 1] == b'\n';
-        // Not less than what follows, which would be read as more of the value.
+        // At least the indentation of the following text, which would otherwise continue the value.
         let follows = source[at..].trim_start_matches(['\r', '\n']);
         let columns = follows.len() - follows.trim_start_matches(' ').len();
-        // Nor more than the field above, of whose value it would be a part.
+        // At most the indentation of the field above, whose value it would otherwise continue.
         let indent = match self.mixed {
             true => self.last_indent,
             false => self.indent.unwrap_or(columns),
@@ -377,7 +377,7 @@ impl<'a> Draft<'a> {
         finding::step::missing_loop(self.header.span(), &self.name, Edit::insert(at, text))
     }
 
-    /// A separate `until:` line, whose condition moves to `loop` where there is only one.
+    /// A separate `until:` line, whose condition moves to `loop` if there is only one.
     fn lone_until(
         &self,
         until: &Field<'a>,
@@ -441,7 +441,7 @@ impl<'a> Draft<'a> {
         gate
     }
 
-    /// What the step says about security anywhere: name, action, script, checks, condition.
+    /// Security words anywhere in the step: name, action, script, checks, condition.
     fn security_topics(&self, action: &str) -> Vec<Topic> {
         let mut topics = Vec::new();
         let mut add = |text: &str| {
@@ -490,7 +490,7 @@ fn is_identifier(key: &str) -> bool {
     key.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'\\'))
 }
 
-/// The condition behind `until`, which some write with a colon.
+/// The condition after `until`, with or without a colon.
 fn condition_of(text: &str) -> Option<&str> {
     let word = text.get(..5).filter(|word| word.eq_ignore_ascii_case("until"))?;
     let rest = &text[word.len()..];
@@ -512,8 +512,8 @@ fn invalid_loop(span: Span, found: &str) -> Diagnostic {
     }
 }
 
-/// `- action:`, `**action:**`, `* **Action**:`: a field dressed as a list item or in bold.
-/// Returns the length of the decorated key and the field.
+/// A field written as a list item or in bold: `- action:`, `**action:**`, `* **Action**:`. Returns
+/// the length of the decorated key, and the field.
 fn decorated_field(text: &str) -> Option<(usize, &'static str)> {
     let is_dress = |c: char| matches!(c, '-' | '*' | '+' | '_' | ' ' | '`');
     let bare = text.trim_start_matches(is_dress);
@@ -532,7 +532,7 @@ fn push_line(text: &mut String, line: &str, strip: usize) {
     text.push('\n');
 }
 
-/// A step's name as it is shown everywhere.
+/// A step's name as screens show it.
 pub(super) fn display_name(name: &str) -> String {
     text::ellipsis(&text::one_line(name), limits::STEP_NAME_BYTES)
 }

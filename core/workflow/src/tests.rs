@@ -1,5 +1,5 @@
-//! What the grammar makes of a file, as tables of text. One line a finding:
-//! `error missing-loop "the text it points at"`.
+//! The findings of files, as tables of text. Each finding is one line: `error missing-loop "the
+//! text it points at"`.
 
 mod verify;
 
@@ -10,7 +10,7 @@ use onloop_effect::BranchName;
 use onloop_syntax::diagnostic::{Severity, apply_fixes};
 use onloop_syntax::money::Money;
 
-/// Frontmatter that nobody finds fault with.
+/// Frontmatter without findings.
 const FRONT: &str = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n";
 
 fn findings(file: &str) -> String {
@@ -68,7 +68,7 @@ fn step_table(rows: &[(&str, &str)]) {
     }
 }
 
-/// Every row: text behind `verify:`, and the findings.
+/// Every row: text after `verify:`, and the findings.
 fn verify_table(rows: &[(&str, &str)]) {
     for (text, expected) in rows {
         let file = step_file(&format!("action: do\nloop: false\nverify:{text}\n"));

@@ -45,14 +45,13 @@ pub(crate) fn of_run(run: &Run, now: Timestamp, max_wait_ms: u64) -> QueueState 
         Some(wait) if wait.until.millis_since(wait.since) <= max_wait_ms => {
             QueueState::RateLimited { at_ms: millis(wait.until), agent: wait.agent.clone() }
         }
-        Some(_) | None => QueueState::NeedsPerson { reason: last_pause(run) },
+        Some(_) | None => QueueState::NeedsPerson { reason: pause_reason(run) },
     }
 }
 
-/// Returns the reason of the last pause.
-fn last_pause(run: &Run) -> String {
-    let paused = run.events.iter().rfind(|entry| entry.event == "run_paused");
-    paused.map_or_else(|| "paused".to_owned(), |entry| text::one_line(&entry.text))
+/// Returns why the run is paused.
+fn pause_reason(run: &Run) -> String {
+    run.pause_reason.clone().unwrap_or_else(|| "paused".to_owned())
 }
 
 /// Returns the time now.

@@ -1,12 +1,12 @@
-//! Executes the commands in `docs/fleet.md` in order, with a real server, a bare repository and two
-//! workers in separate homes, and compares the outputs. It needs the server's program and `onloop`, so
-//! a separate stage runs it.
+//! Types what the fleet's pages tell their readers to type, and compares the outputs with those of the pages.
+//! A real server, a bare repository and two workers in separate homes serve all pages, in order.
+//! Needs the server's program and `onloop`; a stage of its own runs this.
 //!
-//! A fence ```` ```sh run ```` is executed in a shell. `exit=3` expects that exit code, `until` repeats
-//! the command until its output is that of the document, and `on=tower` executes it on the second
-//! machine. A command of ```` ```sh start ```` runs until the end. A fence ```` ```text output ````
-//! that follows is the whole output, and ```` ```text file=NAME ```` is written to that file first.
-//! With `ONLOOP_WRITE_DOCUMENTS=1` the test replaces the outputs in the document.
+//! A fence ```` ```sh run ```` is executed in a shell; `exit=3` expects that exit code, `until` repeats it until
+//! it says what the document says, `on=tower` is typed on the second machine. What ```` ```sh start ```` starts
+//! runs until the end. A fence ```` ```text output ```` that follows is everything that was said, and
+//! ```` ```text file=NAME ```` is written to that file first. With `ONLOOP_WRITE_DOCUMENTS=1` the outputs in the
+//! document are replaced instead.
 #![cfg(unix)]
 
 #[path = "../../../tests/it/fences.rs"]
@@ -64,9 +64,8 @@ fn document(name: &str) -> PathBuf {
 }
 
 /// Executes the document; returns it with the outputs of its commands.
-fn execute(document: &str) -> String {
+fn execute(machines: &mut Machines, document: &str) -> String {
     let fences = fences(document);
-    let mut machines = Machines::new();
     let mut lines: Vec<String> = document.lines().map(|line| format!("{line}\n")).collect();
     let mut said = None;
     for (at, fence) in fences.iter().enumerate() {
@@ -113,14 +112,17 @@ fn is_written() -> bool {
 }
 
 #[test]
-fn the_document_says_what_happens() {
-    let path = document("fleet.md");
-    let written = std::fs::read_to_string(&path).expect("the document");
-    let real = execute(&written);
-    if is_written() {
-        std::fs::write(&path, real).expect("written");
-    } else {
-        assert_eq!(real, written);
+fn the_pages_say_what_happens() {
+    let mut machines = Machines::new();
+    for name in ["fleet.md", "fleet-machines.md", "fleet-reference.md"] {
+        let path = document(name);
+        let written = std::fs::read_to_string(&path).expect("the document");
+        let real = execute(&mut machines, &written);
+        if is_written() {
+            std::fs::write(&path, real).expect("written");
+        } else {
+            assert_eq!(real, written);
+        }
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) enum Restrictions {}
 
 /// The failure when a program cannot be confined.
 fn impossible(why: impl std::fmt::Display) -> Failure {
-    Failure::new(FailureKind::Unsupported, format!("cannot confine a program: {why}"))
+    Failure::new(FailureKind::Unsupported, why.to_string())
 }
 
 /// The failure on a system without a known sandbox.

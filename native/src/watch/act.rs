@@ -9,7 +9,7 @@ use std::rc::Rc;
 use onloop_core::effect::{Exit, Failure, Io, Outcome, Program, Reply, Request, Say};
 use onloop_core::engine::error::{CommandError, verb_program};
 use onloop_core::text;
-use onloop_core::verb::SeenRun;
+use onloop_core::verb::DisplayedRun;
 use onloop_core::watch::{
     decide_on_screen, resume_options, show_on_screen, stop_driver, stop_session_of,
 };
@@ -98,7 +98,7 @@ impl Watching {
             Action::Diff { run } => self.show(host, screen, run)?,
             Action::Decide { run, step, decision, seen } => {
                 let (exit, said) = self.quiet_verb(host, async move |io: Io| {
-                    let seen = SeenRun { run_id: &run, step, record: &seen };
+                    let seen = DisplayedRun { run_id: &run, step, record: &seen };
                     decide_on_screen(&io, seen, &decision).await
                 });
                 let is_in_fleet = model.view.as_ref().is_some_and(|view| view.card.in_fleet);

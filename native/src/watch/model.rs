@@ -2,7 +2,7 @@
 
 use onloop_core::documents::board::{Board, Choice, RunCard, RunState, RunView};
 use onloop_core::time::Timestamp;
-use onloop_core::verb::SeenDecision;
+use onloop_core::verb::DisplayedDecision;
 
 /// A pressed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) enum Action {
     /// Suspend this process.
     Suspend,
     /// Record a decision about a step, with the record that the person saw.
-    Decide { run: String, step: u32, decision: SeenDecision, seen: String },
+    Decide { run: String, step: u32, decision: DisplayedDecision, seen: String },
     /// Show the diff.
     Diff { run: String },
     /// Interrupt the driver of a run.
@@ -263,9 +263,9 @@ impl Model {
                     }
                     Key::Enter => {
                         let decision = match about {
-                            Typing::Name { .. } => SeenDecision::Approve { typed: text },
-                            Typing::Reason if text.trim().is_empty() => SeenDecision::Reject,
-                            Typing::Reason => SeenDecision::Redo { reason: text },
+                            Typing::Name { .. } => DisplayedDecision::Approve { typed: text },
+                            Typing::Reason if text.trim().is_empty() => DisplayedDecision::Reject,
+                            Typing::Reason => DisplayedDecision::Redo { reason: text },
                         };
                         return Some(Action::Decide { run, step, decision, seen });
                     }
@@ -374,7 +374,7 @@ impl Model {
                 action: Action::Decide {
                     run,
                     step,
-                    decision: SeenDecision::Approve { typed: String::new() },
+                    decision: DisplayedDecision::Approve { typed: String::new() },
                     seen,
                 },
             },

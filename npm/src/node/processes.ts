@@ -91,7 +91,7 @@ export class NodeProcesses {
   async run(spec: ProcessRequest): Promise<Outcome> {
     if ((spec.confine ?? null) !== null) {
       // A program must not run unconfined where the caller expects a sandbox.
-      throw new Failure("unsupported", "cannot confine a program: use the native onloop for that");
+      throw new Failure("unsupported", "use the native onloop for that");
     }
     this.refuseSecond();
     this.#interrupts.check();

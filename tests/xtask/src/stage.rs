@@ -280,8 +280,10 @@ mod tests {
         for (is_long, package) in [(false, QUICK_PACKAGE), (true, WHOLE_PACKAGE)] {
             let run = names(whole_run(is_long));
             assert!(!run.contains(&"generate"), "--all: {is_long}");
-            let packages: Vec<_> =
-                run.into_iter().filter(|name| [QUICK_PACKAGE, WHOLE_PACKAGE].contains(name)).collect();
+            let packages: Vec<_> = run
+                .into_iter()
+                .filter(|name| [QUICK_PACKAGE, WHOLE_PACKAGE].contains(name))
+                .collect();
             assert_eq!(packages, [package], "--all: {is_long}");
         }
     }

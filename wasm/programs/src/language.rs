@@ -67,7 +67,7 @@ pub fn language_fixes(path: &str, text: &[u8], start: u32, end: u32) -> String {
     let findings = read.parsed.diagnostics.iter().enumerate();
     let touched = findings.filter(|(_, found)| found.span.start <= end && start <= found.span.end);
     let fixes = touched.flat_map(|(index, found)| {
-        let fixes = language::mends(read.reading(), found).into_iter().enumerate();
+        let fixes = language::quick_fixes(read.reading(), found).into_iter().enumerate();
         let has_fix = found.fix.is_some();
         fixes.map(move |(at, fix)| (index, at == 0 && has_fix, fix))
     });

@@ -142,7 +142,7 @@ pub struct LoggedLine {
 pub fn card(run: &Run, driving: Driving) -> RunCard {
     let attention = run.attention();
     let state = state(run, attention.as_ref(), driving);
-    let mut standing = run.standing();
+    let mut standing = run.status_summary();
     let stopped = match (state, &attention) {
         (RunState::Interrupted, _) => Some("nobody works on it: its onloop was killed"),
         (RunState::Paused, None) => Some("a person has interrupted it"),

@@ -7,7 +7,7 @@ use artifact::look_at_artifact;
 use crate::error::CommandError;
 use crate::run::changed_check::Changes;
 use crate::run::processes::{Work, WorkError, run_recorded};
-use crate::sandbox::run::Confining;
+use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
 use onloop_effect::{Capture, Expect, Io, Mechanism, Network, ProcessSpec};
 use onloop_effect::{Durability, ProcessStatus};
@@ -21,7 +21,7 @@ use onloop_workflow::{Check, Expectation, ShellCheck};
 
 /// How checks are evaluated in this program.
 #[derive(Clone, Debug)]
-pub struct Conditions {
+pub struct CheckOptions {
     /// Folder in which commands run and below which artifacts lie.
     pub(crate) root: String,
     /// Time limit of commands that have none of their own.
@@ -29,34 +29,34 @@ pub struct Conditions {
     /// Command that looks at pages, for `sh -c`; `None`: a person looks.
     pub(crate) browser_checker: Option<String>,
     /// How commands are confined.
-    pub(crate) confining: Confining,
+    pub(crate) sandbox: Sandbox,
 }
 
-impl Conditions {
+impl CheckOptions {
     /// How this process evaluates the checks of `run`.
-    pub(crate) fn of(io: &Io, run: &Run, timeout_ms: u64, confining: Confining) -> Conditions {
-        Conditions {
+    pub(crate) fn of(io: &Io, run: &Run, timeout_ms: u64, sandbox: Sandbox) -> CheckOptions {
+        CheckOptions {
             root: run.place.execution_root.clone(),
             timeout_ms,
             browser_checker: io.env("ONLOOP_BROWSER_CHECKER").map(str::to_owned),
-            confining,
+            sandbox,
         }
     }
 
     /// How this process evaluates them for somebody who drives the run step by step; to be
-    /// [ended](Conditions::end).
+    /// [ended](CheckOptions::end).
     ///
     /// # Errors
     ///
-    /// As `Confining::decide`.
-    pub async fn step_by_step(io: &Io, run: &Run) -> Result<Conditions, CommandError> {
-        let confining = Confining::of(io, run).await?;
-        Ok(Conditions::of(io, run, limits::VERIFY_TIMEOUT_MS, confining))
+    /// As `Sandbox::decide`.
+    pub async fn step_by_step(io: &Io, run: &Run) -> Result<CheckOptions, CommandError> {
+        let sandbox = Sandbox::of(io, run).await?;
+        Ok(CheckOptions::of(io, run, limits::VERIFY_TIMEOUT_MS, sandbox))
     }
 
     /// Removes what was made for them.
     pub async fn end(self, io: &Io) {
-        self.confining.end(io).await;
+        self.sandbox.end(io).await;
     }
 }
 
@@ -76,7 +76,7 @@ struct Place<'c> {
     index: usize,
     /// What people see meanwhile.
     label: String,
-    conditions: &'c Conditions,
+    options: &'c CheckOptions,
 }
 
 /// Why there is no verdict.
@@ -86,7 +86,7 @@ enum NoVerdict {
 }
 
 /// Evaluates every check of `step`, which the run has, up to the first that fails. A check that
-/// needs a person is only noted here: nobody is asked about what a machine then refuses, and no
+/// needs a person is only noted here: a person is not asked about what a machine then refuses, and no
 /// check is skipped because one before it needs a person.
 ///
 /// # Errors
@@ -96,7 +96,7 @@ pub async fn verify_step(
     io: &Io,
     store: &mut Store,
     step: u32,
-    conditions: &Conditions,
+    options: &CheckOptions,
 ) -> Result<Verification, StoreError> {
     let checks = store.run().step(step).map(|record| record.step.checks.clone());
     let checks = checks.expect("callers name steps that exist");
@@ -104,7 +104,7 @@ pub async fn verify_step(
     let changes = Changes::before(io, store, step).await;
     for (index, check) in checks.iter().enumerate() {
         let label = format!("Step {step}: verify{}", of_several(index, checks.len()));
-        let place = Place { step, index, label, conditions };
+        let place = Place { step, index, label, options };
         let warnings = changes.warnings(io, store.run(), check).await;
         let evaluated = match evaluate(io, store, check, &place).await {
             Ok(evaluated) => evaluated,
@@ -134,7 +134,7 @@ pub async fn verify_step(
 pub async fn repeat_checks(
     io: &Io,
     store: &mut Store,
-    conditions: &Conditions,
+    options: &CheckOptions,
 ) -> Result<Option<Event>, StoreError> {
     let mut repeated = 0;
     let (mut failures, mut remarked) = (Vec::new(), Vec::new());
@@ -152,7 +152,7 @@ pub async fn repeat_checks(
             }
             repeated += 1;
             let label = format!("Step {step}: verify again{}", of_several(index, checks.len()));
-            let place = Place { step, index, label, conditions };
+            let place = Place { step, index, label, options };
             let warnings = changes.warnings(io, store.run(), check).await;
             let evaluated = match evaluate(io, store, check, &place).await {
                 Ok(evaluated) => evaluated,
@@ -181,7 +181,7 @@ fn of_several(index: usize, count: usize) -> String {
 /// What takes less is not worth a line of its own.
 const SILENT_MS: u64 = 1000;
 
-/// Says of a long list how far it is, to whoever sees no status line.
+/// Prints the progress of a long list where there is no status line.
 async fn tell_passed(
     io: &Io,
     evaluated: &Evaluated,
@@ -250,7 +250,7 @@ async fn evaluate(
     match check {
         Check::Shell(shell) => run_command(io, store, shell, place).await,
         Check::Artifact { path, assertion } => {
-            Ok(look_at_artifact(io, place.conditions, path, assertion).await)
+            Ok(look_at_artifact(io, place.options, path, assertion).await)
         }
         Check::HumanReview { prompt } => Ok(ask_for_review(prompt.clone())),
         Check::Browser { url, check } => look_at_page(io, store, url, check, place).await,
@@ -271,8 +271,8 @@ async fn run_command(
     check: &ShellCheck,
     place: &Place<'_>,
 ) -> Result<Evaluated, NoVerdict> {
-    let timeout_ms = check.timeout_ms.unwrap_or(place.conditions.timeout_ms);
-    let root = &place.conditions.root;
+    let timeout_ms = check.timeout_ms.unwrap_or(place.options.timeout_ms);
+    let root = &place.options.root;
     let cwd = match &check.cwd {
         None => root.clone(),
         Some(folder) => match inside(io, root, folder).await {
@@ -298,8 +298,8 @@ async fn judge_command(
     spec: ProcessSpec,
     (expect, network): (Expectation, Network),
 ) -> Result<Evaluated, NoVerdict> {
-    let timeout_ms = spec.timeout_ms.unwrap_or(place.conditions.timeout_ms);
-    let work = Work::new(Worker::Check, place.step, &place.conditions.confining);
+    let timeout_ms = spec.timeout_ms.unwrap_or(place.options.timeout_ms);
+    let work = Work::new(Worker::Check, place.step, &place.options.sandbox);
     let work = Work { network, ..work };
     let end = match run_recorded(io, store, work, spec).await {
         Ok(end) => end,
@@ -319,22 +319,16 @@ async fn judge_command(
     };
     let verdict = match (status, expect) {
         (ProcessStatus::Interrupted, _) => return Err(NoVerdict::Interrupted),
-        (ProcessStatus::TimedOut, _) => {
-            failed(format!("verify timed out after {}", seconds(timeout_ms)))
-        }
-        (ProcessStatus::Signalled(signal), _) => {
-            failed(format!("verify failed: killed by signal {signal}"))
-        }
+        (ProcessStatus::TimedOut, _) => failed(format!("timed out after {}", seconds(timeout_ms))),
+        (ProcessStatus::Signalled(signal), _) => failed(format!("killed by signal {signal}")),
         (ProcessStatus::Exited(0), Expectation::Pass) => CheckVerdict::Passed,
-        (ProcessStatus::Exited(code), Expectation::Pass) => {
-            failed(format!("verify failed: exit code {code}"))
-        }
+        (ProcessStatus::Exited(code), Expectation::Pass) => failed(format!("exit code {code}")),
         (ProcessStatus::Exited(0), Expectation::Fail) => {
-            failed("verify failed: exit code 0, but the command was expected to fail".to_owned())
+            failed("exit code 0, but the command was expected to fail".to_owned())
         }
         // A command that cannot be run has not said no.
         (ProcessStatus::Exited(code @ (126 | 127)), Expectation::Fail) => {
-            failed(format!("verify failed: exit code {code}, the command could not be run"))
+            failed(format!("exit code {code}, the command could not be run"))
         }
         (ProcessStatus::Exited(_), Expectation::Fail) => CheckVerdict::Passed,
     };
@@ -419,17 +413,17 @@ async fn look_at_page(
     place: &Place<'_>,
 ) -> Result<Evaluated, NoVerdict> {
     let review = format!("browser verify requested for {url} - {check}");
-    let Some(checker) = &place.conditions.browser_checker else {
+    let Some(checker) = &place.options.browser_checker else {
         return Ok(match screenshot(io, store, url, place).await {
             Some(path) => ask_for_review(format!("{review} (screenshot: {path})")),
             None => ask_for_review(review),
         });
     };
     let spec = ProcessSpec::new(onloop_agents::command_line(checker))
-        .in_folder(&place.conditions.root)
+        .in_folder(&place.options.root)
         .without_env(private_names(io))
         .with_env([("BROWSER_CHECK_URL", url), ("BROWSER_CHECK_TEXT", check)])
-        .timeout_ms(place.conditions.timeout_ms)
+        .timeout_ms(place.options.timeout_ms)
         .label(format!("page {url}"));
     judge_command(io, store, place, spec, (Expectation::Pass, Network::All)).await
 }
@@ -437,7 +431,7 @@ async fn look_at_page(
 /// Time a browser may take for one picture.
 const SCREENSHOT_TIMEOUT_MS: u64 = 30_000;
 
-/// A picture of the page for whoever reviews it, where a Chromium is on the machine.
+/// A picture of the page for its reviewer, where a Chromium is on the machine.
 async fn screenshot(io: &Io, store: &Store, url: &str, place: &Place<'_>) -> Option<String> {
     if !(url.starts_with("http://") || url.starts_with("https://")) {
         return None;
@@ -462,7 +456,7 @@ async fn screenshot(io: &Io, store: &Store, url: &str, place: &Place<'_>) -> Opt
             url,
         ];
         let spec = ProcessSpec::argv(argv)
-            .in_folder(&place.conditions.root)
+            .in_folder(&place.options.root)
             .without_env(private_names(io))
             .timeout_ms(SCREENSHOT_TIMEOUT_MS)
             .capture_bytes(1024);

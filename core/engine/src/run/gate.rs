@@ -42,7 +42,7 @@ pub enum Form {
 }
 
 /// What somebody changed between two checkpoints; the boxes of the workflow, which onloop ticks, are
-/// nobody's work.
+/// not the agent's work.
 pub struct Change<'a> {
     cwd: String,
     ends: (&'a str, &'a str),

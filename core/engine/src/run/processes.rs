@@ -3,14 +3,14 @@
 //! ledger is far away, what is over soon is there with what it has done.
 
 use crate::error::CommandError;
-use crate::sandbox::run::Confining;
-use crate::sandbox::status::make_folder;
+use crate::sandbox::choice::Sandbox;
+use crate::sandbox::confinement::make_folder;
 use crate::state::store::{Store, StoreError};
 use onloop_agents::confine::{Needs, client_needs, client_used};
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
-    Durability, Expect, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup, ProcessSpec,
-    Watched,
+    Durability, Expect, Failure, FailureKind, Io, Network, OutputAction, ProcessEnd, ProcessGroup,
+    ProcessSpec,
 };
 use onloop_run::{Acting, Event, Run, Worker};
 use onloop_syntax::{limits, text};
@@ -25,7 +25,7 @@ pub(crate) struct Work<'w> {
     /// Number of the step.
     pub(crate) step: u32,
     /// How it is confined.
-    pub(crate) confining: &'w Confining,
+    pub(crate) sandbox: &'w Sandbox,
     /// Its network where it is.
     pub(crate) network: Network,
     /// What it needs besides where it is.
@@ -34,15 +34,15 @@ pub(crate) struct Work<'w> {
 
 impl<'w> Work<'w> {
     /// Work that needs nothing besides, and has the whole network.
-    pub(crate) fn new(worker: Worker, step: u32, confining: &'w Confining) -> Work<'w> {
-        Work { worker, step, confining, network: Network::All, needs: Needs::default() }
+    pub(crate) fn new(worker: Worker, step: u32, sandbox: &'w Sandbox) -> Work<'w> {
+        Work { worker, step, sandbox, network: Network::All, needs: Needs::default() }
     }
 }
 
 /// What a known client needs of its own; nothing for other names. Where it has never been used, what it
 /// then makes is made for it.
-pub(crate) async fn own_needs(io: &Io, confining: &Confining, client: &str) -> Needs {
-    if confining.mechanism().is_none() {
+pub(crate) async fn own_needs(io: &Io, sandbox: &Sandbox, client: &str) -> Needs {
+    if sandbox.mechanism().is_none() {
         return Needs::default();
     }
     let home = io.env("HOME").filter(|home| home.starts_with('/'));
@@ -97,7 +97,7 @@ pub(crate) async fn follow_recorded(
     store: &mut Store,
     work: Work<'_>,
     spec: ProcessSpec,
-    on_lines: impl AsyncFnMut(&[u8]) -> Watched,
+    on_lines: impl AsyncFnMut(&[u8]) -> OutputAction,
 ) -> Result<Option<ProcessEnd>, WorkError> {
     let (spec, acting) = made_ready(io, store, &work, spec).await?;
     let on_start = async |group| record(store, acting(group)).await;
@@ -113,7 +113,7 @@ async fn made_ready(
 ) -> Result<(ProcessSpec, impl FnOnce(ProcessGroup) -> Acting + use<>), Failure> {
     let (folder, extent) = (&store.run().place.execution_root, (work.network, &work.needs));
     let spec = marked(io, &store.run().id, spec);
-    let (spec, hold) = work.confining.put_in_force(io, folder, spec, extent).await?;
+    let (spec, hold) = work.sandbox.put_in_force(io, folder, spec, extent).await?;
     let (worker, step, host) = (work.worker, work.step, io.start().process.host.clone());
     Ok((spec, move |group| Acting { worker, step, group, host, hold: Some(hold) }))
 }

@@ -10,8 +10,8 @@ use onloop_run::{Event, Verdict, Worker, parse_verdict, review_prompt, review_ra
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// Lets the review agent of the run look at it; `None`: the person interrupted. Whatever goes
-/// wrong counts as no verdict, which holds the run up.
+/// Lets the review agent of the run look at it; `None`: the person interrupted. A failure
+/// counts as a missing verdict, which blocks the run.
 ///
 /// # Errors
 ///
@@ -21,7 +21,7 @@ pub(crate) async fn perform(
     step: Option<u32>,
 ) -> Result<Option<Event>, StoreError> {
     let RunContext { io, store, options } = cx;
-    let confining = &options.conditions.confining;
+    let sandbox = &options.checks.sandbox;
     let run = store.run();
     let name = run.settings.review_agent.clone().unwrap_or_default();
     let prompt = io.redacted(&review_prompt(run, step));
@@ -39,8 +39,8 @@ pub(crate) async fn perform(
     };
     let base = base.or_else(|| run.reviews.base.clone());
     let after = step.unwrap_or(run.steps.len() as u32);
-    let work = Work::new(Worker::Review, after, confining);
-    let work = Work { needs: own_needs(io, confining, &name).await, ..work };
+    let work = Work::new(Worker::Review, after, sandbox);
+    let work = Work { needs: own_needs(io, sandbox, &name).await, ..work };
     let (verdict, findings) = match run_recorded(io, store, work, spec).await {
         Ok(end) => match end.status {
             ProcessStatus::Interrupted => return Ok(None),

@@ -74,7 +74,7 @@ fn the_next_step_waits_for_the_gate_before_it() {
     assert_eq!(run.next(), Next::Ask(Question::Gate { step: 1 }));
     assert_eq!(
         refused(&mut run, &Event::StepStarted { step: 2 }),
-        "Step 1 must be done before step 2 can start"
+        "step 1 must be done before step 2 can start"
     );
     apply(&mut run, &[human(1, GateDecision::Approved)]);
     assert_eq!(run.next(), Next::Start { step: 2, attempt: 1 });

@@ -37,7 +37,7 @@ impl Run {
         let same = |before: &Checkpoint| before.moment.name() == taken.moment.name();
         self.0.checkpoints.retain(|before| !same(before));
         self.0.checkpoints.push(taken.clone());
-        if !taken.is_complete() {
+        if !taken.complete {
             let count = text::counted(taken.left_out_count, "file");
             let first = taken.left_out.first().map_or("", |left| &left.path);
             let name = taken.moment.name();
@@ -109,7 +109,7 @@ impl Run {
         }
         self.adopt_written(&adoption.written);
         // What was said about checks need not be about the same checks any more.
-        self.0.unknown_inside.retain(|place, _| !place.starts_with("steps["));
+        self.0.unknown.remove("steps");
         self.0.settings.plan_digest.clone_from(&adoption.digest);
         self.0.reverified = false;
         self.0.reviews.standing = None;

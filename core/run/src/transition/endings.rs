@@ -24,7 +24,7 @@ impl Run {
             return Err(Refusal::WrongStepStatus {
                 step: unsettled.step.number,
                 status: unsettled.status.as_str(),
-                expected: "'done'",
+                expected: "`done`",
             });
         }
         for (step, _) in failures {
@@ -59,6 +59,7 @@ impl Run {
     pub(super) fn pause(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
         self.demand_running("run_paused")?;
         self.0.status = RunStatus::Paused;
+        self.0.pause_reason = Some(text::one_line(reason));
         self.log(at, "run_paused", None, format!("Paused: {reason}"), "");
         Ok(())
     }
@@ -69,12 +70,12 @@ impl Run {
         let held_up = self.steps.iter().find(|record| self.is_held_up(record));
         let held_up = held_up.map(|record| record.step.number);
         if self.status == RunStatus::Paused {
-            // Somebody has decided to wait anew; a process that was killed goes on waiting.
+            // A person starts a new wait; after a kill the old wait continues.
             self.0.waits.iter_mut().for_each(|wait| wait.since = at);
         }
         for record in &mut self.0.steps {
             match &record.status {
-                // Nobody acts that could have been interrupted.
+                // No process runs that could be interrupted.
                 StepStatus::InProgress(Phase::Acting) if held_up == Some(record.step.number) => {}
                 StepStatus::InProgress(Phase::Acting) => {
                     record.status = StepStatus::InProgress(Phase::Interrupted);
@@ -97,11 +98,11 @@ impl Run {
                 | StepStatus::Blocked(_) => {}
             }
         }
-        // Whoever resumes has made sure that nobody acts any more.
+        // The caller resumes only after every process has ended.
         self.0.acting = None;
         self.0.reviews.standing = None;
         // A rejection stands until the person who said no says yes.
-        self.go_on();
+        self.continue_unless_blocked();
         self.log(at, "run_resumed", None, "Resumed".to_owned(), "");
         Ok(())
     }

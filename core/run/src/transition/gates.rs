@@ -32,7 +32,7 @@ impl Run {
                 return Err(Refusal::WrongStepStatus {
                     step,
                     status: record.status.as_str(),
-                    expected: "'done', or waiting for human review",
+                    expected: "`done`, or a step that waits for a human review",
                 });
             }
         };
@@ -48,7 +48,7 @@ impl Run {
                     record.completed_at = Some(at);
                     mark_reviewed(&mut record.results);
                 }
-                self.go_on();
+                self.continue_unless_blocked();
             }
             GateDecision::Rejected => {
                 if reviewing {
@@ -64,7 +64,7 @@ impl Run {
     }
 
     /// Instead of an approval: the step is acted again, as often as the file allows, and its agent is
-    /// told why. Only what nobody has built on can be done again.
+    /// told why. Only a step without later attempts can be done again.
     pub(super) fn redo(&mut self, at: Timestamp, step: u32, reason: &str) -> Result<(), Refusal> {
         self.demand_unfinished("step_redone")?;
         let record = self.demand_step(step)?;
@@ -85,7 +85,7 @@ impl Run {
             | StepStatus::Blocked(BlockReason::Other(_)) => false,
         };
         if !waits {
-            let (status, expected) = (record.status.as_str(), "a decision to wait for");
+            let (status, expected) = (record.status.as_str(), "a step that waits for a decision");
             return Err(Refusal::WrongStepStatus { step, status, expected });
         }
         if self.steps.iter().any(|later| later.step.number > step && later.attempts > 0) {
@@ -108,7 +108,7 @@ impl Run {
             self.0.reviews.standing = None;
         }
         self.0.reverified = false;
-        self.go_on();
+        self.continue_unless_blocked();
         let text = format!("↻ Step {step}: to be done again: {reason}");
         self.log(at, "step_redone", Some(step), text, "");
         Ok(())
@@ -116,10 +116,11 @@ impl Run {
 
     /// A decision that was waited for, or turned around, sets the run going again, unless
     /// something else holds it up.
-    pub(super) fn go_on(&mut self) {
+    pub(super) fn continue_unless_blocked(&mut self) {
         let blocked = self.status == RunStatus::Blocked
             && self.steps.iter().any(|record| blocker(record).is_some());
         self.0.status = if blocked { RunStatus::Blocked } else { RunStatus::Running };
+        self.0.pause_reason = None;
     }
 
     /// Whether the rules let the gate of `record` decide itself.
@@ -128,7 +129,7 @@ impl Run {
             return false;
         }
         match gate_rule(self, record) {
-            // Nobody has to decide; at high risk, nobody but a person may.
+            // The gate needs no person, except at high risk.
             GateRule::Open => self.settings.risk != Risk::High,
             GateRule::Automatic(_) => true,
             GateRule::Human(_) => false,
@@ -144,7 +145,7 @@ impl Run {
         base: Option<String>,
     ) -> Result<(), Refusal> {
         self.demand_running("review_finished")?;
-        // A verdict on work that is not there yet would hold up, or wave through, the wrong thing.
+        // A verdict on missing work would block or approve the wrong work.
         if self.next() != (Next::Review { step }) {
             let what = "the run is not at a review checkpoint".to_owned();
             return Err(Refusal::NotDue { what });
@@ -183,7 +184,7 @@ impl Run {
             });
         };
         self.pass_review(standing.step);
-        self.go_on();
+        self.continue_unless_blocked();
         let text = format!("Review verdict {} accepted by a person", standing.verdict.as_str());
         self.log(at, "verdict_accepted", standing.step, text, "");
         Ok(())

@@ -27,7 +27,7 @@ impl Run {
                 return Err(Refusal::WrongStepStatus {
                     step,
                     status: record.status.as_str(),
-                    expected: "'pending' or 'failed'",
+                    expected: "`pending` or `failed`",
                 });
             }
         }
@@ -53,7 +53,7 @@ impl Run {
         record.started_at = Some(at);
         record.completed_at = None;
         record.results.clear();
-        // Whoever decided the gate before has not seen what comes of this attempt.
+        // An earlier gate decision does not cover the result of this attempt.
         record.gate = None;
         let attempt = record.attempt_of_limit();
         let name = record.step.name.clone();
@@ -75,7 +75,7 @@ impl Run {
         // The checks of a completed run are repeated before its work is handed on.
         let again = acting.worker == Worker::Check && self.may_be_handed_on();
         if !again {
-            self.demand_running(acting.worker.event_name())?;
+            self.demand_running("work_started")?;
         }
         match acting.worker {
             Worker::Agent => {
@@ -268,7 +268,7 @@ impl Run {
             | StepStatus::InProgress(_)
             | StepStatus::Done
             | StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected) => {
-                let (status, expected) = (record.status.as_str(), "'failed' or 'blocked'");
+                let (status, expected) = (record.status.as_str(), "`failed` or `blocked`");
                 return Err(Refusal::WrongStepStatus { step, status, expected });
             }
         };
@@ -284,7 +284,7 @@ impl Run {
         // What was said about the work before is said anew about what comes of this.
         self.0.reviews.standing = None;
         self.0.reverified = false;
-        self.go_on();
+        self.continue_unless_blocked();
         let text = format!("↻ Step {step}: to be tried again: {reason}");
         self.log(at, "step_reopened", Some(step), text, "");
         Ok(())

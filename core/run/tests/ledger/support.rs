@@ -67,7 +67,7 @@ pub(super) fn passed(step: u32) -> Event {
 }
 
 pub(super) fn failed(step: u32) -> Event {
-    let verdict = CheckVerdict::Failed { reason: "verify failed: exit code 1".to_owned() };
+    let verdict = CheckVerdict::Failed { reason: "exit code 1".to_owned() };
     Event::StepVerified { step, results: vec![result(0, verdict)] }
 }
 

@@ -1,4 +1,4 @@
-//! What a pull request says, for whoever reviews it.
+//! What a pull request says to its reviewer.
 
 use onloop_documents::attestation::Decided;
 use onloop_run::{CheckVerdict, Mode, Run, StepRecord, describe_check};
@@ -95,7 +95,7 @@ fn cost(run: &Run) -> String {
     format!("{attempts}, at most {minutes}, {money}{tokens}.")
 }
 
-/// One line in which nothing is markup, names nobody and links nothing.
+/// One line without markup, mentions and links.
 fn plain(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
     for c in text::one_line(words).chars() {

@@ -199,7 +199,7 @@ pub(crate) fn hidden_character(span: Span, what: &str) -> Diagnostic {
         .with_help("control and formatting characters make a line look different from what runs")
 }
 
-/// `certain`: older linters know these words too, so the finding is an error.
+/// `certain`: hotl-rt knows these words too, so the finding is an error.
 pub(crate) fn security_without_gate(
     span: Span,
     step: &str,

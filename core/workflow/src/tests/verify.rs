@@ -1,4 +1,4 @@
-//! Every form of `verify`, and what is wrong with some.
+//! Every form of `verify`, and the findings of wrong ones.
 
 use super::*;
 use onloop_effect::{Network, Shell};

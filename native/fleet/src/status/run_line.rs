@@ -67,7 +67,7 @@ impl RunLine {
 
     /// Returns the activity on one line.
     fn now(&self) -> String {
-        let said = self.run().map(|run| run.standing().now);
+        let said = self.run().map(|run| run.status_summary().now);
         let now = match (&self.view.holder, &self.view.state) {
             (Some(holder), _) => match said {
                 Some(said) => format!("{said}, on {holder}"),

@@ -211,7 +211,7 @@ fn passed(step: u32) -> Event {
 }
 
 fn failed(step: u32) -> Event {
-    verified(step, CheckVerdict::Failed { reason: "verify failed: exit code 1".to_owned() })
+    verified(step, CheckVerdict::Failed { reason: "exit code 1".to_owned() })
 }
 
 fn needs_human(step: u32) -> Event {
