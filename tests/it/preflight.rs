@@ -65,7 +65,8 @@ fn without_git_or_with_mode_none_the_work_stays_here() {
     let outcome = machine.run(&plan(), &none);
     assert_eq!(outcome.prepared().branch, None);
     assert_eq!(outcome.prepared().execution_root, machine.text("repo"));
-    assert_eq!(outcome.git_requests, 0);
+    // Only which repository it is: its files have checkpoints.
+    assert_eq!(outcome.git_requests, 1);
 }
 
 #[test]
@@ -459,4 +460,30 @@ fn the_authors_isolation_is_followed() {
     let outcome = machine.run(&pinned, &flags());
     assert_eq!(outcome.prepared().mode, IsolationMode::Branch);
     assert_eq!(machine.git("repo", &["branch", "--show-current"]), "hotl/x");
+}
+
+#[test]
+fn a_new_run_takes_the_next_name_where_an_earlier_one_has_it() {
+    let machine = Machine::with_repository();
+    machine.git("repo", &["branch", "hotl/x"]);
+    let earlier = ["hotl/x".to_owned()].into();
+    let again = PreflightFlags { earlier, ..flags() };
+    let first = machine.run(&plan(), &again);
+    assert_eq!(first.prepared().branch.as_deref(), Some("hotl/x-2"));
+    assert_eq!(first.prepared().execution_root, machine.text(".hotl-worktrees/repo/hotl-x-2"));
+    // A branch that no earlier run has is the user's.
+    assert_eq!(machine.run(&plan(), &flags()).exit(), Exit::Refused);
+    let third = machine.run(&plan(), &again);
+    assert_eq!(third.prepared().branch.as_deref(), Some("hotl/x-3"));
+}
+
+#[test]
+fn a_run_in_place_in_a_repository_knows_it() {
+    let machine = Machine::with_repository();
+    let none = PreflightFlags { mode: Some(IsolationMode::None), ..flags() };
+    let outcome = machine.run(&plan(), &none);
+    let prepared = outcome.prepared();
+    assert_eq!(prepared.repo_root, Some(machine.text("repo")));
+    assert_eq!((&prepared.branch, prepared.mode), (&None, IsolationMode::None));
+    assert_eq!(prepared.source_head, Some(machine.git("repo", &["rev-parse", "HEAD"])));
 }

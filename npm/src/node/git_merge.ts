@@ -47,8 +47,6 @@ export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merg
     const what = `branch \`${branch}\` is at ${found ?? "nothing"}`;
     throw new Failure("conflict", `${what}, expected ${wanted.commit}`);
   }
-  const isMerged = ["merge-base", "--is-ancestor", wanted.commit, `refs/heads/${into}`];
-  if (recovered === undefined && (await git.maybe(root, isMerged)) !== undefined) return;
   await demandUnlocked(git, root, ["HEAD", `refs/heads/${into}`]);
   const before = recovered === undefined ? await checkedOut(git, root) : parsed(recovered);
   const note = await noteMerge(git, root, wanted.commit, written(before));

@@ -32,7 +32,7 @@ pub(super) async fn settle(
     let Some(verified) = run.verified_checkpoint() else {
         let error = CommandError::failed("no checkpoint says which files were verified");
         // What prevented a checkpoint then may prevent one now.
-        let error = match look(io, store).await {
+        let error = match snapshot_work(io, store).await {
             Ok(_) => error,
             Err(failure) if failure.is_interrupted() => return Err(failure.into()),
             Err(failure) => error.because(failure.message),
@@ -67,7 +67,13 @@ pub(super) async fn settle(
     match commits {
         CommitWhen::Never => {
             let what = format!("verified work in `{root}` is not committed (--commit never)");
-            Err(listed(&what, &theirs))
+            let folder = text::shell_word(root);
+            Err(listed(&what, &theirs)
+                .fix_by(
+                    "commit it yourself",
+                    format!("git -C {folder} add --all && git -C {folder} commit"),
+                )
+                .fix("then run the same command again; or let onloop commit it with --commit end"))
         }
         CommitWhen::End => commit(io, store, context, tip, verified, Message::Whole(message)).await,
         CommitWhen::Step => {
@@ -112,7 +118,7 @@ pub(super) async fn put_back_worktree(
     let put_back = async {
         io.git(created).await?;
         // The run's index has to agree with the new files first.
-        look(io, store).await?;
+        snapshot_work(io, store).await?;
         let restored = GitRequest::Restore {
             cwd: path.clone(),
             index: store.paths().index(),

@@ -54,10 +54,6 @@ impl GitProgram {
             return Err(Failure::new(FailureKind::Conflict, message));
         }
         let into = format!("refs/heads/{}", merge.into);
-        let is_merged = ["merge-base", "--is-ancestor", merge.commit, &into];
-        if recovered.is_none() && self.answer(&root, &is_merged)?.yes_or_no()?.is_some() {
-            return Ok(());
-        }
         self.demand_unlocked(&root, &["HEAD", &into])?;
         let before = match recovered {
             Some(before) => before,
