@@ -236,7 +236,7 @@ fn a_worktree_asked_for_in_a_linked_one_is_beside_the_main_checkout() {
 }
 
 #[test]
-fn a_submodule_gets_a_worktree_of_its_own() {
+fn a_submodule_gets_a_worktree_of_its_own_outside_the_repository_around_it() {
     let machine = Machine::with_repository();
     machine.init("super");
     machine.git(
@@ -244,10 +244,11 @@ fn a_submodule_gets_a_worktree_of_its_own() {
         &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../repo", "sub"],
     );
     machine.git("super", &["commit", "--quiet", "--message", "add it"]);
-    let outcome = machine.at("super/sub").run(&plan(), &flags());
-    let root = machine.text("super/.hotl-worktrees/sub/hotl-x");
-    assert_eq!(outcome.prepared().execution_root, root);
-    assert_eq!(machine.git("super/.hotl-worktrees/sub/hotl-x", &["status", "--porcelain"]), "");
+    let session = machine.at("super/sub").with_state_home(machine.text("state"));
+    let root = session.run(&plan(), &flags()).prepared().execution_root.clone();
+    assert!(root.starts_with(&machine.text("state/worktrees/sub-")), "{root}");
+    assert_eq!(machine.git(&root, &["status", "--porcelain"]), "");
+    assert_eq!(machine.git("super", &["status", "--porcelain"]), "");
 }
 
 #[test]

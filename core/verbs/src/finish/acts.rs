@@ -140,8 +140,9 @@ async fn merge(
     earlier: bool,
 ) -> Result<(Store, FinishOutcome), CommandError> {
     let merged = is_merged(io, context, commit, target).await?;
-    // A killed merge may have left files half changed, even after the target had the commit.
-    if !merged || (earlier && context.commit.is_some()) {
+    // A killed merge may leave files half changed, even after the target has the commit.
+    let is_dirty = context.main.as_ref().is_some_and(|main| !main.dirty.is_empty());
+    if !merged || (earlier && is_dirty && context.commit.is_some()) {
         if context.commit.is_none() {
             let word = text::shell_word(&context.branch);
             return Err(CommandError::failed(format!(
