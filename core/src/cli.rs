@@ -134,7 +134,7 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Ended>
         Verb::Finish(args) => Box::pin(finish(io, args)),
         Verb::Diff(args) => Box::pin(diff(io, args)),
         Verb::Undo(args) => Box::pin(undo(io, args)),
-        Verb::Receipt { verb, args } => Box::pin(receipt_or(io, verb.as_ref(), args.as_ref())),
+        Verb::Receipt { verb, args } => Box::pin(receipt_or(io, verb.as_ref(), args)),
         Verb::Adopt(args) => Box::pin(adopt(io, args)),
         Verb::Relocate(args) => Box::pin(relocate(io, args)),
         Verb::Push(args) => Box::pin(push(io, args)),
@@ -167,13 +167,11 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Ended>
     }
 }
 
-async fn receipt_or(io: &Io, verb: Option<&ReceiptVerb>, args: Option<&ReceiptArgs>) -> Ended {
-    match (verb, args) {
-        (Some(ReceiptVerb::Verify(args)), _) => receipt_verify(io, args).await,
-        (Some(ReceiptVerb::Key), _) => receipt_key(io).await,
-        (None, Some(args)) => receipt(io, args).await,
-        (None, None) => Err(CommandError::usage("no run was named, nor `verify` or `key`")
-            .fix_by("read how it is called", "onloop receipt --help")),
+async fn receipt_or(io: &Io, verb: Option<&ReceiptVerb>, args: &ReceiptArgs) -> Ended {
+    match verb {
+        Some(ReceiptVerb::Verify(args)) => receipt_verify(io, args).await,
+        Some(ReceiptVerb::Key) => receipt_key(io).await,
+        None => receipt(io, args).await,
     }
 }
 

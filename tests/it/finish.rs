@@ -92,12 +92,14 @@ fn keeping_records_and_touches_nothing() {
     );
     assert_eq!(run.branches(), "hotl/x\nmain");
     assert!(run.workspace.worktree("hotl/x").join("work.txt").exists());
-    let said = run.refused(&["merge"]);
+    let line = run.finish(&["keep"]).expect_exit(0).stdout;
+    assert_eq!(line, format!("Kept hotl/x, run {}\n", run.id));
+    assert_eq!(run.done(&["merge"])["disposition"], "merged");
+    let said = run.refused(&["keep"]);
     assert!(
-        said.starts_with("error: the outcome `kept` is already recorded\n  fix: add `--force`"),
+        said.starts_with("error: the outcome `merged` is already recorded\n  fix: add `--force`"),
         "{said}"
     );
-    assert_eq!(run.done(&["merge", "--force"])["disposition"], "merged");
 }
 
 #[test]

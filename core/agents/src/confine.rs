@@ -155,7 +155,7 @@ pub fn decide(
     let mut confinement = Confinement { network, only, ..Confinement::default() };
     let mut private = private_paths(&scene.homes, scene.state_home.as_deref());
     private.extend(scene.private.iter().cloned());
-    demand_suitable(&scene.folder, &private)?;
+    demand_suitable(scene, &private)?;
     confinement.hidden = SHARED.map(str::to_owned).to_vec();
     confinement.hidden.extend(private);
     let elsewhere = scene.environment_files.iter().filter(|path| !is_within(path, &scene.folder));
@@ -175,7 +175,10 @@ pub fn decide(
     Ok(confinement)
 }
 
-fn demand_suitable(folder: &str, private: &[String]) -> Result<(), Unsuitable> {
+fn demand_suitable(scene: &Surroundings, private: &[String]) -> Result<(), Unsuitable> {
+    let folder = scene.folder.as_str();
+    // Worktrees that have no place beside their checkout are in the state home.
+    let worktrees = scene.state_home.as_ref().map(|home| format!("{home}/worktrees"));
     let folder_text = || folder.to_owned();
     let shared = SHARED.iter().map(|shared| (*shared).to_owned());
     for private in private.iter().cloned().chain(shared) {
@@ -183,7 +186,8 @@ fn demand_suitable(folder: &str, private: &[String]) -> Result<(), Unsuitable> {
         if is_within(&private, folder.trim_end_matches('/')) {
             return Err(Unsuitable::Holds { folder: folder_text(), private });
         }
-        if !is_shared && is_within(folder, &private) {
+        let is_worktree = worktrees.as_ref().is_some_and(|worktrees| is_within(folder, worktrees));
+        if !is_shared && !is_worktree && is_within(folder, &private) {
             return Err(Unsuitable::Lies { folder: folder_text(), private });
         }
     }

@@ -93,7 +93,7 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: Option<ReceiptVerb>,
         #[command(flatten)]
-        args: Option<ReceiptArgs>,
+        args: ReceiptArgs,
     },
     /// Take over a record that came from another machine
     Adopt(AdoptArgs),

@@ -76,6 +76,11 @@ pub const CAPTURE_BYTES: usize = 64 * 1024;
 pub const LOG_HEAD_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes kept from its end; a line in between says how many are left out.
 pub const LOG_TAIL_BYTES: usize = 8 * 1024 * 1024;
+/// How often the findings of a review that says "not ready" go back to the agent before a person decides,
+/// where the workflow file does not say it.
+pub const REVIEW_ROUNDS: u32 = 2;
+/// Bytes of the end of an attempt's log that are looked at for what its agent said at the end.
+pub const LAST_MESSAGE_BYTES: u64 = 2048;
 /// Bytes of each stream stored in the record for one check.
 pub const RECORDED_OUTPUT_BYTES: usize = 4096;
 /// Bytes of a failed check's output that the next attempt's prompt repeats.
@@ -181,6 +186,8 @@ pub const SETUP_TIMEOUT_MS: u64 = 30 * 60 * 1000;
 /// Lines shown of a failed command's output; the log or the report has the rest.
 pub const FAILURE_LINES: usize = 12;
 
+/// Largest settings file of a client that a hook reads. Of a larger one every call is asked about.
+pub const CLIENT_SETTINGS_BYTES: u64 = 4 * 1024 * 1024;
 /// Longest line of standard input that a batch of permission calls may have.
 pub const PERMIT_LINE_BYTES: u64 = 16 * 1024 * 1024;
 /// Largest configuration file.

@@ -21,7 +21,7 @@ use onloop_workflow::Task;
 pub struct DoArgs {
     /// What is to be done, in a sentence
     pub intent: String,
-    /// Command that has to pass; may be repeated [default: the project's tests]
+    /// Command that has to pass, repeatable [default: the tests]
     #[arg(long, value_name = "COMMAND")]
     pub verify: Vec<String>,
     /// How often the agent may try
@@ -31,7 +31,7 @@ pub struct DoArgs {
     /// End at a gate, where a person approves the work
     #[arg(long)]
     pub gate: bool,
-    /// What to do if the checkout has uncommitted changes [default: ask, else ignore]
+    /// Uncommitted changes of the checkout [default: ask, else ignore]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub dirty: Option<Dirty>,
     /// Who acts and for how long

@@ -46,8 +46,9 @@ impl Task {
         let intent = plain_or_quoted(&self.intent);
         let named: Vec<_> = self.checks.iter().map(|check| format!("`{check}`")).collect();
         let success = quoted(&format!("{} passes", named.join(" and ")));
-        let mut out =
-            format!("---\nintent: {intent}\nsuccess_criteria: {success}\nrisk_level: low\n");
+        let mut out = format!(
+            "---\nintent: {intent}\nsuccess_criteria: {success}\nrisk_level: low\nbaseline: true\n"
+        );
         if self.worktree {
             out += "worktree: true\ndirty_worktree: allow\n";
         }

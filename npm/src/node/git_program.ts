@@ -232,15 +232,10 @@ export function commandFailure({ asked, cwd, exit, stderr }: Answer): Failure {
 }
 
 function environment(): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith("GIT_") || KEPT.has(name) || KEPT_NUMBERED.test(name),
-  );
-  return {
-    ...Object.fromEntries(inherited),
-    LC_ALL: "C",
-    GIT_TERMINAL_PROMPT: "0",
-    // Without it, reading would refresh and so change the index.
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_LITERAL_PATHSPECS: "1",
-  };
+  const isInherited = (name: string): boolean =>
+    !name.startsWith("GIT_") ||
+    INHERITED_VARIABLES.includes(name) ||
+    INHERITED_PREFIXES.some((prefix) => name.startsWith(prefix));
+  const inherited = Object.entries(process.env).filter(([name]) => isInherited(name));
+  return { ...Object.fromEntries(inherited), ...ENVIRONMENT };
 }

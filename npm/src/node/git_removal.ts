@@ -1,8 +1,9 @@
 /** Removes the folders of worktrees. */
 
-import { rename, rm, rmdir } from "node:fs/promises";
+import { rename, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { failure, is } from "./errors.js";
+import { removeTree } from "./removal.js";
 
 const HOME_OF_WORKTREES = ".hotl-worktrees";
 
@@ -16,7 +17,7 @@ export async function removeFolder(worktree: string): Promise<void> {
   } catch (error) {
     if (is(error, "ENOENT")) return;
     // A mount point or, on Windows, a folder that is open.
-    await rm(worktree, { recursive: true }).catch((error: unknown) => {
+    await removeTree(worktree).catch((error: unknown) => {
       throw failure(error, `\`${worktree}\``);
     });
   }
@@ -26,7 +27,7 @@ export async function removeFolder(worktree: string): Promise<void> {
 /** Removes the rest of a worktree whose removal was interrupted. */
 export async function removeRest(worktree: string): Promise<void> {
   const rest = pathDuringRemoval(worktree);
-  await rm(rest, { recursive: true, force: true }).catch((error: unknown) => {
+  await removeTree(rest).catch((error: unknown) => {
     throw failure(error, `\`${rest}\``);
   });
 }

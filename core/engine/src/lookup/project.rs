@@ -21,17 +21,14 @@ pub async fn find_tests(io: &Io) -> Option<ProjectTests> {
     let cwd = io.start().cwd.clone();
     let cwd = io.canonical(&cwd).await.unwrap_or(cwd);
     let root = repository_root(io, &cwd).await.unwrap_or_else(|| cwd.clone());
-    let below = cwd.strip_prefix(&root).unwrap_or_default().trim_start_matches('/').to_owned();
-    for below in [below.as_str(), ""] {
-        let folder = if below.is_empty() { root.clone() } else { format!("{root}/{below}") };
-        if let Some(found) = (Project { io, folder }).tests().await {
-            return Some(found.seen_from_above(below));
-        }
-        if below.is_empty() {
-            break;
-        }
+    let below = cwd.strip_prefix(&root).unwrap_or_default().trim_start_matches('/');
+    if let Some(found) = (Project { io, folder: String::new() }).tests().await {
+        return Some(found.seen_from_above(below));
     }
-    None
+    match below.is_empty() {
+        true => None,
+        false => Project { io, folder: format!("{root}/") }.tests().await,
+    }
 }
 
 /// The top folder of the repository around `folder`.
@@ -68,6 +65,7 @@ impl ProjectTests {
 /// A folder whose files are looked at.
 struct Project<'i> {
     io: &'i Io,
+    /// What stands before a name: empty for the current folder.
     folder: String,
 }
 
@@ -99,7 +97,7 @@ impl Project<'_> {
     }
 
     async fn has(&self, name: &str) -> bool {
-        self.io.stat(&format!("{}/{name}", self.folder)).await.is_ok()
+        self.io.stat(&format!("{}{name}", self.folder)).await.is_ok()
     }
 
     /// The first of `names` that exists.
@@ -114,7 +112,7 @@ impl Project<'_> {
 
     /// The text of a file; empty where there is none that can be read.
     async fn text(&self, name: &str) -> String {
-        let path = format!("{}/{name}", self.folder);
+        let path = format!("{}{name}", self.folder);
         match self.io.read(&path, limits::PROJECT_FILE_BYTES).await {
             Ok((bytes, _)) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(_) => String::new(),
@@ -228,7 +226,11 @@ impl Project<'_> {
     }
 
     async fn dotnet(&self) -> Option<ProjectTests> {
-        let names = self.io.list(&self.folder).await.unwrap_or_default();
+        let names = self
+            .io
+            .list(if self.folder.is_empty() { "." } else { &self.folder })
+            .await
+            .unwrap_or_default();
         let ends = [".sln", ".slnx", ".csproj", ".fsproj"];
         let file = ends.iter().find_map(|end| names.iter().find(|name| name.ends_with(end)))?;
         Some(ProjectTests::new("dotnet test", file))

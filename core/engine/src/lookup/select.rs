@@ -201,7 +201,7 @@ async fn by_beginning(io: &Io, name: &str) -> Result<Selected, CommandError> {
 
 /// Runs that may be meant, the one that changed last first, and untrusted ones with their files.
 struct Candidates {
-    runs: Vec<Box<Store>>,
+    runs: Vec<Store>,
     untrusted: Vec<(String, String)>,
 }
 
@@ -209,7 +209,7 @@ async fn candidates(io: &Io, is_meant: impl Fn(&Run) -> bool) -> Candidates {
     let mut candidates = Candidates { runs: Vec::new(), untrusted: Vec::new() };
     for found in find_all(io).await {
         match found.record {
-            FoundRecord::Own(store) if is_meant(store.run()) => candidates.runs.push(store),
+            FoundRecord::Own(store) if is_meant(store.run()) => candidates.runs.push(*store),
             FoundRecord::Own(_) => {}
             FoundRecord::Untrusted(Ok(record)) if is_meant(&record.run) => {
                 candidates.untrusted.push((found.id, record.path));
@@ -227,7 +227,7 @@ async fn candidates(io: &Io, is_meant: impl Fn(&Run) -> bool) -> Candidates {
 /// The one run among those that fit.
 async fn one_of(
     io: &Io,
-    mut runs: Vec<Box<Store>>,
+    mut runs: Vec<Store>,
     untrusted: &[(String, String)],
     fitting: Fitting,
     name: Option<&str>,
@@ -241,7 +241,7 @@ async fn one_of(
     if runs.len() == 1
         && let Some(store) = runs.pop()
     {
-        return Ok(Selected { id: store.run().id.clone(), store: Some(store) });
+        return Ok(Selected { id: store.run().id.clone(), store: Some(Box::new(store)) });
     }
     if runs.is_empty() {
         if let [(id, path)] = untrusted {
@@ -268,7 +268,7 @@ fn line(run: &Run) -> String {
 }
 
 /// The run that the person at the terminal chooses; all of them without an understood answer.
-async fn chosen(io: &Io, mut runs: Vec<Box<Store>>) -> Result<Vec<Box<Store>>, CommandError> {
+async fn chosen(io: &Io, mut runs: Vec<Store>) -> Result<Vec<Store>, CommandError> {
     let lines =
         (1..).zip(&runs).map(|(number, store)| format!("  {number}. {}\n", line(store.run())));
     io.note(format!("Several runs fit:\n{}", lines.collect::<String>())).await;

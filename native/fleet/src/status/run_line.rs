@@ -214,6 +214,7 @@ mod tests {
             stdout: String::new(),
             stderr: String::new(),
             measured: None,
+            at: None,
             warnings: Vec::new(),
         };
         let mut events = vec![Event::StepStarted { step: 1 }];

@@ -12,6 +12,7 @@ use onloop_core::effect::{Failure, FailureKind};
 use super::impossible;
 use super::paths::ConfinedPaths;
 use crate::host::failure;
+use crate::host::files::remove_tree;
 
 /// Most bytes and files of a snapshot; a repository's hooks are far smaller.
 const LIMIT_BYTES: usize = 16 << 20;
@@ -187,8 +188,7 @@ fn is_real_folder(path: &Path) -> bool {
 }
 
 fn remove(path: &Path) -> io::Result<()> {
-    let removed =
-        if is_real_folder(path) { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let removed = if is_real_folder(path) { remove_tree(path) } else { fs::remove_file(path) };
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use onloop_core::effect::{Failure, FailureKind};
 
+use crate::host::files::remove_tree;
+
 /// New parent folders of a worktree, removed on drop unless the worktree was created.
 #[derive(Debug)]
 pub(super) struct Parents {
@@ -66,14 +68,14 @@ pub(super) fn remove_folder(worktree: &Path) -> Result<(), Failure> {
         Ok(()) => remove_rest(worktree),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         // A mount point, or a folder that another process has open.
-        Err(_) => fs::remove_dir_all(worktree).map_err(|error| failure(worktree, &error)),
+        Err(_) => remove_tree(worktree).map_err(|error| failure(worktree, &error)),
     }
 }
 
 /// Removes what a killed removal has left.
 pub(super) fn remove_rest(worktree: &Path) -> Result<(), Failure> {
     let Some(removal_path) = removal_path(worktree) else { return Ok(()) };
-    match fs::remove_dir_all(&removal_path) {
+    match remove_tree(&removal_path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(failure(&removal_path, &error))
         }
