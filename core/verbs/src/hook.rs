@@ -3,6 +3,7 @@
 //! Whatever happens, the host gets a complete answer in its own form, and never one that makes it
 //! run a call that was not judged.
 
+mod background;
 mod capture;
 mod compacted;
 mod driving;
@@ -37,6 +38,9 @@ pub struct HookArgs {
     /// How many times the host lets an agent be continued, as its entry says
     #[arg(long, value_name = "COUNT")]
     pub loop_limit: Option<u32>,
+    /// Judge a stop once the agent's background tasks had their time; the client does not wait
+    #[arg(long, hide = true)]
+    pub background: bool,
     /// What a run says about the calls of its agent; it starts its agent with this
     #[arg(long, value_name = "FILE", hide = true)]
     pub policy: Option<String>,
@@ -52,7 +56,8 @@ pub fn called_as_hook(argv: &[String]) -> Option<HookArgs> {
             let timeout = option("--timeout").and_then(|seconds| seconds.parse().ok());
             let loop_limit = option("--loop-limit").and_then(|count| count.parse().ok());
             let policy = option("--policy").cloned();
-            Some(HookArgs { host: host.clone(), timeout, loop_limit, policy })
+            let background = rest.iter().any(|word| word == "--background");
+            Some(HookArgs { host: host.clone(), timeout, loop_limit, background, policy })
         }
         _ => None,
     }
@@ -76,24 +81,8 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
         Err(failure) => Err(failure.message.clone()),
     };
     let said = match read {
-        // Its answer is an exit code: what is printed counts for nothing.
-        Ok(HookInput {
-            event: HookEvent::StopFailed(failure),
-            session,
-            cwd,
-            transcript,
-            call_id,
-        }) => {
-            let event = HookEvent::Other;
-            let input = HookInput { event, session, cwd, transcript, call_id };
-            let timeout_ms =
-                args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
-            // A run waits by itself for the agent that it has started.
-            if turn::TurnPolicyFile::of(io, args.policy.as_deref()).is_some() {
-                return Ok(Exit::Done);
-            }
-            let context = HookContext::new(io, host, input, timeout_ms, None).await;
-            return Ok(passing::failed(&context, &failure).await);
+        Ok(input) if args.background || matches!(input.event, HookEvent::StopFailed(_)) => {
+            return Ok(in_background(io, host, input, args).await);
         }
         Ok(input) => {
             let form = input.event.answer_form();
@@ -111,6 +100,23 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
         io.result(said).await;
     }
     Ok(Exit::Done)
+}
+
+/// A hook for which the client does not wait. Its answer is the exit code: what it prints on standard
+/// output counts for nothing.
+async fn in_background(io: &Io, host: Host, input: HookInput, args: &HookArgs) -> Exit {
+    // A run waits by itself for the agent that it has started.
+    if turn::TurnPolicyFile::of(io, args.policy.as_deref()).is_some() {
+        return Exit::Done;
+    }
+    let timeout_ms = args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
+    let event = input.event.clone();
+    let context = HookContext::new(io, host, input, timeout_ms, None).await;
+    match event {
+        HookEvent::StopFailed(failure) => passing::failed(&context, &failure).await,
+        HookEvent::Stop(stop) => background::bounded(&context, &stop).await,
+        _ => Exit::Done,
+    }
 }
 
 /// The form of the answer is not known. Every host takes exit code 2 as "no". An agent that wants

@@ -190,9 +190,9 @@ fn no_progress_ends_within_ten_stops_and_says_why() {
         .count();
     assert!((3..10).contains(&sent_on), "{sent_on}");
     let message = said["systemMessage"].as_str().unwrap();
-    assert!(message.contains("showed no progress"), "{message}");
+    assert!(message.contains("brought no progress"), "{message}");
     let shown = project.onloop(&["session", "show", "s1"]).expect_exit(0).stdout;
-    assert!(shown.contains("showed no progress"), "{shown}");
+    assert!(shown.contains("brought no progress"), "{shown}");
 }
 
 #[test]

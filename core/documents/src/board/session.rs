@@ -203,6 +203,12 @@ fn standing(
     if let Some(until) = session.limited_until.filter(|until| *until > now) {
         return (SessionStatus::Limited, format!("{reason}, until {}", until.to_rfc3339()));
     }
+    if let Some(until) = session.tasks_until() {
+        return match until > now {
+            true => (SessionStatus::Working, "waits for its background tasks".to_owned()),
+            false => (SessionStatus::Waits, "its background tasks do not end".to_owned()),
+        };
+    }
     match session.pause {
         Some(Pause::Question) => {
             let how = "paused by your question; a prompt that is not one resumes it";

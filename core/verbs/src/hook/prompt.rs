@@ -1,6 +1,6 @@
 //! Before a prompt is sent: it may start a workflow, or pause or resume the session.
 
-use super::{HookContext, driving, log};
+use super::{HookContext, background, driving, log};
 use onloop_engine::session::files::{SessionChange, SessionError};
 use onloop_sessions::handsoff::command::{detect, unread_number};
 use onloop_sessions::handsoff::subject::{PromptSubject, subject};
@@ -69,6 +69,10 @@ async fn other_prompt(
     // A pause would not be noticed there.
     let is_unheard =
         !context.host.tells_at_prompts() && subject(prompt.text) == PromptSubject::Question;
+    // What begins so is inserted by the client.
+    if !typed || prompt.text.trim_start().starts_with('<') {
+        background::prompted(context, id).await?;
+    }
     if !typed || is_unheard {
         return Ok(HookAnswer::Nothing);
     }

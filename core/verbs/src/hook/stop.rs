@@ -1,7 +1,7 @@
 //! The agent wants to stop: by the record of a run, or by the session's workflow.
 
 use super::driving::{Driven, driven};
-use super::{HookContext, log};
+use super::{HookContext, background, log};
 use onloop_engine::notify;
 use onloop_engine::notify::session::NotificationContext;
 use onloop_engine::run::instruction::instruction;
@@ -45,7 +45,7 @@ pub(super) async fn stopped(context: &HookContext, stop: &StopInput) -> HookAnsw
 }
 
 /// Tells a person that the session is not continued, where that is so and they were not told.
-async fn tell_person(context: &HookContext, sessions: &Sessions, id: &SessionId) {
+pub(super) async fn tell_person(context: &HookContext, sessions: &Sessions, id: &SessionId) {
     let resume = context.host.resume_command(id.as_str());
     let place = NotificationContext {
         folder: &context.cwd,
@@ -58,7 +58,7 @@ async fn tell_person(context: &HookContext, sessions: &Sessions, id: &SessionId)
     }
 }
 
-async fn decide(
+pub(super) async fn decide(
     context: &HookContext,
     sessions: &Sessions,
     id: &SessionId,
@@ -69,6 +69,9 @@ async fn decide(
     let Some(session) = session else { return Ok(HookAnswer::Nothing) };
     let ended = matches!(session.state, SessionState::Ended(_));
     if ended && !is_of_run(&session) {
+        return Ok(HookAnswer::Nothing);
+    }
+    if background::waits(context, sessions, &session, stop).await?.is_some() {
         return Ok(HookAnswer::Nothing);
     }
     match driven(context, sessions, &session).await? {
@@ -325,7 +328,11 @@ async fn tell(context: &HookContext, said: Said) -> HookAnswer {
 
 /// What is known about the agent's turn, and what host and configuration allow.
 async fn facts(context: &HookContext, stop: &StopInput) -> StopFacts {
-    let evidence = evidence(context, stop).await;
+    let mut evidence = evidence(context, stop).await;
+    if stop.is_cut {
+        // The error in the transcript says that; the answer stands before it.
+        evidence.api_error = None;
+    }
     let message = stop.message.clone().or_else(|| evidence.message.clone());
     let cap = match context.host {
         Host::Claude => {
@@ -354,8 +361,7 @@ async fn evidence(context: &HookContext, stop: &StopInput) -> Evidence {
         }
         let sleeps = waited_ms < limits::TRANSCRIPT_LAG_MS;
         if !sleeps || context.io.sleep(limits::TRANSCRIPT_POLL_MS).await.is_err() {
-            // The tools in it belong to an earlier turn, and so does what went wrong.
-            return Evidence { tools: None, api_error: None, ..evidence };
+            return evidence.late();
         }
         waited_ms += limits::TRANSCRIPT_POLL_MS;
     }
