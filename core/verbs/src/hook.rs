@@ -15,16 +15,17 @@ mod prompt;
 mod stop;
 mod turn;
 
-use onloop_effect::{Exit, Io};
+use onloop_effect::{Exit, Io, is_within};
 use onloop_engine::error::CommandError;
 use onloop_engine::git::checkout::{self, Checkout};
+use onloop_engine::lookup::agent::on_path;
 use onloop_engine::session::files::{HookCaller, Sessions};
 use onloop_engine::state::config::{self, Loaded};
 use onloop_engine::terminal::input;
 use onloop_permission::rules::GivenRules;
 use onloop_sessions::handsoff::{DEPTH_VARIABLE, SessionId};
 use onloop_sessions::hooks::{HookAnswer, HookEvent, HookInput, Host, unknown_host};
-use onloop_syntax::limits;
+use onloop_syntax::{limits, text};
 
 /// Arguments of `onloop hook`.
 #[derive(Clone, Debug, clap::Args)]
@@ -284,6 +285,20 @@ impl HookContext {
             }
             Err(_) => (Vec::new(), true),
         }
+    }
+
+    /// The line with which the agent calls this program; `None` if its name is enough.
+    async fn program_line(&self) -> Option<String> {
+        if on_path(&self.io, "onloop").await { None } else { self.full_program() }
+    }
+
+    /// The line with the full path of this program. A program in the project is the agent's to
+    /// change, so it is not one that may be called without a question.
+    fn full_program(&self) -> Option<String> {
+        let words = &self.io.start().program;
+        let is_own = words.iter().any(|word| is_within(word, &self.project));
+        let quoted: Vec<String> = words.iter().map(|word| text::shell_word(word)).collect();
+        (!words.is_empty() && !is_own).then(|| quoted.join(" "))
     }
 
     /// The files of the session.

@@ -195,5 +195,5 @@ fn nobody_waits_for_a_week() {
         said.starts_with("⏳ s1  is not served: the model's service does not serve it: "),
         "{said}"
     );
-    assert!(said.contains("    go on     claude -r s1\n"), "{said}");
+    assert!(said.contains("    resume    claude -r s1\n"), "{said}");
 }

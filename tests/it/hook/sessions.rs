@@ -145,8 +145,8 @@ fn d23_a_question_pauses_and_going_on_resumes() {
     let said = prompt(&project, "what does this function do?");
     assert_eq!(
         said["systemMessage"],
-        "onloop: `/issue-to-impl` pauses for your question.\n  Your next prompt that is not a \
-         question resumes it; `continue` is enough.\n  To end it: onloop session stop s1"
+        "onloop: `/issue-to-impl` pauses to answer you.\n  Your next prompt that is not a question \
+         or an objection resumes it; `continue` is enough.\n  To end it: onloop session stop s1"
     );
     assert_eq!(prompt(&project, "and this one?"), Value::Null, "it is said once");
     assert_eq!(claude(&project, "Stop", json!({})), Value::Null);

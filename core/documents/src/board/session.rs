@@ -49,7 +49,7 @@ impl SessionStatus {
 pub struct SessionCard {
     /// Its id.
     pub id: String,
-    /// The folder below which its file lies.
+    /// The folder in which its agent works, or else the one below which its file lies.
     pub folder: String,
     /// `open`, `paused`, how it ended, or `unreadable`.
     pub status: String,
@@ -107,7 +107,7 @@ pub struct SessionFacts<'a> {
     pub run: Option<&'a RunCard>,
 }
 
-/// A session as a list shows it at `now`; `folder` is the one below which its file lies.
+/// A session as a list shows it at `now`; `folder` is the one in which its agent works.
 pub fn session(
     session: &Session,
     folder: &str,

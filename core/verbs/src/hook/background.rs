@@ -5,7 +5,7 @@ use super::{HookContext, log, passing, stop};
 use onloop_effect::Exit;
 use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
 use onloop_sessions::handsoff::{Session, SessionId};
-use onloop_sessions::hooks::{HookAnswer, StopInput};
+use onloop_sessions::hooks::StopInput;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 

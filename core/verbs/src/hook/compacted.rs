@@ -4,7 +4,7 @@ use super::driving::{Driven, driven};
 use super::{HookContext, log, stop};
 use onloop_engine::run::instruction::instruction;
 use onloop_engine::session::files::{SessionError, Sessions};
-use onloop_sessions::handsoff::prompt::{self, PromptFacts, RunAdvice};
+use onloop_sessions::handsoff::prompt::{self, PromptFacts, RunAdvice, naming};
 use onloop_sessions::handsoff::{Session, SessionState};
 use onloop_sessions::hooks::HookAnswer;
 
@@ -14,7 +14,8 @@ pub(super) async fn compacted(context: &HookContext) -> HookAnswer {
     match reminder(context, &sessions, sessions.load(id).await).await {
         Ok(Some(text)) => {
             log::debug(context, "told the goal again").await;
-            HookAnswer::Remind(text)
+            let program = context.program_line().await;
+            HookAnswer::Remind(naming(&text, program.as_deref()))
         }
         Ok(None) => HookAnswer::Nothing,
         Err(error) => {

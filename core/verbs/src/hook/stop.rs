@@ -69,6 +69,7 @@ pub(super) async fn decide(
     let Some(session) = session else { return Ok(HookAnswer::Nothing) };
     let ended = matches!(session.state, SessionState::Ended(_));
     if ended && !is_of_run(&session) {
+        note_edited_end(context, sessions, &session).await?;
         return Ok(HookAnswer::Nothing);
     }
     if background::waits(context, sessions, &session, stop).await?.is_some() {
@@ -101,6 +102,29 @@ pub(super) async fn decide(
         }
         session => by_workflow(context, sessions, &session, stop).await,
     }
+}
+
+/// Logs once that somebody ended the session by editing its file: every end of ours has a reason.
+async fn note_edited_end(
+    context: &HookContext,
+    sessions: &Sessions,
+    session: &Session,
+) -> Result<(), SessionError> {
+    if session.reason.is_some() {
+        return Ok(());
+    }
+    let reason = "its file says so";
+    sessions
+        .change(&session.id, |session| match session {
+            Some(mut session) => {
+                session.reason = Some(reason.to_owned());
+                (SessionChange::Write(Box::new(session)), ())
+            }
+            None => (SessionChange::Keep, ()),
+        })
+        .await?;
+    log::debug(context, &format!("ended as {}: {reason}", session.state.as_str())).await;
+    Ok(())
 }
 
 fn is_of_run(session: &Session) -> bool {
@@ -185,7 +209,7 @@ async fn by_record(
     };
     let facts = StopFacts { run_revision: Some(run.revision), ..facts(context, stop).await };
     let at = context.io.now();
-    let of = prompt::run_title(run);
+    let (of, program) = (prompt::run_title(run), context.program_line().await);
     let said = sessions
         .change(id, |session| {
             let mut session = session.unwrap_or_else(|| Session::of_run(id.clone(), at));
@@ -193,7 +217,7 @@ async fn by_record(
             let before = session.reason.clone();
             let verdict = session.stopped(at, &facts);
             settle(context, sessions, (session, before), verdict, |session, facts| {
-                prompt::framed(session, facts, &of, &body)
+                prompt::naming(&prompt::framed(session, facts, &of, &body), program.as_deref())
             })
         })
         .await?;
@@ -210,7 +234,7 @@ async fn by_workflow(
     let facts = facts(context, stop).await;
     let plan = cached_plan(context, before, sessions).await;
     let template = template(context, &before.workflow).await;
-    let at = context.io.now();
+    let (at, program) = (context.io.now(), context.program_line().await);
     let mut said = sessions
         .change(id, |session| {
             let Some(mut session) = session else { return (SessionChange::Keep, Said::Nothing) };
@@ -218,7 +242,9 @@ async fn by_workflow(
             let verdict = session.stopped(at, &facts);
             settle(context, sessions, (session, before), verdict, |session, facts| {
                 let plan = plan.as_ref().map(|(path, plan)| (path.as_str(), plan.as_str()));
-                prompt::continuation(session, PromptFacts { plan, ..facts }, template.as_deref())
+                let facts = PromptFacts { plan, ..facts };
+                let prompt = prompt::continuation(session, facts, template.as_deref());
+                prompt::naming(&prompt, program.as_deref())
             })
         })
         .await?;
@@ -229,7 +255,8 @@ async fn by_workflow(
         let file = sessions.file(id);
         let (number, maximum) = (*number, *maximum);
         let facts = PromptFacts { number, maximum, file: &file, resume: &resume, plan: None };
-        *prompt = prompt::supervised(before, facts, &words);
+        let words = prompt::supervised(before, facts, &words);
+        *prompt = prompt::naming(&words, program.as_deref());
         sent_on(sessions, id, prompt).await?;
     }
     Ok(tell(context, said).await)
@@ -378,15 +405,22 @@ pub(super) async fn cached_plan(
 ) -> Option<(String, String)> {
     let issue = session.issue_no.filter(|_| session.workflow == "issue-to-impl")?;
     let below = format!(".tmp/plan-of-issue-{issue}.md");
-    let path = format!("{}/{below}", sessions.home());
-    let real = context.io.canonical(&path).await.ok()?;
-    let home = context.io.canonical(sessions.home()).await.ok()?;
-    if real != format!("{}/{below}", home.trim_end_matches('/')) {
-        log::debug(context, &format!("the plan `{path}` is not read: a link leads to it")).await;
-        return None;
+    // The agent may write in its project, and `AGENTIZE_HOME` is elsewhere.
+    let mut folders = vec![context.project.as_str(), context.cwd.as_str(), sessions.home()];
+    folders.dedup();
+    for folder in folders {
+        let path = format!("{folder}/{below}");
+        let Ok(real) = context.io.canonical(&path).await else { continue };
+        let Ok(home) = context.io.canonical(folder).await else { continue };
+        if real != format!("{}/{below}", home.trim_end_matches('/')) {
+            let why = format!("the plan `{path}` is not read: a link leads to it");
+            log::debug(context, &why).await;
+            continue;
+        }
+        let Ok((bytes, _)) = context.io.read(&real, limits::PLAN_BYTES).await else { continue };
+        return Some((path, String::from_utf8_lossy(&bytes).into_owned()));
     }
-    let (bytes, _) = context.io.read(&real, limits::PLAN_BYTES).await.ok()?;
-    Some((path, String::from_utf8_lossy(&bytes).into_owned()))
+    None
 }
 
 /// The user's own text for a workflow.
