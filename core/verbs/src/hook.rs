@@ -7,6 +7,7 @@ mod background;
 mod capture;
 mod compacted;
 mod driving;
+mod files;
 mod judge;
 mod log;
 mod mistakes;
@@ -82,7 +83,7 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
         Err(failure) => Err(failure.message.clone()),
     };
     let said = match read {
-        Ok(input) if args.background || matches!(input.event, HookEvent::StopFailed(_)) => {
+        Ok(input) if is_in_background(args, &input.event) => {
             return Ok(in_background(io, host, input, args).await);
         }
         Ok(input) => {
@@ -101,6 +102,20 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
         io.result(said).await;
     }
     Ok(Exit::Done)
+}
+
+/// Whether the client does not wait for the hook. Every other event is judged, however it is called.
+fn is_in_background(args: &HookArgs, event: &HookEvent) -> bool {
+    match event {
+        HookEvent::StopFailed(_) => true,
+        HookEvent::Stop(_) => args.background,
+        HookEvent::Prompt { .. }
+        | HookEvent::ToolCall(_)
+        | HookEvent::PermissionRequest(_)
+        | HookEvent::ToolDone { .. }
+        | HookEvent::Compacted
+        | HookEvent::Other => false,
+    }
 }
 
 /// A hook for which the client does not wait. Its answer is the exit code: what it prints on standard

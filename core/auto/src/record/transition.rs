@@ -143,7 +143,7 @@ impl Auto {
 
     fn say_route(&self, reason: Reason, rules: Profile) -> Transition {
         let target = reason.target();
-        // The route has no line for a recovery, whoever's rules apply.
+        // The route has no line for a recovery.
         let announced = if reason.is_recovery() { Profile::Route } else { rules };
         let mut tokens: Vec<Token> = Token::announcing(reason, announced).into_iter().collect();
         tokens.extend([Token::RouteOnly, Token::RouteTarget(target), Token::RouteReason(reason)]);

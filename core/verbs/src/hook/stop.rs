@@ -1,6 +1,7 @@
 //! The agent wants to stop: by the record of a run, or by the session's workflow.
 
 use super::driving::{Driven, driven};
+use super::files::{cached_plan, template};
 use super::{HookContext, background, log};
 use onloop_engine::notify;
 use onloop_engine::notify::session::NotificationContext;
@@ -16,7 +17,6 @@ use onloop_sessions::handsoff::{
 };
 use onloop_sessions::hooks::{HookAnswer, Host, StopInput};
 use onloop_syntax::limits;
-use onloop_syntax::text;
 
 /// Continuations in a row after which Claude Code ends a turn, unless its variable says otherwise.
 const CLAUDE_CAP: u32 = 8;
@@ -391,46 +391,5 @@ async fn evidence(context: &HookContext, stop: &StopInput) -> Evidence {
             return evidence.late();
         }
         waited_ms += limits::TRANSCRIPT_POLL_MS;
-    }
-}
-
-/// Path and text of the plan that an issue's session has cached, for the workflow that has one.
-///
-/// A repository may bring a link under that name, or one in the place of a folder above it. What it
-/// leads to is not read: it would end up in a prompt.
-pub(super) async fn cached_plan(
-    context: &HookContext,
-    session: &Session,
-    sessions: &Sessions,
-) -> Option<(String, String)> {
-    let issue = session.issue_no.filter(|_| session.workflow == "issue-to-impl")?;
-    let below = format!(".tmp/plan-of-issue-{issue}.md");
-    // The agent may write in its project, and `AGENTIZE_HOME` is elsewhere.
-    let mut folders = vec![context.project.as_str(), context.cwd.as_str(), sessions.home()];
-    folders.dedup();
-    for folder in folders {
-        let path = format!("{folder}/{below}");
-        let Ok(real) = context.io.canonical(&path).await else { continue };
-        let Ok(home) = context.io.canonical(folder).await else { continue };
-        if real != format!("{}/{below}", home.trim_end_matches('/')) {
-            let why = format!("the plan `{path}` is not read: a link leads to it");
-            log::debug(context, &why).await;
-            continue;
-        }
-        let Ok((bytes, _)) = context.io.read(&real, limits::PLAN_BYTES).await else { continue };
-        return Some((path, String::from_utf8_lossy(&bytes).into_owned()));
-    }
-    None
-}
-
-/// The user's own text for a workflow.
-pub(super) async fn template(context: &HookContext, workflow: &str) -> Option<String> {
-    let own = context.loaded.config.workflows.iter().find(|own| own.name == workflow)?;
-    match context.io.read(&own.prompt_file, limits::SESSION_BYTES).await {
-        Ok((bytes, _)) => Some(text::printable(&String::from_utf8_lossy(&bytes))),
-        Err(failure) => {
-            log::debug(context, &format!("the prompt of `{workflow}`: {failure}")).await;
-            None
-        }
     }
 }
