@@ -216,6 +216,8 @@ export interface RunView {
   completed_steps: number;
   failed_steps: number;
   blocked_steps: number;
+  /** Steps that are done although no check, checkpoint review or person verified them. */
+  unchecked: number;
   report_path: string;
   /** The outcome of the work. */
   finish: FinishView;
@@ -225,6 +227,8 @@ export interface RunView {
     status: StepStatus;
     attempts: number;
     verify_passed: boolean | null;
+    /** Whether a check, a checkpoint review or a person verified the step. */
+    checked: boolean;
     gate_result: GateDecision | null;
     gate_mode: GateMode | null;
     block_reason: string | null;
@@ -274,6 +278,8 @@ export interface CheckView {
   reason: string | null;
   /** Milliseconds, if known. */
   took_ms: number | null;
+  /** When it was evaluated last. */
+  at: string | null;
   warnings: string[];
 }
 
@@ -304,6 +310,10 @@ export interface FactsView {
   earlier: string[];
   /** The changed files with their numbers of lines. */
   changes: string;
+  /** The same of the step alone; empty: nothing, or all of `changes`. */
+  own_changes: string;
+  /** The end of what the agent of the last attempt said. */
+  said: string;
   /** The step since which changes are counted; null for the start of the run. */
   since_step: number | null;
   /** Why the changes are unknown. */
@@ -319,6 +329,8 @@ export interface CheckView {
   /** The reason of a failure, or the question for a person. */
   reason: string | null;
   took_ms: number | null;
+  /** When it was evaluated last. */
+  at: string | null;
   warnings: string[];
 }
 
@@ -335,7 +347,7 @@ export interface HoldView {
 
 /** A warning about the result of a check. */
 export interface WarningView {
-  kind: "check_changed" | "check_unseen";
+  kind: "check_changed" | "check_unseen" | "passed_before";
   /** The number of the check in its step, from 1. */
   check: number;
   /** The whole warning, for people. */
@@ -370,6 +382,8 @@ export interface Receipt {
     number: number;
     status: StepStatus;
     attempts: number;
+    /** Whether a check, a checkpoint review or a person verified the step. */
+    checked: boolean;
     verification: {
       required: boolean;
       type: "shell" | "browser" | "human-review" | "artifact" | "multi" | null;
@@ -387,6 +401,8 @@ export interface Receipt {
     block_reason: string | null;
     warnings: WarningView[];
   }[];
+  /** Steps that are done although nothing verified them. */
+  unchecked: number;
   checks_repeated_at_end: boolean;
   finish: FinishView;
   sufficiency: { sufficient: boolean; reasons: string[] };

@@ -68,7 +68,7 @@ pub fn statement(read: &Ledger, ledger: &[u8]) -> Result<Value, NoStatement> {
         "subject": subjects,
         "predicateType": PREDICATE,
         "predicate": {
-            "result": if warned.is_empty() { "PASSED" } else { "WARNED" },
+            "result": if warned.is_empty() && run.unchecked() == 0 { "PASSED" } else { "WARNED" },
             "configuration": [{ "name": workflow, "digest": digest }],
             "passedTests": passed,
             "warnedTests": warned,
@@ -89,12 +89,19 @@ fn evidence(read: &Ledger, ledger: &[u8]) -> Value {
         "completed_at": run.completed_at.map(Timestamp::to_rfc3339),
         "ledger": { "seq": read.head.seq, "sha256": read.head.sha256 },
         "checks": run.steps.iter().flat_map(checks).collect::<Vec<_>>(),
+        "unchecked_steps": unchecked_steps(run),
         "checks_repeated_at_end": run.reverified,
         "decisions": decisions(ledger),
         "confinement": run.holds,
         "agents": agents(run),
         "usage": run_usage(run),
     })
+}
+
+/// The numbers of steps that are done although nothing verified them.
+fn unchecked_steps(run: &Run) -> Vec<u32> {
+    let unchecked = run.steps.iter().filter(|record| !run.is_checked(record));
+    unchecked.map(|record| record.step.number).collect()
 }
 
 fn checks(record: &StepRecord) -> Vec<Value> {

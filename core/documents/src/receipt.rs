@@ -27,6 +27,7 @@ pub fn receipt(run: &Run) -> Value {
         },
         "implementation": { "driver": run.place.driver, "host": run.place.host },
         "evidence": run.steps.iter().map(|step| evidence(run, step)).collect::<Vec<_>>(),
+        "unchecked": run.unchecked(),
         "checks_repeated_at_end": run.reverified,
         "finish": finish_value(run.finish.as_ref()),
         "sufficiency": { "sufficient": reasons.is_empty(), "reasons": reasons },
@@ -56,6 +57,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
         "number": record.step.number,
         "status": record.status.as_str(),
         "attempts": record.attempts,
+        "checked": run.is_checked(record),
         "verification": {
             "required": !record.step.checks.is_empty(),
             "type": check_type(&record.step.checks),

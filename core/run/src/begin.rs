@@ -101,6 +101,7 @@ impl Run {
                 commit: plan.commit,
                 setup: plan.setup.clone(),
                 confine: plan.confine,
+                evidence: plan.evidence,
                 plan_digest: plan.digest.clone(),
                 written: Some(Written::of(plan)),
                 reverify: beginning.reverify,

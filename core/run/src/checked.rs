@@ -53,7 +53,7 @@ fn expected(check: &Check) -> String {
     match check {
         Check::Shell(shell) => match shell.expect {
             Expectation::Pass => "exit code 0".to_owned(),
-            Expectation::Fail => "that it says no".to_owned(),
+            Expectation::Fail => "that the code fails it".to_owned(),
         },
         Check::Browser { check, .. } => text::one_line(check),
         Check::HumanReview { .. } => "an approval".to_owned(),

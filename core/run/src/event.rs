@@ -12,7 +12,7 @@ use onloop_syntax::money::Money;
 use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::tokens::Tokens;
-use onloop_workflow::{Budgets, CommitWhen, Plan, Risk, Step};
+use onloop_workflow::{Budgets, CommitWhen, EvidenceRules, Plan, Risk, Step};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
@@ -50,6 +50,13 @@ pub enum Event {
         /// The end of what it said; the next prompt repeats as much of it as
         /// [`onloop_syntax::limits::PROMPT_OUTPUT_BYTES`] allows.
         output: String,
+    },
+    /// The step's checks were evaluated before the first turn of its agent.
+    BaselineTaken {
+        /// Number of the step, from 1.
+        step: u32,
+        /// The checks that passed already, from 0.
+        passed: Vec<u32>,
     },
     /// The step's checks were evaluated, up to the first that failed.
     StepVerified {
@@ -100,6 +107,11 @@ pub enum Event {
         /// The commit up to which everything has been reviewed now.
         #[serde(deserialize_with = "given")]
         base: Option<String>,
+    },
+    /// The findings of a review that said "not ready" went back to the agent of a step.
+    FindingsReturned {
+        /// Number of the step, from 1.
+        step: u32,
     },
     /// A person accepted a verdict that held the run up.
     VerdictAccepted,
@@ -328,6 +340,9 @@ pub struct Adoption {
     /// Whether agents and checks have to be confined.
     #[serde(default, skip_serializing_if = "is_default", with = "onloop_syntax::form::on")]
     pub confine: bool,
+    /// What has to prove that the work is done.
+    #[serde(flatten)]
+    pub evidence: EvidenceRules,
     /// The steps of the new plan; those of a run keep their state as far as it still fits.
     pub steps: Vec<Step>,
     /// Digest of the new plan, as [`onloop_workflow::PlanParts::digest`].
@@ -414,6 +429,9 @@ pub struct CheckResult {
     /// How its command ended and how long that took, where it is one and the event says it.
     #[serde(flatten)]
     pub measured: Option<Measured>,
+    /// When it was evaluated, where the event says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
     /// What a person may want to know about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,

@@ -12,9 +12,10 @@ use super::held::WorkHold;
 use super::preflight::IsolationMode;
 use super::verdict::Verdict;
 use super::wait::Wait;
-use onloop_syntax::text::words;
+use onloop_syntax::form::is_default;
+use onloop_syntax::text::{self, words};
 use onloop_syntax::time::Timestamp;
-use onloop_workflow::{Budgets, Check, CommitWhen, Loop, Risk, Step};
+use onloop_workflow::{Budgets, Check, CommitWhen, EvidenceRules, Loop, Risk, Step};
 
 /// One execution of one plan, readable as a [`Record`].
 ///
@@ -172,6 +173,8 @@ pub struct RunSettings {
     pub written: Option<Written>,
     /// Whether agents and checks have to be confined.
     pub confine: bool,
+    /// What has to prove that the work is done.
+    pub evidence: EvidenceRules,
     /// Whether machine checks are repeated before completion.
     pub reverify: bool,
     /// Agent that reviews at checkpoints.
@@ -228,6 +231,11 @@ pub struct StepRecord {
     pub last_failure: Option<LastFailure>,
     /// Approval, once there is one.
     pub gate: Option<GateRecord>,
+    /// The checks that passed before the first turn of the agent, from 0; `None`: none was evaluated
+    /// then.
+    pub baseline: Option<Vec<u32>>,
+    /// Whether another step was done again, or files were restored, after its checks passed.
+    pub stale: bool,
 }
 
 /// What a failed attempt failed with.
@@ -237,6 +245,45 @@ pub struct LastFailure {
     pub reason: String,
     /// The end of what the check or the agent said.
     pub output: String,
+    /// The check that failed, from 0; `None`: the agent failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<u32>,
+    /// Attempts in a row, this one included, that changed no file and failed in this way.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub idle: u32,
+}
+
+/// Attempts without a change and with the same failure after which another one is not worth its cost.
+const IDLE_ATTEMPTS: u32 = 2;
+
+impl LastFailure {
+    /// A failure that is no repetition.
+    pub fn new(reason: String, output: String) -> LastFailure {
+        LastFailure { reason, output, check: None, idle: 0 }
+    }
+
+    /// Whether `other` is the same failure, apart from numbers and times in what was said.
+    pub(super) fn is_like(&self, other: &LastFailure) -> bool {
+        let same = |one: &str, two: &str| without_numbers(one) == without_numbers(two);
+        // A reason has the exit code, in which each digit counts.
+        self.check == other.check
+            && self.reason == other.reason
+            && same(&self.output, &other.output)
+    }
+}
+
+/// The end of a text, with one `0` for each number: where a long one was cut depends on its numbers.
+fn without_numbers(text: &str) -> String {
+    const COMPARED_BYTES: usize = 2000;
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_ascii_digit() {
+            true if out.ends_with('0') => {}
+            true => out.push('0'),
+            false => out.push(c),
+        }
+    }
+    text::suffix(&out, COMPARED_BYTES).to_owned()
 }
 
 /// Where a step stands.
@@ -336,6 +383,9 @@ pub struct Reviews {
     /// The verdict of the last review, whether it holds the run up or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<BlockingReview>,
+    /// How often findings went back to the agent since a review passed or a person decided.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub rounds: u32,
 }
 
 /// What a review came to. One that does not pass holds the run up until it is reviewed again or a
@@ -432,6 +482,8 @@ impl StepRecord {
             results: Vec::new(),
             last_failure: None,
             gate: None,
+            baseline: None,
+            stale: false,
         }
     }
 
@@ -456,9 +508,32 @@ impl StepRecord {
         format!("{}/{}", self.counted_attempts().max(1), self.limit())
     }
 
+    /// Why another attempt at a failed step is not worth its cost: the last ones changed no file and
+    /// failed in the same way.
+    pub fn repeats(&self) -> Option<String> {
+        let failure = self.last_failure.as_ref().filter(|failure| failure.idle >= IDLE_ATTEMPTS)?;
+        let StepStatus::Failed { .. } = self.status else { return None };
+        let LastFailure { idle, reason, .. } = failure;
+        Some(format!("{idle} attempts in a row changed no file and failed the same way: {reason}"))
+    }
+
     /// Whether another attempt is allowed after a failed one.
     pub fn may_retry(&self) -> bool {
         self.counted_attempts() < self.limit()
+    }
+
+    /// Whether its checks are evaluated before the agent of the present attempt runs for the first time.
+    pub fn baseline_is_due(&self) -> bool {
+        self.step.baseline
+            && self.baseline.is_none()
+            && self.attempts == 1
+            && self.status == StepStatus::InProgress(Phase::Acting)
+            && self.has_machine_checks()
+    }
+
+    /// Whether it is done by checks that have to be evaluated again.
+    pub fn is_stale(&self) -> bool {
+        self.stale && self.status == StepStatus::Done && self.has_machine_checks()
     }
 
     /// Whether a machine can verify any part of the step.

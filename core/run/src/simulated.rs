@@ -155,6 +155,7 @@ fn passing(run: &Run, step: u32, pages: PageChecks) -> Vec<CheckResult> {
         stdout: String::new(),
         stderr: String::new(),
         measured: None,
+        at: None,
         warnings: Vec::new(),
     });
     results.collect()

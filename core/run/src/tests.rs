@@ -112,7 +112,7 @@ fn attempts_before_a_person_went_on_are_not_counted_out_of_the_limit() {
     apply(&mut run, &[start.clone(), failed(1), start.clone(), failed(1)]);
     let blocked = Event::StepBlocked { step: 1, reason: "verify failed".to_owned() };
     apply(&mut run, &[blocked, Event::RunResumed, failed(1), start]);
-    assert_eq!(step_line(&run.steps[0]), "↻ Step 1: Name 1 (attempt 1/2)");
+    assert_eq!(step_line(&run, &run.steps[0]), "↻ Step 1: Name 1 (attempt 1/2)");
     assert_eq!(run.events.last().map(|e| e.text.as_str()), Some("↻ Step 1: Retrying (1/2)"));
 }
 
@@ -284,6 +284,43 @@ fn summaries_follow_the_contract_of_each_platform() {
 }
 
 #[test]
+fn a_step_that_nothing_verified_is_shown_as_unchecked() {
+    let unchecked = |number| Step { checks: Vec::new(), ..step(number) };
+    let mut run = begin(vec![
+        unchecked(1),
+        Step { gate: Some(Gate::Auto), ..unchecked(2) },
+        Step { gate: Some(Gate::Human), ..unchecked(3) },
+        step(4),
+    ]);
+    let start = |step| Event::StepStarted { step };
+    let done = |step| Event::StepVerified { step, results: Vec::new() };
+    let auto = Event::GateDecided { step: 2, decision: GateDecision::Approved, mode: Mode::Auto };
+    apply(&mut run, &[start(1), done(1), start(2), done(2), auto, start(3), done(3)]);
+    apply(&mut run, &[human(3, GateDecision::Approved), start(4), passed(4)]);
+    let lines: Vec<String> = run.steps.iter().map(|record| step_line(&run, record)).collect();
+    assert_eq!(
+        lines,
+        [
+            "○ Step 1: Name 1 (Done, unchecked)",
+            "⚡ Step 2: Name 2 (auto-approved, unchecked)",
+            "✓ Step 3: Name 3",
+            "✓ Step 4: Name 4",
+        ]
+    );
+    let summary = render_summary(&run, Platform::Codex);
+    assert!(summary.contains("○ Step 1: Name 1 - Done, unchecked (1 attempt)\n"), "{summary}");
+    assert!(summary.contains("⚡ Step 2: Name 2 - Auto-approved, unchecked (1 attempt)\n"));
+    assert_eq!(run.unchecked_line().as_deref(), Some("2 of 4 steps unchecked"));
+    apply(&mut run, &[Event::RunFinalized]);
+    let report = render_report(&run);
+    assert!(report.contains("**Steps:** 4 of 4 done, 2 of 4 steps unchecked"), "{report}");
+    assert!(report.contains("- Step 1: unchecked\n- Step 2: unchecked\n- Step 3: no check;"));
+    // A reviewer at a checkpoint counts for the steps up to it.
+    run.0.reviews.reviewed_step = 1;
+    assert!(run.is_checked(&run.steps[0]) && !run.is_checked(&run.steps[1]));
+}
+
+#[test]
 fn a_record_that_no_run_can_have_is_not_restored() {
     let sound = begin(vec![step(1), step(2)]).0;
     assert_eq!(Run::restore(sound.clone()).map(|run| run.0), Ok(sound.clone()));
@@ -293,6 +330,7 @@ fn a_record_that_no_run_can_have_is_not_restored() {
         stdout: String::new(),
         stderr: String::new(),
         measured: None,
+        at: None,
         warnings: Vec::new(),
     };
     type Change = Box<dyn Fn(&mut Record)>;

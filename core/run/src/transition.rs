@@ -145,6 +145,7 @@ impl Run {
             Event::ActionFailed { step, reason, output } => {
                 self.action_failed(at, *step, reason, output)?;
             }
+            Event::BaselineTaken { step, passed } => self.baseline_taken(at, *step, passed)?,
             Event::StepVerified { step, results } => self.verified(at, *step, results)?,
             Event::StepBlocked { step, reason } => self.block_step(at, *step, reason)?,
             Event::GateDecided { step, decision, mode } => {
@@ -155,6 +156,7 @@ impl Run {
             Event::ReviewFinished { step, verdict, findings, base } => {
                 self.reviewed(at, *step, *verdict, findings, base.clone())?;
             }
+            Event::FindingsReturned { step } => self.return_findings(at, *step)?,
             Event::VerdictAccepted => self.accept_verdict(at)?,
             Event::ChecksRepeated { repeated, failures, warnings } => {
                 self.repeated(at, *repeated, failures)?;

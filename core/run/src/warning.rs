@@ -15,6 +15,8 @@ pub enum Warning {
         /// Why, on one line.
         reason: String,
     },
+    /// The check passed before the agent had done anything.
+    PassedBefore,
 }
 
 /// A file that was there when the run began and is another now.
@@ -58,6 +60,9 @@ impl fmt::Display for Warning {
             Warning::CheckUnseen { reason } => {
                 write!(f, "whether files that it names were changed is not known: {reason}")
             }
+            Warning::PassedBefore => f.write_str(
+                "it passed before the agent ran, so it does not show that the step was done",
+            ),
         }
     }
 }

@@ -76,6 +76,11 @@ pub const CAPTURE_BYTES: usize = 64 * 1024;
 pub const LOG_HEAD_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes kept from its end; a line in between says how many are left out.
 pub const LOG_TAIL_BYTES: usize = 8 * 1024 * 1024;
+/// How often the findings of a review that says "not ready" go back to the agent before a person decides,
+/// where the workflow file does not say it.
+pub const REVIEW_ROUNDS: u32 = 2;
+/// Bytes of the end of an attempt's log that are looked at for what its agent said at the end.
+pub const LAST_MESSAGE_BYTES: u64 = 2048;
 /// Bytes of each stream stored in the record for one check.
 pub const RECORDED_OUTPUT_BYTES: usize = 4096;
 /// Bytes of a failed check's output that the next attempt's prompt repeats.

@@ -9,6 +9,7 @@ use onloop_engine::run::checkpoint::{checkpoint_and_commit, checkpoint_end, snap
 use onloop_engine::run::checks::{CheckOptions, repeat_checks};
 use onloop_engine::run::decider::demand_person;
 use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
+use onloop_engine::run::review_driven::review_driven;
 use onloop_engine::state::store::Store;
 use onloop_run::{Event, Next};
 
@@ -55,6 +56,9 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), CommandError> {
 async fn repeat_and_end(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     if store.run().is_over() {
         return Ok(());
+    }
+    if store.run().next() == (Next::Review { step: None }) {
+        review_driven(io, store, None).await?;
     }
     if store.run().next() == Next::Repeat {
         let repeated = repeat(io, store).await?;

@@ -8,18 +8,20 @@ use onloop_engine::run::change::{change, change_by, not_now};
 use onloop_engine::run::checkpoint::{
     CheckpointOutcome, checkpoint_and_commit, checkpoint_turn, checkpoint_verified,
 };
-use onloop_engine::run::checks::{CheckOptions, Verification, verify_step};
+use onloop_engine::run::checks::{CheckOptions, Verification, take_baseline, verify_step};
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
 use onloop_engine::run::options::remembered_options;
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::run::protect::{self, Guarded};
+use onloop_engine::run::review_driven::review_driven;
 use onloop_engine::run::setup::{self, Readiness};
 use onloop_engine::run::step_line::say_step;
 use onloop_engine::sandbox::choice::Sandbox;
 use onloop_engine::state::store::Store;
 use onloop_run::{
-    BlockReason, DecisionChannel, Event, Refusal, RunStatus, StepStatus, checked_lines,
+    BlockReason, DecisionChannel, Event, Next, Refusal, RunStatus, StepRecord, StepStatus,
+    checked_lines, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -86,6 +88,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
             end_survivors(io, store.run()).await?;
             set_up(io, &mut store).await?;
             change(io, &mut store, Event::StepStarted { step: number }).await?;
+            baseline(io, &mut store, number).await?;
             guarded(io, &mut store, number, protect::before_turn).await?;
             say_step(io, store.run(), number, &format!("started step {number}"), args.json).await;
             Ok(Exit::Done)
@@ -109,6 +112,25 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
             Ok(Exit::Done)
         }
     }
+}
+
+/// Evaluates the checks of a step before its agent runs for the first time, where the plan says so.
+async fn baseline(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
+    if !store.run().step(number).is_some_and(StepRecord::baseline_is_due) {
+        return Ok(());
+    }
+    drive_alone(io, store).await?;
+    let taken = baseline_alone(io, store, number).await;
+    let _ = io.unlock(&store.paths().driver_lock()).await;
+    taken
+}
+
+async fn baseline_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
+    let options = CheckOptions::step_by_step(io, store.run()).await?;
+    let taken = take_baseline(io, store, number, &options).await;
+    options.end(io).await;
+    let event = taken?.ok_or_else(CommandError::interrupted)?;
+    change(io, store, event).await
 }
 
 /// Makes a fresh worktree ready before the first step.
@@ -142,7 +164,7 @@ async fn verify(
     demand_in_progress(store, number)?;
     // Others may read the record meanwhile and decide other gates; only this process verifies.
     drive_alone(io, store).await?;
-    let verified = verify_alone(io, store, number).await;
+    let verified = verify_and_review(io, store, number).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     verified?;
     for line in store.run().warning_lines(Some(number)) {
@@ -169,11 +191,17 @@ async fn verify(
         let end = text::quoted_end(output, limits::FAILURE_LINES, "in the report");
         io.note(format!("{}{end}", checked_lines(record)).trim_end()).await;
     }
+    if store.run().settings.progress_verbose {
+        io.note(step_list(store.run()).trim_end()).await;
+    }
     say_step(io, store.run(), number, &line, as_json).await;
     Ok(exit)
 }
 
 fn demand_in_progress(store: &Store, number: u32) -> Result<(), CommandError> {
+    if store.run().step(number).is_some_and(StepRecord::is_stale) {
+        return Ok(());
+    }
     let error: CommandError = match store.run().step(number).map(|record| &record.status) {
         Some(StepStatus::InProgress(_)) => return Ok(()),
         None => Refusal::NoSuchStep { step: number }.into(),
@@ -183,6 +211,16 @@ fn demand_in_progress(store: &Store, number: u32) -> Result<(), CommandError> {
         }
     };
     Err(not_now(store.run(), error))
+}
+
+/// The review before a gate follows the verification of its step at once: the agent that drives the run
+/// has no verb for it.
+async fn verify_and_review(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
+    verify_alone(io, store, number).await?;
+    if store.run().next() == (Next::Review { step: Some(number) }) {
+        review_driven(io, store, Some(number)).await?;
+    }
+    Ok(())
 }
 
 async fn verify_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
@@ -202,7 +240,8 @@ async fn verify_and_keep(
     number: u32,
     options: &CheckOptions,
 ) -> Result<(), CommandError> {
-    if store.run().protection().is_empty() {
+    let is_stale = store.run().step(number).is_some_and(StepRecord::is_stale);
+    if store.run().protection().is_empty() && !is_stale {
         checkpoint_and_commit(io, store, async |io, store| {
             Ok(checkpoint_turn(io, store, number).await)
         })
@@ -217,6 +256,12 @@ async fn verify_and_keep(
         Err(error) => return Err(error.into()),
     };
     change(io, store, Event::StepVerified { step: number, results }).await?;
+    if let Some(reason) = store.run().step(number).and_then(StepRecord::repeats) {
+        change(io, store, Event::StepBlocked { step: number, reason }).await?;
+    }
+    if is_stale {
+        return Ok(());
+    }
     checkpoint_and_commit(io, store, async |io, store| checkpoint_verified(io, store, number).await)
         .await
 }

@@ -77,6 +77,12 @@ fields! {
         "none", [], []
     Frontmatter "confine" "`on`: agents and checks run only where the machine can confine them", "what `--confine` or the configuration says",
         ["on"], []
+    Frontmatter "require_checks" "`true`: a step that no check, checkpoint review or person verifies is an error, not a warning",
+        "`false`", ["true", "false"], []
+    Frontmatter "max_review_rounds" "how often findings of a review that says \"not ready\" go back to the agent before a person decides, 0 to 20",
+        "2", [], []
+    Frontmatter "baseline" "`true`: the checks of every step run once before its agent does; one that passes already is a warning",
+        "`false`", ["true", "false"], []
     Frontmatter "policy_profile" "`standard`; accepted for other readers of the format", "",
         ["standard"], []
 
@@ -87,11 +93,13 @@ fields! {
     Step "verify" "what must hold afterwards", "", [], []
     Step "gate" "`human`: a person approves the finished step; `auto`: the approval is recorded by itself",
         "", ["human", "auto"], []
+    Step "baseline" "`true`: the checks run once before the agent does; one that passes already is a warning",
+        "what the frontmatter says", ["true", "false"], []
 
     Check "type" "what kind of check this is; required", "",
         ["shell", "browser", "human-review", "artifact"], []
     Check "command" "the command, on one line or as a block", "", [], ["shell"]
-    Check "expect" "`pass`: exits 0. `fail`: runs and says no; 126, 127, a timeout and death by a signal are not an answer",
+    Check "expect" "`pass`: exits 0. `fail`: runs, and the code fails it; a command that cannot run, a missing target or file, no tests and a timeout do not count",
         "`pass`", ["pass", "fail"], ["shell"]
     Check "timeout" "`250ms`, `90s`, `5m`, `1h30m`, `1d`; at most a week", "10 minutes", [], ["shell"]
     Check "cwd" "folder below the root of the checkout", "the root", [], ["shell"]
@@ -99,6 +107,8 @@ fields! {
     Check "shell" "`bash`, `sh`, `pwsh` or `cmd`", "`bash`", ["bash", "sh", "pwsh", "cmd"], ["shell"]
     Check "network" "`all`, `loopback` (one of its own) or `none`; holds where the check is confined", "`all`",
         ["all", "loopback", "none"], ["shell"]
+    Check "allow_no_tests" "`true`: the check passes although its test runner says that no test ran", "`false`",
+        ["true", "false"], ["shell"]
     Check "url" "the page to open", "", [], ["browser"]
     Check "check" "what to look for on the page", "", [], ["browser"]
     Check "prompt" "what a person is to look at", "", [], ["human-review"]

@@ -15,7 +15,7 @@ use super::line::{Cursor, Line};
 use super::place::PlaceKind;
 use super::suggest;
 use super::value::{self, Kind, Style, Value};
-use super::{Budgets, CommitWhen, Isolation, Risk, markdown};
+use super::{Budgets, CommitWhen, EvidenceRules, Isolation, Risk, markdown};
 
 words! {
     /// A key of the format, in the order of the documentation.
@@ -41,6 +41,9 @@ words! {
         Review = "review",
         Setup = "setup",
         Confine = "confine",
+        RequireChecks = "require_checks",
+        MaxReviewRounds = "max_review_rounds",
+        Baseline = "baseline",
         PolicyProfile = "policy_profile",
     }
 }
@@ -66,6 +69,8 @@ pub(super) struct Frontmatter {
     pub review: Option<String>,
     pub setup: Vec<String>,
     pub confine: bool,
+    pub evidence: EvidenceRules,
+    pub baseline: bool,
 }
 
 /// Reads the frontmatter at the cursor and moves the cursor past it.
@@ -212,11 +217,7 @@ impl<'c> Reader<'c, '_> {
                 self.front.risk = self.one_of(key, value, &risks, hotl);
             }
             FrontmatterKey::AutoApprove => {
-                let flags = [("true", true), ("false", false)];
-                let approve = self.one_of(key, value, &flags, |found| {
-                    format!("auto_approve must be true or false (got: '{found}')")
-                });
-                self.front.auto_approve = approve.unwrap_or(false);
+                self.front.auto_approve = self.truth(key, value);
             }
             FrontmatterKey::Worktree => {
                 let modes = [
@@ -247,6 +248,13 @@ impl<'c> Reader<'c, '_> {
             FrontmatterKey::Review => self.front.review = self.agent(key, value),
             FrontmatterKey::Setup => self.front.setup = self.lines(key, value),
             FrontmatterKey::Confine => self.front.confine = self.flag(key, value, "on"),
+            FrontmatterKey::RequireChecks => {
+                self.front.evidence.require_checks = self.truth(key, value);
+            }
+            FrontmatterKey::MaxReviewRounds => {
+                self.front.evidence.max_review_rounds = self.rounds(key, value);
+            }
+            FrontmatterKey::Baseline => self.front.baseline = self.truth(key, value),
             FrontmatterKey::PolicyProfile => {
                 self.flag(key, value, "standard");
             }
@@ -366,6 +374,12 @@ impl<'c> Reader<'c, '_> {
         self.one_of(key, value, &[(word, ())], hotl).is_some()
     }
 
+    /// `true` or `false`; anything else is a finding and counts as `false`.
+    fn truth(&mut self, key: &'static str, value: &Value<'_>) -> bool {
+        let hotl = |found: &str| format!("{key} must be true or false (got: '{found}')");
+        self.one_of(key, value, &[("true", true), ("false", false)], hotl).unwrap_or(false)
+    }
+
     /// The items of a list, or the lines of a text.
     fn lines(&mut self, key: &'static str, value: &Value<'_>) -> Vec<String> {
         let lines = self.prose(key, value).unwrap_or_default();
@@ -423,6 +437,17 @@ impl<'c> Reader<'c, '_> {
         }
     }
 
+    fn rounds(&mut self, key: &'static str, value: &Value<'_>) -> Option<u32> {
+        let (text, span) = self.word(value);
+        let rounds = text.parse::<u32>().ok().filter(|rounds| *rounds <= MOST_ROUNDS);
+        if rounds.is_none() {
+            let expected = "a whole number from 0 to 20";
+            let found = finding::frontmatter::invalid_value(span, key, text, expected, None);
+            self.findings.push(found);
+        }
+        rounds
+    }
+
     fn money(&mut self, key: &'static str, value: &Value<'_>) -> Option<Money> {
         let (text, span) = self.word(value);
         let money: Option<Money> = text.strip_prefix('$').unwrap_or(text).parse().ok();
@@ -435,6 +460,9 @@ impl<'c> Reader<'c, '_> {
         money
     }
 }
+
+/// Largest number of review rounds: each is paid for.
+const MOST_ROUNDS: u32 = 20;
 
 /// Largest count: JSON readers keep whole numbers exact up to 2^53.
 const MOST: u64 = 1 << 53;

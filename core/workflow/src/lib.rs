@@ -187,6 +187,25 @@ pub struct Budgets {
     pub elapsed_minutes: Option<u64>,
 }
 
+/// What has to prove that the work is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvidenceRules {
+    /// A step that no check, checkpoint review or person verifies is an error.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub require_checks: bool,
+    /// How often the findings of a review that says "not ready" go back to the agent;
+    /// `None`: [`limits::REVIEW_ROUNDS`](onloop_syntax::limits::REVIEW_ROUNDS) times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_review_rounds: Option<u32>,
+}
+
+impl EvidenceRules {
+    /// How often the findings of a review go back to the agent before a person decides.
+    pub fn review_rounds(&self) -> u32 {
+        self.max_review_rounds.unwrap_or(onloop_syntax::limits::REVIEW_ROUNDS)
+    }
+}
+
 /// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
@@ -207,6 +226,9 @@ pub struct Step {
     pub checks: Vec<Check>,
     /// The approval that the finished step needs.
     pub gate: Option<Gate>,
+    /// Whether the checks run once before the first turn of the agent.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub baseline: bool,
     /// Whether the step mentions security (see [`is_sensitive`]). Its human gate then always asks a
     /// person.
     #[serde(rename = "security_sensitive")]
@@ -308,6 +330,9 @@ pub struct ShellCheck {
     /// The network access of the confined command.
     #[serde(default, skip_serializing_if = "is_default")]
     pub network: Network,
+    /// Whether it passes although its test runner says that no test ran.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub allow_no_tests: bool,
 }
 
 impl ShellCheck {
@@ -321,6 +346,7 @@ impl ShellCheck {
             env: Vec::new(),
             shell: Shell::Bash,
             network: Network::All,
+            allow_no_tests: false,
         }
     }
 }
@@ -332,7 +358,8 @@ pub enum Expectation {
     /// Exit code 0.
     #[default]
     Pass,
-    /// Any exit code but 0, 126 and 127, and no death by signal: the command ran and failed.
+    /// The command ran, and the code failed it: any exit code but 0, 126, 127 and deaths by signal,
+    /// unless its output says that no test ran or that the command line is wrong.
     Fail,
 }
 

@@ -186,15 +186,7 @@ pub(super) fn joined(folder: &str, path: &str) -> Option<String> {
 /// A check of a shell line with default settings.
 #[cfg(test)]
 pub(super) fn shell(command: &str, cwd: Option<&str>) -> Check {
-    Check::Shell(ShellCheck {
-        command: command.to_owned(),
-        expect: super::Expectation::Pass,
-        timeout_ms: None,
-        cwd: cwd.map(str::to_owned),
-        env: Default::default(),
-        shell: onloop_effect::Shell::Bash,
-        network: onloop_effect::Network::All,
-    })
+    Check::Shell(ShellCheck { cwd: cwd.map(str::to_owned), ..ShellCheck::new(command) })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::finding::{self, Findings};
 use super::frontmatter::{self, Frontmatter};
 use super::line::{Cursor, Line};
 use super::markdown::{self, Fence, Header, HeaderForm};
-use super::step::{self, Draft};
+use super::step::{self, Demands, Draft};
 use super::{
     Block, BlockKind, Checkbox, Outline, Parsed, Plan, PlanParts, Risk, Step, StepPlace, name,
     value,
@@ -58,7 +58,11 @@ fn read(source: &str) -> (Body<'_>, Frontmatter) {
     let mut body = Body {
         cursor,
         findings,
-        risk: front.risk,
+        demands: Demands {
+            high_risk: front.risk == Some(Risk::High),
+            checks: front.evidence.require_checks,
+            baseline: front.baseline,
+        },
         steps: Vec::new(),
         current: None,
         checkboxes: Vec::new(),
@@ -103,7 +107,7 @@ fn report_long_lines(source: &str, findings: &mut Findings) {
 struct Body<'a> {
     cursor: Cursor<'a>,
     findings: Findings,
-    risk: Option<Risk>,
+    demands: Demands,
     steps: Vec<Step>,
     current: Option<Draft<'a>>,
     checkboxes: Vec<Checkbox>,
@@ -243,9 +247,8 @@ impl<'a> Body<'a> {
             id,
             span: Span::new(header.line.start, end),
         });
-        let high_risk = self.risk == Some(Risk::High);
         let source = self.cursor.source();
-        if let Some(step) = draft.finish(number, high_risk, source, &mut self.findings) {
+        if let Some(step) = draft.finish(number, self.demands, source, &mut self.findings) {
             self.steps.push(step);
         }
     }
@@ -326,6 +329,7 @@ impl<'a> Body<'a> {
                     review: front.review,
                     setup: front.setup,
                     confine: front.confine,
+                    evidence: front.evidence,
                     steps: self.steps,
                     digest: digest(bytes, &self.checkboxes),
                 };

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::{Budgets, CommitWhen, Isolation, Risk, Step};
+use super::{Budgets, CommitWhen, EvidenceRules, Isolation, Risk, Step};
 use onloop_effect::BranchName;
 use onloop_syntax::diagnostic::{Diagnostic, Severity};
 
@@ -50,6 +50,8 @@ pub struct PlanParts {
     pub setup: Vec<String>,
     /// Whether agents and checks must be confined.
     pub confine: bool,
+    /// What has to prove that the work is done.
+    pub evidence: EvidenceRules,
     /// The steps, in order, numbered from 1 without gaps.
     pub steps: Vec<Step>,
     /// SHA-256 (hex) of the file with every checkbox unticked, so that ticking does not count as an
@@ -100,6 +102,7 @@ impl Plan {
             review: None,
             setup: Vec::new(),
             confine: false,
+            evidence: EvidenceRules::default(),
             steps,
             digest: "d".to_owned(),
         })

@@ -71,6 +71,7 @@ rules! {
     INVALID_MAX_ITERATIONS Error "invalid-max-iterations" "`max_iterations` is from 1 to 1000"
     UNUSED_MAX_ITERATIONS Warning "unused-max-iterations" "`max_iterations` belongs to `loop: until`"
     INVALID_GATE Error "invalid-gate" "`gate` is `human` or `auto`"
+    INVALID_BASELINE Error "invalid-baseline" "`baseline` is `true` or `false`"
     DUPLICATE_FIELD Error "duplicate-field" "a field occurs once"
     UNKNOWN_FIELD Warning "unknown-field" "a step's field is known"
     MISSPELT_FIELD Error "misspelt-field" "a field is spelled and placed as documented"
@@ -85,6 +86,8 @@ rules! {
     HIDDEN_CHARACTER Error "hidden-character" "a command has no invisible characters"
     SECURITY_WITHOUT_GATE Error "security-without-gate"
         "at high risk, a step that touches security has `gate: human`"
+
+    UNCHECKED_STEP Warning "unchecked-step" "a check or a person verifies each step"
 
     EMPTY_VERIFY Error "empty-verify" "`verify` says what to check"
     VERIFY_LAYOUT Error "verify-layout" "`verify` is a line, an indented object or a list"

@@ -39,12 +39,24 @@ pub(super) struct Draft<'a> {
     until_repeated: bool,
     max_iterations: Option<Field<'a>>,
     gate: Option<Field<'a>>,
+    baseline: Option<Field<'a>>,
     verify: Option<(Span, Vec<Check>)>,
     script: Option<Script>,
     last_is_action: bool,
     in_prose: bool,
     /// End of the last line that belongs to a field.
     end: usize,
+}
+
+/// What the frontmatter demands of each step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Demands {
+    /// `risk_level: high`.
+    pub high_risk: bool,
+    /// `require_checks: true`.
+    pub checks: bool,
+    /// `baseline: true`, which a step may say otherwise.
+    pub baseline: bool,
 }
 
 impl<'a> Draft<'a> {
@@ -61,6 +73,7 @@ impl<'a> Draft<'a> {
             until_repeated: false,
             max_iterations: None,
             gate: None,
+            baseline: None,
             verify: None,
             script: None,
             last_is_action: false,
@@ -147,6 +160,7 @@ impl<'a> Draft<'a> {
                 "loop" => &mut self.repeat,
                 "until" => &mut self.until,
                 "max_iterations" => &mut self.max_iterations,
+                "baseline" => &mut self.baseline,
                 _ => &mut self.gate,
             };
             if slot.is_some() {
@@ -270,7 +284,7 @@ impl<'a> Draft<'a> {
     pub(super) fn finish(
         self,
         number: u32,
-        high_risk: bool,
+        demands: Demands,
         source: &str,
         findings: &mut Findings,
     ) -> Option<Step> {
@@ -278,18 +292,24 @@ impl<'a> Draft<'a> {
         let repeat = self.finish_loop(source, findings);
         let gate = self.finish_gate(findings);
         let topics = self.security_topics(action.as_deref().unwrap_or(""));
-        if high_risk && gate != Some(Gate::Human) && !topics.is_empty() {
+        if demands.high_risk && gate != Some(Gate::Human) && !topics.is_empty() {
             let words: Vec<_> = topics.iter().map(|topic| topic.as_str()).collect();
             let certain = topics.iter().any(|topic| topic.is_certain());
             let span = self.header.span();
             let found = finding::step::security_without_gate(span, &self.name, &words, certain);
             findings.push(found);
         }
+        // A loop without checks, and a gate or a loop that cannot be read, are findings of their own.
+        let has_gate = self.gate.is_some() && gate != Some(Gate::Auto);
+        if self.verify.is_none() && !has_gate && repeat == Some(Loop::Never) {
+            findings.push(finding::step::unchecked(self.header.span(), demands.checks));
+        }
         Some(Step {
             number,
             action: action?,
             repeat: repeat?,
             gate,
+            baseline: self.finish_baseline(findings).unwrap_or(demands.baseline),
             sensitive: !topics.is_empty(),
             checks: self.verify.map(|(_, checks)| checks).unwrap_or_default(),
             script: self.script,
@@ -439,6 +459,20 @@ impl<'a> Draft<'a> {
             findings.push(finding::step::invalid_gate(span, text));
         }
         gate
+    }
+
+    fn finish_baseline(&self, findings: &mut Findings) -> Option<bool> {
+        let field = self.baseline.as_ref()?;
+        let text = value::unquoted(value::without_comment(field.value.trimmed()));
+        match text {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => {
+                let span = if field.value.is_empty() { field.key } else { field.value.span };
+                findings.push(finding::step::invalid_baseline(span, text));
+                None
+            }
+        }
     }
 
     /// Security words anywhere in the step: name, action, script, checks, condition.

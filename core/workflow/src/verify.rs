@@ -12,9 +12,22 @@ use super::value::{self, Kind, Style, Value};
 use super::{Check, ShellCheck, command, suggest};
 
 /// Fields of a check that is an object, in the order of the documentation.
-pub(super) const FIELDS: [&str; 14] = [
-    "type", "command", "expect", "timeout", "cwd", "env", "shell", "network", "url", "check",
-    "prompt", "path", "assert", "kind",
+pub(super) const FIELDS: [&str; 15] = [
+    "type",
+    "command",
+    "expect",
+    "timeout",
+    "cwd",
+    "env",
+    "shell",
+    "network",
+    "allow_no_tests",
+    "url",
+    "check",
+    "prompt",
+    "path",
+    "assert",
+    "kind",
 ];
 
 const TYPES: [&str; 4] = ["shell", "browser", "human-review", "artifact"];

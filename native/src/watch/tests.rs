@@ -70,6 +70,7 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
         result: "passed",
         reason: None,
         took_ms: Some(1200),
+        at: None,
         warnings: Vec::new(),
     };
     let step = |number: u32, symbol, status| StepView {
@@ -97,6 +98,8 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
         checks: vec![check.clone()],
         earlier: Vec::new(),
         changes: String::new(),
+        own_changes: String::new(),
+        said: String::new(),
         since_step: None,
         changes_unknown: None,
         review: None,

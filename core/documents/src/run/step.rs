@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::document::DocumentError;
 use onloop_run::*;
+use onloop_syntax::form::is_default;
 use onloop_syntax::limits;
 use onloop_syntax::text::{UnknownWord, words};
 use onloop_syntax::time::Timestamp;
@@ -35,6 +36,12 @@ pub(super) struct StoredStep {
     gate_result: Option<GateDecision>,
     gate_mode: Option<Mode>,
     security_sensitive: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    baseline: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline_passed: Option<Vec<u32>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    stale: bool,
     failure_reason: Option<String>,
     block_reason: Option<String>,
     last_failure: Option<Box<LastFailure>>,
@@ -85,6 +92,9 @@ struct StoredCheck {
     stdout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr: Option<String>,
+    /// When it was evaluated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<Timestamp>,
 }
 
 words! {
@@ -142,6 +152,9 @@ impl StoredStep {
             gate_result: record.gate.map(|gate| gate.decision),
             gate_mode: record.gate.map(|gate| gate.mode),
             security_sensitive: step.sensitive,
+            baseline: step.baseline,
+            baseline_passed: record.baseline.clone(),
+            stale: record.stale,
             failure_reason,
             block_reason,
             last_failure: record.last_failure.clone().map(Box::new),
@@ -181,6 +194,7 @@ impl StoredStep {
                 repeat,
                 checks,
                 gate: self.gate,
+                baseline: self.baseline,
                 sensitive: self.security_sensitive,
             },
             status: match self.status {
@@ -205,6 +219,8 @@ impl StoredStep {
             results,
             last_failure: self.last_failure.map(|failure| *failure),
             gate,
+            baseline: self.baseline_passed,
+            stale: self.stale,
         })
     }
 }
@@ -271,6 +287,7 @@ impl StoredCheck {
             reason: parts.and_then(|(.., reason)| reason).map(str::to_owned),
             stdout: result.map(|result| result.stdout.clone()),
             stderr: result.map(|result| result.stderr.clone()),
+            at: result.and_then(|result| result.at),
         }
     }
 
@@ -300,6 +317,7 @@ impl StoredCheck {
             stdout: self.stdout.clone().ok_or("missing field `stdout`")?,
             stderr: self.stderr.clone().ok_or("missing field `stderr`")?,
             measured: None,
+            at: self.at,
             warnings: Vec::new(),
         }))
     }

@@ -11,7 +11,7 @@ use onloop_run::*;
 use onloop_syntax::form::is_default;
 use onloop_syntax::money::Money;
 use onloop_syntax::time::Timestamp;
-use onloop_workflow::{Budgets, CommitWhen, Risk};
+use onloop_workflow::{Budgets, CommitWhen, EvidenceRules, Risk};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredRun {
@@ -56,6 +56,8 @@ pub(super) struct StoredRun {
     setup: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default", with = "onloop_syntax::form::on")]
     confine: bool,
+    #[serde(flatten)]
+    evidence: EvidenceRules,
     #[serde(skip_serializing_if = "Option::is_none")]
     set_up: Option<SetUp>,
     written: Option<Written>,
@@ -147,6 +149,7 @@ impl StoredRun {
             commit: settings.commit,
             setup: settings.setup,
             confine: settings.confine,
+            evidence: settings.evidence,
             set_up: run.set_up,
             written: settings.written,
             options: StoredOptions {
@@ -202,6 +205,7 @@ impl StoredRun {
                 commit: self.commit,
                 setup: self.setup,
                 confine: self.confine,
+                evidence: self.evidence,
                 progress_verbose: self.options.progress_verbose,
                 report_full: self.options.report_full,
                 budgets: limits,

@@ -59,6 +59,7 @@ fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
         stdout: "out".to_owned(),
         stderr: String::new(),
         measured: None,
+        at: None,
         warnings: Vec::new(),
     }
 }
@@ -150,7 +151,9 @@ fn members(value: &Value, path: &str, pointer: &str, each: &mut dyn FnMut(&str, 
 
 /// Members that are written only where they say something, or that came later.
 fn may_be_missing(path: &str) -> bool {
-    const OPTIONAL: [&str; 10] = [
+    const OPTIONAL: [&str; 12] = [
+        "last_failure.check",
+        "last_failure.idle",
         "written.limits",
         "verify.passed",
         "expect",
@@ -168,7 +171,8 @@ fn may_be_missing(path: &str) -> bool {
         || path == "written.auto_approve"
         || path.starts_with("written.limits.")
         || (path.ends_with("verify.passed") && !path.starts_with("steps[0]"));
-    !needed && OPTIONAL.iter().any(|end| path.ends_with(end))
+    let is_time_of_check = path.contains(".verify.") && path.ends_with(".at");
+    is_time_of_check || !needed && OPTIONAL.iter().any(|end| path.ends_with(end))
 }
 
 #[test]

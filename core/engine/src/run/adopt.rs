@@ -207,6 +207,7 @@ async fn adopt(store: &mut Store, plan: &Plan) -> Result<(), CommandError> {
         commit: plan.commit,
         setup: plan.setup,
         confine: plan.confine,
+        evidence: plan.evidence,
         steps: plan.steps,
         digest: plan.digest,
     };
@@ -228,6 +229,9 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
     whole("commit", run.settings.commit == plan.commit);
     whole("setup", run.settings.setup == plan.setup);
     whole("confine", run.settings.confine == plan.confine);
+    let (rules, new) = (run.settings.evidence, plan.evidence);
+    whole("require_checks", rules.require_checks == new.require_checks);
+    whole("max_review_rounds", rules.max_review_rounds == new.max_review_rounds);
     whole("success_criteria", run.settings.success_criteria == plan.success_criteria);
     whole("risk_level", run.settings.risk == plan.risk);
     if let Some(written) = &run.settings.written {

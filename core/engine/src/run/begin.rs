@@ -151,6 +151,6 @@ pub(crate) fn beginning(io: &Io, prepared: &Prepared, plan: &Plan, id: String) -
         at: io.now().whole_seconds(),
         auto_approve: false,
         reverify: true,
-        review_agent: None,
+        review_agent: plan.review.clone(),
     }
 }

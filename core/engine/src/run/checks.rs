@@ -1,15 +1,17 @@
 //! Evaluating checks: the part that an agent must not own.
 
 mod artifact;
+mod verdict;
 
 use artifact::look_at_artifact;
+use verdict::{CommandEnd, has_to_fail, verdict};
 
 use crate::error::CommandError;
 use crate::run::changed_check::Changes;
 use crate::run::processes::{Work, WorkError, run_recorded};
 use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
-use onloop_effect::{Capture, Expect, Io, Mechanism, Network, ProcessSpec};
+use onloop_effect::{Capture, Expect, Io, Mechanism, ProcessSpec};
 use onloop_effect::{Durability, ProcessStatus};
 use onloop_run::{
     CheckResult, CheckVerdict, CheckWarnings, Event, Measured, Run, Warning, Worker,
@@ -17,7 +19,8 @@ use onloop_run::{
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
-use onloop_workflow::{Check, Expectation, ShellCheck};
+use onloop_syntax::time::Timestamp;
+use onloop_workflow::{Check, ShellCheck};
 
 /// How checks are evaluated in this program.
 #[derive(Clone, Debug)]
@@ -98,14 +101,21 @@ pub async fn verify_step(
     step: u32,
     options: &CheckOptions,
 ) -> Result<Verification, StoreError> {
-    let checks = store.run().step(step).map(|record| record.step.checks.clone());
-    let checks = checks.expect("callers name steps that exist");
+    let record = store.run().step(step).expect("callers name steps that exist").clone();
+    let checks = &record.step.checks;
     let mut results: Vec<CheckResult> = Vec::with_capacity(checks.len());
     let changes = Changes::before(io, store, step).await;
     for (index, check) in checks.iter().enumerate() {
+        if let Some(known) = record.results.iter().find(|result| result.check as usize == index)
+            && record.is_stale()
+            && (!is_machine_check(check) || describes_the_past(check))
+        {
+            results.push(known.clone());
+            continue;
+        }
         let label = format!("Step {step}: verify{}", of_several(index, checks.len()));
         let place = Place { step, index, label, options };
-        let warnings = changes.warnings(io, store.run(), check).await;
+        let warnings = warnings(io, store.run(), &changes, (step, index, check)).await;
         let evaluated = match evaluate(io, store, check, &place).await {
             Ok(evaluated) => evaluated,
             Err(NoVerdict::Interrupted) => return Ok(Verification::Interrupted),
@@ -116,12 +126,56 @@ pub async fn verify_step(
             tell_passed(io, &evaluated, check, (index, checks.len())).await;
         }
         // What failed is looked at anyway.
-        results.push(evaluated.result(index, if ends { Vec::new() } else { warnings }));
+        let warnings = if ends { Vec::new() } else { warnings };
+        results.push(evaluated.result(index, io.now(), warnings));
         if ends {
             break;
         }
     }
     Ok(Verification::Finished(results))
+}
+
+/// Evaluates the machine checks of a step before its agent runs for the first time. Returns what is to
+/// be recorded; `None` when interrupted.
+///
+/// # Errors
+///
+/// As [`verify_step`].
+pub async fn take_baseline(
+    io: &Io,
+    store: &mut Store,
+    step: u32,
+    options: &CheckOptions,
+) -> Result<Option<Event>, StoreError> {
+    let record = store.run().step(step).expect("callers name steps that exist").clone();
+    let checks = &record.step.checks;
+    let mut passed = Vec::new();
+    for (index, check) in checks.iter().enumerate().filter(|(_, check)| is_machine_check(check)) {
+        let label = format!("Step {step}: baseline{}", of_several(index, checks.len()));
+        let place = Place { step, index, label, options };
+        match evaluate(io, store, check, &place).await {
+            Ok(evaluated) if evaluated.verdict == CheckVerdict::Passed => passed.push(index as u32),
+            Ok(_) => {}
+            Err(NoVerdict::Interrupted) => return Ok(None),
+            Err(NoVerdict::Failed(error)) => return Err(error),
+        }
+    }
+    Ok(Some(Event::BaselineTaken { step, passed }))
+}
+
+/// What there is to warn about a check of a step before it is evaluated.
+async fn warnings(
+    io: &Io,
+    run: &Run,
+    changes: &Changes,
+    (step, index, check): (u32, usize, &Check),
+) -> Vec<Warning> {
+    let mut warnings = changes.warnings(io, run, check).await;
+    let baseline = run.step(step).and_then(|record| record.baseline.as_ref());
+    if baseline.is_some_and(|passed| passed.contains(&(index as u32))) {
+        warnings.push(Warning::PassedBefore);
+    }
+    warnings
 }
 
 /// Repeats the machine checks of all steps, except those that were expected to fail: they
@@ -153,14 +207,14 @@ pub async fn repeat_checks(
             repeated += 1;
             let label = format!("Step {step}: verify again{}", of_several(index, checks.len()));
             let place = Place { step, index, label, options };
-            let warnings = changes.warnings(io, store.run(), check).await;
+            let warnings = warnings(io, store.run(), &changes, (step, index, check)).await;
             let evaluated = match evaluate(io, store, check, &place).await {
                 Ok(evaluated) => evaluated,
                 Err(NoVerdict::Interrupted) => return Ok(None),
                 Err(NoVerdict::Failed(error)) => return Err(error),
             };
             if is_refusal(&evaluated.verdict) {
-                failures.push((step, evaluated.result(index, Vec::new())));
+                failures.push((step, evaluated.result(index, io.now(), Vec::new())));
                 break;
             }
             tell_passed(io, &evaluated, check, (index, checks.len())).await;
@@ -214,9 +268,7 @@ fn is_refusal(verdict: &CheckVerdict) -> bool {
 /// A check that had to fail when its step was done.
 fn describes_the_past(check: &Check) -> bool {
     match check {
-        Check::Shell(shell) => {
-            shell.expect == Expectation::Fail || shell.command.trim_start().starts_with("! ")
-        }
+        Check::Shell(shell) => has_to_fail(shell),
         Check::Browser { .. } | Check::HumanReview { .. } | Check::Artifact { .. } => false,
     }
 }
@@ -235,9 +287,10 @@ impl Evaluated {
     }
 
     /// As the result of the check with this index.
-    fn result(self, index: usize, warnings: Vec<Warning>) -> CheckResult {
+    fn result(self, index: usize, at: Timestamp, warnings: Vec<Warning>) -> CheckResult {
         let Evaluated { verdict, stdout, stderr, measured } = self;
-        CheckResult { check: index as u32, verdict, stdout, stderr, measured, warnings }
+        let (check, at) = (index as u32, Some(at));
+        CheckResult { check, verdict, stdout, stderr, measured, at, warnings }
     }
 }
 
@@ -287,7 +340,7 @@ async fn run_command(
         .with_env(check.env.clone())
         .timeout_ms(timeout_ms)
         .label(place.label.as_str());
-    judge_command(io, store, place, spec, (check.expect, check.network)).await
+    judge_command(io, store, place, spec, check).await
 }
 
 /// Runs a command that says by its exit code whether a check holds.
@@ -296,11 +349,11 @@ async fn judge_command(
     store: &mut Store,
     place: &Place<'_>,
     spec: ProcessSpec,
-    (expect, network): (Expectation, Network),
+    check: &ShellCheck,
 ) -> Result<Evaluated, NoVerdict> {
     let timeout_ms = spec.timeout_ms.unwrap_or(place.options.timeout_ms);
     let work = Work::new(Worker::Check, place.step, &place.options.sandbox);
-    let work = Work { network, ..work };
+    let work = Work { network: check.network, ..work };
     let end = match run_recorded(io, store, work, spec).await {
         Ok(end) => end,
         Err(WorkError::Process(failure)) if failure.is_interrupted() => {
@@ -309,7 +362,6 @@ async fn judge_command(
         Err(WorkError::Process(failure)) => return Ok(cannot(failure.message)),
         Err(WorkError::Record(error)) => return Err(NoVerdict::Failed(error)),
     };
-    let failed = |reason: String| CheckVerdict::Failed { reason };
     // Told as shells tell a death by signal; what may be one is no answer.
     let status = match (end.status, end.confined) {
         (ProcessStatus::Exited(code @ 129..=159), Some(Mechanism::Bubblewrap)) => {
@@ -317,21 +369,9 @@ async fn judge_command(
         }
         (status, _) => status,
     };
-    let verdict = match (status, expect) {
-        (ProcessStatus::Interrupted, _) => return Err(NoVerdict::Interrupted),
-        (ProcessStatus::TimedOut, _) => failed(format!("timed out after {}", seconds(timeout_ms))),
-        (ProcessStatus::Signalled(signal), _) => failed(format!("killed by signal {signal}")),
-        (ProcessStatus::Exited(0), Expectation::Pass) => CheckVerdict::Passed,
-        (ProcessStatus::Exited(code), Expectation::Pass) => failed(format!("exit code {code}")),
-        (ProcessStatus::Exited(0), Expectation::Fail) => {
-            failed("exit code 0, but the command was expected to fail".to_owned())
-        }
-        // A command that cannot be run has not said no.
-        (ProcessStatus::Exited(code @ (126 | 127)), Expectation::Fail) => {
-            failed(format!("exit code {code}, the command could not be run"))
-        }
-        (ProcessStatus::Exited(_), Expectation::Fail) => CheckVerdict::Passed,
-    };
+    let (stdout, stderr) = (end.stdout.text(), end.stderr.text());
+    let judged = CommandEnd { status, stdout: &stdout, stderr: &stderr, timeout_ms };
+    let verdict = verdict(check, &judged).ok_or(NoVerdict::Interrupted)?;
     let exit_code = match status {
         ProcessStatus::Exited(code) => Some(code),
         ProcessStatus::Signalled(_) | ProcessStatus::TimedOut | ProcessStatus::Interrupted => None,
@@ -425,7 +465,7 @@ async fn look_at_page(
         .with_env([("BROWSER_CHECK_URL", url), ("BROWSER_CHECK_TEXT", check)])
         .timeout_ms(place.options.timeout_ms)
         .label(format!("page {url}"));
-    judge_command(io, store, place, spec, (Expectation::Pass, Network::All)).await
+    judge_command(io, store, place, spec, &ShellCheck::new(checker)).await
 }
 
 /// Time a browser may take for one picture.

@@ -8,14 +8,13 @@ use crate::error::CommandError;
 use crate::run::checkpoint::{
     CheckpointOutcome, checkpoint_end, checkpoint_start, checkpoint_turn, checkpoint_verified,
 };
-use crate::run::checks::{Verification, repeat_checks, verify_step};
+use crate::run::checks::{Verification, repeat_checks, take_baseline, verify_step};
 use crate::run::context::{Halt, RunContext};
 use crate::run::decider::decider;
 use crate::run::options::{RunOptions, remember_options};
 use crate::run::protect::{self, Guarded};
 use crate::run::provider_wait::{AgentChoice, next_available_agent, record_refusal};
 use crate::run::setup::{Readiness, make_ready};
-use crate::run::stall::Stall;
 use crate::run::turn::{ActionOutcome, run_agent};
 use crate::state::store::{Store, StoreError};
 use crate::terminal::ask::Consulted;
@@ -23,8 +22,8 @@ use crate::{run::advice, run::ending, run::review, terminal::ask};
 use onloop_agents::Agent;
 use onloop_effect::{Exit, Io};
 use onloop_run::{
-    Decider, DecisionChannel, Event, GateDecision, INTERRUPTED, Mode, Next, Phase, StepStatus,
-    approval_line, checked_lines, step_line, step_list,
+    Decider, DecisionChannel, Event, GateDecision, INTERRUPTED, Mode, Next, Phase, StepRecord,
+    StepStatus, approval_line, checked_lines, step_line, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -39,7 +38,6 @@ pub(crate) async fn drive_run(
     mut store: Store,
     options: &RunOptions,
 ) -> Result<Exit, CommandError> {
-    let mut stall = Stall::default();
     let mut revision = store.revision();
     remember_options(io, store.paths(), &options.again).await;
     let mut cx = RunContext { io, store: &mut store, options };
@@ -47,7 +45,7 @@ pub(crate) async fn drive_run(
         Err(halt) => halt,
         Ok(()) => loop {
             revision = cx.store.revision();
-            if let Err(halt) = take_turn(&mut cx, &mut stall).await {
+            if let Err(halt) = take_turn(&mut cx).await {
                 break halt;
             }
         },
@@ -88,19 +86,23 @@ async fn before_first_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
     going_on(checkpoint_start(cx.io, cx.store).await)
 }
 
-async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Halt> {
+async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
     match cx.store.run().next() {
-        Next::Start { step, attempt } => {
-            if attempt > 1
-                && let Some(why) = stall.look(cx.io, cx.store, &cx.options.agents, step).await
-            {
-                return Err(cx.pause(&why).await);
+        Next::Start { step, .. } => {
+            if let Some(reason) = repeats(cx, step) {
+                cx.store.apply(Event::StepBlocked { step, reason })?;
+                return Ok(());
             }
             cx.store.apply(Event::StepStarted { step })?;
             say_step(cx, step);
         }
         Next::Act { step } => {
             cx.store.commit().await?;
+            if cx.store.run().step(step).is_some_and(StepRecord::baseline_is_due) {
+                let taken = take_baseline(cx.io, cx.store, step, &cx.options.checks).await?;
+                cx.store.apply(taken.ok_or(Halt::Interrupted)?)?;
+                return Ok(());
+            }
             let agent = match next_available_agent(cx).await? {
                 AgentChoice::Available(agent) => agent,
                 AgentChoice::GaveUp { reason } => {
@@ -116,6 +118,7 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
             {
                 return record_acted(cx, step, outcome).await;
             }
+            let is_stale = cx.store.run().step(step).is_some_and(StepRecord::is_stale);
             match verify_step(cx.io, cx.store, step, &cx.options.checks).await? {
                 Verification::Interrupted => return Err(Halt::Interrupted),
                 Verification::Finished(results) => {
@@ -124,7 +127,10 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
             }
             say_verified(cx, step);
             say_warnings(cx, Some(step));
-            going_on(checkpoint_verified(cx.io, cx.store, step).await?)?;
+            // What a step did ends at the checkpoint of its own attempt.
+            if !is_stale {
+                going_on(checkpoint_verified(cx.io, cx.store, step).await?)?;
+            }
         }
         Next::Approve { step, reason } => {
             let (decision, mode) = (GateDecision::Approved, Mode::Auto);
@@ -137,8 +143,16 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
         }
         Next::Review { step } => {
             cx.store.commit().await?;
-            let event = review::perform(cx, step).await?;
+            let (checks, timeout_ms) = (&cx.options.checks, cx.options.turns.timeout_ms);
+            let event = review::perform(cx.io, cx.store, checks, timeout_ms, step).await?;
             cx.store.apply(event.ok_or(Halt::Interrupted)?)?;
+            if let Some(findings) = review::findings(cx.store.run()) {
+                cx.store.note(findings);
+            }
+            let back = cx.store.run().returnable_findings();
+            if let Some(step) = back.filter(|_| can_change(cx)) {
+                cx.store.apply(Event::FindingsReturned { step })?;
+            }
         }
         Next::Repeat => {
             cx.store.commit().await?;
@@ -187,6 +201,18 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
         }
     }
     Ok(())
+}
+
+/// Why another attempt at a step would be the same again. A script has no choice but to do the same, and
+/// may wait for something outside.
+fn repeats(cx: &RunContext<'_>, step: u32) -> Option<String> {
+    cx.store.run().step(step).filter(|_| can_change(cx))?.repeats()
+}
+
+/// Whether an agent of the run can do otherwise than before.
+fn can_change(cx: &RunContext<'_>) -> bool {
+    let can = |agent: &Agent| matches!(agent, Agent::Preset(_) | Agent::CommandLine(_));
+    cx.options.agents.iter().any(can)
 }
 
 /// The turn of `agent`, with what it leaves kept, and without what it must not change.
@@ -295,7 +321,7 @@ fn say_step(cx: &mut RunContext<'_>, step: u32) {
     let line = if cx.options.verbose || run.settings.progress_verbose {
         step_list(run)
     } else {
-        step_line(run.step(step).expect("callers name steps that exist"))
+        step_line(run, run.step(step).expect("callers name steps that exist"))
     };
     cx.store.note(line);
 }

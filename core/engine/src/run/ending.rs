@@ -6,6 +6,7 @@ use crate::run::advice::{self, next_commands, resume_command};
 use crate::run::context::{Halt, RunContext};
 use crate::run::gate::facts;
 use crate::run::options::RunOptions;
+use crate::run::review;
 use crate::state::store::{Store, StoreError};
 use onloop_documents as documents;
 use onloop_effect::{Exit, FailureKind, Io};
@@ -93,6 +94,9 @@ async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
         io.result(render_summary(run, options.platform)).await;
     }
     io.note(format!("\n{}", state_line(run))).await;
+    if let Some(findings) = review::findings(run) {
+        io.note(findings).await;
+    }
     if let Next::Ask(Question::Gate { step } | Question::Review { step, .. }) = run.next()
         && let Some(facts) = facts(io, store.run(), step).await
     {
@@ -122,7 +126,10 @@ fn state_line(run: &Run) -> String {
         Next::Blocked(blocker) => {
             format!("Blocked at step {} ({id})\n  {}", blocker.step, blocker.reason)
         }
-        Next::Finished => format!("Run {} ({id})", run.status.as_str()),
+        Next::Finished => match (run.status, run.unchecked_line()) {
+            (RunStatus::Completed, Some(unchecked)) => format!("Completed, {unchecked} ({id})"),
+            (status, _) => format!("Run {} ({id})", status.as_str()),
+        },
         Next::Ask(question) => format!("Paused: {} ({id})", advice::reason(run, &question)),
         Next::Start { .. }
         | Next::Act { .. }

@@ -1,12 +1,11 @@
 //! Review checkpoints: an agent reads the changes and gives a verdict.
 
-use crate::run::checks::private_names;
-use crate::run::context::RunContext;
+use crate::run::checks::{CheckOptions, private_names};
 use crate::run::processes::{Work, WorkError, own_needs, run_recorded};
-use crate::state::store::StoreError;
+use crate::state::store::{Store, StoreError};
 use onloop_agents::Reviewer;
-use onloop_effect::{Capture, ProcessSpec, ProcessStatus};
-use onloop_run::{Event, Verdict, Worker, parse_verdict, review_prompt, review_range};
+use onloop_effect::{Capture, Io, ProcessSpec, ProcessStatus};
+use onloop_run::{Event, Run, Verdict, Worker, parse_verdict, review_prompt, review_range};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -17,11 +16,13 @@ use onloop_syntax::text;
 ///
 /// When it cannot be recorded which processes review; they have been ended.
 pub(crate) async fn perform(
-    cx: &mut RunContext<'_>,
+    io: &Io,
+    store: &mut Store,
+    checks: &CheckOptions,
+    timeout_ms: u64,
     step: Option<u32>,
 ) -> Result<Option<Event>, StoreError> {
-    let RunContext { io, store, options } = cx;
-    let sandbox = &options.checks.sandbox;
+    let sandbox = &checks.sandbox;
     let run = store.run();
     let name = run.settings.review_agent.clone().unwrap_or_default();
     let prompt = io.redacted(&review_prompt(run, step));
@@ -30,10 +31,10 @@ pub(crate) async fn perform(
         .without_env(private_names(io))
         .with_env([("ONLOOP_RUN_ID", &run.id)])
         .with_stdin(prompt)
-        .timeout_ms(options.turns.timeout_ms)
+        .timeout_ms(timeout_ms)
         .label("Review");
     // Where nothing is kept, the commit at HEAD is what is known.
-    let base = match review_range(run) {
+    let base = match review_range(run, step) {
         (_, Some(reviewed)) => Some(reviewed.to_owned()),
         (_, None) => io.git_head(&run.place.execution_root).await.ok().flatten(),
     };
@@ -55,6 +56,13 @@ pub(crate) async fn perform(
     };
     let findings = text::suffix(&findings, limits::PROMPT_OUTPUT_BYTES).to_owned();
     Ok(Some(Event::ReviewFinished { step, verdict, findings, base }))
+}
+
+/// The verdict of the last review and its findings, for people; `None`: it had nothing to say.
+pub(crate) fn findings(run: &Run) -> Option<String> {
+    let last = run.reviews.last.as_ref().filter(|last| last.verdict != Verdict::Ready)?;
+    let findings = text::quoted_end(&last.findings, limits::FAILURE_LINES, "in the report");
+    Some(format!("Review: {}\n{findings}", last.verdict.as_str()).trim_end().to_owned())
 }
 
 fn failed(stdout: &Capture, stderr: &Capture) -> String {

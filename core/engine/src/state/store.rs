@@ -514,6 +514,6 @@ fn progress(run: &Run) -> Progress {
         run_id: run.id.clone(),
         done: done as f64 + if open.is_some() { part } else { 0.0 },
         steps: run.steps.len(),
-        words: current.map_or_else(String::new, step_line),
+        words: current.map_or_else(String::new, |record| step_line(run, record)),
     }
 }

@@ -65,6 +65,9 @@ impl Run {
         if !self.checkpoints.iter().any(|checkpoint| checkpoint.moment.name() == to) {
             return Err(Refusal::NotDue { what: format!("there is no checkpoint {to}") });
         }
+        if !self.status.is_finished() {
+            self.make_stale();
+        }
         let text = format!("Files are those of checkpoint {to} again");
         self.log(at, "work_restored", None, text, "");
         Ok(())
@@ -102,6 +105,7 @@ impl Run {
         self.0.settings.allow.clone_from(&adoption.allow);
         self.0.settings.protect.clone_from(&adoption.protect);
         self.0.settings.confine = adoption.confine;
+        self.0.settings.evidence = adoption.evidence;
         self.0.settings.commit = adoption.commit;
         if self.settings.setup != adoption.setup {
             self.0.settings.setup.clone_from(&adoption.setup);

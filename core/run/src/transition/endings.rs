@@ -34,6 +34,13 @@ impl Run {
         self.0.reverified = failures.is_empty();
         let count = text::counted(u64::from(repeated), "check");
         if failures.is_empty() {
+            for record in &mut self.0.steps {
+                record.stale = false;
+                let machine = |result: &&mut CheckResult| {
+                    record.step.checks.get(result.check as usize).is_some_and(is_machine_check)
+                };
+                record.results.iter_mut().filter(machine).for_each(|result| result.at = Some(at));
+            }
             self.log(at, "checks_repeated", None, format!("✓ Repeated {count}: all hold"), "");
             return Ok(());
         }
@@ -139,7 +146,7 @@ impl Run {
         if self.reviews.standing.is_some() || unreviewed {
             return Err(Refusal::Unfinished(Missing::Review));
         }
-        if self.settings.reverify && !self.reverified {
+        if self.stale_step().is_some() || (self.settings.reverify && !self.reverified) {
             return Err(Refusal::Unfinished(Missing::Checks));
         }
         Ok(())

@@ -128,12 +128,14 @@ impl Run {
             | Event::AgentEnded(_)
             | Event::AgentWaits(_)
             | Event::StepActed { .. }
+            | Event::BaselineTaken { .. }
             | Event::ActionFailed { .. }
             | Event::StepVerified { .. }
             | Event::StepBlocked { .. }
             | Event::GateDecided { .. }
             | Event::ReviewFinished { .. }
             | Event::StepRedone { .. }
+            | Event::FindingsReturned { .. }
             | Event::StepReopened { .. }
             | Event::VerdictAccepted
             | Event::ChecksRepeated { .. }

@@ -36,6 +36,12 @@ impl Run {
                 });
             }
         };
+        // A blocked run verifies nothing; what is stale in it is verified once it runs again.
+        let runs = self.status != RunStatus::Blocked;
+        if let (true, GateDecision::Approved, Some(stale)) = (runs, decision, self.stale_step()) {
+            let what = format!("step {stale} has to be verified again first: files changed since");
+            return Err(Refusal::NotDue { what });
+        }
         if mode == Mode::Auto && !self.rules_approve(record, reviewing) {
             return Err(Refusal::HumanGateRequired { step });
         }
@@ -88,30 +94,68 @@ impl Run {
             let (status, expected) = (record.status.as_str(), "a step that waits for a decision");
             return Err(Refusal::WrongStepStatus { step, status, expected });
         }
-        if self.steps.iter().any(|later| later.step.number > step && later.attempts > 0) {
-            let what = format!("steps after step {step} have begun");
-            return Err(Refusal::NotDue { what });
-        }
+        self.demand_last_begun(step)?;
         let findings = reviewed.map(|last| last.findings.clone()).unwrap_or_default();
         let reason = text::one_line(reason);
-        let record = self.step_mut(step).expect("looked up above");
+        if standing {
+            self.0.reviews.standing = None;
+        }
+        self.0.reviews.rounds = 0;
+        self.do_again(step, format!("a person wants it otherwise: {reason}"), findings);
+        let text = format!("↻ Step {step}: to be done again: {reason}");
+        self.log(at, "step_redone", Some(step), text, "");
+        Ok(())
+    }
+
+    /// Instead of a person, the agent that did the work is told what a reviewer found, a few times.
+    pub(super) fn return_findings(&mut self, at: Timestamp, step: u32) -> Result<(), Refusal> {
+        self.demand_unfinished("findings_returned")?;
+        if self.returnable_findings() != Some(step) {
+            let what = format!("no findings go back to the agent of step {step}");
+            return Err(Refusal::NotDue { what });
+        }
+        let blocking = self.0.reviews.standing.take();
+        let findings = blocking.map(|review| review.findings).unwrap_or_default();
+        self.0.reviews.rounds += 1;
+        let (round, most) = (self.reviews.rounds, self.settings.evidence.review_rounds());
+        self.do_again(step, "a reviewer says that it is not ready".to_owned(), findings);
+        let text = format!("↻ Step {step}: Findings of the review go back ({round}/{most})");
+        self.log(at, "findings_returned", Some(step), text, "");
+        Ok(())
+    }
+
+    /// The step whose agent can be told what the review that blocks the run has found; `None`: a person
+    /// has to decide.
+    pub fn returnable_findings(&self) -> Option<u32> {
+        let blocking = self.reviews.standing.as_ref().filter(|r| r.verdict == Verdict::Block)?;
+        let step = blocking.step.unwrap_or(self.steps.len() as u32);
+        let is_left = self.reviews.rounds < self.settings.evidence.review_rounds();
+        let is_last = self.demand_last_begun(step).is_ok();
+        (is_left && is_last && self.step(step)?.status == StepStatus::Done).then_some(step)
+    }
+
+    /// Only what no later step has built on can be done again.
+    fn demand_last_begun(&self, step: u32) -> Result<(), Refusal> {
+        match self.steps.iter().any(|later| later.step.number > step && later.attempts > 0) {
+            false => Ok(()),
+            true => {
+                let what = format!("steps after step {step} have begun");
+                Err(Refusal::NotDue { what })
+            }
+        }
+    }
+
+    /// A step is acted again, as often as the file allows, and its agent is told why.
+    fn do_again(&mut self, step: u32, reason: String, output: String) {
+        let record = self.step_mut(step).expect("callers looked it up");
         record.status = StepStatus::Pending;
         record.uncounted = record.attempts;
         record.completed_at = None;
         record.results.clear();
         record.gate = None;
-        record.last_failure = Some(LastFailure {
-            reason: format!("a person wants it otherwise: {reason}"),
-            output: findings,
-        });
-        if standing {
-            self.0.reviews.standing = None;
-        }
-        self.0.reverified = false;
+        record.last_failure = Some(LastFailure::new(reason, output));
+        self.make_stale();
         self.continue_unless_blocked();
-        let text = format!("↻ Step {step}: to be done again: {reason}");
-        self.log(at, "step_redone", Some(step), text, "");
-        Ok(())
     }
 
     /// A decision that was waited for, or turned around, sets the run going again, unless
@@ -169,6 +213,7 @@ impl Run {
 
     fn pass_review(&mut self, step: Option<u32>) {
         self.0.reviews.standing = None;
+        self.0.reviews.rounds = 0;
         match step {
             Some(step) => self.0.reviews.reviewed_step = step,
             None => self.0.reviews.finally_reviewed = true,

@@ -190,6 +190,7 @@ fn every_event_has_a_line() {
         allow: vec!["make *".to_owned()],
         protect: vec!["ci/**".to_owned()],
         confine: true,
+        evidence: EvidenceRules { require_checks: true, max_review_rounds: Some(3) },
         commit: CommitWhen::Step,
         setup: vec!["npm ci".to_owned()],
         written: Written { auto_approve: true, budgets: budgets.clone() },
@@ -309,7 +310,7 @@ fn a_record_of_hotl_rt_is_read() {
 
 #[test]
 fn what_is_no_record_is_refused_by_name() {
-    let table: [(&[u8], &str); 5] = [
+    let table: [(&[u8], &str); 6] = [
         (b"", "damaged record: EOF while parsing a value at line 1 column 0"),
         (b"[]", "damaged record: it is not a JSON object"),
         (
@@ -318,7 +319,11 @@ fn what_is_no_record_is_refused_by_name() {
              upgrade onloop",
         ),
         (br#"{"status":"running"}"#, "damaged record: missing field `run_id`"),
-        (br#"{"run_id":"a","status":null}"#, "damaged record: missing field `workflow_path`"),
+        (br#"{"run_id":"a"}"#, "damaged record: missing field `workflow_path`"),
+        (
+            br#"{"run_id":"a","status":null}"#,
+            "damaged record: `status`: invalid type: null, expected a string",
+        ),
     ];
     for (bytes, expected) in table {
         let error = documents::run::read(bytes).expect_err("refused").to_string();

@@ -77,7 +77,7 @@ impl<'c> CheckReader<'_, 'c> {
         self.only(
             draft,
             "shell",
-            &["command", "expect", "timeout", "cwd", "env", "shell", "network"],
+            &["command", "expect", "timeout", "cwd", "env", "shell", "network", "allow_no_tests"],
         );
         let command = self.required(draft, "shell", "command")?;
         let mut check = ShellCheck { env: draft.env.clone(), ..ShellCheck::new(command) };
@@ -107,6 +107,13 @@ impl<'c> CheckReader<'_, 'c> {
             match text.parse() {
                 Ok(network) => check.network = network,
                 Err(_) => self.invalid(span, "network", text, "`all`, `loopback` or `none`"),
+            }
+        }
+        if let Some((text, span)) = word("allow_no_tests") {
+            match text {
+                "true" => check.allow_no_tests = true,
+                "false" => {}
+                _ => self.invalid(span, "allow_no_tests", text, "`true` or `false`"),
             }
         }
         if let Some((text, span)) = word("cwd") {
