@@ -11,8 +11,8 @@ use onloop_verbs::{
     FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs, LintArgs, ListArgs,
     LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs, PushArgs, ReceiptArgs,
     ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs,
-    SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, StatusArgs, StepArgs,
-    SummaryArgs, TranscriptArgs, UndoArgs,
+    SessionClearArgs, SessionIdArgs, SessionListArgs, SessionLogArgs, SessionShowArgs, StatusArgs,
+    StepArgs, SummaryArgs, TranscriptArgs, UndoArgs,
 };
 
 /// A human-on-the-loop runtime for coding agents.
@@ -429,6 +429,12 @@ pub(super) enum SessionVerb {
     #[command(after_help = "Examples:
   onloop session show 4f0c1f0e-demo")]
     Show(SessionShowArgs),
+    /// Show what happened: outages, refusals, decisions, starts and ends
+    #[command(after_help = "Examples:
+  onloop session log                  of the last 24 hours
+  onloop session log 4f0c1f0e --since 7d
+  onloop session log --json")]
+    Log(SessionLogArgs),
     /// Say that a session has reached its goal
     #[command(after_help = "Examples:
   onloop session done 4f0c1f0e-demo")]

@@ -360,3 +360,16 @@ fn every_variable_of_the_table_is_looked_at() {
         assert!(asked.borrow().iter().any(|name| name == variable), "{variable}");
     }
 }
+
+#[test]
+fn a_chat_alone_sends_what_is_finished() {
+    let chat = "telegram: {enabled: true, token: '123456:ABC-DEF_g', chat_id: 7}\n";
+    let notify = |yaml: &str| Config::read(yaml, "/home/me").notify.map(|notify| notify.kinds);
+    let finished = vec![NoticeKind::Completed, NoticeKind::Session];
+    assert_eq!(notify(chat), Some(finished));
+    assert_eq!(notify(&format!("{chat}notify: {{telegram: false}}\n")), None);
+    assert_eq!(
+        notify(&format!("{chat}notify: {{telegram: true}}\n")),
+        Some(NoticeKind::ALL.to_vec())
+    );
+}
