@@ -9,6 +9,7 @@ mod leftovers;
 mod open;
 mod permissions;
 mod publish;
+mod removal;
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -19,8 +20,11 @@ use onloop_core::effect::{Durability, Expect, Failure, FailureKind, FileKind, St
 use super::{Files, Root, clock, failure, paths};
 pub(super) use open::to_read as open_to_read;
 pub(super) use permissions::Readers;
+#[cfg(unix)]
+pub(crate) use permissions::tighten;
 use publish::Names;
 pub(super) use publish::{Temporary, create_folders};
+pub(super) use removal::remove_tree;
 
 /// Files of the operating system.
 #[derive(Clone, Debug)]
@@ -231,7 +235,7 @@ impl Files for OsFiles {
         }
         let metadata = fs::symlink_metadata(&target).map_err(fail)?;
         if metadata.is_dir() {
-            fs::remove_dir_all(&target).map_err(fail)
+            remove_tree(&target).map_err(fail)
         } else {
             fs::remove_file(&target).map_err(fail)
         }

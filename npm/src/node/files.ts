@@ -13,7 +13,6 @@ import {
   open,
   readdir,
   realpath,
-  rm,
   unlink,
 } from "node:fs/promises";
 import { basename, dirname } from "node:path";
@@ -23,6 +22,7 @@ import type { Expect, Outcome, Stat, Version } from "../vocabulary.js";
 import { inPart, is, onPath, undoneByPower } from "./errors.js";
 import { fileBits, keepPrivate } from "./permissions.js";
 import { type Names, Temporary, createFolders, syncFolder } from "./publish.js";
+import { removeTree } from "./removal.js";
 import type { Root } from "./root.js";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_WRONLY } = constants;
@@ -181,7 +181,7 @@ export class NodeFiles {
     }
     await onPath("remove", path, async () => {
       const stats = await lstat(target);
-      await (stats.isDirectory() ? rm(target, { recursive: true }) : unlink(target));
+      await (stats.isDirectory() ? removeTree(target) : unlink(target));
     });
   }
 

@@ -1,8 +1,9 @@
 /** Removing worktrees: as a whole, and nothing besides. */
 
-import { rename, rm, rmdir } from "node:fs/promises";
+import { rename, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { failure, is } from "./errors.js";
+import { removeTree } from "./removal.js";
 
 const HOME_OF_WORKTREES = ".hotl-worktrees";
 
@@ -16,7 +17,7 @@ export async function removeFolder(worktree: string): Promise<void> {
   } catch (error) {
     if (is(error, "ENOENT")) return;
     // A mount point, or a folder that somebody has open.
-    await rm(worktree, { recursive: true }).catch((error: unknown) => {
+    await removeTree(worktree).catch((error: unknown) => {
       throw failure(error, `\`${worktree}\``);
     });
   }
@@ -26,8 +27,8 @@ export async function removeFolder(worktree: string): Promise<void> {
 /** Removes what is left of a worktree whose removal was broken off. */
 export async function removeRest(worktree: string): Promise<void> {
   const rest = doomed(worktree);
-  await rm(rest, { recursive: true, force: true }).catch((error: unknown) => {
-    throw failure(error, `\`${rest}\``);
+  await removeTree(rest).catch((error: unknown) => {
+    if (!is(error, "ENOENT")) throw failure(error, `\`${rest}\``);
   });
 }
 

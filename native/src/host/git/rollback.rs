@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use onloop_core::effect::{Failure, FailureKind};
 
+use crate::host::files::remove_tree;
+
 /// Folders created for a worktree; removed again on drop unless the worktree was created.
 #[derive(Debug)]
 pub(super) struct Parents {
@@ -66,14 +68,14 @@ pub(super) fn remove_folder(worktree: &Path) -> Result<(), Failure> {
         Ok(()) => remove_rest(worktree),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         // A mount point, or a folder that somebody has open.
-        Err(_) => fs::remove_dir_all(worktree).map_err(|error| failure(worktree, &error)),
+        Err(_) => remove_tree(worktree).map_err(|error| failure(worktree, &error)),
     }
 }
 
 /// Removes what is left of a worktree whose removal was broken off.
 pub(super) fn remove_rest(worktree: &Path) -> Result<(), Failure> {
     let Some(doomed) = doomed(worktree) else { return Ok(()) };
-    match fs::remove_dir_all(&doomed) {
+    match remove_tree(&doomed) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failure(&doomed, &error)),
         Ok(()) | Err(_) => Ok(()),
     }
