@@ -9,6 +9,7 @@ import { Failure } from "../failure.js";
 import type { KeptWork, LeftOut, NamedCheckpoint } from "../vocabulary.js";
 import { failure, is } from "./errors.js";
 import { commit, layoutOf } from "./git_checkout.js";
+import { demandIntact } from "./git_integrity.js";
 import { BYTES, below, byBytes, entries, fields, look, readable, terminated } from "./git_paths.js";
 import { type GitAsked, type GitProgram, line, succeeded } from "./git_program.js";
 
@@ -171,6 +172,7 @@ export async function note(
   cwd: string,
   { commit: id, text, at_ms: atMs }: GitAsked<"note">,
 ): Promise<void> {
+  await demandIntact(git, cwd, id);
   const words = ["notes", "--ref", NOTES, "add", "--force", "--file", "-", id];
   await git.succeedAside(cwd, words, { input: text, committedMs: atMs });
 }

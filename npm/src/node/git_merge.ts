@@ -3,6 +3,7 @@
 import { Failure } from "../failure.js";
 import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
 import { changeFiles, checkOut } from "./git_cut.js";
+import { demandIntact } from "./git_integrity.js";
 import {
   type Answer,
   type GitAsked,
@@ -41,6 +42,7 @@ export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merg
     const what = `branch \`${branch}\` is at ${found ?? "nothing"}`;
     throw new Failure("conflict", `${what}, expected ${wanted.commit}`);
   }
+  await demandIntact(git, root, wanted.commit, `refs/heads/${into}`);
   await demandUnlocked(git, root, ["HEAD", `refs/heads/${into}`]);
   const before = await checkedOut(git, root);
   const elsewhere = before.branch !== into;

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { Failure } from "../failure.js";
 import type { GitRequest } from "../vocabulary.js";
 import { code, failure, is } from "./errors.js";
+import { demandNoLinks } from "./git_integrity.js";
 import { named } from "./git_trouble.js";
 import type { OwnPrograms } from "./own_programs.js";
 import { span } from "./status_line.js";
@@ -254,6 +255,7 @@ export class GitProgram {
 
   async #perform(cwd: string, args: string[], asked: Asked): Promise<Answer> {
     const what = `\`git ${args.join(" ")}\` in \`${cwd}\``;
+    demandNoLinks(cwd, args);
     const settings = asked.config.flatMap((setting) => ["-c", setting]);
     const limitBytes = asked.limitBytes ?? ANSWER_BYTES;
     const timeoutMs = Math.min(asked.timeoutMs, this.#longestMs);
@@ -324,5 +326,8 @@ function environment(): NodeJS.ProcessEnv {
     // Reading must not write: a refreshed index would be a change nobody asked for.
     GIT_OPTIONAL_LOCKS: "0",
     GIT_LITERAL_PATHSPECS: "1",
+    // Whoever writes to the repository could put other content and other parents in place.
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_GRAFT_FILE: "/dev/null/none",
   };
 }

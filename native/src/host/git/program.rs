@@ -5,6 +5,7 @@ mod checkpoint;
 mod command;
 mod commit;
 mod cut;
+mod integrity;
 mod merge;
 mod programs;
 mod references;

@@ -233,6 +233,7 @@ impl GitProgram {
         input: &[u8],
         bounds: Bounds,
     ) -> Result<Answer, Failure> {
+        self.demand_no_links(cwd, args)?;
         let asked = format!("`git {}` in `{}`", args.join(" "), cwd.display());
         let bounds = Bounds { timeout_ms: bounds.timeout_ms.min(self.longest_ms), ..bounds };
         let ended = match self.programs.run(command, input, bounds) {
@@ -321,6 +322,9 @@ impl GitProgram {
             // Reading must not write: a refreshed index would be a change nobody asked for.
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_LITERAL_PATHSPECS", "1")
+            // Whoever writes to the repository could put other content and other parents in place.
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_GRAFT_FILE", "/dev/null/none")
             .arg("--no-pager");
         for setting in CONFIG {
             command.args(["-c", setting]);

@@ -49,6 +49,7 @@ impl GitProgram {
             return Err(Failure::new(FailureKind::Conflict, message));
         }
         let into = format!("refs/heads/{}", merge.into);
+        self.demand_intact(&root, merge.commit, Some(&into))?;
         self.demand_unlocked(&root, &["HEAD", &into])?;
         let before = self.checked_out(&root)?;
         let elsewhere = !before.is(merge.into);

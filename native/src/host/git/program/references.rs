@@ -78,6 +78,7 @@ impl GitProgram {
         text: &str,
         at: Timestamp,
     ) -> Result<(), Failure> {
+        self.demand_intact(cwd, commit, None)?;
         let args = ["notes", "--ref", NOTES, "add", "--force", "--file", "-", commit];
         let aside = Aside { committed: Some(at), ..Aside::default() };
         self.answer_aside(cwd, &args, text.as_bytes(), aside)?.success().map(drop)
