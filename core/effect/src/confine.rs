@@ -8,8 +8,8 @@ use onloop_syntax::text::words;
 ///
 /// Everything can be read unless this says otherwise, and nothing can be changed. The longest path
 /// at or above a file decides about it; the same path in two lists is what the later of `may_write`,
-/// `may_read`, `hidden` says. Paths are absolute, with `/` between their parts; what is not there
-/// is no fault.
+/// `may_read`, `others_write`, `scratch`, `hidden` says. Paths are absolute, with `/` between their
+/// parts; a path that does not exist is not an error.
 ///
 /// Whatever is listed: the program gets no descriptors but its three streams, reaches no process,
 /// no shared memory and no socket of the machine that is not one of the network, gains no
@@ -21,8 +21,20 @@ pub struct Confinement {
     /// What may be read and not be changed, in a folder that may be written or is hidden. What is
     /// not there must not come to be there.
     pub may_read: Vec<String>,
+    /// As `may_read`, but others change it meanwhile: a mechanism that cannot hold it does not put
+    /// it back either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others_write: Vec<String>,
+    /// Folders that look empty except for the paths named in them. What the program writes there is
+    /// thrown away when it ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scratch: Vec<String>,
     /// What can be neither read nor changed.
     pub hidden: Vec<String>,
+    /// Folders below which no link may come to be: programs outside write to their files by name. A
+    /// new link is removed when the program ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_links: Vec<String>,
     /// Which network it has.
     pub network: Network,
     /// The only mechanism that may be used; `None`: the strongest that there is.
@@ -68,6 +80,10 @@ pub enum Reach {
     Write,
     /// It may be read.
     Read,
+    /// It may be read, and others may change it.
+    Others,
+    /// It may be changed, and is thrown away.
+    Scratch,
     /// It may not even be read.
     Hidden,
 }
@@ -78,15 +94,16 @@ impl Confinement {
         let lists = [
             (&self.may_write, Reach::Write),
             (&self.may_read, Reach::Read),
+            (&self.others_write, Reach::Others),
+            (&self.scratch, Reach::Scratch),
             (&self.hidden, Reach::Hidden),
         ];
         let mut rules: Vec<(&str, Reach)> = Vec::new();
         for (paths, reach) in lists {
             rules.extend(paths.iter().map(|path| (path.trim_end_matches('/'), reach)));
         }
-        // Part by part, as if nothing came before `/`. Stable: of the same path, the last list stays
-        // last.
-        rules.sort_by_cached_key(|(path, _)| path.replace('/', "\0"));
+        // Stable: of the same path, the last list stays last.
+        rules.sort_by_cached_key(|(path, _)| in_order(path));
         let mut once: Vec<(&str, Reach)> = Vec::new();
         for rule in rules {
             match once.last_mut() {
@@ -97,11 +114,49 @@ impl Confinement {
         once
     }
 
+    /// The rules as a list of mounts that are made one after the other, each over everything below
+    /// its path: parents before children, so that no mount covers a later rule.
+    ///
+    /// A rule that the one around it implies is left out. The folders between a protected or hidden
+    /// path and the writable folder around it are mounts of their own: a mount cannot be moved away
+    /// together with what lies in it.
+    pub fn mounts(&self) -> Vec<(&str, Reach)> {
+        let rules = self.rules();
+        let mut mounts: Vec<(&str, Reach)> = Vec::new();
+        // The rules above the one at hand, the nearest last.
+        let mut above: Vec<(&str, Reach)> = Vec::new();
+        for (path, reach) in rules {
+            while above.last().is_some_and(|(folder, _)| !is_within(path, folder)) {
+                above.pop();
+            }
+            let around = above.last().copied();
+            let implied = around.map_or(Reach::Read, |(_, reach)| reach);
+            if implied == reach && reach != Reach::Scratch {
+                continue;
+            }
+            above.push((path, reach));
+            if let Some((folder, Reach::Write)) = around {
+                let slashes = path.match_indices('/').map(|(at, _)| &path[..at]);
+                let between = slashes.filter(|above| above.len() > folder.len());
+                mounts.extend(between.map(|above| (above, Reach::Write)));
+            }
+            mounts.push((path, reach));
+        }
+        mounts.sort_by_cached_key(|(path, _)| in_order(path));
+        mounts.dedup();
+        mounts
+    }
+
     /// What may be done with the file at `path`, which is absolute and without `.` and `..`.
     pub fn access(&self, path: &str) -> Reach {
         let of_path = self.rules().into_iter().rfind(|(above, _)| is_within(path, above));
         of_path.map_or(Reach::Read, |(_, access)| access)
     }
+}
+
+/// Sorts folders before what is in them: part by part, as if nothing came before `/`.
+fn in_order(path: &str) -> String {
+    path.replace('/', "\0")
 }
 
 /// Whether `path` is `folder` or lies in it. Both are absolute and without `/` at their ends.
@@ -119,8 +174,7 @@ mod tests {
             may_write: paths(&["/w/", "/tmp/t", "/home/u/.ssh"]),
             may_read: paths(&["/w/.git/config", "/tmp/bin"]),
             hidden: paths(&["/tmp", "/home/u/.ssh", "/w-2"]),
-            network: Network::All,
-            only: None,
+            ..Confinement::default()
         }
     }
 
@@ -152,6 +206,30 @@ mod tests {
         assert_eq!(
             paths,
             ["/home/u/.ssh", "/tmp", "/tmp/bin", "/tmp/t", "/w", "/w/.git/config", "/w-2"]
+        );
+    }
+    #[test]
+    fn several_protected_paths_of_one_folder_keep_their_mounts() {
+        let paths = |list: &[&str]| list.iter().map(|path| (*path).to_owned()).collect();
+        let confinement = Confinement {
+            may_write: paths(&["/w", "/w/a/b", "/w/cache"]),
+            may_read: paths(&["/usr", "/w/a/hooks", "/w/a/b/set", "/w/a/b/x"]),
+            hidden: paths(&["/h", "/h/secret", "/w/d/secret"]),
+            ..Confinement::default()
+        };
+        assert_eq!(
+            confinement.mounts(),
+            [
+                ("/h", Reach::Hidden),
+                ("/w", Reach::Write),
+                ("/w/a", Reach::Write),
+                ("/w/a/b", Reach::Write),
+                ("/w/a/b/set", Reach::Read),
+                ("/w/a/b/x", Reach::Read),
+                ("/w/a/hooks", Reach::Read),
+                ("/w/d", Reach::Write),
+                ("/w/d/secret", Reach::Hidden),
+            ]
         );
     }
 }

@@ -58,7 +58,7 @@ pub struct ProcessSpec {
     /// What the program may touch; `None`: whatever the host itself may. A host that cannot enforce
     /// all of it starts nothing: `Unsupported`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub confine: Option<Confinement>,
+    pub confine: Option<Box<Confinement>>,
 }
 
 impl ProcessSpec {

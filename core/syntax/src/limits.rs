@@ -246,6 +246,12 @@ pub const GIT_INDEX_BYTES: u64 = 256 * 1024 * 1024;
 pub const CHECKOUTS_LOOKED_AT: usize = 256;
 /// Most home folders of other people in which something is hidden from what is confined.
 pub const HOMES_LOOKED_AT: usize = 64;
+/// Most programs in home folders whose links are followed before something is confined.
+pub const PROGRAMS_LOOKED_AT: usize = 512;
+/// Largest configuration of git in which credentials are looked for; of a larger one nothing is shown.
+pub const GIT_CONFIG_BYTES: u64 = 256 * 1024;
+/// Most entries of a client's folder that its confined turn sees.
+pub const CLIENT_ENTRIES_LOOKED_AT: usize = 256;
 /// Most folders in which those of submodules are looked for before something is confined.
 pub const SUBMODULES_LOOKED_AT: usize = 256;
 /// Most paths of one call whose symbolic links are resolved.

@@ -113,7 +113,9 @@ pub(crate) async fn act(
             }
             None => {
                 let work = Work::new(Worker::Agent, record.step.number, confining);
-                let work = Work { needs: own_needs(io, confining, preset.name).await, ..work };
+                let root = &store.run().place.execution_root;
+                let needs = own_needs(io, confining, preset.name, root).await;
+                let work = Work { needs, ..work };
                 act_by_prompt(io, store, record, (conditions, work), |p| preset.command(p)).await
             }
         },

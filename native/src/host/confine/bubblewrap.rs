@@ -4,6 +4,8 @@
 //! the environment of the confined program says can neither reach `bwrap` itself, as `LD_PRELOAD`
 //! would, nor the list of processes.
 
+mod remembered;
+
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -16,8 +18,10 @@ use onloop_core::effect::{Failure, Network, Reach};
 use rustix::fs::{Access, MemfdFlags, access, memfd_create};
 use rustix::process::geteuid;
 
+use remembered::Remembered;
+
 use super::impossible;
-use super::places::{Place, Places};
+use super::places::Places;
 use crate::host::failure;
 
 /// Written to by programs that know no other place; what is there is lost with the program.
@@ -32,7 +36,8 @@ pub(super) struct Bubblewrap {
     makes_modes: bool,
 }
 
-/// The program, when it is installed and the kernel lets it work. It is tried once.
+/// The program, when it is installed and the kernel lets it work. It is tried once, and again when
+/// the program or the kernel has changed.
 pub(super) fn usable() -> Result<&'static Bubblewrap, String> {
     static TRIED: OnceLock<Result<Bubblewrap, String>> = OnceLock::new();
     TRIED.get_or_init(attempt).as_ref().map_err(Clone::clone)
@@ -45,9 +50,16 @@ fn attempt() -> Result<Bubblewrap, String> {
         .map(|folder| folder.join("bwrap"))
         .find(|program| program.is_file())
         .ok_or("`bwrap` is not installed")?;
+    let remembered = Remembered::of(&program);
+    if let Some(makes_modes) = remembered.as_ref().and_then(Remembered::recall) {
+        return Ok(Bubblewrap { path: program, makes_modes });
+    }
     let makes_modes = works(&program, &["--perms", "0555", "--tmpfs", "/tmp"]).is_ok();
     if !makes_modes {
         works(&program, &[])?;
+    }
+    if let Some(remembered) = remembered {
+        remembered.keep(makes_modes);
     }
     Ok(Bubblewrap { path: program, makes_modes })
 }
@@ -184,12 +196,8 @@ fn mounts(
         let path = place.path.as_os_str();
         match place.reach {
             Reach::Write => add("--bind", &[path, path]),
-            Reach::Read => {
-                for folder in folders_to(place, places) {
-                    add("--bind", &[folder.as_os_str(), folder.as_os_str()]);
-                }
-                add("--ro-bind", &[path, path]);
-            }
+            Reach::Read | Reach::Others => add("--ro-bind", &[path, path]),
+            Reach::Scratch => add("--tmpfs", &[path]),
             Reach::Hidden if place.is_folder => {
                 let is_scratch = SCRATCH.iter().any(|scratch| place.path == Path::new(scratch));
                 if bubblewrap.makes_modes && !is_scratch {
@@ -203,6 +211,9 @@ fn mounts(
             // A device that cannot be opened there: like a file without permissions.
             Reach::Hidden => add("--ro-bind", &[null, path]),
         }
+    }
+    for (link, says) in &places.links {
+        add("--symlink", &[says.as_os_str(), link.as_os_str()]);
     }
     for socket in sockets {
         if places.around(socket) == Reach::Read {
@@ -218,20 +229,6 @@ fn mounts(
 fn may_set_the_kernel() -> bool {
     let setting = "/proc/sys/kernel/core_pattern";
     geteuid().is_root() || access(setting, Access::WRITE_OK).is_ok()
-}
-
-/// The folders between a place that may only be read and the one around it that may be written. As
-/// mounts they cannot be moved away together with what is in them.
-fn folders_to(place: &Place, places: &Places) -> Vec<PathBuf> {
-    if places.around(&place.path) != Reach::Write {
-        return Vec::new();
-    }
-    let is_named = |folder: &Path| places.there.iter().any(|place| place.path == folder);
-    let mut between: Vec<PathBuf> = place.path.ancestors().skip(1).map(Path::to_owned).collect();
-    let end = between.iter().position(|folder| is_named(folder)).unwrap_or(0);
-    between.truncate(end);
-    between.reverse();
-    between
 }
 
 /// The program as a person would look for it, so that one that is not there is said like any other.

@@ -1,7 +1,8 @@
 //! Rules for files with Landlock.
 //!
 //! Landlock only grants. What is hidden is therefore left out: every folder above it is granted by
-//! its entries, as they are now. Listing folders is granted everywhere, since no grant could be taken
+//! its entries, as they are now. A scratch folder is left out, too; one in another scratch folder is
+//! granted and put back afterwards. Listing folders is granted everywhere, since no grant could be taken
 //! away again below: the names of hidden files can be seen, their content cannot.
 
 use std::os::fd::OwnedFd;
@@ -69,10 +70,16 @@ impl Grants<'_> {
         for place in &self.places.there {
             match place.reach {
                 Reach::Write => self.walk(&place.path, AccessFs::from_all(OLDEST))?,
-                Reach::Read if self.places.around(&place.path) == Reach::Hidden => {
-                    self.walk(&place.path, AccessFs::from_read(OLDEST))?;
+                Reach::Scratch if self.places.is_inner_scratch(place) => {
+                    self.walk(&place.path, AccessFs::from_all(OLDEST))?;
                 }
-                Reach::Read | Reach::Hidden => {}
+                Reach::Read | Reach::Others => match self.places.around(&place.path) {
+                    Reach::Hidden | Reach::Scratch => {
+                        self.walk(&place.path, AccessFs::from_read(OLDEST))?;
+                    }
+                    Reach::Write | Reach::Read | Reach::Others => {}
+                },
+                Reach::Scratch | Reach::Hidden => {}
             }
         }
         Ok(())
@@ -87,11 +94,9 @@ impl Grants<'_> {
         let Ok(entries) = std::fs::read_dir(path) else { return Ok(()) };
         for entry in entries.flatten() {
             let path = entry.path();
-            let is_named = self
-                .places
-                .there
-                .iter()
-                .any(|place| place.path == path && place.reach != Reach::Read);
+            let is_named = self.places.there.iter().any(|place| {
+                place.path == path && !matches!(place.reach, Reach::Read | Reach::Others)
+            });
             // What a link leads to has rules of its own.
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             if !is_named && !is_link && path != Path::new("/dev") {

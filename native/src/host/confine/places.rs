@@ -24,6 +24,10 @@ pub(super) struct Places {
     /// What has to stay as it is in a folder that may be written, and cannot be held by its path:
     /// it is not there, or it is a link.
     pub(super) unheld: Vec<PathBuf>,
+    /// Links to places, in folders that look empty: what is there, and what it says.
+    pub(super) links: BTreeMap<PathBuf, PathBuf>,
+    /// Folders below which no link may come to be.
+    pub(super) without_links: Vec<PathBuf>,
 }
 
 impl Places {
@@ -33,6 +37,8 @@ impl Places {
         let mut real = Confinement::default();
         let mut unheld = Vec::new();
         let mut written: Vec<(PathBuf, PathBuf)> = Vec::new();
+        let mut emptied: Vec<(PathBuf, PathBuf)> = Vec::new();
+        let mut links = BTreeMap::new();
         let mut folders = RealFolders::default();
         let rules = confinement.rules();
         let listed = Listed::of(rules.iter().map(|(path, _)| Path::new(*path)));
@@ -43,8 +49,15 @@ impl Places {
                 true => Err(std::io::ErrorKind::NotFound.into()),
                 false => path.symlink_metadata(),
             };
-            if reach == Reach::Read && metadata.as_ref().map_or(true, |found| found.is_symlink()) {
-                unheld.extend(folders.name(path));
+            let around = written.iter().rfind(|(folder, _)| path.starts_with(folder));
+            if let (Reach::Read, Some((folder, real_folder))) = (reach, around) {
+                let rest = path.strip_prefix(folder).unwrap_or(path);
+                let way = Way::of(real_folder, rest);
+                if way.end.symlink_metadata().is_err() {
+                    unheld.push(way.end);
+                }
+                // The links come last: what is put back below them is removed by their paths.
+                unheld.extend(way.links);
             }
             let there = match metadata {
                 Ok(found) if found.is_symlink() => path.canonicalize().ok(),
@@ -53,20 +66,30 @@ impl Places {
                 Err(_) => None,
             };
             let Some(there) = there else { continue };
-            let around = written.iter().rfind(|(folder, _)| path.starts_with(folder));
             let leads_out = around.is_some_and(|(_, folder)| !there.starts_with(folder));
             if leads_out && reach != Reach::Hidden {
                 continue;
+            }
+            let hides = matches!(reach, Reach::Hidden | Reach::Scratch);
+            let empty = emptied.iter().rfind(|(folder, _)| path.starts_with(folder));
+            if let (false, Some((folder, real_folder))) = (hides, empty) {
+                let way = Way::of(real_folder, path.strip_prefix(folder).unwrap_or(path));
+                let said = |link: PathBuf| Some((link.clone(), link.read_link().ok()?));
+                links.extend(way.links.into_iter().filter_map(said));
             }
             let Some(text) = there.to_str() else { continue };
             let list = match reach {
                 Reach::Write => &mut real.may_write,
                 Reach::Read => &mut real.may_read,
+                Reach::Others => &mut real.others_write,
+                Reach::Scratch => &mut real.scratch,
                 Reach::Hidden => &mut real.hidden,
             };
             list.push(text.to_owned());
-            if reach == Reach::Write {
-                written.push((path.to_owned(), there));
+            match reach {
+                Reach::Write => written.push((path.to_owned(), there)),
+                Reach::Hidden | Reach::Scratch => emptied.push((path.to_owned(), there)),
+                Reach::Read | Reach::Others => {}
             }
         }
         let place = |(path, reach): (&str, Reach)| {
@@ -74,11 +97,12 @@ impl Places {
             let is_folder = path.is_dir();
             Place { path, reach, is_folder }
         };
-        let there = real.rules().into_iter().map(place).collect();
-        let mut places = Places { there, unheld: Vec::new() };
-        unheld.retain(|path| places.around(path) == Reach::Write);
-        places.unheld = unheld;
-        places
+        let there = real.mounts().into_iter().map(place).collect();
+        let places = Places { there, ..Places::default() };
+        unheld.retain(|path| matches!(places.around(path), Reach::Write | Reach::Others));
+        links.retain(|path, _| matches!(places.around(path), Reach::Hidden | Reach::Scratch));
+        let without_links = confinement.without_links.iter().map(PathBuf::from).collect();
+        Places { unheld, links, without_links, ..places }
     }
 
     /// What may be done with what comes to be at `path`, whatever is said of `path` itself.
@@ -87,18 +111,82 @@ impl Places {
         self.there.iter().rfind(above).map_or(Reach::Read, |place| place.reach)
     }
 
-    /// The places that may be read in a folder that may be written.
+    /// The places that may be read in a folder that may be written, and scratch folders in another
+    /// one: a mechanism without mounts lets them be written.
     pub(super) fn kept(&self) -> impl Iterator<Item = &Place> {
-        self.there
-            .iter()
-            .filter(|place| place.reach == Reach::Read && self.around(&place.path) == Reach::Write)
+        self.there.iter().filter(|place| match place.reach {
+            Reach::Read => {
+                matches!(self.around(&place.path), Reach::Write | Reach::Others)
+            }
+            Reach::Scratch => self.is_inner_scratch(place),
+            Reach::Write | Reach::Others | Reach::Hidden => false,
+        })
     }
 
-    /// Whether something below `path` is hidden.
+    /// Whether a scratch folder lies in another one.
+    pub(super) fn is_inner_scratch(&self, place: &Place) -> bool {
+        place.reach == Reach::Scratch && self.around(&place.path) == Reach::Scratch
+    }
+
+    /// The folders above `path` that are hidden, those above others first.
+    #[cfg(any(target_os = "macos", test))]
+    pub(super) fn hidden_above<'p>(&self, path: &'p Path) -> Vec<&'p Path> {
+        let is_hidden = |folder: &&Path| {
+            let at = self.there.iter().rfind(|place| folder.starts_with(&place.path));
+            at.is_some_and(|place| matches!(place.reach, Reach::Hidden | Reach::Scratch))
+        };
+        let mut above: Vec<&Path> = path.ancestors().skip(1).take_while(is_hidden).collect();
+        above.reverse();
+        above
+    }
+
+    /// Whether something below `path` cannot be seen.
     pub(super) fn hides_below(&self, path: &Path) -> bool {
         self.there.iter().any(|place| {
-            place.reach == Reach::Hidden && place.path != path && place.path.starts_with(path)
+            matches!(place.reach, Reach::Hidden | Reach::Scratch)
+                && place.path != path
+                && place.path.starts_with(path)
         })
+    }
+}
+
+/// How a path leads through a folder that may be written.
+#[derive(Default)]
+struct Way {
+    /// The links that it goes through. The program could replace each of them.
+    links: Vec<PathBuf>,
+    /// Where it ends, whether something is there or not.
+    end: PathBuf,
+}
+
+impl Way {
+    /// Most links on one way, as in the kernel.
+    const LONGEST: usize = 40;
+
+    fn of(folder: &Path, rest: &Path) -> Way {
+        let mut way = Way { links: Vec::new(), end: folder.to_owned() };
+        let parts = |path: &Path| -> Vec<PathBuf> {
+            path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect()
+        };
+        let mut ahead = parts(rest);
+        while let Some(part) = ahead.pop() {
+            if part == Path::new("..") {
+                way.end.pop();
+                continue;
+            }
+            if part == Path::new(".") {
+                continue;
+            }
+            let next = way.end.join(&part);
+            match std::fs::read_link(&next) {
+                Ok(target) if way.links.len() < Way::LONGEST => {
+                    way.links.push(next);
+                    ahead.extend(parts(&target));
+                }
+                Ok(_) | Err(_) => way.end = next,
+            }
+        }
+        way
     }
 }
 
@@ -256,5 +344,49 @@ mod tests {
             ]
         );
         assert_eq!(places.unheld, [top.join("cache/absent"), top.join("cache/bin")]);
+    }
+
+    #[test]
+    fn links_to_what_is_seen_are_made_in_a_folder_that_looks_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("home/dotfiles/config")).unwrap();
+        std::fs::write(top.join("home/dotfiles/config/git"), "").unwrap();
+        symlink("dotfiles/config", top.join("home/.config")).unwrap();
+        symlink("/usr/bin", top.join("home/bin")).unwrap();
+        let name = |name: &str| top.join(name).to_str().unwrap().to_owned();
+        let confinement = Confinement {
+            may_read: vec![name("home/.config/git"), name("home/bin")],
+            hidden: vec![name("home")],
+            ..Confinement::default()
+        };
+        let places = Places::of(&confinement);
+        let expected = [(".config", "dotfiles/config"), ("bin", "/usr/bin")];
+        let expected = expected.map(|(at, to)| (top.join("home").join(at), PathBuf::from(to)));
+        assert_eq!(places.links, BTreeMap::from(expected));
+        let seen = places.there.last().map(|place| place.path.clone());
+        assert_eq!(seen, Some(top.join("home/dotfiles/config/git")));
+    }
+
+    #[test]
+    fn a_protected_path_behind_links_is_kept_with_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("w/real")).unwrap();
+        symlink("real", top.join("w/second")).unwrap();
+        symlink("./second", top.join("w/first")).unwrap();
+        symlink(top.join("w/nowhere"), top.join("w/dangling")).unwrap();
+        let name = |name: &str| top.join(name).to_str().unwrap().to_owned();
+        let confinement = Confinement {
+            may_write: vec![name("w")],
+            may_read: vec![name("w/dangling/a"), name("w/first/set")],
+            ..Confinement::default()
+        };
+        let unheld = ["w/nowhere/a", "w/dangling", "w/real/set", "w/first", "w/second"];
+        assert_eq!(Places::of(&confinement).unheld, unheld.map(|path| top.join(path)));
+        std::fs::write(top.join("w/real/set"), "").unwrap();
+        let places = Places::of(&confinement);
+        assert_eq!(places.unheld, [0, 1, 3, 4].map(|at| top.join(unheld[at])));
+        assert!(places.there.iter().any(|place| place.path == top.join("w/real/set")));
     }
 }

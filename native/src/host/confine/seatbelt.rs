@@ -35,6 +35,13 @@ const BEGINNING: &str = r#"(version 1)
 fn profile(places: &Places, network: Network) -> String {
     let mut lines = Vec::new();
     for place in &places.there {
+        // Whoever resolves a path asks for each folder on the way.
+        if matches!(place.reach, Reach::Write | Reach::Read) {
+            for folder in places.hidden_above(&place.path) {
+                let path = quoted(&folder.display().to_string());
+                lines.push(format!("(allow file-read-metadata (literal {path}))"));
+            }
+        }
         let path = quoted(&place.path.display().to_string());
         let kind = if place.is_folder { "subpath" } else { "literal" };
         match place.reach {
@@ -43,11 +50,16 @@ fn profile(places: &Places, network: Network) -> String {
                 lines
                     .push(format!("(allow network-outbound (remote unix-socket ({kind} {path})))"));
             }
-            Reach::Read => {
+            Reach::Read | Reach::Others => {
                 lines.push(format!("(allow file-read* ({kind} {path}))"));
                 lines.push(format!("(deny file-write* ({kind} {path}))"));
             }
-            Reach::Hidden => lines.push(format!("(deny file-read* file-write* ({kind} {path}))")),
+            Reach::Scratch if places.is_inner_scratch(place) => {
+                lines.push(format!("(allow file-read* file-write* ({kind} {path}))"));
+            }
+            Reach::Scratch | Reach::Hidden => {
+                lines.push(format!("(deny file-read* file-write* ({kind} {path}))"));
+            }
         }
     }
     for unheld in &places.unheld {
@@ -130,8 +142,11 @@ mod tests {
                 place("/Users/u/.npmrc", Reach::Hidden, false),
                 place("/Users/u/a \"b\\", Reach::Write, true),
                 place("/Users/u/a \"b\\/.git/config", Reach::Read, false),
+                place("/Users/v", Reach::Hidden, true),
+                place("/Users/v/c/d", Reach::Read, true),
             ],
             unheld: vec![PathBuf::from("/Users/u/w/.git/commondir")],
+            ..Places::default()
         }
     }
 
