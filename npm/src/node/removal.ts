@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { is } from "./errors.js";
 
 /**
- * Removes a folder with everything in it. Tools make folders that nobody may write, as Go does with
+ * Removes a folder with everything in it. Tools make read-only folders, as Go does with
  * its module cache; their owner gets the right back first.
  */
 export async function removeTree(folder: string): Promise<void> {

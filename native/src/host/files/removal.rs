@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Removes a folder with everything in it. Tools make folders that nobody may write, as Go does with
+/// Removes a folder with everything in it. Tools make read-only folders, as Go does with
 /// its module cache; their owner gets the right back first.
 pub(in crate::host) fn remove_tree(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
