@@ -91,11 +91,11 @@ export type Shell =
 /**
  * What a program, and everything that it starts, may touch. Everything can be read unless this says
  * otherwise, and nothing can be changed. The longest path at or above a file decides about it; the
- * same path in two lists is what the later of `may_write`, `may_read`, `hidden` says. Paths are
- * absolute, with `/` between their parts; what is not there is no fault. Whatever is listed: the
- * program gets no descriptors but its three streams, reaches no process, no shared memory and no
- * socket of the machine that is not one of the network, gains no privileges, and cannot type into
- * its terminal.
+ * same path in two lists is what the later of `may_write`, `may_read`, `others_write`, `scratch`,
+ * `hidden` says. Paths are absolute, with `/` between their parts; a path that does not exist is
+ * not an error. Whatever is listed: the program gets no descriptors but its three streams, reaches
+ * no process, no shared memory and no socket of the machine that is not one of the network, gains
+ * no privileges, and cannot type into its terminal.
  */
 export interface Confinement {
   /** What may be changed: folders with everything in them, and files. */
@@ -105,8 +105,23 @@ export interface Confinement {
    * there must not come to be there.
    */
   may_read: string[];
+  /**
+   * As `may_read`, but others change it meanwhile: a mechanism that cannot hold it does not put it
+   * back either.
+   */
+  others_write?: string[];
+  /**
+   * Folders that look empty except for the paths named in them. What the program writes there is
+   * thrown away when it ends.
+   */
+  scratch?: string[];
   /** What can be neither read nor changed. */
   hidden: string[];
+  /**
+   * Folders below which no link may come to be: programs outside write to their files by name. A
+   * new link is removed when the program ends.
+   */
+  without_links?: string[];
   /** Which network it has. */
   network: Network;
   /** The only mechanism that may be used; `null`: the strongest that there is. */

@@ -326,7 +326,7 @@ function environment(): NodeJS.ProcessEnv {
     // Reading must not write: a refreshed index would be a change nobody asked for.
     GIT_OPTIONAL_LOCKS: "0",
     GIT_LITERAL_PATHSPECS: "1",
-    // Whoever writes to the repository could put other content and other parents in place.
+    // An agent that writes to the repository could put other content and parents in place.
     GIT_NO_REPLACE_OBJECTS: "1",
     GIT_GRAFT_FILE: "/dev/null/none",
   };

@@ -94,7 +94,9 @@ pub(crate) async fn run_recorded(
     };
     let ended = io.process_told(spec, io.start().quick_ms, on_start).await;
     if let Some(confined) = confined {
-        leave(io, confined, ended.as_ref().ok()).await;
+        let said = |end: &ProcessEnd| format!("{}\n{}", end.stderr.text(), end.stdout.text());
+        let failed = ended.as_ref().ok().filter(|end| end.status != ProcessStatus::Exited(0));
+        leave(io, confined, failed.map(said)).await;
     }
     ended
 }
@@ -113,18 +115,21 @@ pub(crate) async fn follow_recorded(
     let on_start = async |group| record(store, acting(group)).await;
     let ended = io.process_followed(spec, limits::TURN_LOOK_MS, on_start, on_lines).await;
     if let Some(confined) = confined {
-        leave(io, confined, ended.as_ref().ok().and_then(Option::as_ref)).await;
+        // Its standard output tells of everything that it did.
+        let said = |end: &ProcessEnd| end.stderr.text();
+        let end = ended.as_ref().ok().and_then(Option::as_ref);
+        let failed = end.filter(|end| end.status != ProcessStatus::Exited(0));
+        leave(io, confined, failed.map(said)).await;
     }
     ended
 }
 
 /// Says what a confined process that failed did not find, and removes its temporary files.
-async fn leave(io: &Io, confined: Confined, ended: Option<&ProcessEnd>) {
-    if let Some(end) = ended.filter(|end| end.status != ProcessStatus::Exited(0)) {
-        let said = format!("{}\n{}", end.stderr.text(), end.stdout.text());
-        if let Some(hint) = confined.hint(io, &said).await {
-            io.note(hint).await;
-        }
+async fn leave(io: &Io, confined: Confined, failed: Option<String>) {
+    if let Some(said) = failed
+        && let Some(hint) = confined.hint(io, &said).await
+    {
+        io.note(hint).await;
     }
     confined.remove(io).await;
 }

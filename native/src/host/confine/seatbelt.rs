@@ -35,7 +35,7 @@ const BEGINNING: &str = r#"(version 1)
 fn profile(places: &Places, network: Network) -> String {
     let mut lines = Vec::new();
     for place in &places.there {
-        // Whoever resolves a path asks for each folder on the way.
+        // A program that resolves a path asks for each folder on the way.
         if matches!(place.reach, Reach::Write | Reach::Read) {
             for folder in places.hidden_above(&place.path) {
                 let path = quoted(&folder.display().to_string());

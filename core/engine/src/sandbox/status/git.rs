@@ -6,7 +6,7 @@ use onloop_effect::{FileKind, Io, is_within};
 use onloop_syntax::limits::{CHECKOUTS_LOOKED_AT, SUBMODULES_LOOKED_AT};
 
 /// What the checkout's own `.git` says is not believed unless the repository says the same:
-/// otherwise whoever writes the checkout would decide what may be written.
+/// otherwise a program that writes the checkout would decide what may be written.
 pub(super) async fn git_place(io: &Io, checkout: &Checkout) -> GitPlace {
     let own = format!("{}/.git", checkout.root);
     if checkout.git_folder == own {

@@ -322,7 +322,7 @@ impl GitProgram {
             // Reading must not write: a refreshed index would be a change nobody asked for.
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_LITERAL_PATHSPECS", "1")
-            // Whoever writes to the repository could put other content and other parents in place.
+            // An agent that writes to the repository could put other content and parents in place.
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_GRAFT_FILE", "/dev/null/none")
             .arg("--no-pager");
