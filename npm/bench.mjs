@@ -1,5 +1,5 @@
-// `ONLOOP_TEST_NATIVE=…/release/onloop npm run bench`: what calls cost, beside the native program in
-// the same run. A number from a busy machine is a coin toss; each is the best of many.
+// `ONLOOP_TEST_NATIVE=…/release/onloop npm run bench`: the cost of calls, compared with the native program in
+// the same run. Each number is the best of many.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ function best(rounds, work) {
   return least;
 }
 
-/** A file as people write them. */
+/** A typical file. */
 function realistic(steps) {
   const endings = [
     "loop: until the tests pass\nmax_iterations: 4\nverify: cargo test -p store -- --nocapture\n",
@@ -61,7 +61,7 @@ if (native) {
   const lint = (times) => best(1, () => {
     if (spawnSync(native, ["lint", ...Array(times).fill(path)]).status !== 0) throw new Error(`${native} does not lint`);
   });
-  // In turns, so that both have the machine as it is; what a process costs is in both and taken off.
+  // In turns, so that the load of the machine affects both. The cost of a process is subtracted.
   const least = { once: Infinity, often: Infinity, here: Infinity };
   for (let round = 0; round < 25; round += 1) {
     least.once = Math.min(least.once, lint(1));

@@ -27,13 +27,13 @@ const bundle = (format, platform, entries, options = {}) =>
     ...options,
   });
 
-// In CommonJS a file knows its own place by another name.
+// CommonJS has another name for the path of a file.
 const place = {
   define: { "import.meta.url": "placeOfThisFile" },
   banner: { js: 'const placeOfThisFile = require("node:url").pathToFileURL(__filename).href;' },
 };
 
-// The modules as text, once for both kinds of scripts: without exports a script is either.
+// The modules as text for both formats: a script without exports is valid in both.
 const MODULES = ["onloop", "onloop-pure"];
 const embedded = join(dist, "embedded");
 mkdirSync(embedded, { recursive: true });
@@ -50,7 +50,7 @@ const withModule = (entry, name) => [
 
 await Promise.all([
   bundle("esm", "node", ["index"]),
-  // Two files: what only starts the native program does not read the rest.
+  // Two files, so that the launcher of the native program does not read the rest.
   bundle("esm", "node", ["launch"], {
     external: ["./cli.js"],
     define: { VERSION: JSON.stringify(version) },
@@ -75,7 +75,7 @@ const cjs = join(dist, "types", "cjs");
 execFileSync(process.execPath, [compiler, "-p", root, ...words, "--outDir", esm], {
   stdio: "inherit",
 });
-// What is behind the name of a module is up to the bundler or the runtime that loads it.
+// The bundler or runtime decides how a module is loaded.
 writeFileSync(
   join(esm, "wasm.d.ts"),
   `import type { ModuleSource } from "./instance.js";\ndeclare const module: ModuleSource;\nexport default module;\n`,
@@ -83,7 +83,7 @@ writeFileSync(
 cpSync(esm, cjs, { recursive: true });
 writeFileSync(join(cjs, "package.json"), '{ "type": "commonjs" }\n');
 
-// npm packs these from the package's own folder only.
+// npm packs only files of the package's folder.
 for (const name of ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"]) {
   copyFileSync(join(root, "..", name), join(root, name));
 }

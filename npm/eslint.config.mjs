@@ -1,4 +1,4 @@
-// What the compiler does not see: promises that nobody waits for, whose failure would be nobody's. The
+// Finds floating promises, whose failures would be lost. The
 // extension in `vscode` is checked by the same rules, from its own folder.
 
 import tseslint from "typescript-eslint";

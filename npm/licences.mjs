@@ -1,13 +1,13 @@
-// `node licences.mjs FILE...`: refuses lock files that name a package under terms that nobody here has agreed to.
+// `node licences.mjs FILE...`: refuses lock files with packages under terms that are not on the list.
 
 import { readFileSync } from "node:fs";
 import { argv, exit } from "node:process";
 import { fileURLToPath } from "node:url";
 
-/** Terms of what may be in what we publish, and of tools. */
+/** Accepted terms of published packages and tools. */
 const ALLOWED = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "ISC", "MIT", "MIT OR Apache-2.0"];
 
-/** Tools that only the build uses, under terms of their own; nothing of them is published. */
+/** Tools under other terms that only the build uses. They are not published. */
 const TOOLS = {
   // Reads pages in tests as a screen reader would.
   "MPL-2.0": /^axe-core$/,
@@ -20,7 +20,7 @@ const TOOLS = {
   "SEE LICENSE IN LICENSE.txt": /^@vscode\/vsce-sign/,
 };
 
-/** What is wrong with the packages that a lock file names, a line each. */
+/** The packages of a lock file without accepted terms, one line each. */
 export function refused(lock) {
   const faults = [];
   for (const [path, { license, link, dev }] of Object.entries(lock.packages)) {

@@ -45,7 +45,7 @@ export function cratesOf(target, packages) {
 
 const asked = new Map();
 
-/** What cargo knows of the workspace; asked once for each target. */
+/** The metadata of cargo, read once for each target. */
 function metadata(target) {
   if (!asked.has(target)) asked.set(target, ask(target));
   return asked.get(target);
@@ -79,7 +79,7 @@ export function linked({ packages: known, resolve }, packages) {
   return others.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.version < b.version ? -1 : 1));
 }
 
-/** Macros run in the compiler; what they write is ours. */
+/** Macros run in the compiler and are not linked. */
 const isMacro = (crate) => crate.targets.some(({ kind }) => kind.includes("proc-macro"));
 
 function termsOf(crate) {
@@ -89,7 +89,7 @@ function termsOf(crate) {
     .map((entry) => entry.name)
     .sort();
   const bundled = (BUNDLED[crate.name] ?? []).filter((name) => existsSync(join(folder, name)));
-  // The same text is kept once, whatever its line breaks are.
+  // The same text appears once, whatever its line breaks are.
   return [...own, ...bundled].map((name) =>
     readFileSync(join(folder, name), "utf8")
       .replaceAll("\r\n", "\n")

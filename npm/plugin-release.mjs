@@ -1,6 +1,6 @@
-// `node plugin-release.mjs FOLDER`: writes the repository of the plugin into FOLDER, as it is published.
-// Claude Code and Codex take a plugin as it lies in git, so what its hooks start has to lie there,
-// too: the core, compiled, and what starts it with plain Node.
+// `node plugin-release.mjs FOLDER`: writes the published repository of the plugin into FOLDER.
+// Claude Code and Codex install a plugin from git, so the repository contains
+// the compiled core and its launcher for Node.
 
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -1,5 +1,5 @@
-// `node public-api.mjs [--write]`: what the package offers to TypeScript, without comments, compared with
-// the files in `public-api` or written to them. The declarations come from the built package.
+// `node public-api.mjs [--write]`: compares the published types, without comments, with
+// the files in `public-api`, or writes those. The declarations come from the built package.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -11,22 +11,22 @@ const root = fileURLToPath(new URL(".", import.meta.url));
 const types = join(root, "dist/types/esm");
 const folder = join(root, "public-api");
 const ENTRIES = ["index", "inline", "pure", "slim"];
-/** What says so is in the repository as it is offered, and is compared with its source. */
+/** Generated files are compared with their source elsewhere. */
 const GENERATED = "Generated from `core/effect/src`";
 
-/** The text of a listing, one file after the other. */
+/** The files as one text. */
 const joined = (files) => files.map(([name, text]) => `// ${name}\n${text}`).join("\n");
 
-/** Every declaration that the entry points lead to. */
+/** The declarations of all entry points. */
 export const listing = () => joined(offered());
 
-/** Every declaration that is written down. */
+/** The declarations in `public-api`. */
 export function written() {
   const names = readdirSync(folder).sort();
   return joined(names.map((name) => [name, readFileSync(join(folder, name), "utf8").replaceAll("\r\n", "\n")]));
 }
 
-/** Names of files, in their order, with the declarations in them. */
+/** The files of declarations, sorted by name. */
 function offered() {
   const files = [];
   for (const path of reached(ENTRIES.map((entry) => join(types, `${entry}.d.ts`)))) {
@@ -34,7 +34,7 @@ function offered() {
     if (written.includes(GENERATED)) continue;
     const source = ts.createSourceFile(path, written, ts.ScriptTarget.ES2022);
     const text = ts.createPrinter({ removeComments: true }).printFile(source);
-    // One folder is enough to look at.
+    // All files are in one folder.
     files.push([relative(types, path).replaceAll(/[\\/]/g, "-"), `${text.trim()}\n`]);
   }
   return files.sort(([a], [b]) => (a < b ? -1 : 1));
@@ -55,13 +55,13 @@ function reached(entries) {
   return [...seen].sort();
 }
 
-/** Lines of `a` that `b` does not have. */
+/** Lines of `a` that `b` lacks. */
 const missing = (a, b) => {
   const there = new Set(b.split("\n"));
   return a.split("\n").filter((line) => !there.has(line));
 };
 
-/** What is to be said when the file and the package differ; nothing when they do not. */
+/** The message about a difference; `undefined` without one. */
 export function difference(written, present) {
   if (written === present) return [];
   const gone = missing(written, present).map((line) => `- ${line}`);

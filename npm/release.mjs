@@ -1,6 +1,6 @@
-// `node release.mjs FOLDER [PLATFORM=BINARY...]`: makes what is published, as tarballs in FOLDER: a package with the native
-// program for each platform that is named, and the main package, which names the packages of all platforms as
-// optional. npm installs the one whose `os` and `cpu` fit, and goes on without where there is none.
+// `node release.mjs FOLDER [PLATFORM=BINARY...]`: writes the published packages as tarballs into FOLDER: a package with the native
+// program for each named platform, and the main package, which has the packages of all platforms as
+// optional dependencies. npm installs the one with the right `os` and `cpu`, if there is one.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -38,14 +38,14 @@ function platformPackage(program) {
     os: [os],
     cpu: [cpu],
     files: ["bin", ...TERMS, NOTICES],
-    // It is started from where it lies: some package managers would keep it in an archive.
+    // The program starts from its folder, so package managers must unpack it.
     preferUnplugged: true,
     publishConfig,
   });
   return at;
 }
 
-/** What a checkout has no use for is left out: how the package is made. */
+/** Leaves out the members of the manifest that only builds need. */
 function mainPackage() {
   const at = join(work, "main");
   for (const name of new Set([...main.files, "README.md", ...TERMS])) {
@@ -63,7 +63,7 @@ function writeManifest(at, manifest) {
 
 function pack(at) {
   const words = ["pack", "--silent", "--ignore-scripts", "--pack-destination", out];
-  // npm is a script there, which only a shell can start.
+  // On Windows npm is a script, which only a shell can start.
   const shell = process.platform === "win32";
   execFileSync("npm", words, { cwd: at, stdio: ["ignore", "inherit", "inherit"], shell });
 }

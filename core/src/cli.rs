@@ -58,6 +58,18 @@ pub fn run_args(argv: &[String]) -> Option<RunArgs> {
     }
 }
 
+/// Runs the verb that the command line names, and returns its error unprinted.
+///
+/// # Errors
+///
+/// Those of the verb, and a command line that the grammar refuses.
+pub async fn run_verb(io: &Io) -> Result<Exit, CommandError> {
+    match Cli::try_parse_from(&io.start().argv) {
+        Ok(cli) => perform(io, &cli.verb).await,
+        Err(error) => Err(CommandError::usage(error.to_string().trim_start_matches("error: "))),
+    }
+}
+
 /// Runs the verb named by the command line.
 pub async fn main(io: Io) -> Exit {
     if let Some(args) = called_as_hook(&io.start().argv) {

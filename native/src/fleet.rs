@@ -1,5 +1,5 @@
-//! The fleet's program: found beside this one or on `PATH`, as git finds its subcommands, so that this one
-//! does not carry what most machines never use.
+//! Finds the program `onloop-fleet` beside this one or on `PATH`, as git finds its subcommands.
+//! This keeps the fleet out of the ordinary binary.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use onloop_core::effect::Exit;
 
 use crate::{complain, start};
 
-/// Verbs that show or change what may be a fleet's run, where this machine knows a fleet.
+/// Verbs that show or change runs, which can be runs of a fleet.
 const SHOWING: [&str; 9] =
     ["status", "list", "watch", "web", "next", "report", "summary", "diff", "receipt"];
 const CHANGING: [&str; 9] =
     ["gate", "abandon", "resume", "step", "finalize", "finish", "undo", "relocate", "adopt"];
 
-/// Runs the fleet's program in the place of this one, where the command line is for it.
-pub(crate) fn instead() -> Option<ExitCode> {
+/// Replaces this process by the fleet's program if the command line is for it.
+pub(crate) fn delegate() -> Option<ExitCode> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let verb = words.first()?.to_str()?;
     let is_own = verb == "fleet" || (verb == "run" && words.iter().any(names_place));
@@ -26,7 +26,7 @@ pub(crate) fn instead() -> Option<ExitCode> {
     }
     match program() {
         Some(program) => Some(become_program(&program, &words)),
-        // Core says what is missing.
+        // Core prints what is missing.
         None if is_own => None,
         None if changes => {
             complain(
@@ -44,10 +44,10 @@ fn names_place(word: &OsString) -> bool {
     word.to_str().is_some_and(|word| word == "--on" || word.starts_with("--on="))
 }
 
-/// Names a fleet's server.
+/// Variable with the address of a fleet's server.
 const SERVER: &str = "ONLOOP_FLEET_SERVER";
 
-/// Whether a fleet's server is named here.
+/// Whether this machine has a fleet's server configured.
 fn knows_fleet() -> bool {
     if std::env::var_os(SERVER).is_some_and(|server| !server.is_empty()) {
         return true;
@@ -67,7 +67,7 @@ fn program() -> Option<PathBuf> {
 fn become_program(program: &Path, words: &[OsString]) -> ExitCode {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(program);
-    // Help says what was typed, and whoever calls by the old name gets its codes.
+    // Help shows the name as typed, and the old name has its own exit codes.
     if let Some(name) = std::env::args_os().next() {
         command.arg0(name);
     }

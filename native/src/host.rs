@@ -96,8 +96,8 @@ pub trait Files {
     fn stat(&mut self, path: &str) -> Result<Stat, Failure>;
     /// [`Request::Canonical`].
     fn canonical(&mut self, path: &str) -> Result<String, Failure>;
-    /// What people should know about the disk and have not been told, as a clause.
-    fn doubt(&mut self) -> Option<String> {
+    /// Returns a warning about the disk that was not shown before, as a clause.
+    fn durability_warning(&mut self) -> Option<String> {
         None
     }
 }
@@ -197,10 +197,9 @@ pub trait Http {
 
 /// A server for browsers on this machine.
 pub trait Serve {
-    /// [`ServeRequest::Listen`]: the port, and bytes that nobody can guess.
+    /// [`ServeRequest::Listen`]: the port, and an unpredictable secret.
     fn listen(&mut self, port: u16) -> Result<(u16, Vec<u8>), Failure>;
-    /// [`ServeRequest::Next`]; `None`: nobody has called before the time was over or something may
-    /// have changed.
+    /// [`ServeRequest::Next`]; `None`: no call before the time was over or a folder changed.
     fn next(
         &mut self,
         wait_ms: Option<u64>,
@@ -236,14 +235,13 @@ pub trait Terminal {
         wait_ms: Option<u64>,
         unit: InputUnit,
     ) -> Result<Option<Vec<u8>>, Failure>;
-    /// Says `words` while the host itself works for more than a moment, until what is returned is
-    /// dropped.
+    /// Shows `words` while the host works for more than a moment, until the result is dropped.
     fn meanwhile(&mut self, words: &'static str) -> Meanwhile {
         let _ = words;
         Meanwhile::silent()
     }
-    /// A live status line for a process called `label` that has run for `elapsed`, where one
-    /// is wanted. It disappears when it is dropped.
+    /// Shows a live status line for the process `label`, which has run for `elapsed`, on a terminal
+    /// that wants one. It disappears when it is dropped.
     fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_>;
 }
 
@@ -265,8 +263,8 @@ pub struct OsHost {
     pub files: Box<dyn Files>,
     /// Folders in which something may change.
     pub changes: Box<dyn Changes>,
-    /// Other programs. Dropped before the locks: what was left running has ended before
-    /// somebody else may begin.
+    /// Other programs. They are dropped before the locks, so a process has ended before its lock is
+    /// free.
     pub processes: Box<dyn Processes>,
     /// Lock files.
     pub locks: Box<dyn Locks>,
@@ -283,10 +281,10 @@ pub struct OsHost {
 }
 
 impl OsHost {
-    /// A host for a program started with `start`; it only ends processes that it started itself.
+    /// Returns a host for a program started with `start`; it ends only processes that it started.
     ///
-    /// Embedders get this one: it installs no signal handler and changes nothing about the
-    /// process it lives in. [`Interrupts::raise`] stands for Ctrl-C.
+    /// For embedders: it installs no signal handler and changes nothing about the process.
+    /// [`Interrupts::raise`] stands for Ctrl-C.
     pub fn new(start: &Start, interrupts: &Interrupts) -> OsHost {
         let root = Root::new(&start.cwd);
         let processes = OsProcesses::new(start, interrupts, Orphans::Leave);
@@ -358,7 +356,7 @@ impl OsHost {
             Request::Git(request) => self.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
             Request::Serve(request) => self.serve(request),
-            Request::Ask { question } => {
+            Request::Ask { question, choices: _ } => {
                 self.terminal.ask(&question).map(|answer| Outcome::Answer { answer })
             }
             Request::ReadInput { limit_bytes, wait_ms, unit } => {
@@ -393,7 +391,7 @@ impl OsHost {
     }
 
     fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
-        // Two runs with the same frozen clock say the same.
+        // Two runs with the same frozen clock print the same.
         let words = request.doing().filter(|_| !self.clock.is_frozen());
         let meanwhile = words.map(|words| self.terminal.meanwhile(words));
         let outcome = self.git.git(request);
@@ -441,9 +439,9 @@ impl OsHost {
 impl Host for OsHost {
     fn perform(&mut self, request: Request) -> Reply {
         let outcome = self.outcome(request);
-        if let Some(doubt) = self.files.doubt() {
-            // Whoever does not hear it is served all the same.
-            let _ = self.terminal.say(&Say::Note(format!("warning: {doubt}\n")));
+        if let Some(warning) = self.files.durability_warning() {
+            // A failure to print the warning does not change the reply.
+            let _ = self.terminal.say(&Say::Note(format!("warning: {warning}\n")));
         }
         Reply { at: self.clock.now(), outcome }
     }

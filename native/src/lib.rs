@@ -1,4 +1,4 @@
-//! The native host: performs what core asks for, by means of the operating system.
+//! The native host: performs the requests of core with the operating system.
 
 mod drive;
 mod fleet;
@@ -19,17 +19,17 @@ pub use drive::drive;
 use host::git::OsGit;
 use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTerminal, Root};
 
-/// The whole `onloop` program: what the command line says, on this machine.
+/// Runs the command line as the whole process.
 pub fn main() -> ExitCode {
-    if let Some(exit) = fleet::instead() {
+    if let Some(exit) = fleet::delegate() {
         return exit;
     }
     exit_code(as_process(onloop_core::cli::program, |_, host| host, true))
 }
 
-/// The whole `onloop` program on a host that `adapt` makes of this machine's: for a program that keeps
-/// records elsewhere besides. With `begin` it may say what the command line means. This takes over the
-/// process as [`main_with`] does; how the program ended is for the caller to pass on.
+/// Runs a program on a host that `adapt` makes from this machine's, for a program that stores
+/// records in another place, too. `begin` makes the program from its start. This takes over the
+/// process as [`main_with`] does; the caller passes on the exit.
 pub fn main_on(
     begin: impl FnOnce(Start) -> Program,
     adapt: impl FnOnce(&Start, OsHost) -> OsHost,
@@ -45,7 +45,7 @@ pub fn main_with(begin: impl FnOnce(Start) -> Program) -> ExitCode {
     exit_code(as_process(begin, |_, host| host, false))
 }
 
-/// With `has_screen` the verb that needs a screen gets one.
+/// `has_screen` says whether `onloop watch` may draw.
 fn as_process(
     begin: impl FnOnce(Start) -> Program,
     adapt: impl FnOnce(&Start, OsHost) -> OsHost,
@@ -68,8 +68,8 @@ fn as_process(
     let (held, lost) = (locks.held(), terminal.lost_output());
     let processes = OsProcesses::new(&start, &interrupts, Orphans::End);
     let running = processes.running();
-    // Most hooks and many verbs are over before a thread for signals has begun: there the
-    // system's own way to end a process is right.
+    // Most hooks and many verbs end before a signal thread would start. For them the system's
+    // default action on a signal is right.
     interrupts.before_first_wait(move |interrupts| {
         interrupts.listen(move || {
             running.end_for_good();
@@ -97,7 +97,7 @@ fn as_process(
         Some(recording) => trace::drive_recorded(&mut host, begin(start), recording),
     };
     match lost.failure() {
-        // Whoever reads the result must not mistake a part of it for the whole.
+        // The reader must not take a truncated result for a complete one.
         Some(failure) if exit == Exit::Done => {
             complain(&failure.message);
             // An agent host treats a partial answer as none, and exit code 2 as a refusal.
@@ -133,7 +133,7 @@ fn complain(message: &str) {
     let _ = writeln!(std::io::stderr(), "error: {message}");
 }
 
-/// Where the trace of this bug is, or the command that records one.
+/// Returns the path of this trace, or the command that records one.
 fn how_to_record() -> String {
     match std::env::var(trace::VARIABLE) {
         Ok(path) if !path.is_empty() => format!("This one is in:\n  {path}"),
@@ -141,23 +141,22 @@ fn how_to_record() -> String {
     }
 }
 
-/// Gives the terminal back, where a screen has it.
+/// Restores the terminal if a screen uses it.
 fn restore_screen() {
     #[cfg(unix)]
     watch::restore();
 }
 
-/// Says how to report a bug and ends the process at once: after a panic nothing that we hold
-/// can be trusted, and everything durable is already on disk. Locks of a process that ended
-/// are taken over by the next one.
+/// Prints how to report a bug and ends the process at once: after a panic no state in memory can be
+/// trusted, and durable state is on disk. The next process takes over the locks.
 fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {
     restore_screen();
     let message = panic.payload_as_str().unwrap_or("no message");
     let place = panic.location().map_or_else(String::new, |place| format!(" at {place}"));
     let _ = writeln!(
         std::io::stderr(),
-        "onloop {version} hit a bug of its own{place}: {message}\n\
-         What was recorded is safe. Please report this at {repository}/issues\n\
+        "error: internal error in onloop {version}{place}: {message}\n\
+         The record is safe. Please report this at {repository}/issues\n\
          with a trace ({repository}/blob/main/docs/traces.md). {trace}",
         trace = how_to_record(),
         version = env!("CARGO_PKG_VERSION"),

@@ -1,4 +1,4 @@
-//! What a program is started with, gathered from the process.
+//! Gathers the start of a program from the process.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -17,7 +17,7 @@ const NOW: &str = "ONLOOP_NOW";
 /// Width of a terminal that does not report one.
 const COLUMNS: u16 = 80;
 
-/// Why no program could be started.
+/// Why a program cannot start.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum StartError {
     /// An argument is not UTF-8.
@@ -57,7 +57,7 @@ impl std::fmt::Display for StartError {
     }
 }
 
-/// The start, and the time at which the clock is frozen.
+/// Returns the start, and the time of a frozen clock.
 pub(crate) fn gather() -> Result<(Start, Option<Timestamp>), StartError> {
     let argv = std::env::args_os()
         .map(|argument| argument.into_string())
@@ -87,14 +87,14 @@ pub(crate) fn gather() -> Result<(Start, Option<Timestamp>), StartError> {
     Ok((start, frozen))
 }
 
-/// The state home, for whoever needs nothing else of the start.
+/// Returns only the state home.
 pub(crate) fn state_home() -> Option<String> {
     let cwd = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
     onloop_core::effect::state_home(&environment(), &cwd)
 }
 
-/// The path by which this program was called, where that leads to it: what package managers
-/// put on PATH stays the same when a new version comes, the file behind it often does not.
+/// Returns the path by which this program was called, if it leads here. A package manager keeps
+/// that path across updates, while the file behind it changes.
 fn program(name: &str, env: &BTreeMap<String, String>, cwd: &Path) -> Option<String> {
     let itself = std::env::current_exe().ok()?;
     let same = itself.canonicalize().ok();

@@ -1,7 +1,8 @@
-//! `onloop watch`: everything on this machine on one screen, which is drawn when something changes.
+//! `onloop watch`: the runs, sessions and calls of this machine on one screen, redrawn on each
+//! change.
 //!
-//! Nothing here decides or computes: what is shown are core's values, and what a key does is a program of
-//! core. One loop waits for keys, for changes of files and for signals at once.
+//! The screen shows values of core, and each key runs a program of core. One loop waits for keys,
+//! changes of files and signals.
 
 mod act;
 mod draw;
@@ -33,7 +34,7 @@ use screen::Screen;
 
 pub(crate) use screen::restore;
 
-/// The whole verb.
+/// Runs the verb.
 pub(crate) fn watch(
     host: &mut OsHost,
     start: &Start,
@@ -70,7 +71,7 @@ pub(crate) fn watch(
     }
 }
 
-/// Everything besides the host and the model.
+/// State of the loop.
 struct Watching {
     start: Start,
     interrupts: Interrupts,
@@ -82,7 +83,7 @@ struct Watching {
     resumed: Vec<(String, std::process::Child)>,
 }
 
-/// Why the loop goes on.
+/// Why the loop continues.
 #[derive(Clone, Copy, Debug, Default)]
 struct Woken {
     keys: bool,
@@ -93,7 +94,7 @@ struct Woken {
 
 impl Watching {
     fn run(&mut self, host: &mut OsHost, only: Option<String>) -> std::io::Result<Exit> {
-        // Signals are listened to from the first wait on.
+        // Signals count from the first wait on.
         if self.interrupts.check().is_err() {
             return Ok(Exit::Interrupted);
         }
@@ -130,7 +131,7 @@ impl Watching {
         }
     }
 
-    /// Waits for any key, or a signal, with the terminal given back.
+    /// Waits for any key or a signal, with the terminal restored.
     fn wait_for_key(&mut self, screen: &mut Screen) -> std::io::Result<()> {
         screen::without_lines(|| {
             loop {
@@ -154,7 +155,7 @@ impl Watching {
         let timeout = Timespec::try_from(longest).ok();
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) => {}
-            // The terminal has another size, perhaps.
+            // The terminal may have a new size.
             Err(Errno::INTR) => return Ok(Woken { keys: true, ..Woken::default() }),
             Err(error) => return Err(error.into()),
         }
@@ -170,7 +171,7 @@ impl Watching {
         Ok(Woken { changed, ..woken })
     }
 
-    /// Looks at the machine, and listens to what can change it.
+    /// Reads the state of the machine and watches its files.
     fn refresh(&mut self, host: &mut OsHost, model: &mut Model) {
         model.take(self.board(host));
         self.look_closer(host, model);
@@ -178,7 +179,7 @@ impl Watching {
     }
 
     fn board(&mut self, host: &mut OsHost) -> Board {
-        // First the ears, then the eyes: what changes in between is looked at again.
+        // The watch starts first, so a change in between is not missed.
         let folders = self.watcher.borrow().folders().to_vec();
         let _ = self.changes.follow(&folders);
         let _ = self.changes.take();
@@ -188,7 +189,7 @@ impl Watching {
         board
     }
 
-    /// Looks at the run that is open.
+    /// Reads the open run.
     fn look_closer(&mut self, host: &mut OsHost, model: &mut Model) {
         model.view = match model.open_run().map(str::to_owned) {
             Some(id) => self.ask(host, async move |watcher, io| watcher.run(io, &id).await),
@@ -196,7 +197,7 @@ impl Watching {
         };
     }
 
-    /// Lets the watcher look.
+    /// Runs one look of the watcher.
     fn ask<T: 'static>(
         &mut self,
         host: &mut OsHost,
@@ -219,15 +220,16 @@ impl Watching {
         Start { now: host.clock.now(), ..self.start.clone() }
     }
 
-    /// Tells of runs that were resumed from here and have ended badly.
+    /// Reports runs that were resumed from here and have failed.
     fn reap(&mut self, model: &mut Model) {
         self.resumed.retain_mut(|(id, child)| match child.try_wait() {
             Ok(None) => true,
             Ok(Some(status)) => {
-                // Paused and blocked are on the screen already.
+                // The screen shows paused and blocked runs.
                 if !matches!(status.code(), Some(0 | 1 | 3)) {
-                    model.message =
-                        Some(format!("It did not go on ({status}); see: onloop resume {id}"));
+                    model.message = Some(format!(
+                        "The run did not continue ({status}); see: onloop resume {id}"
+                    ));
                 }
                 false
             }

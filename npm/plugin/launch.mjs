@@ -1,13 +1,13 @@
 #!/usr/bin/env node
-// Starts onloop for the hooks and the server of this plugin: a plugin that comes from git has no
-// step in which anything could be installed. Looks for the program in this order:
+// Starts onloop for the hooks and the server of this plugin. A plugin from git has no installation
+// step, so this file looks for the program in this order:
 //
-//   1. what `ONLOOP_BINARY` names,
+//   1. the program that `ONLOOP_BINARY` names,
 //   2. `onloop` on PATH,
-//   3. `runtime` beside this file, which the published plugin has: the program for Node itself,
-//   4. the npm package that this plugin lies in, or one that Node finds from here.
+//   3. `runtime` beside this file: the program for Node in the published plugin,
+//   4. the npm package around this plugin, or one that Node finds from here.
 //
-// Nothing is downloaded. Where there is no program, a call is refused rather than let through.
+// It downloads nothing. Without a program it refuses tool calls.
 
 import { spawn } from "node:child_process";
 import { accessSync, closeSync, constants, openSync, readFileSync, statSync } from "node:fs";
@@ -16,8 +16,8 @@ import { constants as os } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Hosts take it as a refusal, with what was said on standard error as the reason. */
-const EXIT_NO = 2;
+/** Clients treat it as a denial, with standard error as the reason. */
+const EXIT_DENIED = 2;
 const EXIT_REFUSED = 4;
 const folder = dirname(fileURLToPath(import.meta.url));
 const words = process.argv.slice(2);
@@ -38,7 +38,7 @@ function onPath() {
   return folders.flatMap((place) => names.map((name) => join(place, name))).find(isProgram);
 }
 
-/** The npm package: a script for Node, because its own launcher prefers a native program. */
+/** The script for Node of the npm package. */
 function fromPackage() {
   for (const place of ["runtime", ".."]) {
     const script = join(folder, place, "bin/onloop.mjs");
@@ -60,7 +60,7 @@ function isFile(path) {
   }
 }
 
-/** The words that start the program, or nothing. */
+/** The command line of the program, if there is one. */
 function find() {
   const named = process.env["ONLOOP_BINARY"];
   if (named !== undefined && named !== "") return [named];
@@ -70,10 +70,10 @@ function find() {
   return script === undefined ? undefined : [process.execPath, script];
 }
 
-/** The events at which "no" keeps something from happening that nobody has judged. */
-const CALLS = ["PreToolUse", "PermissionRequest"];
+/** The events of tool calls. */
+const TOOL_CALLS = ["PreToolUse", "PermissionRequest"];
 
-/** The event on standard input, where that can be read. */
+/** The name of the event on standard input; `undefined` if it is not valid JSON. */
 function event() {
   try {
     return JSON.parse(readFileSync(0, "utf8")).hook_event_name;
@@ -82,22 +82,18 @@ function event() {
   }
 }
 
-/**
- * Nobody can judge. A call is refused; an agent that wants to stop and a person who writes are
- * not held up.
- */
+/** Denies a tool call, because no program can decide it. Other events are not blocked. */
 function refuse(why) {
   process.stderr.write(`onloop: ${why}\n`);
-  // Only hooks are asked for a judgement.
   if (words[0] !== "hook") {
     process.exitCode = EXIT_REFUSED;
     return;
   }
   const name = event();
-  process.exitCode = name === undefined || CALLS.includes(name) ? EXIT_NO : 0;
+  process.exitCode = name === undefined || TOOL_CALLS.includes(name) ? EXIT_DENIED : 0;
 }
 
-/** Whether there is a terminal: it sends its own signals to the program as well, and two mean "at once". */
+/** Whether there is a terminal, which sends its signals to the program itself. A second signal would kill it. */
 function hasTerminal() {
   if (process.platform === "win32") return true;
   try {
@@ -110,17 +106,17 @@ function hasTerminal() {
 
 const command = find();
 if (command === undefined) {
-  refuse("the program is not installed; https://github.com/onloop/onloop/blob/main/docs/install.md tells how to install it");
+  refuse("the program is not installed; see https://github.com/onloop/onloop/blob/main/docs/install.md");
 } else {
   const passed = hasTerminal() ? ["SIGTERM"] : ["SIGTERM", "SIGHUP", "SIGINT"];
   let child;
-  // Before there is anybody to pass them on to: we are not ended by them either.
+  // Handlers also keep the signals from ending this process.
   for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) {
     process.on(signal, () => void (passed.includes(signal) && child?.kill(signal)));
   }
   child = spawn(command[0], [...command.slice(1), ...words], { stdio: "inherit" });
   child.on("error", (error) => refuse(`cannot run \`${command[0]}\`: ${error.message}`));
   child.on("exit", (code, signal) => {
-    process.exitCode = signal === null ? (code ?? EXIT_NO) : 128 + os.signals[signal];
+    process.exitCode = signal === null ? (code ?? EXIT_DENIED) : 128 + os.signals[signal];
   });
 }

@@ -211,6 +211,7 @@ export interface RunView {
     completed_steps: number;
     failed_steps: number;
     blocked_steps: number;
+    unchecked: number;
     report_path: string;
     finish: FinishView;
     steps: {
@@ -219,6 +220,7 @@ export interface RunView {
         status: StepStatus;
         attempts: number;
         verify_passed: boolean | null;
+        checked: boolean;
         gate_result: GateDecision | null;
         gate_mode: GateMode | null;
         block_reason: string | null;
@@ -255,6 +257,7 @@ export interface CheckView {
     result: "passed" | "failed" | "waits" | "open";
     reason: string | null;
     took_ms: number | null;
+    at: string | null;
     warnings: string[];
 }
 export interface AsksView {
@@ -272,6 +275,8 @@ export interface FactsView {
     checks: CheckView[];
     earlier: string[];
     changes: string;
+    own_changes: string;
+    said: string;
     since_step: number | null;
     changes_unknown: string | null;
     review: {
@@ -284,6 +289,7 @@ export interface CheckView {
     result: "passed" | "failed" | "waits" | "open";
     reason: string | null;
     took_ms: number | null;
+    at: string | null;
     warnings: string[];
 }
 export interface HoldView {
@@ -294,7 +300,7 @@ export interface HoldView {
     why?: string;
 }
 export interface WarningView {
-    kind: "check_changed" | "check_unseen";
+    kind: "check_changed" | "check_unseen" | "passed_before";
     check: number;
     text: string;
     path?: string;
@@ -325,6 +331,7 @@ export interface Receipt {
         number: number;
         status: StepStatus;
         attempts: number;
+        checked: boolean;
         verification: {
             required: boolean;
             type: "shell" | "browser" | "human-review" | "artifact" | "multi" | null;
@@ -341,6 +348,7 @@ export interface Receipt {
         block_reason: string | null;
         warnings: WarningView[];
     }[];
+    unchecked: number;
     checks_repeated_at_end: boolean;
     finish: FinishView;
     sufficiency: {

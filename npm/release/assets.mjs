@@ -1,5 +1,5 @@
-// `node assets.mjs FOLDER PLATFORM=BINARY...`: makes what is attached to a release, in FOLDER: an archive with the program
-// of each platform, and a list of what is linked into each.
+// `node assets.mjs FOLDER PLATFORM=BINARY...`: writes the files of a release into FOLDER: an archive with the program
+// of each platform, and a bill of materials for each.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { layOut, readPrograms, TARGETS } from "./platforms.mjs";
 import { sbom } from "./sbom.mjs";
 
 const WASM_TARGET = "wasm32-unknown-unknown";
-// The same program gives the same archive: nobody's name, and one time for all files.
+// Archives are reproducible: no user name, and one time for all files.
 const SAME = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0", "--use-compress-program=gzip -9n"];
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

@@ -1,11 +1,11 @@
-// The platforms that a native program is published for, and what lies beside the program there.
+// The platforms of native programs, and the files beside the program.
 
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { notices } from "../notices.mjs";
 
-/** As Node names them, and as Rust does. */
+/** Their names in Node and in Rust. */
 export const TARGETS = {
   "linux-x64": "x86_64-unknown-linux-gnu",
   "linux-arm64": "aarch64-unknown-linux-gnu",
@@ -15,12 +15,12 @@ export const TARGETS = {
 };
 export const PLATFORMS = Object.keys(TARGETS);
 
-/** What licenses ask to be beside the program. */
+/** The license files. */
 export const TERMS = ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"];
 export const NOTICES = "THIRD-PARTY-NOTICES.txt";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What `PLATFORM=BINARY...` on a command line names. */
+/** Parses `PLATFORM=BINARY...` of a command line. */
 export function readPrograms(words) {
   return words.map((word) => {
     const [platform, path] = word.split(/=(.*)/s);
@@ -31,7 +31,7 @@ export function readPrograms(words) {
   });
 }
 
-/** Makes `folder` with the terms in it, and with the program in its folder `bin`. */
+/** Creates `folder` with the licenses, and the program in `bin`. */
 export function layOut({ platform, path }, folder, bin) {
   const program = join(folder, bin, platform.startsWith("win32-") ? "onloop.exe" : "onloop");
   mkdirSync(join(folder, bin), { recursive: true });

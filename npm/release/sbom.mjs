@@ -1,14 +1,14 @@
-// The list of what is linked into a program or a module, as CycloneDX 1.5 writes it.
+// Bills of materials of programs and modules in CycloneDX 1.5.
 
 import { createHash } from "node:crypto";
 import { cratesOf } from "../notices.mjs";
 
-/** Expressions that SPDX knows go in as they are; a crate's old way to say "or" does not. */
+/** SPDX expressions stay as they are; the old `/` of crates becomes `OR`. */
 const expression = (license) => license.replaceAll("/", " OR ");
 
 /**
  * The document for the packages `roots` of the workspace, built for `target` and published as `name`. It has neither time
- * nor machine in it: the same sources give the same bytes.
+ * nor machine, so the same sources give the same bytes.
  */
 export function sbom({ name, version, license, target, roots }) {
   const components = cratesOf(target, roots).map((crate) => ({
@@ -41,7 +41,7 @@ export function sbom({ name, version, license, target, roots }) {
 
 const reference = ({ name, version }) => `pkg:cargo/${name}@${version.replace("+", "%2B")}`;
 
-/** An identifier of the form that is asked for, made of the content. */
+/** An identifier that is derived from the content. */
 function serialNumber(document) {
   const digest = createHash("sha256").update(JSON.stringify(document)).digest("hex");
   const variant = ((Number.parseInt(digest[16], 16) & 0x3) | 0x8).toString(16);

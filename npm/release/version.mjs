@@ -1,4 +1,4 @@
-// `node version.mjs` prints the version of everything that is published, which must be one and the same.
+// `node version.mjs` prints the version, which must be the same in every published file.
 // `node version.mjs TAG` also demands that the tag, the changelog and the documents agree with it.
 // `node version.mjs --set VERSION` prepares a release: it writes the version and today's date where they belong, and takes
 // the notice out of the documents that there is no release yet.
@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const text = (path) => readFileSync(join(root, path), "utf8");
 
-/** Where a version is written down: behind what the first group of a pattern matches. */
+/** The places of the version: behind the first group of a pattern. */
 const TOML = /((?:^version|^[\w-]+ = \{ path = "[^"]+", version) = ")([^"]+)/gm;
 const MANIFEST = /(^ {2}"version": ")([^"]+)/gm;
 const LOCK = /(^ {2}"version": "|^ {6}"name": "onloop",\n {6}"version": ")([^"]+)/gm;
@@ -43,7 +43,7 @@ function set(version) {
   writeFileSync(join(root, NOTICE.path), text(NOTICE.path).replace(NOTICE.pattern, ""));
 }
 
-/** Every version that is written down, with its place. */
+/** Every version with its place. */
 function versions() {
   return Object.entries(PLACES).flatMap(([path, pattern]) => {
     const found = [...text(path).matchAll(pattern)].map(([, , version]) => [path, version]);
@@ -51,7 +51,7 @@ function versions() {
   });
 }
 
-/** What is wrong with the tag, a line each. */
+/** The problems of the tag, one line each. */
 function faults(tag, version) {
   return [
     tag !== `v${version}` && `the tag is \`${tag}\`; expected \`v${version}\``,

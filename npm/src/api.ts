@@ -1,4 +1,4 @@
-/** What every entry point has: the core, and what hosts are made of. */
+/** The exports that all entry points share. */
 
 export { Core, EXIT_BUG } from "./core.js";
 export type * from "./documents.js";

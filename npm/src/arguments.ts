@@ -1,14 +1,14 @@
 /**
- * What callers pass. A wrong argument must not reach the module: there it would be a trap, and a trap
- * ends whatever else goes on in the same instance.
+ * Checks the arguments of callers. A wrong argument would trap in the module, and a trap ends every
+ * program in the same instance.
  */
 
 const MOST_SHOWN = 60;
 
-/** Memory of an instance is bounded, and what does not fit into it is a trap as well. */
+/** Longest text. A text that does not fit into the memory of an instance traps as well. */
 const MOST_UNITS = 128 * 1024 * 1024;
 
-/** What a value is, for a message. */
+/** A value in a message. */
 function shown(value: unknown): string {
   switch (typeof value) {
     case "undefined":
@@ -32,7 +32,7 @@ function shown(value: unknown): string {
   }
 }
 
-/** The error of an argument that is not what it should be. */
+/** The error of a wrong argument. */
 export function wrong(name: string, value: unknown, expected: string): TypeError {
   return new TypeError(`\`${name}\` is ${shown(value)}, expected ${expected}`);
 }
@@ -65,7 +65,7 @@ export function milliseconds(name: string, value: unknown): number {
   return value;
 }
 
-/** An offset in a text. What lies behind any text that fits is as good as its end. */
+/** An offset in a text; offsets behind every possible text mean its end. */
 export function offset(name: string, value: unknown): number {
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0) {
     throw wrong(name, value, "an offset in UTF-16 units, from 0");
@@ -86,7 +86,7 @@ export function flag(name: string, value: unknown): boolean {
   return value;
 }
 
-/** One of a closed set of words. */
+/** One of `words`. */
 export function word<W extends string>(name: string, value: unknown, words: readonly W[]): W {
   if (!words.includes(value as W)) throw wrong(name, value, oneOf(words));
   return value as W;
@@ -99,20 +99,17 @@ function oneOf(words: readonly string[]): string {
   return quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`;
 }
 
-/** What a member of a document is; with `?` it may be missing or null. */
+/** The type of a member of a document; with `?` it may be missing or null. */
 type Kind = "string" | "number" | "boolean" | "object";
 type Shape = Readonly<Record<string, Kind | `${Kind}?`>>;
 
-/**
- * A document, as JSON. `shape` has the members whose types are worth a `TypeError`; the rest, and what
- * they mean, is judged by the core.
- */
+/** A document, as JSON. Wrong types of members in `shape` are a `TypeError`; the core checks the rest. */
 export function document(name: string, value: unknown, shape: Shape = {}): string {
   shaped(name, value, shape);
   return json(name, value);
 }
 
-/** As `document`, and other members are refused: what is misspelt would be as if it were not there. */
+/** Like `document`, but other members than those of `shape` are refused, because they are misspelled. */
 export function closedDocument(name: string, value: unknown, shape: Shape): string {
   shaped(name, value, shape);
   for (const member of Object.keys(value as object)) {
@@ -151,14 +148,14 @@ function shaped(name: string, value: unknown, shape: Shape): void {
   }
 }
 
-/** Texts alone, as JSON. */
+/** An array of texts, as JSON. */
 export function texts(name: string, value: unknown): string {
   if (!Array.isArray(value)) throw wrong(name, value, "an array of strings");
   value.forEach((item, at) => text(`${name}[${at}]`, item));
   return json(name, value);
 }
 
-/** Environment variables, as JSON. Those without a value are left out. */
+/** Environment variables, as JSON, without those that are `undefined`. */
 export function variables(name: string, value: unknown): string {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw wrong(name, value, "an object of strings");
@@ -178,27 +175,24 @@ function json(name: string, value: unknown): string {
     const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
     throw new TypeError(`\`${name}\` cannot be written as JSON: ${why}`, { cause: error });
   }
-  // A `toJSON` may give anything.
-  if (written === undefined) throw new TypeError(`\`${name}\` is nothing as JSON, expected a document`);
+  // A `toJSON` method may return `undefined`.
+  if (written === undefined) throw new TypeError(`\`${name}\` has no form in JSON, expected a document`);
   return text(name, written).replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/gi, (escape, half) =>
     half === undefined ? escape : "\\ufffd",
   );
 }
 
-/**
- * An object about which is decided, exactly as it is: what is no Unicode text is refused and not judged in
- * another form.
- */
+/** An object for a decision, as JSON. Text that is not valid Unicode is refused, because it would change. */
 export function judged(name: string, value: unknown, shape: Shape): string {
   document(name, value, shape);
   const written = JSON.stringify(value);
-  // A backslash before what looks like half of a pair is a backslash.
+  // The pattern skips escaped backslashes.
   const halves = [...written.matchAll(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/gi)].some(([, half]) => half !== undefined);
   if (halves) throw new TypeError(`\`${name}\` has half of a surrogate pair, expected Unicode text`);
   return written;
 }
 
-/** Bytes that a host gives. Those of another realm are bytes, too. */
+/** Bytes of a host, which may come from another realm. */
 export function bytes(value: unknown): Uint8Array {
   if (ArrayBuffer.isView(value) && "BYTES_PER_ELEMENT" in value && value.BYTES_PER_ELEMENT === 1) {
     return value as Uint8Array;
@@ -208,7 +202,7 @@ export function bytes(value: unknown): Uint8Array {
 
 const METHODS = ["perform", "nowMs", "end"] as const;
 
-/** What performs the effects of a program. */
+/** Throws unless `value` has the methods of a host. */
 export function host(value: unknown): void {
   const expected = `an object with ${METHODS.map((name) => `\`${name}\``).join(", ")}`;
   if (typeof value !== "object" || value === null) throw wrong("host", value, expected);
@@ -218,7 +212,7 @@ export function host(value: unknown): void {
   }
 }
 
-/** What a program is called by, as a shell hands it over. */
+/** The names of the program in a command line, with or without a path. */
 const PROGRAMS = /^(?:.*[\\/])?(?:onloop|hotl-rt)(?:\.exe)?$/;
 
 /** The start of a program, as JSON. */

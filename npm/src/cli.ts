@@ -1,4 +1,4 @@
-/** Runs the program of a command line as the whole process. */
+/** Runs a command line as the whole process. */
 
 import { constants, fchmodSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -13,27 +13,27 @@ const EXIT_REFUSED = 4;
 const EXIT_INTERRUPTED = 130;
 const REPOSITORY = "https://github.com/onloop/onloop";
 const { O_CREAT, O_WRONLY } = constants;
-/** A second signal within this time means "now": nothing is saved any more. */
-const IMPATIENCE_MS = 1000;
-/** A key that arrives this soon after an interactive program has ended was meant for it. */
+/** A second signal within this time ends the process at once. */
+const SECOND_SIGNAL_MS = 1000;
+/** Ctrl-C this soon after the end of an interactive program was meant for that program. */
 const HANDOVER_MS = 200;
 
 /**
- * Runs the command line and returns the exit code. `argv[0]` is the name it was called by; `program` is
- * how others start it, for what is installed into hosts.
+ * Runs the command line and returns the exit code. `argv[0]` is the name of the program. `program` is the
+ * command that starts it, for files that `onloop install` writes.
  */
 export async function main(argv: string[], wasm: URL, program = ownProgram(wasm)): Promise<number> {
-  // A command uses a small part of the core: compile what it calls when it calls it.
+  // A command uses a small part of the core, so functions are compiled at their first call.
   setFlagsFromString("--wasm-lazy-compilation");
   const core = new Core(readFileSync(wasm));
   const { exit, outcome } = await run(core, argv, program);
   if (outcome === "ended") return exit;
   const answer = core.brokenHookAnswer(argv);
   if (answer === undefined) return exit;
-  // An agent host treats a partial answer as none, and exit code 2 as a refusal.
+  // Clients ignore a partial answer, and take exit code 2 as a refusal.
   if (outcome === "lost") return EXIT_USAGE;
-  // One that gets no answer runs the tool. A hook's program answers once, at its end, so nothing
-  // has been printed when it fails.
+  // A client without an answer runs the tool. A hook prints its answer at the end, so a failed hook has
+  // printed nothing.
   try {
     writeWhole(1, Buffer.from(answer));
     return 0;
@@ -42,7 +42,7 @@ export async function main(argv: string[], wasm: URL, program = ownProgram(wasm)
   }
 }
 
-/** Whether the program ended, failed before its end, or lost a part of its output. */
+/** `broken`: the program failed before its end. `lost`: a part of its output was not written. */
 interface Ending {
   exit: number;
   outcome: "ended" | "broken" | "lost";
@@ -71,7 +71,7 @@ async function run(core: Core, argv: string[], program: string[]): Promise<Endin
     const { role: _, ...start } = host.start(argv);
     const exit = await core.run({ ...start, program }, host, recording());
     const { lostOutput } = host;
-    // Whoever reads the result must not mistake a part of it for the whole.
+    // The exit code tells the reader that the result is incomplete.
     if (exit !== 0 || lostOutput === undefined) return { exit, outcome: "ended" };
     return { exit: refuse(lostOutput.message, EXIT_REFUSED), outcome: "lost" };
   } catch (error) {
@@ -88,20 +88,20 @@ function refuse(message: string, exit: number): number {
   return exit;
 }
 
-/** Everything durable is already on disk; locks were released. */
+/** Reports an internal error. All recorded state is on the disk, and locks were released. */
 function reportBug(core: Core, argv: string[], error: unknown): number {
-  // A bug of the core says where it is itself; one of the host has a stack.
+  // A bug of the core names its place; one of the host has a stack.
   const what =
     error instanceof Bug ? error.message.replace(PANIC, "") : `: ${stack(error)}`;
   process.stderr.write(
-    `onloop ${core.version()} hit a bug of its own${what}\n` +
-      `What was recorded is safe. Please report this at ${REPOSITORY}/issues\n` +
+    `error: internal error in onloop ${core.version()}${what}\n` +
+      `The record is safe. Please report this at ${REPOSITORY}/issues\n` +
       `with a trace (${REPOSITORY}/blob/main/docs/traces.md). ${howToRecord(core, argv)}\n`,
   );
   return EXIT_BUG;
 }
 
-/** Where the trace of this bug is, or the command that records one. */
+/** The path of the trace of this error, or the command that records one. */
 function howToRecord(core: Core, argv: string[]): string {
   const path = process.env[TRACE] ?? "";
   if (path !== "") return `This one is in:\n  ${path}`;
@@ -109,8 +109,8 @@ function howToRecord(core: Core, argv: string[]): string {
 }
 
 /**
- * Starts the recording that the environment asks for, readable by its owner only. If it cannot be
- * written, the program runs without it: a hook has to answer.
+ * Starts the trace that the environment asks for, readable by its owner only. If it cannot be written,
+ * the program runs without it, because a hook has to answer.
  */
 function recording(): ((line: string) => void) | undefined {
   const path = process.env[TRACE] ?? "";
@@ -127,7 +127,7 @@ function recording(): ((line: string) => void) | undefined {
   };
   attempt(() => {
     const opened = openSync(path, O_WRONLY | O_CREAT, 0o600);
-    // Before anything is in it: the file may be an older one that others can read.
+    // An older file may be readable by others.
     fchmodSync(opened, 0o600);
     ftruncateSync(opened);
     file = opened;
@@ -136,7 +136,7 @@ function recording(): ((line: string) => void) | undefined {
     ? undefined
     : (line) => {
         const to = file;
-        // A recording with a gap is not continued.
+        // After an error the trace ends, so that it has no gap.
         if (to !== undefined) attempt(() => writeWhole(to, Buffer.from(line)));
       };
 }
@@ -153,7 +153,7 @@ function text(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Signals interrupt what waits; a second one ends everything. */
+/** A signal interrupts the program; a second one ends the process. */
 function listen(host: NodeHost): void {
   let last = -Infinity;
   let lentUntil = -Infinity;
@@ -164,7 +164,7 @@ function listen(host: NodeHost): void {
       const now = performance.now();
       if (host.terminalLent) lentUntil = now + HANDOVER_MS;
       if (name === "SIGINT" && now < lentUntil) return;
-      if (now - last < IMPATIENCE_MS) {
+      if (now - last < SECOND_SIGNAL_MS) {
         host.abandon();
         process.exit(EXIT_INTERRUPTED);
       }

@@ -1,4 +1,4 @@
-/** The core with the programs behind the command line. */
+/** The core with the programs of the command line. */
 
 import { type Glue, bind } from "../build/onloop.js";
 import * as given from "./arguments.js";
@@ -20,11 +20,11 @@ export const TRACE = "ONLOOP_TRACE";
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)/g;
 
 /**
- * The whole core: its functions, and its programs for a host. Each program runs in an instance of its
- * own, so that a bug costs the call that hit it and nothing else.
+ * The whole core: its functions, and its programs for a host. Each program runs in a separate instance, so
+ * that a bug ends only the call that hit it.
  */
 export class Core extends Functions {
-  /** What an editor is told about a workflow file. */
+  /** Language features of workflow files, for editors. */
   readonly language = new Language((use) => this.#once((instance) => instance.call(use)));
   /** Instances whose programs have ended. */
   readonly #idle: Instance<Glue>[] = [];
@@ -55,8 +55,8 @@ export class Core extends Functions {
   }
 
   /**
-   * Runs the program of a command line on a host and returns its exit code. `trace` gets each
-   * line of a recording, with its line break, before what it says is acted on.
+   * Runs the program of a command line on a host and returns its exit code. `trace` gets each line of a
+   * trace, with its line break, before the event takes effect.
    */
   async run(start: Start, host: Host, trace?: (line: string) => void): Promise<number> {
     const startJson = given.start(start);
@@ -76,7 +76,7 @@ export class Core extends Functions {
         const turn = readTurn({ json, attachments: sent });
         if ("exit" in turn) return turn.exit;
         const { request } = turn;
-        // An onloop started by a program that we run must not overwrite the same file.
+        // An onloop inside that program must not overwrite the same file.
         if (trace && request.do === "process") request.env_remove.push(TRACE);
         const logs = request.do === "process" && request.stream_to !== null;
         const message = await perform(host, logs ? { ...request, secrets: secrets() } : request);
@@ -93,24 +93,18 @@ export class Core extends Functions {
     }
   }
 
-  /**
-   * What is secret in an environment, in each form in which programs write it: a host keeps it out
-   * of the logs that it writes.
-   */
+  /** The secrets of an environment, in each form that programs write. Hosts redact them in logs. */
   secrets(env: Readonly<Record<string, string>>): Secret[] {
     return this.#once((instance) => secretsIn(instance, env));
   }
 
-  /**
-   * The answer of a hook that failed before it gave one; undefined where the command line is not a
-   * hook's. Works after a bug, too.
-   */
+  /** The answer of a hook that failed; `undefined` for another command line. Works after a bug. */
   brokenHookAnswer(argv: readonly string[]): string | undefined {
     const words = given.texts("argv", argv);
     return this.#once((instance) => instance.call((core) => core.broken_hook_answer(words)));
   }
 
-  /** The command that records the program of a command line, to be copied into a shell. */
+  /** The shell command that records a trace of a command line. */
   recordingCommand(argv: readonly string[]): string | undefined {
     const words = given.texts("argv", argv);
     return this.#once((instance) => instance.call((core) => core.recording_command_of(words)));
@@ -123,11 +117,11 @@ export class Core extends Functions {
   #giveBack(instance: Instance<Glue>, program: number): void {
     if (instance.hasTrapped) return;
     instance.call((core) => core.program_drop(program));
-    // One is enough for programs that follow each other.
+    // One idle instance is enough for programs that run one after the other.
     if (this.#idle.length === 0) this.#idle.push(instance);
   }
 
-  /** What is no program, and does not wait for anything. */
+  /** Calls a function that does not wait. */
   #once<T>(use: (instance: Instance<Glue>) => T): T {
     const instance = this.#idle.pop() ?? this.#instance();
     try {

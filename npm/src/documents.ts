@@ -1,8 +1,8 @@
-/** The documents that go into the core and come out of it. */
+/** Arguments and results of the core. */
 
 import type { Mechanism, Network } from "./vocabulary.js";
 
-/** The record of a run as its file has it. Opaque: kept and passed on as it is. */
+/** The record of a run, in the form of its file. Opaque: store it and pass it on unchanged. */
 export type RunRecord = string;
 
 /**
@@ -18,31 +18,31 @@ export interface Span {
   end_column: number;
 }
 
-/** One finding in a workflow file, and where it is. */
+/** A finding in a workflow file, and its place. */
 export interface Diagnostic extends Span {
   /** Stable name of the rule. */
   code: string;
   severity: "error" | "warning";
   message: string;
   help: string | null;
-  /** A change that fixes it and nothing else. */
+  /** A change that resolves only this finding. */
   fix: Fix | null;
 }
 
 export interface Fix {
   title: string;
-  /** In ascending order, without overlap, against the text that was linted. */
+  /** Edits of the linted text, in ascending order and without overlap. */
   edits: Edit[];
 }
 
-/** Replaces what is between two offsets of a text, counted in UTF-16 units. */
+/** Replaces the text between two offsets, in UTF-16 units. */
 export interface Edit {
   start: number;
   end: number;
   text: string;
 }
 
-/** Where the parts of a workflow file are. */
+/** The places of the parts of a workflow file. */
 export interface Outline {
   /** The lines between the two `---`. */
   frontmatter: Span | null;
@@ -52,14 +52,14 @@ export interface Outline {
     name: string;
     /** Its title, or its whole header where it has none. */
     title: Span;
-    /** From its header to what ends it. */
+    /** The whole step, from its header on. */
     span: Span;
   }[];
 }
 
 /** A field of the format. */
 export interface Field {
-  /** The frontmatter, a step, a check below `verify`, or what is below `assert`. */
+  /** The frontmatter, a step, a check below `verify`, or the object below `assert`. */
   section: "frontmatter" | "step" | "check" | "assert";
   name: string;
   about: string;
@@ -71,13 +71,13 @@ export interface Field {
   types: string[];
 }
 
-/** How a run begins. */
+/** The start of a run. */
 export interface Beginning {
-  /** Left out: `<slug>-<time>`, as the command line would name it. */
+  /** Default: `<slug>-<time>`, as on the command line. */
   id?: string;
   at_ms: number;
   auto_approve?: boolean;
-  /** Whether machine checks are repeated before completion; they are unless this is false. */
+  /** Whether checks are repeated before completion. Default: true. */
   reverify?: boolean;
   review_agent?: string;
   place?: {
@@ -96,7 +96,7 @@ export interface Beginning {
 
 /** The result of evaluating one check. */
 export interface CheckResult {
-  /** Which of the step's checks, from 0. */
+  /** The index of the check in its step, from 0. */
   check: number;
   verdict: "passed" | "failed" | "needs_human" | "cannot_evaluate";
   reason?: string;
@@ -104,10 +104,10 @@ export interface CheckResult {
   stderr: string;
 }
 
-/** What a review agent says. */
+/** The verdict of a review agent. */
 export type ReviewVerdict = "READY" | "READY WITH WARNINGS" | "NOT READY" | "NO VERDICT";
 
-/** Something that happened to a run. */
+/** An event of a run. */
 export type RunEvent =
   | { event: "step_started"; step: number }
   | { event: "step_acted"; step: number }
@@ -135,13 +135,13 @@ export type RunEvent =
 export type GateDecision = "approved" | "rejected";
 export type GateMode = "auto" | "human";
 
-/** What should happen to a run now. `action` says which members there are. */
+/** The next action of a run. `action` determines the other members. */
 export type Next = {
   run_id: string;
   status: RunStatus;
 } & NextAction;
 
-/** Each action with the event that reports it, and what there is to know. */
+/** Each action with its event and members. */
 export type NextAction =
   /** `step_started`; attempts count from 1. */
   | { action: "start"; step: number; attempt: number }
@@ -157,13 +157,13 @@ export type NextAction =
   | { action: "review"; step: number | null }
   /** A person decides the gate: `gate_decided` with mode human. */
   | { action: "ask-gate"; step: number }
-  /** A person looks at the step's result: `gate_decided` with mode human. */
+  /** A person reviews the step: `gate_decided` with mode human. */
   | { action: "ask-review"; step: number; prompt: string }
-  /** A person accepts the findings of a review, `verdict_accepted`, or has them mended. */
+  /** A person accepts the findings of a review, `verdict_accepted`, or asks for fixes. */
   | { action: "ask-verdict"; step: number | null }
-  /** A person says whether what was begun is done again. */
+  /** A person decides whether the interrupted step runs again. */
   | { action: "ask-interrupted"; step: number }
-  /** A person raises a limit of the run, with `onloop resume`, or leaves it. */
+  /** A person may raise a limit of the run with `onloop resume`. */
   | { action: "ask-budget"; step: number }
   /** `checks_repeated`. */
   | { action: "repeat-checks" }
@@ -181,13 +181,13 @@ export type RunStatus =
   | "completed"
   | "abandoned";
 
-/** What agents used; `null` is not known. The input includes what was cached. */
+/** The usage of agents; `null` if unknown. The input includes cached tokens. */
 export interface UsageView {
   input_tokens: number | null;
   cached_input_tokens: number | null;
   output_tokens: number | null;
   cost_usd: number | null;
-  /** The day of the user's prices by which a part of the cost was estimated, where it was. */
+  /** The date of the user's prices, if a part of the cost was estimated. */
   cost_estimated_as_of?: string;
 }
 
@@ -216,8 +216,10 @@ export interface RunView {
   completed_steps: number;
   failed_steps: number;
   blocked_steps: number;
+  /** Steps that are done although no check, checkpoint review or person verified them. */
+  unchecked: number;
   report_path: string;
-  /** What became of the work. */
+  /** The outcome of the work. */
   finish: FinishView;
   steps: {
     number: number;
@@ -225,33 +227,35 @@ export interface RunView {
     status: StepStatus;
     attempts: number;
     verify_passed: boolean | null;
+    /** Whether a check, a checkpoint review or a person verified the step. */
+    checked: boolean;
     gate_result: GateDecision | null;
     gate_mode: GateMode | null;
     block_reason: string | null;
-    /** What a person may want to know about checks that passed. */
+    /** Warnings about checks that passed. */
     warnings: WarningView[];
-    /** The agent whose stream told of the step last, and its conversation. */
+    /** The last agent of the step, and its conversation. */
     agent: string | null;
     session: string | null;
-    /** Calls that were refused. */
+    /** Calls that were denied. */
     denied: number;
     usage: UsageView;
-    /** Its checks, and what came of the last verification. `onloop status RUN --json` alone has it. */
+    /** Its checks with their last results. `onloop status RUN --json` alone has it. */
     checks?: CheckView[];
   }[];
-  /** What all agents used. */
+  /** The usage of all agents. */
   usage: UsageView;
-  /** The least that ever held each worker of each step; empty where nothing is known. */
+  /** The weakest sandbox of each worker of each step; empty if unknown. */
   confined: HoldView[];
   /** The last review. */
   review: { step: number | null; verdict: ReviewVerdict; findings: string } | null;
-  /** What is asked of a person; left out: nothing. `onloop status RUN --json` alone has it. */
+  /** The question for a person, if there is one. `onloop status RUN --json` alone has it. */
   asks?: AsksView;
 }
 
 export type StepStatus = "pending" | "in_progress" | "done" | "failed" | "blocked";
 
-/** What became of the work of a run; all of it is null as long as nothing has. */
+/** The outcome of the work of a run; every member is null before there is one. */
 export interface FinishView {
   disposition: "keep" | "merge" | "publish" | "discard" | null;
   recorded_at: string | null;
@@ -264,81 +268,89 @@ export interface FinishView {
   notes: string | null;
 }
 
-/** A check and what came of it. */
+/** A check and its result. */
 export interface CheckView {
-  /** What is checked, on one line. */
+  /** The check on one line. */
   what: string;
-  /** `waits`: a person is asked; `open`: it was not evaluated. */
+  /** `waits`: for a person; `open`: not evaluated. */
   result: "passed" | "failed" | "waits" | "open";
-  /** Why it failed, or what the person is asked. */
+  /** The reason of a failure, or the question for a person. */
   reason: string | null;
-  /** Milliseconds, where known. */
+  /** Milliseconds, if known. */
   took_ms: number | null;
+  /** When it was evaluated last. */
+  at: string | null;
   warnings: string[];
 }
 
-/** What a run asks of a person, and what there is to know before they answer. */
+/** A question for a person, with the facts for the answer. */
 export interface AsksView {
-  /** The step that it is about; null: the run as a whole. */
+  /** The step; null for the whole run. */
   step: number | null;
   question: string;
-  /** Whether it is answered with a decision about the step's gate or review. */
+  /** Whether the answer is a decision at the step's gate or review. */
   is_gate: boolean;
-  /** Where the risk is high: the name of the step, which a person types to approve it. */
+  /** At high risk, the name of the step, which a person types to approve it. */
   type_name: string | null;
-  /** What a terminal of 80 columns shows before it asks, and its parts. */
+  /** The text for a terminal of 80 columns, and its parts. */
   facts: FactsView | null;
-  /** Names the record as it was looked at, for `onloop gate --seen`. */
+  /** Identifies the shown state of the record, for `onloop gate --seen`. */
   seen: string;
 }
 
-/** What a person may want to know before they decide at a gate. */
+/** The facts for a decision at a gate. */
 export interface FactsView {
-  /** All of it, as a terminal of 80 columns shows it. */
+  /** All of it, for a terminal of 80 columns. */
   text: string;
-  /** What the step was to do. */
+  /** The task of the step. */
   action: string;
   risk: "low" | "medium" | "high";
   checks: CheckView[];
   /** Warnings about checks of earlier steps. */
   earlier: string[];
-  /** How many lines of which file changed. */
+  /** The changed files with their numbers of lines. */
   changes: string;
-  /** The step since which they are counted; null: since the beginning. */
+  /** The same of the step alone; empty: nothing, or all of `changes`. */
+  own_changes: string;
+  /** The end of what the agent of the last attempt said. */
+  said: string;
+  /** The step since which changes are counted; null for the start of the run. */
   since_step: number | null;
-  /** Why nobody knows what changed. */
+  /** Why the changes are unknown. */
   changes_unknown: string | null;
   review: { verdict: ReviewVerdict; findings: string } | null;
 }
 
-/** A check as a person looks at it. */
+/** A check in the facts of a gate. */
 export interface CheckView {
   what: string;
-  /** `waits`: for a person; `open`: it was not evaluated. */
+  /** `waits`: for a person; `open`: not evaluated. */
   result: "passed" | "failed" | "waits" | "open";
-  /** Why it failed, or what the person is asked. */
+  /** The reason of a failure, or the question for a person. */
   reason: string | null;
   took_ms: number | null;
+  /** When it was evaluated last. */
+  at: string | null;
   warnings: string[];
 }
 
-/** What kept the processes of a worker from touching more than they should. */
+/** The sandbox of the processes of a worker. */
 export interface HoldView {
   worker: "agent" | "check" | "review" | "setup";
   step: number;
-  /** The means; left out: nothing did. */
+  /** The mechanism, if there was one. */
   by?: Mechanism;
   network?: Network;
-  /** Why nothing did. */
+  /** Why there was no sandbox. */
   why?: string;
 }
 
-/** Something to warn about the result of a check. */
+/** A warning about the result of a check. */
 export interface WarningView {
-  kind: "check_changed" | "check_unseen";
-  /** Which check of the step, from 1. */
+  kind: "check_changed" | "check_unseen" | "passed_before";
+  /** The number of the check in its step, from 1. */
   check: number;
-  /** All of it, for people. */
+  /** The whole warning, for people. */
   text: string;
   /** The file, relative to the top folder of the checkout. */
   path?: string;
@@ -346,11 +358,11 @@ export interface WarningView {
   steps?: number[];
   added?: number;
   removed?: number;
-  /** Why nothing is known. */
+  /** Why the result is unknown. */
   reason?: string;
 }
 
-/** What the record of a run proves: `hotl.receipt/v1`. */
+/** The receipt of a run: `hotl.receipt/v1`. */
 export interface Receipt {
   schema: "hotl.receipt/v1";
   run: {
@@ -370,10 +382,12 @@ export interface Receipt {
     number: number;
     status: StepStatus;
     attempts: number;
+    /** Whether a check, a checkpoint review or a person verified the step. */
+    checked: boolean;
     verification: {
       required: boolean;
       type: "shell" | "browser" | "human-review" | "artifact" | "multi" | null;
-      /** What was looked at, in the words of the plan. */
+      /** The reviewed item, in the words of the plan. */
       reference: string | null;
       passed: boolean | null;
     };
@@ -387,33 +401,35 @@ export interface Receipt {
     block_reason: string | null;
     warnings: WarningView[];
   }[];
+  /** Steps that are done although nothing verified them. */
+  unchecked: number;
   checks_repeated_at_end: boolean;
   finish: FinishView;
   sufficiency: { sufficient: boolean; reasons: string[] };
   redaction: { contains_output: false; contains_prompts: false };
 }
 
-/** A tool call and its circumstances, as a line of `onloop permit batch` has them. */
+/** A tool call and its context, as in a line of `onloop permit batch`. */
 export interface ToolCall {
-  /** The tool's name, exactly as the host announces it. */
+  /** The name of the tool, exactly as the client sends it. */
   tool: string;
-  /** Its input, whatever it is. */
+  /** Its input, of any form. */
   input?: unknown;
-  /** Absolute folder that the call is made in. */
+  /** The absolute folder of the call. */
   cwd: string;
-  /** Another folder below which hands-off sessions keep their state. */
+  /** Another root for the state of hands-off sessions. */
   home?: string | null;
-  /** The session, when it runs a workflow. */
+  /** The session, if it runs a workflow. */
   session?: { id: string; workflow?: string } | null;
-  /** The branch that is checked out; left out or null: in no repository, or on none. */
+  /** The checked-out branch; null without a repository or a branch. */
   git_branch?: string | null;
-  /** Judge as if the call ran in a sandbox: what stays inside is allowed. */
+  /** Decide as if the call ran in a sandbox: effects inside it are allowed. */
   confined?: boolean;
   /** Contents of the configuration files. */
   config?: {
     /** `.agentize.yaml` of the project. */
     project?: string;
-    /** Whether the developer trusts exactly this content; its allow rules count only then. */
+    /** Whether the developer trusts exactly this content. Without trust its allow rules have no effect. */
     project_trusted?: boolean;
     /** `.agentize.local.yaml` of the developer. */
     local?: string;
@@ -422,7 +438,7 @@ export interface ToolCall {
 
 export type Decision = "allow" | "ask" | "deny";
 
-/** What may happen to a tool call. */
+/** The decision about a tool call. */
 export interface Ruling {
   decision: Decision;
   /** The rule that decided. */
@@ -431,27 +447,27 @@ export interface Ruling {
   reason: string;
 }
 
-/** A ruling with everything that it is based on. */
+/** A decision with its explanation. */
 export interface Explanation extends Ruling {
   commands: {
     name: string;
-    /** What is unknown is shown as `…`. */
+    /** Unknown parts are `…`. */
     words: string[];
     about: string;
     class: string | null;
     /** The table that knows the program, and the manuals that it follows. */
     table: string;
     source: string;
-    /** Whether a sandbox would hold what it does. */
+    /** Whether its effects stay inside a sandbox. */
     held: boolean;
-    /** What would change the decision. */
+    /** A change of the rules that would change the decision. */
     to_change_it: string | null;
     depth: number;
     decision: Decision;
     rule: string | null;
     reason: string | null;
   }[];
-  /** What is wrong with the rules of project or developer. */
+  /** Problems in the rules of project or developer. */
   notes: string[];
 }
 
@@ -465,51 +481,51 @@ export interface Task {
 
 export type TaskStatus = "pending" | "in-progress" | "completed" | "blocked";
 
-/** What a progress file says about its tasks. */
+/** The tasks of a progress file. */
 export interface Progress {
   /** In the order of the file, duplicates included. */
   rows: Task[];
-  /** No row at all, no row that needs work, or at least one that does. */
+  /** Whether there are rows, and whether one needs work. */
   tasks: "none" | "settled" | "active";
-  /** The first that is in progress, else pending, else blocked. */
+  /** The first task that is in progress, or else pending, or else blocked. */
   next: Task | null;
   /** Every task is completed. */
   finished: boolean;
 }
 
-/** What a feature file declares. */
+/** The declarations of a feature file. */
 export interface Feature {
   status: string | null;
-  /** Whether it asks for a plan. */
+  /** Whether it needs a plan. */
   ready: boolean;
 }
 
 export type Profile = "v1" | "v2" | "v3" | "route";
 
-/** What rw-auto looks at before it decides. */
+/** The state of a workspace that rw-auto routes by. */
 export interface RouteFacts {
-  /** `.ai/CONTEXT.md` can be read. */
+  /** Whether `.ai/CONTEXT.md` is readable. */
   context: boolean;
-  /** As `readProgress` says; null: no progress file. */
+  /** The result of `readProgress`; null without a progress file. */
   tasks: "none" | "settled" | "active" | null;
-  /** A feature asks for a plan. */
+  /** Whether a feature needs a plan. */
   ready_feature: boolean;
-  /** The files of the plan are complete. */
+  /** Whether the files of the plan are complete. */
   artifacts: boolean;
-  /** The argument says what to build. */
+  /** Whether the argument says what to build. */
   summary: boolean;
 }
 
-/** Where a workspace leads. */
+/** The route of a workspace. */
 export interface Route {
-  /** Who gets the work; null when it is done or undecided. */
+  /** The next agent; null if the work is done or undecided. */
   child: "rw-planner" | "rw-loop" | null;
-  /** The token that says so, where there is one. */
+  /** The token of the route, if there is one. */
   marker: string | null;
   reason: string;
 }
 
-/** What a rehearsed file is: its content, or why it cannot be read. */
+/** A simulated file: its content, or why it cannot be read. */
 export type RehearsedFile =
   | string
   | { content: string; mtime?: string }
@@ -524,10 +540,10 @@ export interface Scenario {
   argument?: string | null;
   env?: { run_subagent: boolean };
   tree?: Record<string, RehearsedFile>;
-  /** What the health check finds, and what it finds after its repair. */
+  /** The findings of the health check, before and after the repair. */
   health?: string | string[];
   health_patch?: Record<string, RehearsedFile | null>;
-  /** The results of the children, in order. */
+  /** The results of the agents, in order. */
   children?: {
     result?: unknown;
     error?: "threw" | "timeout" | "cancelled" | "unavailable";
@@ -536,7 +552,7 @@ export interface Scenario {
   }[];
 }
 
-/** What a simulated run has printed and done. */
+/** The output and effects of a simulated run. */
 export interface Rehearsal {
   id: unknown;
   /** The token stream. */
@@ -553,8 +569,8 @@ export type AutoLine =
 /** The result of a command line. */
 export interface Captured {
   exit: number;
-  /** What it printed for programs. */
+  /** Standard output. */
   result: string;
-  /** What it told people. */
+  /** Standard error. */
   notes: string;
 }

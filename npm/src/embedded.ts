@@ -1,12 +1,11 @@
-/** Modules inside of scripts. */
+/** Modules that scripts contain as text. */
 
-/** The version of the package; the bundler knows it. */
+/** The version of the package, which the bundler inserts. */
 declare const VERSION: string;
 
 /**
- * The bytes of a module. The script that has them as text is loaded before this one, by `import` and by
- * `require` alike: it has neither exports nor imports, so there is one for both, and leaves the text
- * under a symbol.
+ * The bytes of a module. A script that is loaded before this one leaves them as text under a symbol. It
+ * has neither imports nor exports, so it serves `import` and `require`.
  */
 export function embedded(name: string): Uint8Array {
   const symbol = Symbol.for(`onloop/${name}.wasm ${VERSION}`);

@@ -1,4 +1,4 @@
-/** The functions of the core, which every module has. */
+/** The functions of the core that every module has. */
 
 import type { Glue as Pure } from "../build/onloop-pure.js";
 import * as given from "./arguments.js";
@@ -41,7 +41,7 @@ import type {
 
 const encoder = new TextEncoder();
 
-/** A file, as the core takes it: bytes of UTF-8. */
+/** The content of a file as UTF-8. */
 function file(content: unknown): Uint8Array {
   return encoder.encode(given.text("text", content));
 }
@@ -71,7 +71,7 @@ const TASK_STATUSES = ["pending", "in-progress", "completed", "blocked"] as cons
 const ENDINGS = ["done", "error", "stopped"] as const;
 const HOSTS = ["claude", "codex", "cursor", "vscode", "opencode", "cline", "copilot"] as const;
 
-/** Pure: same arguments, same answer, on every host. */
+/** Pure functions: the same arguments give the same result on every host. */
 export class Functions {
   readonly #instance: Instance<Pure>;
   /** @internal */
@@ -96,7 +96,7 @@ export class Functions {
     return this.#call((core) => core.classify(given.text("path", path), file(text))) as "workflow" | "design" | "other";
   }
 
-  /** What is wrong with a workflow file. */
+  /** The findings in a workflow file. */
   lint(path: string, text: string): Diagnostic[] {
     return JSON.parse(this.#call((core) => core.lint(given.text("path", path), file(text)))) as Diagnostic[];
   }
@@ -106,17 +106,17 @@ export class Functions {
     return JSON.parse(this.#call((core) => core.fix(given.text("path", path), file(text)))) as { text: string; applied: number };
   }
 
-  /** Where the parts of a workflow file are, even of one with errors. */
+  /** The places of the parts of a workflow file, which may have errors. */
   outline(path: string, text: string): Outline {
     return JSON.parse(this.#call((core) => core.outline(given.text("path", path), file(text)))) as Outline;
   }
 
-  /** What can be written in a workflow file, in the order of its documentation. */
+  /** The fields of workflow files, in the order of their documentation. */
   fields(): Field[] {
     return JSON.parse(this.#call((core) => core.fields())) as Field[];
   }
 
-  /** The workflow as `hotl.workflow/v1`; nothing when it has errors. */
+  /** The workflow as `hotl.workflow/v1`; `undefined` if it has errors. */
   normalize(path: string, text: string): object | undefined {
     const json = this.#call((core) => core.normalize(given.text("path", path), file(text)));
     return json === undefined ? undefined : (JSON.parse(json) as object);
@@ -150,35 +150,32 @@ export class Functions {
     return this.#call((core) => core.summary(given.record(record), given.word("platform", platform, PLATFORMS)));
   }
 
-  /** What an agent is told to do for a step. */
+  /** The prompt of an agent for a step. */
   prompt(record: RunRecord, step: number): string {
     return this.#call((core) => core.prompt(given.record(record), given.stepNumber("step", step)));
   }
 
-  /** What the record proves, without any output text. */
+  /** The receipt of a run, without output of commands. */
   receipt(record: RunRecord): Receipt {
     return JSON.parse(this.#call((core) => core.receipt(given.record(record)))) as Receipt;
   }
 
-  /**
-   * May this tool call run? Throws when the call cannot be judged, which must not be taken
-   * for yes.
-   */
+  /** Whether a tool call may run. Throws if the call is invalid; treat that as a denial. */
   decide(call: ToolCall): Ruling {
     return JSON.parse(this.#call((core) => core.decide(given.judged("call", call, TOOL_CALL)))) as Ruling;
   }
 
-  /** The decision about a call, and how every command in it was understood. */
+  /** The decision about a call, with every command as it was parsed. */
   explain(call: ToolCall): Explanation {
     return JSON.parse(this.#call((core) => core.explain(given.judged("call", call, TOOL_CALL)))) as Explanation;
   }
 
-  /** Whether `list`, the content of the developer's list of trust, has exactly this file. */
+  /** Whether `list`, the content of the developer's trust list, has exactly this file. */
   isTrusted(list: string, content: string): boolean {
     return this.#call((core) => core.is_trusted(given.text("list", list), given.text("content", content)));
   }
 
-  /** The list of trust with this content in it, or without. */
+  /** The trust list with this content added or removed. */
   setTrusted(list: string, content: string, trusted: boolean): string {
     return this.#call((core) => core.set_trusted(given.text("list", list), given.text("content", content), given.flag("trusted", trusted)));
   }
@@ -189,22 +186,22 @@ export class Functions {
     return started === undefined ? undefined : (JSON.parse(started) as Started);
   }
 
-  /** The session that a prompt starts; nothing when it starts no workflow. */
+  /** The session that a prompt starts; `undefined` unless it starts a workflow. */
   sessionBegin(id: string, prompt: string, atMs: number, own: readonly OwnWorkflow[] = []): SessionRecord | undefined {
     return this.#call((core) => core.session_begin(given.text("id", id), given.text("prompt", prompt), given.milliseconds("atMs", atMs), given.documents("own", own, OWN_WORKFLOW)));
   }
 
   /**
-   * The session after somebody has typed something that starts no workflow: a question pauses it
-   * until the next prompt that asks nothing. `promptId` is the host's own number of the prompt.
+   * The session after a prompt that does not start a workflow. A question pauses the session until the
+   * next prompt without one. `promptId` is the client's number of the prompt.
    */
   sessionPrompted(id: string, session: SessionRecord, atMs: number, text: string, promptId?: string): SessionRecord {
     return this.#call((core) => core.session_prompted(given.text("id", id), given.session(session), given.milliseconds("atMs", atMs), given.text("text", text), given.optionalText("promptId", promptId)));
   }
 
   /**
-   * The agent wants to stop: may it, and if not, what is it told? Store the returned session before
-   * the prompt is sent: it has the new count.
+   * The answer to an agent that wants to stop: whether it may, or the continuation prompt. Store the
+   * returned session, which has the new count, before you send the prompt.
    */
   sessionStopped(id: string, session: SessionRecord, atMs: number, stop: SessionStop): SessionAnswer {
     return JSON.parse(
@@ -222,8 +219,8 @@ export class Functions {
   }
 
   /**
-   * What `.agentize.local.yaml` in `folder` says. Never throws: a value that cannot be used becomes
-   * a note and is replaced by one that costs nothing, sends nothing and allows nothing.
+   * The configuration of `.agentize.local.yaml` in `folder`. Never throws: an invalid value becomes a
+   * note and is replaced by a safe default.
    */
   readConfig(yaml: string, folder: string, variables: Readonly<Record<string, string | undefined>> = {}): SessionConfig {
     return JSON.parse(
@@ -231,12 +228,12 @@ export class Functions {
     ) as SessionConfig;
   }
 
-  /** What an agent host says to a hook. Throws when it cannot be understood. */
+  /** Parses the input of a hook. Throws if it is invalid. */
   hookEvent(host: AgentHost, input: string): HookEvent {
     return JSON.parse(this.#call((core) => core.hook_event(given.word("host", host, HOSTS), given.text("input", input, "a string: what the host writes to the hook, as it is")))) as HookEvent;
   }
 
-  /** What the hook prints to say `answer`; empty: it has no opinion. */
+  /** The output of a hook for `answer`; empty without a decision. */
   hookAnswer(host: AgentHost, event: HookEvent["event"], answer: HookAnswer): string {
     return this.#call((core) => core.hook_answer(given.word("host", host, HOSTS), given.text("event", event), given.document("answer", answer)));
   }
@@ -247,19 +244,19 @@ export class Functions {
   }
 
   /**
-   * The progress file with another status, and perhaps another commit, in every row of a task;
-   * nothing when no row of it can be edited.
+   * The progress file with another status, and optionally another commit, in every row of a task;
+   * `undefined` if no row can be edited.
    */
   withTaskStatus(text: string, id: string, status: TaskStatus, commit?: string): string | undefined {
     return this.#call((core) => core.with_task_status(given.text("text", text), given.text("id", id), given.word("status", status, TASK_STATUSES), given.optionalText("commit", commit)));
   }
 
-  /** What a file in `.ai/features` declares. */
+  /** The declarations of a file in `.ai/features`. */
   readFeature(text: string): Feature {
     return JSON.parse(this.#call((core) => core.read_feature(given.text("text", text)))) as Feature;
   }
 
-  /** Where rw-auto would send a workspace in this state. */
+  /** The route of a workspace in this state. */
   route(profile: Profile, facts: RouteFacts): Route {
     return JSON.parse(this.#call((core) => core.route(given.word("profile", profile, PROFILES), given.document("facts", facts)))) as Route;
   }
@@ -273,7 +270,7 @@ export class Functions {
     return answer;
   }
 
-  /** Memory of the instance; it only grows. */
+  /** The memory of the instance in bytes; it never shrinks. */
   memoryBytes(): number {
     return this.#call((core) => core.memory_bytes());
   }

@@ -9,22 +9,22 @@ import type {
 } from "./vocabulary.js";
 
 /**
- * A closed set of queries and changes; hosts perform them with libgit2 or the git program. Names of
- * branches, remotes and checkpoints are ones that git allows: they are judged before a host sees
+ * A closed set of queries and changes. Hosts perform them with libgit2 or the git program. Names of
+ * branches, remotes and checkpoints are valid git names: core refuses others before a host sees
  * them.
  */
 export type GitRequest =
-  /** Everything preflight needs to know → `survey`. */
+  /** The facts that preflight needs → `survey`. */
   | {
       git: "survey";
       /** A folder, usually inside a repository. */
       cwd: string;
-      /** The branch whose existence matters; empty: none does. */
+      /** The branch whose existence matters; empty: no branch. */
       branch: string;
     }
   /**
-   * Every worktree of the repository, the main one first → `worktrees`. Not a repository: an empty
-   * list.
+   * Every worktree of the repository, the main one first → `worktrees`. Outside a repository the
+   * list is empty.
    */
   | {
       git: "worktrees";
@@ -37,7 +37,7 @@ export type GitRequest =
       /** A folder inside the repository. */
       cwd: string;
     }
-  /** Creates a linked worktree on `branch` → `done`. Leaves nothing behind on failure. */
+  /** Creates a linked worktree on `branch` → `done`. A failure leaves nothing behind. */
   | {
       git: "create_worktree";
       /** A folder inside the repository. */
@@ -46,7 +46,7 @@ export type GitRequest =
       path: string;
       /** The branch to check out in it. */
       branch: string;
-      /** The commit to create the branch at; `null` takes the existing branch. */
+      /** The commit at which to create the branch; `null` takes the existing branch. */
       create_at: string | null;
     }
   /** Removes a linked worktree and its folder → `done`. */
@@ -76,8 +76,8 @@ export type GitRequest =
       branch: string;
     }
   /**
-   * The best common ancestor of a commit and a branch → `commit`; `null` where they have none, or
-   * where one of the two is not there. A commit is part of a branch when this is the commit itself.
+   * The best common ancestor of a commit and a branch → `commit`; `null` without one, or if the
+   * commit or the branch is missing. The commit itself: the branch contains it.
    */
   | {
       git: "merge_base";
@@ -89,8 +89,8 @@ export type GitRequest =
       branch: string;
     }
   /**
-   * The commit that a branch is at in a remote repository → `commit`; `null`: it has no such
-   * branch. Asks the remote.
+   * The commit of a branch in a remote repository → `commit`; `null` without such a branch. Asks
+   * the remote.
    */
   | {
       git: "remote_branch";
@@ -103,30 +103,28 @@ export type GitRequest =
     }
   /**
    * Merges a branch into another in the checkout at `cwd`, with a merge commit whenever there is
-   * something to merge → `done`. `conflict` names the conflicting files, and is also the answer
-   * when the branch is not at `commit` or a merge is in progress. After any failure everything is
-   * as it was before, or the message says what is not. No hook runs, as with every other request
-   * but `push`.
+   * something to merge → `done`. `conflict` names the conflicting files, and also answers if the
+   * branch is not at `commit` or a merge is in progress. A failure restores the state before, or
+   * its message names the difference. No hook runs, as with every request except the pushes.
    */
   | {
       git: "merge";
       /**
-       * The top folder of the checkout. Afterwards `into` is checked out there if it was before or
-       * if `branch` was; otherwise the checkout stays on what it was on.
+       * The top folder of the checkout. Afterwards `into` is checked out there if `into` or
+       * `branch` was checked out before; otherwise the checkout keeps its branch.
        */
       cwd: string;
       /** The branch to merge. */
       branch: string;
-      /** The commit that it must be at. */
+      /** The expected commit of the branch. */
       commit: string;
-      /** The branch to merge it into. */
+      /** The target branch. */
       into: string;
     }
   /**
    * Pushes a branch to the branch of the same name in a remote repository and makes that its
-   * upstream → `done`. Never forced; `conflict` when the remote branch has commits that the local
-   * one does not. The only request that lets hooks run: what a `pre-push` hook refuses or uploads
-   * is part of every push.
+   * upstream → `done`. The push is never forced; `conflict` if the remote branch has commits that
+   * the local one lacks. The repository's `pre-push` hook runs and can refuse.
    */
   | {
       git: "push";
@@ -148,10 +146,10 @@ export type GitRequest =
       paths: string[];
     }
   /**
-   * Keeps the files of the checkout at `cwd`, tracked and untracked ones that are not ignored,
-   * without what is in its `.hotl`, as a commit that no branch shows → `checkpoint`. Branches,
-   * HEAD, index and files of the checkout stay as they are; no hook runs, nothing is signed or
-   * fetched. Outside a repository: `not_found`. Other programs in the configuration than expected:
+   * Stores the files of the checkout at `cwd` in a commit that no branch contains → `checkpoint`.
+   * It contains tracked and untracked files, without ignored ones and without `.hotl`. Branches,
+   * HEAD, index and files of the checkout stay. No hook runs, and git signs and fetches nothing.
+   * Outside a repository: `not_found`. If the configuration names other programs than expected:
    * `denied`.
    */
   | {
@@ -159,30 +157,28 @@ export type GitRequest =
       /** A folder inside the checkout. */
       cwd: string;
       /**
-       * The file in which the host keeps what it knows of the checkout from one checkpoint to the
-       * next; nothing there: it begins with what the checkout's own index says.
+       * The index file that the host keeps between checkpoints. If it is missing, the host begins
+       * with the checkout's own index.
        */
       index: string;
-      /** The name of the commit below `refs/onloop/`; what has it already loses it. */
+      /** The name of the commit below `refs/onloop/`. A commit that has this name loses it. */
       name: string;
-      /** The commit before this one; `null`: the one at HEAD, if there is one. */
+      /** The parent commit; `null`: the commit at HEAD, if there is one. */
       parent: string | null;
       /** The message of the commit. */
       message: string;
       /** The time of the commit. Milliseconds since 1970. */
       at_ms: number;
-      /**
-       * Largest file that is kept; larger ones that git would not convert are left out and named.
-       */
+      /** Largest file to store. Larger files that git does not convert are left out and named. */
       limit_bytes: number;
-      /** What `KeptWork.programs` has to be; `null`: anything. */
+      /** The expected value of `KeptWork.programs`; `null`: any value. */
       programs: string | null;
     }
   /**
    * Makes the files of the checkout at `cwd` those of a checkpoint → `done`. Changes and removes
-   * only files that the last checkpoint with this `index` kept; something else in the way:
-   * `conflict`, and nothing is changed. Branches, HEAD and index of the checkout stay. Other
-   * programs in the configuration than expected: `denied`.
+   * only files of the last checkpoint with this `index`. If another file blocks the way:
+   * `conflict`, and nothing changes. Branches, HEAD and index of the checkout stay. If the
+   * configuration names other programs than expected: `denied`.
    */
   | {
       git: "restore";
@@ -190,35 +186,35 @@ export type GitRequest =
       cwd: string;
       /** As in `checkpoint`. */
       index: string;
-      /** The commit whose files are wanted. */
+      /** The commit whose files to restore. */
       commit: string;
-      /** Only these files, relative to the top folder; the others stay as they are. None: all. */
+      /** Only these files, relative to the top folder; the others stay. Empty: all. */
       paths: string[];
-      /** What `KeptWork.programs` has to be; `null`: anything. */
+      /** The expected value of `KeptWork.programs`; `null`: any value. */
       programs: string | null;
     }
   /**
-   * What changed between two commits, as a patch for people → `diff`. Longer than `limit_bytes`:
+   * The difference between two commits, as a patch for people → `diff`. Longer than `limit_bytes`:
    * `too_large`.
    */
   | {
       git: "diff";
       /** A folder inside the repository. */
       cwd: string;
-      /** The commit before. */
+      /** The old commit. */
       from: string;
-      /** The commit after. */
+      /** The new commit. */
       to: string;
-      /** Only how many lines of which file. */
+      /** Whether to return only the number of changed lines of each file. */
       stat: boolean;
-      /** Only these files, relative to the top folder; none: all. */
+      /** Only these files, relative to the top folder; empty: all. */
       paths: string[];
       /** Most bytes accepted. */
       limit_bytes: number;
     }
   /**
-   * The paths that differ between two commits, relative to the root of the checkout, sorted; what
-   * is not UTF-8 in them is replaced → `names`.
+   * The paths that differ between two commits, relative to the root of the checkout, sorted →
+   * `names`. Bytes that are not UTF-8 are replaced.
    */
   | {
       git: "changed_paths";
@@ -230,32 +226,31 @@ export type GitRequest =
       to: string;
     }
   /**
-   * Makes the files of a checkpoint the next commit of a branch, by the identity and with the
-   * signature that git is configured with, and lets the index of the checkout at `cwd` agree with
-   * it where that has the branch checked out → `commit`. No file and no other branch changes, and
-   * no hook runs. Where the branch has these files already, its own commit is the answer. The
-   * branch is not at `head`: `conflict`.
+   * Makes the files of a checkpoint the next commit of a branch → `commit`. Identity and signature
+   * are those that git is configured with. If the checkout at `cwd` has the branch checked out, its
+   * index follows. No file and no other branch changes, and no hook runs. If the branch has these
+   * files already, the answer is its commit. If the branch is not at `head`: `conflict`.
    */
   | {
       git: "commit_kept";
       /** A folder inside the checkout. */
       cwd: string;
-      /** A file that the host may use for itself. */
+      /** An index file for the host's own use. */
       index: string;
       /** The branch. */
       branch: string;
-      /** The commit that it must be at. */
+      /** The expected commit of the branch. */
       head: string;
       /** The checkpoint's commit. */
       kept: string;
-      /** Files of the checkpoint that stay out unless the branch has them already. */
+      /** Files of the checkpoint to leave out, unless the branch has them already. */
       without: string[];
       /** The message of the commit. */
       message: string;
     }
   /**
-   * Writes beside a commit, in `refs/notes/onloop`, what there is to say about it, instead of what
-   * was said there before → `done`. No hook runs and nothing is signed.
+   * Writes the note of a commit in `refs/notes/onloop`, in place of an earlier note → `done`. No
+   * hook runs and git signs nothing.
    */
   | {
       git: "note";
@@ -263,7 +258,7 @@ export type GitRequest =
       cwd: string;
       /** The commit. */
       commit: string;
-      /** What there is to say. */
+      /** The note. */
       text: string;
       /** The time of the note. Milliseconds since 1970. */
       at_ms: number;
@@ -275,8 +270,8 @@ export type GitRequest =
       cwd: string;
     }
   /**
-   * Takes a checkpoint's name away, so that git may forget the commit → `done`. It names another
-   * commit by now: `conflict`.
+   * Removes the name of a checkpoint, so that git may collect the commit → `done`. If the name
+   * points to another commit: `conflict`.
    */
   | {
       git: "forget_checkpoint";
@@ -288,16 +283,16 @@ export type GitRequest =
       commit: string;
     }
   /**
-   * Makes a commit that holds these files and nothing else → `commit`. It is ours and not the
-   * user's, and nothing names it yet. No hook runs and nothing is signed.
+   * Makes a commit that contains exactly these files → `commit`. Its author is onloop, and no name
+   * points to it yet. No hook runs and git signs nothing.
    */
   | {
       git: "keep_files";
       /** A folder inside the repository. */
       cwd: string;
-      /** The files, in no folders; a name that comes twice: `invalid`. */
+      /** The files, not in folders. A duplicate name: `invalid`. */
       files: KeptFile[];
-      /** The commit before this one; `null`: there is none. */
+      /** The parent commit; `null`: no parent. */
       parent: string | null;
       /** The message of the commit. */
       message: string;
@@ -305,8 +300,8 @@ export type GitRequest =
       at_ms: number;
     }
   /**
-   * The content of one of the files that a commit of `keep_files` holds → `kept_file`. It holds
-   * none of that name: `not_found`. Longer than `limit_bytes`: `too_large`. Nothing is fetched.
+   * The content of a file in a commit of `keep_files` → `kept_file`. No such file: `not_found`.
+   * Longer than `limit_bytes`: `too_large`. Git fetches nothing.
    */
   | {
       git: "read_kept";
@@ -320,10 +315,10 @@ export type GitRequest =
       limit_bytes: number;
     }
   /**
-   * Changes names below `refs/onloop/` in a remote repository, all of them or none → `done`. One of
-   * them does not name there what was expected: `conflict`, and it is said which. Of several who
-   * expect the same one wins. Where the connection ends before the answer, the remote is asked what
-   * came of it. A `pre-push` hook runs, as with `push`.
+   * Changes names below `refs/onloop/` in a remote repository, all of them or none → `done`. If a
+   * name does not point to the expected commit: `conflict`, and the message says which. Of several
+   * callers with the same expectation one wins. If the connection ends before the answer, the host
+   * asks the remote for the result. A `pre-push` hook runs, as with `push`.
    */
   | {
       git: "push_refs";
@@ -331,14 +326,14 @@ export type GitRequest =
       cwd: string;
       /** Name of a configured remote. */
       remote: string;
-      /** What changes. */
+      /** The changes. */
       updates: RefUpdate[];
     }
   /**
-   * Brings everything below `refs/onloop/<prefix>/` of a remote repository here, under names below
-   * `refs/onloop/<prefix>/fetched/<remote>/`, where what was fetched before and is gone there goes
-   * → `checkpoints`, with the names that they have at the remote below the prefix; none: the remote
-   * has nothing there. No other name here changes and no hook runs.
+   * Fetches everything below `refs/onloop/<prefix>/` of a remote repository into
+   * `refs/onloop/<prefix>/fetched/<remote>/` → `checkpoints`. Names that the remote no longer has
+   * are removed there. The answer has the names at the remote, without the prefix; it is empty if
+   * the remote has none. No other name changes and no hook runs.
    */
   | {
       git: "fetch_refs";
@@ -346,7 +341,7 @@ export type GitRequest =
       cwd: string;
       /** Name of a configured remote. */
       remote: string;
-      /** Where to look below `refs/onloop/`. */
+      /** The prefix below `refs/onloop/`. */
       prefix: string;
     };
 
@@ -358,19 +353,19 @@ export interface KeptFile {
   bytes: Bytes;
 }
 
-/** What a name below `refs/onloop/` of a remote repository is to become. */
+/** A change of one name below `refs/onloop/` in a remote repository. */
 export interface RefUpdate {
   /** The name. */
   name: string;
-  /** The commit that it must name there now; `null`: there must be no such name. */
+  /** The commit that the name must point to; `null`: the name must not exist. */
   expected: string | null;
-  /** The commit that it is to name; `null`: the name is taken away. */
+  /** The new commit; `null`: remove the name. */
   commit: string | null;
 }
 
-/** Facts about the folder a run is started in. */
+/** Facts about the folder in which a run starts. */
 export interface GitSurvey {
-  /** `null`: not inside a repository, or a bare one. */
+  /** `null`: outside a repository, or in a bare one. */
   repository: Repository | null;
 }
 
@@ -379,8 +374,8 @@ export interface Repository {
   /** Top folder of this checkout. */
   root: string;
   /**
-   * Top folder of the main checkout; equal to `root` unless this one is linked. Where the main
-   * repository is bare, its own folder.
+   * Top folder of the main checkout; equal to `root` unless this checkout is linked. For a bare
+   * main repository, its own folder.
    */
   main_root: string;
   /** Whether this checkout is a linked worktree. */
@@ -390,18 +385,15 @@ export interface Repository {
   /** Commit at HEAD; `null`: no commit yet. */
   head: string | null;
   /**
-   * Every uncommitted path, relative to `root`, unquoted, sorted; untracked files one by one,
-   * ignored files left out.
+   * Every uncommitted path, relative to `root`, unquoted, sorted. Untracked files are named one by
+   * one, ignored files are left out.
    */
   dirty: string[];
-  /**
-   * Commit of the branch asked about; `null`: there is no such branch, or git would not allow the
-   * name.
-   */
+  /** Commit of the requested branch; `null`: it does not exist, or git refuses the name. */
   target_commit: string | null;
   /**
-   * Where the branch asked about is checked out. A worktree whose folder is gone holds no branch
-   * unless it is locked.
+   * The checkout of the requested branch. A worktree whose folder is gone holds no branch unless it
+   * is locked.
    */
   target_checked_out_at: string | null;
 }
@@ -418,33 +410,33 @@ export interface WorktreeEntry {
 export interface KeptWork {
   /** The commit, hexadecimal. */
   commit: string;
-  /** Its tree, hexadecimal: the same files have the same tree. */
+  /** Its tree, hexadecimal: equal files have equal trees. */
   tree: string;
   /**
-   * Digest, hexadecimal, of everything that the repository's own configuration names as a program
-   * to run, for a checkpoint or for bringing one back; configuration of the user and of the system
-   * does not count. Behind a plus sign: digest of the `pre-push` hook, or nothing.
+   * Digest, hexadecimal, of every program that the repository's own configuration names for making
+   * or restoring a checkpoint. The user's and the system's configuration do not count. After a plus
+   * sign: digest of the `pre-push` hook, or nothing.
    */
   programs: string;
-  /** Files that should have been kept and were not, sorted by path. */
+  /** Files that belong in the checkpoint and are missing, sorted by path. */
   left_out: LeftOut[];
 }
 
-/** A file that a checkpoint does not have. */
+/** A file that is missing in a checkpoint. */
 export interface LeftOut {
-  /** Its path relative to the root of the checkout; what is not UTF-8 in it is replaced. */
+  /** Its path relative to the root of the checkout; bytes that are not UTF-8 are replaced. */
   path: string;
-  /** Why. */
+  /** The reason. */
   why: LeftOutReason;
 }
 
-/** Why a checkpoint does not have a file. */
+/** Why a file is missing in a checkpoint. */
 export type LeftOutReason =
   /** It is larger than the limit. */
   | "too_large"
-  /** It may not be read. */
+  /** onloop may not read it. */
   | "unreadable"
-  /** It is a repository without a commit, of which git keeps nothing. */
+  /** It is a repository without a commit, which git cannot store. */
   | "no_commit";
 
 /** A commit below `refs/onloop/`. */
@@ -453,6 +445,6 @@ export interface NamedCheckpoint {
   name: string;
   /** Its id, hexadecimal. */
   commit: string;
-  /** When it was made. Milliseconds since 1970. */
+  /** The time of the commit. Milliseconds since 1970. */
   at_ms: number;
 }

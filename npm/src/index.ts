@@ -1,4 +1,4 @@
-/** The core for Node, with its module read from the package on first use. */
+/** The core for Node. It reads its module from the package on first use. */
 
 import { readFileSync } from "node:fs";
 import { Core } from "./core.js";

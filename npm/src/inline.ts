@@ -1,4 +1,4 @@
-/** The core with its module inside: for bundles, browsers and extension hosts. */
+/** The core with its module inside, for bundles, browsers and extension hosts. */
 
 import { Core } from "./core.js";
 import { embedded } from "./embedded.js";

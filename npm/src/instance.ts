@@ -1,14 +1,14 @@
-/** A module in WebAssembly, kept usable: a trap costs one instance and nothing else. */
+/** Instances of a WebAssembly module. A trap ends one instance, and the next call gets a new one. */
 
-/** A bug in onloop. The call that hit it failed; the next one works. */
+/** A bug in onloop. The call that hit it failed, but the next one works. */
 export class Bug extends Error {
   override readonly name = "Bug";
 }
 
-/** How the message of a bug begins; the core marks its panics with it. */
-export const PANIC = "onloop hit a bug of its own";
+/** The prefix of the message of a bug, with which the core marks its panics. */
+export const PANIC = "internal error in onloop";
 
-/** What a module may be given as. */
+/** A module or its bytes. */
 export type ModuleSource = Uint8Array | ArrayBuffer | object;
 
 /** @internal */
@@ -19,7 +19,7 @@ export function compiled(module: ModuleSource): WebAssembly.Module {
 }
 
 /**
- * Whether a module has the programs behind the command line.
+ * Whether a module has the programs of the command line.
  * @internal
  */
 export function hasPrograms(module: WebAssembly.Module): boolean {
@@ -27,7 +27,7 @@ export function hasPrograms(module: WebAssembly.Module): boolean {
 }
 
 /**
- * What the binding of every module has.
+ * The common part of all bindings.
  * @internal
  */
 interface Binding {
@@ -35,7 +35,7 @@ interface Binding {
 }
 
 /**
- * One instance of a module, made at its first call, with memory that nobody shares.
+ * An instance of a module with separate memory, made at its first call.
  * @internal
  */
 export class Instance<B extends Binding> {
@@ -49,7 +49,7 @@ export class Instance<B extends Binding> {
     this.#module = module;
   }
 
-  /** Whether a bug has cost what was in it. */
+  /** Whether a bug has destroyed its state. */
   get hasTrapped(): boolean {
     return this.#hasTrapped;
   }
@@ -59,7 +59,7 @@ export class Instance<B extends Binding> {
     try {
       return use(this.#binding);
     } catch (error) {
-      throw this.#judged(error);
+      throw this.#translated(error);
     }
   }
 
@@ -69,8 +69,8 @@ export class Instance<B extends Binding> {
     return binding;
   }
 
-  /** After a trap nothing in the instance can be trusted: the next call gets a new one. */
-  #judged(error: unknown): unknown {
+  /** Turns a trap into a `Bug`. Its instance is dropped, because its memory may be damaged. */
+  #translated(error: unknown): unknown {
     const message = error instanceof Error ? error.message : String(error);
     const trapped =
       error instanceof WebAssembly.RuntimeError ||

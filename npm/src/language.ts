@@ -1,4 +1,4 @@
-/** What an editor is told about a workflow file while somebody writes it. */
+/** Language features of workflow files, for editors. */
 
 import type { Glue } from "../build/onloop.js";
 import * as given from "./arguments.js";
@@ -7,13 +7,13 @@ import type { FileLink, Finding, Fold, Hover, Mend, NamedStep, Proposal, Rewrite
 
 const encoder = new TextEncoder();
 
-/** Calls the core; how is up to who has it. */
+/** Calls the core. */
 type Use = <T>(use: (core: Glue) => T) => T;
 
 /**
- * The functions behind `onloop lsp`. Each takes the path and the whole text of a file, and offsets in
- * UTF-16 units from 0; what lies behind the end of the text is its end. They work on every text, with
- * errors or without; whether it is a workflow is for the caller to know, who has `classify`.
+ * The functions of `onloop lsp`. Each takes the path and the whole text of a file, and offsets in UTF-16
+ * units from 0. Offsets behind the text mean its end. They work on every text; use `classify` to find
+ * out whether a file is a workflow.
  */
 export class Language {
   readonly #use: Use;
@@ -23,18 +23,18 @@ export class Language {
     this.#use = use;
   }
 
-  /** What is wrong, as `lint` says it, with the other places that it is about. */
+  /** The findings of `lint`, with related places. */
   findings(path: string, text: string): Finding[] {
     return JSON.parse(this.#ask(path, text, (core, ...file) => core.language_findings(...file))) as Finding[];
   }
 
-  /** Changes that resolve the findings that touch a range. */
+  /** Quick fixes for the findings that touch a range. */
   mends(path: string, text: string, start: number, end: number): Mend[] {
     const range = [given.offset("start", start), given.offset("end", end)] as const;
     return JSON.parse(this.#ask(path, text, (core, ...file) => core.language_mends(...file, ...range))) as Mend[];
   }
 
-  /** At the header of a step: new steps beside it, that step in another place, steps numbered in their order. */
+  /** Refactorings at the header of a step: insert a step, move it, renumber the steps. */
   rewrites(path: string, text: string, offset: number): Rewrite[] {
     const at = given.offset("offset", offset);
     return JSON.parse(this.#ask(path, text, (core, ...file) => core.language_rewrites(...file, at))) as Rewrite[];
@@ -45,7 +45,7 @@ export class Language {
     return JSON.parse(this.#ask(path, text, (core, ...file) => core.language_symbols(...file))) as SymbolPart[];
   }
 
-  /** What can be folded. */
+  /** The ranges that an editor can fold. */
   folds(path: string, text: string): Fold[] {
     return JSON.parse(this.#ask(path, text, (core, ...file) => core.language_folds(...file))) as Fold[];
   }
@@ -56,27 +56,27 @@ export class Language {
   }
 
   /**
-   * The tokens that touch a range, in the form of the Language Server Protocol: five numbers each, which are
-   * lines and UTF-16 units from the token before, the length, the index in `tokenKinds` and 0.
+   * The tokens that touch a range, in the form of the Language Server Protocol. Each has five numbers: lines
+   * and UTF-16 units from the token before, the length, the index in `tokenKinds`, and 0.
    */
   tokens(path: string, text: string, start = 0, end = 0xffff_ffff): Uint32Array {
     const range = [given.offset("start", start), given.offset("end", end)] as const;
     return this.#ask(path, text, (core, ...file) => core.language_tokens(...file, ...range));
   }
 
-  /** What the field, the step or the mention of a step at an offset means. */
+  /** The explanation of the field, step or mention of a step at an offset. */
   hover(path: string, text: string, offset: number): Hover | undefined {
     const at = given.offset("offset", offset);
     return parsed(this.#ask(path, text, (core, ...file) => core.language_hover(...file, at)));
   }
 
-  /** What can be written at an offset, the likeliest first. */
+  /** The completions at an offset, the likeliest first. */
   proposals(path: string, text: string, offset: number): Proposal[] {
     const at = given.offset("offset", offset);
     return JSON.parse(this.#ask(path, text, (core, ...file) => core.language_proposals(...file, at))) as Proposal[];
   }
 
-  /** The edits that lay out the file without changing what it means. */
+  /** The edits that format the file without a change of its meaning. */
   layout(path: string, text: string): Edit[] {
     return JSON.parse(this.#ask(path, text, (core, ...file) => core.language_layout(...file))) as Edit[];
   }
@@ -88,15 +88,15 @@ export class Language {
   }
 
   /**
-   * The edits that rename the step at an offset: its title, or its number, which is where it goes; the others
-   * make room and every mention follows. Throws, with a sentence for people, where that cannot be.
+   * The edits that rename the step at an offset. A new number moves the step and renumbers the others.
+   * Every mention changes as well. Throws a message for people if the name is not possible.
    */
   rename(path: string, text: string, offset: number, name: string): Edit[] {
     const [at, to] = [given.offset("offset", offset), given.text("name", name)];
     return JSON.parse(this.#ask(path, text, (core, ...file) => core.language_rename(...file, at, to))) as Edit[];
   }
 
-  /** Files that the workflow names. Whether they are there is not known. */
+  /** Files that the workflow names, which may not exist. */
   links(path: string, text: string): FileLink[] {
     return JSON.parse(this.#ask(path, text, (core, ...file) => core.language_links(...file))) as FileLink[];
   }

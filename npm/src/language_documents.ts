@@ -1,39 +1,39 @@
-/** What `core.language` says. */
+/** The results of `core.language`. */
 
 import type { Diagnostic, Edit, Span } from "./documents.js";
 
-/** A finding, and what else is known of it. */
+/** A finding with details for editors. */
 export interface Finding extends Diagnostic {
-  /** The text does nothing; editors show it faded. */
+  /** The text has no effect; editors show it faded. */
   unnecessary: boolean;
-  /** Other places that the finding is about. */
+  /** Related places. */
   related: (Span & { message: string })[];
 }
 
-/** A change that is offered. */
+/** A refactoring. */
 export interface Rewrite {
   /** In the imperative, without a full stop. */
   title: string;
-  /** In ascending order, without overlap, against the text that was given. */
+  /** Edits of the given text, in ascending order and without overlap. */
   edits: Edit[];
 }
 
-/** A change that resolves a finding. */
+/** A quick fix for a finding. */
 export interface Mend extends Rewrite {
   /** The index of the finding in `findings`. */
   finding: number;
-  /** It changes nothing but what was found. Otherwise it decides something, and a person chooses it. */
+  /** Whether it is safe to apply without a person's choice. */
   is_safe: boolean;
 }
 
 /** A part of a file with a name. */
 export interface SymbolPart {
   name: string;
-  /** The beginning of its value; empty where the name says it all. */
+  /** The beginning of its value; may be empty. */
   detail: string;
   kind: "frontmatter" | "step" | "field" | "check";
   span: Span;
-  /** What is selected when somebody goes there; inside of `span`. */
+  /** The selection when a person goes there, inside `span`. */
   selection: Span;
   children: SymbolPart[];
 }
@@ -44,40 +44,40 @@ export interface Fold {
   span: Span;
 }
 
-/** What something means. */
+/** An explanation. */
 export interface Hover {
   markdown: string;
   span: Span;
 }
 
-/** Something that can be written. */
+/** A completion. */
 export interface Proposal {
   label: string;
   kind: "field" | "value" | "template";
-  /** What is written, in the form of snippets: `$0` and `${1:word}` are where the cursor goes. */
+  /** The inserted text as a snippet, with `$0` and `${1:word}` for the cursor. */
   snippet: string;
   /** The same as text. */
   plain: string;
   /** Markdown. */
   about: string;
-  /** Once it is written there are proposals for what comes next. */
+  /** Whether there are further proposals after it. */
   goes_on: boolean;
-  /** What it replaces. */
+  /** The replaced text. */
   span: Span;
 }
 
-/** A step, found at its header or where it is mentioned. */
+/** A step, found at its header or at a mention. */
 export interface NamedStep {
-  /** What was found: its number, its title, or the number that mentions it. */
+  /** The place that was found: its number, its title, or a mention. */
   here: Span;
   /** Its number in its header. */
   number: Span;
   title: Span;
-  /** Where text mentions it by its number. */
+  /** The places that mention its number. */
   mentions: Span[];
 }
 
-/** A file that is named. */
+/** A file that the workflow names. */
 export interface FileLink {
   /** Relative to the root of the checkout and below it, with `/` between its parts. */
   path: string;

@@ -2,7 +2,7 @@
 
 import { find, run } from "./native.js";
 
-/** The version of the package; the bundler knows it. */
+/** The version of the package, which the bundler inserts. */
 declare const VERSION: string;
 
 const EXIT_REFUSED = 4;
@@ -12,7 +12,7 @@ export async function begin(name: string): Promise<void> {
   const argv = [name, ...process.argv.slice(2)];
   const native = find();
   const asksVersion = argv.length === 2 && (argv[1] === "--version" || argv[1] === "-V");
-  // Results are the same everywhere, so only people are told who produced them.
+  // Both programs give the same results, so only people read which one runs.
   if (asksVersion) {
     const who =
       native === undefined
@@ -31,7 +31,7 @@ export async function begin(name: string): Promise<void> {
     }
     return;
   }
-  // Known without the core, which takes longer to read than everything else here.
+  // Answered without the core, which takes longest to load.
   if (asksVersion) {
     process.stdout.write(`onloop ${VERSION}\n`);
     return;

@@ -1,4 +1,4 @@
-/** The native program, where there is one: the same command line, and faster to start. */
+/** Finds and runs the native program, which starts faster. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
@@ -6,14 +6,14 @@ import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { hasTerminal, isUnderNohup } from "./signals.js";
 
-/** A native program and what led to it. */
+/** A native program and why it was chosen. */
 export interface Native {
   path: string;
   /** For people. */
   because: string;
 }
 
-/** `ONLOOP_BINARY`, else the program of the package for this platform; empty means neither. */
+/** The program in `ONLOOP_BINARY`, else that of the package for this platform. An empty variable means none. */
 export function find(): Native | undefined {
   const named = process.env["ONLOOP_BINARY"];
   if (named !== undefined) {
@@ -31,7 +31,7 @@ export function find(): Native | undefined {
   }
 }
 
-/** A variable that names this very script would start it in an endless loop. */
+/** Whether `path` is this script, which would start itself in an endless loop. */
 function isOurselves(path: string): boolean {
   try {
     return realpathSync(path) === realpathSync(process.argv[1] ?? "");
@@ -40,14 +40,14 @@ function isOurselves(path: string): boolean {
   }
 }
 
-/** What Node starts is hung up again, unless somebody says otherwise in between. */
+/** Node resets the handling of SIGHUP in children, so a shell in between ignores it again. */
 const IGNORING_HANGUPS = 'trap "" HUP; exec "$0" "$@"';
 
-/** Runs it in our place and returns its exit code. */
+/** Runs the native program and returns its exit code. */
 export function run({ path }: Native, argv: string[]): Promise<number> {
   const [name, ...words] = argv;
-  // The terminal sends its signals to both of us, and the program takes a second one for impatience;
-  // what somebody sends to us alone is passed on.
+  // A terminal signals both processes, and a second signal would kill the program. Other signals reach
+  // only this process, so they are passed on.
   const passed: NodeJS.Signals[] = hasTerminal() ? ["SIGTERM"] : ["SIGTERM", "SIGHUP", "SIGINT"];
   let child: ChildProcess | undefined;
   for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const) {

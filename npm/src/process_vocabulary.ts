@@ -10,9 +10,9 @@ import type {
 
 /** A program to run. */
 export interface ProcessSpec {
-  /** What to run. */
+  /** The program. */
   command: Command;
-  /** Folder to run in. */
+  /** Its folder. */
   cwd: string;
   /** Inherited environment variables to remove. */
   env_remove: string[];
@@ -20,58 +20,61 @@ export interface ProcessSpec {
   env_set: Record<string, string>;
   /** Standard input; `null` is an empty, closed stream. */
   stdin: Bytes | null;
-  /** Longest running time; then its whole process group is terminated, and finally killed. */
+  /**
+   * Longest running time. After it the host terminates the whole process group, and finally kills
+   * it.
+   */
   timeout_ms: number | null;
   /** Bytes kept from the start, and again from the end, of each stream. */
   capture_bytes: number;
   /**
-   * File that receives both streams as they come; created, with its folders. It has no value of a
-   * secret environment variable in it, see `Redaction`, and of one program only the first
-   * `limits.LOG_HEAD_BYTES` and the last `limits.LOG_TAIL_BYTES`.
+   * File that receives both streams as they come; created, with its folders. The host redacts the
+   * values of secret environment variables, see `Redaction`. It stores only the first
+   * `limits.LOG_HEAD_BYTES` and the last `limits.LOG_TAIL_BYTES` of one program.
    */
   stream_to: string | null;
-  /** Whether that file is for its owner alone; as in `write`. */
+  /** Whether only the owner may read that file, as in `write`. */
   private: boolean;
-  /** Name for a live status line; `null` shows none. */
+  /** Name for a live status line; `null`: no status line. */
   label: string | null;
   /** Connect the program to the terminal instead of capturing (interactive agents). */
   interactive: boolean;
   /**
-   * Longest time without a reply; a program that is still running then is left running. Until the
-   * next `wait` nobody reads its output or enforces its timeout, so only short requests belong in
-   * between. It is ended when the caller ends. `null`: the reply comes when the program has ended.
+   * Longest time without a reply. A program that still runs then stays running. Until the next
+   * `wait` the host neither reads its output nor enforces its timeout, so only short requests
+   * belong in between. It ends with the caller. `null`: the reply comes when the program has ended.
    */
   wake_after_ms: number | null;
   /**
-   * Also wakes the caller when standard input has something to read or has ended. A host that
-   * cannot tell ignores this.
+   * Also wakes the caller when standard input has data or has ended. A host without this ability
+   * ignores it.
    */
   wake_on_input: boolean;
   /**
-   * Also wakes the caller when the program has written lines to standard output, with `lines`: soon
-   * after the first of them, with what has come until then. What was written last may only be in
-   * the capture. A host that cannot tell ignores this.
+   * Also wakes the caller with `lines` when the program writes lines to standard output: soon after
+   * the first line, with all output up to then. The last output may only be in the capture. A host
+   * without this ability ignores it.
    */
   wake_on_lines: boolean;
   /**
    * Answers with `started` as soon as the program runs, and leaves it running, so that the caller
-   * can write down which group acts.
+   * can record its group.
    */
   announce: boolean;
   /**
-   * What the program may touch; `null`: whatever the host itself may. A host that cannot enforce
-   * all of it starts nothing: `unsupported`.
+   * The files and the network that the program may use; `null`: those of the host. A host that
+   * cannot enforce all of it starts nothing: `unsupported`.
    */
   confine?: Confinement | null;
 }
 
-/** What to run. */
+/** A program or a line for a shell. */
 export type Command =
   /** A program, found on `PATH` unless it contains `/`, and its arguments. */
   | { argv: string[] }
   /** A line for a shell. */
   | {
-      /** Which shell. */
+      /** The shell. */
       shell: Shell;
       /** The line, exactly as written. */
       line: string;
@@ -89,55 +92,54 @@ export type Shell =
   | "cmd";
 
 /**
- * What a program, and everything that it starts, may touch. Everything can be read unless this says
- * otherwise, and nothing can be changed. The longest path at or above a file decides about it; the
- * same path in two lists is what the later of `may_write`, `may_read`, `others_write`, `scratch`,
- * `hidden` says. Paths are absolute, with `/` between their parts; a path that does not exist is
- * not an error. Whatever is listed: the program gets no descriptors but its three streams, reaches
- * no process, no shared memory and no socket of the machine that is not one of the network, gains
- * no privileges, and cannot type into its terminal.
+ * The files and the network that a program, and everything that it starts, may use. By default
+ * every file is readable and none is writable. The longest listed path at or above a file decides
+ * about it. If two lists have the same path, the later of `may_write`, `may_read`, `others_write`,
+ * `scratch`, `hidden` decides. Paths are absolute, with `/` between their parts; a missing path is
+ * valid. In every case the program gets no descriptors except its three streams. It reaches no
+ * process, no shared memory and no local socket of the machine, gains no privileges, and cannot
+ * type into its terminal.
  */
 export interface Confinement {
-  /** What may be changed: folders with everything in them, and files. */
+  /** Writable paths: files, and folders with everything in them. */
   may_write: string[];
   /**
-   * What may be read and not be changed, in a folder that may be written or is hidden. What is not
-   * there must not come to be there.
+   * Read-only paths inside a writable or hidden folder. The program cannot create a missing one.
    */
   may_read: string[];
   /**
-   * As `may_read`, but others change it meanwhile: a mechanism that cannot hold it does not put it
-   * back either.
+   * As `may_read`, but other programs change it meanwhile: a mechanism that cannot protect it does
+   * not restore it either.
    */
   others_write?: string[];
   /**
-   * Folders that look empty except for the paths named in them. What the program writes there is
-   * thrown away when it ends.
+   * Folders that look empty except for listed paths in them. What the program writes there is lost
+   * when it ends.
    */
   scratch?: string[];
-  /** What can be neither read nor changed. */
+  /** Paths that are neither readable nor writable. */
   hidden: string[];
   /**
-   * Folders below which no link may come to be: programs outside write to their files by name. A
-   * new link is removed when the program ends.
+   * Folders below which no new link is allowed, because programs outside write to their files by
+   * name. A new link is removed when the program ends.
    */
   without_links?: string[];
-  /** Which network it has. */
+  /** The network. */
   network: Network;
-  /** The only mechanism that may be used; `null`: the strongest that there is. */
+  /** The only permitted mechanism; `null`: the strongest available one. */
   only?: Mechanism | null;
 }
 
 /** The network of a confined program. */
 export type Network =
-  /** That of the machine. */
+  /** The network of the machine. */
   | "all"
-  /** A loopback device that nobody else has. */
+  /** A private loopback device. */
   | "loopback"
   /** None. */
   | "none";
 
-/** What enforces a confinement. */
+/** The mechanism that enforces a confinement. */
 export type Mechanism =
   /** Namespaces of Linux, set up by the program `bwrap`. */
   | "bubblewrap"
@@ -146,23 +148,23 @@ export type Mechanism =
   /** The sandbox of macOS. */
   | "seatbelt";
 
-/** A process group, named so that whoever comes later can tell whether it is still there. */
+/** A process group, named so that a later process can tell whether it still exists. */
 export interface ProcessGroup {
   /**
-   * Its number: the process id of the program that leads it. An interactive program leads none;
-   * this is its own number then.
+   * Its number: the process id of the program that leads it. An interactive program leads no group;
+   * its own process id stands here.
    */
   pid: number;
-  /** When that program started, as `ProcessIdentity.started`. */
+  /** The start time of that program, as `ProcessIdentity.started`. */
   started: string;
   /**
-   * Names the time since the machine was started: with another name, nothing of the group can be
-   * there any more. Empty where unknown.
+   * Identifies the boot of the machine: with another value, no process of the group can exist.
+   * Empty if unknown.
    */
   boot: string;
 }
 
-/** How a program ended and what it said. */
+/** The end of a program and its output. */
 export interface ProcessEnd {
   /** How it ended. */
   status: ProcessStatus;
@@ -170,21 +172,21 @@ export interface ProcessEnd {
   stdout: Capture;
   /** Its standard error. */
   stderr: Capture;
-  /** How long it ran. */
+  /** Its running time. */
   duration_ms: number;
-  /** What has enforced `ProcessSpec.confine`; `null`: it had none. */
+  /** The mechanism that enforced `ProcessSpec.confine`; `null`: not confined. */
   confined?: Mechanism | null;
 }
 
 /** How a program ended. */
 export type ProcessStatus =
-  /** By itself. */
+  /** By itself, with this exit code. */
   | { exited: number }
-  /** By a signal that was not ours. */
+  /** By a signal that onloop did not send. */
   | { signalled: number }
-  /** By us, because its time was up. */
+  /** By onloop, after its timeout. */
   | "timed_out"
-  /** By us, because the person interrupted. */
+  /** By onloop, because the person interrupted. */
   | "interrupted";
 
 /** One stream's output: all of it, or its beginning and its end. */
@@ -193,6 +195,6 @@ export interface Capture {
   head: Bytes;
   /** The last bytes, without those already in `head`. */
   tail: Bytes;
-  /** Everything that was written. */
+  /** The number of bytes written. */
   total_bytes: number;
 }

@@ -1,4 +1,4 @@
-/** The functions without programs, their module inside: for bundles that count bytes. */
+/** The functions without programs, with their module inside, for small bundles. */
 
 import { embedded } from "./embedded.js";
 import { PureCore } from "./pure_core.js";

@@ -8,36 +8,34 @@ import type {
   Bytes,
 } from "./vocabulary.js";
 
-/** What a program that is a server asks of its host. There is one server for each program. */
+/** Requests of a program that is a server. Each program has one server. */
 export type ServeRequest =
   /**
-   * Accepts connections on `127.0.0.1`, where nobody else's machine reaches it → `listening`. The
-   * port is taken: `busy`.
+   * Accepts connections on `127.0.0.1`, which other machines cannot reach → `listening`. The port
+   * is taken: `busy`.
    */
   | {
       serve: "listen";
-      /** The port; 0: one that is free. */
+      /** The port; 0: any free port. */
       port: number;
     }
   /**
-   * The next call, in the order in which they came → `call`. What is no HTTP, is too long, too slow
-   * or too many at once is turned away by the host and never gets here. `not_found` before
-   * `listen`.
+   * The next call, in the order of arrival → `call`. The host itself rejects calls that are not
+   * HTTP, too long, too slow or too many. `not_found` before `listen`.
    */
   | {
       serve: "next";
-      /** Longest wait; then: `no_call`. `null`: no limit. */
+      /** Longest wait, then `no_call`. `null`: no limit. */
       wait_ms: number | null;
       /**
-       * The wait is over, too, when something in one of these folders may have changed, as with
-       * `changes`. Where the system does not tell of changes, something may have changed whenever a
-       * second has passed.
+       * A change in one of these folders also ends the wait, as in `changes`. If the system does
+       * not report changes, the wait ends after each second.
        */
       folders: string[];
     }
   /**
-   * Answers a call, once → `done`, also when nobody waits for the answer any more. `not_found`:
-   * there is no such call, or it has its answer.
+   * Answers a call, once → `done`, also after the caller is gone. `not_found`: there is no such
+   * call, or it is answered already.
    */
   | {
       serve: "answer";
@@ -47,14 +45,14 @@ export type ServeRequest =
       answer: CallAnswer;
     }
   /**
-   * Sends more of an answer that is open → `done`; nothing: it ends. Whoever reads too slowly is
-   * disconnected. `closed`: nobody reads it any more.
+   * Sends more of an open answer → `done`; an empty part ends it. The host disconnects a slow
+   * reader. `closed`: the reader is gone.
    */
   | {
       serve: "push";
       /** The call. */
       call: number;
-      /** What is sent, at once; empty: that was all. */
+      /** The part to send; empty: the end. */
       bytes: Bytes;
     };
 
@@ -62,7 +60,7 @@ export type ServeRequest =
 export interface CallAnswer {
   /** The status. */
   status: number;
-  /** Names and values, in addition to those that follow from the rest. */
+  /** Names and values, in addition to those that the host sets. */
   headers: [string, string][];
   /** The body, or its beginning. */
   body: Bytes;
@@ -71,19 +69,19 @@ export interface CallAnswer {
 }
 
 /**
- * What a browser wants. Its `Debug` output shows neither headers nor body, nor what the target
- * names: they may hold secrets.
+ * A browser's call. Its `Debug` output shows neither headers, body nor names in the target, which
+ * may be secrets.
  */
 export interface WebCall {
-  /** Names it in the answer. Never used twice. */
+  /** Identifies the call; never used twice. */
   call: number;
-  /** `GET`, `POST` or any other word. */
+  /** `GET`, `POST` or another method. */
   method: string;
-  /** Path and query, as they came. */
+  /** Path and query, unchanged. */
   target: string;
   /**
-   * Names, in small letters, and values, in the order in which they came; one name may come more
-   * than once. What is not UTF-8 in a value becomes U+FFFD.
+   * Names, in lower case, and values, in the order of arrival; a name may occur more than once.
+   * Bytes that are not UTF-8 in a value become U+FFFD.
    */
   headers: [string, string][];
   /** The body, to its end. */

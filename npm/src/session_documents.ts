@@ -1,17 +1,17 @@
-/** Documents about agent sessions that continue unattended, and about the hooks of agent hosts. */
+/** Documents about hands-off sessions and hooks of clients. */
 
 import type { Decision, RunRecord } from "./documents.js";
 
-/** What a prompt starts. */
+/** The workflow that a prompt starts. */
 export interface Started {
   workflow: string;
   issue_no: number | null;
   pr_no: number | null;
 }
 
-/** A workflow of the user's own. */
+/** A workflow from the user's configuration. */
 export interface OwnWorkflow {
-  /** What a prompt begins with: `/` and a word. */
+  /** The command at the beginning of a prompt: `/` and a word. */
   command: string;
   /** Its name in session files. */
   name: string;
@@ -22,33 +22,33 @@ export type SessionRecord = string;
 
 export type SessionEnding = "done" | "error" | "stopped";
 
-/** What is known when an agent wants to stop. */
+/** The facts about an agent that wants to stop. */
 export interface SessionStop {
-  /** As the configuration says. */
+  /** The limit of the configuration. */
   max_continuations: number;
-  /** How often the host lets a hook continue an agent: without a tool call in between, or ever. */
+  /** How often the client lets a hook continue an agent: without a tool call in between, or at all. */
   host_cap?: { in_a_row: number } | { total: number } | null;
-  /** What the agent said last. */
+  /** The last message of the agent. */
   message?: string | null;
   /** Whether it used a tool since its last prompt; null: unknown. */
   tools?: boolean | null;
   /** The error of the model's service. */
   api_error?: string | null;
-  /** The end of the host's transcript, and whether that is all of it; supplies what is unknown. */
+  /** The end of the client's transcript, and whether it is complete. It supplies missing facts. */
   transcript?: { tail: string; whole: boolean } | null;
-  /** The session's file, as the agent is told it. */
+  /** The path of the session's file, for the prompt. */
   file: string;
-  /** How a person opens the session again, for the prompt. */
+  /** The command that opens the session again, for the prompt. */
   resume: string;
   /** The cached plan of the issue. */
   plan?: { path: string; text: string } | null;
-  /** Replaces the text that comes with the workflow. */
+  /** Replaces the continuation prompt of the workflow. */
   template?: string | null;
-  /** The run that the conversation of the session drives: its record decides how it continues. */
+  /** The run that the session's conversation drives. Its record decides how the session continues. */
   run?: RunRecord | null;
 }
 
-/** What should happen when an agent wants to stop. */
+/** The answer to an agent that wants to stop. */
 export type SessionAnswer = { session: SessionRecord } & (
   | { said: "nothing" }
   /** Continue the agent with this prompt. */
@@ -73,33 +73,33 @@ export interface SessionView {
   run_id?: string;
   /** The revision of its run when it was last continued. */
   run_revision?: number;
-  /** When a run began of which its id is not known yet. */
+  /** The start of a run whose id is not known yet. */
   begins_run_at?: string;
   paused?: boolean;
-  /** Why it is paused: by a question, by a person who said so, or because nothing happened. */
+  /** Why it is paused: by a question, by a person, or by inactivity. */
   paused_by?: "question" | "person" | "silence";
   reason?: string;
-  /** Continuations since the agent last used a tool, and since its work last moved on. */
+  /** Continuations since the last tool call of the agent, and since its last progress. */
   in_a_row?: number;
   stalled?: number;
-  /** The stop that was counted last, and how often it was told again. */
+  /** The last counted stop, and how often the client repeated it. */
   stop_place?: string;
   stop_echoes?: number;
-  /** Digests of what the agent and the person said last, and the host's number of the prompt. */
+  /** Digests of the last messages of agent and person, and the client's number of the prompt. */
   last_message?: string;
   last_prompt?: string;
   prompt_id?: string;
-  /** A limit of the model's service: until when it is said to last, and since when it is known. */
+  /** A rate limit of the provider: its announced end, and when it was first seen. */
   limited_until?: string;
   limited_since?: string;
-  /** What the agent has not been told yet. */
+  /** Messages that the agent has not received yet. */
   untold?: string[];
   updated_at?: string;
 }
 
-/** What a configuration says. The bot's token is not a part of it. */
+/** A configuration, without the bot's token. */
 export interface SessionConfig {
-  /** Whether hooks have an opinion at all. */
+  /** Whether hooks decide calls. */
   enabled: boolean;
   max_continuations: number;
   /** Whether a model is asked about calls that no rule decides. */
@@ -117,19 +117,19 @@ export interface SessionConfig {
     allowed_user_ids: number[];
   } | null;
   workflows: (OwnWorkflow & { prompt_file: string })[];
-  /** What cannot be used in it, one line each, with line and column. */
+  /** The problems in it, one line each, with line and column. */
   notes: string[];
 }
 
-/** A program that runs agents and calls hooks. */
+/** A client. */
 export type AgentHost = "claude" | "codex" | "cursor" | "vscode" | "opencode" | "cline" | "copilot";
 
-/** What an agent host says to a hook, in one form for all hosts. */
+/** The input of a hook, in one form for all clients. */
 export type HookEvent = {
-  /** The host's name for the session, unchecked. */
+  /** The client's id of the session, not validated. */
   session: string | null;
   cwd: string | null;
-  /** The file with the conversation. */
+  /** The transcript. */
   transcript: string | null;
 } & (
   | { event: "prompt"; text: string; id: string | null; typed: boolean }
@@ -141,8 +141,8 @@ export type HookEvent = {
 );
 
 /**
- * What a hook says: about a call, to an agent that wants to stop, to the person, to the agent of a
- * conversation that was compacted, or nothing.
+ * The answer of a hook: a decision about a call, a continuation, a message to the person, context for
+ * the agent of a compacted conversation, or nothing.
  */
 export type HookAnswer =
   | { decision: Decision | "defer"; reason?: string }

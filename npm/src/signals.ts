@@ -1,9 +1,9 @@
-/** What a process of Node has to find out about signals in other ways than the native program. */
+/** Facts about signals that Node does not report. */
 
 import { closeSync, constants, openSync } from "node:fs";
 import { basename } from "node:path";
 
-/** Whether there is a terminal: it sends its own signals to everybody whom we start in its foreground. */
+/** Whether there is a terminal, which sends its signals to all processes in its foreground. */
 export function hasTerminal(): boolean {
   if (process.platform === "win32") return true;
   try {
@@ -15,8 +15,8 @@ export function hasTerminal(): boolean {
 }
 
 /**
- * Whether `nohup` has started us. That SIGHUP is to be ignored is forgotten by Node before anybody can look;
- * what is left is the variable in which shells write what they start.
+ * Whether `nohup` started this process. Node resets the handling of SIGHUP, so only the variable remains
+ * in which shells name the program they start.
  */
 export function isUnderNohup(): boolean {
   return basename(process.env["_"] ?? "") === "nohup";

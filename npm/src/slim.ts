@@ -1,5 +1,5 @@
 /**
- * Loads nothing by itself: `new Core(bytesOrModule)` with the file `onloop/onloop.wasm`, or
+ * The core without a module. Load it yourself: `new Core(bytesOrModule)` with `onloop/onloop.wasm`, or
  * `new PureCore(bytesOrModule)` with `onloop/onloop-pure.wasm`.
  */
 

@@ -29,11 +29,11 @@ import type {
 } from "./start_vocabulary.js";
 export type * from "./start_vocabulary.js";
 
-/** What a program wants from its host next. */
+/** A program's next request, or its exit. */
 export type Turn =
-  /** Perform this, then resume with the reply. */
+  /** Perform this request, then resume with its reply. */
   | { request: Request }
-  /** The program has ended; it must not be resumed again. */
+  /** The program has ended; do not resume it again. */
   | { exit: Exit };
 
 /**
@@ -49,7 +49,7 @@ export type Request =
       /** Most bytes accepted. */
       limit_bytes: number;
     }
-  /** The end of a file, whatever its size → `tail`. */
+  /** The end of a file of any size → `tail`. */
   | {
       do: "read_tail";
       /** The file. */
@@ -67,27 +67,27 @@ export type Request =
       path: string;
       /** Its new content. */
       bytes: Bytes;
-      /** What must be there before. */
+      /** The expected state before the write. */
       expect: Expect;
-      /** Whether it must survive a power cut once the reply arrives. */
+      /** Whether the content must survive a power cut once the reply arrives. */
       durable: Durability;
       /**
-       * Whether the file, and every folder that was missing, is for its owner alone, whatever the
-       * process's mask says. Otherwise a file that is replaced keeps its permissions.
+       * Whether only the owner may read the file, and every folder that was missing, regardless of
+       * the process's mask. Otherwise a replaced file keeps its permissions.
        */
       private: boolean;
     }
   /**
-   * Adds to the end of a file and creates it when `expect_len_bytes` is 0 → `done`. A torn end
-   * after a power cut is possible and must be expected.
+   * Appends to a file, and creates it when `expect_len_bytes` is 0 → `done`. A power cut may leave
+   * a torn end.
    */
   | {
       do: "append";
       /** The file. */
       path: string;
-      /** What is added. */
+      /** The bytes to append. */
       bytes: Bytes;
-      /** Size of the file before; another size: `conflict`. */
+      /** Expected size of the file; another size: `conflict`. */
       expect_len_bytes: number;
       /** As in `write`. */
       durable: Durability;
@@ -99,14 +99,16 @@ export type Request =
       do: "patch";
       /** The file. */
       path: string;
-      /** Where. */
+      /** The offset. */
       offset_bytes: number;
-      /** What is there now; anything else: `conflict`. */
+      /** The expected bytes; others: `conflict`. */
       old: Bytes;
-      /** What comes in its place, as long as `old`. */
+      /** The new bytes, as many as `old`. */
       new: Bytes;
     }
-  /** Removes a file, or a folder with everything in it → `done`. Nothing there: `not_found`. */
+  /**
+   * Removes a file, or a folder with everything in it → `done`. If it does not exist: `not_found`.
+   */
   | {
       do: "remove";
       /** The file or folder. */
@@ -118,7 +120,7 @@ export type Request =
       /** The folder. */
       path: string;
     }
-  /** What is at a path, not following a final symbolic link → `stat`. */
+  /** Kind, size and time of a path, without following a final symbolic link → `stat`. */
   | {
       do: "stat";
       /** The path. */
@@ -131,24 +133,25 @@ export type Request =
       path: string;
     }
   /**
-   * Becomes the only holder of a lock file → `done`; `busy` names the holder. A lock whose process
-   * is provably dead is taken over; where its process is gone and the proof is missing, the host
-   * waits a second for that, whatever `wait_ms` says. Released by `unlock` and by the end of the
-   * program.
+   * Takes a lock file as its only holder → `done`; `busy` names the holder. The host takes over the
+   * lock of a process that is provably dead. If the process is gone but the proof is missing, the
+   * host waits a second for it, regardless of `wait_ms`. `unlock` and the end of the program
+   * release the lock.
    */
   | {
       do: "lock";
       /** The lock file. */
       path: string;
-      /** How long to wait for the present holder. */
+      /** How long to wait for the current holder. */
       wait_ms: number;
       /** As in `write`. */
       private: boolean;
       /**
-       * What the process is; written into the lock. A lock that does not say is a command line's.
+       * The role of the process, written into the lock. A lock without a role belongs to a command
+       * line.
        */
       role?: ProcessRole | null;
-      /** The run that the holder of this lock drives; for hosts that show what they drive. */
+      /** The run that the holder of this lock drives; some hosts show it. */
       run?: string | null;
     }
   /** Releases a lock that this program holds → `done`. */
@@ -158,7 +161,7 @@ export type Request =
       path: string;
     }
   /**
-   * Who has a lock file now, without becoming its holder → `holder`. A file that does not say:
+   * The holder of a lock file, without taking the lock → `holder`. A file that does not name one:
    * `busy`.
    */
   | {
@@ -167,18 +170,18 @@ export type Request =
       path: string;
     }
   /**
-   * The processes above this one, nearest first → `processes`. A host that cannot tell:
+   * The ancestors of this process, nearest first → `processes`. A host without this ability:
    * `unsupported`.
    */
   | { do: "ancestors" }
   /**
-   * Runs a program to its end → `process`, or to the moment when the caller wants to be woken →
-   * `running` or to hear who runs → `started`. While one is left running: `busy`.
+   * Runs a program to its end → `process`. The caller may ask to be woken before → `running`, or to
+   * learn the process group first → `started`. While another program is left running: `busy`.
    */
   | ({ do: "process" } & ProcessSpec)
   /**
-   * Continues to follow the program that was left running → `process` or `running` or `lines`.
-   * `not_found` when there is none.
+   * Continues with the program that was left running → `process`, `running` or `lines`. `not_found`
+   * without one.
    */
   | {
       do: "wait";
@@ -186,9 +189,7 @@ export type Request =
       wake_after_ms: number | null;
       /** As `ProcessSpec.wake_on_input`. */
       wake_on_input: boolean;
-      /**
-       * What the program does at the moment, one line for the status line; `null`: nobody knows.
-       */
+      /** The current activity of the program, one line for the status line; `null` if unknown. */
       activity: string | null;
     }
   /**
@@ -197,56 +198,57 @@ export type Request =
    */
   | { do: "end" }
   /**
-   * Ends what is left of a process group that an earlier program started and that nobody waits for,
-   * as when the time of a program is over → `ended`. Another machine, or a host that cannot tell
-   * one process from another: `unsupported`; our own group: `invalid`; somebody is left: `denied`.
+   * Ends the rest of a process group of an earlier program, which has no waiting parent, as after a
+   * timeout → `ended`. A group on another machine, or a host that cannot identify processes:
+   * `unsupported`. The program's own group: `invalid`. A process remains: `denied`.
    */
   | {
       do: "end_group";
       /** The group. */
       group: ProcessGroup;
-      /** The machine that it was started on, as `ProcessIdentity.host`. */
+      /** The machine of the group, as `ProcessIdentity.host`. */
       host: string;
       /**
-       * `NAME=value` of an environment variable with which the group was started, and nothing else:
-       * who has it is ended as well, however far it has moved from the group, as far as the host
-       * can see environments.
+       * `NAME=value` of an environment variable that only this group was started with. The host
+       * also ends processes outside the group that have it, as far as it can read environments.
        */
       mark: string | null;
     }
   /**
-   * Starts a program that outlives this one, such as what opens a page in a browser → `done` when
-   * it has ended with 0, or runs after `wait_ms` still. It has no streams, and nobody follows or
-   * ends it. Not there: `not_found`; it ended otherwise: `other`.
+   * Starts a program that outlives this one, such as one that opens a page in a browser → `done` if
+   * it ends with 0, or still runs after `wait_ms`. It has no streams, and the host neither follows
+   * nor ends it. Missing program: `not_found`; other ends: `other`.
    */
   | {
       do: "launch";
       /** The program, found on `PATH` unless it contains `/`, and its arguments. */
       argv: string[];
-      /** How long it has time to fail. */
+      /** Time in which a failure is reported. */
       wait_ms: number;
     }
-  /** Asks or changes a git repository. */
+  /** Queries or changes a git repository. */
   | ({ do: "git" } & GitRequest)
   /**
-   * Sends a request to a server → `http`, whatever the status of the answer. Unreachable, or no
-   * answer in time: `closed`.
+   * Sends a request to a server → `http` with any status. Unreachable, or no answer in time:
+   * `closed`.
    */
   | ({ do: "http" } & HttpSpec)
-  /** Serves browsers on this machine. A host that cannot: `unsupported`. */
+  /** Serves browsers on this machine. A host without this ability: `unsupported`. */
   | ({ do: "serve" } & ServeRequest)
   /**
-   * Asks the person at the terminal → `answer`. What was typed before the question is no answer to
-   * it and is thrown away. No terminal, or its end: `closed`.
+   * Asks the person at the terminal → `answer`. Input typed before the question is discarded.
+   * Without a terminal, or at its end: `closed`.
    */
   | {
       do: "ask";
-      /** The question, already fit for a terminal. */
+      /** The question, safe for a terminal. */
       question: string;
+      /** The answers that the question names; empty: any text. */
+      choices?: string[];
     }
   /**
-   * The next complete lines of standard input → `input`: as many as there are, up to `limit_bytes`;
-   * at the end of the input the last one may lack its line break. A line longer than the limit:
+   * The next complete lines of standard input → `input`: all available lines up to `limit_bytes`.
+   * At the end of the input the last line may lack its line break. A line longer than the limit:
    * `too_large`, and the next read starts after it.
    */
   | {
@@ -254,19 +256,19 @@ export type Request =
       /** Most bytes accepted. */
       limit_bytes: number;
       /**
-       * Longest wait for a complete line; then: `no_input`, and what has arrived of the line is
-       * kept. `null`: no limit.
+       * Longest wait for a complete line, then `no_input`; the host keeps a partial line. `null`:
+       * no limit.
        */
       wait_ms: number | null;
-      /** What a read returns. */
+      /** The unit of a read. */
       unit?: InputUnit;
     }
   /**
-   * Waits until something in one of these folders changes → `changed`: an entry comes, goes, gets
-   * another name or other content; what is in folders below them does not count. What has changed
-   * since the last such request counts, so nothing is missed in between; a folder that the last one
-   * did not name counts as changed. One that is not there is looked for with each request. Of more
-   * than `limits.WATCHED_FOLDERS` the first count.
+   * Waits until something in one of these folders changes → `changed`: an entry is created,
+   * removed, renamed or has new content. Folders below them do not count. Changes since the last
+   * such request count, so nothing is missed. A folder that the last request did not name counts as
+   * changed. The host looks for a missing folder with each request. Only the first
+   * `limits.WATCHED_FOLDERS` folders count.
    */
   | {
       do: "changes";
@@ -281,70 +283,67 @@ export type Request =
       /** How long. */
       duration_ms: number;
     }
-  /** Says something to the person or program that called → `done`. */
+  /** Writes text for the person or program that called → `done`. */
   | ({ do: "say" } & Say);
 
 /** Content of a file, a stream or a body. */
 export type Bytes = Uint8Array;
 
-/** What must be at a path before it is written. */
+/** The expected state of a path before a write. */
 export type Expect =
-  /** Anything. */
+  /** Any. */
   | "any"
-  /** Nothing; otherwise the failure is `exists`. */
+  /** Absent; otherwise the failure is `exists`. */
   | "absent"
-  /** The version that an earlier reply named; otherwise the failure is `conflict`. */
+  /** The version of an earlier reply; otherwise the failure is `conflict`. */
   | { version: Version };
 
-/** Names one content of one file at one time. Opaque; made and compared by the host. */
+/** Names one content of one file at one time. Opaque; the host makes and compares it. */
 export type Version = string;
 
 /** Whether a write must survive a power cut. */
 export type Durability = boolean;
 
 /**
- * A request to a server. Its `Debug` output and messages show its origin and nothing else: a URL
- * may contain a token, headers and body may contain anything.
+ * A request to a server. Its `Debug` output and messages show only its origin: URL, headers and
+ * body may contain secrets.
  */
 export interface HttpSpec {
-  /** What is done. */
+  /** The method. */
   method: HttpMethod;
-  /** Where: `http://` or `https://`. */
+  /** The address: `http://` or `https://`. */
   url: string;
-  /** Names and values, in addition to those that follow from the rest. */
+  /** Names and values, in addition to those that the host sets. */
   headers: [string, string][];
-  /** What is sent. */
+  /** The body. */
   body: Bytes | null;
-  /** Longest time until the whole answer has arrived; then: `closed`. */
+  /** Longest time until the whole answer has arrived, then `closed`. */
   timeout_ms: number;
-  /** Largest body that is accepted; a larger one: `too_large`. */
+  /** Largest accepted body; larger: `too_large`. */
   limit_bytes: number;
 }
 
-/** What is done. */
+/** The method of a request. */
 export type HttpMethod =
-  /** Something is asked for. */
+  /** Reads. */
   | "GET"
-  /** Something is handed over. */
+  /** Sends a body. */
   | "POST";
 
-/** What a read of standard input returns. */
+/** The unit of a read of standard input. */
 export type InputUnit =
   /** Whole lines. */
   | "lines"
-  /**
-   * Whatever has arrived, one byte at least, and never more than the limit: the rest comes with the
-   * next read.
-   */
+  /** All available bytes, at least one and at most the limit; the next read returns the rest. */
   | "bytes";
 
-/** Something to say. */
+/** Text to write. */
 export type Say =
-  /** A result, for standard output, written as it is. */
+  /** A result, written to standard output unchanged. */
   | { to: "result"; text: string }
   /**
-   * A note for people, for standard error; one or more complete lines, styled with ANSI where that
-   * helps. The host removes the styles where they are not wanted.
+   * A note for people, on standard error: one or more complete lines, with ANSI styles. The host
+   * removes the styles for a reader that does not want them.
    */
   | { to: "note"; text: string };
 
@@ -382,13 +381,13 @@ export type Outcome =
       /** Its version now. */
       version: Version;
     }
-  /** What is in a folder. */
+  /** The entries of a folder. */
   | {
       is: "names";
-      /** Its entries, sorted. */
+      /** Their names, sorted. */
       names: string[];
     }
-  /** What is at a path. */
+  /** Facts about a path. */
   | ({ is: "stat" } & Stat)
   /** A path without symbolic links. */
   | {
@@ -401,36 +400,36 @@ export type Outcome =
   /** A program is still running; `wait` continues to follow it. */
   | { is: "running" }
   /**
-   * A program is still running, and has written this to standard output since it was asked about
-   * last; `wait` goes on with it.
+   * A program is still running and has written this to standard output since the last reply; `wait`
+   * continues with it.
    */
   | {
       is: "lines";
-      /** Whole lines, and perhaps the beginning of the next. */
+      /** Complete lines, and perhaps the beginning of the next. */
       bytes: Bytes;
     }
-  /** A program runs; `wait` goes on with it. */
+  /** A program runs; `wait` continues with it. */
   | {
       is: "started";
-      /** What it runs in. */
+      /** Its process group. */
       group: ProcessGroup;
     }
-  /** Who has a lock. */
+  /** The holder of a lock. */
   | {
       is: "holder";
-      /** `null`: nobody. */
+      /** `null`: the lock is free. */
       holder: LockHolder | null;
     }
   /** Processes of this machine. */
   | {
       is: "processes";
-      /** As the request orders them. */
+      /** In the order of the request. */
       processes: ProcessIdentity[];
     }
-  /** Nothing of a process group is left. */
+  /** The process group has ended. */
   | {
       is: "ended";
-      /** How many of its processes had survived until then. */
+      /** The number of its processes that had survived until then. */
       survivors: number;
     }
   /** Facts about a repository. */
@@ -447,7 +446,7 @@ export type Outcome =
       /** Its id, hexadecimal; `null` before the first commit and outside a repository. */
       commit: string | null;
     }
-  /** The files of a checkout were kept. */
+  /** The checkpoint of a checkout. */
   | ({ is: "checkpoint" } & KeptWork)
   /** Commits below `refs/onloop/`. */
   | {
@@ -455,31 +454,31 @@ export type Outcome =
       /** By name. */
       checkpoints: NamedCheckpoint[];
     }
-  /** What changed between two commits. */
+  /** The difference between two commits. */
   | {
       is: "diff";
-      /** A patch, or how many lines of which file. */
+      /** A patch, or the number of changed lines of each file. */
       bytes: Bytes;
     }
-  /** A file that a commit holds. */
+  /** A file of a commit. */
   | {
       is: "kept_file";
       /** The content. */
       bytes: Bytes;
     }
-  /** What a server answered. */
+  /** A server's answer. */
   | ({ is: "http" } & HttpAnswer)
   /** A server listens. */
   | {
       is: "listening";
       /** Its port. */
       port: number;
-      /** Thirty-two unpredictable bytes that no recording shows. */
+      /** Thirty-two unpredictable bytes that no trace shows. */
       secret: Bytes;
     }
   /** A browser calls. */
   | ({ is: "call" } & WebCall)
-  /** Nobody has called in time. */
+  /** No call came in time. */
   | { is: "no_call" }
   /** A person's answer. */
   | {
@@ -493,33 +492,33 @@ export type Outcome =
       /** Complete lines; empty at the end of the input. */
       bytes: Bytes;
     }
-  /** No complete line has arrived in time. */
+  /** No complete line came in time. */
   | { is: "no_input" }
-  /** What came of waiting for changes. */
+  /** The end of a wait for changes. */
   | {
       is: "changed";
-      /** Something may have changed; otherwise the time has passed. */
+      /** Whether something may have changed; otherwise the time has passed. */
       changed: boolean;
     };
 
-/** What is at a path. */
+/** Facts about a path. */
 export interface Stat {
   /** File, folder or something else. */
   kind: FileKind;
   /** Size in bytes; 0 for folders. */
   size_bytes: number;
-  /** Last change of the content. Milliseconds since 1970. */
+  /** The time of the last content change. Milliseconds since 1970. */
   modified_ms: number;
-  /** Whether it may be executed. */
+  /** Whether the file is executable. */
   executable: boolean;
   /**
-   * Whether it belongs to somebody other than this user and the system's own. No host knows that on
-   * Windows.
+   * Whether a user other than this one and the system's own accounts owns it. Unknown, and `false`,
+   * on Windows.
    */
   foreign?: boolean;
 }
 
-/** What kind of thing is at a path. */
+/** The kind of a path. */
 export type FileKind =
   /** A regular file. */
   | "file"
@@ -527,45 +526,45 @@ export type FileKind =
   | "folder"
   /** A symbolic link. */
   | "link"
-  /** A socket, a device, a pipe. */
+  /** A socket, a device or a pipe. */
   | "other";
 
-/** Who has a lock. */
+/** The holder of a lock. */
 export interface LockHolder {
   /** The process that the lock names. */
   process: ProcessIdentity;
-  /** It is on this machine and still there. Of another machine nothing is known. */
+  /** Whether it is alive on this machine. `false` also for a process of another machine. */
   live: boolean;
-  /** What the process is, as it said. */
+  /** Its role, as the lock says. */
   role?: ProcessRole | null;
 }
 
-/** What a server answered, whatever the status. */
+/** A server's answer with any status. */
 export interface HttpAnswer {
-  /** Status; redirects are not followed. */
+  /** Status; hosts do not follow redirects. */
   status: number;
   /** The body. */
   body: Bytes;
 }
 
 /**
- * An effect that did not happen, or of which nobody knows whether it did. Programs branch on
- * `kind`; people read `message`.
+ * An effect that did not happen, or whose outcome is unknown. Programs branch on `kind`; people
+ * read `message`.
  */
 export interface Failure {
-  /** What kind of failure. */
+  /** Its kind. */
   kind: FailureKind;
-  /** What the operating system or git said, and about what. */
+  /** The message of the operating system or git, and its subject. */
   message: string;
 }
 
 /** Kinds of failure that programs distinguish. */
 export type FailureKind =
-  /** Nothing is there. */
+  /** The subject does not exist. */
   | "not_found"
-  /** Something is there that should not be. */
+  /** Something exists that must not. */
   | "exists"
-  /** Something else is there than expected. */
+  /** The state differs from the expected one. */
   | "conflict"
   /** Not permitted, or a read-only file system. */
   | "denied"
@@ -575,17 +574,17 @@ export type FailureKind =
   | "too_large"
   /** A file where a folder was expected, or the reverse; not UTF-8; an impossible path. */
   | "invalid"
-  /** Somebody else holds it. */
+  /** Another process holds it. */
   | "busy"
-  /** Nobody is there to answer. */
+  /** The other side is gone: a person, a server or a reader. */
   | "closed"
-  /** The person interrupted (Ctrl-C). */
+  /** The person pressed Ctrl-C. */
   | "interrupted"
   /** This host cannot do it. */
   | "unsupported"
   /**
-   * It may have happened, in part or as a whole, or be undone by a power cut. Look before it is
-   * done again.
+   * The outcome is unknown: it may have happened, in part or as a whole, or a power cut may undo
+   * it. Check before trying again.
    */
   | "unknown"
   /** Anything else. */

@@ -1,24 +1,24 @@
-/** How a host answers the documents of the core, and where their bytes go. */
+/** Exchanges documents between the core and a host. */
 
 import * as given from "./arguments.js";
 import { Failure } from "./failure.js";
 import type { Host, HostRequest } from "./host.js";
 import type { Bytes, Reply, Request, Turn } from "./vocabulary.js";
 
-/** A document and the bytes that belong to it: it has the position of each in this list. */
+/** A document and its bytes. The document has the index of each attachment in their place. */
 export interface Message {
   json: string;
   attachments: Uint8Array[];
 }
 
-/** The names, at any depth, of members that may be a `Wanted`. */
+/** The names of members, at any depth, that may have the type `Wanted`. */
 type Names<T, Wanted> = T extends Bytes | string | number | boolean | null | undefined
   ? never
   : T extends readonly (infer Item)[]
     ? Names<Item, Wanted>
     : { [Name in keyof T & string]: (Extract<T[Name], Wanted> extends never ? never : Name) | Names<T[Name], Wanted> }[keyof T & string];
 
-/** Members of requests that are bytes. None of these names is a number elsewhere. */
+/** Members of requests that are bytes. No other member with such a name is a number. */
 const BYTES: Readonly<Record<Exclude<Names<Request, Bytes>, Names<Request, number>>, true>> = {
   bytes: true,
   old: true,
@@ -27,7 +27,7 @@ const BYTES: Readonly<Record<Exclude<Names<Request, Bytes>, Names<Request, numbe
   body: true,
 };
 
-/** A turn of the core, with its bytes in their places. */
+/** Parses a turn of the core, and inserts its bytes. */
 export function readTurn({ json, attachments }: Message): Turn {
   return JSON.parse(json, (name, value: unknown) => {
     if (typeof value !== "number" || !Object.hasOwn(BYTES, name)) return value;
@@ -37,7 +37,7 @@ export function readTurn({ json, attachments }: Message): Turn {
   }) as Turn;
 }
 
-/** Performs one request. A failed effect is an answer, too; a bug in a host is not. */
+/** Performs one request. A failure becomes a reply, and any other error is thrown. */
 export async function perform(host: Host, request: HostRequest): Promise<Message> {
   let reply: Reply;
   try {
@@ -52,7 +52,7 @@ export async function perform(host: Host, request: HostRequest): Promise<Message
   return { json: JSON.stringify(detached(reply, attachments)), attachments };
 }
 
-/** A document with positions instead of bytes. */
+/** Replaces bytes by their indices in `attachments`. */
 function detached(value: unknown, attachments: Uint8Array[]): unknown {
   if (ArrayBuffer.isView(value)) return attachments.push(given.bytes(value)) - 1;
   if (Array.isArray(value)) return value.map((item) => detached(item, attachments));

@@ -1,4 +1,4 @@
-// What callers pass that does not fit: it is named, and costs nobody else anything.
+// Wrong arguments throw a TypeError and do not affect other programs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ const WORKS = "the text that `begin` or `apply` returned";
 const cycle = {};
 cycle.itself = cycle;
 
-test("an argument that does not fit is named in a TypeError", () => {
+test("a wrong argument throws a TypeError that names it", () => {
   const table = [
     [() => core.next({ run_id: "x" }), `\`record\` is an object, expected ${WORKS}`],
     [() => core.next(), `\`record\` is missing, expected ${WORKS}`],
@@ -60,7 +60,7 @@ test("an argument that does not fit is named in a TypeError", () => {
   for (const [call, message] of table) assert.throws(call, { name: "TypeError", message });
 });
 
-test("a command line without the program's name is told how to write it, and a host what it lacks", async () => {
+test("a command line without the program's name and an incomplete host throw a TypeError", async () => {
   const host = new NodeHost({ attended: false });
   const run = (argv, given = host) => core.run({ ...host.start(["onloop"]), argv }, given);
   const table = [
@@ -81,7 +81,7 @@ test("a command line without the program's name is told how to write it, and a h
   }
 });
 
-test("what a host gives for bytes must be bytes, of whatever realm", async () => {
+test("a host must return bytes, which may come from another realm", async () => {
   const host = new NodeHost({ attended: false });
   const reading = (bytes) => {
     const perform = async (request) => {
@@ -101,7 +101,7 @@ test("what a host gives for bytes must be bytes, of whatever realm", async () =>
   assert.equal((await reading(elsewhere)).exit, 0);
 });
 
-test("whatever is passed, a program that goes on meanwhile goes on", async () => {
+test("a wrong argument does not affect a running program", async () => {
   const junk = [undefined, null, 0, -1, 1e400, 2n ** 70n, "", "{}", "\ud800", [], {}, cycle, () => 0, Symbol("s"), new Date(Number.NaN), Buffer.alloc(3), RECORD];
   const { prototype } = Object.getPrototypeOf(PureCore);
   const own = (of) => Object.getOwnPropertyNames(of).filter((name) => name !== "constructor" && name !== "panicForTests");
@@ -134,7 +134,7 @@ test("whatever is passed, a program that goes on meanwhile goes on", async () =>
   assert.ok(calls > 10_000, `${calls} calls`);
 });
 
-test("who gives a hook's input in another form is shown the form", () => {
+test("a hook's input in a wrong form is a TypeError that shows the form", () => {
   for (const host of ["claude", "codex", "cursor", "vscode", "opencode", "cline", "copilot"]) {
     let example;
     assert.throws(
@@ -149,7 +149,7 @@ test("who gives a hook's input in another form is shown the form", () => {
   }
 });
 
-test("a core is not made of just anything", () => {
+test("a core needs a module or its bytes", () => {
   assert.throws(() => new Core("onloop.wasm"), TypeError);
   assert.throws(() => new PureCore(undefined), TypeError);
 });

@@ -1,4 +1,4 @@
-// In Node nothing is confined: a run says so, and one that has to be is refused before it begins.
+// Node has no sandbox: a run says so, and a run that requires a sandbox is refused before it starts.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -19,7 +19,7 @@ verify: true
 `;
 const WHY = "use the native onloop for that";
 
-/** A run in a folder of its own; what it said, and whether it left anything. */
+/** A run in a new folder; returns its output and whether it left files. */
 function begin(t, ...options) {
   const top = folder(t);
   const cwd = join(top, "project");
@@ -30,16 +30,16 @@ function begin(t, ...options) {
   return { ...end, began: existsSync(join(cwd, ".hotl")) };
 }
 
-test("a run that has to be confined is refused", (t) => {
+test("a run that requires a sandbox is refused", (t) => {
   const { exit, stderr, began } = begin(t, "--confine", "on");
   assert.equal(exit, 4, stderr);
   assert.match(stderr, new RegExp(`error: \`--confine on\`, and nothing can be confined here\\s+cause: ${WHY}\n`));
   assert.equal(began, false);
 });
 
-test("a run that may be confined says once that it is not", (t) => {
+test("a run that may be confined says once that it is not confined", (t) => {
   const { exit, stderr, began } = begin(t);
   assert.equal(exit, 0, stderr);
-  assert.equal(stderr.split(`not confined: ${WHY}`).length, 2, stderr);
+  assert.equal(stderr.split(`Sandbox: none (${WHY})`).length, 2, stderr);
   assert.equal(began, true);
 });

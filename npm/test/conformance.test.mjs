@@ -1,4 +1,4 @@
-// The promises that every host makes, as the data that the other hosts are tested with.
+// Tests the Node host with the vectors that all hosts share.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -16,7 +16,7 @@ const lines = readFileSync(join(repository, "tests/vectors/host.jsonl"), "utf8")
 
 const cases = lines.map((line) => JSON.parse(line));
 const [, , asked, wanted] = process.argv;
-// A case with streams runs in a process of its own, which is this file again.
+// A case with streams runs this file in another process.
 if (asked === "--streams") await connected(cases.find(({ case: name }) => name === wanted));
 else cases.forEach((found) => (found.streams ? apart(found) : here(found)));
 
@@ -74,7 +74,7 @@ async function setUp(t, { setup, path, target, text = "" }, cwd) {
   }
 }
 
-/** Runs git so that the same words make the same commits everywhere; see `tests/sim/conformance/git.rs`. */
+/** Runs git so that the same commands make the same commits on every machine; see `tests/sim/conformance/git.rs`. */
 function setUpRepository({ words }, cwd) {
   const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
   for (const who of ["AUTHOR", "COMMITTER"]) {
@@ -137,7 +137,7 @@ function text(bytes) {
   return new TextDecoder().decode(bytes);
 }
 
-/** Performs the request of a step; the outcome in the words of the vectors. */
+/** Performs the request of a step, and returns the outcome in the form of the vectors. */
 async function perform(step, host, versions) {
   const root = realpathSync(host.cwd);
   return shown(await host.perform(requestOf(step, versions)), root);
@@ -191,7 +191,7 @@ function requestOf(step, versions) {
   }
 }
 
-/** The members of a request about a repository; nothing: it is about something else. */
+/** The members of a git request; `undefined` for other requests. */
 function gitRequestOf(step) {
   const { index, name, at_ms = 0, limit: limit_bytes = 0, paths = [], branch } = step;
   const { parent = null, programs_expected: programs = null, says: message } = step;

@@ -1,4 +1,4 @@
-// What an extension calls: pure functions, in Node and as the inlined module.
+// The functions that extensions call, in Node and with the inlined module.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -30,7 +30,7 @@ loop: false
 gate: human
 `;
 
-test("every entry point is the same core", () => {
+test("every entry point has the same core", () => {
   const require = createRequire(import.meta.url);
   const bytes = module("onloop.wasm");
   const slim = require("../dist/slim.cjs");
@@ -67,7 +67,7 @@ test("an outline says where the parts of a file are, in units of the string", ()
   assert.deepEqual(gate.values, ["human", "auto"]);
 });
 
-test("a program that is listened to has every effect of its host but what it says", async () => {
+test("a host may replace the output of a program", async () => {
   const asked = [];
   class Listened extends Core {
     async run(_start, host) {
@@ -119,16 +119,16 @@ test("the core without programs has every other function, and both give the same
     ...["broken_hook_answer", "program_begin", "program_drop", "program_resume"],
     ...["recording_command_of", "secrets", "trace_begin", "trace_reply", "trace_turn"],
   ]);
-  // What `core.language` has, and nobody else.
+  // Only `core.language` has these.
   assert.equal(more.filter((name) => name.startsWith("language_")).length, names(core.language.constructor).length);
   assert.deepEqual(exported("onloop-pure.wasm").filter((name) => !exported("onloop.wasm").includes(name)), []);
 });
 
-test("a module without programs is no core", () => {
+test("a module without programs is not a core", () => {
   assert.throws(() => new Core(module("onloop-pure.wasm")), /has no programs.*`onloop\/onloop\.wasm`/);
 });
 
-test("a bug in the core without programs costs one call", () => {
+test("a bug in the core without programs fails one call", () => {
   const core = pure.load();
   assert.throws(() => core.panicForTests("out of order"), (error) => error instanceof pure.Bug && /out of order/.test(error.message));
   assert.equal(core.classify(PATH, WORKFLOW), "workflow");
@@ -153,7 +153,7 @@ test("a version is that of the package", () => {
   assert.equal(core.version(), version);
 });
 
-test("a lone surrogate is one unit like everything else", () => {
+test("a lone surrogate counts as one unit", () => {
   const text = WORKFLOW.replace("Write it.", "Write \ud800 it.").replace(
     "loop: false\ngate",
     "gate",
@@ -201,12 +201,12 @@ test("a refused event changes nothing and says why", () => {
 test("after a trap the next call works", async () => {
   assert.throws(
     () => core.panicForTests("on purpose \u{1f600}"),
-    (error) => error instanceof Bug && /hit a bug of its own at .*: on purpose \u{1f600}/u.test(error.message),
+    (error) => error instanceof Bug && /internal error in onloop at .*: on purpose \u{1f600}/u.test(error.message),
   );
   assert.deepEqual(core.lint(PATH, WORKFLOW), []);
 });
 
-test("a trap in a function or in another program costs a program in progress nothing", async () => {
+test("a trap elsewhere does not affect a running program", async () => {
   const host = new NodeHost({ frozenMs: 0, attended: false });
   const begin = () => host.start(["onloop", "--version"], {});
   const saying = (say) => {
@@ -228,7 +228,7 @@ test("a trap in a function or in another program costs a program in progress not
   assert.deepEqual(said, [`onloop ${core.version()}\n`]);
 });
 
-test("a host that refuses everything gets an orderly end", async () => {
+test("a program ends in order although its host refuses every request", async () => {
   const said = [];
   const host = {
     perform: async (request) => {
@@ -252,7 +252,7 @@ test("time is read as the command line reads it", () => {
 });
 
 test("a hundred thousand calls leave no memory behind", () => {
-  // An instance's memory only grows, so its size is the most that was ever in use.
+  // The memory of an instance never shrinks, so its size is the peak.
   const memory = () => core.memoryBytes();
   const small = "---\nintent: 日本 \u{1f600}\n---\n### 1. One\naction: a\nloop: false\n";
   const rounds = (count) => {

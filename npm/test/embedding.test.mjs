@@ -29,6 +29,6 @@ for (const [, title, script, expected] of text.matchAll(example)) {
   });
 }
 
-test("no example is left out", () => {
+test("every example is tested", () => {
   assert.equal(count, text.match(/^```js$/gm).length);
 });

@@ -1,4 +1,4 @@
-// What the file system and the system calls behind Node do seldom: short reads and writes, refusals in the middle, no
+// Rare results of system calls: short reads and writes, errors between two calls, no
 // hard links.
 
 import assert from "node:assert/strict";
@@ -14,7 +14,7 @@ import { folder } from "./support/workspace.mjs";
 const bytes = (text) => new TextEncoder().encode(text);
 const error = (code) => Object.assign(new Error(code), { code, errno: -1 });
 
-/** A function of `fs/promises` is another one for the length of a test. */
+/** Replaces a function of `fs/promises` during a test. */
 function replace(t, name, made) {
   const usual = fs[name];
   const restore = () => {
@@ -26,7 +26,7 @@ function replace(t, name, made) {
   t.after(restore);
 }
 
-/** Methods of open files are others for the length of a test. */
+/** Replaces methods of open files during a test. */
 async function replaceMethods(t, methods) {
   const file = await fs.open("/dev/null");
   const prototype = Object.getPrototypeOf(file);
@@ -46,7 +46,7 @@ function host(t) {
   return { cwd, read_tail, write, append, patch, stat, lock, unlock, holder };
 }
 
-/** What is said on standard error while something is done. */
+/** Standard error of an action. */
 async function said(work) {
   const words = [];
   const write = mock.method(process.stderr, "write", (text, done) => {
@@ -64,7 +64,7 @@ async function said(work) {
 
 const openFiles = () => readdirSync("/proc/self/fd").length;
 
-test("short reads and writes are gone on with", async (t) => {
+test("short reads and writes are continued", async (t) => {
   const { cwd, read_tail, write, patch, lock, holder } = host(t);
   await write({ path: "a", bytes: bytes("0123456789") });
   const least = (usual) =>
@@ -80,7 +80,7 @@ test("short reads and writes are gone on with", async (t) => {
   assert.equal((await holder({ path: "lock" })).holder.process.pid, process.pid);
 });
 
-test("an error behind the rename is an unknown outcome", async (t) => {
+test("an error after the rename is an unknown outcome", async (t) => {
   const { cwd, write, append } = host(t);
   const sync = (usual) =>
     async function () {
@@ -95,7 +95,7 @@ test("an error behind the rename is an unknown outcome", async (t) => {
   await assert.rejects(append({ path: "b", bytes: bytes("1"), expect_len_bytes: 0 }), appended);
 });
 
-test("a file system that cannot sync a folder is gone on with, and named once", async (t) => {
+test("a file system that cannot sync folders causes one warning", async (t) => {
   const { cwd, write, append } = host(t);
   const sync = (usual) =>
     async function () {
@@ -108,21 +108,21 @@ test("a file system that cannot sync a folder is gone on with, and named once", 
     await write({ path: "a", bytes: bytes("2"), durable: true });
     await append({ path: "b", bytes: bytes("2"), expect_len_bytes: 0 });
   });
-  const place = `the file system of \`${cwd}\` cannot make names durable`;
-  assert.equal(words, `warning: ${place};\n  a power cut may undo what was written there last\n`);
+  const place = `the file system of \`${cwd}\` cannot sync folders`;
+  assert.equal(words, `warning: ${place};\n  a power cut may undo the last writes there\n`);
 });
 
-test("a folder that may only be written is written", async (t) => {
+test("a folder without read permission can be written", async (t) => {
   const { cwd, write } = host(t);
   replace(t, "open", (usual) => async (path, ...more) => {
     if (path === cwd) throw error("EACCES");
     return usual(path, ...more);
   });
-  assert.match(await said(() => write({ path: "a", bytes: bytes("1"), durable: true })), /cannot make names durable/);
+  assert.match(await said(() => write({ path: "a", bytes: bytes("1"), durable: true })), /cannot sync folders/);
   assert.equal(readFileSync(join(cwd, "a"), "utf8"), "1");
 });
 
-test("what cannot be done leaves no file, named or open", async (t) => {
+test("a failed write leaves no file, named or open", async (t) => {
   const { cwd, write, lock } = host(t);
   await write({ path: "a", bytes: bytes("1") });
   const refuse = () => async () => {
@@ -148,7 +148,7 @@ test("what cannot be done leaves no file, named or open", async (t) => {
   });
 });
 
-test("an append that cannot be taken back has an unknown outcome", async (t) => {
+test("an append that cannot be rolled back has an unknown outcome", async (t) => {
   const { append } = host(t);
   const refuse = (code) => () => async () => {
     throw error(code);
@@ -177,7 +177,7 @@ for (const code of ["EPERM", "ENOTSUP"]) {
   });
 }
 
-test("a name that a file has got stays, whatever becomes of its first one", async (t) => {
+test("a published name stays although the temporary one cannot be removed", async (t) => {
   const { cwd, lock, unlock } = host(t);
   replace(t, "unlink", (usual) => async (path) => {
     if (String(path).endsWith(".tmp")) throw error("EIO");
@@ -188,12 +188,12 @@ test("a name that a file has got stays, whatever becomes of its first one", asyn
   assert.ok(!readdirSync(cwd).includes("lock"));
 });
 
-test("a file of another user is known by its owner, and what is root's is nobody else's", async (t) => {
+test("the owner tells a file of another user, and root's files are not of another user", async (t) => {
   const { cwd, stat } = host(t);
   await fs.writeFile(join(cwd, "a.txt"), "a");
   assert.ok(!(await stat({ path: "a.txt" })).foreign);
   assert.ok(!(await stat({ path: "/etc" })).foreign);
-  // Only root can give a file away; others can be somebody else.
+  // Only root can change the owner of a file. Other users replace their own id.
   const user = process.geteuid();
   if (user === 0) await fs.chown(join(cwd, "a.txt"), 12_345, -1);
   else t.mock.method(process, "geteuid", () => user + 1);

@@ -1,4 +1,4 @@
-// Git that hangs: it is ended by its limit or by a person, and nothing is left of it.
+// A hanging git is ended by its timeout or an interrupt, and leaves no process and no change.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -37,8 +37,8 @@ function commit({ cwd, git }, files) {
 }
 
 /**
- * A script that hangs once `armed` is there, with its process id in `hung`, and otherwise does nothing
- * to what comes in. It does not end when it is asked to.
+ * A script that hangs once `armed` exists, with its process id in `hung`. Otherwise it passes its input
+ * through. It ignores SIGTERM.
  */
 function hanging({ top }, name) {
   const path = join(top, name);
@@ -48,7 +48,7 @@ function hanging({ top }, name) {
   return path;
 }
 
-/** A branch `x` that changes, makes and removes files, the last of them through a filter that hangs. */
+/** A branch `x` that changes, creates and removes files, the last of them through a filter that hangs. */
 function withHangingFilter(t) {
   const here = place(t);
   here.git("config", "filter.slow.smudge", `'${hanging(here, "slow.sh")}'`);
@@ -69,7 +69,7 @@ function withHangingFilter(t) {
   return here;
 }
 
-/** Everything that a request may change. */
+/** The state that a request may change. */
 function state({ cwd, git }) {
   const said = [["for-each-ref"], ["status", "--porcelain", "--branch", "--ignored"], ["worktree", "list"]];
   const files = readdirSync(cwd, { recursive: true, withFileTypes: true }).flatMap((entry) => {
@@ -83,12 +83,12 @@ function state({ cwd, git }) {
 
 const pidIn = (path) => (existsSync(path) ? Number(readFileSync(path, "utf8")) : 0);
 
-/** Performs a request in which git hangs, ends it, and looks that nothing is left; returns what it says. */
+/** Performs a request in which git hangs, ends it, and checks that nothing is left; returns the message. */
 async function ended({ top, cwd }, how, request) {
   workspace.write(top, { armed: "" });
   const hung = join(top, "hung");
   let failure;
-  // Where the machine is busy, git may not have come that far.
+  // On a busy machine git may not have hung yet.
   for (let limit = 500; pidIn(hung) === 0; limit *= 2) {
     const limits = how === "limit" ? { gitTimeoutMs: limit } : {};
     const host = new NodeHost({ cwd, attended: false, ...limits });
@@ -99,7 +99,7 @@ async function ended({ top, cwd }, how, request) {
       host.interrupt();
     }
     failure = await answer;
-    // What was interrupted is over: nothing after it is.
+    // The interrupt does not affect the next request.
     assert.ok((await git.head()).commit);
   }
   const pid = pidIn(hung);
@@ -116,7 +116,7 @@ async function ended({ top, cwd }, how, request) {
 }
 
 for (const how of ENDS) {
-  test(`a switch that is cut leaves the checkout as it was (${how})`, async (t) => {
+  test(`an ended switch leaves the checkout as it was (${how})`, async (t) => {
     const here = withHangingFilter(t);
     const before = state(here);
     const said = await ended(here, how, (git) => git.switch(TO_X));
@@ -126,7 +126,7 @@ for (const how of ENDS) {
     assert.equal(readFileSync(join(here.cwd, "kept.txt"), "utf8"), "mine\n");
   });
 
-  test(`a merge that is cut leaves everything as it was (${how})`, async (t) => {
+  test(`an ended merge leaves everything as it was (${how})`, async (t) => {
     const here = withHangingFilter(t);
     const id = here.git("rev-parse", "x");
     here.git("branch", "third");
@@ -138,7 +138,7 @@ for (const how of ENDS) {
     }
   });
 
-  test(`a worktree whose checkout is cut leaves nothing behind (${how})`, async (t) => {
+  test(`an ended checkout of a worktree leaves nothing behind (${how})`, async (t) => {
     const here = withHangingFilter(t);
     const id = here.git("rev-parse", "x");
     const path = join(here.top, ".hotl-worktrees/repo/x");
@@ -150,7 +150,7 @@ for (const how of ENDS) {
     }
   });
 
-  test(`remotes, hooks and helpers that hang are ended, and named (${how})`, async (t) => {
+  test(`hanging remotes, hooks and helpers are ended and named (${how})`, async (t) => {
     const here = place(t);
     here.at(".", "init", "--quiet", "--bare", "remote.git");
     const script = hanging(here, "slow.sh");
@@ -176,7 +176,7 @@ for (const how of ENDS) {
   });
 }
 
-test("who cannot be taken back after a merge hears where the checkout is", async (t) => {
+test("a merge that cannot switch back names the branch of the checkout", async (t) => {
   const here = withHangingFilter(t);
   here.git("checkout", "--quiet", "kept.txt");
   here.git("switch", "--quiet", "--create", "work");
@@ -194,7 +194,7 @@ test("who cannot be taken back after a merge hears where the checkout is", async
 /** The process that leads the session of another. */
 const leaderOf = (pid) => Number(/\) (?:\S+ ){3}(\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))[1]);
 
-test("git that somebody else ends leaves the checkout as it was", { skip: process.platform !== "linux" }, async (t) => {
+test("a git that another process kills leaves the checkout as it was", { skip: process.platform !== "linux" }, async (t) => {
   const here = withHangingFilter(t);
   const before = state(here);
   workspace.write(here.top, { armed: "" });
@@ -206,7 +206,7 @@ test("git that somebody else ends leaves the checkout as it was", { skip: proces
   assert.equal(state(here), before);
 });
 
-test("who has no time ends git without leaving its locks", async (t) => {
+test("a process that exits ends git without leaving its locks", async (t) => {
   const here = withHangingFilter(t);
   workspace.write(here.top, { armed: "" });
   const host = new NodeHost({ cwd: here.cwd, attended: false });
@@ -214,7 +214,7 @@ test("who has no time ends git without leaving its locks", async (t) => {
   while (pidIn(join(here.top, "hung")) === 0) await pause(5);
   assert.ok(existsSync(join(here.cwd, ".git/index.lock")));
   host.abandon();
-  // Nothing else has happened since: whoever has no time exits now.
+  // The process exits at this point.
   assert.ok(!existsSync(join(here.cwd, ".git/index.lock")));
   await answer;
 });

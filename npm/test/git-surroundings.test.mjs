@@ -1,4 +1,4 @@
-// What git gets to know of the environment, and where repositories are found.
+// The environment of git, and how repositories are found.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -11,7 +11,7 @@ import * as workspace from "./support/workspace.mjs";
 const module = pathToFileURL(join(workspace.npmFolder, "dist/index.js"));
 const effects = new URL("support/effects.mjs", import.meta.url);
 
-/** What a host in a process of its own says to `ask`, an expression with `git` in it. */
+/** The result of `ask`, an expression with `git`, in a host of another process. */
 function answer(cwd, env, ask) {
   const program = `
     import { NodeHost } from ${JSON.stringify(module)};
@@ -38,17 +38,17 @@ function repository(t) {
   return { top, env, git };
 }
 
-test("a repository is not looked for above a ceiling", (t) => {
+test("git does not search above a ceiling directory", (t) => {
   const { top, env } = repository(t);
   const deep = join(top, "repo/sub/deep");
   const branch = (more) => answer(deep, { ...env, ...more }, "git.survey({ branch: '' }).then(({ repository }) => repository?.branch)");
   assert.equal(branch({}), "main");
   assert.equal(branch({ GIT_CEILING_DIRECTORIES: `${top}/other:${top}/repo/sub` }), "nothing");
-  // The folder itself is always looked into, and a ceiling above the repository changes nothing.
+  // The folder itself is always searched, and a ceiling above the repository has no effect.
   assert.equal(branch({ GIT_CEILING_DIRECTORIES: `${top}:${deep}` }), "main");
 });
 
-test("what leads nowhere counts only where it is looked for", (t) => {
+test("a broken `.git` matters only where git searches", (t) => {
   const top = realpathSync(workspace.folder(t));
   const env = workspace.environment(top, { GIT_CONFIG_GLOBAL: "/dev/null" });
   workspace.write(top, { "tree/.git": "gitdir: /nowhere\n", "tree/sub/a.txt": "" });
@@ -57,7 +57,7 @@ test("what leads nowhere counts only where it is looked for", (t) => {
   assert.equal(head({ GIT_CEILING_DIRECTORIES: `${top}/tree` }), "nothing");
 });
 
-test("git gets what it needs to log in, and nothing that leads it elsewhere", (t) => {
+test("git gets the variables for logins, but none that name another repository", (t) => {
   const { top, env } = repository(t);
   const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
   workspace.write(top, { "bin/git": `#!/bin/sh\nenv >>'${top}/seen'\nexec '${real}' "$@"\n` });
@@ -83,11 +83,11 @@ test("git gets what it needs to log in, and nothing that leads it elsewhere", (t
   for (const name of Object.keys(removed)) {
     assert.ok(!seen.some((line) => line.startsWith(`${name}=`)), name);
   }
-  // What we turn off stays off, whatever the environment adds.
+  // Our settings override those of the environment.
   assert.throws(() => readFileSync(join(top, "sprung")), { code: "ENOENT" });
 });
 
-test("files of a worktree are what the user's attributes make of them", (t) => {
+test("files of a worktree follow the user's attributes", (t) => {
   const { top, env, git } = repository(t);
   git("config", "--global", "filter.loud.smudge", "tr a-z A-Z");
   workspace.write(top, { ".config/git/attributes": "*.txt filter=loud\n" });
@@ -96,11 +96,11 @@ test("files of a worktree are what the user's attributes make of them", (t) => {
   assert.equal(readFileSync(join(top, "tree/a.txt"), "utf8"), "HI\n");
 });
 
-test("a git that is too old is named, whichever answer it gives", (t) => {
+test("a git that is too old is named", (t) => {
   const { top, env } = repository(t);
   const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
   const message = (version, ask) => {
-    // As git 2.30 and 2.35 answer: what is not known is repeated, or refused.
+    // As git 2.30 and 2.35 do: an unknown option is repeated or refused.
     workspace.write(top, {
       "old/git": `#!/bin/sh
 case "$*" in
@@ -120,7 +120,7 @@ esac
     "update git, or use the native program of onloop";
   assert.equal(message("2.30.2", "git.survey({ branch: '' })"), tooOld("2.30.2"));
   assert.equal(message("2.35.1", "git.worktrees()"), tooOld("2.35.1"));
-  // Another trouble is said as it is.
+  // Another error is reported as it is.
   assert.match(message("2.36.0", "git.survey({ branch: '' })"), /contains a line break$/);
   assert.match(message("3.1.0", "git.worktrees()"), /ended with 129: error: unknown switch z$/);
 });

@@ -1,4 +1,4 @@
-// What the Node host does to real repositories, where a mistake costs somebody's work.
+// The Node host with real repositories, where a mistake could lose work.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -10,7 +10,7 @@ import { NodeHost } from "../dist/index.js";
 import { git as gitOf } from "./support/effects.mjs";
 import * as workspace from "./support/workspace.mjs";
 
-/** Ways in which a repository may keep its objects. */
+/** Object formats of a repository. */
 const KINDS = { "SHA-1": [], "SHA-256": ["--object-format=sha256"] };
 
 /** A repository `repo` with one commit on `main`, and a host that works in it. */
@@ -37,11 +37,11 @@ const merge = (place, branch, into) =>
   place.host.merge({ branch, commit: place.git("rev-parse", `refs/heads/${branch}`), into });
 
 for (const [kind, init] of Object.entries(KINDS)) {
-  test(`a merge is made where the person is not disturbed (${kind})`, async (t) => {
+  test(`a merge does not disturb the person's checkout (${kind})`, async (t) => {
     const here = place(t, init);
     here.git("switch", "--quiet", "--create", "hotl/x");
     here.commit("work.txt", "work\n");
-    // A tag of the same name is not what is meant.
+    // A tag of the same name must not be used.
     here.git("tag", "hotl/x", "main");
     here.git("switch", "--quiet", "--create", "third", "main");
     await merge(here, "hotl/x", "main");
@@ -52,10 +52,10 @@ for (const [kind, init] of Object.entries(KINDS)) {
     assert.equal(here.git("rev-parse", "main"), head, "again there is nothing to merge");
     here.git("switch", "--quiet", "hotl/x");
     await merge(here, "hotl/x", "main");
-    assert.equal(here.git("branch", "--show-current"), "main", "whoever worked on it goes on from the result");
+    assert.equal(here.git("branch", "--show-current"), "main", "the person continues from the result");
   });
 
-  test(`a merge that conflicts leaves everything as it was (${kind})`, async (t) => {
+  test(`a merge with conflicts leaves everything as it was (${kind})`, async (t) => {
     const here = place(t, init);
     here.git("switch", "--quiet", "--create", "x");
     here.commit("file.txt", "theirs\n");
@@ -124,10 +124,10 @@ test("a branch that moved or a merge under way is not merged", async (t) => {
   await assert.rejects(here.host.merge({ branch: "x", commit: old, into: "main" }), { kind: "conflict", message: /^branch `x` is at / });
   here.git("merge", "--quiet", "--no-ff", "--no-commit", "x");
   await assert.rejects(merge(here, "x", "main"), { kind: "conflict", message: /in the middle of a merge/ });
-  assert.ok(existsSync(join(here.cwd, ".git/MERGE_HEAD")), "it is somebody else's merge");
+  assert.ok(existsSync(join(here.cwd, ".git/MERGE_HEAD")), "the merge is not ours");
 });
 
-test("no hook runs but that of a push", async (t) => {
+test("only the hook of a push runs", async (t) => {
   const here = place(t);
   for (const name of ["post-checkout", "pre-merge-commit", "post-merge", "commit-msg", "prepare-commit-msg"]) {
     workspace.write(join(here.cwd, ".git"), { [`hooks/${name}`]: "#!/bin/sh\ntouch ../ran\nexit 1\n" });
@@ -140,7 +140,7 @@ test("no hook runs but that of a push", async (t) => {
   assert.ok(!existsSync(join(here.top, "ran")));
 });
 
-test("what is no id of a commit never reaches it", async (t) => {
+test("git gets no commit name but an id", async (t) => {
   const here = place(t);
   for (const id of ["--upload-pack=touch x", "HEAD", "main", "", "a1", "a\n"]) {
     const acts = [
@@ -151,7 +151,7 @@ test("what is no id of a commit never reaches it", async (t) => {
   }
 });
 
-/** What a checkpoint of `here` is made with. */
+/** The request for a checkpoint of `here`. */
 const made = (here, name, more = {}) => ({
   index: join(here.top, "state/index"),
   name,
@@ -164,7 +164,7 @@ const made = (here, name, more = {}) => ({
 });
 
 for (const [kind, init] of Object.entries(KINDS)) {
-  test(`the files of a checkout are kept beside its branches, and come back (${kind})`, async (t) => {
+  test(`a checkpoint holds the files of a checkout, and restores them (${kind})`, async (t) => {
     const here = place(t, init);
     here.commit("gone.txt", "x\n");
     workspace.write(here.cwd, {
@@ -228,7 +228,7 @@ for (const [kind, init] of Object.entries(KINDS)) {
   });
 }
 
-test("a lock that somebody has left in a remote is named", async (t) => {
+test("a stale lock in a remote is named", async (t) => {
   const here = place(t);
   const hub = join(here.top, "hub.git");
   here.git("init", "--quiet", "--bare", hub);
@@ -236,8 +236,8 @@ test("a lock that somebody has left in a remote is named", async (t) => {
   workspace.write(hub, { "refs/onloop/r/a.lock": "" });
   const updates = [{ name: "r/a", expected: null, commit: here.git("rev-parse", "HEAD") }];
   const first =
-    `\`origin\` did not take it: \`${hub}/./refs/onloop/r/a.lock\` is there: another git is at ` +
-    "work, or one that was killed has left it; when no git runs in this repository, remove that file\n";
+    `\`origin\` did not take it: \`${hub}/./refs/onloop/r/a.lock\` is there: another git is ` +
+    "running, or a killed one left it; when no git runs in this repository, remove that file\n";
   await assert.rejects(here.host.push_refs({ remote: "origin", updates }), ({ kind, message }) => {
     assert.equal(kind, "denied");
     assert.equal(message.slice(0, first.length), first);
@@ -248,7 +248,7 @@ test("a lock that somebody has left in a remote is named", async (t) => {
   assert.equal(here.git("ls-remote", "origin"), `${updates[0].commit}\trefs/onloop/r/a`);
 });
 
-test("what was kept becomes the next commit of its branch", async (t) => {
+test("a checkpoint becomes the next commit of its branch", async (t) => {
   const here = place(t);
   const head = here.git("rev-parse", "HEAD");
   workspace.write(here.cwd, { "work.txt": "work\n", "plan.md": "plan\n" });
@@ -264,7 +264,7 @@ test("what was kept becomes the next commit of its branch", async (t) => {
   assert.equal((await here.host.commit_kept({ ...wanted, head: id })).commit, id);
 });
 
-test("what cannot be kept is named, and what nobody has kept stays", async (t) => {
+test("a checkpoint names files it leaves out, and a restore keeps unsaved files", async (t) => {
   const here = place(t);
   here.git("config", "filter.length.clean", "wc -c");
   const large = "x".repeat(1001);
@@ -283,7 +283,7 @@ test("what cannot be kept is named, and what nobody has kept stays", async (t) =
   await here.host.checkpoint(made(here, "r/1-1", { parent: first.commit }));
   workspace.write(here.cwd, { a: "an ignored file\n" });
   const back = here.host.restore({ index: join(here.top, "state/index"), commit: first.commit, paths: [], programs: null });
-  const message = "nothing was changed; in the way: `a`";
+  const message = "nothing was changed; no checkpoint has `a`";
   await assert.rejects(back, { kind: "conflict", message });
   here.git("config", "filter.trap.clean", "touch sprung");
   workspace.write(here.cwd, { ".gitattributes": "* filter=trap\n" });
@@ -292,11 +292,11 @@ test("what cannot be kept is named, and what nobody has kept stays", async (t) =
   assert.ok(!existsSync(join(here.cwd, "sprung")));
 });
 
-test("what is in git's way is named", async (t) => {
+test("locks that block git are named", async (t) => {
   const here = place(t);
   const stale =
-    "is there: another git is at work, or one that was killed has left it; when no git runs in " +
-    "this repository, remove that file";
+    "is there: another git is running, or a killed one left it; when no git runs in this " +
+    "repository, remove that file";
   const locked = async (name, act) => {
     const path = join(here.cwd, ".git", name);
     workspace.write(join(here.cwd, ".git"), { [name]: "" });
@@ -319,7 +319,7 @@ test("what is in git's way is named", async (t) => {
   });
 });
 
-test("a worktree whose removal was broken off is removed by the next", async (t) => {
+test("the next removal finishes an interrupted one", async (t) => {
   const here = place(t);
   const path = join(here.top, "tree");
   await here.host.create_worktree({ path, branch: "x", create_at: here.git("rev-parse", "main") });

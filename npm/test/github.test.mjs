@@ -1,4 +1,4 @@
-// What is compiled for GitHub, and our own action, by GitHub's parser. The documents are those that
+// GitHub's parser reads compiled workflows and our action. The documents are those that
 // the program writes; a test of it compares them whole.
 
 import assert from "node:assert/strict";
@@ -14,7 +14,7 @@ const compiled = join(top, "tests/corpus/compiled");
 const github = await githubParser();
 const read = (name) => readFileSync(join(compiled, name), "utf8");
 
-test("every workflow that is compiled is one to GitHub", async () => {
+test("GitHub accepts every compiled workflow", async () => {
   const names = readdirSync(compiled);
   assert.ok(names.length >= 3, `${names}`);
   for (const name of names) {
@@ -31,7 +31,7 @@ test("every workflow that is compiled is one to GitHub", async () => {
   }
 });
 
-test("our own workflows are ones to GitHub, and the action that they share", async () => {
+test("GitHub accepts our workflows and their shared action", async () => {
   const folder = join(top, ".github/workflows");
   for (const name of readdirSync(folder)) {
     const { errors, jobs } = await github.workflow(readFileSync(join(folder, name), "utf8"));
@@ -41,7 +41,7 @@ test("our own workflows are ones to GitHub, and the action that they share", asy
   assert.deepEqual(github.action(readFileSync(join(top, ".github/actions/setup/action.yml"), "utf8")), []);
 });
 
-test("the parser says what is wrong", async () => {
+test("the parser reports errors", async () => {
   const good = read("github.yml");
   for (const [from, to, expected] of [
     ["runs-on:", "runs-in:", /runs-in/],
@@ -57,13 +57,13 @@ test("the parser says what is wrong", async () => {
 
 const action = readFileSync(join(top, "action.yml"), "utf8");
 
-test("the action is one to GitHub, and installs the version of this package", () => {
+test("GitHub accepts the action, which installs the version of this package", () => {
   assert.deepEqual(github.action(action), []);
   const { version } = JSON.parse(readFileSync(join(top, "npm/package.json"), "utf8"));
   assert.match(action, new RegExp(`default: "${version.replaceAll(".", "\\.")}"`));
 });
 
-test("the action installs a version and hands words to the program, whatever is in them", (t) => {
+test("the action installs a version and passes arguments unchanged", (t) => {
   const scripts = [...action.matchAll(/^ {6}run: \|\n((?: {8}.*\n|\n)+)/gm)].map(([, script]) =>
     script.replaceAll(/^ {8}/gm, ""),
   );

@@ -1,4 +1,4 @@
-// One host after the other: runs that are handed over, examples, and who does the work.
+// The native and the Node host in turns: shared runs, examples, and which program runs.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -15,7 +15,7 @@ import { built, firstRun, folder, npmFolder, repository } from "./support/worksp
 const NATIVE = [built("ONLOOP_TEST_NATIVE")];
 const PACKAGE = [process.execPath, join(npmFolder, "bin/onloop.mjs")];
 
-test("a run begun by one host is continued by the other", (t) => {
+test("one host continues a run that the other started", (t) => {
   const hosts = { native: NATIVE, package: PACKAGE };
   const left = [];
   for (const [first, second] of [["native", "package"], ["package", "native"], ["native", "native"]]) {
@@ -34,7 +34,7 @@ test("a run begun by one host is continued by the other", (t) => {
   assert.deepEqual(left[1], left[2]);
 });
 
-test("a run whose host was killed is taken up by the other", async (t) => {
+test("one host continues a run whose other host was killed", async (t) => {
   const hosts = { native: NATIVE, package: PACKAGE };
   const ends = [];
   for (const [first, second] of [["native", "package"], ["package", "native"], ["native", "native"]]) {
@@ -48,7 +48,7 @@ test("a run whose host was killed is taken up by the other", async (t) => {
     while (!existsSync(agent) || !readFileSync(agent, "utf8").endsWith("\n")) await pause(5);
     host.kill("SIGKILL");
     await once(host, "exit");
-    // Nobody was left to end it.
+    // The killed host could not end it.
     process.kill(Number(readFileSync(agent, "utf8")), "SIGKILL");
     rmSync(agent);
     const lines = [["next"], ["resume"], ["resume", "--interrupted", "redo"], ["status", "--all"]];
@@ -110,8 +110,8 @@ test("examples run the same", (t) => {
   }
 });
 
-test("every file of the corpora is read the same", async (t) => {
-  // Ours, and those that people wrote, where they are.
+test("both hosts read every file of the corpora alike", async (t) => {
+  // Our files, and those of other people if they are installed.
   const corpora = [
     join(repository, "tests/corpus"),
     process.env.ONLOOP_CORPUS ?? join(repository, "../shared/corpus"),
@@ -133,7 +133,7 @@ test("every file of the corpora is read the same", async (t) => {
   }
 });
 
-test("a native program is preferred where one is named, and said to be", (t) => {
+test("a named native program is preferred, and `--version` says so", (t) => {
   const cwd = folder(t);
   const env = workspace.environment(cwd, { ONLOOP_BINARY: NATIVE[0] });
   const version = workspace.run(PACKAGE, ["--version"], { cwd, env });

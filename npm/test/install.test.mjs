@@ -1,4 +1,4 @@
-// Hooks that call the program in Node, put into hosts by that program.
+// Hooks that call the program in Node, installed by that program.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
@@ -14,14 +14,14 @@ const script = realpathSync(join(npmFolder, "bin/onloop.mjs"));
 const top = realpathSync(temporaryFolder("onloop install ü-"));
 after(() => rmSync(top, { recursive: true, force: true }));
 
-test("every host gets a hook that Node runs and that refuses what it must", () => {
+test("every client gets a hook that runs in Node and denies", () => {
   const cwd = join(top, "a project");
   mkdirSync(cwd);
   const env = { ...workspace.environment(top), ONLOOP_BINARY: "" };
   const onloop = (...words) => workspace.run([process.execPath], [script, ...words], { cwd, env });
   const before = workspace.tree(top);
   for (const host of HOSTS) {
-    // Starting takes its time here; where files go is tested with the native program.
+    // Node starts slowly; the tests of the native program check the paths of files.
     for (const scope of host === "claude" ? ["user", "project"] : ["project"]) {
       const installed = onloop("install", host, "--scope", scope);
       assert.equal(installed.exit, 0, installed.stderr);

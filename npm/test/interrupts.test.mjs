@@ -1,4 +1,4 @@
-// Ctrl-C, a second Ctrl-C, and what is left running: real processes.
+// Interrupts with real processes.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -61,7 +61,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   });
 }
 
-test("a second Ctrl-C ends at once what does not want to end", async (t) => {
+test("a second Ctrl-C kills an agent that ignores the first", async (t) => {
   const run = await begin(t, "trap '' TERM INT; while :; do sleep 0.1; done");
   run.child.kill("SIGINT");
   await pause(100);
@@ -75,7 +75,7 @@ test("a second Ctrl-C ends at once what does not want to end", async (t) => {
   assert.deepEqual(locks, []);
 });
 
-test("what a program leaves running in its group is ended with it", async (t) => {
+test("the rest of a process group ends with its program", async (t) => {
   const cwd = folder(t);
   const end = await effects(new NodeHost({ cwd })).process(shell("sleep 1000 & echo $! >left; echo said"));
   assert.deepEqual(end.status, { exited: 0 });
@@ -83,7 +83,7 @@ test("what a program leaves running in its group is ended with it", async (t) =>
   await hasEnded(Number(readFileSync(join(cwd, "left"), "utf8")));
 });
 
-test("an interrupt that comes before a program keeps it from starting, once", async (t) => {
+test("an interrupt before the start of a program prevents one start", async (t) => {
   const cwd = folder(t);
   const host = new NodeHost({ cwd });
   const run = () => effects(host).process({ command: { argv: ["touch", "ran"] } });

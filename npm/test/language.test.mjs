@@ -1,4 +1,4 @@
-// What an editor is told, by the functions of the package: shapes, and offsets in units of the string.
+// The language functions of the package: their results, with offsets in UTF-16 units.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -36,7 +36,7 @@ function applied(text, edits) {
 const at = (piece, text = FILE) => text.indexOf(piece);
 const slice = ({ start, end }, text = FILE) => text.slice(start, end);
 
-test("findings say what they contradict, and every change resolves one", () => {
+test("findings have related places, and every fix resolves one", () => {
   const [found, ...others] = language.findings(PATH, FILE);
   assert.deepEqual(others, []);
   assert.deepEqual([found.code, slice(found), found.unnecessary, found.related], ["invalid-loop", "sometimes", false, []]);
@@ -51,7 +51,7 @@ test("findings say what they contradict, and every change resolves one", () => {
   assert.deepEqual(language.findings(PATH, idle).map(({ code, unnecessary }) => [code, unnecessary]), [["unused-max-iterations", true]]);
 });
 
-test("what fits where somebody writes is proposed, with what comes next", () => {
+test("proposals fit the place, and lead to further ones", () => {
   const field = language.proposals(PATH, `${FILE}ga`, FILE.length + 2).find(({ label }) => label === "gate");
   assert.deepEqual([field.kind, field.snippet, field.plain, field.goes_on], ["field", "gate: $0", "gate: ", true]);
   const value = language.proposals(PATH, FILE, at("low") + 1);
@@ -85,7 +85,7 @@ test("steps are found where they are mentioned, renamed and moved", () => {
   assert.deepEqual(titles, ["Insert a step before step 2", "Insert a step after step 2", "Move step 2 up"]);
 });
 
-test("a layout means the same, and a second one changes nothing", () => {
+test("formatting keeps the meaning, and a second time changes nothing", () => {
   const after = applied(FILE, language.layout(PATH, FILE));
   assert.equal(after, FILE.replace("Action:", "action:"));
   assert.deepEqual(language.layout(PATH, after), []);
@@ -108,7 +108,7 @@ test("outline, folds, links and tokens", () => {
   assert.deepEqual(language.tokens(PATH, FILE, at("intent"), at("intent") + 3).length, 5);
 });
 
-test("every text has an answer, and offsets behind its end are its end", () => {
+test("every text has a result, and offsets behind its end mean its end", () => {
   for (const text of ["", "---", "\uFEFF---\r\n", "\ud800", `${FILE}\r`, FILE.slice(0, 90), "😀".repeat(2000)]) {
     for (const offset of [0, 1, text.length, text.length + 7, Number.MAX_SAFE_INTEGER]) {
       const edits = [

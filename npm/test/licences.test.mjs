@@ -6,14 +6,14 @@ import { refused } from "../licences.mjs";
 
 const locked = (entry) => ({ packages: { "": {}, "node_modules/a/node_modules/@b/c": entry } });
 
-test("terms that are not on the list are refused, and so are none", () => {
+test("unlisted and missing terms are refused", () => {
   assert.deepEqual(refused(locked({ license: "MIT" })), []);
   assert.deepEqual(refused(locked({ license: "GPL-3.0" })), ["@b/c: its licence is `GPL-3.0`"]);
   assert.deepEqual(refused(locked({})), ["@b/c: its licence is not named"]);
   assert.deepEqual(refused(locked({ link: true })), []);
 });
 
-test("terms of tools hold for tools alone", () => {
+test("the terms of tools apply only to tools", () => {
   assert.deepEqual(refused(locked({ license: "Artistic-2.0", dev: true })), []);
   assert.deepEqual(refused(locked({ license: "Artistic-2.0" })), ["@b/c: its licence is `Artistic-2.0`"]);
   const proprietary = { license: "SEE LICENSE IN LICENSE.txt", dev: true };

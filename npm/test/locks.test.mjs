@@ -15,7 +15,7 @@ const NODE = [process.execPath, new URL("support/holder.mjs", import.meta.url).p
 const NATIVE = [built("ONLOOP_TEST_PROBE")];
 const HOSTS = { node: NODE, native: NATIVE };
 
-/** A process that does what `words` say; resolves once it has said something or ended. */
+/** A process that performs `words`; resolves after its first output or its end. */
 async function begin([program, ...first], words, cwd) {
   const child = spawn(program, [...first, ...words], { cwd, stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
@@ -33,7 +33,7 @@ async function refused(host, path) {
   return undefined;
 }
 
-test("a lock says what its process is, where that is no command line", async (t) => {
+test("a lock names the role of its process", async (t) => {
   const cwd = folder(t);
   const host = effects(new NodeHost({ cwd }));
   const path = "a.lock";
@@ -45,12 +45,12 @@ test("a lock says what its process is, where that is no command line", async (t)
     assert.equal(await roleOf(), role ?? null);
     await host.unlock({ path });
   }
-  // What a newer one says is no reason to interrupt it.
+  // An unknown role is no reason to interrupt the process.
   writeFileSync(join(cwd, "a.lock"), '{"pid":1,"host":"elsewhere","started":"","role":"orchestra"}\n');
   assert.equal(await roleOf(), "server");
 });
 
-test("a core that is embedded says so", () => {
+test("an embedded core has a role", () => {
   assert.equal(new NodeHost().start(["onloop"]).role, "embedded");
 });
 
@@ -88,7 +88,7 @@ for (const [name, program] of Object.entries(HOSTS)) {
   });
 }
 
-test("a dead holder whose kernel lock is held is alive somewhere that we cannot see", async (t) => {
+test("a holder with a held kernel lock counts as alive", async (t) => {
   const cwd = folder(t);
   const line = { pid: 2 ** 31 - 1, host: hostname(), started: "1", at: "then" };
   writeFileSync(join(cwd, "a.lock"), `${JSON.stringify(line)}\n`);
@@ -104,15 +104,15 @@ test("a dead holder whose kernel lock is held is alive somewhere that we cannot 
   assert.match(failure.message, /wait for it or end it/);
 });
 
-test("nothing is broken that does not prove its holder's death", async (t) => {
+test("a lock is broken only if its holder has provably ended", async (t) => {
   const line = (more) => `${JSON.stringify({ pid: 2 ** 31 - 1, host: hostname(), started: "1", ...more })}\n`;
   const table = [
-    [line({ host: "elsewhere" }), /on `elsewhere`; if nothing runs there/],
+    [line({ host: "elsewhere" }), /on `elsewhere`; if that process has ended/],
     [line({ pid: process.pid, started: "" }), /wait for it or end it/],
-    [line({ pid: 0 }), /does not say who holds it/],
-    [line({ pid: "1" }), /does not say who holds it/],
-    ["", /does not say who holds it/],
-    ["x".repeat(100_000), /does not say who holds it/],
+    [line({ pid: 0 }), /does not name its holder/],
+    [line({ pid: "1" }), /does not name its holder/],
+    ["", /does not name its holder/],
+    ["x".repeat(100_000), /does not name its holder/],
   ];
   for (const [text, expected] of table) {
     const cwd = folder(t);
@@ -123,7 +123,7 @@ test("nothing is broken that does not prove its holder's death", async (t) => {
   }
 });
 
-test("many processes of both kinds count together and lose nothing", async (t) => {
+test("many processes of both hosts count without a lost update", async (t) => {
   const cwd = folder(t);
   const rounds = 15;
   const programs = [NODE, NATIVE, NODE, NATIVE];

@@ -18,7 +18,7 @@ function framed(message) {
   return Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]);
 }
 
-/** A server, what it has said, and a wait for what it has not said yet. */
+/** A server, its output, and a wait for further output. */
 function start(t, [command, ...args]) {
   const cwd = folder(t);
   const server = spawn(command, [...args, "lsp"], { cwd, env: workspace.environment(cwd) });
@@ -53,7 +53,7 @@ async function converse(t, command, pieceBytes) {
   return said();
 }
 
-test("both answer the same, however the input is cut", async (t) => {
+test("both answer the same, however the input is split", async (t) => {
   const expected = await converse(t, SERVERS.native, 100_000);
   assert.match(expected, /"id":4/);
   for (const pieceBytes of [1, 50, 100_000]) {

@@ -1,4 +1,4 @@
-// Every tool answers in the form that its `outputSchema` promises, and with nothing that it does not name.
+// Every tool answers with exactly the members of its `outputSchema`.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ loop: false
 verify: test -s hello.txt
 `;
 
-/** The same schema, to which nothing may be added; without words where something was done. */
+/** The same schema without additional properties. */
 function strict(schema, isDone) {
   if (Array.isArray(schema)) return schema.map((each) => strict(each, isDone));
   if (typeof schema !== "object" || schema === null) return schema;
@@ -41,12 +41,12 @@ function strict(schema, isDone) {
     return [name, strict(given, isDone)];
   });
   const made = Object.fromEntries(all);
-  // A member that is called `properties` would be a schema, and no object has such a one.
+  // No object has a member with the name `properties`.
   return "properties" in made ? { ...made, additionalProperties: false } : made;
 }
 
 for (const [name, [command, ...args]] of Object.entries(SERVERS)) {
-  test(`${name}: what every tool answers is what its schema says`, async (t) => {
+  test(`${name}: the answer of every tool matches its schema`, async (t) => {
     const cwd = folder(t);
     write(cwd, { "hotl-workflow-hello.md": FILE });
     const env = environment(cwd);

@@ -31,7 +31,7 @@ echo hi > hello.txt
 \`\`\`
 `;
 
-/** A server in a new folder with that workflow, and a client that has found out how to speak with it. */
+/** A server in a new folder with that workflow, and a client that has negotiated the version. */
 async function begin(t, [command, ...args], answers) {
   const cwd = folder(t);
   workspace.write(cwd, { "hotl-workflow-hello.md": WORKFLOW });
@@ -51,7 +51,7 @@ async function begin(t, [command, ...args], answers) {
 }
 
 for (const [name, server] of Object.entries(SERVERS)) {
-  test(`${name}: a client of 2026-07-28 gets everything in it, and answers of the promised form`, async (t) => {
+  test(`${name}: a client of 2026-07-28 gets every tool, with valid answers`, async (t) => {
     const { client, asked } = await begin(t, server, ["yes"]);
     assert.equal(client.getNegotiatedProtocolVersion(), "2026-07-28");
     await client.listTools();

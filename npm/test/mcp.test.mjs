@@ -51,7 +51,7 @@ async function begin(t, [command, ...args], file, { capabilities = {}, roots, an
 }
 
 for (const [name, server] of Object.entries(SERVERS)) {
-  test(`${name}: a run is conducted with progress, and its report can be read`, async (t) => {
+  test(`${name}: a run is driven with progress, and its report can be read`, async (t) => {
     const { client, call } = await begin(t, server, workflow("echo hi > hello.txt"));
     const words = [];
     const onprogress = ({ progress, total, message }) => words.push([progress, total, message]);
@@ -70,7 +70,7 @@ for (const [name, server] of Object.entries(SERVERS)) {
     assert.match(contents[0].text, /^# Execution Report/);
   });
 
-  test(`${name}: a person decides through the client, and nobody else does`, async (t) => {
+  test(`${name}: only a person decides, through the client`, async (t) => {
     const file = workflow("echo hi > hello.txt", "gate: human");
     const alone = await begin(t, server, file);
     const paused = await alone.call("run", HERE);
@@ -92,11 +92,11 @@ for (const [name, server] of Object.entries(SERVERS)) {
     const decided = await attended.call("gate", { step: 1, decision: "approved" });
     assert.deepEqual([decided.result.step.gate_result, decided.result.step.gate_mode], ["approved", "human"]);
     assert.match(asked[1], /An agent proposes that step 1 is approved/);
-    // A step at high risk is not approved by a habit.
+    // A step at high risk needs its name.
     assert.match(asked[2], /type its name: Write/);
   });
 
-  test(`${name}: other calls are answered while a run goes on, and it can be cancelled`, async (t) => {
+  test(`${name}: other calls are answered during a run, and the run can be cancelled`, async (t) => {
     const { client, call, cwd } = await begin(t, server, workflow("exec sleep 1000"));
     const abort = new AbortController();
     const started = new Promise((resolve) => {
@@ -136,7 +136,7 @@ for (const [name, server] of Object.entries(SERVERS)) {
   });
 }
 
-/** Every line that a server says to these. */
+/** Every line with which a server answers these. */
 async function answers([command, ...args], t, lines) {
   const cwd = folder(t);
   const child = spawn(command, [...args, "mcp"], { cwd, env: workspace.environment(cwd) });

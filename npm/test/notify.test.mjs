@@ -1,4 +1,4 @@
-// A person who is not watching is told the same by the package as by the native program.
+// The package sends the same notifications as the native program.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -14,7 +14,7 @@ import { built, folder, npmFolder } from "./support/workspace.mjs";
 const NATIVE = [built("ONLOOP_TEST_NATIVE")];
 const PACKAGE = [process.execPath, join(npmFolder, "bin/onloop.mjs")];
 
-/** A server that takes notices, with the status that it answers. */
+/** A server that receives notifications and answers with a status. */
 async function board(t) {
   const state = { asked: [], status: 200 };
   const server = createServer((request, response) => {
@@ -74,13 +74,13 @@ async function told(t, command, template) {
 }
 
 for (const template of ["json", "ntfy", "slack", "discord"]) {
-  test(`once, by every way, as the native program does: ${template}`, async (t) => {
+  test(`each channel gets one notification, as from the native program: ${template}`, async (t) => {
     const found = await told(t, PACKAGE, template);
     assert.deepEqual(found, await told(t, NATIVE, template));
     assert.deepEqual(found.ends.map(({ exit }) => exit), [3, 3, 3]);
     assert.match(found.ends[0].stderr, /`notify\.webhook` was not reached: http:\/\/HERE answered with status 503\n/);
     assert.doesNotMatch(found.ends[1].stderr, /not reached/);
-    // The one that was down twice, the others once.
+    // The channel with a failure twice, the others once.
     assert.equal(found.asked.length, 2);
     assert.deepEqual(found.asked[0], found.asked[1]);
     assert.equal(found.asked[0].auth, "Bearer tk");

@@ -37,7 +37,7 @@ const PLATFORM = `${process.platform}-${process.arch}`;
 const tarballs = join(top, "tarballs");
 const tarball = (pattern) => join(tarballs, readdirSync(tarballs).find((name) => pattern.test(name)));
 
-/** From an empty cache and without a network: a package needs nothing but itself. */
+/** Installs from an empty cache without a network, because the package has no dependencies. */
 function install(cwd, ...paths) {
   workspace.write(cwd, { "package.json": '{ "name": "a", "private": true }' });
   const words = ["install", "--offline", "--no-audit", "--no-fund", "--cache", join(top, "cache")];
@@ -57,12 +57,12 @@ function runs(script, options = {}) {
   return end.stdout;
 }
 
-test("the tarball has what it needs and nothing of how it was made", () => {
+test("the tarball has only the files that it needs", () => {
   const files = Object.keys(workspace.tree(join(project, "node_modules/onloop")));
   assert.ok(files.includes("README.md"));
   const known = /^(package\.json|README\.md|LICENSE[\w-]*|THIRD-PARTY-NOTICES\.txt|bin\/[\w-]+\.mjs|dist\/.+)$/;
   assert.deepEqual(files.filter((path) => !known.test(path)), []);
-  // What the other tests ran is what was packed.
+  // The packed files are those that the other tests ran.
   for (const name of ["onloop.wasm", "onloop-pure.wasm"]) {
     const [packed, tested] = [join(project, "node_modules/onloop"), npmFolder].map((folder) => readFileSync(join(folder, "dist", name)));
     assert.ok(packed.equals(tested), name);
@@ -88,7 +88,7 @@ test("each tarball has its own licence and the notices of what is linked into it
   }
 });
 
-test("node takes it by import and by require", () => {
+test("Node loads it by import and by require", () => {
   workspace.write(project, {
     "a.mjs": `import { load } from "onloop"; console.log(${LINT});`,
     "a.cjs": `const { load } = require("onloop"); console.log(${LINT});`,
@@ -106,7 +106,7 @@ test("node takes it by import and by require", () => {
   }
 });
 
-test("a web worker takes it", () => {
+test("a web worker loads it", () => {
   workspace.write(project, {
     "worker.mjs": `import { Worker, isMainThread, parentPort } from "node:worker_threads";
       import { load } from "onloop/inline";
@@ -116,7 +116,7 @@ test("a web worker takes it", () => {
   assert.equal(runs([process.execPath, "worker.mjs"]), EXPECTED);
 });
 
-test("a bundle for an extension host takes it", async () => {
+test("a bundle for an extension host contains it", async () => {
   workspace.write(project, { "use.cjs": 'console.log(require("./extension.cjs").code);' });
   const shared = { absWorkingDir: project, entryPoints: ["extension.ts"], bundle: true, target: "es2022" };
   const sizes = {};
@@ -126,7 +126,7 @@ test("a bundle for an extension host takes it", async () => {
     assert.equal(runs([process.execPath, "use.cjs"]), EXPECTED, entry);
     sizes[entry] = readFileSync(join(project, "extension.cjs")).length;
   }
-  // One module is in a bundle, and not both.
+  // A bundle contains only one module.
   assert.ok(sizes.pure * 1.9 < sizes.inline, JSON.stringify(sizes));
   // Without any condition of Node the package is the inlined one.
   const browser = await build({
@@ -138,14 +138,14 @@ test("a bundle for an extension host takes it", async () => {
     outfile: "page.js",
   });
   assert.deepEqual(browser.warnings, []);
-  // What a page has and no more: an engine without Node's own globals.
+  // Only the globals of a page, without those of Node.
   const page = `const { readFileSync } = require("node:fs"); const { createContext, runInContext } = require("node:vm");
     runInContext(readFileSync("page.js", "utf8"), createContext({ console, WebAssembly, TextEncoder, TextDecoder, FinalizationRegistry, atob }));`;
   workspace.write(project, { "page.cjs": page });
   assert.equal(runs([process.execPath, "page.cjs"]), EXPECTED);
 });
 
-/** What goes in and comes out as values of the types that say so; a wrong type does not compile. */
+/** Values of the published types; wrong types do not compile. */
 function documents() {
   const core = load();
   const vectors = (name) => readFileSync(join(repository, "tests/vectors", name), "utf8").trim().split("\n").map(JSON.parse);
@@ -189,7 +189,7 @@ function documents() {
   return `import type * as onloop from "onloop";\n${lines.join("\n")}\nexport const values = [${lines.map((_, at) => `value${at}`)}];`;
 }
 
-test("its types are those of both kinds of project", () => {
+test("its types fit both module formats", () => {
   const source = `import { Core, Failure, load, type Diagnostic, type Host, type Ruling, type RunEvent } from "onloop";
     import { load as inline } from "onloop/inline";
     import { load as pure, type Ruling as PureRuling } from "onloop/pure";
@@ -233,7 +233,7 @@ test("its types are those of both kinds of project", () => {
   }
 });
 
-test("publint and attw have nothing to say", () => {
+test("publint and attw find nothing", () => {
   const packed = tarball(/^onloop-\d/);
   runs([process.execPath, join(tools, "publint/src/cli.js"), "run", "--strict", packed]);
   const attw = join(tools, "@arethetypeswrong/cli/dist/index.js");
@@ -256,7 +256,7 @@ test("npx runs a workflow in a worktree of a fresh repository", () => {
   assert.ok(!existsSync(join(cwd, "a.txt")), "the work happened in the worktree");
 });
 
-test("npx puts hooks into an agent host that refuse what they must", () => {
+test("npx installs hooks that deny", () => {
   const home = join(top, "an empty home");
   mkdirSync(home);
   const env = workspace.environment(home);

@@ -12,7 +12,7 @@ import { built, firstRun, folder, npmFolder } from "./support/workspace.mjs";
 const NATIVE = [built("ONLOOP_TEST_NATIVE")];
 const PACKAGE = [process.execPath, join(npmFolder, "bin/onloop.mjs")];
 
-/** What the command lines say and leave behind, with names of this very place taken out. */
+/** The output and files of command lines, without the names of this machine. */
 function play(t, command, files, lines, inGit) {
   const top = folder(t);
   const cwd = join(top, PLACE);
@@ -21,7 +21,7 @@ function play(t, command, files, lines, inGit) {
   const env = workspace.environment(home);
   workspace.write(cwd, files);
   if (inGit) workspace.commitAll(cwd, env);
-  // Commits have a time that git takes from the clock, and runs of rw-auto a name of their own.
+  // Commits have the time of git's clock, and runs of rw-auto a random name.
   const local = (text) =>
     text
       .replaceAll(top, "TOP")
@@ -50,7 +50,7 @@ function play(t, command, files, lines, inGit) {
   return { ends, files: found.map(([path, text]) => [local(path), local(text)]) };
 }
 
-/** The file that rw-auto asked for last. */
+/** The result file that rw-auto requested last. */
 function awaited(ends) {
   const lines = ends.flatMap(({ said }) => said.split("\n"));
   return JSON.parse(lines.findLast((line) => line.startsWith('{"dispatch"'))).dispatch.result_file;
@@ -61,7 +61,7 @@ function compare(t, files, lines, inGit) {
   const packaged = play(t, PACKAGE, files, lines, inGit);
   for (const [at, end] of packaged.ends.entries()) {
     const expected = native.ends[at];
-    // Who made the result is said beside it.
+    // A file beside the result names its author.
     if (end.line[0] === "--version") end.stderr = expected.stderr;
     assert.deepEqual(end, expected, JSON.stringify(end.line));
   }
@@ -69,7 +69,7 @@ function compare(t, files, lines, inGit) {
   return native;
 }
 
-/** That scenarios do what their names say: the exit codes of each. Hosts that agree on a mistake agree. */
+/** The exit codes of each scenario, because two hosts could agree on a mistake. */
 const EXITS = {
   "a run in a simulation": [0, 0],
   "help and usage": [0, 0, 2, 2, 0, 0],

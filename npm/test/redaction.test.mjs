@@ -1,4 +1,4 @@
-// What must not be in a log; the table is shared with the core.
+// Redaction of logs, with a table that core shares.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { folder } from "./support/workspace.mjs";
 
 const table = JSON.parse(readFileSync(new URL("../../core/effect/src/redact/table.json", import.meta.url), "utf8"));
 
-test("a log keeps the beginning and the end of what one program says", async (t) => {
+test("a log keeps the beginning and the end of the output", async (t) => {
   const cwd = folder(t);
   const host = effects(new NodeHost({ cwd, attended: false }));
   await host.write({ path: "a.log", bytes: Buffer.from("earlier\n") });
@@ -29,7 +29,7 @@ for (const { what, env, text, clean } of table) {
     const cwd = folder(t);
     const host = effects(new NodeHost({ cwd, attended: false }));
     const secrets = load().secrets(env);
-    // In two writes, in the middle of a secret as often as not.
+    // Two writes, often split within a secret.
     for (const cut of [1, Math.floor(Buffer.byteLength(text) / 2), Buffer.byteLength(text)]) {
       const line = `head -c ${cut} text; sleep 0.05; tail -c +${cut + 1} text`;
       await host.write({ path: "text", bytes: Buffer.from(text) });

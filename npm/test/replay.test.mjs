@@ -19,7 +19,7 @@ function onloop(cwd, env, ...words) {
 }
 
 for (const name of readdirSync(TRACES).filter((name) => name.endsWith(".jsonl"))) {
-  test(`${name} is repeated request by request`, (t) => {
+  test(`${name} is replayed request by request`, (t) => {
     const cwd = folder(t);
     const lines = readFileSync(join(TRACES, name), "utf8").split("\n");
     const requests = lines.filter((line) => line.startsWith('{"request"')).length;

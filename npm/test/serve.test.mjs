@@ -1,4 +1,4 @@
-// The server of the Node host by itself: what a program is handed and what it may answer.
+// The HTTP server of the Node host.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ const CONNECTIONS = 64;
 const REQUEST = "GET / HTTP/1.1\r\nhost: h\r\n\r\n";
 const ANSWER = { status: 200, headers: [], body: new Uint8Array(), open: false };
 
-/** A server of this process, and what connects to it. */
+/** A server in this process, and a client. */
 async function listening(t) {
   const host = new NodeHost({ attended: false });
   const serve = (what, members) => host.perform({ do: "serve", serve: what, ...members });
@@ -27,7 +27,7 @@ async function listening(t) {
   return { serve, connected };
 }
 
-test("a header of any bytes is a header", async (t) => {
+test("a header may have any bytes", async (t) => {
   const { serve, connected } = await listening(t);
   const head = Buffer.from("GET / HTTP/1.1\r\nhost: h\r\ncookie: own=1; a=");
   await connected(Buffer.concat([head, Buffer.from([0xe4]), Buffer.from("; b=ä\r\n\r\n")]));
@@ -35,20 +35,20 @@ test("a header of any bytes is a header", async (t) => {
   assert.deepEqual(call.headers, [["host", "h"], ["cookie", "own=1; a=\ufffd; b=ä"]]);
 });
 
-test("who has gone is answered all the same, and once", async (t) => {
+test("the call of a disconnected browser can be answered once", async (t) => {
   const { serve, connected } = await listening(t);
   const socket = await connected(REQUEST);
   const gone = await serve("next", { wait_ms: 60_000, folders: [] });
   socket.destroy();
   await once(socket, "close");
-  // The server has seen that the first has gone when it reads the second.
+  // The server has noticed the first disconnect when it reads the second call.
   await connected(REQUEST);
   await serve("next", { wait_ms: 60_000, folders: [] });
   await serve("answer", { call: gone.call, answer: ANSWER });
   await assert.rejects(serve("answer", { call: gone.call, answer: ANSWER }), { kind: "not_found" });
 });
 
-test("who is refused and stays gives the connection to others", async (t) => {
+test("a refused client that stays does not keep its connection", async (t) => {
   const { serve, connected } = await listening(t);
   const refused = Array.from({ length: CONNECTIONS }, () => connected("nonsense\r\n\r\n"));
   for (const socket of await Promise.all(refused)) {
@@ -60,5 +60,5 @@ test("who is refused and stays gives the connection to others", async (t) => {
     await connected(REQUEST);
     next = await serve("next", { wait_ms: 100, folders: [] });
   }
-  assert.equal(next.is, "call", "every connection is taken for good");
+  assert.equal(next.is, "call", "every connection stays taken");
 });

@@ -1,4 +1,4 @@
-// Agent sessions that go on by themselves: what an extension decides in its own process is what the
+// Sessions of agents: the functions of the package decide like the
 // hooks of the native program decide, byte for byte.
 
 import assert from "node:assert/strict";
@@ -14,7 +14,7 @@ const NATIVE = [built("ONLOOP_TEST_NATIVE")];
 const NOW = Date.parse("2026-03-20T21:23:15Z");
 const STOP = { max_continuations: 2, file: "s.json", resume: "it" };
 
-test("every vector that starts a workflow starts a session of it", () => {
+test("every vector that starts a workflow starts a session", () => {
   const lines = readFileSync(join(repository, "tests/vectors/session-commands.jsonl"), "utf8").trim().split("\n");
   let begun = 0;
   for (const { id, prompt, expected } of lines.map(JSON.parse)) {
@@ -28,7 +28,7 @@ test("every vector that starts a workflow starts a session of it", () => {
   assert.ok(begun > 20);
 });
 
-test("a session goes on as the hooks of the native program say", (t) => {
+test("a session continues like the hooks of the native program", (t) => {
   const cwd = folder(t);
   const env = workspace.environment(cwd);
   workspace.commitAll(cwd, env);
@@ -72,7 +72,7 @@ test("a session goes on as the hooks of the native program say", (t) => {
   assert.equal(core.sessionStopped("s1", session, NOW, STOP).said, "nothing");
 });
 
-test("a session that drives a run goes on by its record", () => {
+test("a session that drives a run follows its record", () => {
   const workflow = "---\nintent: Greet\nsuccess_criteria: It is there\nrisk_level: low\n---\n- [ ] **Step 1: Greet**\naction: Greet.\nloop: false\nverify: test -s a\n";
   let run = core.begin("hotl-workflow-greet.md", workflow, { at_ms: NOW, reverify: false });
   const session = core.sessionBegin("s1", "/issue-to-impl 42", NOW);
@@ -85,26 +85,26 @@ test("a session that drives a run goes on by its record", () => {
     { event: "step_verified", step: 1, results: [{ check: 0, verdict: "passed", stdout: "", stderr: "" }] },
     { event: "run_finalized" },
   ]) run = core.apply(run, NOW, event);
-  // The run is over; the session's own workflow is not.
+  // The run is finished, but the session's own workflow is not.
   assert.match(core.sessionStopped("s1", first.session, NOW, { ...STOP, run }).prompt, /of `\/issue-to-impl`/);
-  // A session that was nothing but the run has nothing left to say.
+  // A session without its own workflow ends with the run.
   const only = JSON.stringify({ ...JSON.parse(session), workflow: "onloop-run" });
   assert.equal(core.sessionStopped("s1", only, NOW, { ...STOP, run }).said, "nothing");
 });
 
-test("own workflows, plans and templates are taken as they are given", () => {
+test("own workflows, plans and templates are used unchanged", () => {
   const own = [{ command: "/mine", name: "my-workflow" }];
   assert.equal(core.startedBy("/mine 7"), undefined);
   assert.deepEqual(core.startedBy("/mine #7", own), { workflow: "my-workflow", issue_no: 7, pr_no: null });
   const session = core.sessionBegin("s1", "/mine 日本 \u{1f600} \ud800", NOW, own);
   const { prompt } = core.sessionStopped("s1", session, NOW, { ...STOP, template: "Go on with {#workflow#}: {#plan_context#}", plan: { path: "p.md", text: "日本 \u{1f600} \ud800" } });
   assert.match(prompt, /Go on with my-workflow: .*`p\.md`.*```text\n日本 \u{1f600} \ufffd\n```/su);
-  // A backslash before what looks like half of a pair is a backslash.
+  // An escaped backslash before text like half of a pair stays.
   const words = core.sessionStopped("s1", session, NOW, { ...STOP, template: "\\ud800 \\\ud800" });
   assert.match(words.prompt, /\n\\ud800 \\\ufffd\n/);
 });
 
-test("what is wrong is said", () => {
+test("errors are reported", () => {
   const session = core.sessionBegin("s1", "/sync-master", NOW);
   assert.throws(() => core.sessionBegin("../s", "/sync-master", NOW), /`\.\.\/s` cannot name a session/);
   assert.throws(() => core.sessionStopped("s1", "{}", NOW, STOP), /the session cannot be read: `workflow` is missing/);
@@ -116,7 +116,7 @@ test("what is wrong is said", () => {
   assert.throws(() => core.hookAnswer("claude", "stop", { decision: "yes" }), /found decision `yes`/);
 });
 
-test("a configuration is read with what is odd in it, and without the bot's token", () => {
+test("a configuration is read with warnings, and without the bot's token", () => {
   const yaml = "handsoff:\n  max_continuations: 3\n  auto_permission: perhaps\ntelegram:\n  enabled: true\n  token: '123:abc'\n  chat_id: -5\n  allowed_user_ids: [7]\n";
   const config = core.readConfig(yaml, "/home/me");
   assert.equal(config.max_continuations, 3);
@@ -128,7 +128,7 @@ test("a configuration is read with what is odd in it, and without the bot's toke
   assert.equal(core.readConfig("handsoff: [", "/home/me").max_continuations, 0);
 });
 
-test("a hook's event is one form for all hosts, and the answer the host's own", () => {
+test("hook events have one form for all clients, and the answer has the client's form", () => {
   const input = JSON.stringify({ hook_event_name: "PreToolUse", session_id: "s1", cwd: "/w", tool_name: "Bash", tool_input: { command: "ls" } });
   const event = core.hookEvent("claude", input);
   assert.deepEqual(event, { event: "tool-call", tool: "Bash", input: { command: "ls" }, session: "s1", cwd: "/w", transcript: null });

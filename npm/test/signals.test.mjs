@@ -1,4 +1,4 @@
-// Whoever starts the program for others passes its signals on, each of them once.
+// Launchers pass each signal to the program once.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -9,13 +9,13 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { folder, npmFolder } from "./support/workspace.mjs";
 
-/** A program that writes down each signal, and ends with the first SIGTERM. */
+/** A program that logs each signal and ends with the first SIGTERM. */
 const PROGRAM = `#!${process.execPath}
 const { appendFileSync, renameSync, writeFileSync } = require("node:fs");
 for (const name of ["INT", "HUP", "TERM"]) {
   process.on("SIG" + name, () => {
     appendFileSync("signals", name + "\\n");
-    // What came at the same time is heard as well.
+    // Signals that arrive at the same time are logged as well.
     if (name === "TERM") setTimeout(() => process.exit(7), 50);
   });
 }
@@ -46,9 +46,9 @@ async function comes(path, what = () => true) {
 }
 
 for (const [name, script] of Object.entries(LAUNCHERS)) {
-  test(`${name} passes on what is sent to it alone`, async (t) => {
+  test(`${name} passes on a signal that only it receives`, async (t) => {
     const { cwd, env } = place(t);
-    // A session of its own has no terminal that would send anything.
+    // A new session has no terminal that sends signals.
     const child = spawn(process.execPath, [script, "status"], { cwd, env, detached: true, stdio: "ignore" });
     t.after(() => child.kill("SIGKILL"));
     const ended = once(child, "exit");
@@ -70,16 +70,16 @@ for (const [name, script] of Object.entries(LAUNCHERS)) {
     const ended = once(child, "exit");
     child.stdin.write("\x03");
     await comes(join(cwd, "signals"));
-    // What would come a second time is passed on before this.
+    // A second signal would arrive before this.
     process.kill(launcher, "SIGTERM");
     await ended;
     assert.deepEqual(readFileSync(join(cwd, "signals"), "utf8").trim().split("\n").sort(), ["INT", "TERM"]);
   });
 }
 
-test("what nohup has started is not hung up", async (t) => {
+test("SIGHUP does not end a program under nohup", async (t) => {
   const { cwd, env } = place(t);
-  // Node would forget again what it is to ignore.
+  // Node would reset an ignored signal.
   writeFileSync(env.ONLOOP_BINARY, "#!/bin/sh\n: > ready\nwhile :; do sleep 0.05; done\n");
   const words = [process.execPath, LAUNCHERS["the package's command"], "status"];
   const options = { cwd, env: { ...env, _: "/usr/bin/nohup" }, detached: true, stdio: "ignore" };
@@ -87,7 +87,7 @@ test("what nohup has started is not hung up", async (t) => {
   t.after(() => child.kill("SIGKILL"));
   const ended = once(child, "exit");
   await comes(join(cwd, "ready"));
-  // To the program as well, as a terminal that goes away does.
+  // The program gets it as well, as from a closing terminal.
   process.kill(-child.pid, "SIGHUP");
   process.kill(child.pid, "SIGTERM");
   assert.deepEqual(await ended, [128 + 15, null]);

@@ -17,7 +17,7 @@ action: Wait.
 loop: false
 `;
 
-/** What a terminal with so many columns gets to see of a run whose agent runs this line. */
+/** The terminal output of a run whose agent runs this line. */
 function seen(t, columns, line, variables = {}) {
   const cwd = folder(t);
   const env = { ...workspace.environment(cwd), TERM: "xterm", CI: "", NO_COLOR: "", ...variables };
@@ -43,7 +43,7 @@ test("a status line says what runs, for how long and what it does", (t) => {
   const [first, last] = [lines(output).at(0), lines(output).at(-1)];
   assert.match(first, /^[⠁-⣿] Step 1: Make 日本語 files that anybody could want \ds$/);
   assert.match(last, /^[⠁-⣿] Step 1: Make 日本語 files that anybody could want \ds reading files$/);
-  // What comes after it begins on a clean line.
+  // Further output begins on an empty line.
   assert.match(output, /reading files\x1b\[0m\r\x1b\[2K[^\x1b\r]/);
 });
 
@@ -52,6 +52,6 @@ test("a status line fits into its terminal", (t) => {
   assert.match(last, /^[⠁-⣿] Step 1: Make 日本語… \ds reading files$/);
 });
 
-test("nobody who wants no colour gets a line that moves", (t) => {
+test("NO_COLOR turns the status line off", (t) => {
   assert.deepEqual(lines(seen(t, 80, WORKING, { NO_COLOR: "1" })), []);
 });

@@ -1,4 +1,4 @@
-// What outlives a killed process: its programs, its temporary files.
+// Remains of a killed process: its programs and temporary files.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { folder } from "./support/workspace.mjs";
 
 const linux = { skip: process.platform !== "linux" && "only Linux tells about other processes" };
 
-test("a group is ended whole, and nobody who is not meant", linux, async (t) => {
+test("a whole process group is ended, and no other process", linux, async (t) => {
   const node = new NodeHost({ cwd: folder(t), attended: false });
   t.after(() => node.end());
   const { process: run, wait, end_group } = effects(node);
@@ -37,13 +37,13 @@ test("a group is ended whole, and nobody who is not meant", linux, async (t) => 
   assert.equal(await ended(group, here), 0);
 });
 
-test("the way up begins with our parent", linux, async (t) => {
+test("the ancestors begin with our parent", linux, async (t) => {
   const { processes: above } = await effects(new NodeHost({ cwd: folder(t) })).ancestors();
   assert.equal(above[0].pid, process.ppid);
   assert.match(above[0].started, /^[0-9]+$/);
 });
 
-test("temporary files of the dead are removed by the next writer", linux, async (t) => {
+test("the next writer removes temporary files of ended processes", linux, async (t) => {
   const cwd = folder(t);
   const { pid: dead } = spawnSync("true");
   const place = `${hostname().replace(/[^0-9A-Za-z.]/g, "_")}.${statSync("/proc/self/ns/pid").ino}`;

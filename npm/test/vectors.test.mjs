@@ -16,10 +16,10 @@ const core = load();
 
 const vectors = (name) => readFileSync(join(repository, "tests/vectors", name), "utf8");
 const lines = (text) => text.split("\n").filter((line) => line !== "");
-/** Without the members that the answer does not have. */
+/** Without the members that the answer lacks. */
 const pick = (object, ...names) => Object.fromEntries(names.map((name) => [name, object[name]]));
 
-/** The answer of the package, after the native program has given the same. */
+/** The answer of the package, which must equal that of the native program. */
 function answered(t, words, input) {
   const cwd = folder(t);
   const env = workspace.environment(cwd);
@@ -31,7 +31,7 @@ function answered(t, words, input) {
 }
 
 for (const name of ["permissions.jsonl", "permissions-own.jsonl"]) {
-  test(`the calls of ${name} are judged the same`, (t) => {
+  test(`the calls of ${name} are decided the same`, (t) => {
     const calls = lines(vectors(name));
     const rulings = lines(answered(t, ["permit", "batch"], vectors(name))).map(JSON.parse);
     assert.equal(rulings.length, calls.length);
@@ -39,7 +39,7 @@ for (const name of ["permissions.jsonl", "permissions-own.jsonl"]) {
     for (const [at, line] of calls.entries()) {
       const call = { cwd: "/srv/repo", ...JSON.parse(line) };
       const ruling = core.decide(call);
-      // Without a folder in the vector the program takes its own, which may be judged otherwise.
+      // Without a folder in the vector the program uses its own, which may give another decision.
       if (JSON.parse(line).cwd) assert.deepEqual({ id: call.id, ...ruling }, rulings[at], call.id);
       const explained = core.explain(call);
       assert.deepEqual(pick(explained, "decision", "rule", "reason"), ruling, call.id);
@@ -61,18 +61,18 @@ test("what the clients of agents write is read the same", (t) => {
   }
 });
 
-test("what is no call is refused in the same words, and throws", (t) => {
+test("an invalid call is refused with the same message, and throws", (t) => {
   const input = ['{"id":1}', "[]", "nonsense", '{"id":2,"tool":"Bash","cwd":"relative"}', '{"tool":"\\ud83d"}', ""].join("\n");
   const refusals = lines(answered(t, ["permit", "batch"], input)).map(JSON.parse);
   assert.equal(refusals.length, 5);
   for (const { error } of refusals) assert.equal(typeof error, "string");
   assert.throws(() => core.decide({ tool: "Bash", input: { command: "ls" } }), /^TypeError: `call\.cwd` is missing, expected a string$/);
   assert.throws(() => core.decide({ cwd: "/w" }), /^TypeError: `call\.tool` is missing, expected a string$/);
-  // A text that no command line can hold is not allowed, and neither is it an accident.
+  // Text that no command line can hold is an error.
   assert.throws(() => core.decide({ tool: "Bash", cwd: "/w", input: { command: "ls \ud800" } }), Error);
 });
 
-test("trust is in the content of a file", () => {
+test("trust depends on the content of a file", () => {
   const yaml = "permissions:\n  allow:\n    - '^make deploy$'\n";
   const list = core.setTrusted("# mine\n", yaml, true);
   assert.match(list, /^[0-9a-f]{64}\n$/);
@@ -90,7 +90,7 @@ test("prompts start the sessions of session-commands.jsonl", () => {
   }
 });
 
-test("the runs of auto.jsonl are rehearsed the same", (t) => {
+test("the runs of auto.jsonl are simulated the same", (t) => {
   const scenarios = lines(vectors("auto.jsonl")).map(JSON.parse);
   const rehearsals = lines(answered(t, ["auto", "rehearse"], vectors("auto.jsonl"))).map(JSON.parse);
   assert.equal(rehearsals.length, scenarios.length);
@@ -134,7 +134,7 @@ test("rw-auto's files are read as the programs read them", () => {
     assert.equal(tasks === "none", rows.length === 0, name);
     assert.ok(next === null || rows.some((row) => row.id === next.id), name);
     assert.equal(finished, rows.length > 0 && rows.every((row) => row.status === "completed"), name);
-    // A run that finds exactly this file goes where its tasks lead.
+    // A run with exactly this file follows its tasks.
     const tree = { ".ai/CONTEXT.md": "x", ".ai/PROGRESS.md": text };
     const [first] = core.rehearse({ now: "2026-02-24T01:00:00Z", tree }).dispatches;
     const facts = { context: true, tasks, ready_feature: false, artifacts: false, summary: false };
@@ -153,7 +153,7 @@ test("saved states of every generation say the same", async (t) => {
   assert.ok(names.length >= 10);
   for (const name of names) {
     const cwd = folder(t);
-    // Where it lies now: a run that was moved is shown at its new place by who found it.
+    // The path differs: a moved run is shown at its new path.
     const saved = { ...JSON.parse(readFileSync(join(states, name), "utf8")), execution_root: cwd };
     const [id, record] = [saved.run_id, JSON.stringify(saved, null, 2)];
     const env = workspace.environment(cwd);

@@ -20,7 +20,7 @@ function begin(t) {
   return { cwd, node, host, start };
 }
 
-test("nothing is lost however often the caller is woken", async (t) => {
+test("a woken caller loses no output", async (t) => {
   const { cwd, host, start } = begin(t);
   const line = "cat; for n in 1 2 3 4 5; do head -c 100000 /dev/zero; sleep 0.02; done; echo end";
   let turn = await start(line, { stdin: new Uint8Array(300_000).fill(120), stream_to: "all.log" });
@@ -34,7 +34,7 @@ test("nothing is lost however often the caller is woken", async (t) => {
   assert.ok(turn.duration_ms >= 100, `${turn.duration_ms} ms`);
 });
 
-test("an interrupt waits for the next turn", async (t) => {
+test("an interrupt waits for the next request", async (t) => {
   const { node, host, start } = begin(t);
   assert.deepEqual(await start("exec sleep 1000"), { is: "running" });
   node.interrupt();
@@ -44,7 +44,7 @@ test("an interrupt waits for the next turn", async (t) => {
   await assert.rejects(host.wait(), { kind: "not_found" });
 });
 
-test("what cannot be started is no program that is left running", async (t) => {
+test("a program that did not start is not left running", async (t) => {
   const { host, start } = begin(t);
   await assert.rejects(start("", { command: { argv: ["./none"] } }), { kind: "not_found" });
   await assert.rejects(host.wait(), { kind: "not_found" });
@@ -52,7 +52,7 @@ test("what cannot be started is no program that is left running", async (t) => {
   assert.deepEqual(end.status, { exited: 0 });
 });
 
-test("what is left running ends before the locks of the program are free", async (t) => {
+test("a program left running ends before the locks are released", async (t) => {
   const { cwd, node, host, start } = begin(t);
   await host.lock({ path: "a.lock" });
   assert.deepEqual(await start("trap '' TERM; echo $$ >pid; while :; do sleep 1; done"), { is: "running" });
@@ -66,7 +66,7 @@ test("what is left running ends before the locks of the program are free", async
   assert.deepEqual([isAlive(pid), existsSync(join(cwd, "a.lock")), wasEarly], [false, false, false]);
 });
 
-test("every version of a file has a name of its own", async (t) => {
+test("every version of a file differs", async (t) => {
   const { host } = begin(t);
   const versions = new Set();
   for (let round = 0; round < 500; round += 1) {

@@ -1,4 +1,4 @@
-// The page is served by the package as by the native program: the same pages, the same refusals.
+// The package serves the same pages and refusals as the native program.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -32,7 +32,7 @@ function atAGate(t) {
 }
 
 for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE })) {
-  test(`${name}: what is not the person's shows and changes nothing`, async (t) => {
+  test(`${name}: a call without the secret shows and changes nothing`, async (t) => {
     const { cwd, env, id, ledger } = atAGate(t);
     const before = ledger();
     const served = await serve(t, command, [], { cwd, env });
@@ -77,9 +77,9 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
     assert.equal(ledger(), before);
   });
 
-  test(`${name}: a person approves, and hears what changes`, async (t) => {
+  test(`${name}: a person approves, and the stream reports changes`, async (t) => {
     const { cwd, env, id, ledger } = atAGate(t);
-    // A clock that stands still says when nothing has to be looked at again.
+    // With a frozen clock the server reads nothing again.
     const { ONLOOP_NOW: _, ...moving } = env;
     const served = await serve(t, command, [], { cwd, env: moving });
     const browser = await signIn(served);
@@ -100,13 +100,13 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
     assert.ok(!ledger().includes("olw_"));
     const since = performance.now();
     while (!heard.includes("event: changed")) await once(stream, "data");
-    // Without any notice it is looked at every fifteen seconds.
+    // Without an event the server reads every fifteen seconds.
     assert.ok(performance.now() - since < 10_000);
     const again = await browser.post(action, `${fields}&decision=rejected`);
     assert.equal(again.status, 409);
   });
 
-  test(`${name}: a page too many is told that there is no stream for it, until another one leaves`, async (t) => {
+  test(`${name}: a page above the limit gets no stream until another one closes`, async (t) => {
     const served = await serve(t, command, [], atAGate(t));
     const browser = await signIn(served);
     const [, events] = (await browser.get("/")).body.match(/ data-events="([^"]+)"/);
@@ -122,13 +122,13 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
     assert.deepEqual([...new Set(pages.map(({ status }) => status))], [200]);
     assert.equal((await listen()).status, 204);
     pages[0].socket.destroy();
-    // It is heard some time later that somebody has left.
+    // The server notices a disconnect later.
     let status = 204;
     while (status === 204) ({ status } = await listen());
     assert.equal(status, 200);
   });
 
-  test(`${name}: whoever is slow or many holds nobody up`, async (t) => {
+  test(`${name}: slow or many clients do not delay others`, async (t) => {
     const { cwd, env } = atAGate(t);
     const served = await serve(t, command, [], { cwd, env });
     const browser = await signIn(served);
@@ -141,7 +141,7 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
     assert.equal(large.status, 431);
   });
 
-  test(`${name}: a trace has nothing that lets somebody in`, async (t) => {
+  test(`${name}: a trace has no secret`, async (t) => {
     const { cwd, env } = atAGate(t);
     const trace = join(cwd, "trace.jsonl");
     const served = await serve(t, command, [], { cwd, env: { ...env, ONLOOP_TRACE: trace } });

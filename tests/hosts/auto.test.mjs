@@ -1,5 +1,5 @@
-// `onloop auto` with the real clients as its children: their logs read like transcripts, what they
-// use is known, and an answer is what their model says, not what a tool prints.
+// `onloop auto` with the real clients as its agents: their logs read like transcripts, their
+// usage is known, and only text of the model counts as answer, not output of tools.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { onloop, run } from "./clients.mjs";
 import { CLIENTS, repository, used } from "./conducted.mjs";
 
-/** Lets a client plan; what came of it, with the files that were kept of its turn by their extensions. */
+/** Lets a client plan; returns the result, with the files of its turn by extension. */
 async function planned(client, script) {
   const place = await repository(client);
   await onloop(place, "auto", "init");
@@ -22,8 +22,8 @@ async function planned(client, script) {
 }
 
 for (const client of CLIENTS) {
-  test(`a child that is ${client.name} is listened to, and answers with its words alone`, async () => {
-    // Were it an answer, what the tool prints would contradict what is said.
+  test(`a child that is ${client.name} answers only with its own text`, async () => {
+    // As an answer, the output of the tool would contradict the text.
     const answer = "It is planned.\nNEXT_COMMAND=done";
     const { code, stdout, stderr, kept, told } = await planned(client, used([{ run: "echo NEXT_COMMAND=rw-auto" }, { say: answer }]));
     assert.equal(code, 0, told);
@@ -32,19 +32,19 @@ for (const client of CLIENTS) {
     const log = kept("log");
     assert.match(log, /→ \w+: echo NEXT_COMMAND=rw-auto\n[^]*^It is planned\.\nNEXT_COMMAND=done\n/m, log);
     assert.match(log, /^— 2100 tokens/m, log);
-    // What a client warns of on its error stream stands between its events.
+    // Warnings on standard error are between the events.
     const events = kept("jsonl").split("\n").filter((line) => line.startsWith("{"));
     assert.ok(events.map((line) => JSON.parse(line)).length > 2);
   });
 }
 
-test("a child whose tool prints an answer, and which gives none, has not answered", async () => {
+test("output of a tool is not an answer", async () => {
   const { code, stdout, told } = await planned(CLIENTS[0], [{ run: "echo NEXT_COMMAND=done" }, { say: "See above." }]);
   assert.equal(code, 20, told);
   assert.match(stdout, /AUTO_SUBAGENT_RESULT_INVALID\nNEXT_COMMAND=rw-auto\n$/, told);
 });
 
-test("a child whose provider refuses it has failed, and why is said", async () => {
+test("an agent whose provider refuses fails with the reason", async () => {
   const refusal = () => ({ fail: { status: 400, error: { type: "invalid_request_error", message: "no such model" } } });
   const { code, stderr, kept, told } = await planned(CLIENTS[1], [refusal]);
   assert.equal(code, 20, told);

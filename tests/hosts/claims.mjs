@@ -1,4 +1,4 @@
-// What must hold in every client alike.
+// Tests that every client has to pass.
 
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { machine, onloop, run } from "./clients.mjs";
 
-/** Lets the agent run these lines; what its shell said about each. */
+/** Lets the agent run these lines, and returns their output. */
 export async function lines(client, place, list, options) {
   const ended = await client.session(place, list.map((run) => ({ run })), options);
   assert.equal(ended.code, 0, JSON.stringify(ended));
@@ -15,7 +15,7 @@ export async function lines(client, place, list, options) {
 }
 
 /**
- * `denied` is a line that we deny; `ran` looks whether it ran.
+ * `denied` is a line that we deny; `ran` tells whether it ran.
  *
  * @param {{ denied: string, ran: (project: string) => boolean, options?: object }} about
  */
@@ -23,7 +23,7 @@ export function guards(client, { denied, ran, options }) {
   const both = [denied, "mkdir allowed"];
   const made = (place) => existsSync(join(place.project, "allowed"));
 
-  test("without hooks the stand-in really lets the agent run its lines", async () => {
+  test("without hooks the agent runs its lines", async () => {
     const place = machine(client);
     await lines(client, place, both, options);
     assert.ok(ran(place.project) && made(place));
@@ -47,7 +47,7 @@ export function guards(client, { denied, ran, options }) {
   return areGuarded;
 }
 
-/** How a hook can break, as scripts in place of the program; no script: it is gone. */
+/** Broken hooks, as scripts in place of the program; `undefined` is a missing program. */
 export const BROKEN = {
   "that is gone": undefined,
   "that fails": "exit 1",
@@ -55,7 +55,7 @@ export const BROKEN = {
   "that stops in the middle of its answer": `printf '{"hookSpecificOutput": {"hookEventName":'`,
 };
 
-/** Whether a line runs in a machine whose hook is broken so. */
+/** Whether a line runs with such a broken hook. */
 export async function runsWith(client, script, options) {
   const place = machine(client);
   await onloop(place, "install", client.name);
@@ -65,7 +65,7 @@ export async function runsWith(client, script, options) {
   return existsSync(join(place.project, "made"));
 }
 
-/** For clients that can be told what a failed hook means. `runs` are those that they do not catch. */
+/** For clients that let a failed hook deny. They do not notice those in `runs`. */
 export function failsClosed(client, stops, runs = []) {
   for (const how of [...stops, ...runs]) {
     const isRun = runs.includes(how);
@@ -74,7 +74,7 @@ export function failsClosed(client, stops, runs = []) {
   }
 }
 
-/** Another program had been installed before; it is gone. */
+/** An installation over that of another program, which is gone. */
 export function upgrades(client, { denied, ran, options }) {
   test("an installation replaces the hooks of an older program", async () => {
     const place = machine(client);

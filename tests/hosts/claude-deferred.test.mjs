@@ -1,4 +1,4 @@
-// Calls that the real Claude Code puts off for a person, who answers when there is time.
+// Deferred calls of the real Claude Code, which a person decides later.
 
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ const CALL = "cp victim/file copied";
 /** A machine on which the call above waits, and the id under which it does. */
 async function waiting() {
   const place = machine(claude);
-  // Otherwise the call would be confined instead of being asked about.
+  // A sandbox would replace the question.
   writeFileSync(join(place.home, ".agentize.local.yaml"), "permissions:\n  confine: off\n");
   await onloop(place, "install", "claude");
   const ended = await claude.session(place, [{ run: CALL }]);
@@ -27,13 +27,13 @@ async function pending(place) {
   return JSON.parse(await onloop(place, "approve", "--json"));
 }
 
-/** The person answers, and the session goes on with the turns that are left. */
+/** The person decides, and the session continues with the other turns. */
 function answer(place, words, script) {
   const act = (program, options, around) => run("onloop", ["approve", ...words, "--resume"], around);
   return claude.session(place, script, { act });
 }
 
-test("an approved call runs when its session goes on, and only that one", async () => {
+test("only an approved call runs when its session continues", async () => {
   const { place, id } = await waiting();
   const again = { run: `${CALL}-again` };
   const ended = await answer(place, [id], [{ run: CALL }, again]);
@@ -44,7 +44,7 @@ test("an approved call runs when its session goes on, and only that one", async 
   assert.deepEqual(calls.map(({ target }) => target.includes("copied-again")), [true], JSON.stringify(calls));
 });
 
-test("a denied call does not run, and its agent is told so", async () => {
+test("a denied call does not run, and its agent gets the denial", async () => {
   const { place, id } = await waiting();
   const ended = await answer(place, [id, "--deny"], [{ run: CALL }]);
   assert.equal(ended.code, 0, JSON.stringify(ended));
@@ -53,7 +53,7 @@ test("a denied call does not run, and its agent is told so", async () => {
   assert.deepEqual(await pending(place), []);
 });
 
-test("an agent that is given the id cannot approve itself", async () => {
+test("an agent cannot approve its own call", async () => {
   const { place, id } = await waiting();
   const ended = await claude.session(place, [{ run: `onloop approve ${id}` }]);
   assert.match(ended.heard.results[0], /answers for the person/);

@@ -1,4 +1,4 @@
-// `/hotl:loop` in the real Claude Code: the stand-in plays an agent that knows nothing but what
+// `/hotl:loop` in the real Claude Code: the stand-in is an agent that knows only what
 // the command and its skill tell it, and runs the verbs that they name.
 
 import assert from "node:assert/strict";

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { claude, machine, repository } from "./clients.mjs";
 import { protects, source } from "./plugins.mjs";
 
-test("plugin and marketplace are valid, and nothing is left to say about them", async () => {
+test("plugin and marketplace are valid without warnings", async () => {
   const place = machine(claude);
   const folder = join(repository, "npm/plugin");
   const said = await claude.plugin(place, "validate", folder, "--profile", "directory");
@@ -17,7 +17,7 @@ test("plugin and marketplace are valid, and nothing is left to say about them", 
   assert.equal(root.code, 0, root.stdout + root.stderr);
 });
 
-/** As the documents say, with a clone in place of the address. */
+/** As documented, with a clone in place of the URL. */
 async function install(place, folder) {
   for (const words of [["marketplace", "add", folder], ["install", "hotl@onloop"]]) {
     const said = await claude.plugin(place, ...words);

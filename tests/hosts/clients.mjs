@@ -1,8 +1,8 @@
-// The clients, each with its stand-in for a model, and new machines for them.
+// The clients, each with a fake model server, and new home folders for them.
 //
 // A client has a name as `onloop install` knows it, the variables that its machine needs, and
 // `session(place, script, options)`, which lets its agent take the turns of a script and says
-// what came of it: `{ code, stdout, stderr, heard }`. `served(place, script, act)` does whatever
+// the result: `{ code, stdout, stderr, heard }`. `served(place, script, act)` does whatever
 // `act` does in a place where the client finds its model.
 
 import assert from "node:assert/strict";
@@ -38,7 +38,7 @@ function claudeProgram() {
 const made = [];
 after(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** Clients ask registries and servers of their own; what they want is refused at once. */
+/** Requests of clients to other servers are refused at once. */
 const NOWHERE = {
   HTTP_PROXY: "http://127.0.0.1:1",
   HTTPS_PROXY: "http://127.0.0.1:1",
@@ -48,11 +48,11 @@ const NOWHERE = {
 };
 
 /**
- * A project with something to destroy, a home, and a PATH on which `onloop`, the client and Node
+ * A new project with a file to destroy, a home, and a PATH on which `onloop`, the client and Node
  * come before what the system has, all of them new.
  */
 export function machine(client) {
-  // Codex makes no programs for its sandbox below a folder for temporary files.
+  // Codex creates no programs for its sandbox below a temporary folder.
   const folder = realpathSync(lastingFolder("onloop-hosts-"));
   made.push(folder);
   for (const name of ["home", "home/.codex", "project", "bin"]) mkdirSync(join(folder, name));
@@ -63,7 +63,7 @@ export function machine(client) {
   writeFileSync(join(folder, "project/victim/file"), "still here\n");
   const home = join(folder, "home");
   const PATH = [join(folder, "bin"), "/usr/bin", "/bin"].join(delimiter);
-  // Codex asks a login shell, which makes a PATH of its own.
+  // Codex starts a login shell, which sets PATH.
   writeFileSync(join(home, ".profile"), `PATH='${PATH}'\n`);
   const env = {
     PATH,
@@ -101,7 +101,7 @@ export function run(program, words, { project, env }) {
   });
 }
 
-/** Runs `onloop`; anything but success is a failure of the test. */
+/** Runs `onloop`, which has to succeed. */
 export async function onloop(place, ...words) {
   const ended = await run("onloop", words, place);
   assert.equal(ended.code, 0, `onloop ${words.join(" ")}: ${JSON.stringify(ended)}`);
@@ -157,7 +157,7 @@ export const codex = {
   served(place, script, act) {
     return withModel(responses, script, (url) => {
       const config = join(place.home, ".codex/config.toml");
-      // What was written by others, plugins for instance, stays.
+      // Other entries, such as plugins, stay.
       const found = existsSync(config) ? readFileSync(config, "utf8") : "";
       const others = found.split(MARK).at(-1).replace(/^\n/, "");
       const ours = `model = "fake"\nmodel_provider = "fake"\n[model_providers.fake]\nname = "fake"

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { codex, machine, run } from "./clients.mjs";
 import { protects, source } from "./plugins.mjs";
 
-/** As the documents say, with a clone in place of the address. */
+/** As documented, with a clone in place of the URL. */
 async function install(place, folder) {
   for (const words of [["marketplace", "add", folder], ["add", "hotl@onloop"]]) {
     const said = await run("codex", ["plugin", ...words], place);
@@ -21,7 +21,7 @@ protects(codex, install, {
   options: { words: [codex.trusted] },
 });
 
-test("the agent is told of the plugin's skills", async () => {
+test("the agent knows the plugin's skills", async () => {
   const place = machine(codex);
   await install(place, source());
   const ended = await codex.session(place, []);

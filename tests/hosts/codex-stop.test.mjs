@@ -1,5 +1,5 @@
-// When the agent of the real Codex wants to stop: Codex itself has no bound on how often it is
-// sent on, so ours is the only one.
+// The Stop hook in the real Codex. Codex has no limit for continuations, so ours is the
+// only one.
 
 import { codex } from "./clients.mjs";
 import { continues } from "./runs.mjs";

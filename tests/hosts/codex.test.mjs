@@ -7,14 +7,14 @@ import { test } from "node:test";
 import { BROKEN, guards, lines, runsWith, upgrades } from "./claims.mjs";
 import { codex, machine, onloop } from "./clients.mjs";
 
-// Codex itself refuses `rm -rf` where nobody can be asked; what we deny and it does not is this.
+// Codex itself refuses `rm -rf` without a person, so this is a line that only we deny.
 const ran = (project) => existsSync(join(project, "victim/denied"));
 const options = { words: [codex.trusted] };
 const about = { denied: "git stash drop; mkdir victim/denied", ran, options };
 guards(codex, about);
 upgrades(codex, about);
 
-test("what we say about Codex is true: untrusted and broken hooks let everything run", async () => {
+test("untrusted and broken hooks of Codex let everything run, as documented", async () => {
   const untrusted = machine(codex);
   await onloop(untrusted, "install", "codex");
   await lines(codex, untrusted, ["git stash drop; mkdir victim/denied"]);

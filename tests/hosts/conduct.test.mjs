@@ -1,6 +1,6 @@
-// `onloop run` with the real clients: they work in the worktree, their calls are judged although
-// nothing is installed, what they use is known to the token, and a retry goes on with what was
-// said before.
+// `onloop run` with the real clients: they work in the worktree, their calls are decided without
+// an installation, their usage is known to the token, and a retry continues their
+// conversation.
 
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -9,14 +9,14 @@ import { test } from "node:test";
 import { claude, codex, opencode, run } from "./clients.mjs";
 import { always, CLIENTS, conducted, FILE, kept, MAKE, repository, USED, used, workflow } from "./conducted.mjs";
 
-always(CLIENTS, (name) => `${name} completes a run in its worktree, and what it used is known`, async (client, repository) => {
+always(CLIENTS, (name) => `${name} completes a run in its worktree, with known usage`, async (client, repository) => {
   const place = await repository(client);
   const before = readdirSync(place.project).sort();
   const script = used([{ run: "sh check.sh" }, { run: "echo made > made.txt" }, { run: "sh check.sh" }, { say: "It is made." }]);
   const { code, summary, stderr, told } = await conducted(client, place, script);
   assert.equal(code, 0, told);
   assert.equal(summary.status, "completed", told);
-  // A client that is used for the first time makes files, and nobody takes that for an attack.
+  // The first use of a client creates files, which must not count as an attack.
   assert.doesNotMatch(stderr, /put back/, told);
   assert.equal(readFileSync(join(summary.execution_root, "made.txt"), "utf8"), "made\n");
   assert.notEqual(summary.execution_root, place.project);
@@ -36,7 +36,7 @@ always(CLIENTS, (name) => `${name} completes a run in its worktree, and what it 
   assert.match(kept(place, summary, "logs/1-1.jsonl"), /It is made\./);
 });
 
-always(CLIENTS, (name) => `a call of ${name} that is denied does not run, is told and counted`, async (client, repository) => {
+always(CLIENTS, (name) => `a call of ${name} that is denied does not run, and is reported and counted`, async (client, repository) => {
   const place = await repository(client);
   const denied = client === codex ? "git stash drop; mkdir victim/denied" : "rm -rf victim";
   const script = used([{ run: denied }, { run: "./unknown-program" }, { run: "echo made > made.txt" }, { say: "Done." }]);
@@ -48,23 +48,23 @@ always(CLIENTS, (name) => `a call of ${name} that is denied does not run, is tol
   assert.match(heard.results[1], /nobody can be asked in this run/, told);
   assert.equal(summary.steps[0].denied, 2, told);
   const judged = kept(place, summary, "hooks/1-1.calls.jsonl").trimEnd().split("\n").map((line) => JSON.parse(line));
-  // Whoever is asked about a call decides the same. After a refusal opencode asks nobody else.
+  // Every hook of a call decides the same. After a denial opencode runs no other hook.
   const decisions = new Map(judged.map(({ id, decision }) => [id, decision]));
   assert.deepEqual([...decisions.values()], ["deny", "deny", "allow"], told);
   assert.ok(judged.every(({ id, decision }) => decisions.get(id) === decision), told);
-  // Claude Code leaves the user's hooks out of a run; those of others say what the run knows, too.
+  // A run disables the user's hooks in Claude Code. In the other clients they follow the run.
   const isAsked = judged.some(({ by_installed }) => by_installed);
   assert.equal(isAsked, place.isInstalled === true && client !== claude, told);
 });
 
-always(CLIENTS, (name) => `a retry of ${name} goes on in its conversation, with what failed`, async (client, repository) => {
+always(CLIENTS, (name) => `a retry of ${name} continues its conversation, with the failed check`, async (client, repository) => {
   const place = await repository(client);
   const script = used([{ say: "It is made, I think." }, { run: "echo made > made.txt" }, { say: "Now it is." }]);
   const { code, summary, heard, told } = await conducted(client, place, script);
   assert.equal(code, 0, told);
   const [step] = summary.steps;
   assert.equal(step.attempts, 2, told);
-  // The model hears its own words again only in the same conversation.
+  // Only the same conversation contains the earlier text of the model.
   assert.equal(heard.turns, 2, told);
   assert.match(heard.told.at(-1), /made\.txt is missing/, told);
   assert.doesNotMatch(heard.told.at(-1), /Goal of the whole work/);
@@ -85,14 +85,14 @@ test("a line that the workflow file allows runs, and others like it do not", asy
   assert.match(heard.results[0], /nobody can be asked in this run/, told);
 });
 
-// Their clients let a call run when the hook is gone; the run does not let that pass.
+// These clients run calls without a hook, so onloop ends the turn.
 for (const client of [codex, opencode]) {
-  test(`a turn of ${client.name} whose calls nobody judges is ended`, async () => {
+  test(`a turn of ${client.name} whose calls no hook decides is ended`, async () => {
     const place = await repository(client, workflow(MAKE.replace("max_iterations: 3", "max_iterations: 1")));
     const gone = join(place.home, "onloop");
     copyFileSync(place.bin, gone);
     const mute = (place) => {
-      // opencode's plugin refuses what its hook does not answer; without the plugin nobody is asked.
+      // opencode's plugin denies calls without an answer of the hook, so the plugin is removed.
       const env = client === opencode ? { ...place.env, OPENCODE_PURE: "1" } : place.env;
       return run(gone, ["run", FILE, "--agent", client.name, "--json"], { ...place, env });
     };
@@ -108,7 +108,7 @@ for (const client of [codex, opencode]) {
   });
 }
 
-always([codex, opencode], (name) => `a turn of ${name} that passes its bound of tokens is ended while it works`, async (client, repository) => {
+always([codex, opencode], (name) => `a turn of ${name} above its token limit is ended`, async (client, repository) => {
   const place = await repository(client, workflow(MAKE, "max_tokens: 2500\n"));
   const script = Array(30).fill({ run: "sleep 0.7", usage: USED });
   const { code, heard, stderr, told } = await conducted(client, place, script);
@@ -118,7 +118,7 @@ always([codex, opencode], (name) => `a turn of ${name} that passes its bound of 
   assert.match(stderr, /max_tokens/, told);
 });
 
-test("what Codex costs is estimated by the user's prices, and marked", async () => {
+test("the cost of Codex is estimated by the user's prices, and marked", async () => {
   const prices = "{ input: 2, cached_input: 0.2, output: 8 }";
   const place = await repository(codex, workflow(MAKE, "max_cost_usd: 1\n"));
   writeFileSync(join(place.home, ".agentize.local.yaml"), `prices:\n  as_of: 2026-10-01\n  fake: ${prices}\n`);
@@ -141,7 +141,7 @@ test("sub-agents of opencode are counted, and their calls are seen", async () =>
   const place = await repository(opencode);
   const task = { tool: "task", input: { description: "d", prompt: "p", subagent_type: "general" } };
   const call = { run: "echo made > made.txt" };
-  // The sub-agent has a conversation of its own, which begins at the first turn again.
+  // The sub-agent has its own conversation, with the first turn again.
   let begun = 0;
   const script = used([{}, { say: "Done." }]);
   script[0] = () => ({ ...(begun++ === 0 ? task : call), usage: USED });
@@ -152,7 +152,7 @@ test("sub-agents of opencode are counted, and their calls are seen", async () =>
   assert.match(kept(place, summary, "logs/1-1.log"), /→ bash: echo made > made\.txt/);
 });
 
-test("every attempt begins a new conversation where that is wanted", async () => {
+test("every attempt starts a new conversation on request", async () => {
   const place = await repository(claude);
   const made = (heard) => heard.told.join().includes("missing");
   const script = used([{}, { say: "Done." }]);
@@ -163,20 +163,20 @@ test("every attempt begins a new conversation where that is wanted", async () =>
   assert.match(heard.told.join(), /Goal of the whole work[^]*made\.txt is missing/, told);
 });
 
-test("a conversation that is gone is said to be, and a new one begins", async () => {
+test("a lost conversation is reported, and a new one starts", async () => {
   const forgetful = MAKE.replace("sh check.sh", "sh check.sh || (rm -r ~/.claude/projects; false)");
   const place = await repository(claude, workflow(forgetful));
   let begun = 0;
   const script = used([{}, { say: "Done." }]);
   script[0] = () => ({ ...(begun++ === 0 ? { say: "Done?" } : { run: "echo made > made.txt" }), usage: USED });
-  // A check that is confined could not make it go.
+  // A confined check could not remove it.
   const { code, stderr, summary, told } = await conducted(claude, place, script, "--confine", "off");
   assert.equal(code, 0, told);
-  assert.match(stderr, /the conversation about step 1 cannot go on \(.*\); a new one begins/, told);
+  assert.match(stderr, /the conversation about step 1 cannot continue \(.*\); a new one begins/, told);
   assert.equal(summary.steps[0].attempts, 2, told);
 });
 
-test("what needs a decision lets the run wait where that is wanted", async () => {
+test("a call that needs a decision pauses the run on request", async () => {
   const place = await repository(claude);
   const script = used([{ run: "./unknown-program --now" }, { say: "I need unknown-program." }]);
   const { code, stderr, told } = await conducted(claude, place, script, "--on-ask", "pause");
@@ -184,7 +184,7 @@ test("what needs a decision lets the run wait where that is wanted", async () =>
   assert.match(stderr, /the agent of step 1 needs a decision: `Bash: \.\/unknown-program --now`/, told);
 });
 
-always([claude], (name) => `a turn of ${name} that costs too much is ended by its own bound, and the run waits`, async (client, repository) => {
+always([claude], (name) => `a turn of ${name} above its cost limit ends itself, and the run waits`, async (client, repository) => {
   const place = await repository(client, workflow(MAKE, "max_cost_usd: 0.01\n"));
   const dear = { input: 100_000, cached: 0, output: 10_000 };
   const script = Array(20).fill({ run: "ls", usage: dear });

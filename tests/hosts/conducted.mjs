@@ -1,4 +1,4 @@
-// A workflow of one step, which a real client is let to conduct.
+// Runs of a workflow with one step by a real client.
 
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ verify: sh check.sh
 export const USED = { input: 1000, cached: 300, output: 50 };
 export const used = (turns) => turns.map((turn) => ({ ...turn, usage: USED }));
 
-/** A repository with a workflow of these steps in it, and a check that wants `made.txt`. */
+/** A repository with a workflow of these steps, and a check that needs `made.txt`. */
 export async function repository(client, text = workflow(MAKE)) {
   const place = machine(client);
   writeFileSync(join(place.project, FILE), text);
@@ -40,7 +40,7 @@ export async function repository(client, text = workflow(MAKE)) {
 
 export const CLIENTS = [claude, codex, opencode];
 
-/** Ways in which the same must hold: what is added to a title, of which clients, and what is done to the place. */
+/** Variants of a test: the suffix of the title, the clients, and the setup. */
 const WAYS = [
   ["", CLIENTS, (place) => place],
   [
@@ -62,7 +62,7 @@ const WAYS = [
   ],
 ];
 
-/** Tests in each way what must hold of these clients; `act` gets a client and what makes its repository. */
+/** Adds a test for each client and variant; `act` gets a client and a function that creates its repository. */
 export function always(clients, title, act) {
   for (const client of clients) {
     for (const [way, of, prepare] of WAYS) {
@@ -73,7 +73,7 @@ export function always(clients, title, act) {
   }
 }
 
-/** Lets the client conduct the workflow; what came of it, with the summary and where it worked. */
+/** Lets the client run the workflow; returns the result, the summary and the folder of the run. */
 export async function conducted(client, place, script, ...words) {
   const agent = words.includes("--agent") ? [] : ["--agent", client.name];
   const ended = await client.served(place, script, (place) => {

@@ -1,4 +1,4 @@
-// Whose run it is, and what a person's prompt means for a goal, with the real clients.
+// Conversations and runs, and the effect of a person's prompt on a goal, with the real clients.
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -9,13 +9,13 @@ import { claude, codex, machine, onloop } from "./clients.mjs";
 import { after, LIMIT, subscribed } from "./limits.mjs";
 import { continuations, FILE, withWorkflow } from "./runs.mjs";
 
-/** An agent that says something else every time, and never does anything. */
+/** An agent that prints different text every time and does nothing. */
 function* talker() {
   for (;;) yield ({ turns }) => ({ say: `Here you are (${turns}).` });
 }
 
 for (const [client, words] of [[claude, []], [codex, [codex.trusted]]]) {
-  test(`an unrelated conversation in ${client.name} stays free where a run is driven elsewhere`, async () => {
+  test(`an unrelated conversation in ${client.name} is not affected by the run of another conversation`, async () => {
     const place = await withWorkflow(client);
     await onloop(place, "install", client.name);
     const id = (await onloop(place, "init", FILE)).trim();
@@ -35,7 +35,7 @@ for (const [client, words] of [[claude, []], [codex, [codex.trusted]]]) {
 /** The counts of the continuations of `/ship`, the first lines of which are ours. */
 const shipped = ({ told }) => told.map((text) => /automatic continuation (\d+)\/\d+ of `\/ship`/.exec(text)?.[1]).filter(Boolean);
 
-/** A machine whose project has a command that is a workflow of its own. */
+/** A machine whose project has its own workflow command. */
 async function withShip() {
   const place = machine(claude);
   mkdirSync(join(place.project, ".claude/commands"), { recursive: true });
@@ -48,7 +48,7 @@ async function withShip() {
   return place;
 }
 
-test("answers go on with a goal in Claude Code, and a question pauses it and says so", async () => {
+test("in Claude Code an answer continues a goal, and a question pauses it", async () => {
   const place = await withShip();
   const say = (prompt, ...words) => claude.session(place, talker(), { prompt, words });
   const first = await say("/ship #5");
@@ -69,7 +69,7 @@ test("answers go on with a goal in Claude Code, and a question pauses it and say
 
 const STREAM = ["-p", "--permission-mode", "bypassPermissions", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
 
-/** What a person types into a stream. */
+/** The input of a person. */
 const line = (content) => `${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`;
 
 test("after compaction the agent of Claude Code knows its goal and its state", async () => {
@@ -95,7 +95,7 @@ function typed(program, words, { project, env }, input) {
   });
 }
 
-/** Types `input`, and stays there until the client has ended so many turns of the conversation. */
+/** Types `input`, and waits until the client has ended a number of turns. */
 function stayed(program, words, { project, env }, input, turns) {
   return new Promise((resolve) => {
     const child = spawn(program, words, { cwd: project, env, timeout: 120_000, stdio: ["pipe", "pipe", "inherit"] });
@@ -109,7 +109,7 @@ function stayed(program, words, { project, env }, input, turns) {
   });
 }
 
-test("a limit of Claude Code is waited for, and its agent goes on with the goal", async () => {
+test("onloop waits for a limit of Claude Code, and its agent continues the goal", async () => {
   const place = subscribed(claude, await withShip());
   const s = 5;
   const refused = () => ({ fail: LIMIT.claude(s) });

@@ -1,4 +1,4 @@
-// What the pages about hosts show of the real clients is what these say.
+// The pages about clients show their real output.
 //
 // A fence ```` ```text recorded=NAME ```` in a page is compared with what is recorded here under
 // that name; `ONLOOP_WRITE_DOCUMENTS=1` replaces it instead.
@@ -12,7 +12,7 @@ import { source } from "./plugins.mjs";
 
 const LINES = [{ run: "mkdir notes" }, { run: "git reset --hard" }, { say: "I may not throw the changes away." }];
 
-/** What differs each time is written as it would be on a machine of yours. */
+/** Replaces varying parts by those of an example machine. */
 function plain(place, text) {
   const fixed = text
     .replaceAll(place.project, "/home/you/project")
@@ -20,7 +20,7 @@ function plain(place, text) {
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "0b3c9e52-6d1f-4a87-9c40-5e8f2a7b6c1d")
     .replace(/^[0-9a-f]{16}(?=  waits)/gm, "1f2e3d4c5b6a7988")
     .replace(/\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)/g, "2026-03-20T21:23:15Z")
-    // Colours, and what a spinner leaves.
+    // Colors and the rest of a spinner.
     .replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "")
     .split("\n")
     .map((line) => line.trimEnd())

@@ -1,5 +1,5 @@
-// However onloop ends, its agent ends with it, and so does what that has started. All three
-// clients start their tools in sessions of their own, out of reach of the process group.
+// The agent and its tools end with onloop, however that ends. All three
+// clients start their tools in separate sessions, outside the process group.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -11,7 +11,7 @@ import { always, CLIENTS, FILE, repository, used } from "./conducted.mjs";
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Processes that were started with this among their words. */
+/** Processes with this argument. */
 function running(word) {
   const commands = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name)).map((pid) => {
     try {
@@ -39,7 +39,7 @@ function ledger(place) {
 
 let number = 0;
 
-/** Signals an onloop whose agent is in the middle of a long call; what came of it. */
+/** Signals an onloop whose agent performs a long call; returns the result. */
 async function ended(client, place, signal) {
   const word = `wait-${process.pid}-${++number}`;
   // Claude Code refuses to sleep for long.
@@ -67,7 +67,7 @@ async function endsWith(signal, client, repository) {
   assert.match(stderr, /Interrupted; the record is saved\./);
   const events = ledger(place);
   const names = events.map(({ event }) => event);
-  assert.ok(names.includes("agent_started"), names.join());
+  assert.ok(names.includes("work_started"), names.join());
   assert.equal(events.find(({ event }) => event === "agent_ended").ending, "interrupted", names.join());
   assert.equal(names.at(-1), "run_paused", names.join());
 }
@@ -78,13 +78,13 @@ for (const signal of ["SIGTERM", "SIGHUP"]) {
 }
 
 for (const client of CLIENTS) {
-  test(`what ${client.name} had started when onloop was killed is ended by the next one`, async () => {
+  test(`what ${client.name} had started before onloop was killed is ended by the next one`, async () => {
     const place = await repository(client);
-    // In a sandbox nothing is left to be ended.
+    // A sandbox leaves no processes.
     place.env = { ...place.env, ONLOOP_CONFINE: "off" };
     const { word, exit } = await ended(client, place, "SIGKILL");
     assert.equal(exit, "SIGKILL");
-    assert.equal(ledger(place).at(-1).event, "agent_started");
+    assert.equal(ledger(place).at(-1).event, "work_started");
     const script = used([{ run: "echo made > made.txt" }, { say: "Done." }]);
     const resumed = await client.served(place, script, (place) => {
       return run("onloop", ["resume", "--agent", client.name], place);

@@ -1,16 +1,16 @@
-// How the providers of models refuse to serve an agent for a while.
+// Rate limits of providers.
 
 import { claude } from "./clients.mjs";
 
 const soon = (s) => Math.floor(Date.now() / 1000) + s;
 
-/** A turn that is refused the first `times`, and then is `turn`. */
+/** A turn that is refused `times` times before it is `turn`. */
 export const after = (times, refusal, turn) => {
   let left = times;
   return (heard) => (left-- > 0 ? refusal(heard) : turn);
 };
 
-/** How each provider says that a limit is reached, lifted in so many seconds. */
+/** The rate-limit answer of each provider, with the seconds until its end. */
 export const LIMIT = {
   claude: (s) => ({
     status: 429,
@@ -42,7 +42,7 @@ export const LIMIT = {
   }),
 };
 
-/** Claude Code learns when a limit is lifted only where somebody has subscribed. */
+/** Claude Code learns the end of a limit only with a subscription. */
 export function subscribed(client, place) {
   if (client !== claude) return place;
   const { ANTHROPIC_API_KEY: _, ...env } = place.env;

@@ -1,5 +1,5 @@
-// A stand-in for the servers of a language model, on loopback: it takes the turns that a test has
-// given it, one after the other, and then says that it has finished.
+// A fake model server on loopback. It takes the turns of a test, one after the
+// other, and then says that it has finished.
 //
 // A turn is `{ run: line }` for the agent's shell, `{ tool, input }` for another of its tools (with
 // `namespace` where a client sorts them), or `{ say: text }`; each may have the tokens that it uses as
@@ -32,7 +32,7 @@ export async function serve(dialect, script) {
       if (turn.fail) return refuse(response, turn.fail);
       response.end(dialect.write(turn, heard));
     } catch (error) {
-      // The client would only try again; the test must learn of it.
+      // The client would only retry, so the test has to fail.
       broken.push(error);
       response.statusCode = 400;
       response.end("{}");
@@ -99,7 +99,7 @@ export const messages = {
   },
 };
 
-/** Clients take two messages of one number for parts of one. */
+/** Clients treat messages with the same id as one. */
 function message(number, content, stop_reason, { input, cached } = USAGE) {
   const id = `msg_${number}`;
   const usage = { input_tokens: input - cached, cache_read_input_tokens: cached, output_tokens: 1 };

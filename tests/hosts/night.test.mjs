@@ -1,5 +1,5 @@
-// A night with the real clients and nobody there: limits are waited out, agents that are missing
-// or not served are taken over from.
+// Unattended runs with the real clients: onloop waits for rate limits, and other agents replace
+// missing or rate-limited ones.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
@@ -11,9 +11,9 @@ import { after, LIMIT, subscribed } from "./limits.mjs";
 
 const WORK = [{ run: "echo half > half.txt" }, { run: "echo made > made.txt" }, { say: "Done." }];
 
-always(CLIENTS, (name) => `a limit of ${name} is waited out, and the same conversation goes on`, async (client, repository) => {
+always(CLIENTS, (name) => `a limit of ${name} is waited for, and the same conversation continues`, async (client, repository) => {
   const place = subscribed(client, await repository(client));
-  // opencode waits by itself where it does not take long; it is to be asked again after that.
+  // opencode itself waits for short limits, and then sends the request again.
   const s = client === opencode ? 90 : 8;
   const limit = () => ({ fail: LIMIT[client.name](s) });
   const script = used([WORK[0], WORK[1], WORK[2]]);
@@ -23,7 +23,7 @@ always(CLIENTS, (name) => `a limit of ${name} is waited out, and the same conver
   const { code, summary, heard, stderr, told } = await conducted(client, place, script, ...wait);
   assert.match(stderr, /its limit on usage is reached/, told);
   if (client === opencode) {
-    // An hour of silence is a pause of the run, which says until when.
+    // A wait of an hour pauses the run, with the time of its end.
     assert.equal(code, 3, told);
     assert.match(stderr, /until 20\S+; that is longer than --max-wait, 5s/, told);
     assert.ok(Date.now() - began < 60_000, told);
@@ -42,10 +42,10 @@ always(CLIENTS, (name) => `a limit of ${name} is waited out, and the same conver
   assert.match(kept(place, summary, "logs/1-1.log"), /the limit on usage is reached[^]*Done\./);
 });
 
-test("a limit of opencode is waited out where its client would wait by itself", async () => {
+test("onloop waits for a limit of opencode that its client would wait for", async () => {
   const place = await repository(opencode);
   const script = used([WORK[0], WORK[1], WORK[2]]);
-  // Up to a minute it may wait by itself.
+  // The client waits for up to a minute.
   script[1] = after(1, () => ({ fail: LIMIT.opencode(70) }), script[1]);
   const { code, summary, heard, stderr, told } = await conducted(opencode, place, script);
   assert.equal(code, 0, told);
@@ -55,7 +55,7 @@ test("a limit of opencode is waited out where its client would wait by itself", 
   assert.match(heard.told.at(-1), /serves you again/, told);
 });
 
-test("an agent that is missing is left out, one that is limited is taken over from", async () => {
+test("other agents replace a missing agent and a rate-limited one", async () => {
   const place = await repository(codex);
   symlinkSync(claude.program, join(place.home, "../bin/claude"));
   const env = { ...place.env, ...claude.variables(place.home) };
@@ -69,7 +69,7 @@ test("an agent that is missing is left out, one that is limited is taken over fr
   assert.equal(summary.steps[0].attempts, 1, told);
 });
 
-test("without any of its agents nothing begins", async () => {
+test("without an agent no run starts", async () => {
   const place = await repository(claude);
   rmSync(join(place.home, "../bin/claude"));
   const { code, stderr, told } = await conducted(claude, place, [], "--agent", "codex,opencode");

@@ -1,4 +1,4 @@
-// The plugin as people get it: a repository of its own, made from what is committed.
+// The plugin as it is published: a separate repository, made from committed files.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -14,7 +14,7 @@ const FOLDERS = [".agents", ".claude-plugin", "npm/plugin"];
 const made = [];
 after(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** A clone with the files of the plugin that git knows of; what it does not know of is not needed. */
+/** A clone with the committed files of the plugin. */
 export function source() {
   const folder = newFolder();
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard", ...FOLDERS], { cwd: repository });
@@ -25,7 +25,7 @@ export function source() {
   return committed(folder);
 }
 
-/** A clone of what is published. */
+/** A clone of the published plugin. */
 export function published() {
   const folder = newFolder();
   execFileSync(process.execPath, [join(repository, "npm/plugin-release.mjs"), folder]);
@@ -47,7 +47,7 @@ function committed(folder) {
 }
 
 /**
- * What a plugin does with and without a program on the PATH. `install(place, folder)` installs it
+ * Tests a plugin with and without a program on the PATH. `install(place, folder)` installs it
  * from a clone; `about` is as for `guards`.
  */
 export function protects(client, install, { denied, ran, options }) {
@@ -67,7 +67,7 @@ export function protects(client, install, { denied, ran, options }) {
     await judges(place);
   });
 
-  test("a plugin without any program lets nothing run, and says what to do", async () => {
+  test("a plugin without a program denies every call, and says what to do", async () => {
     const place = machine(client);
     rmSync(place.bin);
     await install(place, source());

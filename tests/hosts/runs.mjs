@@ -28,7 +28,7 @@ verify: test -s two.txt
 gate: auto
 `;
 export const FILE = "hotl-workflow-two-files.md";
-/** What a person writes who wants runs to be begun without being asked. */
+/** A configuration that allows starting runs without a question. */
 const CONSENT = `permissions:
   allow:
     - "^onloop (prepare|init) "
@@ -53,20 +53,20 @@ export async function record(place) {
   return runs[0];
 }
 
-/** The prompts with which an agent was sent on, as `1/8 of run …`. */
+/** The continuation prompts, as `1/8 of run …`. */
 export function continuations({ told }) {
   const found = told.map((text) => /automatic continuation (\d+\/\d+) of run/.exec(text)?.[1]);
   return found.filter((count) => count !== undefined);
 }
 
-/** Why the only session was not sent on any more. */
+/** Why the only session ended. */
 export async function ending(place) {
   const sessions = JSON.parse(await onloop(place, "session", "list", "--json"));
   assert.equal(sessions.length, 1, JSON.stringify(sessions));
   return sessions[0].reason ?? "";
 }
 
-/** Does what the prompt says that it was sent on with, the work included. */
+/** Follows the continuation prompt, including the work. */
 function obey({ told }) {
   const prompt = told.at(-1);
   const next = /```sh\n(onloop .*)\n```/.exec(prompt)?.[1];
@@ -79,9 +79,9 @@ function obey({ told }) {
 const claim = ({ turns }) => ({ say: `Everything is finished (${turns}).` });
 const begin = { run: `onloop init ${FILE}` };
 
-/** The claims about runs that hold in every client that asks before its agent stops. */
+/** Tests of runs for every client with a Stop hook. */
 export function continues(client, options = {}) {
-  test("an agent is sent on until the record says that the run is done, whatever it claims", async () => {
+  test("an agent continues until the record says that the run is done, whatever the agent claims", async () => {
     const place = await withWorkflow(client);
     await onloop(place, "install", client.name);
     // Two steps, the gate that the rules approve, and the end.
@@ -94,7 +94,7 @@ export function continues(client, options = {}) {
     assert.ok(existsSync(join(place.project, "two.txt")));
   });
 
-  test("an agent that only talks is let go, and why is kept", async () => {
+  test("an agent that only talks is stopped, and the reason is recorded", async () => {
     const place = await withWorkflow(client);
     await onloop(place, "install", client.name);
     const ended = await client.session(place, [begin, ...Array(30).fill(claim)], options);
@@ -106,7 +106,7 @@ export function continues(client, options = {}) {
   });
 }
 
-/** Lets an agent talk on and on, with its client's environment changed. */
+/** Lets an agent only talk, with a changed environment of its client. */
 export async function talksOn(client, variables) {
   const place = await withWorkflow(client);
   await onloop(place, "install", client.name);
@@ -116,7 +116,7 @@ export async function talksOn(client, variables) {
 }
 
 /**
- * The tools of our server are called by the client. `turns` makes turns of the name of a tool and
+ * The client calls the tools of our server. `turns` makes turns from the name of a tool and
  * its input: whatever the client wants before, and the call.
  */
 export function callsTools(client, install, turns, options) {

@@ -1,5 +1,5 @@
-// Real clients before a server that says nothing. In a file of their own, because files run beside
-// each other and these mostly wait.
+// Real clients with a server that does not answer. These tests mostly wait, so they are in a separate file:
+// files run in parallel.
 
 import assert from "node:assert/strict";
 import { always, CLIENTS, conducted, kept, used } from "./conducted.mjs";
@@ -7,7 +7,7 @@ import { always, CLIENTS, conducted, kept, used } from "./conducted.mjs";
 const HALF = { run: "echo half > half.txt" };
 const MADE = { run: "echo made > made.txt" };
 
-always(CLIENTS, (name) => `a turn of ${name} that gives no sign of life is ended, and tried again`, async (client, repository) => {
+always(CLIENTS, (name) => `a turn of ${name} without output is ended and tried again`, async (client, repository) => {
   const place = await repository(client);
   // Claude Code's conversation has one more message after it was interrupted.
   const script = used([HALF, MADE, MADE, { say: "Done." }]);

@@ -1,6 +1,6 @@
-// What the real clients write while they work is read as it was when it was recorded. What is
-// recorded is in tests/streams: a stream of each client for each case, and the events in it.
-// `ONLOOP_WRITE_DOCUMENTS=1` records anew.
+// The streams of the real clients have the recorded events. The recordings
+// are in tests/streams: a stream of each client for each case, with its events.
+// `ONLOOP_WRITE_DOCUMENTS=1` records them again.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -11,7 +11,7 @@ import { claude, codex, machine, onloop, opencode, repository } from "./clients.
 
 const FOLDER = join(repository, "tests/streams");
 
-/** How each client is made to write its stream, and which line our hooks deny. */
+/** How each client writes its stream, and the line that our hooks deny. */
 const CLIENTS = [
   {
     client: claude,
@@ -35,7 +35,7 @@ const CASES = {
   ],
 };
 
-/** Without what is different every time: places, ids, moments, durations. */
+/** Without varying parts: paths, ids, times, durations. */
 function neutral(text, place) {
   const known = new Map();
   const folders = [[place.project, "/w/project"], [place.home, "/w/home"], [join(place.home, ".."), "/w"]];
@@ -56,7 +56,7 @@ function numberOf(known, id) {
   return known.get(id);
 }
 
-/** What the client says of itself and we do not read. */
+/** Facts about the client that we do not read. */
 function trimmed(line) {
   if (line === "") return line;
   const document = JSON.parse(line);

@@ -130,7 +130,7 @@ fn undoing_leads_to_a_step_and_back_and_is_for_persons() {
     fs::write(at.join(".gitignore"), "n\n").unwrap();
     fs::write(at.join("n"), "ignored\n").unwrap();
     let said = undo("1").expect_exit(4).stderr;
-    assert!(crate::flat(&said).contains("nothing was changed; in the way: `n`"), "{said}");
+    assert!(crate::flat(&said).contains("nothing was changed; no checkpoint has `n`"), "{said}");
     assert_eq!(fs::read_to_string(at.join("n")).unwrap(), "ignored\n");
 }
 

@@ -56,11 +56,15 @@ fn what_cannot_be_enforced_is_refused() {
     let loopback = place.confine(&loopback, "touch was-here");
     if cfg!(target_os = "linux") {
         assert_eq!(seatbelt.exit, Some(4));
-        assert_eq!(seatbelt.stderr, "error: cannot confine a program: this is not macOS\n");
+        assert_eq!(
+            seatbelt.stderr,
+            "error: the command cannot be confined\n  cause: this is not macOS\n"
+        );
         assert_eq!(loopback.exit, Some(4));
         assert_eq!(
             loopback.stderr,
-            "error: cannot confine a program: Landlock cannot tell one network from another\n"
+            "error: the command cannot be confined\n  \
+             cause: Landlock cannot tell one network from another\n"
         );
     }
     assert!(!place.path("wt/was-here").exists());

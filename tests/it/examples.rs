@@ -13,7 +13,7 @@ struct Example {
 }
 
 const EXAMPLES: [(&str, &str, &str); 4] = [
-    ("links", "hotl-workflow-mend-links.md", "hotl/mend-links"),
+    ("links", "hotl-workflow-fix-links.md", "hotl/fix-links"),
     ("release", "hotl-workflow-release.md", "release/1.4.0"),
     ("budget", "hotl-workflow-shrink-page.md", "hotl/shrink-page"),
     ("site", "hotl-workflow-build-site.md", "hotl/build-site"),
@@ -108,7 +108,7 @@ fn every_example_is_known_and_lints_without_a_warning() {
 }
 
 #[test]
-fn links_are_mended_one_with_each_attempt() {
+fn links_are_fixed_one_with_each_attempt() {
     let example = Example::new("links");
     let run = example.workspace.onloop(&["run", example.workflow]).expect_exit(0);
     assert_in_order(
@@ -116,11 +116,11 @@ fn links_are_mended_one_with_each_attempt() {
         &[
             "(script acts)",
             "→ Step 1: See that links are broken\n",
-            "✗ Step 2: Mend them one by one (verify failed)\n",
+            "✗ Step 2: Fix them one by one (verify failed)\n",
             "    | docs/index.md:3:setup.md\n",
-            "↻ Step 2: Mend them one by one (attempt 2/5)\n",
-            "↻ Step 2: Mend them one by one (attempt 3/5)\n",
-            "✓ Step 2: Mend them one by one (3 attempts)\n",
+            "↻ Step 2: Fix them one by one (attempt 2/5)\n",
+            "↻ Step 2: Fix them one by one (attempt 3/5)\n",
+            "✓ Step 2: Fix them one by one (3 attempts)\n",
             "Run completed",
         ],
     );
@@ -128,7 +128,7 @@ fn links_are_mended_one_with_each_attempt() {
         run.stdout,
         "Execution Summary\n\n\
          ✓ Step 1: See that links are broken - Done (1 attempt)\n\
-         ✓ Step 2: Mend them one by one - Done (3 attempts)\n\
+         ✓ Step 2: Fix them one by one - Done (3 attempts)\n\
          ✓ Step 3: Commit the corrections - Done (1 attempt)\n"
     );
     assert_eq!(example.status(), "completed");
@@ -138,7 +138,7 @@ fn links_are_mended_one_with_each_attempt() {
         &example.report(),
         &[
             "**Status:** completed",
-            "| Mend them one by one | ✓ Done | 3 |",
+            "| Fix them one by one | ✓ Done | 3 |",
             "↻ Step 2: Retrying (3/5)",
             "✓ Repeated 3 checks: all hold",
             "Step 2: command ./check-links.sh: passed",
@@ -147,8 +147,8 @@ fn links_are_mended_one_with_each_attempt() {
     let index = example.read("docs/index.md");
     assert!(index.contains("[setup](guide/install.md)"), "{index}");
     assert!(index.contains("[interface](reference/interface.md)"), "{index}");
-    let log = example.workspace.git_says(&["log", "--format=%s", "hotl/mend-links"]);
-    assert_eq!(log, "Mend links\nBegin");
+    let log = example.workspace.git_says(&["log", "--format=%s", "hotl/fix-links"]);
+    assert_eq!(log, "Fix links\nBegin");
     example.assert_source_untouched();
 }
 

@@ -94,7 +94,7 @@ fn keeping_records_and_touches_nothing() {
     assert!(run.workspace.worktree("hotl/x").join("work.txt").exists());
     let said = run.refused(&["merge"]);
     assert!(
-        said.starts_with("error: Finish outcome already recorded: kept. Use --force"),
+        said.starts_with("error: the outcome `kept` is already recorded\n  fix: add `--force`"),
         "{said}"
     );
     assert_eq!(run.done(&["merge", "--force"])["disposition"], "merged");
@@ -210,7 +210,10 @@ fn discarding_needs_to_be_confirmed_and_keeps_the_record() {
     assert!(!run.workspace.worktree("hotl/x").exists());
     assert_eq!(run.workspace.record()["finish"]["disposition"], "discarded");
     let said = run.refused(&["keep", "--force"]);
-    assert!(crate::flat(&said).contains("Nothing of the work is left"), "{said}");
+    assert!(
+        crate::flat(&said).contains("the work was discarded, and nothing of it is left"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -220,7 +223,7 @@ fn a_blocked_run_can_be_kept_or_discarded_and_nothing_else() {
     let said = run.refused(&["merge"]);
     assert_eq!(
         crate::flat(&said),
-        "error: Finish disposition 'merged' requires a completed run. Current status: blocked"
+        "error: the work cannot be merged while the run is `blocked`, expected a completed run"
     );
     assert_eq!(run.done(&["keep"])["disposition"], "kept");
     run.done(&["discard", "--confirm", "discard", "--force"]);

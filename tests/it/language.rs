@@ -150,7 +150,7 @@ fn check(text: &str) -> String {
     check_symbols(&language::symbols(reading), Span::new(0, text.len()));
     for finding in &parsed.diagnostics {
         language::related(reading, finding).iter().for_each(|(span, _)| inside(*span));
-        for fix in language::mends(reading, finding) {
+        for fix in language::quick_fixes(reading, finding) {
             read(&applied(text, &fix.edits));
         }
     }

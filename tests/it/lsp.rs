@@ -178,7 +178,7 @@ fn neovim_shows_findings_and_applies_what_is_offered() {
     let seen: Value = serde_json::from_str(&seen).unwrap();
     let text = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n\n\
         - [ ] **Step 1: Two**\naction: after step 2\nloop: false\ngate: human\n\n\
-        - [ ] **Step 2: One**\naction: before step 1\nloop: false\n";
+        - [ ] **Step 2: One**\naction: before step 1\nloop: false\nverify: make\n";
     let expected = json!({
         "findings": ["invalid-gate", "invalid-loop"],
         "after_typing": ["invalid-gate"],

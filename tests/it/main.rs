@@ -59,7 +59,7 @@ mod scenario;
 mod schema;
 mod sim;
 mod simulation;
-#[path = "../../native/src/host/git/tests/surroundings.rs"]
+#[path = "../../native/src/host/git/tests/temporary.rs"]
 mod surroundings;
 #[cfg(unix)]
 mod travel;

@@ -127,8 +127,8 @@ fn records_of_any_bytes() {
 }
 
 #[test]
-fn journals_of_any_bytes() {
-    holds("journal", &seeds("fuzz/seeds/journal"), claims::journal);
+fn events_of_any_bytes() {
+    holds("events", &seeds("fuzz/seeds/events"), claims::events);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-// What stands in for the actions that our workflows use. Each is as strict as the real one where that would
-// cost a release: artifacts lose permissions and hidden files, attestations need permissions.
+// Fakes of the actions in our workflows. Each is as strict as the real action where that could
+// break a release: artifacts lose permissions and hidden files, attestations need permissions.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -24,12 +24,12 @@ function copy(from, to) {
   copyFileSync(from, to);
 }
 
-/** Copies what git knows of and what it would take, as it lies there now. */
+/** Copies the files of git and untracked ones, with their current content. */
 export function copyCheckout(from, to) {
   const words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   const names = execFileSync("git", words, { cwd: from, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
   for (const name of names.split("\0").filter((name) => name !== "")) {
-    // What is deleted and not committed yet is not there.
+    // A deleted file may still be in the index.
     if (existsSync(join(from, name))) copy(join(from, name), join(to, name));
   }
 }
@@ -43,7 +43,7 @@ function checkOut(given, { folder, world, platform }) {
   copy(join(stands, "test"), join(folder, "test"));
 }
 
-/** The real one fails where it finds no lock file. */
+/** The real action fails without a lock file. */
 function setUpNode(given, { world }) {
   for (const pattern of given["cache-dependency-path"]?.split("\n") ?? []) {
     const found = execFileSync("git", ["ls-files", "--", `:(glob)${pattern}`], { cwd: world.repository, encoding: "utf8" });
@@ -101,7 +101,7 @@ function attest(given, { folder, world, permissions }) {
   }
 }
 
-/** What each action takes, and what it does here. */
+/** The inputs of each action, and its effect here. */
 export const ACTIONS = {
   "actions/checkout": { takes: ["persist-credentials"], perform: checkOut },
   "actions/setup-node": { takes: ["node-version", "registry-url", "cache", "cache-dependency-path"], perform: setUpNode },

@@ -1,4 +1,4 @@
-// The other workflows, from the first step of each job to its last. A stand-in for `./test` refuses what is not a stage.
+// The other workflows, from the first step of each job to its last. A fake `./test` refuses unknown stages.
 
 import assert from "node:assert/strict";
 import { readFileSync, rmSync } from "node:fs";
@@ -19,12 +19,12 @@ for (const [name, jobs] of [
   ["ci", ["test"]],
   ["nightly", ["all"]],
 ]) {
-  test(`${name} runs stages that there are, after what they need of the system`, () => {
+  test(`${name} runs existing stages, after installing their packages`, () => {
     assert.deepEqual(perform(`.github/workflows/${name}.yml`, world, { only: jobs }), jobs);
   });
 }
 
-test("jobs of ci keep caches of their own", () => {
+test("jobs of ci have separate caches", () => {
   const { jobs } = parse(readFileSync(join(repository, ".github/workflows/ci.yml"), "utf8"));
   const names = jobs.test.strategy.matrix.include.map((row) => row.name);
   assert.equal(new Set(names).size, names.length);

@@ -1,8 +1,8 @@
-// A registry of packages on loopback, in a process of its own, as strict as the real one: a version is published once, and only
-// by who has the token. `node registry.mjs FOLDER` prints its address and keeps what it gets in FOLDER.
+// A package registry on loopback, in a separate process and as strict as the real one: a version is published once, and only
+// with the token. `node registry.mjs FOLDER` prints its URL and stores packages in FOLDER.
 //
-// A file FOLDER/refuse with the name of a package makes it answer that package's next publication with an error; with a `!`
-// before the name it keeps the package and lets the answer get lost.
+// A file FOLDER/refuse with the name of a package makes the next publication of that package fail; with a `!`
+// before the name it stores the package and drops the answer.
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ mkdirSync(folder, { recursive: true });
 const packages = new Map();
 let address;
 
-/** What the next publication of this package is to meet, once. */
+/** The failure of the next publication of this package. */
 function trouble(name) {
   const file = join(folder, "refuse");
   if (!existsSync(file)) return undefined;
@@ -72,6 +72,6 @@ server.listen(0, "127.0.0.1", () => {
   address = `http://127.0.0.1:${server.address().port}`;
   console.log(JSON.stringify({ address, token: TOKEN }));
 });
-// It ends with whoever started it.
+// It ends with its parent process.
 process.stdin.resume();
 process.stdin.on("end", () => process.exit(0));

@@ -13,19 +13,19 @@ export const platform = `${process.platform}-${process.arch}`;
 const here = fileURLToPath(new URL(".", import.meta.url));
 const REMOTE = "https://x-access-token:a-token@github.com/onloop/onloop.git";
 
-/** What `cargo xtask release` says where things are. */
+/** Paths from `cargo xtask release`. */
 function given(name) {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set; \`cargo xtask release\` sets it`);
   return value;
 }
 
-/** Where a program is that a stand-in takes the place of. */
+/** The path of a program that a fake replaces. */
 function real(name) {
   return execFileSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).trim();
 }
 
-/** A registry in a process of its own; `end` ends it. */
+/** A registry in a separate process; `end` ends it. */
 export async function startRegistry(folder) {
   const child = spawn(process.execPath, [join(here, "registry.mjs"), folder], { stdio: ["pipe", "pipe", "inherit"] });
   const said = await new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ export async function startRegistry(folder) {
   return { ...JSON.parse(said), folder, end: () => child.stdin.end() };
 }
 
-/** A checkout that is ready for the tag of a version, made as docs/releasing.md says. */
+/** A checkout that is prepared for the tag of a version, as in docs/releasing.md. */
 function prepared(folder, version) {
   copyCheckout(repository, folder);
   execFileSync(process.execPath, ["npm/release/version.mjs", "--set", version], { cwd: folder });
@@ -61,7 +61,7 @@ export async function rehearse(version) {
     platform,
     contexts: { github: { token: "a-token", repository: "onloop/onloop", ref: `refs/tags/v${version}` } },
     secrets: {},
-    // Whether the registry believes the workflow without a token.
+    // Whether the registry trusts the workflow without a token.
     isTrusted: false,
     work: folder("jobs"),
     artifacts: join(top, "artifacts"),
@@ -76,7 +76,7 @@ export async function rehearse(version) {
   return world;
 }
 
-/** npm's settings, with a token or the name of the variable that has one. */
+/** The settings of npm, with a token or the name of its variable. */
 export function npmSettings(world, name, token = "${NODE_AUTH_TOKEN}") {
   const { address } = world.registry;
   const lines = [`registry=${address}/`, "fetch-retries=0", "update-notifier=false", "audit=false", "fund=false"];

@@ -1,4 +1,4 @@
-// `release.yml` from its first step to its last, and what is there afterwards.
+// Runs `release.yml` from its first step to its last, and checks the results.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -28,7 +28,7 @@ const again = (...only) => perform(WORKFLOW, world, { only });
 const asset = (name) => readFileSync(join(world.releases, world.tag, name));
 const digest = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
-/** Another registry, in which nothing is published. */
+/** Another, empty registry. */
 async function emptyRegistry(name) {
   world.registry = await startRegistry(join(world.top, name));
   registries.push(world.registry);
@@ -42,7 +42,7 @@ test("every package is published, the main one last", () => {
   assert.deepEqual(order(), ORDER);
 });
 
-test("the release has everything that its checksums name, and nothing else", () => {
+test("the release has exactly the files of its checksums", () => {
   const archives = PLATFORMS.flatMap((name) => [`onloop-${version}-${name}.cdx.json`, `onloop-${version}-${name}.tar.gz`]);
   const named = [...archives, `onloop-${version}-npm.cdx.json`, `onloop-${version}.vsix`].sort();
   const lines = asset("SHA256SUMS").toString().trimEnd().split("\n");
@@ -60,7 +60,7 @@ test("every published file has an attestation", () => {
   for (const bytes of [...tarballs, ...assets]) assert.ok(world.attested.has(digest(bytes)), digest(bytes));
 });
 
-test("an archive has the program, its terms and nothing else, and the program starts", () => {
+test("an archive has only the program and its licenses, and the program starts", () => {
   const place = join(world.top, "unpacked");
   mkdirSync(place);
   for (const name of PLATFORMS) {
@@ -73,7 +73,7 @@ test("an archive has the program, its terms and nothing else, and the program st
   assert.equal(said, `onloop ${version}\n`);
 });
 
-test("a bill of materials names what is linked in and where it comes from", () => {
+test("a bill of materials names the linked packages and their sources", () => {
   const components = (name) => {
     const { bomFormat, specVersion, serialNumber, metadata, components: found } = JSON.parse(asset(`onloop-${version}-${name}.cdx.json`));
     assert.deepEqual([bomFormat, specVersion, metadata.component.version], ["CycloneDX", "1.5", version]);
@@ -116,7 +116,7 @@ function project(name) {
   return { cwd, run, onloop: (...words) => run(join(cwd, "node_modules/.bin/onloop"), ...words) };
 }
 
-test("what is published installs, and runs the example with the native program", () => {
+test("the published package installs, and runs the example with the native program", () => {
   const { run, onloop } = project("links");
   assert.match(onloop("--version").stderr, /^native program /);
   for (const words of [["init", "--quiet", "--initial-branch=main"], ["add", "--all"]]) run("git", ...words);
@@ -125,19 +125,19 @@ test("what is published installs, and runs the example with the native program",
   assert.match(onloop("run").stderr, /^Run completed /m);
 });
 
-test("jobs that are started again change nothing", () => {
+test("rerun jobs change nothing", () => {
   again("publish", "github");
   assert.deepEqual(order(), ORDER);
   assert.equal(asset(".state").toString(), "published");
 });
 
-test("a publication that stopped in the middle is finished by starting it again", async () => {
+test("a rerun finishes an interrupted publication", async () => {
   await emptyRegistry("stops");
   const refuse = (name) => writeFileSync(join(world.registry.folder, "refuse"), name);
   refuse("@onloop/linux-x64");
   assert.throws(() => again("publish"), /publish, step 4.*@onloop\/linux-x64@\S+ is not published with these bytes/s);
   assert.deepEqual(order(), ORDER.slice(0, 3));
-  // The registry has it, and the answer got lost.
+  // The registry has the package, but the answer was lost.
   refuse("!@onloop/linux-x64");
   again("publish");
   assert.deepEqual(order(), ORDER);
@@ -162,7 +162,7 @@ test("later versions need no token, and another build of a version is refused", 
   writeFileSync(join(tarballs, name), kept);
 });
 
-test("a tag that is not the version stops at once", () => {
+test("a tag that differs from the version stops at once", () => {
   const other = { ...world, tag: "v99.0.0", work: join(world.top, "other jobs") };
   other.environment = (permissions, environment) => ({ ...world.environment(permissions, environment), GITHUB_REF_NAME: other.tag });
   assert.throws(() => perform(WORKFLOW, other), /^Error: version, step 2 .*the tag is `v99\.0\.0`; expected /s);

@@ -1,5 +1,5 @@
-// Reads a workflow of GitHub Actions and performs it here: the jobs in their order, in each of them the steps as they
-// are written. It refuses what it does not know, so that it leaves nothing out in silence. GitHub's own parser checks
+// Runs a workflow of GitHub Actions on this machine: the jobs in their order, and their steps as they
+// are written. It refuses unknown keys, so that nothing is skipped silently. GitHub's parser checks
 // the form of the files, in `npm/test/github.test.mjs`.
 
 import { Evaluator, Lexer, Parser, data } from "@actions/expressions";
@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { ACTIONS } from "./actions.mjs";
 
-/** What stops a workflow; it names job and step. */
+/** An error of a workflow, with job and step. */
 export class Stopped extends Error {}
 
-/** Keys that mean something here. */
+/** Supported keys. */
 const KNOWN = {
   workflow: ["name", "on", "permissions", "concurrency", "jobs"],
   job: ["name", "needs", "strategy", "runs-on", "timeout-minutes", "environment", "permissions", "steps", "uses"],
@@ -25,7 +25,7 @@ function demandKnown(kind, object, where) {
   if (unknown.length > 0) throw new Stopped(`${where}: \`${unknown.join("`, `")}\` is not known here`);
 }
 
-/** The value of an expression, by GitHub's own evaluator; one that has no value is refused. */
+/** Evaluates an expression with GitHub's evaluator. An expression without a value is refused. */
 function evaluated(expression, contexts, where) {
   const dictionary = (values) =>
     new data.Dictionary(...Object.entries(values).map(([key, value]) => ({ key, value: literal(value) })));
@@ -41,7 +41,7 @@ function evaluated(expression, contexts, where) {
   return value.coerceString();
 }
 
-/** The jobs in an order in which each comes after what it needs. */
+/** The jobs in an order that satisfies `needs`. */
 function ordered(jobs) {
   const sorted = new Set();
   const visit = (name) => {
@@ -84,7 +84,7 @@ function performJob(name, job, matrix, world) {
   const contexts = { ...world.contexts, matrix, secrets: world.secrets?.[job.environment] ?? {} };
   const os = SYSTEMS[filled(job["runs-on"], contexts, label).split("-")[0]];
   const folder = join(world.work, label.replace(/\W+/g, "-"));
-  // Each job begins on a fresh machine, also when it is started again.
+  // Each job starts in an empty folder, also when it is rerun.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const platform = [undefined, world.platform].includes(matrix.platform) ? undefined : matrix.platform;
@@ -107,7 +107,7 @@ function performSteps(steps, context) {
       context.world.log(`${where}: ${step.uses}`);
       act(step, here);
     } else {
-      // Where a job is for another system, its artifact stands in for what its scripts would make.
+      // For a job of another system, an artifact replaces the output of its scripts.
       context.world.log(context.platform === undefined ? where : `${where}: left out, this machine is ${context.world.platform}`);
       run(step, here);
     }
@@ -125,7 +125,7 @@ function act(step, context) {
     throw new Stopped(`${context.where}: an action is named by the digest of its commit; found \`${step.uses}\``);
   }
   const action = ACTIONS[name];
-  if (action === undefined) throw new Stopped(`${context.where}: there is no stand-in for \`${name}\``);
+  if (action === undefined) throw new Stopped(`${context.where}: there is no fake for \`${name}\``);
   const given = Object.fromEntries(Object.entries(step.with ?? {}).map(([key, value]) => [key, context.fill(value)]));
   const unknown = Object.keys(given).filter((key) => !action.takes.includes(key));
   if (unknown.length > 0) throw new Stopped(`${context.where}: \`${unknown.join("`, `")}\` is not known here`);

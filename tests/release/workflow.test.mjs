@@ -1,4 +1,4 @@
-// That the rehearsal can fail: each of these workflows would fail on GitHub, and fails here.
+// Each of these workflows would fail on GitHub, and fails here as well.
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ after(() => rmSync(top, { recursive: true, force: true }));
 const PIN = "0".repeat(40);
 let count = 0;
 
-/** Performs `jobs` in a repository with these files, and returns what was said on the way. */
+/** Runs `jobs` in a repository with these files, and returns the log. */
 function performed(jobs, more = {}, files = {}) {
   const folder = join(top, String((count += 1)));
   mkdirSync(folder);
@@ -40,7 +40,7 @@ function performed(jobs, more = {}, files = {}) {
 const job = (...steps) => ({ "runs-on": "ubuntu-22.04", steps });
 const say = (word) => ({ run: `echo ${word} >> "$SAID"` });
 
-test("jobs run after what they need, steps in their order", () => {
+test("jobs run after their needs, steps in their order", () => {
   const { folder } = performed({ b: { needs: "a", ...job(say("third")) }, a: job(say("first"), say("second")) });
   assert.equal(readFileSync(join(folder, "said"), "utf8"), "first\nsecond\nthird\n");
 });
@@ -60,14 +60,14 @@ const REFUSED = [
   ["a script that fails", { a: job({ run: "echo why; exit 3" }) }, "a, step 1 (run): exit code 3\n  | why"],
   ["a script whose first command fails", { a: job({ run: "false\ntrue" }) }, "a, step 1 (run): exit code 1\n  | "],
   ["an action by its tag", { a: job({ uses: "actions/checkout@v4" }) }, "a, step 1 (actions/checkout@v4): an action is named by the digest of its commit; found `actions/checkout@v4`"],
-  ["an action that nobody stands in for", { a: job(uses("cache", {})) }, `a, step 1 (actions/cache@${PIN}): there is no stand-in for \`actions/cache\``],
+  ["an action without a fake", { a: job(uses("cache", {})) }, `a, step 1 (actions/cache@${PIN}): there is no fake for \`actions/cache\``],
   ["a setting that the stand-in does not know", { a: job(uses("setup-node", { "always-auth": "true" })) }, `a, step 1 (actions/setup-node@${PIN}): \`always-auth\` is not known here`],
   ["an expression without a value", { a: job({ run: "${{ secrets.TOKEN }}" }) }, "a, step 1 (run): `secrets.TOKEN` has no value here"],
   ["an expression that is none", { a: job({ run: "${{ github. }}" }) }, /^a, step 1 \(run\): `github\.`: /],
   ["a key that is not known", { a: job({ run: "true", "continue-on-error": true }) }, "a, step 1 (run): `continue-on-error` is not known here"],
   ["a script for PowerShell", { a: { "runs-on": "windows-2022", steps: [{ run: "true" }] } }, "a, step 1 (run): on Windows a script is for PowerShell unless it says `shell: bash`"],
   ["a checkout that keeps the token", { a: job(uses("checkout", {})) }, `a, step 1 (actions/checkout@${PIN}): a checkout keeps the token for every script that follows; set \`persist-credentials: false\``],
-  ["an artifact that nobody made", { a: job(upload()) }, `a, step 1 (actions/upload-artifact@${PIN}): no file at \`f\``],
+  ["an artifact that does not exist", { a: job(upload()) }, `a, step 1 (actions/upload-artifact@${PIN}): no file at \`f\``],
   ["an artifact that may be missing", { a: job(upload({ "if-no-files-found": "warn" })) }, `a, step 1 (actions/upload-artifact@${PIN}): an artifact that is missing must be an error: \`if-no-files-found: error\``],
   ["an artifact of hidden files", { a: job({ run: "mkdir f; touch f/.a" }, upload()) }, `a, step 2 (actions/upload-artifact@${PIN}): no file in \`f\` that is not hidden`],
   ["an artifact of that name twice", { a: job({ run: "touch f" }, upload(), upload()) }, `a, step 3 (actions/upload-artifact@${PIN}): an artifact \`x\` is there already`],
@@ -78,12 +78,12 @@ for (const [name, jobs, message] of REFUSED) {
   test(`${name} is refused`, () => assert.throws(() => performed(jobs), { message }));
 }
 
-test("an artifact is no program any more until somebody says so", () => {
+test("a program in an artifact loses its permission to run", () => {
   const steps = [{ run: "touch f; chmod 755 f" }, upload(), uses("download-artifact", { name: "x", path: "g" }), { run: "test -f g/f -a ! -x g/f" }];
   performed({ a: job(...steps) });
 });
 
-test("a step runs where its condition holds, and the steps of an action of this repository get its inputs", () => {
+test("a step runs if its condition holds, and the steps of an action in this repository get its inputs", () => {
   const action = "inputs: { word: {} }\nruns:\n  steps:\n    - run: echo ${{ inputs.word }} >> \"$SAID\"\n      shell: bash\n";
   const ifs = [{ ...say("linux"), if: "runner.os == 'Linux'" }, { ...say("mac"), if: "runner.os == 'macOS'" }];
   const local = { uses: "./say", with: { word: "${{ github.ref == 'refs/heads/main' }}" } };

@@ -242,7 +242,7 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
             Some("result") => Say::Result(text(step, "text")),
             _ => Say::Note(text(step, "text")),
         }),
-        "ask" => Request::Ask { question: text(step, "question") },
+        "ask" => Request::Ask { question: text(step, "question"), choices: Vec::new() },
         "changes" => {
             Request::Changes { folders: strings(&step["folders"]), wait_ms: number("wait_ms") }
         }

@@ -111,7 +111,7 @@ pub enum Moment {
     Before,
     /// A change of the disk has reached it in part; everything else has not begun.
     Within,
-    /// It is done, but nobody was told.
+    /// The effect is done, but the reply is lost.
     After,
 }
 

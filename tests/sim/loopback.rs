@@ -47,7 +47,7 @@ impl LoopbackServer {
             for stream in listener.incoming().flatten() {
                 let Some(asked) = read(&stream) else { continue };
                 if let Some(raw) = behaviour["raw"].as_str() {
-                    // Whoever asked may have gone away.
+                    // The client may have gone away.
                     let _ = (&stream).write_all(raw.as_bytes());
                     continue;
                 }
@@ -90,6 +90,6 @@ pub fn write(mut stream: &TcpStream, status: u16, body: &str) {
         "HTTP/1.1 {status} Status\r\ncontent-length: {}\r\nlocation: /elsewhere\r\nconnection: close\r\n\r\n",
         body.len()
     );
-    // Whoever asked may have gone away.
+    // The client may have gone away.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
 }

@@ -16,7 +16,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const vsix = required("ONLOOP_TEST_VSIX");
 const entry = join(required("ONLOOP_TEST_VSCODE"), `code-server-${VERSION}`, "out", "node", "entry.js");
 const browserProgram = required("ONLOOP_TEST_BROWSER");
-/** Where a suite puts what came of it. */
+/** Where a suite puts the result. */
 const RESULT = "result.json";
 /** A window takes 20 seconds alone, and many times that on a busy machine. */
 const PATIENCE_MS = 600_000;

@@ -29,7 +29,7 @@ const registry = new Registry({
 });
 const grammar = await registry.loadGrammar("text.html.markdown");
 
-/** Every piece of text with its scopes, the outermost first. */
+/** Every token with its scopes, the outermost first. */
 function pieces(text) {
   let state = INITIAL;
   return text.split("\n").flatMap((line) => {
@@ -48,7 +48,7 @@ const scopesOf = (text, inLine = text) => {
   return found.scopes;
 };
 
-test("headers, fields, conditions, commands and scripts are told apart", () => {
+test("headers, fields, conditions, commands and scripts have different scopes", () => {
   const table = [
     ["Step", "**Step 1: Describe", /keyword\.control\.step\.onloop$/],
     ["1", "**Step 1: Describe", /constant\.numeric\.step\.onloop$/],
@@ -73,12 +73,12 @@ test("headers, fields, conditions, commands and scripts are told apart", () => {
   for (const [text, inLine, scopes] of table) assert.match(scopesOf(text, inLine), scopes, `${text} in ${inLine}`);
 });
 
-test("lines after a block, and steps after a script, are what they were", () => {
+test("the scopes of a block end with it", () => {
   assert.match(scopesOf("loop", "loop: false"), /entity\.name\.tag\.field\.onloop$/);
   assert.match(scopesOf("Step", "**Step 3: Approve"), /^text\.html\.markdown meta\.step\.onloop keyword/);
 });
 
-test("what is in no step is Markdown as before", () => {
+test("text outside of steps is Markdown", () => {
   const last = all.filter(({ line }) => line.startsWith("Not a step"));
   assert.ok(last.every(({ scopes }) => !scopes.includes("onloop")), last.map(({ scopes }) => scopes).join("\n"));
   assert.ok(all.filter(({ line }) => line.startsWith("intent:")).every(({ scopes }) => !scopes.includes("onloop")));
@@ -86,13 +86,13 @@ test("what is in no step is Markdown as before", () => {
   assert.ok(readme.every(({ scopes }) => !scopes.includes("onloop")));
 });
 
-test("many steps do not lie in each other", () => {
+test("steps are not nested", () => {
   const many = `${"- [ ] **Step 1: A**\naction: do\nloop: false\nverify: true\n\n".repeat(400)}end`;
   const deepest = Math.max(...pieces(many).map(({ scopes }) => scopes.split(" ").length));
   assert.ok(deepest < 12, `${deepest} scopes`);
 });
 
-test("what a word means has the colour that it had before that was known", () => {
+test("semantic tokens keep the colors of the grammar", () => {
   const { contributes } = JSON.parse(readFileSync(join(here, "../../npm/vscode/package.json"), "utf8"));
   const [{ language, scopes }] = contributes.semanticTokenScopes;
   assert.equal(language, "markdown");

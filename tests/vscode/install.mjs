@@ -1,7 +1,7 @@
 // Installs code-server: a whole VS Code server with its extension hosts, from the npm registry.
 //
-// Its own install script wants to be root's and to fetch programs from elsewhere. What a headless
-// host needs of them is built here; searching files and signing in are not needed.
+// Its install script needs root and fetches other programs. This script builds what a headless
+// host needs, without search and sign-in.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -26,9 +26,9 @@ if (!existsSync(join(home, "installed"))) {
   run(fresh, "npm", "ci", ...quiet);
   run(fresh, "npm", "rebuild", "--loglevel=error", "argon2");
   const code = join(fresh, "lib", "vscode");
-  // Its lock file is not in step with its manifest, which `npm ci` refuses.
+  // Its lock file differs from its manifest, which `npm ci` refuses.
   run(code, "npm", "install", ...quiet);
-  // After it is built, its own script makes `npx` fetch a program that writes notes for developers.
+  // Its own script would fetch another program with `npx` after the build.
   const terminals = join(code, "node_modules", "node-pty", "package.json");
   const { scripts, ...manifest } = JSON.parse(readFileSync(terminals, "utf8"));
   delete scripts.postinstall;

@@ -1,4 +1,4 @@
-// Makes the picture in docs/vscode.md anew: `node picture.mjs PATH`, with what `cargo xtask vscode` sets.
+// Makes the picture in docs/vscode.md again: `node picture.mjs PATH`, with what `cargo xtask vscode` sets.
 
 import { server, suite, workspace } from "./editor.mjs";
 
@@ -15,7 +15,7 @@ try {
     name: "picture",
     folder,
     async meanwhile(page) {
-      await page.locator(".monaco-list-row", { hasText: "waits for you" }).click();
+      await page.locator(".monaco-list-row", { hasText: "Waiting for you" }).click();
       await page.locator(".monaco-list-row", { hasText: "2. Read it" }).waitFor();
       await page.locator(".codelens-decoration", { hasText: "Approve…" }).waitFor();
       await page.mouse.move(900, 540);

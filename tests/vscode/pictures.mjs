@@ -1,4 +1,4 @@
-// Takes a picture of every view, to be looked at: `node pictures.mjs FOLDER [THEME]`, with what
+// Takes a picture of every view: `node pictures.mjs FOLDER [THEME]`, with what
 // `cargo xtask vscode` sets.
 
 import { mkdirSync } from "node:fs";
@@ -15,7 +15,7 @@ const host = await server({
 });
 const take = (page, name) => page.screenshot({ path: join(folder, `${name}.png`) });
 const row = (page, text) => page.locator(".monaco-list-row", { hasText: text }).first();
-/** Each scene is shown by the suite when its name is in the window's title bar of messages. */
+/** The suite shows a scene after a click on its name in the status bar. */
 const scenes = {
   async tree(page) {
     await row(page, "2. Read it").waitFor();

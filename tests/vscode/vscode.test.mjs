@@ -14,7 +14,7 @@ async function begin(settings) {
   return begun;
 }
 
-/** Opens a window for one suite and reports its tests as ours. */
+/** Opens a window for one suite and reports its tests. */
 async function play(context, host, { kind = "node", name, files, meanwhile, folder = workspace(host.home, files, name) }) {
   const { passed, failed } = await suite(host, { kind, name, folder, meanwhile });
   assert.ok(passed.length + failed.length > 0, "the suite has no tests");
@@ -24,7 +24,7 @@ async function play(context, host, { kind = "node", name, files, meanwhile, fold
 
 const button = (page, name) => page.locator(".monaco-dialog-box").getByRole("button", { name, exact: true });
 
-/** Types the first letter of a field, and accepts what is offered: the field, and then its first word. */
+/** Types the first letter of a field, and accepts two proposals: the field and its first value. */
 async function accept(page) {
   await page.locator(".statusbar-item", { hasText: "type a letter" }).waitFor();
   await page.keyboard.type("g");
@@ -43,7 +43,7 @@ test("a host with Node", async (context) => {
       name: "runs",
       files: "gated",
       async meanwhile(page) {
-        // Nobody asks for what stands above the steps: the record has changed.
+        // The lenses change with the record.
         await page.locator(".codelens-decoration", { hasText: "Approve…" }).waitFor();
         // The first question of a tool is declined, the next one confirmed.
         await page.getByText("Reject step 2?").waitFor();
@@ -73,7 +73,7 @@ test("a host with Node", async (context) => {
       async meanwhile(page) {
         const input = page.locator(".quick-input-widget");
         await input.getByText("Retry step 1 of blocked").waitFor();
-        await input.locator("input").fill("somebody has said yes");
+        await input.locator("input").fill("a person said yes");
         await page.keyboard.press("Enter");
         await input.getByText("What becomes of the work of blocked").waitFor();
         await input.locator(".monaco-list-row", { hasText: "Merge" }).click();
@@ -103,7 +103,7 @@ test("a web worker", async (context) => {
   });
 });
 
-test("a folder that nobody trusts", async (context) => {
+test("an untrusted folder", async (context) => {
   const host = await begin({ "security.workspace.trust.startupPrompt": "never" });
   await play(context, host, { name: "untrusted", files: "plain", meanwhile: accept });
 });

@@ -3,8 +3,8 @@
 
 use wasm_bindgen::throw_str;
 
-/// What the loader recognises a panic by.
-const MARK: &str = "onloop hit a bug of its own";
+/// Marks a panic for the loader.
+const MARK: &str = "internal error in onloop";
 
 /// Throws from the panic hook, which is the last moment at which the text is known.
 pub(crate) fn report_to_javascript() {

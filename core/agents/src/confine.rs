@@ -69,7 +69,7 @@ pub struct Surroundings {
     pub homes: Vec<String>,
     /// Where onloop keeps its records.
     pub state_home: Option<String>,
-    /// More that is private: the caller says so, or it lies in what is seen.
+    /// Further private paths: those that the caller names, and private ones in visible folders.
     pub private: Vec<String>,
     /// The folder for temporary files, which is there.
     pub temporary: String,

@@ -1,4 +1,4 @@
-//! What goes wrong in a client's turn, told apart as far as it matters for what to do next.
+//! Errors of a client's turn, classified by the reaction that they need.
 
 use serde_json::Value;
 
@@ -118,7 +118,7 @@ impl AgentErrorKind {
         }
     }
 
-    /// What a message that comes with nothing else tells; `None`: nobody knows.
+    /// The kind of an error that is only a message; `None` if unknown.
     pub fn of_message(message: &str) -> Option<AgentErrorKind> {
         let message = message.to_lowercase();
         let found = SIGNS.iter().find(|(_, signs)| signs.iter().any(|sign| message.contains(sign)));

@@ -7,7 +7,7 @@ use onloop_syntax::time::Timestamp;
 /// Something that a client said. Every text in it is printable and bounded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentEvent {
-    /// A conversation began or goes on.
+    /// A conversation began or continues.
     SessionBegun {
         /// Its id, with which it is resumed.
         session: String,
@@ -16,7 +16,7 @@ pub enum AgentEvent {
         /// The client's version, where it says it.
         version: Option<String>,
     },
-    /// The model that works, where the client says it by itself.
+    /// The model, if the client names it unasked.
     ModelNamed(String),
     /// The model said something.
     Said(String),
@@ -48,7 +48,7 @@ pub enum AgentEvent {
         /// Time until then, where the client says it.
         wait_ms: Option<u64>,
     },
-    /// Something failed. Whether the client goes on is seen by what follows.
+    /// Something failed. The next events show whether the client continues.
     Erred(AgentError),
     /// The client said how its turn ended.
     Ended(TurnEnd),
@@ -57,7 +57,7 @@ pub enum AgentEvent {
 }
 
 impl AgentEvent {
-    /// Whether it shows that the work goes on. What a client says while it waits does not.
+    /// Whether it shows progress. Output of a waiting client shows none.
     pub(super) fn is_sign(&self) -> bool {
         match self {
             AgentEvent::SessionBegun { .. }
@@ -127,6 +127,6 @@ pub struct UsageLimit {
 pub enum TurnEnd {
     /// As it should.
     Completed,
-    /// It could not go on.
+    /// The client could not continue.
     Failed(AgentError),
 }

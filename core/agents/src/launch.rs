@@ -17,7 +17,7 @@ pub struct TurnSettings {
     /// Our hook in the client's own form: the value of Claude Code's `--settings`, of Codex' `-c`,
     /// or the path of opencode's plugin.
     pub guard: String,
-    /// The conversation that goes on; `None`: a new one.
+    /// The conversation to continue; `None` starts a new one.
     pub session: Option<String>,
     /// What the turn may cost, for clients that keep to a bound themselves.
     pub max_cost: Option<Money>,
@@ -44,7 +44,7 @@ impl Preset {
     pub fn stream(&self) -> Option<Client> {
         match self.name.parse::<Client>().ok()? {
             client @ (Client::Claude | Client::Codex | Client::Opencode) => Some(client),
-            // Their streams are read as documented; nobody has tried turns with them yet.
+            // Their readers follow the documentation; turns with these clients are untested.
             Client::Cursor | Client::Gemini | Client::Copilot => None,
         }
     }

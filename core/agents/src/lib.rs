@@ -1,10 +1,8 @@
-//! Agents that act on steps: the command lines that start them, and what their clients say while
-//! they work.
+//! Agents that work on steps: their command lines, and the output streams of their clients.
 //!
-//! A client's stream is read in three stages, all of them pure: [`StreamLines`] cuts bytes into
-//! lines, [`Client::read`] makes events of a line, and [`AgentState`] folds events into what is
-//! going on, what it cost and how it ended. A quirk of a client is in the file of its reader and
-//! nowhere else.
+//! Three pure stages read a stream. [`StreamLines`] cuts bytes into lines, [`Client::read`] turns a
+//! line into events, and [`AgentState`] folds events into activity, cost and outcome. Each client's
+//! peculiarities stay in the file of its reader.
 #![forbid(unsafe_code)]
 
 mod claude;

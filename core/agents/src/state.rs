@@ -24,12 +24,12 @@ pub struct Retry {
     pub times: u32,
 }
 
-/// One turn of a client, as far as its stream has told of it.
+/// The state of one turn, folded from the events of its stream so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentState {
     client: Client,
     lines: StreamLines,
-    /// What the client writes elsewhere.
+    /// The client's output outside its stream.
     beside: StreamLines,
     session: Option<String>,
     model: Option<String>,
@@ -310,7 +310,7 @@ impl AgentState {
         (self.denied.len() as u64).saturating_add(self.denied_beyond)
     }
 
-    /// Tokens of this turn; `None` where nobody can tell, or not yet.
+    /// Tokens of this turn; `None` if unknown, or not known yet.
     pub fn tokens(&self) -> Option<Tokens> {
         self.used.tokens(self.before)
     }
@@ -362,7 +362,7 @@ impl AgentState {
         &self.said
     }
 
-    /// The last error after which the client did not go on.
+    /// The last error that ended the client's work.
     pub fn last_error(&self) -> Option<&AgentError> {
         self.last_error.as_ref()
     }

@@ -74,7 +74,7 @@ impl UsedTokens {
     }
 
     /// The tokens of this turn, where `before` had been used in the conversation when it began.
-    /// `None`: nobody can tell.
+    /// `None`: unknown.
     pub fn tokens(&self, before: Tokens) -> Option<Tokens> {
         if self.is_beyond_counting {
             return None;

@@ -20,6 +20,13 @@ pub struct Arguments {
     pub max_cycles: NonZeroU8,
 }
 
+/// What the empty argument says.
+impl Default for Arguments {
+    fn default() -> Arguments {
+        Arguments::parse("")
+    }
+}
+
 words! {
     /// Flags that are handed to the loop as they are.
     pub enum HitlFlag {

@@ -3,6 +3,8 @@
 use super::lines;
 use super::one_line::OneLine;
 use super::token::NextCommand;
+use onloop_syntax::form::given;
+use serde::{Deserialize, Serialize};
 
 /// How a child came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,22 +22,26 @@ pub enum ChildOutcome {
 }
 
 /// What rw-auto takes from a child's answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildAnswer {
     /// What the child says comes next.
     pub next: NextCommand,
     /// The feature file that a person has to review first, if any.
+    #[serde(deserialize_with = "given")]
     pub review: Option<Review>,
 }
 
 /// A request to review a feature file. Values that are missing or empty are `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Review {
     /// Why; usually `APPROVAL_MISSING` or `APPROVAL_RESET_SCOPE_CHANGED`.
+    #[serde(deserialize_with = "given")]
     pub reason: Option<OneLine>,
     /// Which file. It is shown and never opened.
+    #[serde(deserialize_with = "given")]
     pub file: Option<OneLine>,
     /// What to edit.
+    #[serde(deserialize_with = "given")]
     pub hint: Option<OneLine>,
 }
 

@@ -7,7 +7,7 @@
 
 pub mod arguments;
 pub mod child;
-pub mod document;
+pub mod documents;
 pub mod feature;
 pub mod lines;
 pub mod lock;
@@ -20,6 +20,7 @@ pub mod route;
 pub mod task;
 pub mod templates;
 pub mod token;
+pub mod workspace_file;
 
 pub use record::{Auto, AutoEnding};
 pub use route::{Profile, Target};
@@ -43,7 +44,7 @@ pub const FEATURES_FOLDER: &str = ".ai/features";
 pub const PLANS_FOLDER: &str = ".ai/plans";
 /// Lock, logs and the like; must not be committed.
 pub const RUNTIME_FOLDER: &str = ".ai/runtime";
-/// The lock: since when a run is at work.
+/// The lock: the time since which a run works.
 pub const LOCK_PATH: &str = ".ai/runtime/rw-auto.lock";
 /// The id of the plan that the tasks belong to.
 pub const ACTIVE_PLAN_PATH: &str = ".ai/runtime/rw-active-plan-id.txt";

@@ -1,4 +1,4 @@
-//! The lock of rw-auto: a file that says since when a run is at work.
+//! The lock of rw-auto: a file with the time since which a run works.
 //!
 //! Agents that drive themselves write it too, so the reader understands several forms. A lock is held for
 //! [`HELD_MS`] after its newest stamp; children may run longer than that, which is why the
@@ -15,7 +15,7 @@ pub const HELD_MS: i64 = 600_000;
 /// Whether a lock that exists still counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockState {
-    /// A run is at work.
+    /// A run holds it.
     Held,
     /// Its run is gone; it may be replaced.
     Stale,

@@ -1,11 +1,14 @@
-//! Foreign text in the token stream.
+//! Untrusted text in the token stream.
 
 use std::fmt;
 
-/// Foreign text on one line: without control characters and line separators of any kind, and
+use serde::{Deserialize, Serialize};
+
+/// Untrusted text on one line: without control characters and line separators of any kind, and
 /// without white space at its ends. It may be empty. Everything else in it stays as it is, so
 /// that a path is relayed as the child wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String")]
 pub struct OneLine(String);
 
 impl OneLine {
@@ -17,6 +20,12 @@ impl OneLine {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl From<String> for OneLine {
+    fn from(text: String) -> OneLine {
+        OneLine::from(text.as_str())
     }
 }
 

@@ -1,40 +1,36 @@
-//! Instructions for the agents that we ship: planner, loop, and the dispatcher for hosts.
+//! The agents of rw-auto: planner, loop, and the dispatcher for clients.
 //!
-//! There is one text per agent. Hosts that have agent files of their own get it with their
-//! front matter; a child that we start ourselves gets it with its argument as its prompt.
+//! Each agent has one text. `onloop install` writes it into a client's agent file; a child that
+//! `onloop auto` starts gets it as its prompt, followed by its argument.
 
 use super::route::Target;
+use onloop_install::agent::AgentDefinition;
 use onloop_syntax::text;
 
-/// An agent that we ship.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ShippedAgent {
-    /// Its name, as users and other agents call it.
-    pub name: &'static str,
-    /// When to use it, in one sentence.
-    pub description: &'static str,
-    /// What may follow its name.
-    pub argument_hint: &'static str,
-    /// Its instructions, in Markdown.
-    pub instructions: &'static str,
-    /// What VS Code lets it use.
-    vscode_tools: &'static [&'static str],
-    /// What Claude Code lets it use; empty: whatever the session may use.
-    claude_tools: &'static [&'static str],
-    /// Agents that it may start.
-    starts: &'static [&'static str],
-}
+/// Every agent of rw-auto.
+pub const AGENTS: [&AgentDefinition; 3] = [&AUTO, &PLANNER, &LOOP];
 
-/// Every agent that we ship.
-pub const AGENTS: [&ShippedAgent; 3] = [&AUTO, &PLANNER, &LOOP];
+/// What the planner and the loop ask and read with in VS Code.
+const READ_TOOLS: &[&str] = &["vscode/askQuestions", "read/readFile"];
 
-/// Starts the other two, one at a time, as a program tells it.
-pub const AUTO: ShippedAgent = ShippedAgent {
+/// What the planner and the loop search, edit and run with in VS Code.
+const WORK_TOOLS: &[&str] = &[
+    "search/listDirectory",
+    "search/fileSearch",
+    "search/textSearch",
+    "edit/createFile",
+    "edit/editFiles",
+    "execute/runInTerminal",
+    "execute/getTerminalOutput",
+];
+
+/// Starts the other two, one at a time, as `onloop auto` directs it.
+pub const AUTO: AgentDefinition = AgentDefinition {
     name: "rw-auto",
     description: "Runs rw-planner and rw-loop in turns until the work is done or a person is needed.",
     argument_hint: "[what to build] [--auto|--no-hitl|--hitl] [--max-cycles=N]",
     instructions: include_str!("prompts/auto.md"),
-    vscode_tools: &[
+    vscode_tools: &[&[
         "agent/runSubagent",
         "vscode/askQuestions",
         "execute/runInTerminal",
@@ -42,94 +38,32 @@ pub const AUTO: ShippedAgent = ShippedAgent {
         "edit/createFile",
         "edit/editFiles",
         "read/readFile",
-    ],
+    ]],
     claude_tools: &["Agent(rw-planner, rw-loop)", "AskUserQuestion", "Bash", "Read", "Write"],
     starts: &["rw-planner", "rw-loop"],
 };
 
-/// Plans.
-pub const PLANNER: ShippedAgent = ShippedAgent {
+/// Turns requests into tasks.
+pub const PLANNER: AgentDefinition = AgentDefinition {
     name: "rw-planner",
     description: "Turns a request or an approved feature file into tasks with commands that prove them.",
     argument_hint: "[what to build]",
     instructions: include_str!("prompts/planner.md"),
-    vscode_tools: &[
-        "vscode/askQuestions",
-        "read/readFile",
-        "search/listDirectory",
-        "search/fileSearch",
-        "search/textSearch",
-        "edit/createFile",
-        "edit/editFiles",
-        "execute/runInTerminal",
-        "execute/getTerminalOutput",
-    ],
+    vscode_tools: &[READ_TOOLS, WORK_TOOLS],
     claude_tools: &[],
     starts: &[],
 };
 
-/// Works.
-pub const LOOP: ShippedAgent = ShippedAgent {
+/// Works on tasks.
+pub const LOOP: AgentDefinition = AgentDefinition {
     name: "rw-loop",
     description: "Works off the tasks in .ai/PROGRESS.md, proves each with its commands, and reviews the whole.",
     argument_hint: "[--auto|--no-hitl|--hitl]",
     instructions: include_str!("prompts/loop.md"),
-    vscode_tools: &[
-        "vscode/askQuestions",
-        "read/readFile",
-        "read/problems",
-        "search/listDirectory",
-        "search/fileSearch",
-        "search/textSearch",
-        "edit/createFile",
-        "edit/editFiles",
-        "execute/runInTerminal",
-        "execute/getTerminalOutput",
-    ],
+    vscode_tools: &[READ_TOOLS, &["read/problems"], WORK_TOOLS],
     claude_tools: &[],
     starts: &[],
 };
-
-impl ShippedAgent {
-    /// A text that its files contain in every version, and no other file does.
-    pub fn sign(&self) -> String {
-        format!("You are `{}`.", self.name)
-    }
-
-    /// The file for Claude Code: `agents/<name>.md` of a plugin.
-    pub fn claude_file(&self) -> String {
-        let mut head = format!("name: {}\ndescription: {}\n", self.name, quoted(self.description));
-        if !self.claude_tools.is_empty() {
-            head.push_str(&format!("tools: {}\n", self.claude_tools.join(", ")));
-        }
-        format!("---\n{head}---\n\n{}", self.instructions)
-    }
-
-    /// The prompt file of VS Code that starts it, `.github/prompts/<name>.prompt.md`, which asks for its
-    /// argument.
-    pub fn prompt_file(&self) -> String {
-        let hint = self.argument_hint.replace(['[', ']'], "").replace('|', " or ");
-        format!(
-            "---\ndescription: {}\nargument-hint: {}\nagent: {}\n---\n\n${{input:argument:{hint}}}\n",
-            quoted(self.description),
-            quoted(self.argument_hint),
-            self.name,
-        )
-    }
-
-    /// The file for VS Code: `.github/agents/<name>.agent.md`.
-    pub fn vscode_file(&self) -> String {
-        let mut head = format!(
-            "name: {}\ndescription: {}\nargument-hint: {}\n",
-            self.name,
-            quoted(self.description),
-            quoted(self.argument_hint)
-        );
-        head.push_str(&list("tools", self.vscode_tools));
-        head.push_str(&list("agents", self.starts));
-        format!("---\n{head}---\n\n{}", self.instructions)
-    }
-}
 
 /// What the planner makes of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,14 +74,14 @@ pub enum TaskForm {
     Workflow,
 }
 
-/// What a child is told: its instructions and the argument of this dispatch.
+/// The prompt of a child: its instructions and the argument of this dispatch.
 pub fn dispatch(target: Target, argument: &str, form: TaskForm) -> String {
-    let (agent, further) = match (target, form) {
+    let (agent, more) = match (target, form) {
         (Target::Planner, TaskForm::Workflow) => (&PLANNER, include_str!("prompts/workflows.md")),
         (Target::Planner, TaskForm::Prose) => (&PLANNER, ""),
         (Target::Loop, TaskForm::Prose | TaskForm::Workflow) => (&LOOP, ""),
     };
-    let mut prompt = format!("{}{further}\n## This call\n\n", agent.instructions);
+    let mut prompt = format!("{}{more}\n## This call\n\n", agent.instructions);
     if argument.is_empty() {
         prompt.push_str("There is no argument.\n");
     } else {
@@ -159,19 +93,6 @@ pub fn dispatch(target: Target, argument: &str, form: TaskForm) -> String {
         }
     }
     prompt
-}
-
-/// A YAML string. Ours have neither quotes nor backslashes in them.
-fn quoted(text: &str) -> String {
-    format!("\"{text}\"")
-}
-
-fn list(key: &str, items: &[&str]) -> String {
-    if items.is_empty() {
-        return format!("{key}: []\n");
-    }
-    let lines: String = items.iter().map(|item| format!("  - {item}\n")).collect();
-    format!("{key}:\n{lines}")
 }
 
 #[cfg(test)]

@@ -6,11 +6,13 @@
 
 use super::arguments::Arguments;
 use super::child::{ChildAnswer, ChildOutcome};
-use super::document::Presence;
 use super::progress::Tasks;
 use super::route::{Profile, Target};
 use super::token::{NextCommand, Token};
+use super::workspace_file::Presence;
+use onloop_syntax::form::given;
 use onloop_syntax::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 mod ending;
 mod transition;
@@ -18,7 +20,7 @@ mod transition;
 pub use ending::AutoEnding;
 
 /// What a run is asked to do. It never changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
     /// Names this run in its lock; no other run has the same.
     pub run: String,
@@ -33,7 +35,7 @@ pub struct Assignment {
 }
 
 /// Departures from the original, all off by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// What to do when a cycle repeats the one before it.
     pub stall: OnStall,
@@ -43,9 +45,10 @@ pub struct Options {
 
 /// What to do when two cycles in a row saw the same files, started the same child and were
 /// told the same next command: the rest of the cycles will do so too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OnStall {
-    /// Go on until the cycles are used up.
+    /// Continue until the cycles are used up.
     #[default]
     GoOn,
     /// Stop as after an invalid result.
@@ -53,7 +56,8 @@ pub enum OnStall {
 }
 
 /// How long a summary counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SummaryUse {
     /// In every cycle, so that profile v3 never reaches the loop.
     #[default]
@@ -63,22 +67,25 @@ pub enum SummaryUse {
 }
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Auto {
     /// What the run works on, and under which rules.
+    #[serde(flatten)]
     pub assignment: Assignment,
-    /// The arguments it was started with.
+    /// What the argument of the assignment says; it is not stored.
+    #[serde(skip)]
     pub arguments: Arguments,
     /// The summary that a person gave was not passed on yet.
     pub summary_left: bool,
     /// How the cycle before ended, if there was one.
+    #[serde(deserialize_with = "given")]
     pub previous: Option<CycleEnd>,
     /// Where the run stands.
     pub phase: AutoPhase,
 }
 
 /// How a cycle began and ended, to tell whether the next one repeats it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CycleEnd {
     /// Digest of the files that decide the next cycle.
     pub fingerprint: String,
@@ -89,7 +96,8 @@ pub struct CycleEnd {
 }
 
 /// What a run does, between two answers of its host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "name", content = "at", rename_all = "snake_case")]
 pub enum AutoPhase {
     /// It checks the environment.
     Health(HealthStep),
@@ -123,7 +131,8 @@ pub enum AutoPhase {
 }
 
 /// The two halves of the health check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HealthStep {
     /// Check.
     Check,
@@ -132,7 +141,8 @@ pub enum HealthStep {
 }
 
 /// What must be at the lock's path when it is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LockBefore {
     /// Nothing.
     Nothing,
@@ -141,7 +151,7 @@ pub enum LockBefore {
 }
 
 /// A child to start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispatch {
     /// The cycle, from 1.
     pub cycle: u8,
@@ -248,7 +258,7 @@ pub enum Probe {
 pub enum LockSight {
     /// Nothing.
     Absent,
-    /// A lock, last known to be held at this time; `None` where that cannot be told.
+    /// A lock, last known to be held at this time; `None` if unknown.
     Present(Option<Timestamp>),
     /// Whatever the lock says, the process of another run that holds it is alive.
     Alive,
@@ -296,6 +306,23 @@ pub struct Transition {
 /// An event that does not answer what [`Auto::next`] asks for. It has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnexpectedEvent(pub AutoEvent);
+
+impl AutoPhase {
+    /// The cycle that the run is in, from 1, where it is in one.
+    pub fn cycle(&self) -> Option<u8> {
+        match self {
+            AutoPhase::Refreshing { cycle } | AutoPhase::Observing { cycle } => Some(*cycle),
+            AutoPhase::Waiting(dispatch) | AutoPhase::Inspecting { dispatch, .. } => {
+                Some(dispatch.cycle)
+            }
+            AutoPhase::Health(_)
+            | AutoPhase::Probing
+            | AutoPhase::Taking(_)
+            | AutoPhase::Releasing(_)
+            | AutoPhase::Stopped(_) => None,
+        }
+    }
+}
 
 impl Auto {
     /// A run that has done nothing yet.

@@ -28,9 +28,9 @@ pub fn ignoring_runtime_files(gitignore: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Presence, WorkspaceFile};
     use crate::feature;
     use crate::progress::{TaskTable, Tasks};
+    use crate::workspace_file::{Presence, WorkspaceFile};
 
     #[test]
     fn a_new_workspace_has_nothing_to_do() {

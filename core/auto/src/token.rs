@@ -1,4 +1,4 @@
-//! The lines of the token stream: the contract between rw-auto and whoever reads it.
+//! The lines of the token stream: the contract between rw-auto and its readers.
 
 use std::fmt;
 
@@ -47,7 +47,7 @@ pub enum Token {
     HealthCheckFailed,
     /// `PROGRESS.md` is there and cannot be read, or the lock cannot be written.
     RootInvalid,
-    /// Another run is at work.
+    /// Another run holds the lock.
     LockHeld,
     /// This host cannot start children.
     EnvironmentUnsupported,

@@ -2,12 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::hold;
 use super::ledger::{Ledger, sha256};
 use super::receipt::reference;
-use super::result::remarks_value;
 use super::run::{check_type, verdict_parts};
-use super::summary::run_usage;
+use super::summary::{run_usage, warnings};
 use onloop_run::{GateDecision, Mode, Run, RunStatus, StepRecord};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -70,7 +68,7 @@ pub fn statement(read: &Ledger, ledger: &[u8]) -> Result<Value, NoStatement> {
         "subject": subjects,
         "predicateType": PREDICATE,
         "predicate": {
-            "result": if warned.is_empty() { "PASSED" } else { "WARNED" },
+            "result": if warned.is_empty() && run.unchecked() == 0 { "PASSED" } else { "WARNED" },
             "configuration": [{ "name": workflow, "digest": digest }],
             "passedTests": passed,
             "warnedTests": warned,
@@ -91,19 +89,26 @@ fn evidence(read: &Ledger, ledger: &[u8]) -> Value {
         "completed_at": run.completed_at.map(Timestamp::to_rfc3339),
         "ledger": { "seq": read.head.seq, "sha256": read.head.sha256 },
         "checks": run.steps.iter().flat_map(checks).collect::<Vec<_>>(),
+        "unchecked_steps": unchecked_steps(run),
         "checks_repeated_at_end": run.reverified,
         "decisions": decisions(ledger),
-        "confinement": hold::values(&run.holds),
+        "confinement": run.holds,
         "agents": agents(run),
         "usage": run_usage(run),
     })
+}
+
+/// The numbers of steps that are done although nothing verified them.
+fn unchecked_steps(run: &Run) -> Vec<u32> {
+    let unchecked = run.steps.iter().filter(|record| !run.is_checked(record));
+    unchecked.map(|record| record.step.number).collect()
 }
 
 fn checks(record: &StepRecord) -> Vec<Value> {
     let mut checks = Vec::new();
     for result in &record.results {
         let Some(check) = record.step.checks.get(result.check as usize) else { continue };
-        let (_, verdict, _) = verdict_parts(&result.verdict);
+        let (verdict, ..) = verdict_parts(&result.verdict);
         // A NUL is in neither of them.
         let output = [result.stdout.as_bytes(), b"\0", result.stderr.as_bytes()].concat();
         checks.push(json!({
@@ -111,11 +116,11 @@ fn checks(record: &StepRecord) -> Vec<Value> {
             "check": result.check + 1,
             "type": check_type(std::slice::from_ref(check)),
             "command_sha256": sha256(reference(check).as_bytes()),
-            "verdict": verdict,
+            "verdict": verdict.as_str(),
             "exit_code": result.measured.and_then(|measured| measured.exit_code),
             "duration_ms": result.measured.map(|measured| measured.duration_ms),
             "output_sha256": sha256(&output),
-            "warnings": remarks_value(std::slice::from_ref(result)),
+            "warnings": warnings(std::slice::from_ref(result)),
         }));
     }
     checks

@@ -33,7 +33,7 @@ pub fn write(last: &LastWritten) -> Vec<u8> {
     serde_json::to_vec(&document).expect("a document has only string keys")
 }
 
-/// Reads the file; `None` when it is damaged, or of a version that had no checksum.
+/// Reads the file; `None` when it is damaged.
 pub fn read(bytes: &[u8]) -> Option<LastWritten> {
     let document: HeadDocument = serde_json::from_slice(bytes).ok()?;
     let HeadDocument { seq, sha256, copy_sha256, checksum: written } = document;

@@ -5,13 +5,13 @@
 //! with a checksum of itself, so that nothing but a last line without its line break can be taken
 //! for something that was never written.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::event;
+use super::document;
 pub use super::run::Head;
-use super::run::{RunDocument, document_of, run_of};
+use super::run::{run_of, value_of};
 use onloop_run::{Checkpoint, Decider, Event, Run};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -130,19 +130,13 @@ struct FirstLine {
     at: String,
     prev: String,
     event: String,
-    record: RunDocument,
+    record: Value,
 }
 
 /// What says whether this onloop knows the rest.
 #[derive(Deserialize)]
 struct Format {
     schema: String,
-}
-
-#[derive(Serialize)]
-struct DeciderDocument<'d> {
-    user: Option<&'d str>,
-    channel: &'static str,
 }
 
 /// The first line, with its line break, and what it is known by.
@@ -159,8 +153,7 @@ pub fn begin(at: Timestamp, run: &Run, origin: &Origin, by: Option<&Decider>) ->
     if let Some(from) = from {
         members.insert("from".to_owned(), Value::from(from.as_str()));
     }
-    let record = serde_json::to_value(document_of(run)).expect("a record has only string keys");
-    members.insert("record".to_owned(), record);
+    members.insert("record".to_owned(), value_of(run, None));
     let mut bytes = Vec::new();
     let head = write(&mut bytes, &before, at, members, by);
     (bytes, head)
@@ -174,8 +167,8 @@ pub fn append(
     event: &Event,
     by: Option<&Decider>,
 ) -> Head {
-    let mut members = Map::new();
-    event::write_members(event, &mut members);
+    let event = serde_json::to_value(event).expect("an event has only string keys");
+    let Value::Object(members) = event else { unreachable!("an event is tagged: {event}") };
     write(out, before, at, members, by)
 }
 
@@ -191,8 +184,7 @@ fn write(
     line.insert("seq".to_owned(), Value::from(seq));
     line.insert("at".to_owned(), Value::from(at.to_rfc3339_millis()));
     line.extend(members);
-    if let Some(Decider { user, channel }) = by {
-        let by = DeciderDocument { user: user.as_deref(), channel: channel.as_str() };
+    if let Some(by) = by {
         line.insert("by".to_owned(), serde_json::to_value(by).expect("only string keys"));
     }
     line.insert("prev".to_owned(), Value::from(before.sha256.as_str()));
@@ -315,8 +307,7 @@ pub fn chain<'b>(
 /// The checkpoint that a line of a ledger speaks of, where it does. That the line is sound has been found
 /// out before.
 pub fn checkpoint_of(line: &str) -> Option<Checkpoint> {
-    let members: Map<String, Value> = serde_json::from_str(line).ok()?;
-    match event::read_members(members).ok()? {
+    match serde_json::from_str(line).ok()? {
         Event::CheckpointTaken(checkpoint) => Some(checkpoint),
         _ => None,
     }
@@ -332,11 +323,10 @@ pub fn restored_to(lines: &[u8]) -> Option<String> {
         if !speaks_of("checkpoint_taken") && !speaks_of("work_restored") {
             continue;
         }
-        let members = serde_json::from_slice(line).ok();
-        match members.map(event::read_members) {
-            Some(Ok(Event::CheckpointTaken(_))) => restored = None,
-            Some(Ok(Event::WorkRestored { to })) => restored = Some(to),
-            Some(Ok(_) | Err(_)) | None => {}
+        match serde_json::from_slice(line) {
+            Ok(Event::CheckpointTaken(_)) => restored = None,
+            Ok(Event::WorkRestored { to }) => restored = Some(to),
+            Ok(_) | Err(_) => {}
         }
     }
     restored
@@ -390,22 +380,21 @@ fn read_first(line: &str) -> Result<Run, LedgerError> {
 
 fn read_next(line: &str, ledger: &mut Ledger, number: u64) -> Result<(), LedgerError> {
     let bad = |why: String| LedgerError::Line { line: number, why };
-    let members: Map<String, Value> =
-        serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
-    let member = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
+    let value: Value = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
+    let member = |name: &str| value[name].as_str().unwrap_or_default();
     let frame = Frame {
-        seq: members.get("seq").and_then(Value::as_u64).unwrap_or_default(),
+        seq: value["seq"].as_u64().unwrap_or_default(),
         at: member("at").to_owned(),
         prev: member("prev").to_owned(),
     };
     let at = check_frame(&frame, &ledger.head).map_err(bad)?;
-    let name = member(event::TAG);
-    if !name.is_empty() && !event::is_known(name) {
+    let name = member("event");
+    if !name.is_empty() && !Event::names().contains(&name) {
         return Err(LedgerError::UnknownEvent { line: number, event: text::one_line(name) });
     }
-    let event = event::read_members(members).map_err(|error| bad(error.to_string()))?;
+    let event: Event = document::read(&value).map_err(|error| bad(error.to_string()))?;
     ledger.run.apply(at, &event).map_err(|refusal| {
-        bad(format!("`{}` does not follow from the lines before it: {refusal}", event.name()))
+        bad(format!("`{name}` does not follow from the lines before it: {refusal}"))
     })
 }
 

@@ -1,4 +1,4 @@
-//! Documents that are stored or exchanged: the only modules that know serde.
+//! Documents that are stored or exchanged.
 //!
 //! A reader requires the members that the version of a document has, and keeps those that it does
 //! not know; writers always produce the present form.
@@ -8,18 +8,14 @@ pub mod agent;
 pub mod approval;
 pub mod attestation;
 pub mod audit_log;
-pub mod auto;
 pub mod board;
-mod checkpoint;
 pub mod client_version;
 mod document;
 pub mod envelope;
 pub mod event;
-mod finish;
 pub mod fleet_run;
 pub mod handsoff;
 pub mod head;
-mod hold;
 pub mod ledger;
 pub mod next;
 pub mod normalized;
@@ -27,15 +23,12 @@ pub mod notices;
 pub mod permission;
 pub mod prepared;
 pub mod receipt;
-mod result;
 pub mod run;
 pub mod schema;
 pub mod session;
 pub mod session_place;
 pub mod simulation;
 pub mod summary;
-pub(crate) mod tagged;
-mod turn;
 pub mod turn_policy;
 
 pub use document::DocumentError;

@@ -72,6 +72,9 @@ fn step(step: &Step) -> Value {
         "verify": verify,
         "gate": step.gate.map(Gate::as_str),
     });
+    if step.baseline {
+        document["baseline"] = json!(true);
+    }
     if let Some(script) = &step.script {
         document["script"] = json!({ "shell": script.shell.as_str(), "text": script.text });
     }
@@ -111,6 +114,9 @@ fn shell_check(check: &ShellCheck) -> Value {
     let mut extend = |key: &str, value: Value| {
         document[key] = value;
     };
+    if check.allow_no_tests {
+        extend("allow_no_tests", json!(true));
+    }
     if check.expect == Expectation::Fail {
         extend("expect", json!("fail"));
     }

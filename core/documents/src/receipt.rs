@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::finish::finish_value;
-use super::result::remarks_value;
 use super::run::check_type;
+use super::summary::{finish_value, warnings};
 use onloop_run::{GateRule, Run, StepRecord, StepStatus, gate_rule};
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Check, Gate};
@@ -28,6 +27,7 @@ pub fn receipt(run: &Run) -> Value {
         },
         "implementation": { "driver": run.place.driver, "host": run.place.host },
         "evidence": run.steps.iter().map(|step| evidence(run, step)).collect::<Vec<_>>(),
+        "unchecked": run.unchecked(),
         "checks_repeated_at_end": run.reverified,
         "finish": finish_value(run.finish.as_ref()),
         "sufficiency": { "sufficient": reasons.is_empty(), "reasons": reasons },
@@ -57,6 +57,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
         "number": record.step.number,
         "status": record.status.as_str(),
         "attempts": record.attempts,
+        "checked": run.is_checked(record),
         "verification": {
             "required": !record.step.checks.is_empty(),
             "type": check_type(&record.step.checks),
@@ -75,7 +76,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
             "mode": record.gate.map(|gate| gate.mode.as_str()),
         },
         "block_reason": block_reason,
-        "warnings": remarks_value(&record.results),
+        "warnings": warnings(&record.results),
     })
 }
 

@@ -61,6 +61,7 @@ fn human_word(reason: HumanReason) -> &'static str {
         HumanReason::Asked => "asked",
         HumanReason::HighRisk => "high_risk",
         HumanReason::Sensitive => "sensitive",
+        HumanReason::Unchecked => "unchecked",
     }
 }
 

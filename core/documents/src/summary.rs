@@ -3,10 +3,9 @@
 use serde_json::{Value, json};
 
 use super::agent::usage;
-use super::finish::finish_value;
-use super::hold;
-use super::result::remarks_value;
-use onloop_run::{CheckVerdict, Run, RunStatus, StepRecord, StepStatus, TurnRecord};
+use onloop_run::{
+    CheckResult, CheckVerdict, Finish, Run, RunStatus, StepRecord, StepStatus, TurnRecord,
+};
 use onloop_syntax::money::Money;
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::tokens::Tokens;
@@ -38,10 +37,11 @@ pub fn summary(run: &Run) -> Value {
         "completed_steps": count("done"),
         "failed_steps": count("failed"),
         "blocked_steps": count("blocked"),
+        "unchecked": run.unchecked(),
         "report_path": place.report_path,
         "finish": finish_value(run.finish.as_ref()),
         "usage": run_usage(run),
-        "confined": hold::values(&run.holds),
+        "confined": run.holds,
         "review": run.reviews.last.as_ref().map(|last| json!({
             "step": last.step,
             "verdict": last.verdict.as_str(),
@@ -77,10 +77,11 @@ fn step(run: &Run, record: &StepRecord) -> Value {
         "status": record.status.as_str(),
         "attempts": record.attempts,
         "verify_passed": verify_passed(record),
+        "checked": run.is_checked(record),
         "gate_result": record.gate.map(|gate| gate.decision.as_str()),
         "gate_mode": record.gate.map(|gate| gate.mode.as_str()),
         "block_reason": block_reason,
-        "warnings": remarks_value(&record.results),
+        "warnings": warnings(&record.results),
         "agent": last.map(|turn| &turn.agent),
         "session": last.and_then(|turn| turn.session.as_ref()),
         "denied": turns.iter().fold(0u64, |sum, turn| sum.saturating_add(turn.denied)),
@@ -89,6 +90,40 @@ fn step(run: &Run, record: &StepRecord) -> Value {
             false => marked(usage(tokens(&turns), cost(&turns)), &turns),
         },
     })
+}
+
+/// What became of the work; all members are `null` where that is not settled.
+pub(super) fn finish_value(finish: Option<&Finish>) -> Value {
+    finish.map_or_else(
+        || {
+            json!({
+                "disposition": null,
+                "target_branch": null,
+                "remote": null,
+                "pr_url": null,
+                "branch_action": null,
+                "worktree_action": null,
+                "artifacts_preserved_at": null,
+                "notes": null,
+                "recorded_at": null,
+            })
+        },
+        |finish| json!(finish),
+    )
+}
+
+/// What there is to warn about these results, each with the number of its check, from 1, and a
+/// sentence.
+pub(super) fn warnings(results: &[CheckResult]) -> Value {
+    let found = results.iter().flat_map(|result| {
+        result.warnings.iter().map(|warning| {
+            let mut shown = json!(warning);
+            shown["check"] = json!(result.check + 1);
+            shown["text"] = json!(warning.to_string());
+            shown
+        })
+    });
+    found.collect()
 }
 
 /// What all agents used. Tokens are known when every agent's stream told of them.

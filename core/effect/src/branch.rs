@@ -1,4 +1,4 @@
-//! Names that git accepts for a branch and that are safe on its command line.
+//! Branch names that git accepts and that are safe on its command line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,23 +8,22 @@ use onloop_syntax::text;
 
 /// The name of a local branch, without `refs/heads/`.
 ///
-/// Names come from files that strangers wrote, so every name passes the rules of
-/// `git check-ref-format --branch` here, before a host sees it: it cannot be taken for an
-/// option, a revision expression or another kind of reference.
+/// Names come from untrusted files, so this type applies the rules of `git check-ref-format
+/// --branch`. A valid name is not an option, a revision expression or another kind of reference.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BranchName(String);
 
-/// Why a text is not the name of a branch.
+/// Why a text is not a valid branch name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct InvalidBranchName {
-    /// What was found, in words that follow "it".
+    /// The problem, in words that follow "it".
     pub reason: String,
 }
 
 impl BranchName {
-    /// The branch of a workflow that names none: `hotl/<slug>`. What git would not accept in
-    /// the slug becomes `-`, so that a file name can always be run.
+    /// The branch of a workflow that names none: `hotl/<slug>`. Characters that git refuses become
+    /// `-`, so that every file name gives a branch.
     pub fn for_slug(slug: &str) -> BranchName {
         let mut tail = String::new();
         for c in slug.chars() {
@@ -46,13 +45,13 @@ impl BranchName {
         &self.0
     }
 
-    /// Whether unattended work on it is out of the question.
+    /// Whether the branch must not be worked on unattended.
     pub fn is_protected(&self) -> bool {
         matches!(self.as_str(), "main" | "master")
     }
 
-    /// The name of a folder for a worktree on this branch. Several branches can have the same
-    /// folder name (`a/b` and `a-b`); whoever uses it looks at what is there first.
+    /// The folder name of a worktree on this branch. Several branches can have the same folder name
+    /// (`a/b` and `a-b`), so callers check the folder first.
     pub fn folder(&self) -> String {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         self.0.chars().map(|c| if plain(c) { c } else { '-' }).collect()
@@ -68,7 +67,7 @@ impl fmt::Display for BranchName {
 impl FromStr for BranchName {
     type Err = InvalidBranchName;
 
-    /// `name`, if git accepts it and a terminal shows it as what it is.
+    /// `name`, if git accepts it and a terminal shows it unchanged.
     fn from_str(name: &str) -> Result<BranchName, InvalidBranchName> {
         match objection(name) {
             None => Ok(BranchName(name.to_owned())),

@@ -5,12 +5,12 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Content of a file, a stream or a body. A document contains its position among the
-/// attachments of the [`Message`](super::wire::Message), which carries the bytes themselves.
+/// Content of a file, a stream or a body. In a document it is the position of an attachment of the
+/// [`Message`](super::wire::Message), which carries the bytes.
 #[derive(Clone, Default)]
 pub struct Bytes {
     content: Vec<u8>,
-    /// Meaningful only while a message is written or read.
+    /// Valid only while a message is written or read.
     position: usize,
 }
 
@@ -21,8 +21,8 @@ impl Bytes {
         attachments.push(std::mem::take(&mut self.content));
     }
 
-    /// Takes the content out of the attachment that the document names. `None`: there is no
-    /// such attachment.
+    /// Takes the content out of the attachment that the document names; `None` without such an
+    /// attachment.
     pub(super) fn attach(&mut self, attachments: &mut [Vec<u8>]) -> Option<()> {
         self.content = std::mem::take(attachments.get_mut(self.position)?);
         Some(())

@@ -1,43 +1,43 @@
-//! What a program may touch: decided here, enforced by the host's kernel.
+//! Confinement: the files and the network that a program may use. Core decides it, the host's
+//! kernel enforces it.
 
 use serde::{Deserialize, Serialize};
 
 use onloop_syntax::text::words;
 
-/// What a program, and everything that it starts, may touch.
+/// The files and the network that a program, and everything that it starts, may use.
 ///
-/// Everything can be read unless this says otherwise, and nothing can be changed. The longest path
-/// at or above a file decides about it; the same path in two lists is what the later of `may_write`,
-/// `may_read`, `others_write`, `scratch`, `hidden` says. Paths are absolute, with `/` between their
-/// parts; a path that does not exist is not an error.
+/// By default every file is readable and none is writable. The longest listed path at or above a
+/// file decides about it. If two lists have the same path, the later of `may_write`, `may_read`,
+/// `others_write`, `scratch`, `hidden` decides. Paths are absolute, with `/` between their parts; a
+/// missing path is valid.
 ///
-/// Whatever is listed: the program gets no descriptors but its three streams, reaches no process,
-/// no shared memory and no socket of the machine that is not one of the network, gains no
-/// privileges, and cannot type into its terminal.
+/// In every case the program gets no descriptors except its three streams. It reaches no process,
+/// no shared memory and no local socket of the machine, gains no privileges, and cannot type into
+/// its terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// What may be changed: folders with everything in them, and files.
+    /// Writable paths: files, and folders with everything in them.
     pub may_write: Vec<String>,
-    /// What may be read and not be changed, in a folder that may be written or is hidden. What is
-    /// not there must not come to be there.
+    /// Read-only paths inside a writable or hidden folder. The program cannot create a missing one.
     pub may_read: Vec<String>,
-    /// As `may_read`, but others change it meanwhile: a mechanism that cannot hold it does not put
-    /// it back either.
+    /// As `may_read`, but other programs change it meanwhile: a mechanism that cannot protect it does
+    /// not restore it either.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others_write: Vec<String>,
-    /// Folders that look empty except for the paths named in them. What the program writes there is
-    /// thrown away when it ends.
+    /// Folders that look empty except for listed paths in them. What the program writes there is
+    /// lost when it ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scratch: Vec<String>,
-    /// What can be neither read nor changed.
+    /// Paths that are neither readable nor writable.
     pub hidden: Vec<String>,
-    /// Folders below which no link may come to be: programs outside write to their files by name. A
-    /// new link is removed when the program ends.
+    /// Folders below which no new link is allowed, because programs outside write to their files by
+    /// name. A new link is removed when the program ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_links: Vec<String>,
-    /// Which network it has.
+    /// The network.
     pub network: Network,
-    /// The only mechanism that may be used; `None`: the strongest that there is.
+    /// The only permitted mechanism; `None`: the strongest available one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Mechanism>,
 }
@@ -46,10 +46,10 @@ pub struct Confinement {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
-    /// That of the machine.
+    /// The network of the machine.
     #[default]
     All,
-    /// A loopback device that nobody else has.
+    /// A private loopback device.
     Loopback,
     /// None.
     None,
@@ -57,7 +57,7 @@ pub enum Network {
 
 words! { impl pub Network { All = "all", Loopback = "loopback", None = "none", } }
 
-/// What enforces a confinement.
+/// The mechanism that enforces a confinement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mechanism {
@@ -73,23 +73,23 @@ words! {
     impl pub Mechanism { Bubblewrap = "bubblewrap", Landlock = "landlock", Seatbelt = "seatbelt", }
 }
 
-/// What may be done with a file.
+/// The access to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// It may be changed.
+    /// Read and write.
     Write,
-    /// It may be read.
+    /// Read only.
     Read,
-    /// It may be read, and others may change it.
+    /// Read only; other programs may write it.
     Others,
-    /// It may be changed, and is thrown away.
+    /// Read and write; the content is lost when the program ends.
     Scratch,
-    /// It may not even be read.
+    /// None.
     Hidden,
 }
 
 impl Confinement {
-    /// Every path that is named, once, those above others first.
+    /// Every listed path once, parents before their children.
     pub fn rules(&self) -> Vec<(&str, Reach)> {
         let lists = [
             (&self.may_write, Reach::Write),
@@ -102,7 +102,7 @@ impl Confinement {
         for (paths, reach) in lists {
             rules.extend(paths.iter().map(|path| (path.trim_end_matches('/'), reach)));
         }
-        // Stable: of the same path, the last list stays last.
+        // The sort is stable: for equal paths the last list stays last.
         rules.sort_by_cached_key(|(path, _)| in_order(path));
         let mut once: Vec<(&str, Reach)> = Vec::new();
         for rule in rules {
@@ -114,16 +114,16 @@ impl Confinement {
         once
     }
 
-    /// The rules as a list of mounts that are made one after the other, each over everything below
+    /// Returns the rules as a list of mounts. They are made in this order, each over everything below
     /// its path: parents before children, so that no mount covers a later rule.
     ///
-    /// A rule that the one around it implies is left out. The folders between a protected or hidden
-    /// path and the writable folder around it are mounts of their own: a mount cannot be moved away
-    /// together with what lies in it.
+    /// A rule that its parent rule implies is left out. The folders between a protected or hidden
+    /// path and the writable folder around it are mounts of their own, because a mount cannot be
+    /// moved together with its content.
     pub fn mounts(&self) -> Vec<(&str, Reach)> {
         let rules = self.rules();
         let mut mounts: Vec<(&str, Reach)> = Vec::new();
-        // The rules above the one at hand, the nearest last.
+        // The rules above the current one, the nearest last.
         let mut above: Vec<(&str, Reach)> = Vec::new();
         for (path, reach) in rules {
             while above.last().is_some_and(|(folder, _)| !is_within(path, folder)) {
@@ -147,19 +147,20 @@ impl Confinement {
         mounts
     }
 
-    /// What may be done with the file at `path`, which is absolute and without `.` and `..`.
+    /// The access to the file at `path`, which is absolute and without `.` and `..`.
     pub fn access(&self, path: &str) -> Reach {
         let of_path = self.rules().into_iter().rfind(|(above, _)| is_within(path, above));
         of_path.map_or(Reach::Read, |(_, access)| access)
     }
 }
 
-/// Sorts folders before what is in them: part by part, as if nothing came before `/`.
+/// Returns a sort key that compares part by part, with `/` as the lowest character, so that folders
+/// come before their content.
 fn in_order(path: &str) -> String {
     path.replace('/', "\0")
 }
 
-/// Whether `path` is `folder` or lies in it. Both are absolute and without `/` at their ends.
+/// Whether `path` is `folder` or below it. Both are absolute and without a final `/`.
 pub fn is_within(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -1,4 +1,4 @@
-//! How a program ends.
+//! Exit codes.
 
 use serde::{Serialize, Serializer};
 

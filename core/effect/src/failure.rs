@@ -1,15 +1,15 @@
-//! Why an effect did not happen.
+//! Failures: why an effect did not happen.
 
 use serde::{Deserialize, Serialize};
 
-/// An effect that did not happen, or of which nobody knows whether it did. Programs branch on
-/// `kind`; people read `message`.
+/// An effect that did not happen, or whose outcome is unknown. Programs branch on `kind`; people
+/// read `message`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// What kind of failure.
+    /// Its kind.
     pub kind: FailureKind,
-    /// What the operating system or git said, and about what.
+    /// The message of the operating system or git, and its subject.
     pub message: String,
 }
 
@@ -17,11 +17,11 @@ pub struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// Nothing is there.
+    /// The subject does not exist.
     NotFound,
-    /// Something is there that should not be.
+    /// Something exists that must not.
     Exists,
-    /// Something else is there than expected.
+    /// The state differs from the expected one.
     Conflict,
     /// Not permitted, or a read-only file system.
     Denied,
@@ -31,16 +31,16 @@ pub enum FailureKind {
     TooLarge,
     /// A file where a folder was expected, or the reverse; not UTF-8; an impossible path.
     Invalid,
-    /// Somebody else holds it.
+    /// Another process holds it.
     Busy,
-    /// Nobody is there to answer.
+    /// The other side is gone: a person, a server or a reader.
     Closed,
-    /// The person interrupted (Ctrl-C).
+    /// The person pressed Ctrl-C.
     Interrupted,
     /// This host cannot do it.
     Unsupported,
-    /// It may have happened, in part or as a whole, or be undone by a power cut. Look before it is
-    /// done again.
+    /// The outcome is unknown: it may have happened, in part or as a whole, or a power cut may undo
+    /// it. Check before trying again.
     Unknown,
     /// Anything else.
     Other,
@@ -52,27 +52,27 @@ impl Failure {
         Failure { kind, message: message.into() }
     }
 
-    /// Nothing is there.
+    /// The subject does not exist.
     pub fn is_not_found(&self) -> bool {
         self.kind == FailureKind::NotFound
     }
 
-    /// Something is there that should not be.
+    /// Something exists that must not.
     pub fn is_exists(&self) -> bool {
         self.kind == FailureKind::Exists
     }
 
-    /// Something else is there than expected: another process was faster.
+    /// The state differs from the expected one: another process was faster.
     pub fn is_conflict(&self) -> bool {
         self.kind == FailureKind::Conflict
     }
 
-    /// Somebody else holds the lock.
+    /// Another process holds the lock.
     pub fn is_busy(&self) -> bool {
         self.kind == FailureKind::Busy
     }
 
-    /// Nobody is there to answer.
+    /// The other side is gone.
     pub fn is_closed(&self) -> bool {
         self.kind == FailureKind::Closed
     }
@@ -85,7 +85,7 @@ impl Failure {
 
 /// For callers that expect a file to be missing.
 pub trait OptionalExt<T> {
-    /// `None` where nothing is there.
+    /// `None` if the subject does not exist.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What programs ask of git, and what they are told.
+//! Requests to git and their outcomes.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,20 +8,21 @@ use super::bytes::Bytes;
 use super::scalar::millis;
 use onloop_syntax::time::Timestamp;
 
-/// A closed set of queries and changes; hosts perform them with libgit2 or the git program. Names of
-/// branches, remotes and checkpoints are ones that git allows: they are judged before a host sees them.
+/// A closed set of queries and changes. Hosts perform them with libgit2 or the git program. Names
+/// of branches, remotes and checkpoints are valid git names: core refuses
+/// others before a host sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "git", rename_all = "snake_case")]
 pub enum GitRequest {
-    /// Everything preflight needs to know → [`Outcome::Survey`].
+    /// The facts that preflight needs → [`Outcome::Survey`].
     Survey {
         /// A folder, usually inside a repository.
         cwd: String,
-        /// The branch whose existence matters; empty: none does.
+        /// The branch whose existence matters; empty: no branch.
         branch: String,
     },
-    /// Every worktree of the repository, the main one first → [`Outcome::Worktrees`]. Not a
-    /// repository: an empty list.
+    /// Every worktree of the repository, the main one first → [`Outcome::Worktrees`]. Outside a
+    /// repository the list is empty.
     Worktrees {
         /// A folder inside the repository.
         cwd: String,
@@ -31,8 +32,7 @@ pub enum GitRequest {
         /// A folder inside the repository.
         cwd: String,
     },
-    /// Creates a linked worktree on `branch` → [`Outcome::Done`]. Leaves nothing behind on
-    /// failure.
+    /// Creates a linked worktree on `branch` → [`Outcome::Done`]. A failure leaves nothing behind.
     CreateWorktree {
         /// A folder inside the repository.
         cwd: String,
@@ -40,7 +40,7 @@ pub enum GitRequest {
         path: String,
         /// The branch to check out in it.
         branch: String,
-        /// The commit to create the branch at; `None` takes the existing branch.
+        /// The commit at which to create the branch; `None` takes the existing branch.
         create_at: Option<String>,
     },
     /// Removes a linked worktree and its folder → [`Outcome::Done`].
@@ -66,9 +66,8 @@ pub enum GitRequest {
         /// The branch.
         branch: String,
     },
-    /// The best common ancestor of a commit and a branch → [`Outcome::Commit`]; `None` where
-    /// they have none, or where one of the two is not there. A commit is part of a branch
-    /// when this is the commit itself.
+    /// The best common ancestor of a commit and a branch → [`Outcome::Commit`]; `None` without one,
+    /// or if the commit or the branch is missing. The commit itself: the branch contains it.
     MergeBase {
         /// A folder inside the repository.
         cwd: String,
@@ -77,8 +76,8 @@ pub enum GitRequest {
         /// The local branch.
         branch: String,
     },
-    /// The commit that a branch is at in a remote repository → [`Outcome::Commit`]; `None`:
-    /// it has no such branch. Asks the remote.
+    /// The commit of a branch in a remote repository → [`Outcome::Commit`]; `None` without such a
+    /// branch. Asks the remote.
     RemoteBranch {
         /// A folder inside the repository.
         cwd: String,
@@ -87,26 +86,25 @@ pub enum GitRequest {
         /// The branch.
         branch: String,
     },
-    /// Merges a branch into another in the checkout at `cwd`, with a merge commit whenever
-    /// there is something to merge → [`Outcome::Done`]. `Conflict` names the conflicting files,
-    /// and is also the answer when the branch is not at `commit` or a merge is in progress.
-    /// After any failure everything is as it was before, or the message says what is not. No
-    /// hook runs, as with every other request but `Push`.
+    /// Merges a branch into another in the checkout at `cwd`, with a merge commit whenever there is
+    /// something to merge → [`Outcome::Done`]. `Conflict` names the conflicting files, and also
+    /// answers if the branch is not at `commit` or a merge is in progress. A failure restores the
+    /// state before, or its message names the difference. No hook runs, as with every request
+    /// except the pushes.
     Merge {
-        /// The top folder of the checkout. Afterwards `into` is checked out there if it was
-        /// before or if `branch` was; otherwise the checkout stays on what it was on.
+        /// The top folder of the checkout. Afterwards `into` is checked out there if `into` or
+        /// `branch` was checked out before; otherwise the checkout keeps its branch.
         cwd: String,
         /// The branch to merge.
         branch: String,
-        /// The commit that it must be at.
+        /// The expected commit of the branch.
         commit: String,
-        /// The branch to merge it into.
+        /// The target branch.
         into: String,
     },
-    /// Pushes a branch to the branch of the same name in a remote repository and makes that
-    /// its upstream → [`Outcome::Done`]. Never forced; `Conflict` when the remote branch has
-    /// commits that the local one does not. The only request that lets hooks run: what a
-    /// `pre-push` hook refuses or uploads is part of every push.
+    /// Pushes a branch to the branch of the same name in a remote repository and makes that its
+    /// upstream → [`Outcome::Done`]. The push is never forced; `Conflict` if the remote branch has
+    /// commits that the local one lacks. The repository's `pre-push` hook runs and can refuse.
     Push {
         /// A folder inside the repository.
         cwd: String,
@@ -124,65 +122,65 @@ pub enum GitRequest {
         /// Paths relative to the root of the checkout.
         paths: Vec<String>,
     },
-    /// Keeps the files of the checkout at `cwd`, tracked and untracked ones that are not ignored,
-    /// without what is in its `.hotl`, as a commit that no branch shows → [`Outcome::Checkpoint`].
-    /// Branches, HEAD, index and files of the checkout stay as they are; no hook runs, nothing is
-    /// signed or fetched. Outside a repository: `NotFound`. Other programs in the configuration
-    /// than expected: `Denied`.
+    /// Stores the files of the checkout at `cwd` in a commit that no branch contains →
+    /// [`Outcome::Checkpoint`]. It contains tracked and untracked files, without ignored ones and
+    /// without `.hotl`. Branches, HEAD, index and files of the checkout stay. No hook runs, and git
+    /// signs and fetches nothing. Outside a repository: `NotFound`. If the configuration names
+    /// other programs than expected: `Denied`.
     Checkpoint {
         /// A folder inside the checkout.
         cwd: String,
-        /// The file in which the host keeps what it knows of the checkout from one checkpoint to
-        /// the next; nothing there: it begins with what the checkout's own index says.
+        /// The index file that the host keeps between checkpoints. If it is missing, the host
+        /// begins with the checkout's own index.
         index: String,
-        /// The name of the commit below `refs/onloop/`; what has it already loses it.
+        /// The name of the commit below `refs/onloop/`. A commit that has this name loses it.
         name: String,
-        /// The commit before this one; `None`: the one at HEAD, if there is one.
+        /// The parent commit; `None`: the commit at HEAD, if there is one.
         parent: Option<String>,
         /// The message of the commit.
         message: String,
         /// The time of the commit.
         #[serde(rename = "at_ms", with = "millis")]
         at: Timestamp,
-        /// Largest file that is kept; larger ones that git would not convert are left out and named.
+        /// Largest file to store. Larger files that git does not convert are left out and named.
         limit_bytes: u64,
-        /// What [`KeptWork::programs`] has to be; `None`: anything.
+        /// The expected value of [`KeptWork::programs`]; `None`: any value.
         programs: Option<String>,
     },
     /// Makes the files of the checkout at `cwd` those of a checkpoint → [`Outcome::Done`]. Changes
-    /// and removes only files that the last checkpoint with this `index` kept; something else in
-    /// the way: `Conflict`, and nothing is changed. Branches, HEAD and index of the checkout stay.
-    /// Other programs in the configuration than expected: `Denied`.
+    /// and removes only files of the last checkpoint with this `index`. If another file blocks the
+    /// way: `Conflict`, and nothing changes. Branches, HEAD and index of the checkout stay. If the
+    /// configuration names other programs than expected: `Denied`.
     Restore {
         /// A folder inside the checkout.
         cwd: String,
         /// As in [`GitRequest::Checkpoint`].
         index: String,
-        /// The commit whose files are wanted.
+        /// The commit whose files to restore.
         commit: String,
-        /// Only these files, relative to the top folder; the others stay as they are. None: all.
+        /// Only these files, relative to the top folder; the others stay. Empty: all.
         paths: Vec<String>,
-        /// What [`KeptWork::programs`] has to be; `None`: anything.
+        /// The expected value of [`KeptWork::programs`]; `None`: any value.
         programs: Option<String>,
     },
-    /// What changed between two commits, as a patch for people → [`Outcome::Diff`]. Longer than
+    /// The difference between two commits, as a patch for people → [`Outcome::Diff`]. Longer than
     /// `limit_bytes`: `TooLarge`.
     Diff {
         /// A folder inside the repository.
         cwd: String,
-        /// The commit before.
+        /// The old commit.
         from: String,
-        /// The commit after.
+        /// The new commit.
         to: String,
-        /// Only how many lines of which file.
+        /// Whether to return only the number of changed lines of each file.
         stat: bool,
-        /// Only these files, relative to the top folder; none: all.
+        /// Only these files, relative to the top folder; empty: all.
         paths: Vec<String>,
         /// Most bytes accepted.
         limit_bytes: u64,
     },
-    /// The paths that differ between two commits, relative to the root of the checkout, sorted;
-    /// what is not UTF-8 in them is replaced → [`Outcome::Names`].
+    /// The paths that differ between two commits, relative to the root of the checkout, sorted →
+    /// [`Outcome::Names`]. Bytes that are not UTF-8 are replaced.
     ChangedPaths {
         /// A folder inside the repository.
         cwd: String,
@@ -191,35 +189,35 @@ pub enum GitRequest {
         /// The other commit.
         to: String,
     },
-    /// Makes the files of a checkpoint the next commit of a branch, by the identity and with the
-    /// signature that git is configured with, and lets the index of the checkout at `cwd` agree with
-    /// it where that has the branch checked out → [`Outcome::Commit`]. No file and no other branch
-    /// changes, and no hook runs. Where the branch has these files already, its own commit is the
-    /// answer. The branch is not at `head`: `Conflict`.
+    /// Makes the files of a checkpoint the next commit of a branch → [`Outcome::Commit`]. Identity
+    /// and signature are those that git is configured with. If the checkout at `cwd` has the branch
+    /// checked out, its index follows. No file and no other branch changes, and no hook runs. If
+    /// the branch has these files already, the answer is its commit. If the branch is not at
+    /// `head`: `Conflict`.
     CommitKept {
         /// A folder inside the checkout.
         cwd: String,
-        /// A file that the host may use for itself.
+        /// An index file for the host's own use.
         index: String,
         /// The branch.
         branch: String,
-        /// The commit that it must be at.
+        /// The expected commit of the branch.
         head: String,
         /// The checkpoint's commit.
         kept: String,
-        /// Files of the checkpoint that stay out unless the branch has them already.
+        /// Files of the checkpoint to leave out, unless the branch has them already.
         without: Vec<String>,
         /// The message of the commit.
         message: String,
     },
-    /// Writes beside a commit, in `refs/notes/onloop`, what there is to say about it, instead of what
-    /// was said there before → [`Outcome::Done`]. No hook runs and nothing is signed.
+    /// Writes the note of a commit in `refs/notes/onloop`, in place of an earlier note →
+    /// [`Outcome::Done`]. No hook runs and git signs nothing.
     Note {
         /// A folder inside the repository.
         cwd: String,
         /// The commit.
         commit: String,
-        /// What there is to say.
+        /// The note.
         text: String,
         /// The time of the note.
         #[serde(rename = "at_ms", with = "millis")]
@@ -231,8 +229,8 @@ pub enum GitRequest {
         /// A folder inside the repository.
         cwd: String,
     },
-    /// Takes a checkpoint's name away, so that git may forget the commit → [`Outcome::Done`]. It
-    /// names another commit by now: `Conflict`.
+    /// Removes the name of a checkpoint, so that git may collect the commit → [`Outcome::Done`]. If
+    /// the name points to another commit: `Conflict`.
     ForgetCheckpoint {
         /// A folder inside the repository.
         cwd: String,
@@ -241,14 +239,14 @@ pub enum GitRequest {
         /// The commit that it names.
         commit: String,
     },
-    /// Makes a commit that holds these files and nothing else → [`Outcome::Commit`]. It is ours and
-    /// not the user's, and nothing names it yet. No hook runs and nothing is signed.
+    /// Makes a commit that contains exactly these files → [`Outcome::Commit`]. Its author is
+    /// onloop, and no name points to it yet. No hook runs and git signs nothing.
     KeepFiles {
         /// A folder inside the repository.
         cwd: String,
-        /// The files, in no folders; a name that comes twice: `Invalid`.
+        /// The files, not in folders. A duplicate name: `Invalid`.
         files: Vec<KeptFile>,
-        /// The commit before this one; `None`: there is none.
+        /// The parent commit; `None`: no parent.
         parent: Option<String>,
         /// The message of the commit.
         message: String,
@@ -256,9 +254,8 @@ pub enum GitRequest {
         #[serde(rename = "at_ms", with = "millis")]
         at: Timestamp,
     },
-    /// The content of one of the files that a commit of [`GitRequest::KeepFiles`] holds →
-    /// [`Outcome::KeptFile`]. It holds none of that name: `NotFound`. Longer than `limit_bytes`:
-    /// `TooLarge`. Nothing is fetched.
+    /// The content of a file in a commit of [`GitRequest::KeepFiles`] → [`Outcome::KeptFile`]. No
+    /// such file: `NotFound`. Longer than `limit_bytes`: `TooLarge`. Git fetches nothing.
     ReadKept {
         /// A folder inside the repository.
         cwd: String,
@@ -270,28 +267,28 @@ pub enum GitRequest {
         limit_bytes: u64,
     },
     /// Changes names below `refs/onloop/` in a remote repository, all of them or none →
-    /// [`Outcome::Done`]. One of them does not name there what was expected: `Conflict`, and it is
-    /// said which. Of several who expect the same one wins. Where the connection ends before the
-    /// answer, the remote is asked what came of it. A `pre-push` hook runs, as with
-    /// [`GitRequest::Push`].
+    /// [`Outcome::Done`]. If a name does not point to the expected commit: `Conflict`, and the
+    /// message says which. Of several callers with the same expectation one wins. If the connection
+    /// ends before the answer, the host asks the remote for the result. A `pre-push` hook runs, as
+    /// with [`GitRequest::Push`].
     PushRefs {
         /// A folder inside the repository.
         cwd: String,
         /// Name of a configured remote.
         remote: String,
-        /// What changes.
+        /// The changes.
         updates: Vec<RefUpdate>,
     },
-    /// Brings everything below `refs/onloop/<prefix>/` of a remote repository here, under names
-    /// below `refs/onloop/<prefix>/fetched/<remote>/`, where what was fetched before and is gone there
-    /// goes → [`Outcome::Checkpoints`], with the names that they have at the remote below the prefix;
-    /// none: the remote has nothing there. No other name here changes and no hook runs.
+    /// Fetches everything below `refs/onloop/<prefix>/` of a remote repository into
+    /// `refs/onloop/<prefix>/fetched/<remote>/` → [`Outcome::Checkpoints`]. Names that the remote
+    /// no longer has are removed there. The answer has the names at the remote, without the prefix;
+    /// it is empty if the remote has none. No other name changes and no hook runs.
     FetchRefs {
         /// A folder inside the repository.
         cwd: String,
         /// Name of a configured remote.
         remote: String,
-        /// Where to look below `refs/onloop/`.
+        /// The prefix below `refs/onloop/`.
         prefix: String,
     },
 }
@@ -305,14 +302,14 @@ pub struct KeptFile {
     pub bytes: Bytes,
 }
 
-/// What a name below `refs/onloop/` of a remote repository is to become.
+/// A change of one name below `refs/onloop/` in a remote repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RefUpdate {
     /// The name.
     pub name: String,
-    /// The commit that it must name there now; `None`: there must be no such name.
+    /// The commit that the name must point to; `None`: the name must not exist.
     pub expected: Option<String>,
-    /// The commit that it is to name; `None`: the name is taken away.
+    /// The new commit; `None`: remove the name.
     pub commit: Option<String>,
 }
 
@@ -349,7 +346,7 @@ impl GitRequest {
         }
     }
 
-    /// What a person may be told that a host is doing where this takes long; `None`: it does not.
+    /// The activity to show people if the host takes long; `None`: the request is quick.
     pub fn doing(&self) -> Option<&'static str> {
         Some(match self {
             GitRequest::Survey { .. } => "looking at the checkout",
@@ -380,17 +377,17 @@ impl GitRequest {
     }
 }
 
-/// What a program wants to see of a difference.
+/// The form of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiffShown<'a> {
     /// Every line of every file.
     Patch,
-    /// How many lines of which file.
+    /// The number of changed lines of each file.
     Stat,
-    /// Every line of these files, named relative to the top folder of the checkout; all where none
-    /// is named.
+    /// Every line of these files, named relative to the top folder of the checkout; empty: all
+    /// files.
     PatchOf(&'a [String]),
-    /// How many lines of which of these files; of all where none is named.
+    /// The number of changed lines of each of these files; empty: all files.
     StatOf(&'a [String]),
 }
 
@@ -399,34 +396,34 @@ pub enum DiffShown<'a> {
 pub struct KeptWork {
     /// The commit, hexadecimal.
     pub commit: String,
-    /// Its tree, hexadecimal: the same files have the same tree.
+    /// Its tree, hexadecimal: equal files have equal trees.
     pub tree: String,
-    /// Digest, hexadecimal, of everything that the repository's own configuration names as a
-    /// program to run, for a checkpoint or for bringing one back; configuration of the user and of the
-    /// system does not count. Behind a plus sign: digest of the `pre-push` hook, or nothing.
+    /// Digest, hexadecimal, of every program that the repository's own configuration names for
+    /// making or restoring a checkpoint. The user's and the system's configuration do not count.
+    /// After a plus sign: digest of the `pre-push` hook, or nothing.
     pub programs: String,
-    /// Files that should have been kept and were not, sorted by path.
+    /// Files that belong in the checkpoint and are missing, sorted by path.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A file that a checkpoint does not have.
+/// A file that is missing in a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Its path relative to the root of the checkout; what is not UTF-8 in it is replaced.
+    /// Its path relative to the root of the checkout; bytes that are not UTF-8 are replaced.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: LeftOutReason,
 }
 
-/// Why a checkpoint does not have a file.
+/// Why a file is missing in a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOutReason {
     /// It is larger than the limit.
     TooLarge,
-    /// It may not be read.
+    /// onloop may not read it.
     Unreadable,
-    /// It is a repository without a commit, of which git keeps nothing.
+    /// It is a repository without a commit, which git cannot store.
     NoCommit,
 }
 
@@ -437,15 +434,15 @@ pub struct NamedCheckpoint {
     pub name: String,
     /// Its id, hexadecimal.
     pub commit: String,
-    /// When it was made.
+    /// The time of the commit.
     #[serde(rename = "at_ms", with = "millis")]
     pub at: Timestamp,
 }
 
-/// Facts about the folder a run is started in.
+/// Facts about the folder in which a run starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GitSurvey {
-    /// `None`: not inside a repository, or a bare one.
+    /// `None`: outside a repository, or in a bare one.
     pub repository: Option<Repository>,
 }
 
@@ -454,8 +451,8 @@ pub struct GitSurvey {
 pub struct Repository {
     /// Top folder of this checkout.
     pub root: String,
-    /// Top folder of the main checkout; equal to `root` unless this one is linked. Where the
-    /// main repository is bare, its own folder.
+    /// Top folder of the main checkout; equal to `root` unless this checkout is linked. For a bare
+    /// main repository, its own folder.
     pub main_root: String,
     /// Whether this checkout is a linked worktree.
     pub linked: bool,
@@ -463,14 +460,13 @@ pub struct Repository {
     pub branch: Option<String>,
     /// Commit at HEAD; `None`: no commit yet.
     pub head: Option<String>,
-    /// Every uncommitted path, relative to `root`, unquoted, sorted; untracked files one by
-    /// one, ignored files left out.
+    /// Every uncommitted path, relative to `root`, unquoted, sorted. Untracked files are named one
+    /// by one, ignored files are left out.
     pub dirty: Vec<String>,
-    /// Commit of the branch asked about; `None`: there is no such branch, or git would not
-    /// allow the name.
+    /// Commit of the requested branch; `None`: it does not exist, or git refuses the name.
     pub target_commit: Option<String>,
-    /// Where the branch asked about is checked out. A worktree whose folder is gone holds no
-    /// branch unless it is locked.
+    /// The checkout of the requested branch. A worktree whose folder is gone holds no branch unless
+    /// it is locked.
     pub target_checked_out_at: Option<String>,
 }
 

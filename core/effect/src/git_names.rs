@@ -1,12 +1,12 @@
-//! The names in requests to git, judged before a host sees them.
+//! Validation of the names in git requests, before a host sees them.
 
 use super::{BranchName, Failure, FailureKind, GitRequest, KeptFile};
 use onloop_syntax::{limits, text};
 
 impl GitRequest {
-    /// Refuses names that git does not allow or could take for something else, so that no host has
-    /// to judge them. A survey is made all the same: no branch has such a name.
-    pub(crate) fn judge_names(&mut self) -> Result<(), Failure> {
+    /// Refuses names that git does not allow or could mistake for something else, so that hosts
+    /// need no checks. A survey accepts any name: it reports that no such branch exists.
+    pub(crate) fn validate_names(&mut self) -> Result<(), Failure> {
         match self {
             GitRequest::Survey { branch, .. } => {
                 if branch.parse::<BranchName>().is_err() {
@@ -18,30 +18,30 @@ impl GitRequest {
             | GitRequest::Switch { branch, .. }
             | GitRequest::DeleteBranch { branch, .. }
             | GitRequest::MergeBase { branch, .. }
-            | GitRequest::CommitKept { branch, .. } => judge(branch, "a branch name"),
+            | GitRequest::CommitKept { branch, .. } => validate(branch, "a branch name"),
             GitRequest::RemoteBranch { remote, branch, .. }
             | GitRequest::Push { remote, branch, .. } => {
                 // Git has the same rules for remotes; an address is not a name.
-                judge(remote, "the name of a remote")?;
-                judge(branch, "a branch name")
+                validate(remote, "the name of a remote")?;
+                validate(branch, "a branch name")
             }
             GitRequest::Merge { branch, into, .. } => {
-                judge(branch, "a branch name")?;
-                judge(into, "a branch name")
+                validate(branch, "a branch name")?;
+                validate(into, "a branch name")
             }
             // Git has the same rules for all references.
             GitRequest::Checkpoint { name, .. } | GitRequest::ForgetCheckpoint { name, .. } => {
-                judge(name, "the name of a checkpoint")
+                validate(name, "the name of a checkpoint")
             }
             GitRequest::PushRefs { remote, updates, .. } => {
-                judge(remote, "the name of a remote")?;
+                validate(remote, "the name of a remote")?;
                 updates
                     .iter()
-                    .try_for_each(|update| judge(&update.name, "the name of a checkpoint"))
+                    .try_for_each(|update| validate(&update.name, "the name of a checkpoint"))
             }
             GitRequest::FetchRefs { remote, prefix, .. } => {
-                judge(remote, "the name of a remote")?;
-                judge(prefix, "the name of a checkpoint")
+                validate(remote, "the name of a remote")?;
+                validate(prefix, "the name of a checkpoint")
             }
             GitRequest::KeepFiles { files, .. } => judge_files(files),
             GitRequest::ReadKept { name, .. } => judge_file(name),
@@ -58,7 +58,7 @@ impl GitRequest {
     }
 }
 
-fn judge(name: &str, what: &str) -> Result<(), Failure> {
+fn validate(name: &str, what: &str) -> Result<(), Failure> {
     name.parse::<BranchName>().map(drop).map_err(|reason| {
         let name = name.escape_debug();
         Failure::new(FailureKind::Invalid, format!("`{name}` is not {what}: it {reason}"))
@@ -76,7 +76,7 @@ fn judge_files(files: &[KeptFile]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A name that is one in every file system, and no path, option or pattern.
+/// Whether `name` is valid in every file system and is not a path, an option or a pattern.
 fn judge_file(name: &str) -> Result<(), Failure> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let is_plain = !name.is_empty() && name.len() <= limits::BRANCH_NAME_BYTES;

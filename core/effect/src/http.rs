@@ -7,47 +7,47 @@ use serde::{Deserialize, Serialize};
 use super::bytes::Bytes;
 use onloop_syntax::text::words;
 
-/// A request to a server. Its `Debug` output and messages show its origin and nothing else: a
-/// URL may contain a token, headers and body may contain anything.
+/// A request to a server. Its `Debug` output and messages show only its origin: URL, headers and
+/// body may contain secrets.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct HttpSpec {
-    /// What is done.
+    /// The method.
     pub method: HttpMethod,
-    /// Where: `http://` or `https://`.
+    /// The address: `http://` or `https://`.
     pub url: String,
-    /// Names and values, in addition to those that follow from the rest.
+    /// Names and values, in addition to those that the host sets.
     pub headers: Vec<(String, String)>,
-    /// What is sent.
+    /// The body.
     pub body: Option<Bytes>,
-    /// Longest time until the whole answer has arrived; then: `Closed`.
+    /// Longest time until the whole answer has arrived, then `Closed`.
     pub timeout_ms: u64,
-    /// Largest body that is accepted; a larger one: `TooLarge`.
+    /// Largest accepted body; larger: `TooLarge`.
     pub limit_bytes: u64,
 }
 
-/// What is done.
+/// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum HttpMethod {
-    /// Something is asked for.
+    /// Reads.
     Get,
-    /// Something is handed over.
+    /// Sends a body.
     Post,
 }
 
 words! { impl pub HttpMethod { Get = "GET", Post = "POST", } }
 
-/// What a server answered, whatever the status.
+/// A server's answer with any status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpAnswer {
-    /// Status; redirects are not followed.
+    /// Status; hosts do not follow redirects.
     pub status: u16,
     /// The body.
     pub body: Bytes,
 }
 
 impl HttpSpec {
-    /// Scheme, host and port: the part of the URL that may be shown. `None`: it is not a URL of
+    /// Scheme, host and port: the part of the URL that may be shown. `None`: the URL does not name
     /// a server.
     pub fn origin(&self) -> Option<&str> {
         origin(&self.url)
@@ -73,8 +73,7 @@ impl fmt::Debug for HttpSpec {
     }
 }
 
-/// Whether what is sent to `url` is read by nobody on the way: the address is one of HTTPS, or of
-/// this machine.
+/// Whether eavesdroppers cannot read a request to `url`: it uses HTTPS, or stays on this machine.
 pub fn is_safe_address(url: &str) -> bool {
     let Some(origin) = origin(url) else { return false };
     let here = ["http://127.0.0.1", "http://localhost", "http://[::1]"];

@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-pub use self::process::Watched;
+pub use self::process::OutputAction;
 use crate::request::*;
 use crate::rooted::{absolute, rooted};
 use crate::start::Start;
@@ -22,30 +22,29 @@ use crate::state_home::PrivateFolder;
 use crate::{Exchange, Failure, FailureKind, HttpAnswer, HttpSpec, Progress, Redaction, Slot};
 use onloop_syntax::time::Timestamp;
 
-/// Asks the host. Every method is one [`Request`]; awaiting it is awaiting the reply.
+/// The handle of a program to its host. Every method is one [`Request`] and awaits its reply.
 #[derive(Clone, Debug)]
 pub struct Io {
     slot: Rc<RefCell<Slot>>,
     start: Rc<Start>,
     redaction: Rc<Redaction>,
     private: Rc<PrivateFolder>,
-    pulse: Option<Pulse>,
+    heartbeat: Option<Heartbeat>,
     results: Results,
-    /// The folder that relative paths are taken from, where that is not the one that the program was
-    /// started in.
+    /// The base of relative paths, if it is not the folder in which the program was started.
     folder: Option<Rc<str>>,
 }
 
-/// Something to do repeatedly while a process runs.
+/// An action that repeats while a process runs.
 #[derive(Clone)]
-struct Pulse {
+struct Heartbeat {
     every_ms: u64,
     beat: Rc<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>>>,
 }
 
-impl std::fmt::Debug for Pulse {
+impl std::fmt::Debug for Heartbeat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pulse").field("every_ms", &self.every_ms).finish_non_exhaustive()
+        f.debug_struct("Heartbeat").field("every_ms", &self.every_ms).finish_non_exhaustive()
     }
 }
 
@@ -58,8 +57,8 @@ enum Results {
     Notes,
 }
 
-/// What the only outcomes that fit a request say. A host that replies with another kind is broken;
-/// that is a failure, not a panic, because hosts are written by others too.
+/// The value in the outcome that fits a request. A host that replies with another outcome is
+/// broken. That is a failure, not a panic, because third parties write hosts.
 macro_rules! answer {
     ($reply:expr, $outcome:pat => $answer:expr) => {
         match $reply.await? {
@@ -79,37 +78,45 @@ impl Io {
         let redaction = Rc::new(Redaction::new(&start.env));
         let private = Rc::new(PrivateFolder::of(&start));
         let start = Rc::new(start);
-        Io { slot, start, redaction, private, pulse: None, results: Results::Output, folder: None }
+        Io {
+            slot,
+            start,
+            redaction,
+            private,
+            heartbeat: None,
+            results: Results::Output,
+            folder: None,
+        }
     }
 
-    /// A handle that performs `beat` every `every_ms` while one of its processes runs. A beat
-    /// may ask for anything that takes no time; see `ProcessSpec::wake_after_ms`.
-    pub fn with_pulse<B, F>(&self, every_ms: u64, beat: B) -> Io
+    /// A handle that performs `beat` every `every_ms` while one of its processes runs. A beat may
+    /// make requests that take no time; see `ProcessSpec::wake_after_ms`.
+    pub fn with_heartbeat<B, F>(&self, every_ms: u64, beat: B) -> Io
     where
         B: Fn() -> F + 'static,
         F: Future<Output = ()> + 'static,
     {
-        let pulse = Pulse { every_ms, beat: Rc::new(move || Box::pin(beat())) };
-        Io { pulse: Some(pulse), ..self.clone() }
+        let heartbeat = Heartbeat { every_ms, beat: Rc::new(move || Box::pin(beat())) };
+        Io { heartbeat: Some(heartbeat), ..self.clone() }
     }
 
-    /// A handle that says results as notes, for a verb that is called by another one.
+    /// A handle that writes results as notes, for a verb that another verb calls.
     pub fn with_results_as_notes(&self) -> Io {
         Io { results: Results::Notes, ..self.clone() }
     }
 
-    /// A handle of a program that was started in `folder`, which is absolute.
+    /// A handle for a program in `folder`, which is absolute.
     pub fn in_folder(&self, folder: &str) -> Io {
         let start = Start { cwd: folder.to_owned(), ..(*self.start).clone() };
         Io { start: Rc::new(start), folder: Some(folder.into()), ..self.clone() }
     }
 
-    /// A path of ours as whoever has started the program can use it: theirs is another folder.
-    pub fn told_path(&self, path: &str) -> String {
+    /// `path` in a form that the caller of the program can use, whose folder may differ.
+    pub fn caller_path(&self, path: &str) -> String {
         self.folder.as_ref().map_or_else(|| path.to_owned(), |folder| absolute(folder, path))
     }
 
-    /// What the program was started with.
+    /// The start of the program.
     pub fn start(&self) -> &Start {
         &self.start
     }
@@ -124,9 +131,8 @@ impl Io {
         &self.start.env
     }
 
-    /// `text` without the values of secret environment variables. What processes say, what is
-    /// shown and what a person answers comes without them; this is for everything else that is
-    /// stored or sent.
+    /// `text` without the values of secret environment variables. Process output, messages and
+    /// answers of people are redacted already. Redact everything else that is stored or sent.
     pub fn redacted(&self, text: &str) -> String {
         self.redaction.text(text).into_owned()
     }
@@ -136,23 +142,23 @@ impl Io {
         self.slot.borrow().now
     }
 
-    /// Reports how far a run has come to whoever drives the program.
+    /// Reports the progress of a run to the host.
     pub fn report_progress(&self, progress: Progress) {
         self.slot.borrow_mut().progress = Some(progress);
     }
 
-    /// Asks for any effect. What it creates in the state home is for its owner alone.
+    /// Makes any request. Files created in the state home are readable for their owner only.
     ///
     /// # Panics
     ///
-    /// When the program has not had the reply to an earlier request: there is one at a time.
+    /// If an earlier request has no reply yet: a program makes one request at a time.
     pub async fn request(&self, mut request: Request) -> Result<Outcome, Failure> {
         if let Some(folder) = &self.folder {
             request = rooted(request, folder);
         }
         request.keep_private(|path| self.private.contains(path));
         if let Request::Git(request) = &mut request {
-            request.judge_names()?;
+            request.validate_names()?;
         }
         let mut request = Some(request);
         poll_fn(|_| {
@@ -176,7 +182,7 @@ impl Io {
         .await
     }
 
-    /// A request that is answered by its success alone.
+    /// A request whose reply has no value.
     async fn done(&self, request: Request) -> Result<(), Failure> {
         answer!(self.request(request), Outcome::Done => ())
     }
@@ -186,9 +192,24 @@ impl Io {
         answer!(self.request(Request::Http(spec)), Outcome::Http(answer) => answer)
     }
 
-    /// [`Request::Ask`].
+    /// [`Request::Ask`], with any text as the answer.
     pub async fn ask(&self, question: impl Into<String>) -> Result<String, Failure> {
-        let request = Request::Ask { question: self.redacted(&question.into()) };
+        self.put_question(question.into(), Vec::new()).await
+    }
+
+    /// [`Request::Ask`]; the question ends with these choices, as in `(yes/no)`.
+    pub async fn ask_choice(&self, question: &str, choices: &[&str]) -> Result<String, Failure> {
+        let question = format!("{question} ({}) ", choices.join("/"));
+        let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
+        self.put_question(question, choices).await
+    }
+
+    async fn put_question(
+        &self,
+        question: String,
+        choices: Vec<String>,
+    ) -> Result<String, Failure> {
+        let request = Request::Ask { question: self.redacted(&question), choices };
         let answer: Result<String, Failure> =
             answer!(self.request(request), Outcome::Answer { answer } => answer);
         answer.map(|answer| self.redacted(&answer))
@@ -205,7 +226,7 @@ impl Io {
         self.done(Request::Sleep { duration_ms }).await
     }
 
-    /// [`Say::Result`]. A reader that went away does not make the work fail.
+    /// [`Say::Result`]. If the reader of standard output is gone, the work continues.
     pub async fn result(&self, text: impl Into<String>) {
         match self.results {
             Results::Output => {

@@ -1,8 +1,8 @@
 //! The vocabulary between programs and hosts, and the program itself.
 //!
-//! There is no async runtime. A [`Program`] is polled by [`Program::resume`], which returns
-//! the next [`Request`] or the [`Exit`]. Every request is a place where the machine may lose
-//! power, so a program stores before it acts and acts before it speaks.
+//! There is no async runtime. [`Program::resume`] polls a [`Program`] and returns its next
+//! [`Request`] or its [`Exit`]. The machine may lose power at every request, so a program stores
+//! before it acts and acts before it speaks.
 #![forbid(unsafe_code)]
 
 mod branch;
@@ -43,7 +43,7 @@ pub use git::{
 };
 pub use http::{HttpAnswer, HttpMethod, HttpSpec, is_safe_address};
 pub use io::Io;
-pub use io::Watched;
+pub use io::OutputAction;
 pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};
 pub use redact::{RedactedStream, Redaction};
 pub use request::*;
@@ -62,18 +62,18 @@ pub struct Program {
     slot: Rc<RefCell<Slot>>,
 }
 
-/// What a program wants from its host next.
+/// A program's next request, or its exit.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::large_enum_variant, reason = "a turn is moved once and taken apart at once")]
 pub enum Turn {
-    /// Perform this, then resume with the reply.
+    /// Perform this request, then resume with its reply.
     Request(Request),
-    /// The program has ended; it must not be resumed again.
+    /// The program has ended; do not resume it again.
     Exit(Exit),
 }
 
-/// Where request and reply wait while the other side runs.
+/// Holds the request or the reply while the other side runs.
 #[derive(Debug)]
 struct Slot {
     exchange: Exchange,
@@ -81,21 +81,21 @@ struct Slot {
     progress: Option<Progress>,
 }
 
-/// The state of the one exchange that can be open.
+/// The state of the program's single exchange.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one for each program")]
 enum Exchange {
     /// The program is computing.
     None,
-    /// The program has asked, and the host has not been told.
+    /// The program has made a request; the host has not received it.
     Asked(Request),
     /// The host performs the request.
     Performing,
-    /// The host has answered, and the program has not seen it.
+    /// The host has replied; the program has not read the reply.
     Answered(Result<Outcome, Failure>),
 }
 
-/// The progress of the run that a program conducts.
+/// The progress of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// The id of the run.
@@ -104,12 +104,12 @@ pub struct Progress {
     pub done: f64,
     /// Number of steps.
     pub steps: usize,
-    /// What is happening now, on one line.
+    /// The current activity, on one line.
     pub words: String,
 }
 
 impl Program {
-    /// A program made of `body`, which gets the handle through which it asks for effects.
+    /// A program with this `body`, which gets the handle for its requests.
     pub fn new<F, B>(start: Start, body: B) -> Program
     where
         F: Future<Output = Exit> + 'static,
@@ -124,13 +124,12 @@ impl Program {
         Program { future, slot }
     }
 
-    /// Hands over the reply to the last request (`None` the first time) and runs up to the
-    /// next one.
+    /// Passes the reply to the last request (`None` the first time) and runs to the next one.
     ///
     /// # Panics
     ///
-    /// When called after [`Turn::Exit`], without the reply to the last request or with a reply
-    /// when none is due; and when the program awaits anything but its host.
+    /// After [`Turn::Exit`], without the reply to the last request, with a reply that is not due,
+    /// or if the program awaits anything except its host.
     pub fn resume(&mut self, reply: Option<Reply>) -> Turn {
         if let Some(reply) = reply {
             let mut slot = self.slot.borrow_mut();
@@ -157,8 +156,8 @@ impl Program {
 }
 
 impl Program {
-    /// The latest progress, if it has changed since the last call. What it reports is already
-    /// durable.
+    /// The latest progress, if it changed since the last call. The record of that progress is
+    /// already durable.
     pub fn take_progress(&mut self) -> Option<Progress> {
         self.slot.borrow_mut().progress.take()
     }

@@ -1,4 +1,4 @@
-//! Other programs: what to run, within which bounds, and how it ended.
+//! Processes: the program, its bounds, and its end.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use onloop_syntax::limits;
 /// A program to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProcessSpec {
-    /// What to run.
+    /// The program.
     pub command: Command,
-    /// Folder to run in.
+    /// Its folder.
     pub cwd: String,
     /// Inherited environment variables to remove.
     pub env_remove: Vec<String>,
@@ -25,46 +25,47 @@ pub struct ProcessSpec {
     pub env_set: BTreeMap<String, String>,
     /// Standard input; `None` is an empty, closed stream.
     pub stdin: Option<Bytes>,
-    /// Longest running time; then its whole process group is terminated, and finally killed.
+    /// Longest running time. After it the host terminates the whole process group, and finally
+    /// kills it.
     pub timeout_ms: Option<u64>,
     /// Bytes kept from the start, and again from the end, of each stream.
     pub capture_bytes: usize,
-    /// File that receives both streams as they come; created, with its folders. It has no value of
-    /// a secret environment variable in it, see [`Redaction`](super::Redaction), and of one
-    /// program only the first [`limits::LOG_HEAD_BYTES`] and the last [`limits::LOG_TAIL_BYTES`].
+    /// File that receives both streams as they come; created, with its folders. The host redacts
+    /// the values of secret environment variables, see [`Redaction`](super::Redaction). It stores
+    /// only the first [`limits::LOG_HEAD_BYTES`] and the last [`limits::LOG_TAIL_BYTES`] of one
+    /// program.
     pub stream_to: Option<String>,
-    /// Whether that file is for its owner alone; as in [`Request::Write`].
+    /// Whether only the owner may read that file, as in [`Request::Write`].
     pub private: bool,
-    /// Name for a live status line; `None` shows none.
+    /// Name for a live status line; `None`: no status line.
     pub label: Option<String>,
     /// Connect the program to the terminal instead of capturing (interactive agents).
     pub interactive: bool,
-    /// Longest time without a reply; a program that is still running then is left running.
-    /// Until the next [`Request::Wait`] nobody reads its output or enforces its timeout, so
-    /// only short requests belong in between. It is ended when the caller ends. `None`: the
-    /// reply comes when the program has ended.
+    /// Longest time without a reply. A program that still runs then stays running. Until the next
+    /// [`Request::Wait`] the host neither reads its output nor enforces its timeout, so only short
+    /// requests belong in between. It ends with the caller. `None`: the reply comes when the
+    /// program has ended.
     pub wake_after_ms: Option<u64>,
-    /// Also wakes the caller when standard input has something to read or has ended. A host
-    /// that cannot tell ignores this.
+    /// Also wakes the caller when standard input has data or has ended. A host without this ability
+    /// ignores it.
     pub wake_on_input: bool,
-    /// Also wakes the caller when the program has written lines to standard output, with
-    /// [`Outcome::Lines`](super::Outcome::Lines): soon after the first of them, with what has come
-    /// until then. What was written last may only be in the capture. A host that cannot tell ignores
-    /// this.
+    /// Also wakes the caller with [`Outcome::Lines`](super::Outcome::Lines) when the program writes
+    /// lines to standard output: soon after the first line, with all output up to then. The last
+    /// output may only be in the capture. A host without this ability ignores it.
     pub wake_on_lines: bool,
-    /// Answers with [`Outcome::Started`](super::Outcome::Started) as soon as the program runs,
-    /// and leaves it running, so that the caller can write down which group acts.
+    /// Answers with [`Outcome::Started`](super::Outcome::Started) as soon as the program runs, and
+    /// leaves it running, so that the caller can record its group.
     pub announce: bool,
-    /// What the program may touch; `None`: whatever the host itself may. A host that cannot enforce
-    /// all of it starts nothing: `Unsupported`.
+    /// The files and the network that the program may use; `None`: those of the host. A host that
+    /// cannot enforce all of it starts nothing: `Unsupported`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confine: Option<Box<Confinement>>,
 }
 
 impl ProcessSpec {
-    /// Runs `command` in the folder that the caller was started in, with its environment, for
-    /// at most [`limits::VERIFY_TIMEOUT_MS`]. Its input is empty, up to
-    /// [`limits::CAPTURE_BYTES`] of both ends of its output are kept, and nobody watches it.
+    /// Runs `command` in the caller's folder, with its environment, for at most
+    /// [`limits::VERIFY_TIMEOUT_MS`]. Its input is empty. The host keeps up to
+    /// [`limits::CAPTURE_BYTES`] of both ends of its output.
     pub fn new(command: Command) -> ProcessSpec {
         ProcessSpec {
             command,
@@ -142,7 +143,7 @@ impl ProcessSpec {
     }
 }
 
-/// What to run.
+/// A program or a line for a shell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Command {
@@ -150,34 +151,34 @@ pub enum Command {
     Argv(#[serde(serialize_with = "argv_member")] Vec<String>),
     /// A line for a shell.
     Shell {
-        /// Which shell.
+        /// The shell.
         shell: Shell,
         /// The line, exactly as written.
         line: String,
     },
 }
 
-/// `{"argv": […]}`, so that it cannot be taken for a line.
+/// `{"argv": […]}`, so that a reader cannot take it for a line.
 fn argv_member<S: Serializer>(words: &[String], serializer: S) -> Result<S::Ok, S::Error> {
     let mut members = serializer.serialize_map(Some(1))?;
     members.serialize_entry("argv", words)?;
     members.end()
 }
 
-/// A process group, named so that whoever comes later can tell whether it is still there.
+/// A process group, named so that a later process can tell whether it still exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessGroup {
-    /// Its number: the process id of the program that leads it. An interactive program leads
-    /// none; this is its own number then.
+    /// Its number: the process id of the program that leads it. An interactive program leads no
+    /// group; its own process id stands here.
     pub pid: u32,
-    /// When that program started, as [`ProcessIdentity::started`](super::ProcessIdentity).
+    /// The start time of that program, as [`ProcessIdentity::started`](super::ProcessIdentity).
     pub started: String,
-    /// Names the time since the machine was started: with another name, nothing of the group
-    /// can be there any more. Empty where unknown.
+    /// Identifies the boot of the machine: with another value, no process of the group can exist.
+    /// Empty if unknown.
     pub boot: String,
 }
 
-/// How a program ended and what it said.
+/// The end of a program and its output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessEnd {
     /// How it ended.
@@ -186,9 +187,9 @@ pub struct ProcessEnd {
     pub stdout: Capture,
     /// Its standard error.
     pub stderr: Capture,
-    /// How long it ran.
+    /// Its running time.
     pub duration_ms: u64,
-    /// What has enforced [`ProcessSpec::confine`]; `None`: it had none.
+    /// The mechanism that enforced [`ProcessSpec::confine`]; `None`: not confined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confined: Option<Mechanism>,
 }
@@ -197,13 +198,13 @@ pub struct ProcessEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProcessStatus {
-    /// By itself.
+    /// By itself, with this exit code.
     Exited(i32),
-    /// By a signal that was not ours.
+    /// By a signal that onloop did not send.
     Signalled(i32),
-    /// By us, because its time was up.
+    /// By onloop, after its timeout.
     TimedOut,
-    /// By us, because the person interrupted.
+    /// By onloop, because the person interrupted.
     Interrupted,
 }
 
@@ -214,17 +215,17 @@ pub struct Capture {
     pub head: Bytes,
     /// The last bytes, without those already in `head`.
     pub tail: Bytes,
-    /// Everything that was written.
+    /// The number of bytes written.
     pub total_bytes: u64,
 }
 
 impl Capture {
-    /// Bytes between head and tail that were not kept.
+    /// Bytes between head and tail that are not kept.
     pub fn omitted_bytes(&self) -> u64 {
         self.total_bytes - (self.head.len() + self.tail.len()) as u64
     }
 
-    /// The output as printable text, with a line that says how much was left out.
+    /// The output as printable text. A line says how much was left out.
     pub fn text(&self) -> String {
         let head = String::from_utf8_lossy(&self.head);
         let tail = String::from_utf8_lossy(&self.tail);

@@ -1,9 +1,9 @@
-//! Keeping the values of secret environment variables out of everything that is stored, shown or
-//! sent.
+//! Redaction: removes the values of secret environment variables from everything that is stored,
+//! shown or sent.
 //!
-//! A variable counts as secret by its name. Its value is hidden as it stands and in the forms that
-//! programs print it in: inside of JSON and HTML, percent-encoded, one line of several. Children still get
-//! the variable itself.
+//! The name of a variable makes it secret. Redaction hides its value and the forms in which
+//! programs print it: inside JSON and HTML, percent-encoded, and single lines of it. Child
+//! processes still get the variable.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,25 +16,24 @@ use onloop_syntax::text::says_secret;
 #[cfg(test)]
 mod tests;
 
-/// Stands for a secret whose name is not known.
+/// Replaces a secret whose name is unknown.
 pub(super) const REDACTED: &str = "[redacted]";
 /// Shorter values occur in ordinary text.
 const SHORTEST_SECRET_CHARS: usize = 8;
-/// Shorter parts of a secret at the edge of what was kept of an output tell nothing.
+/// Shorter parts of a secret at a cut of an output reveal nothing.
 const SHORTEST_PART_BYTES: usize = 4;
-/// Last parts of names that tell where a secret is and not what it is.
+/// Last parts of names that say where a secret is, not its value.
 const PLACES: [&str; 6] = ["FILE", "PATH", "DIR", "SOCK", "HOME", "PWD"];
 
 /// The secrets of one environment.
 pub struct Redaction {
-    /// By their first byte. Of those that begin alike the longest is first, because one may be a
-    /// part of another.
+    /// By their first byte, the longest first, because one secret may contain another.
     secrets: Vec<Secret>,
-    /// Where those are that begin with a byte; empty where there are none at all.
+    /// The range of secrets for each first byte; empty without secrets.
     begins: Vec<Range<usize>>,
 }
 
-/// One way to write a secret.
+/// One form of a secret.
 struct Secret {
     form: String,
     placeholder: String,
@@ -47,15 +46,15 @@ impl Secret {
 }
 
 impl std::fmt::Debug for Redaction {
-    /// Shows no secret.
+    /// Never shows a secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Redaction").field("secrets", &self.secrets.len()).finish_non_exhaustive()
     }
 }
 
 impl Redaction {
-    /// What is secret in this environment: the values of variables with a telling name, and the
-    /// passwords of addresses such as `postgres://name:password@host` in any of them.
+    /// The secrets of this environment: the values of variables with a secret name, and the
+    /// passwords in addresses such as `postgres://name:password@host`.
     pub fn new(env: &BTreeMap<String, String>) -> Redaction {
         let mut values: Vec<(&str, Cow<'_, str>)> = Vec::new();
         for (name, value) in env {
@@ -71,7 +70,7 @@ impl Redaction {
         let mut secrets: Vec<Secret> = Vec::new();
         for ((_, value), placeholder) in values.iter().zip(&placeholders) {
             let forms = forms(value).into_iter().filter(|form| {
-                // Otherwise what stands for one secret would be taken for another one.
+                // Otherwise the placeholder of one secret could match another secret.
                 form.chars().count() >= SHORTEST_SECRET_CHARS
                     && !REDACTED.contains(form.as_str())
                     && !placeholders.iter().any(|placeholder| placeholder.contains(form.as_str()))
@@ -79,7 +78,7 @@ impl Redaction {
             let placeholder = || placeholder.clone();
             secrets.extend(forms.map(|form| Secret { form, placeholder: placeholder() }));
         }
-        // The first name counts for a value that several variables have.
+        // If several variables have the same value, the first name counts.
         secrets.sort_by(|a, b| {
             let order = (a.first(), b.form.len()).cmp(&(b.first(), a.form.len()));
             order.then_with(|| a.form.cmp(&b.form))
@@ -95,22 +94,22 @@ impl Redaction {
         Redaction { begins: begins.collect(), secrets }
     }
 
-    /// Each way to write a secret with what stands for it, for hosts in another language. Of those
-    /// that begin alike the longest is first.
+    /// Each form of a secret with its placeholder, for hosts in another language. Forms with the
+    /// same beginning are ordered by length, the longest first.
     pub fn forms(&self) -> impl Iterator<Item = (&str, &str)> {
         self.secrets.iter().map(|secret| (secret.form.as_str(), secret.placeholder.as_str()))
     }
 
-    /// `text` without secrets: `[redacted NAME]` is in the place of each.
+    /// `text` with `[redacted NAME]` in place of each secret.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.bytes(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
-            // Whole texts are replaced by whole texts, so it is one still.
+            // Whole texts replace whole texts, so the result is UTF-8.
             Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
         }
     }
 
-    /// The same for bytes, which may be anything.
+    /// The same for any bytes.
     pub fn bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         if !bytes.iter().any(|&byte| !self.beginning_with(byte).is_empty()) {
             return Cow::Borrowed(bytes);
@@ -120,12 +119,12 @@ impl Redaction {
         Cow::Owned(clean)
     }
 
-    /// What is between the secrets, and what stands for them, in order.
+    /// The text between the secrets, and the placeholders, in order.
     pub(super) fn pieces(&self, bytes: &[u8], hand_on: impl FnMut(OutputPiece<'_>)) {
         self.scan(bytes, Rest::IsAll, hand_on);
     }
 
-    /// What a program said, without secrets. The number of bytes that were not kept stays.
+    /// The output of a program without secrets. The number of omitted bytes stays.
     pub(super) fn end(&self, end: &mut ProcessEnd) {
         self.capture(&mut end.stdout);
         self.capture(&mut end.stderr);
@@ -137,7 +136,7 @@ impl Redaction {
         }
         let omitted_bytes = capture.omitted_bytes();
         let (head, tail) = if omitted_bytes == 0 {
-            // A secret may begin in one and end in the other.
+            // A secret may begin in the head and end in the tail.
             let whole = [&*capture.head, &*capture.tail].concat();
             let mut head = self.bytes(&whole).into_owned();
             let tail = head.split_off(capture.head.len().min(head.len()));
@@ -149,7 +148,7 @@ impl Redaction {
         (capture.head, capture.tail) = (head.into(), tail.into());
     }
 
-    /// Without secrets and without the beginning of one whose end was not kept.
+    /// Without secrets, and without the beginning of one that the cut shortened.
     fn cut_end(&self, bytes: &[u8]) -> Vec<u8> {
         let mut clean = self.bytes(bytes).into_owned();
         let parts = self.secrets.iter().flat_map(|secret| {
@@ -165,7 +164,7 @@ impl Redaction {
         clean
     }
 
-    /// Without secrets and without the end of one whose beginning was not kept.
+    /// Without secrets, and without the end of one that the cut shortened.
     fn cut_begin(&self, bytes: &[u8]) -> Vec<u8> {
         let parts = self.secrets.iter().flat_map(|secret| {
             let form = secret.form.as_bytes();
@@ -184,8 +183,8 @@ impl Redaction {
         }
     }
 
-    /// Hands `bytes` on, piece by piece. Returns how many of them: those behind may be the beginning
-    /// of a secret that goes on in what is still to come.
+    /// Passes `bytes` on, piece by piece, and returns how many. The remaining bytes may be the
+    /// beginning of a secret that continues in the next chunk.
     fn scan(&self, bytes: &[u8], rest: Rest, mut hand_on: impl FnMut(OutputPiece<'_>)) -> usize {
         let (mut done, mut at) = (0, 0);
         while at < bytes.len() {
@@ -208,7 +207,7 @@ impl Redaction {
         self.begins.get(usize::from(byte)).map_or(&[], |range| &self.secrets[range.clone()])
     }
 
-    /// What stands at the beginning of these bytes.
+    /// The secret at the start of these bytes.
     fn look(&self, bytes: &[u8], rest: Rest) -> Look<'_> {
         for secret in self.beginning_with(bytes[0]) {
             let form = secret.form.as_bytes();
@@ -223,11 +222,11 @@ impl Redaction {
     }
 }
 
-/// A part of what was scanned.
+/// A part of the scanned bytes.
 pub(super) enum OutputPiece<'p> {
-    /// As it was.
+    /// Unchanged bytes.
     Plain(&'p [u8]),
-    /// What stands for a secret.
+    /// The placeholder of a secret.
     Placeholder(&'p str),
 }
 
@@ -243,22 +242,22 @@ impl OutputPiece<'_> {
 enum Look<'r> {
     Plain,
     Secret(&'r Secret),
-    /// What may become a secret.
+    /// The bytes that may become a secret.
     Unfinished,
 }
 
-/// Whether a secret may go on behind the bytes that are there.
+/// Whether a secret may continue after these bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
     IsAll,
     MayFollow,
 }
 
-/// Redacts a stream that comes in chunks, also where a secret lies across their borders.
+/// Redacts a stream in chunks, including secrets that cross chunk borders.
 #[derive(Debug)]
 pub struct RedactedStream {
     redaction: Arc<Redaction>,
-    /// What may be the beginning of a secret.
+    /// Bytes that may be the beginning of a secret.
     held: Vec<u8>,
 }
 
@@ -268,7 +267,7 @@ impl RedactedStream {
         RedactedStream { redaction, held: Vec::new() }
     }
 
-    /// What is known to be clean after this chunk.
+    /// The bytes that are clean after this chunk.
     pub fn push<'c>(&mut self, chunk: &'c [u8]) -> Cow<'c, [u8]> {
         if self.redaction.secrets.is_empty() {
             return Cow::Borrowed(chunk);
@@ -281,21 +280,21 @@ impl RedactedStream {
         Cow::Owned(clean)
     }
 
-    /// What was held back, at the end of the stream.
+    /// The remaining bytes at the end of the stream.
     pub fn finish(&mut self) -> Vec<u8> {
         let held = std::mem::take(&mut self.held);
         self.redaction.bytes(&held).into_owned()
     }
 }
 
-/// Whether the value of a variable is hidden. Unlike a word of a shell command, a variable of the
-/// environment that is called `KEY` or `KEY_…` holds one.
+/// Whether redaction hides the value of a variable. An environment variable named `KEY` or `KEY_…`
+/// is secret, unlike a word of a shell command.
 pub(super) fn is_secret(name: &str) -> bool {
     let mut parts = name.as_bytes().split(|&byte| byte == b'_');
     parts.any(|part| part.eq_ignore_ascii_case(b"KEY")) || says_secret(name)
 }
 
-/// Whether a variable tells where a secret is: that is shown, because messages name files.
+/// Whether a variable says where a secret is. That is shown, because messages name files.
 fn is_place(name: &str, value: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let last = name.rsplit('_').next().unwrap_or_default();
@@ -310,18 +309,18 @@ fn placeholder(name: &str) -> String {
 
 /// The password in `scheme://name:password@host`.
 fn password(value: &str) -> Option<&str> {
-    // Most values have none, which one letter tells.
+    // Most values have no address, which one byte search shows.
     let (_, rest) = value.contains('@').then(|| value.split_once("://"))??;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let (user, _) = authority.rsplit_once('@')?;
     user.split_once(':').map(|(_, password)| password)
 }
 
-/// How programs write a value.
+/// The forms in which programs print a value.
 fn forms(value: &str) -> Vec<String> {
     let mut values = vec![value.to_owned()];
-    // What quotes or indents a text does so line by line. The first and last line of a key in
-    // PEM are the same for everybody.
+    // Programs quote or indent a text line by line. The first and last lines of a PEM key are the
+    // same in every key.
     let lines = value.lines().map(str::trim).filter(|line| !line.starts_with("-----"));
     values.extend(lines.map(str::to_owned));
     let mut forms = Vec::new();
@@ -343,19 +342,19 @@ fn json_escaped(value: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// As it stands in pages, ours among them.
+/// The form in HTML, including onloop's own pages.
 fn in_html(value: &str, apostrophe: &str) -> String {
     let escapes = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;")];
     let quoted = escapes.iter().fold(value.to_owned(), |text, (c, escape)| text.replace(c, escape));
     quoted.replace('\'', apostrophe)
 }
 
-/// As encoders write it whose output is ASCII.
+/// The form of encoders with ASCII output.
 fn only_ascii(json: &str) -> String {
     escaped(json, |c| !c.is_ascii())
 }
 
-/// As encoders write it whose output may stand in a page.
+/// The form of encoders whose output is safe in HTML.
 fn without_html(json: &str) -> String {
     escaped(json, |c| matches!(c, '<' | '>' | '&'))
 }
@@ -385,7 +384,7 @@ fn percent_encoded(value: &str, kept: &str) -> String {
     out
 }
 
-/// `%2f` instead of `%2F`.
+/// Percent encoding with lower-case digits: `%2f` instead of `%2F`.
 fn lower_case_digits(encoded: &str) -> String {
     let mut digits = 0;
     let lower = |c: char| {

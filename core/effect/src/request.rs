@@ -1,5 +1,5 @@
 //! The vocabulary between programs and hosts. A new request is a design decision; see
-//! `docs/architecture.md` for what each host promises.
+//! `docs/requests.md` for what each host promises.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -35,7 +35,7 @@ pub enum Request {
         /// Most bytes accepted.
         limit_bytes: u64,
     },
-    /// The end of a file, whatever its size → [`Outcome::Tail`].
+    /// The end of a file of any size → [`Outcome::Tail`].
     ReadTail {
         /// The file.
         path: String,
@@ -49,23 +49,23 @@ pub enum Request {
         path: String,
         /// Its new content.
         bytes: Bytes,
-        /// What must be there before.
+        /// The expected state before the write.
         expect: Expect,
-        /// Whether it must survive a power cut once the reply arrives.
+        /// Whether the content must survive a power cut once the reply arrives.
         #[serde(rename = "durable")]
         durability: Durability,
-        /// Whether the file, and every folder that was missing, is for its owner alone, whatever
-        /// the process's mask says. Otherwise a file that is replaced keeps its permissions.
+        /// Whether only the owner may read the file, and every folder that was missing, regardless
+        /// of the process's mask. Otherwise a replaced file keeps its permissions.
         private: bool,
     },
-    /// Adds to the end of a file and creates it when `expect_len_bytes` is 0
-    /// → [`Outcome::Done`]. A torn end after a power cut is possible and must be expected.
+    /// Appends to a file, and creates it when `expect_len_bytes` is 0 → [`Outcome::Done`]. A power
+    /// cut may leave a torn end.
     Append {
         /// The file.
         path: String,
-        /// What is added.
+        /// The bytes to append.
         bytes: Bytes,
-        /// Size of the file before; another size: `Conflict`.
+        /// Expected size of the file; another size: `Conflict`.
         expect_len_bytes: u64,
         /// As in [`Request::Write`].
         #[serde(rename = "durable")]
@@ -77,14 +77,14 @@ pub enum Request {
     Patch {
         /// The file.
         path: String,
-        /// Where.
+        /// The offset.
         offset_bytes: u64,
-        /// What is there now; anything else: `Conflict`.
+        /// The expected bytes; others: `Conflict`.
         old: Bytes,
-        /// What comes in its place, as long as `old`.
+        /// The new bytes, as many as `old`.
         new: Bytes,
     },
-    /// Removes a file, or a folder with everything in it → [`Outcome::Done`]. Nothing there:
+    /// Removes a file, or a folder with everything in it → [`Outcome::Done`]. If it does not exist:
     /// `NotFound`.
     Remove {
         /// The file or folder.
@@ -95,7 +95,7 @@ pub enum Request {
         /// The folder.
         path: String,
     },
-    /// What is at a path, not following a final symbolic link → [`Outcome::Stat`].
+    /// Kind, size and time of a path, without following a final symbolic link → [`Outcome::Stat`].
     Stat {
         /// The path.
         path: String,
@@ -105,21 +105,22 @@ pub enum Request {
         /// The path; it must exist.
         path: String,
     },
-    /// Becomes the only holder of a lock file → [`Outcome::Done`]; `Busy` names the holder.
-    /// A lock whose process is provably dead is taken over; where its process is gone and the
-    /// proof is missing, the host waits a second for that, whatever `wait_ms` says. Released by
-    /// `Unlock` and by the end of the program.
+    /// Takes a lock file as its only holder → [`Outcome::Done`]; `Busy` names the holder. The host
+    /// takes over the lock of a process that is provably dead. If the process is gone but the proof
+    /// is missing, the host waits a second for it, regardless of `wait_ms`. `Unlock` and the end of
+    /// the program release the lock.
     Lock {
         /// The lock file.
         path: String,
-        /// How long to wait for the present holder.
+        /// How long to wait for the current holder.
         wait_ms: u64,
         /// As in [`Request::Write`].
         private: bool,
-        /// What the process is; written into the lock. A lock that does not say is a command line's.
+        /// The role of the process, written into the lock. A lock without a role belongs to a
+        /// command line.
         #[serde(skip_serializing_if = "Option::is_none")]
         role: Option<ProcessRole>,
-        /// The run that the holder of this lock drives; for hosts that show what they drive.
+        /// The run that the holder of this lock drives; some hosts show it.
         #[serde(skip_serializing_if = "Option::is_none")]
         run: Option<String>,
     },
@@ -128,88 +129,88 @@ pub enum Request {
         /// The lock file.
         path: String,
     },
-    /// Who has a lock file now, without becoming its holder → [`Outcome::Holder`]. A file that
-    /// does not say: `Busy`.
+    /// The holder of a lock file, without taking the lock → [`Outcome::Holder`]. A file that does
+    /// not name one: `Busy`.
     Holder {
         /// The lock file.
         path: String,
     },
-    /// The processes above this one, nearest first → [`Outcome::Processes`]. A host that
-    /// cannot tell: `Unsupported`.
+    /// The ancestors of this process, nearest first → [`Outcome::Processes`]. A host without this
+    /// ability: `Unsupported`.
     Ancestors,
-    /// Runs a program to its end → [`Outcome::Process`], or to the moment when the caller
-    /// wants to be woken → [`Outcome::Running`] or to hear who runs → [`Outcome::Started`].
-    /// While one is left running: `Busy`.
+    /// Runs a program to its end → [`Outcome::Process`]. The caller may ask to be woken before →
+    /// [`Outcome::Running`], or to learn the process group first → [`Outcome::Started`]. While
+    /// another program is left running: `Busy`.
     Process(ProcessSpec),
-    /// Continues to follow the program that was left running → [`Outcome::Process`] or
-    /// [`Outcome::Running`] or [`Outcome::Lines`]. `NotFound` when there is none.
+    /// Continues with the program that was left running → [`Outcome::Process`],
+    /// [`Outcome::Running`] or [`Outcome::Lines`]. `NotFound` without one.
     Wait {
         /// As [`ProcessSpec::wake_after_ms`], counted from now.
         wake_after_ms: Option<u64>,
         /// As [`ProcessSpec::wake_on_input`].
         wake_on_input: bool,
-        /// What the program does at the moment, one line for the status line; `None`: nobody
-        /// knows.
+        /// The current activity of the program, one line for the status line; `None` if unknown.
         activity: Option<String>,
     },
-    /// Ends the program that was left running, if there is one, as an interrupt does, and
-    /// forgets it → [`Outcome::Done`].
+    /// Ends the program that was left running, if there is one, as an interrupt does, and forgets
+    /// it → [`Outcome::Done`].
     End,
-    /// Ends what is left of a process group that an earlier program started and that nobody
-    /// waits for, as when the time of a program is over → [`Outcome::Ended`]. Another machine,
-    /// or a host that cannot tell one process from another: `Unsupported`; our own group:
-    /// `Invalid`; somebody is left: `Denied`.
+    /// Ends the rest of a process group of an earlier program, which has no waiting parent, as
+    /// after a timeout → [`Outcome::Ended`]. A group on another machine, or a host that cannot
+    /// identify processes: `Unsupported`. The program's own group: `Invalid`. A process remains:
+    /// `Denied`.
     EndGroup {
         /// The group.
         group: ProcessGroup,
-        /// The machine that it was started on, as
-        /// [`ProcessIdentity::host`](crate::ProcessIdentity).
+        /// The machine of the group, as [`ProcessIdentity::host`](crate::ProcessIdentity).
         host: String,
-        /// `NAME=value` of an environment variable with which the group was started, and nothing
-        /// else: who has it is ended as well, however far it has moved from the group, as far as
-        /// the host can see environments.
+        /// `NAME=value` of an environment variable that only this group was started with. The host
+        /// also ends processes outside the group that have it, as far as it can read environments.
         mark: Option<String>,
     },
-    /// Starts a program that outlives this one, such as what opens a page in a browser
-    /// → [`Outcome::Done`] when it has ended with 0, or runs after `wait_ms` still. It has no streams,
-    /// and nobody follows or ends it. Not there: `NotFound`; it ended otherwise: `Other`.
+    /// Starts a program that outlives this one, such as one that opens a page in a browser →
+    /// [`Outcome::Done`] if it ends with 0, or still runs after `wait_ms`. It has no streams, and
+    /// the host neither follows nor ends it. Missing program: `NotFound`; other ends: `Other`.
     Launch {
         /// The program, found on `PATH` unless it contains `/`, and its arguments.
         argv: Vec<String>,
-        /// How long it has time to fail.
+        /// Time in which a failure is reported.
         wait_ms: u64,
     },
-    /// Asks or changes a git repository.
+    /// Queries or changes a git repository.
     Git(GitRequest),
-    /// Sends a request to a server → [`Outcome::Http`], whatever the status of the answer.
-    /// Unreachable, or no answer in time: `Closed`.
+    /// Sends a request to a server → [`Outcome::Http`] with any status. Unreachable, or no answer
+    /// in time: `Closed`.
     Http(HttpSpec),
-    /// Serves browsers on this machine. A host that cannot: `Unsupported`.
+    /// Serves browsers on this machine. A host without this ability: `Unsupported`.
     Serve(ServeRequest),
-    /// Asks the person at the terminal → [`Outcome::Answer`]. What was typed before the
-    /// question is no answer to it and is thrown away. No terminal, or its end: `Closed`.
+    /// Asks the person at the terminal → [`Outcome::Answer`]. Input typed before the question is
+    /// discarded. Without a terminal, or at its end: `Closed`.
     Ask {
-        /// The question, already fit for a terminal.
+        /// The question, safe for a terminal.
         question: String,
+        /// The answers that the question names; empty: any text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<String>,
     },
-    /// The next complete lines of standard input → [`Outcome::Input`]: as many as there are,
-    /// up to `limit_bytes`; at the end of the input the last one may lack its line break. A
-    /// line longer than the limit: `TooLarge`, and the next read starts after it.
+    /// The next complete lines of standard input → [`Outcome::Input`]: all available lines up to
+    /// `limit_bytes`. At the end of the input the last line may lack its line break. A line longer
+    /// than the limit: `TooLarge`, and the next read starts after it.
     ReadInput {
         /// Most bytes accepted.
         limit_bytes: u64,
-        /// Longest wait for a complete line; then: [`Outcome::NoInput`], and what has arrived
-        /// of the line is kept. `None`: no limit.
+        /// Longest wait for a complete line, then [`Outcome::NoInput`]; the host keeps a partial
+        /// line. `None`: no limit.
         wait_ms: Option<u64>,
-        /// What a read returns.
+        /// The unit of a read.
         #[serde(default, skip_serializing_if = "InputUnit::is_lines")]
         unit: InputUnit,
     },
-    /// Waits until something in one of these folders changes → [`Outcome::Changed`]: an entry comes,
-    /// goes, gets another name or other content; what is in folders below them does not count. What
-    /// has changed since the last such request counts, so nothing is missed in between; a folder
-    /// that the last one did not name counts as changed. One that is not there is looked for with
-    /// each request. Of more than [`limits::WATCHED_FOLDERS`] the first count.
+    /// Waits until something in one of these folders changes → [`Outcome::Changed`]: an entry is
+    /// created, removed, renamed or has new content. Folders below them do not count. Changes since
+    /// the last such request count, so nothing is missed. A folder that the last request did not
+    /// name counts as changed. The host looks for a missing folder with each request. Only the
+    /// first [`limits::WATCHED_FOLDERS`] folders count.
     Changes {
         /// The folders.
         folders: Vec<String>,
@@ -221,19 +222,18 @@ pub enum Request {
         /// How long.
         duration_ms: u64,
     },
-    /// Says something to the person or program that called → [`Outcome::Done`].
+    /// Writes text for the person or program that called → [`Outcome::Done`].
     Say(Say),
 }
 
-/// What a read of standard input returns.
+/// The unit of a read of standard input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputUnit {
     /// Whole lines.
     #[default]
     Lines,
-    /// Whatever has arrived, one byte at least, and never more than the limit: the rest comes with
-    /// the next read.
+    /// All available bytes, at least one and at most the limit; the next read returns the rest.
     Bytes,
 }
 
@@ -243,29 +243,29 @@ impl InputUnit {
     }
 }
 
-/// What must be at a path before it is written.
+/// The expected state of a path before a write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expect {
-    /// Anything.
+    /// Any.
     Any,
-    /// Nothing; otherwise the failure is `Exists`.
+    /// Absent; otherwise the failure is `Exists`.
     Absent,
-    /// The version that an earlier reply named; otherwise the failure is `Conflict`.
+    /// The version of an earlier reply; otherwise the failure is `Conflict`.
     Version(Version),
 }
 
-/// Names one content of one file at one time. Opaque; made and compared by the host.
+/// Names one content of one file at one time. Opaque; the host makes and compares it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version(pub String);
 
 /// Whether a write must survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// File and folder are synced before the reply.
+    /// The host syncs file and folder before the reply.
     Durable,
-    /// The file may be the old one again after a power cut: right for everything that can be
-    /// rendered again, or that a power cut makes untrue.
+    /// A power cut may restore the old file: for documents that onloop can render again, or that a
+    /// power cut invalidates.
     Relaxed,
 }
 
@@ -275,14 +275,14 @@ impl Serialize for Durability {
     }
 }
 
-/// Something to say.
+/// Text to write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "to", content = "text", rename_all = "snake_case")]
 pub enum Say {
-    /// A result, for standard output, written as it is.
+    /// A result, written to standard output unchanged.
     Result(String),
-    /// A note for people, for standard error; one or more complete lines, styled with ANSI
-    /// where that helps. The host removes the styles where they are not wanted.
+    /// A note for people, on standard error: one or more complete lines, with ANSI styles. The host
+    /// removes the styles for a reader that does not want them.
     Note(String),
 }
 
@@ -311,12 +311,12 @@ pub enum Outcome {
         /// Its version now.
         version: Version,
     },
-    /// What is in a folder.
+    /// The entries of a folder.
     Names {
-        /// Its entries, sorted.
+        /// Their names, sorted.
         names: Vec<String>,
     },
-    /// What is at a path.
+    /// Facts about a path.
     Stat(Stat),
     /// A path without symbolic links.
     Path {
@@ -327,30 +327,30 @@ pub enum Outcome {
     Process(ProcessEnd),
     /// A program is still running; [`Request::Wait`] continues to follow it.
     Running,
-    /// A program is still running, and has written this to standard output since it was asked
-    /// about last; [`Request::Wait`] goes on with it.
+    /// A program is still running and has written this to standard output since the last reply;
+    /// [`Request::Wait`] continues with it.
     Lines {
-        /// Whole lines, and perhaps the beginning of the next.
+        /// Complete lines, and perhaps the beginning of the next.
         bytes: Bytes,
     },
-    /// A program runs; [`Request::Wait`] goes on with it.
+    /// A program runs; [`Request::Wait`] continues with it.
     Started {
-        /// What it runs in.
+        /// Its process group.
         group: ProcessGroup,
     },
-    /// Who has a lock.
+    /// The holder of a lock.
     Holder {
-        /// `None`: nobody.
+        /// `None`: the lock is free.
         holder: Option<LockHolder>,
     },
     /// Processes of this machine.
     Processes {
-        /// As the request orders them.
+        /// In the order of the request.
         processes: Vec<ProcessIdentity>,
     },
-    /// Nothing of a process group is left.
+    /// The process group has ended.
     Ended {
-        /// How many of its processes had survived until then.
+        /// The number of its processes that had survived until then.
         survivors: u32,
     },
     /// Facts about a repository.
@@ -365,35 +365,35 @@ pub enum Outcome {
         /// Its id, hexadecimal; `None` before the first commit and outside a repository.
         commit: Option<String>,
     },
-    /// The files of a checkout were kept.
+    /// The checkpoint of a checkout.
     Checkpoint(KeptWork),
     /// Commits below `refs/onloop/`.
     Checkpoints {
         /// By name.
         checkpoints: Vec<NamedCheckpoint>,
     },
-    /// What changed between two commits.
+    /// The difference between two commits.
     Diff {
-        /// A patch, or how many lines of which file.
+        /// A patch, or the number of changed lines of each file.
         bytes: Bytes,
     },
-    /// A file that a commit holds.
+    /// A file of a commit.
     KeptFile {
         /// The content.
         bytes: Bytes,
     },
-    /// What a server answered.
+    /// A server's answer.
     Http(HttpAnswer),
     /// A server listens.
     Listening {
         /// Its port.
         port: u16,
-        /// Thirty-two unpredictable bytes that no recording shows.
+        /// Thirty-two unpredictable bytes that no trace shows.
         secret: Bytes,
     },
     /// A browser calls.
     Call(WebCall),
-    /// Nobody has called in time.
+    /// No call came in time.
     NoCall,
     /// A person's answer.
     Answer {
@@ -405,46 +405,46 @@ pub enum Outcome {
         /// Complete lines; empty at the end of the input.
         bytes: Bytes,
     },
-    /// No complete line has arrived in time.
+    /// No complete line came in time.
     NoInput,
-    /// What came of waiting for changes.
+    /// The end of a wait for changes.
     Changed {
-        /// Something may have changed; otherwise the time has passed.
+        /// Whether something may have changed; otherwise the time has passed.
         changed: bool,
     },
 }
 
-/// Who has a lock.
+/// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockHolder {
     /// The process that the lock names.
     pub process: ProcessIdentity,
-    /// It is on this machine and still there. Of another machine nothing is known.
+    /// Whether it is alive on this machine. `false` also for a process of another machine.
     pub live: bool,
-    /// What the process is, as it said.
+    /// Its role, as the lock says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<ProcessRole>,
 }
 
-/// What is at a path.
+/// Facts about a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
     /// File, folder or something else.
     pub kind: FileKind,
     /// Size in bytes; 0 for folders.
     pub size_bytes: u64,
-    /// Last change of the content.
+    /// The time of the last content change.
     #[serde(rename = "modified_ms", with = "millis")]
     pub modified: Timestamp,
-    /// Whether it may be executed.
+    /// Whether the file is executable.
     pub executable: bool,
-    /// Whether it belongs to somebody other than this user and the system's own. No host knows that
-    /// on Windows.
+    /// Whether a user other than this one and the system's own accounts owns it. Unknown, and
+    /// `false`, on Windows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub foreign: bool,
 }
 
-/// What kind of thing is at a path.
+/// The kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
@@ -454,12 +454,12 @@ pub enum FileKind {
     Folder,
     /// A symbolic link.
     Link,
-    /// A socket, a device, a pipe.
+    /// A socket, a device or a pipe.
     Other,
 }
 
 impl Request {
-    /// Keeps what it creates from everybody but the owner, where `is_private` says so of its
+    /// Makes files and folders readable for their owner only, if `is_private` says so of their
     /// path.
     pub(super) fn keep_private(&mut self, is_private: impl Fn(&str) -> bool) {
         match self {

@@ -1,8 +1,8 @@
-//! Requests of a program in another folder than the host's.
+//! Requests with relative paths of a folder other than the host's.
 
 use super::{GitRequest, ProcessSpec, Request, ServeRequest};
 
-/// The request with every path absolute, relative ones taken from `cwd`.
+/// The request with absolute paths; relative ones are taken from `cwd`.
 pub fn rooted(request: Request, cwd: &str) -> Request {
     let at = |path: String| absolute(cwd, &path);
     match request {
@@ -89,7 +89,7 @@ fn rooted_git(mut request: GitRequest, root: &str) -> GitRequest {
     request
 }
 
-/// A path as it is from anywhere.
+/// `path` as an absolute path.
 pub fn absolute(cwd: &str, path: &str) -> String {
     let has_drive = path.as_bytes().get(1) == Some(&b':');
     if path.starts_with(['/', '\\']) || has_drive {

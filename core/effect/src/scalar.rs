@@ -1,4 +1,4 @@
-//! How times and random bytes are written in documents.
+//! Forms of times and random bytes in documents.
 
 /// Times as milliseconds since 1970.
 pub(super) mod millis {
@@ -26,7 +26,7 @@ pub(super) mod hex {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; 16], D::Error> {
         let text = String::deserialize(from)?;
-        // The number parser would take a sign, too.
+        // The number parser also accepts a sign.
         let digits = Some(text.as_str())
             .filter(|text| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let number = digits.and_then(|digits| u128::from_str_radix(digits, 16).ok());

@@ -1,4 +1,4 @@
-//! Being a server for browsers on this machine: calls come in, answers go out.
+//! Serving browsers on this machine: receives calls and sends answers.
 
 use std::fmt;
 
@@ -8,65 +8,64 @@ use super::bytes::Bytes;
 #[cfg(doc)]
 use super::{Outcome, Request};
 
-/// What a program that is a server asks of its host. There is one server for each program.
+/// Requests of a program that is a server. Each program has one server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "serve", rename_all = "snake_case")]
 pub enum ServeRequest {
-    /// Accepts connections on `127.0.0.1`, where nobody else's machine reaches it
-    /// → [`Outcome::Listening`]. The port is taken: `Busy`.
+    /// Accepts connections on `127.0.0.1`, which other machines cannot reach →
+    /// [`Outcome::Listening`]. The port is taken: `Busy`.
     Listen {
-        /// The port; 0: one that is free.
+        /// The port; 0: any free port.
         port: u16,
     },
-    /// The next call, in the order in which they came → [`Outcome::Call`]. What is no HTTP, is too
-    /// long, too slow or too many at once is turned away by the host and never gets here. `NotFound`
-    /// before [`ServeRequest::Listen`].
+    /// The next call, in the order of arrival → [`Outcome::Call`]. The host itself rejects calls
+    /// that are not HTTP, too long, too slow or too many. `NotFound` before
+    /// [`ServeRequest::Listen`].
     Next {
-        /// Longest wait; then: [`Outcome::NoCall`]. `None`: no limit.
+        /// Longest wait, then [`Outcome::NoCall`]. `None`: no limit.
         wait_ms: Option<u64>,
-        /// The wait is over, too, when something in one of these folders may have changed, as with
-        /// [`Request::Changes`]. Where the system does not tell of changes, something may have changed
-        /// whenever a second has passed.
+        /// A change in one of these folders also ends the wait, as in [`Request::Changes`]. If the
+        /// system does not report changes, the wait ends after each second.
         folders: Vec<String>,
     },
-    /// Answers a call, once → [`Outcome::Done`], also when nobody waits for the answer any more.
-    /// `NotFound`: there is no such call, or it has its answer.
+    /// Answers a call, once → [`Outcome::Done`], also after the caller is gone. `NotFound`: there
+    /// is no such call, or it is answered already.
     Answer {
         /// The call.
         call: u64,
         /// Its answer.
         answer: CallAnswer,
     },
-    /// Sends more of an answer that is open → [`Outcome::Done`]; nothing: it ends. Whoever reads too
-    /// slowly is disconnected. `Closed`: nobody reads it any more.
+    /// Sends more of an open answer → [`Outcome::Done`]; an empty part ends it. The host
+    /// disconnects a slow reader. `Closed`: the reader is gone.
     Push {
         /// The call.
         call: u64,
-        /// What is sent, at once; empty: that was all.
+        /// The part to send; empty: the end.
         bytes: Bytes,
     },
 }
 
-/// What a browser wants. Its `Debug` output shows neither headers nor body, nor what the target names: they may
-/// hold secrets.
+/// A browser's call. Its `Debug` output shows neither headers, body nor names in the target, which
+/// may be secrets.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebCall {
-    /// Names it in the answer. Never used twice.
+    /// Identifies the call; never used twice.
     pub call: u64,
-    /// `GET`, `POST` or any other word.
+    /// `GET`, `POST` or another method.
     pub method: String,
-    /// Path and query, as they came.
+    /// Path and query, unchanged.
     pub target: String,
-    /// Names, in small letters, and values, in the order in which they came; one name may come more
-    /// than once. What is not UTF-8 in a value becomes U+FFFD.
+    /// Names, in lower case, and values, in the order of arrival; a name may occur more than once.
+    /// Bytes that are not UTF-8 in a value become U+FFFD.
     pub headers: Vec<(String, String)>,
     /// The body, to its end.
     pub body: Bytes,
 }
 
 impl WebCall {
-    /// The value of a header that came once; `None` where it is missing or came more than once:
-    /// what is said twice says nothing.
+    /// The value of a header that occurs once; `None` if it is missing or occurs more than once,
+    /// since duplicates are ambiguous.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(key, _)| key == name);
         let (_, value) = values.next()?;
@@ -85,7 +84,7 @@ impl fmt::Debug for WebCall {
 pub struct CallAnswer {
     /// The status.
     pub status: u16,
-    /// Names and values, in addition to those that follow from the rest.
+    /// Names and values, in addition to those that the host sets.
     pub headers: Vec<(String, String)>,
     /// The body, or its beginning.
     pub body: Bytes,

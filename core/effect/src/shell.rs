@@ -1,14 +1,15 @@
 //! The shells that a line can be written for.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use onloop_syntax::text::words;
 
 /// A shell that reads a command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shell {
     /// `bash -c`.
+    #[default]
     Bash,
     /// `sh -c`.
     Sh,

@@ -1,4 +1,4 @@
-//! What a program knows before its first request.
+//! The start of a program: everything that it knows before its first request.
 
 use std::collections::BTreeMap;
 
@@ -7,38 +7,38 @@ use serde::{Deserialize, Serialize};
 use super::scalar::{hex, millis};
 use onloop_syntax::time::Timestamp;
 
-/// What a program is started with.
+/// The start of a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Start {
-    /// Command line; the first word is the name the program was called by.
+    /// Command line; the first word is the name of the program.
     pub argv: Vec<String>,
-    /// The words that start this program again from anywhere: its absolute path, or that of
-    /// an interpreter and of a script. Empty: it cannot be started again, as where a host
-    /// embeds the core.
+    /// The words that start this program again from any folder: its absolute path, or those of an
+    /// interpreter and a script. Empty if that is impossible, as in a host that embeds core.
     #[serde(default)]
     pub program: Vec<String>,
     /// Environment variables; names and values that are not UTF-8 are left out.
     pub env: BTreeMap<String, String>,
-    /// Absolute current folder. Relative paths in requests are below it.
+    /// Absolute current folder, the base of relative paths in requests.
     pub cwd: String,
     /// Time at start.
     #[serde(rename = "now_ms", with = "millis")]
     pub now: Timestamp,
-    /// What the standard streams are connected to.
+    /// The kinds of the standard streams.
     pub terminal: Terminal,
-    /// Who asks; written into locks.
+    /// The process that runs the program; written into locks.
     pub process: ProcessIdentity,
-    /// What that process is besides this program; written into locks as well. `None`: a command line,
-    /// which does what this program does and nothing else.
+    /// What the process does besides this program; written into locks. `None`: a command line,
+    /// which runs this program and nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<ProcessRole>,
-    /// How long what works for a run may take before the record says that it does, in milliseconds; what
-    /// is over sooner is recorded with what it has done. For hosts whose records are far away. 0: the
-    /// record says so at once, and whoever finds this program killed knows what else to end.
+    /// Time that a process of a run may take before the record announces it, in milliseconds. A
+    /// process that ends sooner is recorded with its result. For hosts whose records are remote. 0:
+    /// the record announces each process at once, so a later program can stop what a killed one
+    /// left.
     #[serde(default, skip_serializing_if = "is_at_once")]
     pub quick_ms: u64,
-    /// Unpredictable bytes; the only source of randomness that a program has.
+    /// Unpredictable bytes, the program's only source of randomness.
     #[serde(with = "hex")]
     pub random: [u8; 16],
 }
@@ -48,21 +48,21 @@ fn is_at_once(quick_ms: &u64) -> bool {
     *quick_ms == 0
 }
 
-/// What the standard streams are connected to.
+/// The kinds of the standard streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Terminal {
-    /// Whether somebody can answer questions.
+    /// Whether a person can answer questions.
     pub stdin: bool,
     /// Whether a person reads the results.
     pub stdout: bool,
     /// Whether a person reads the notes.
     pub stderr: bool,
-    /// Width; 80 where unknown.
+    /// Width; 80 if unknown.
     pub columns: u16,
 }
 
-/// A process, so that another one can tell whether it still exists.
+/// A process, named so that another one can tell whether it still exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessIdentity {
@@ -70,24 +70,24 @@ pub struct ProcessIdentity {
     pub pid: u32,
     /// Name of the machine.
     pub host: String,
-    /// When the process started, in the operating system's own unit and text; with the pid
-    /// it names one process even after pids wrap around. Empty where unknown.
+    /// The start time of the process, in the operating system's own unit and text. With the pid it
+    /// names one process even after pids wrap around. Empty if unknown.
     pub started: String,
 }
 
-/// What a process is that does other things besides one program, so that nobody interrupts it because of
-/// that program.
+/// The role of a process that does more than run one program. A process with a role is not
+/// interrupted to stop that program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProcessRole {
-    /// Another program, such as an editor, that has the core inside.
+    /// A program that embeds core, such as an editor.
     Embedded,
-    /// A server, which does other things for others at the same time.
+    /// A server, which serves several clients at once.
     Server,
 }
 
 impl ProcessRole {
-    /// What it is called, for people who have to go there to stop a program.
+    /// Its name for people, who stop a program there.
     pub fn place(self) -> &'static str {
         match self {
             ProcessRole::Embedded => "an editor or another program",

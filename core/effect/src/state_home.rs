@@ -1,5 +1,6 @@
-//! Where onloop keeps what an agent must not write: outside every checkout.
+//! The state home: a folder outside every checkout, which agents must not write.
 
+use crate::confine::is_within;
 use std::collections::BTreeMap;
 
 use super::Start;
@@ -11,9 +12,9 @@ impl Start {
     }
 }
 
-/// The absolute folder of the state home, with `/` between its parts and none at its end:
+/// The absolute folder of the state home, with `/` between its parts and without a final `/`:
 /// `ONLOOP_STATE_HOME`, else `$XDG_STATE_HOME/onloop`, else `%LOCALAPPDATA%\onloop\state` on
-/// Windows, else `~/.local/state/onloop`. `None` where none of these variables is set in `env`.
+/// Windows, else `~/.local/state/onloop`. `None` if `env` has none of these variables.
 ///
 /// A relative `ONLOOP_STATE_HOME` is below the current folder `cwd`; a relative `XDG_STATE_HOME` is
 /// ignored, as its specification says.
@@ -36,7 +37,7 @@ pub fn state_home(env: &BTreeMap<String, String>, cwd: &str) -> Option<String> {
     Some(format!("{}/.local/state/onloop", trimmed(home)))
 }
 
-/// The state home, and where relative paths begin. Everything in it is for its owner alone.
+/// The state home and the base of relative paths. Its files are readable for their owner only.
 #[derive(Debug)]
 pub(super) struct PrivateFolder {
     home: Option<String>,
@@ -48,16 +49,14 @@ impl PrivateFolder {
         PrivateFolder { home: start.state_home(), cwd: trimmed(&start.cwd) }
     }
 
-    /// Whether `path` is the state home or lies in it.
+    /// Whether `path` is the state home or below it.
     pub(super) fn contains(&self, path: &str) -> bool {
         let Some(home) = &self.home else { return false };
-        let is_within = |path: &str| {
-            path.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
+        let is_within = |path: &str| is_within(path, home);
         if is_absolute(path) {
             return is_within(path);
         }
-        // Most programs work far from the state home, so most relative paths need no second look.
+        // A quick check: most relative paths of most programs are far from the state home.
         home.starts_with(&self.cwd) && is_within(&format!("{}/{path}", self.cwd))
     }
 }
@@ -70,7 +69,7 @@ fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || has_drive(path)
 }
 
-/// `C:/…`: an absolute path of Windows.
+/// Whether `path` is an absolute path of Windows, `C:/…`.
 fn has_drive(path: &str) -> bool {
     let mut chars = path.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic()) && chars.next() == Some(':')

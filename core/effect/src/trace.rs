@@ -1,8 +1,8 @@
-//! What passes between a program and its host, as lines of JSON: a header with the program's
-//! [`Start`], then each request and each reply, and the exit at the end.
+//! Traces: the exchange between a program and its host as lines of JSON. A header has the program's
+//! [`Start`]; then come each request and each reply, and the exit at the end.
 //!
-//! A host that records appends each line before it acts on it, so that after a bug the last line
-//! is what led to it. `onloop replay` reads them. The format is described in `docs/traces.md`.
+//! A recording host appends each line before it acts on it, so the last line before a bug is its
+//! cause. `onloop replay` reads traces. The format is described in `docs/traces.md`.
 
 mod redact;
 
@@ -18,15 +18,15 @@ const FORMAT: u64 = 1;
 /// The member that holds the bytes that a document refers to by position.
 const ATTACHMENTS: &str = "attachments";
 
-/// Turns what passes between one program and its host into lines.
+/// Writes the exchange between one program and its host as lines.
 #[derive(Debug)]
 pub struct Tracer {
     redaction: TraceRedaction,
 }
 
 impl Tracer {
-    /// A tracer for a program with this start, and the header. `host` names who performs the
-    /// requests: `native` or `node`.
+    /// A tracer for a program with this start, and the header. `host` names the host that performs
+    /// the requests: `native` or `node`.
     pub fn new(start: &Start, host: &str) -> (Tracer, String) {
         let tracer = Tracer { redaction: TraceRedaction::new(&start.env) };
         let mut start = serde_json::to_value(start).expect("the document has only string keys");
@@ -37,7 +37,7 @@ impl Tracer {
         (tracer, format!("{header}\n"))
     }
 
-    /// The line for what a program wants next, or for how it ended.
+    /// The line for a program's next request, or for its exit.
     pub fn turn(&self, turn: &Turn) -> String {
         self.turn_message(&wire::write_turn(turn.clone()))
     }
@@ -78,29 +78,29 @@ impl Tracer {
 }
 
 fn parsed(json: &str) -> Value {
-    // A third-party host may send anything; the reader of the reply says what is wrong.
+    // Third-party hosts may send anything; the reader of the reply reports what is wrong.
     serde_json::from_str(json).unwrap_or_else(|_| Value::String(json.to_owned()))
 }
 
-/// A recording that was read.
+/// A trace that was read.
 #[derive(Debug)]
 pub struct Trace {
     /// Version of onloop that recorded it.
     pub onloop: String,
-    /// Who performed the requests.
+    /// The host that performed the requests.
     pub host: String,
-    /// What the program was started with.
+    /// The start of the program.
     pub start: Start,
-    /// What passed, with the number of each line in the file.
+    /// The exchange, with the number of each line in the file.
     pub lines: Vec<(usize, TraceLine)>,
 }
 
-/// A line of a [`Trace`] behind the header.
+/// A line of a [`Trace`] after the header.
 #[derive(Debug)]
 pub enum TraceLine {
-    /// What the program wanted, or how it ended.
+    /// A request of the program, or its exit.
     Turn(Value),
-    /// What the host answered.
+    /// A reply of the host.
     Reply(Message),
 }
 
@@ -119,8 +119,7 @@ pub enum NotATrace {
 }
 
 impl Trace {
-    /// Reads a recording. A last line without a line break was torn when the recording stopped
-    /// and is left out.
+    /// Reads a trace. A last line without a line break is left out: the recording stopped in it.
     ///
     /// # Errors
     ///
@@ -164,8 +163,7 @@ fn read_line(line: &str) -> Option<TraceLine> {
     Some(TraceLine::Reply(Message { json: reply.to_string(), attachments }))
 }
 
-/// Whether a turn may be the recorded one: what was redacted or cut in the recording may be
-/// anything.
+/// Whether a turn can be the recorded one. Redacted or cut parts of the recording match anything.
 pub fn is_same(recorded: &Value, now: &Value) -> bool {
     match (recorded, now) {
         (Value::String(recorded), Value::String(now)) => redact::matches(recorded, now),
@@ -183,13 +181,13 @@ pub fn is_same(recorded: &Value, now: &Value) -> bool {
     }
 }
 
-/// The command that records a program with this command line, to be copied into a shell.
+/// A shell command that records a program with this command line, for people to copy.
 pub fn recording_command(argv: &[String]) -> String {
     let words: Vec<String> = argv.iter().map(|word| text::shell_word(word)).collect();
     format!("ONLOOP_TRACE=trace.jsonl {}", words.join(" "))
 }
 
-/// Whether a part of the reply was cut when it was recorded.
+/// Whether the recording cut a part of the reply.
 pub fn was_cut(reply: &Message) -> bool {
     let cut =
         |bytes: &Vec<u8>| bytes.len() >= limits::TRACE_BODY_BYTES && bytes.ends_with(b" bytes]");

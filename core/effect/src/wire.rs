@@ -1,9 +1,8 @@
-//! What passes between a program and a host that is not written in Rust: its
-//! [`Start`], each [`Turn`] and each [`Reply`], as JSON.
+//! The JSON between a program and a host that is not written in Rust: its [`Start`], each [`Turn`]
+//! and each [`Reply`].
 //!
-//! Bytes are not part of the JSON. They travel beside it as attachments, and where the
-//! document has bytes it has the position of an attachment in that list. Numbers stay below
-//! 2⁵³, so that every JSON reader gets them right.
+//! Bytes are not part of the JSON. They travel beside it as attachments, and the document has the
+//! position of the attachment. Numbers stay below 2⁵³, so that every JSON reader keeps them exact.
 //!
 //! ```
 //! use onloop_effect::{Durability, Expect, Request, Turn, wire};
@@ -36,12 +35,12 @@ use crate::{Failure, Outcome, Reply, Start, Turn};
 use onloop_syntax::syntax::strict_json;
 use onloop_syntax::time::Timestamp;
 
-/// A document and the bytes that belong to it.
+/// A document and its bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message {
     /// The document.
     pub json: String,
-    /// What its byte fields refer to, by position.
+    /// The bytes of its byte fields, by position.
     pub attachments: Vec<Vec<u8>>,
 }
 
@@ -60,7 +59,7 @@ impl Malformed {
     }
 }
 
-/// Reads what a host starts a program with.
+/// Reads the start of a program.
 ///
 /// # Errors
 ///
@@ -69,7 +68,7 @@ pub fn read_start(json: &str) -> Result<Start, Malformed> {
     serde_json::from_str(json).map_err(|error| Malformed::new("start", error))
 }
 
-/// Reads a host's answer, `{"at_ms": …, "outcome": {…}}` or `{"at_ms": …, "failure": {…}}`.
+/// Reads a host's reply, `{"at_ms": …, "outcome": {…}}` or `{"at_ms": …, "failure": {…}}`.
 /// Attachments that the document does not mention are ignored.
 ///
 /// # Errors
@@ -113,7 +112,7 @@ fn read_outcome(document: Value, attachments: &mut [Vec<u8>]) -> Result<Outcome,
     Ok(outcome)
 }
 
-/// What [`read_reply`] reads.
+/// Writes the JSON that [`read_reply`] reads.
 pub fn write_reply(mut reply: Reply) -> Message {
     let mut members = Map::new();
     members.insert("at_ms".to_owned(), Value::from(reply.at.as_millis()));
@@ -129,7 +128,7 @@ pub fn write_reply(mut reply: Reply) -> Message {
     Message { json: Value::Object(members).to_string(), attachments }
 }
 
-/// What a program wants next, or how it ended: `{"request": …}` or `{"exit": code}`.
+/// Writes a program's request or its exit: `{"request": …}` or `{"exit": code}`.
 pub fn write_turn(mut turn: Turn) -> Message {
     let attachments = match &mut turn {
         Turn::Request(request) => detach(request.bytes_mut()),
@@ -138,7 +137,7 @@ pub fn write_turn(mut turn: Turn) -> Message {
     Message { json: json(&turn), attachments }
 }
 
-/// A document that core writes itself, which has only string keys.
+/// Serializes a document of core, which has only string keys.
 pub(super) fn json(document: &impl Serialize) -> String {
     serde_json::to_string(document).expect("the document has only string keys")
 }

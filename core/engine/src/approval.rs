@@ -1,7 +1,7 @@
 //! What happens to a call that no rule decides: a language model is asked, then a person.
 //!
 //! An error never allows a call. Whatever goes wrong ends in [`Resolution::NoAnswer`] with the
-//! reason, and the host asks whoever is there.
+//! reason, and the host asks the person who is there.
 
 pub(crate) mod ask;
 mod deadline;
@@ -42,7 +42,7 @@ pub struct Escalation {
     pub time_left_ms: u64,
     /// The id under which the call waits, or would; see [`pending::call_id`].
     pub call_id: Option<String>,
-    /// Whether the call waits without a process when nobody has answered in that time.
+    /// Whether the call waits without a process when there is no answer in that time.
     pub defers: bool,
 }
 
@@ -58,7 +58,7 @@ pub enum Resolution {
         /// Why, for the agent.
         why: String,
     },
-    /// Nobody gave an answer that counts; why, for people.
+    /// There is no answer that counts; why, for people.
     NoAnswer(String),
 }
 
@@ -75,7 +75,7 @@ pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Reso
     }
     let asked_at = io.now();
     let mut reason = escalation.reason.clone();
-    // A person is asked already: nobody else decides in between.
+    // A person is asked already, and only they decide.
     let is_asked = match (&config.telegram, &escalation.call_id) {
         (Some(telegram), Some(call)) => ask::is_open(io, telegram, call).await,
         (Some(_), None) | (None, _) => false,

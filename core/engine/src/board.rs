@@ -153,7 +153,7 @@ impl ChangeWatcher {
             log: log::lines(io, &paths, run).await,
             events: run.events[skipped..].iter().map(event).collect(),
             commands: match known.card.state {
-                // Whoever works on it does what comes next.
+                // Its driver does what comes next.
                 RunState::Running => Vec::new(),
                 _ => instruction(run, &remembered_options(io, &paths).await).commands,
             },
@@ -282,7 +282,7 @@ async fn grown(
     Some(ledger)
 }
 
-/// Waiting runs first, then those that go on, then those that are over; of each the latest first.
+/// Waiting runs first, then running ones, then finished ones; the latest of each first.
 fn order(card: &RunCard) -> (bool, bool, std::cmp::Reverse<Option<Timestamp>>) {
     (card.state.is_over(), !card.state.needs_person(), std::cmp::Reverse(card.changed_at))
 }

@@ -91,7 +91,7 @@ pub async fn setting(io: &Io, host: Host, scope: InstallScope) -> Result<Setting
 
 /// How long the host waits for the hooks of ours that it has.
 async fn installed_waits(io: &Io, host: Host, setting: &Setting) -> Option<Waits> {
-    let file = host_files(host, setting).into_iter().next()?;
+    let file = host_files(host, setting, &[]).into_iter().next()?;
     let (_, found) = look(io, setting, file.path()).await.ok()?;
     let (text, _) = found?;
     Waits::installed(host, file.path(), &text).ok().flatten()
@@ -121,7 +121,7 @@ pub async fn look(
     }
 }
 
-/// A short program that nobody watches.
+/// A short program without output for people.
 pub fn quiet(command: Command, stdin: Option<Vec<u8>>) -> ProcessSpec {
     ProcessSpec { stdin: stdin.map(Into::into), ..ProcessSpec::new(command) }
         .timeout_ms(limits::CANARY_TIMEOUT_MS)

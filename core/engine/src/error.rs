@@ -4,7 +4,7 @@
 
 use crate::state::store::StoreError;
 use onloop_effect::{Exit, Failure, Io, Program, Start};
-use onloop_run::Refusal;
+use onloop_run::{FinishRefusal, Refusal};
 use onloop_syntax::text;
 
 /// Columns of an error: every terminal has them.
@@ -285,7 +285,31 @@ impl From<StoreError> for CommandError {
 
 impl From<Refusal> for CommandError {
     fn from(refusal: Refusal) -> CommandError {
-        CommandError::refused(refusal.to_string())
+        let error = CommandError::refused(refusal.to_string());
+        match refusal {
+            Refusal::Finish(FinishRefusal::Settled { .. }) => {
+                error.fix("add `--force` to replace it")
+            }
+            Refusal::Finish(FinishRefusal::UnderWay { command, .. }) => {
+                error.fix_by("finish that first", command)
+            }
+            Refusal::Finish(
+                FinishRefusal::TooEarly { .. }
+                | FinishRefusal::Unproven { .. }
+                | FinishRefusal::Discarded
+                | FinishRefusal::NotIntended { .. },
+            )
+            | Refusal::NoSuchStep { .. }
+            | Refusal::WrongRunStatus { .. }
+            | Refusal::WrongStepStatus { .. }
+            | Refusal::EarlierStepUnsettled { .. }
+            | Refusal::AttemptsExhausted { .. }
+            | Refusal::IncompleteVerification { .. }
+            | Refusal::HumanGateRequired { .. }
+            | Refusal::BudgetExceeded { .. }
+            | Refusal::NotDue { .. }
+            | Refusal::Unfinished(_) => error,
+        }
     }
 }
 

@@ -3,13 +3,13 @@
 //! What there is to tell is read from the ledger, and what was told is remembered beside it for each
 //! receiver, after it was told: a process that is killed in between tells it again, with the same
 //! id. A receiver that is down is tried again by the next process that works on the run, as long as
-//! the news still holds. Nothing here makes a run fail, and nothing that goes on waits for it.
+//! the news still holds. A failed delivery never makes a run fail, and no running step waits for one.
 
 pub mod send;
 pub mod session;
 mod template;
 
-use crate::run::advice::{go_on, reason};
+use crate::run::advice::{next_commands, reason};
 use crate::run::gate::facts;
 use crate::state::config;
 use crate::state::store::Store;
@@ -22,16 +22,16 @@ use onloop_syntax::limits;
 use onloop_syntax::text;
 
 /// Tells a person what they should know of the run, unless they were told.
-pub(crate) async fn tell(io: &Io, store: &Store) {
-    tell_by(io, store, |_| true).await;
+pub(crate) async fn deliver(io: &Io, store: &Store) {
+    deliver_to(io, store, |_| true).await;
 }
 
 /// The same but for the chat, in which they are asked.
-pub(crate) async fn tell_beside_chat(io: &Io, store: &Store) {
-    tell_by(io, store, |receiver| !matches!(receiver, Receiver::Telegram { .. })).await;
+pub(crate) async fn deliver_except_chat(io: &Io, store: &Store) {
+    deliver_to(io, store, |receiver| !matches!(receiver, Receiver::Telegram { .. })).await;
 }
 
-async fn tell_by(io: &Io, store: &Store, is_meant: impl Fn(&Receiver) -> bool) {
+async fn deliver_to(io: &Io, store: &Store, is_meant: impl Fn(&Receiver) -> bool) {
     if store.run().attention().is_none() {
         return;
     }
@@ -45,7 +45,7 @@ async fn tell_by(io: &Io, store: &Store, is_meant: impl Fn(&Receiver) -> bool) {
         // Somebody else is telling.
         return;
     }
-    let told = tell_alone(io, store, &notify).await;
+    let told = deliver_locked(io, store, &notify).await;
     let _ = io.unlock(&lock).await;
     if let Err(failure) = told {
         let why = text::one_line(&failure.message);
@@ -53,14 +53,14 @@ async fn tell_by(io: &Io, store: &Store, is_meant: impl Fn(&Receiver) -> bool) {
     }
 }
 
-async fn tell_alone(io: &Io, store: &Store, notify: &Notify) -> Result<(), Failure> {
+async fn deliver_locked(io: &Io, store: &Store, notify: &Notify) -> Result<(), Failure> {
     let (bytes, _) = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await?;
     let mut tracker = AttentionTracker::default();
     if ledger::walk(&bytes, u64::MAX, None, |seq, run| tracker.look(seq, run)).is_err() {
-        // Whoever reads it next says what is wrong with it.
+        // The next reader of the ledger reports what is wrong with it.
         return Ok(());
     }
-    let Some((since, attention)) = tracker.standing() else { return Ok(()) };
+    let Some((since, attention)) = tracker.current() else { return Ok(()) };
     if !notify.kinds.contains(&attention.kind()) {
         return Ok(());
     }
@@ -81,7 +81,7 @@ async fn tell_alone(io: &Io, store: &Store, notify: &Notify) -> Result<(), Failu
                 told.tell(receiver.name(), since);
                 io.write(&path, told.write(), Expect::Any, Durability::Durable).await?;
             }
-            Err(why) => {
+            Err(Failure { message: why, .. }) => {
                 let name = receiver.name();
                 io.note(format!(
                     "warning: `notify.{name}` was not reached: {why}\n  It is tried again with the \
@@ -111,7 +111,7 @@ async fn notice_of(io: &Io, store: &Store, since: u64, attention: &Attention) ->
         facts: io.redacted(&facts_of(run, attention, facts.as_ref())),
         advice: match attention {
             Attention::Completed => String::new(),
-            _ => go_on(run, ""),
+            _ => next_commands(run, ""),
         },
         run_id: Some(run.id.clone()),
         session_id: None,
@@ -144,7 +144,7 @@ fn facts_of(run: &Run, attention: &Attention, facts: Option<&Facts>) -> String {
         Attention::Asks(question) => reason(run, question),
         Attention::Paused { reason } => reason.clone(),
         Attention::Limit { until, .. } => {
-            format!("It goes on by itself when the limit is lifted: {}", until.to_rfc3339())
+            format!("It continues by itself when the limit is lifted: {}", until.to_rfc3339())
         }
         Attention::Blocked(blocker) => blocker.reason.clone(),
         Attention::Completed => text::one_line(&run.settings.intent),

@@ -2,8 +2,6 @@
 
 mod act;
 
-pub use act::refuse_links;
-
 use crate::error::CommandError;
 use onloop_effect::{BranchName, Failure, FailureKind, Io, Repository};
 use onloop_run::preflight::{
@@ -58,7 +56,7 @@ pub(crate) enum Foreseen {
         /// What would be said besides.
         note: Option<String>,
     },
-    /// Ask a person; where nobody can be asked, refuse.
+    /// Ask a person; without a terminal, refuse.
     Asked(PlacementQuestion),
     /// Change nothing.
     Refused(PlacementRefusal),

@@ -1,4 +1,4 @@
-//! Whether agents and checks are confined, and to what.
+//! Whether agents and checks run in a sandbox, and what it lets them touch.
 
-pub mod run;
-pub mod status;
+pub mod choice;
+pub mod confinement;

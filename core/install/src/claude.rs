@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::agent::AgentDefinition;
 use super::offer::{COMMANDS, Moment, SIGN, SKILLS};
 use super::server_file::{ServerForm, plain_entry};
 use super::{HookFile, HostFile, InstallScope, OwnFile, ServerFile, Setting};
-use onloop_auto::prompts::AGENTS;
 use onloop_sessions::hooks::Host;
 
 /// The events that we subscribe to. A matcher would only leave tools out, so there is none.
@@ -23,7 +23,7 @@ pub(super) const EVENTS: [(&str, Moment); 8] = [
 /// Of the reasons for which a session starts, the one that matters: its conversation was compacted.
 pub(super) const COMPACTED: &str = "compact";
 
-pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
+pub(super) fn host_files(setting: &Setting, agents: &[&AgentDefinition]) -> Vec<HostFile> {
     let hooks = EVENTS.iter().map(|(event, moment)| {
         let wait_s = setting.waits.of_moment(*moment);
         (*event, entry(&setting.hook_words(Host::Claude, Some(wait_s)), *moment, wait_s))
@@ -49,7 +49,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
         let path = setting.path(&path, &format!(".claude/{path}"));
         OwnFile::text(path, command.file(), SIGN).in_own_folder()
     }));
-    files.extend(AGENTS.iter().map(|agent| {
+    files.extend(agents.iter().map(|agent| {
         let path = format!("agents/{}.md", agent.name);
         let path = setting.path(&path, &format!(".claude/{path}"));
         HostFile::Own(OwnFile::text(path, agent.claude_file(), agent.sign()))

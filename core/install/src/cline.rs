@@ -22,7 +22,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     // A project has no servers of its own.
     if setting.scope == InstallScope::User {
         let mut entry = plain_entry(&setting.server_words());
-        // Cline waits for a minute unless told otherwise, and an hour is the most it takes.
+        // Cline waits for a minute by default, and for at most an hour.
         entry["timeout"] = json!(3600);
         files.push(HostFile::Server(ServerFile {
             path: format!("{}/.cline/data/settings/cline_mcp_settings.json", setting.home),

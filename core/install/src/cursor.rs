@@ -45,7 +45,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
 fn entry(setting: &Setting, event: &str, moment: Moment) -> Value {
     let wait_s = setting.waits.of_moment(moment);
     let mut line = setting.hook_line(Host::Cursor, Some(wait_s));
-    // Cursor counts itself, and says to nobody that it has stopped: so our own limit comes first.
+    // Cursor stops at its own limit without a message, so onloop's limit comes first.
     let limit = setting.continuations.max(FOLLOW_UPS);
     if moment == Moment::Stop {
         line += &format!(" --loop-limit {limit}");

@@ -1,7 +1,7 @@
 use super::SERVER;
 use onloop_syntax::syntax::jsonc;
 
-/// Why a file of a host cannot be changed without touching what is not ours.
+/// The reason why onloop leaves a client's file unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// It is not a document of its format.

@@ -145,7 +145,7 @@ fn ours(host: Host, root: &Node) -> Vec<Ours> {
                 found.push(Ours { path, event: name.clone(), entry: entry.value.to_value() });
                 continue;
             }
-            // Somebody put ours beside theirs.
+            // The user put onloop's hook beside their own.
             for (place, handler) in values.into_iter().enumerate() {
                 if is_ours(host, &handler) {
                     let path = [&path[..], &[list_at, place]].concat();

@@ -1,14 +1,14 @@
-//! What onloop puts into agent hosts, and where.
+//! The files that `onloop install` writes for each client.
 //!
-//! [`offer`] is the one description: which events we subscribe to, which skills, commands
-//! and agents there are. Each host has a module below this one that says which files of that
-//! host they become. Nothing here touches a file: a [`HostFile`] says what a file should be, given
-//! what it is.
+//! [`offer`] describes the subscribed events, skills and commands once. The module of each client
+//! turns them into that client's files. This crate touches no file: a [`HostFile`] computes the new
+//! content of a file from its present content.
 //!
-//! Where a host reads a folder, we put a file of our own into it. Where it reads one file that
-//! is the user's too, entries are added to that file and every other byte of it stays.
+//! If a client reads a folder, onloop puts a file of its own there. If it reads a file that the
+//! user shares, onloop adds entries and keeps every other byte.
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod canary;
 mod claude;
 mod cline;
@@ -36,16 +36,17 @@ pub use own_file::OwnFile;
 pub use server_file::ServerFile;
 pub use turn::TurnHook;
 
+use agent::AgentDefinition;
 use onloop_sessions::handsoff::config::{Config, Provider};
 use onloop_sessions::hooks::Host;
 use onloop_syntax::limits;
 use onloop_syntax::text::words;
 
-/// The name of our server in every host.
+/// The name of onloop's server in every client.
 const SERVER: &str = "onloop";
 
 words! {
-    /// Whose sessions are meant.
+    /// The sessions that an installation covers.
     #[derive(clap::ValueEnum)]
     pub enum InstallScope {
         /// All sessions of this user.
@@ -56,8 +57,8 @@ words! {
 }
 
 impl InstallScope {
-    /// What is meant where nothing is said: the user's, except for hosts whose hooks belong to
-    /// a repository.
+    /// The default: the user's sessions, except for clients whose hooks belong to a
+    /// repository.
     pub fn usual(host: Host) -> InstallScope {
         match host {
             Host::Claude | Host::Codex | Host::Cursor | Host::OpenCode | Host::Cline => {
@@ -68,12 +69,12 @@ impl InstallScope {
     }
 }
 
-/// Where files go, and the program that they call.
+/// The target folders, and the program that the files call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The command line that starts onloop, in words; never empty.
     pub program: Vec<String>,
-    /// Whose sessions are meant.
+    /// The sessions that the installation covers.
     pub scope: InstallScope,
     /// The user's home folder, absolute, without a final `/`.
     pub home: String,
@@ -83,7 +84,7 @@ pub struct Setting {
     pub user_folder: String,
     /// How long hooks may take.
     pub waits: Waits,
-    /// How many times a session is continued at most; a host that counts itself is told.
+    /// Most continuations of a session, for clients that count them.
     pub continuations: u32,
 }
 
@@ -96,7 +97,7 @@ impl Setting {
         }
     }
 
-    /// The command line that starts our server, in words.
+    /// The command line that starts onloop's server, in words.
     fn server_words(&self) -> Vec<String> {
         let mut words = self.program.clone();
         words.push("mcp".to_owned());
@@ -114,7 +115,7 @@ impl Setting {
         words.join(" ")
     }
 
-    /// Whether the program lies on a machine with Windows.
+    /// Whether the program runs on Windows.
     fn is_on_windows(&self) -> bool {
         self.program.first().is_some_and(|program| onloop_syntax::text::is_windows_path(program))
     }
@@ -151,19 +152,19 @@ pub fn user_folder<'e>(
     }
 }
 
-/// The timeouts that hosts are given for our hooks, in seconds.
+/// The timeouts of onloop's hooks, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
-    /// Before a tool call: a model and a person may have to be asked.
+    /// Before a tool call, which may ask a model and a person.
     pub call_s: u64,
-    /// When the agent stops: a supervisor may have to write.
+    /// When the agent stops, which may ask a supervisor.
     pub stop_s: u64,
     /// For everything else.
     pub short_s: u64,
 }
 
 impl Waits {
-    /// Long enough for everything that `config` wants to be asked.
+    /// Timeouts that are long enough for every approver in `config`.
     pub fn of(config: &Config) -> Waits {
         const SHORTEST_S: u64 = 60;
         let model_ms = if config.auto_permission { limits::JUDGE_TIMEOUT_MS } else { 0 };
@@ -183,7 +184,7 @@ impl Waits {
         match moment {
             offer::Moment::ToolCall | offer::Moment::PermissionRequest => self.call_s,
             offer::Moment::Stop => self.stop_s,
-            // Nobody is held up by it.
+            // This hook waits for the provider, and blocks no work.
             offer::Moment::StopFailure => limits::MAX_WAIT_MS / 1000 + 60,
             offer::Moment::Prompt | offer::Moment::ToolDone | offer::Moment::Compacted => {
                 self.short_s
@@ -195,16 +196,16 @@ impl Waits {
 /// One file of a host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostFile {
-    /// Entries of ours in a file that is the user's too.
+    /// A file that the user shares, with entries of onloop.
     Shared(HookFile),
-    /// The entry of our server in a file that is the user's too.
+    /// A file that the user shares, with the entry of onloop's server.
     Server(ServerFile),
-    /// A file of ours alone.
+    /// A file that belongs to onloop alone.
     Own(OwnFile),
 }
 
 impl HostFile {
-    /// Where it is, absolute.
+    /// Its absolute path.
     pub fn path(&self) -> &str {
         match self {
             HostFile::Shared(file) => &file.path,
@@ -213,11 +214,11 @@ impl HostFile {
         }
     }
 
-    /// The content of the file with us in it. `found` is the content that it has.
+    /// The content of the file after installation. `found` is its present content.
     ///
     /// # Errors
     ///
-    /// When it cannot be changed without touching what is not ours.
+    /// If the change would touch entries that do not belong to onloop.
     pub fn installed(&self, found: Option<&str>) -> Result<String, EditError> {
         match self {
             HostFile::Shared(file) => file.merged(found),
@@ -226,11 +227,11 @@ impl HostFile {
         }
     }
 
-    /// What remains of the file without us.
+    /// The content of the file after removal.
     ///
     /// # Errors
     ///
-    /// When it cannot be changed without touching what is not ours.
+    /// If the change would touch entries that do not belong to onloop.
     pub fn removed(&self, found: &str) -> Result<Remains, EditError> {
         match self {
             HostFile::Shared(file) => file.without(found),
@@ -243,29 +244,29 @@ impl HostFile {
     }
 }
 
-/// What remains of a file without us.
+/// The content of a file after removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remains {
     /// Its text.
     pub text: String,
-    /// Nothing of anybody's is left in it.
+    /// Whether no entry is left in it.
     pub is_nothing: bool,
 }
 
-/// Every file that `host` gets. The first is the one with the hooks.
-pub fn host_files(host: Host, setting: &Setting) -> Vec<HostFile> {
+/// Every file for `host`, including `agents` if it reads agent files. The first has the hooks.
+pub fn host_files(host: Host, setting: &Setting, agents: &[&AgentDefinition]) -> Vec<HostFile> {
     match host {
-        Host::Claude => claude::host_files(setting),
+        Host::Claude => claude::host_files(setting, agents),
         Host::Codex => codex::host_files(setting),
         Host::Cursor => cursor::host_files(setting),
-        Host::VsCode => vscode::host_files(setting),
+        Host::VsCode => vscode::host_files(setting, agents),
         Host::OpenCode => opencode::host_files(setting),
         Host::Cline => cline::host_files(setting),
         Host::Copilot => copilot::host_files(setting),
     }
 }
 
-/// What the person still has to do or should know, in paragraphs.
+/// Remaining manual steps and notes for the person, in paragraphs.
 pub fn advice(host: Host, scope: InstallScope) -> Vec<&'static str> {
     match host {
         Host::Claude => {

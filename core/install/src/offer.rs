@@ -1,4 +1,4 @@
-//! What onloop offers to every host, told once.
+//! The events, skills and commands that onloop offers to every client.
 
 use onloop_permission::offered;
 
@@ -41,9 +41,9 @@ impl Moment {
 pub struct Skill {
     /// Its name, and that of its folder.
     pub name: &'static str,
-    /// When to read it.
+    /// When an agent reads it.
     pub description: &'static str,
-    /// What it says.
+    /// The text, as Markdown.
     pub instructions: &'static str,
 }
 
@@ -51,32 +51,32 @@ pub struct Skill {
 pub const SKILLS: [Skill; 5] = [
     Skill {
         name: offered::LOOP_SKILL,
-        description: "Drives a workflow file (hotl-workflow-*.md, docs/plans/*-workflow.md) step by step with the onloop program. Use when somebody wants a workflow run or executed, or names such a file.",
+        description: "Drives a workflow file (hotl-workflow-*.md, docs/plans/*-workflow.md) step by step with the onloop program. Use when a person wants to run or execute a workflow, or names such a file.",
         instructions: include_str!("offer/skills/loop.md"),
     },
     Skill {
         name: offered::RESUME_SKILL,
-        description: "Continues a paused, blocked or interrupted onloop run. Use when a run was left unfinished, a gate was answered, or somebody asks to go on with one.",
+        description: "Continues a paused, blocked or interrupted onloop run. Use when a run is unfinished, a gate was answered, or a person asks to continue a run.",
         instructions: include_str!("offer/skills/resume.md"),
     },
     Skill {
         name: offered::WRITE_PLAN_SKILL,
-        description: "Writes a workflow file that onloop can run, with a verify for every step. Use when work should be planned before it is done unattended.",
+        description: "Writes a workflow file that onloop can run, with a verify for every step. Use to plan work before an agent does it unattended.",
         instructions: include_str!("offer/skills/write-plan.md"),
     },
     Skill {
         name: offered::VERIFY_SKILL,
-        description: "Proves that work is finished before anybody says so. Use before claiming that something works, is fixed or is done, and before committing.",
+        description: "Verifies work before it is called finished. Use before claiming that something works, is fixed or is done, and before committing.",
         instructions: include_str!("offer/skills/verify.md"),
     },
     Skill {
         name: offered::REVIEW_SKILL,
-        description: "Reviews a finished change against what was asked for. Use before work of a run is merged or published, or when a review step asks for it.",
+        description: "Reviews a finished change against the request. Use before the work of a run is merged or published, or when a review step asks for it.",
         instructions: include_str!("offer/skills/review.md"),
     },
 ];
 
-/// What stands at the end of our skills and commands, so that we know our own files again.
+/// The last line of installed skills and commands, by which `onloop uninstall` recognizes them.
 pub(super) const SIGN: &str = "<!-- Installed by onloop; `onloop uninstall` removes it. -->";
 
 impl Skill {
@@ -90,16 +90,16 @@ impl Skill {
     }
 }
 
-/// Something that a person types.
+/// A command that a person types.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SlashCommand {
-    /// What is typed, behind `/hotl:`.
+    /// The word after `/hotl:`.
     pub name: &'static str,
-    /// What it does.
+    /// Its effect.
     pub description: &'static str,
-    /// What may follow it.
+    /// The arguments that it accepts.
     pub argument_hint: &'static str,
-    /// What the agent is told.
+    /// The instructions for the agent.
     pub instructions: &'static str,
 }
 
@@ -113,19 +113,19 @@ pub const COMMANDS: [SlashCommand; 5] = [
     },
     SlashCommand {
         name: offered::RESUME,
-        description: "Continue a run that was left unfinished",
+        description: "Continue an unfinished run",
         argument_hint: "[run id or workflow file]",
         instructions: include_str!("offer/commands/resume.md"),
     },
     SlashCommand {
         name: offered::WRITE_PLAN,
         description: "Write a workflow file for a piece of work",
-        argument_hint: "<what is to be built>",
+        argument_hint: "<what to build>",
         instructions: include_str!("offer/commands/write-plan.md"),
     },
     SlashCommand {
         name: offered::EXECUTE_PLAN,
-        description: "Work through a plan, making a workflow of it first where it is none",
+        description: "Work through a plan; turn it into a workflow first if needed",
         argument_hint: "[plan or workflow file]",
         instructions: include_str!("offer/commands/execute-plan.md"),
     },
@@ -138,17 +138,17 @@ pub const COMMANDS: [SlashCommand; 5] = [
 ];
 
 impl SlashCommand {
-    /// The file of Claude Code, in whose folder `hotl` it becomes `/hotl:NAME`.
+    /// The file of Claude Code, which makes `/hotl:NAME` of it in the folder `hotl`.
     pub fn file(&self) -> String {
         self.with_head("", self.instructions.to_owned())
     }
 
-    /// The same for hosts without folders of commands, where it is `/hotl-NAME`.
+    /// The file for clients without command folders, which call it `/hotl-NAME`.
     pub fn flat_file(&self) -> String {
         self.with_head("", self.flat())
     }
 
-    /// The prompt file of VS Code, which asks for what is to follow the command.
+    /// The prompt file of VS Code, which asks for the arguments.
     pub fn prompt_file(&self) -> String {
         let hint = self.argument_hint.trim_matches(['[', ']', '<', '>']);
         let ask = format!("${{input:arguments:{hint}}}");
@@ -168,7 +168,7 @@ impl SlashCommand {
     }
 }
 
-/// A YAML text that is certainly one.
-fn quoted(text: &str) -> String {
+/// `text` as a string of YAML.
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -10,18 +10,18 @@ use serde_json::{Map, Value, json};
 
 use super::SERVER;
 use super::Waits;
+use super::agent::AgentDefinition;
 use super::claude::{EVENTS, entry};
 use super::codex;
 use super::offer::{COMMANDS, SKILLS};
 use super::server_file::plain_entry;
 use super::vscode::document;
-use onloop_auto::prompts::AGENTS;
 use onloop_permission::offered::PLUGIN;
 
 const DESCRIPTION: &str = "Runs workflow files step by step with verified steps, gates and a record, and judges every tool call of an agent that works unattended.";
 
 /// Every generated file of the plugin: its path below the plugin's folder, and its content.
-pub fn files() -> Vec<(String, String)> {
+pub fn files(agents: &[&AgentDefinition]) -> Vec<(String, String)> {
     let mut files = vec![
         (".claude-plugin/plugin.json".to_owned(), document(&manifest())),
         ("hooks/hooks.json".to_owned(), document(&hooks())),
@@ -36,7 +36,7 @@ pub fn files() -> Vec<(String, String)> {
         COMMANDS.iter().map(|command| (format!("commands/{}.md", command.name), command.file())),
     );
     files.extend(
-        AGENTS.iter().map(|agent| (format!("agents/{}.md", agent.name), agent.claude_file())),
+        agents.iter().map(|agent| (format!("agents/{}.md", agent.name), agent.claude_file())),
     );
     files
 }
@@ -116,9 +116,9 @@ fn servers() -> Value {
     json!({ "mcpServers": { SERVER: plain_entry(&words) } })
 }
 
-/// The same hooks as in somebody's settings, by way of the launcher.
+/// The hooks of a user's settings, called through the launcher.
 fn hooks() -> Value {
-    // Nobody writes a plugin anew when somebody wants to be waited for longer.
+    // A plugin is static, so its timeouts fit every configuration.
     let waits = Waits::longest();
     let mut hooks = Map::new();
     for (event, moment) in EVENTS {

@@ -28,7 +28,7 @@ fn setting(scope: InstallScope, program: &[&str]) -> Setting {
 
 fn of(host: Host, scope: InstallScope) -> Vec<HostFile> {
     let user_folder = user_folder(host, "/home/me", |_| None);
-    host_files(host, &Setting { user_folder, ..setting(scope, &["/opt/on loop/onloop"]) })
+    host_files(host, &Setting { user_folder, ..setting(scope, &["/opt/on loop/onloop"]) }, &[])
 }
 
 fn shared(host: Host) -> HostFile {
@@ -104,7 +104,7 @@ fn on_windows_every_line_is_one_for_its_shells_and_is_found_again() {
             user_folder: r"C:\Users\me\.x".to_owned(),
             ..setting(InstallScope::User, &[program])
         };
-        let text = host_files(host, &setting)[0].installed(None).unwrap();
+        let text = host_files(host, &setting, &[])[0].installed(None).unwrap();
         let hooks = installed_hooks(host, &text).unwrap();
         assert!(!hooks.is_empty(), "{text}");
         for hook in hooks {
@@ -116,7 +116,7 @@ fn on_windows_every_line_is_one_for_its_shells_and_is_found_again() {
     }
     // Where a program is called without a shell in between, nothing is quoted.
     let claude =
-        host_files(Host::Claude, &setting(InstallScope::User, &[program]))[0].installed(None);
+        host_files(Host::Claude, &setting(InstallScope::User, &[program]), &[])[0].installed(None);
     let calls = installed_hooks(Host::Claude, &claude.unwrap()).unwrap();
     assert!(matches!(&calls[0].call, HookCall::Words(words) if words[0] == program));
 }
@@ -140,7 +140,7 @@ fn cursor_is_told_how_often_a_session_is_continued() {
         let user_folder = "/home/me/.cursor".to_owned();
         let plain = setting(InstallScope::User, &["onloop"]);
         let setting = Setting { user_folder, continuations, ..plain };
-        let text = host_files(Host::Cursor, &setting)[0].installed(None).unwrap();
+        let text = host_files(Host::Cursor, &setting, &[])[0].installed(None).unwrap();
         let hooks: Value = serde_json::from_str(&text).unwrap();
         hooks["hooks"]["stop"][0].clone()
     };
@@ -179,7 +179,7 @@ fn foreign_bytes_stay_and_come_back() {
 fn a_new_version_replaces_the_entries_of_the_old_one() {
     let user_folder = "/home/me/.claude".to_owned();
     let old = Setting { user_folder, ..setting(InstallScope::User, &["/old/hotl-rt"]) };
-    let old = host_files(Host::Claude, &old)[0].installed(Some(FOREIGN_CLAUDE)).unwrap();
+    let old = host_files(Host::Claude, &old, &[])[0].installed(Some(FOREIGN_CLAUDE)).unwrap();
     let host_file = shared(Host::Claude);
     let new = host_file.installed(Some(&old)).unwrap();
     assert!(!new.contains("/old/") && new.contains("/opt/on loop/onloop"), "{new}");
@@ -252,11 +252,12 @@ fn codex_entries_depend_on_nothing_but_the_place_of_the_program() {
         host_files(
             Host::Codex,
             &Setting { waits, ..setting(InstallScope::Project, &["/bin/onloop"]) },
+            &[],
         )
     };
     assert_eq!(of(&slow), of(&Config::default()));
     assert!(of(&slow)[0].installed(None).unwrap().contains("\"/bin/onloop hook codex\""));
-    // Whoever wants more than Codex gives by itself has to trust the hooks again.
+    // A longer timeout than Codex's default makes the person trust the hooks again.
     let yaml = "telegram: {enabled: true, token: '1:a', chat_id: 1, timeout_sec: 3600}";
     let patient = of(&Config::read(yaml, "/"))[0].installed(None).unwrap();
     let file: Value = serde_json::from_str(&patient).unwrap();

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::agent::AgentDefinition;
 use super::claude::skills;
 use super::offer::{COMMANDS, Moment, SIGN};
 use super::server_file::{ServerForm, plain_entry};
 use super::{HostFile, InstallScope, OwnFile, ServerFile, Setting};
-use onloop_auto::prompts::{AGENTS, AUTO};
 use onloop_sessions::hooks::Host;
 
 const EVENTS: [(&str, Moment); 4] = [
@@ -16,7 +16,7 @@ const EVENTS: [(&str, Moment); 4] = [
     ("Stop", Moment::Stop),
 ];
 
-pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
+pub(super) fn host_files(setting: &Setting, agents: &[&AgentDefinition]) -> Vec<HostFile> {
     let mut hooks = Map::new();
     for (event, moment) in EVENTS {
         let wait_s = setting.waits.of_moment(moment);
@@ -27,7 +27,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
     let path = setting.path("hooks/onloop.json", ".github/hooks/onloop.json");
     let hooks = document(&json!({ "hooks": hooks }));
     let mut files = vec![HostFile::Own(OwnFile::text(path, hooks, " hook vscode"))];
-    files.extend(prompts(setting));
+    files.extend(prompts(setting, agents));
     // Where the user's own are depends on the system and on the profile.
     if setting.scope == InstallScope::Project {
         let mut entry = plain_entry(&setting.server_words());
@@ -37,7 +37,7 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
             form: ServerForm::Json { servers: "servers", entry },
         }));
     }
-    files.extend(AGENTS.iter().map(|agent| {
+    files.extend(agents.iter().map(|agent| {
         let path = format!("agents/{}.agent.md", agent.name);
         let path = setting.path(&path, &format!(".github/{path}"));
         HostFile::Own(OwnFile::text(path, agent.vscode_file(), agent.sign()))
@@ -47,19 +47,20 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
 }
 
 /// Our commands. Those of a user lie in the profile of the editor, which only the editor knows.
-fn prompts(setting: &Setting) -> Vec<HostFile> {
+fn prompts(setting: &Setting, agents: &[&AgentDefinition]) -> Vec<HostFile> {
     let host_file = |command: &super::offer::SlashCommand| {
         let path = format!("{}/.github/prompts/hotl-{}.prompt.md", setting.project, command.name);
         HostFile::Own(OwnFile::text(path, command.prompt_file(), SIGN))
     };
-    let starts_auto = || {
-        let path = format!("{}/.github/prompts/{}.prompt.md", setting.project, AUTO.name);
-        HostFile::Own(OwnFile::text(path, format!("{}\n{SIGN}\n", AUTO.prompt_file()), SIGN))
+    let starts_agent = |agent: &&AgentDefinition| {
+        let path = format!("{}/.github/prompts/{}.prompt.md", setting.project, agent.name);
+        HostFile::Own(OwnFile::text(path, format!("{}\n{SIGN}\n", agent.prompt_file()), SIGN))
     };
     match setting.scope {
         InstallScope::User => Vec::new(),
         InstallScope::Project => {
-            COMMANDS.iter().map(host_file).chain(std::iter::once_with(starts_auto)).collect()
+            let entry_points = agents.iter().filter(|agent| !agent.starts.is_empty());
+            COMMANDS.iter().map(host_file).chain(entry_points.map(starts_agent)).collect()
         }
     }
 }

@@ -1,14 +1,13 @@
-//! What of a run a person wants to be told of who is not watching it: that it waits for them, is
-//! blocked or is over. Notices, the list of what waits and screens all ask this.
+//! What a person who is not watching a run is notified of: that it waits for them, is
+//! blocked or is finished. Notices, the list of what waits and screens all ask this.
 
-use super::event::LogEntry;
 use super::next::{Blocker, Next, Question};
 use super::record::{Run, RunStatus};
 use super::wait::WaitReason;
 use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 
-/// Why a run pauses when a person interrupts it. Whoever did that need not be told.
+/// The reason of a pause after a person's interrupt, which sends no notification.
 pub const INTERRUPTED: &str = "interrupted";
 
 words! {
@@ -17,7 +16,7 @@ words! {
     pub enum NoticeKind {
         /// A person has to decide or do something.
         Waits = "waits",
-        /// A step cannot go on.
+        /// A step cannot continue.
         Blocked = "blocked",
         /// Everything is done.
         Completed = "completed",
@@ -30,7 +29,7 @@ words! {
     }
 }
 
-/// Why somebody should look at a run.
+/// The reason why a person should look at a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attention {
     /// Only a person can decide.
@@ -51,7 +50,7 @@ pub enum Attention {
         /// When it is tried again.
         until: Timestamp,
     },
-    /// A step cannot go on.
+    /// A step cannot continue.
     Blocked(Blocker),
     /// Everything is done.
     Completed,
@@ -91,7 +90,7 @@ impl Attention {
         }
     }
 
-    /// Whether it is what `before` was, so that nobody needs to be told again: the same limit is
+    /// Whether it is what `before` was, so that no new notice is due: the same limit is
     /// run into again and again until it is lifted.
     pub fn continues(&self, before: &Attention) -> bool {
         match (self, before) {
@@ -134,14 +133,14 @@ impl AttentionTracker {
     }
 
     /// What a person should be told of now, and the line of the ledger with which that began.
-    pub fn standing(&self) -> Option<(u64, &Attention)> {
+    pub fn current(&self) -> Option<(u64, &Attention)> {
         let (since, attention) = self.last.as_ref().filter(|_| self.stands)?;
         Some((*since, attention))
     }
 }
 
 impl Run {
-    /// Why somebody should look at the run now; `None`: it goes on by itself, or whoever should know
+    /// Why somebody should look at the run now; `None`: it continues by itself, or the person who should know
     /// does.
     pub fn attention(&self) -> Option<Attention> {
         match (&self.status, self.next()) {
@@ -152,11 +151,11 @@ impl Run {
             (status, _) => self.usage_limit().or_else(|| {
                 match status {
                     RunStatus::Paused => {
-                        self.pause_reason().filter(|reason| *reason != INTERRUPTED)
+                        self.pause_reason.as_ref().filter(|reason| *reason != INTERRUPTED)
                     }
                     _ => None,
                 }
-                .map(|reason| Attention::Paused { reason: reason.to_owned() })
+                .map(|reason| Attention::Paused { reason: reason.clone() })
             }),
         }
     }
@@ -167,12 +166,5 @@ impl Run {
         let wait = self.wait_of(&turn.agent).filter(|wait| wait.why == WaitReason::Limited)?;
         let (step, agent) = (record.step.number, wait.agent.clone());
         Some(Attention::Limit { step, agent, since: wait.since, until: wait.until })
-    }
-
-    /// Why the run paused last, on one line.
-    pub fn pause_reason(&self) -> Option<&str> {
-        let is_pause = |entry: &&LogEntry| entry.event == "run_paused";
-        let entry = self.events.iter().rfind(is_pause)?;
-        Some(entry.text.strip_prefix("Paused: ").unwrap_or(&entry.text))
     }
 }

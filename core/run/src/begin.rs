@@ -1,7 +1,5 @@
 //! How a run begins.
 
-use std::collections::BTreeMap;
-
 use serde_json::Map;
 
 use super::event::{Usage, Written};
@@ -28,13 +26,16 @@ pub struct Beginning {
 }
 
 /// Why a stored record is not that of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RestoreError {
     /// Its id cannot name a file: see [`is_run_id`].
+    #[error("`run_id` is {:?}", text::ellipsis(.0, 80))]
     BadId(String),
     /// It has no steps; a plan has at least one.
+    #[error("`steps` is empty, expected at least one step")]
     NoSteps,
     /// The steps are not numbered 1, 2, 3, …
+    #[error("the step at place {expected} has the number {found}")]
     WrongNumber {
         /// The number of the step.
         found: u32,
@@ -42,33 +43,17 @@ pub enum RestoreError {
         expected: u32,
     },
     /// More attempts are uncounted than were made.
+    #[error("step {step} has more uncounted attempts than attempts")]
     TooManyUncounted {
         /// Number of the step.
         step: u32,
     },
     /// The results are not those of the step's checks, in their order.
+    #[error("step {step} has results that do not belong to its checks")]
     StrayResult {
         /// Number of the step.
         step: u32,
     },
-}
-
-impl std::fmt::Display for RestoreError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            RestoreError::BadId(id) => write!(f, "`run_id` is {:?}", text::ellipsis(id, 80)),
-            RestoreError::NoSteps => f.write_str("`steps` is empty, expected at least one step"),
-            RestoreError::WrongNumber { found, expected } => {
-                write!(f, "the step at place {expected} has the number {found}")
-            }
-            RestoreError::TooManyUncounted { step } => {
-                write!(f, "step {step} has more uncounted attempts than attempts")
-            }
-            RestoreError::StrayResult { step } => {
-                write!(f, "step {step} has results that do not belong to its checks")
-            }
-        }
-    }
 }
 
 /// The id of a run of `slug` that begins at `at`: the first of `<slug>-<stamp>`,
@@ -116,12 +101,14 @@ impl Run {
                 commit: plan.commit,
                 setup: plan.setup.clone(),
                 confine: plan.confine,
+                evidence: plan.evidence,
                 plan_digest: plan.digest.clone(),
                 written: Some(Written::of(plan)),
                 reverify: beginning.reverify,
                 review_agent: beginning.review_agent,
             },
             status: RunStatus::Running,
+            pause_reason: None,
             steps: plan.steps.iter().cloned().map(StepRecord::pending).collect(),
             events: Vec::new(),
             revision: 0,
@@ -142,7 +129,6 @@ impl Run {
             finished_commit: None,
             checkpoints: Vec::new(),
             unknown: Map::new(),
-            unknown_inside: BTreeMap::new(),
         })
     }
 
@@ -181,13 +167,13 @@ impl Run {
         root.clone_into(&mut self.0.place.execution_root);
     }
 
-    /// The record goes on under another id, because its own is taken.
+    /// The record continues under another id, because its own is taken.
     pub fn adopted_as(&mut self, id: &str) {
         id.clone_into(&mut self.0.id);
         self.0.place.report_path = format!(".hotl/reports/{id}.md");
     }
 
-    /// The record goes on in the folder `root`, an absolute path, with its report below it.
+    /// The record continues in the folder `root`, an absolute path, with its report below it.
     pub fn move_to(&mut self, root: &str) {
         self.found_at(root);
         self.0.place.report_path = format!(".hotl/reports/{}.md", self.id);

@@ -3,7 +3,7 @@
 use super::event::Amount;
 use super::record::Run;
 
-/// A bound that does not hold, or of which nobody can tell.
+/// A budget that is exceeded, or whose use is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exceeded {
     /// Its name, as in frontmatter and `onloop resume --raise`.

@@ -1,4 +1,4 @@
-//! What came of the checks of a step, for whoever has to mend what failed.
+//! The results of a step's checks, for the agent that fixes the failures.
 
 use super::event::{CheckResult, CheckVerdict};
 use super::record::StepRecord;
@@ -35,8 +35,7 @@ fn verdict(result: Option<&CheckResult>) -> (&'static str, Option<String>) {
         Some(CheckVerdict::Passed) => ("✓", None),
         Some(CheckVerdict::NeedsHuman { .. }) => ("?", None),
         Some(CheckVerdict::Failed { reason } | CheckVerdict::CannotEvaluate { reason }) => {
-            let reason = reason.strip_prefix("verify failed: ").unwrap_or(reason);
-            ("✗", Some(reason.to_owned()))
+            ("✗", Some(reason.clone()))
         }
     }
 }
@@ -54,7 +53,7 @@ fn expected(check: &Check) -> String {
     match check {
         Check::Shell(shell) => match shell.expect {
             Expectation::Pass => "exit code 0".to_owned(),
-            Expectation::Fail => "that it says no".to_owned(),
+            Expectation::Fail => "that the code fails it".to_owned(),
         },
         Check::Browser { check, .. } => text::one_line(check),
         Check::HumanReview { .. } => "an approval".to_owned(),

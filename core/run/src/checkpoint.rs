@@ -1,12 +1,15 @@
 //! Checkpoints: the work of a run at certain moments, kept as commits that no branch shows.
 
 use onloop_effect::{KeptWork, LeftOut};
+use onloop_syntax::form::is_default;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::text::words;
+use serde::{Deserialize, Serialize};
 
 /// A moment at which the work is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CheckpointMoment {
     /// Before the first step.
     Begun,
@@ -33,32 +36,24 @@ pub enum CheckpointMoment {
     },
     /// Before a person went back to an earlier checkpoint.
     Undone {
-        /// How often somebody had gone back by then, from 1.
+        /// Number of returns to a checkpoint by then, from 1.
+        #[serde(rename = "attempt")]
         number: u32,
     },
 }
 
-/// The word for a moment in documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckpointKind {
-    /// [`CheckpointMoment::Begun`].
-    Begun,
-    /// [`CheckpointMoment::Started`].
-    Started,
-    /// [`CheckpointMoment::Acted`].
-    Acted,
-    /// [`CheckpointMoment::Verified`].
-    Verified,
-    /// [`CheckpointMoment::Undone`].
-    Undone,
-}
-
 words! {
-    impl pub CheckpointKind {
+    /// The word for a moment in documents.
+    pub enum CheckpointKind {
+        /// [`CheckpointMoment::Begun`].
         Begun = "begun",
+        /// [`CheckpointMoment::Started`].
         Started = "started",
+        /// [`CheckpointMoment::Acted`].
         Acted = "acted",
+        /// [`CheckpointMoment::Verified`].
         Verified = "verified",
+        /// [`CheckpointMoment::Undone`].
         Undone = "undone",
     }
 }
@@ -100,9 +95,10 @@ impl CheckpointMoment {
 }
 
 /// The work of a run at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// When.
+    #[serde(flatten)]
     pub moment: CheckpointMoment,
     /// The commit that holds it, hexadecimal.
     pub commit: String,
@@ -111,10 +107,14 @@ pub struct Checkpoint {
     /// Digest of the programs that the configuration of the repository named, as in
     /// [`KeptWork::programs`](onloop_effect::KeptWork::programs).
     pub programs: String,
+    /// Whether it has every file that it should have.
+    pub complete: bool,
     /// Files that it should have and does not, at most
     /// [`onloop_syntax::limits::CHECKPOINT_FILES_NAMED`]; paths on one line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
     /// How many files it should have and does not.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub left_out_count: u64,
 }
 
@@ -126,11 +126,7 @@ impl Checkpoint {
         left_out.truncate(limits::CHECKPOINT_FILES_NAMED);
         let named = |LeftOut { path, why }| LeftOut { path: text::one_line(&path), why };
         let left_out = left_out.into_iter().map(named).collect();
-        Checkpoint { moment, commit, tree, programs, left_out, left_out_count }
-    }
-
-    /// Whether it has every file that it should have.
-    pub fn is_complete(&self) -> bool {
-        self.left_out_count == 0
+        let complete = left_out_count == 0;
+        Checkpoint { moment, commit, tree, programs, complete, left_out, left_out_count }
     }
 }

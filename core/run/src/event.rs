@@ -7,14 +7,21 @@ use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
 use super::warning::{CheckWarnings, Warning};
 use onloop_effect::ProcessGroup;
+use onloop_syntax::form::{given, is_default};
 use onloop_syntax::money::Money;
 use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::tokens::Tokens;
-use onloop_workflow::{Budgets, CommitWhen, Plan, Risk, Step};
+use onloop_workflow::{Budgets, CommitWhen, EvidenceRules, Plan, Risk, Step};
+use serde::{Deserialize, Serialize};
+use strum::VariantNames;
 
 /// Something that happened. [`super::Run::apply`] says when it may.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Its form of serde is the line of a ledger: every later version reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, VariantNames)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Event {
     /// An attempt at a step began.
     StepStarted {
@@ -43,6 +50,13 @@ pub enum Event {
         /// The end of what it said; the next prompt repeats as much of it as
         /// [`onloop_syntax::limits::PROMPT_OUTPUT_BYTES`] allows.
         output: String,
+    },
+    /// The step's checks were evaluated before the first turn of its agent.
+    BaselineTaken {
+        /// Number of the step, from 1.
+        step: u32,
+        /// The checks that passed already, from 0.
+        passed: Vec<u32>,
     },
     /// The step's checks were evaluated, up to the first that failed.
     StepVerified {
@@ -84,13 +98,20 @@ pub enum Event {
     /// A review agent gave its verdict.
     ReviewFinished {
         /// The step at whose gate it took place; `None`: the final review.
+        #[serde(deserialize_with = "given")]
         step: Option<u32>,
         /// What the reviewer said; one that does not pass pauses the run.
         verdict: Verdict,
         /// The reviewer's words, capped.
         findings: String,
         /// The commit up to which everything has been reviewed now.
+        #[serde(deserialize_with = "given")]
         base: Option<String>,
+    },
+    /// The findings of a review that said "not ready" went back to the agent of a step.
+    FindingsReturned {
+        /// Number of the step, from 1.
+        step: u32,
     },
     /// A person accepted a verdict that held the run up.
     VerdictAccepted,
@@ -101,6 +122,7 @@ pub enum Event {
         /// Those that no longer hold, each with the number of its step; any blocks the run.
         failures: Vec<(u32, CheckResult)>,
         /// What there is to warn about those that were repeated.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<CheckWarnings>,
     },
     /// The run stopped to wait for a person.
@@ -141,8 +163,10 @@ pub enum Event {
         checkout: bool,
         /// The checkout around which it works from now on, where it came to another repository: its files
         /// are those of the last checkpoint, and nothing else came along.
+        #[serde(skip_serializing_if = "Option::is_none")]
         started_in: Option<String>,
         /// Names of the checkpoints that did not come along.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         lost_checkpoints: Vec<String>,
     },
     /// The copy of the record in the worktree was not as onloop had written it, and was put
@@ -158,6 +182,7 @@ pub enum Event {
     /// The work could not be kept; the run goes on.
     CheckpointMissed {
         /// When it should have been.
+        #[serde(flatten)]
         moment: CheckpointMoment,
         /// Why not, on one line.
         reason: String,
@@ -171,6 +196,7 @@ pub enum Event {
     /// is done, so that a crash leaves a trace of it.
     FinishIntended {
         /// What is about to be done.
+        #[serde(flatten)]
         act: FinishAct,
         /// What somebody has to say about it.
         notes: Option<String>,
@@ -180,6 +206,7 @@ pub enum Event {
     /// What became of the work. Anything but `kept` was intended first.
     FinishRecorded {
         /// The outcome; its time is that of the event.
+        #[serde(flatten)]
         outcome: FinishOutcome,
         /// An outcome that is recorded already may be replaced.
         replace: bool,
@@ -191,41 +218,22 @@ pub enum Event {
     },
 }
 
-/// What runs in the processes that a run has started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Worker {
-    /// An agent, or the script of the step.
-    Agent,
-    /// A check.
-    Check,
-    /// An agent that reviews.
-    Review,
-    /// A line of `setup`.
-    SetUp,
-}
-
 words! {
-    impl pub Worker {
+    /// What runs in the processes that a run has started.
+    pub enum Worker {
+        /// An agent, or the script of the step.
         Agent = "agent",
+        /// A check.
         Check = "check",
+        /// An agent that reviews.
         Review = "review",
+        /// A line of `setup`.
         SetUp = "setup",
     }
 }
 
-impl Worker {
-    pub(super) fn event_name(self) -> &'static str {
-        match self {
-            Worker::Agent => "agent_started",
-            Worker::Check => "check_started",
-            Worker::Review => "review_started",
-            Worker::SetUp => "setup_started",
-        }
-    }
-}
-
 /// Processes that work for a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acting {
     /// What runs in them.
     pub worker: Worker,
@@ -233,16 +241,18 @@ pub struct Acting {
     /// makes a worktree ready that of the first.
     pub step: u32,
     /// The process group that they were started in.
+    #[serde(flatten)]
     pub group: ProcessGroup,
     /// The machine that they were started on, as
     /// [`ProcessIdentity::host`](onloop_effect::ProcessIdentity).
     pub host: String,
-    /// What holds them; `None`: it was not said, in ledgers of older generations.
+    /// What holds them; `None`: it was not said.
+    #[serde(rename = "confined", skip_serializing_if = "Option::is_none")]
     pub hold: Option<Hold>,
 }
 
 /// What made a fresh worktree ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetUp {
     /// Files that git ignores and that were copied into it.
     pub copied: u64,
@@ -251,7 +261,7 @@ pub struct SetUp {
 }
 
 /// What one turn of a client came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnRecord {
     /// Number of the step, from 1.
     pub step: u32,
@@ -260,6 +270,7 @@ pub struct TurnRecord {
     /// The agent, by its name on the command line.
     pub agent: String,
     /// The version of its client, where that told it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_version: Option<String>,
     /// The conversation, with which it can be resumed.
     pub session: Option<String>,
@@ -271,15 +282,26 @@ pub struct TurnRecord {
     /// difference.
     pub session_tokens: Option<Tokens>,
     /// What this turn cost; `None` where nobody can tell.
+    #[serde(rename = "cost_usd_micros")]
     pub cost: Option<Money>,
     /// The date of the user's prices by which the cost was estimated; `None`: the client said it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub prices_as_of: Option<String>,
     /// Calls that were refused, by us or by the client.
     pub denied: u64,
-    /// How it ended; unknown in records of before this was kept.
+    /// How it ended, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ending: Option<TurnEnding>,
     /// The model had neither said nor done anything.
+    #[serde(rename = "idle")]
     pub is_idle: bool,
+}
+
+impl Event {
+    /// The names of all events.
+    pub fn names() -> &'static [&'static str] {
+        Event::VARIANTS
+    }
 }
 
 impl TurnRecord {
@@ -291,39 +313,51 @@ impl TurnRecord {
 }
 
 /// A plan that replaces the one a run began with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adoption {
     /// One sentence: what this builds.
     pub intent: String,
     /// How to know that it is done.
     pub success_criteria: String,
     /// The author's estimate of risk.
+    #[serde(rename = "risk_level")]
     pub risk: Risk,
     /// `auto_approve` and the budgets.
+    #[serde(flatten)]
     pub written: Written,
     /// Lines of shell that the agent may use although no rule decides about them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
     /// Patterns of files that no agent may change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub protect: Vec<String>,
     /// When verified work is committed.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub commit: CommitWhen,
     /// Lines of shell that make a fresh worktree ready.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,
     /// Whether agents and checks have to be confined.
+    #[serde(default, skip_serializing_if = "is_default", with = "onloop_syntax::form::on")]
     pub confine: bool,
+    /// What has to prove that the work is done.
+    #[serde(flatten)]
+    pub evidence: EvidenceRules,
     /// The steps of the new plan; those of a run keep their state as far as it still fits.
     pub steps: Vec<Step>,
     /// Digest of the new plan, as [`onloop_workflow::PlanParts::digest`].
+    #[serde(rename = "plan_digest")]
     pub digest: String,
 }
 
 /// RunSettings that `--auto-approve` and `--raise` change for one run, as the workflow file has them.
 /// An edit of the file is told from such a change by comparing with this.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
     /// `auto_approve`.
     pub auto_approve: bool,
     /// Bounds on the whole run.
+    #[serde(rename = "limits", default, skip_serializing_if = "is_default")]
     pub budgets: Budgets,
 }
 
@@ -335,18 +369,20 @@ impl Written {
 }
 
 /// What agents used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Agents started.
     pub agents: u64,
     /// What they cost.
+    #[serde(rename = "cost_usd_micros")]
     pub cost: Amount<Money>,
     /// Tokens read and written, as the agents count them.
     pub tokens: Amount<u64>,
 }
 
-/// An amount that an agent may or may not report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An amount that an agent may or may not report; `null` where one is stored as unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Amount<T> {
     /// That much.
     Known(T),
@@ -379,24 +415,30 @@ impl<T> Amount<T> {
 }
 
 /// What came of evaluating one check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
     /// Which of the step's checks, from 0.
     pub check: u32,
     /// Whether it holds.
+    #[serde(flatten)]
     pub verdict: CheckVerdict,
     /// What it wrote to standard output, capped.
     pub stdout: String,
     /// What it wrote to standard error, capped.
     pub stderr: String,
     /// How its command ended and how long that took, where it is one and the event says it.
+    #[serde(flatten)]
     pub measured: Option<Measured>,
+    /// When it was evaluated, where the event says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
     /// What a person may want to know about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
 /// How the command of a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     /// Its exit code; `None`: it was ended by a signal, or by us when its time was over.
     pub exit_code: Option<i32>,
@@ -405,30 +447,34 @@ pub struct Measured {
 }
 
 /// Whether a check holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum CheckVerdict {
     /// It holds.
     Passed,
     /// It does not hold.
     Failed {
         /// Why, on one line.
+        #[serde(default)]
         reason: String,
     },
     /// A person has to look.
     NeedsHuman {
         /// At what.
+        #[serde(default, rename = "reason")]
         prompt: String,
     },
     /// It can be neither confirmed nor refuted here.
     CannotEvaluate {
         /// Why, on one line.
+        #[serde(default)]
         reason: String,
     },
 }
 
 /// Who decided something, and through which channel. What the operating system says about the user
 /// is recorded, not proven.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decider {
     /// Name of the account, where the environment says it.
     pub user: Option<String>,
@@ -436,77 +482,57 @@ pub struct Decider {
     pub channel: DecisionChannel,
 }
 
-/// How a decision came in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DecisionChannel {
-    /// An answer at the terminal.
-    Terminal,
-    /// A command, such as `onloop gate`.
-    Command,
-    /// A tool of the Model Context Protocol, whose client asked a person.
-    Mcp,
-    /// A Telegram chat.
-    Telegram,
-    /// The page of `onloop web`.
-    Web,
-    /// The commands of an editor that onloop is built into.
-    Editor,
-}
-
 words! {
-    impl pub DecisionChannel {
+    /// How a decision came in.
+    pub enum DecisionChannel {
+        /// An answer at the terminal.
         Terminal = "terminal",
+        /// A command, such as `onloop gate`.
         Command = "command",
+        /// A tool of the Model Context Protocol, whose client asked a person.
         Mcp = "mcp",
+        /// A Telegram chat.
         Telegram = "telegram",
+        /// The page of `onloop web`.
         Web = "web",
+        /// The commands of an editor that onloop is built into.
         Editor = "editor",
     }
 }
 
-/// A decision at a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GateDecision {
-    /// Go on.
-    Approved,
-    /// Do not.
-    Rejected,
-}
-
 words! {
-    impl pub GateDecision {
+    /// A decision at a gate.
+    pub enum GateDecision {
+        /// Go on.
         Approved = "approved",
+        /// Do not.
         Rejected = "rejected",
     }
 }
 
-/// Who decided at a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// The rules.
-    Auto,
-    /// A person.
-    Human,
-}
-
 words! {
-    impl pub Mode {
+    /// Who decided at a gate.
+    pub enum Mode {
+        /// The rules.
         Auto = "auto",
+        /// A person.
         Human = "human",
     }
 }
 
 /// One line of the record's event log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEntry {
     /// When.
     pub at: Timestamp,
     /// Name of the event, such as `step_started`.
     pub event: String,
     /// The step it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
     /// What the report shows, on one line.
     pub text: String,
     /// Output that belongs to it, capped; empty where there is none.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub detail: String,
 }

@@ -3,9 +3,33 @@
 use super::event::{GateDecision, Mode};
 use super::gate::{GateRule, gate_rule};
 use super::record::*;
+use onloop_syntax::text;
 use onloop_workflow::Risk;
 
 impl Run {
+    /// Whether a step is done because a check, a checkpoint review or a person said so. A final
+    /// review of the whole run does not count for a step.
+    pub fn is_checked(&self, record: &StepRecord) -> bool {
+        let by_person =
+            |gate: GateRecord| gate.mode == Mode::Human && gate.decision == GateDecision::Approved;
+        record.status == StepStatus::Done
+            && (!record.step.checks.is_empty()
+                || record.gate.is_some_and(by_person)
+                || self.reviews.reviewed_step >= record.step.number)
+    }
+
+    /// How many steps are done although nothing verified them.
+    pub fn unchecked(&self) -> usize {
+        let done = self.steps.iter().filter(|record| record.status == StepStatus::Done);
+        done.filter(|record| !self.is_checked(record)).count()
+    }
+
+    /// `1 of 3 steps unchecked`; `None`: something verified every step that is done.
+    pub fn unchecked_line(&self) -> Option<String> {
+        let (count, steps) = (self.unchecked(), self.steps.len() as u64);
+        (count > 0).then(|| format!("{count} of {} unchecked", text::counted(steps, "step")))
+    }
+
     /// Why the record does not prove that the work is done; empty when it does.
     pub fn missing_evidence(&self) -> Vec<&'static str> {
         let mut reasons = Vec::new();

@@ -9,6 +9,7 @@ use super::record::*;
 use super::report::describe_check;
 use onloop_syntax::money::Money;
 use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Check, Risk};
 
 /// What there is to know about a step that waits for a decision.
@@ -31,6 +32,13 @@ pub struct Facts {
     pub earlier: Vec<String>,
     /// What changed in files.
     pub changes: ChangedWork,
+    /// How many lines of which file the step itself changed, as git says it; empty: nothing, or all of
+    /// `changes`.
+    pub own_changes: String,
+    /// The end of what the agent of the last attempt said; empty: nothing is known.
+    pub said: String,
+    /// The present.
+    pub now: Timestamp,
     /// A review that holds the run up: its verdict, and what was found.
     pub review: Option<(&'static str, String)>,
     /// Attempts of all steps so far.
@@ -52,6 +60,8 @@ pub struct CheckFact {
     pub verdict: Option<CheckVerdict>,
     /// How long it took, in milliseconds, where that is known.
     pub took_ms: Option<u64>,
+    /// When it was evaluated last, where that is known.
+    pub at: Option<Timestamp>,
     /// What a person may want to know about it, one line each.
     pub warnings: Vec<String>,
 }
@@ -59,7 +69,7 @@ pub struct CheckFact {
 /// What changed in files since a person has last approved something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangedWork {
-    /// Nobody keeps what changes: the work is in no repository.
+    /// The work is outside a repository, so its changes have no history.
     Unkept,
     /// It cannot be told: why, on one line.
     Unknown(String),
@@ -72,7 +82,7 @@ pub enum ChangedWork {
     },
 }
 
-/// The work that nobody has approved yet: from here to there.
+/// The work that is not approved yet, from one checkpoint to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unapproved<'a> {
     /// The step that a person has approved last; `None`: none.
@@ -103,7 +113,7 @@ impl Run {
     }
 
     /// What there is to know about a step; `None`: there is no such step.
-    pub fn facts(&self, step: u32, changes: ChangedWork) -> Option<Facts> {
+    pub fn facts(&self, step: u32, changes: ChangedWork, now: Timestamp) -> Option<Facts> {
         let record = self.step(step)?;
         let last = self.reviews.last.as_ref().filter(|last| last.step == Some(step));
         let review = self.reviews.standing.as_ref().or(last);
@@ -119,6 +129,9 @@ impl Run {
             risk: self.settings.risk,
             checks: checks(record),
             changes,
+            own_changes: String::new(),
+            said: String::new(),
+            now,
             review: review.map(|found| (found.verdict.as_str(), found.findings.clone())),
             attempts: self.steps.iter().map(|record| u64::from(record.attempts)).sum(),
             active_ms: self.active_ms,
@@ -127,7 +140,7 @@ impl Run {
         })
     }
 
-    /// What its agents have cost and used, for people; `None`: nothing, or nobody knows.
+    /// Cost and usage of its agents, for people; `None` if zero or unknown.
     pub fn used(&self) -> Option<String> {
         let tokens = match self.usage.tokens {
             Amount::Known(0) | Amount::Unknown => None,
@@ -175,6 +188,7 @@ impl CheckFact {
             what: text::one_line(&describe_check(check)),
             verdict: result.map(|result| result.verdict.clone()),
             took_ms: result.and_then(|result| result.measured).map(|took| took.duration_ms),
+            at: result.and_then(|result| result.at),
             warnings: warnings.iter().map(|warning| text::one_line(&warning.to_string())).collect(),
         }
     }
@@ -196,12 +210,23 @@ impl fmt::Display for Facts {
             writeln!(f, "  · no check verifies it")?;
         }
         for check in &self.checks {
-            check.fmt(f)?;
+            check.write(f, self.now)?;
         }
         for warning in &self.earlier {
             writeln!(f, "  {}", text::wrapped(&format!("⚠ {warning}"), COLUMNS - 2, 4))?;
         }
+        if !self.own_changes.is_empty() {
+            writeln!(f, "  Changed by this step:")?;
+            let printable = text::printable(&self.own_changes);
+            printable.lines().try_for_each(|line| writeln!(f, "   {line}"))?;
+        }
         self.changes.fmt(f)?;
+        if !self.said.is_empty() {
+            writeln!(f, "  The agent said at the end:")?;
+            for line in self.said.lines() {
+                writeln!(f, "    | {}", text::wrapped(line, COLUMNS - 6, 6))?;
+            }
+        }
         if let Some((verdict, findings)) = &self.review {
             writeln!(f, "  Review: {verdict}")?;
             for line in text::printable(findings).lines() {
@@ -218,8 +243,8 @@ impl fmt::Display for Facts {
     }
 }
 
-impl fmt::Display for CheckFact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl CheckFact {
+    fn write(&self, f: &mut fmt::Formatter<'_>, now: Timestamp) -> fmt::Result {
         let (mark, said) = match &self.verdict {
             Some(CheckVerdict::Passed) => ("✓", None),
             Some(CheckVerdict::Failed { reason }) => ("✗", Some(reason.as_str())),
@@ -228,8 +253,12 @@ impl fmt::Display for CheckFact {
             None => ("·", Some("not evaluated")),
         };
         let said = said.map(|said| format!(": {}", text::one_line(said))).unwrap_or_default();
-        let took = self.took_ms.map(|ms| format!(" ({:.1} s)", ms as f64 / 1000.0));
-        let line = format!("{mark} {}{said}{}", self.what, took.unwrap_or_default());
+        let took = self.took_ms.map(|ms| format!("{:.1} s", ms as f64 / 1000.0));
+        let age = self.at.map(|at| format!("{} ago", text::span(now.millis_since(at))));
+        let times: Vec<String> = took.into_iter().chain(age).collect();
+        let times =
+            if times.is_empty() { String::new() } else { format!(" ({})", times.join(", ")) };
+        let line = format!("{mark} {}{said}{times}", self.what);
         writeln!(f, "  {}", text::wrapped(&line, COLUMNS - 2, 4))?;
         for warning in &self.warnings {
             writeln!(f, "    {}", text::wrapped(&format!("⚠ {warning}"), COLUMNS - 4, 6))?;
@@ -272,6 +301,7 @@ mod tests {
                 .to_owned(),
             verdict: Some(CheckVerdict::Passed),
             took_ms: Some(1240),
+            at: Some(Timestamp::from_millis(60_000)),
             warnings: vec![
                 "ci/check.sh, which it names, was changed in step 1 (+1 -12)".to_owned(),
             ],
@@ -280,6 +310,7 @@ mod tests {
             what: "human review, is it friendly?".to_owned(),
             verdict: Some(CheckVerdict::NeedsHuman { prompt: "is it friendly?".to_owned() }),
             took_ms: None,
+            at: None,
             warnings: Vec::new(),
         };
         let lines =
@@ -295,6 +326,9 @@ mod tests {
                 "Step 1, check 1: ci/lint.sh, which it names, was changed in step 1 (+0 -9)".into(),
             ],
             changes: ChangedWork::Stat { since: Some(1), lines },
+            own_changes: " a.txt | 1 +\n".to_owned(),
+            said: "I renamed it.\nNothing was left out.".to_owned(),
+            now: Timestamp::from_millis(240_000),
             review: Some(("READY WITH WARNINGS", "Names are long.\n".to_owned())),
             attempts: 3,
             active_ms: 724_000,
@@ -310,12 +344,13 @@ mod tests {
             shown,
             "Step 2 of 3: Polish it (risk: medium)\n  Make it friendlier\n  than before\n  \
              ✓ command sh ci/check.sh --all --with-everything-that-there-is and then some\n    \
-             (1.2 s)\n    \
+             (1.2 s, 3m ago)\n    \
              ⚠ ci/check.sh, which it names, was changed in step 1 (+1 -12)\n  \
              ⏸ human review, is it friendly?: waits for you\n  \
              ⚠ Step 1, check 1: ci/lint.sh, which it names, was changed in step 1 (+0 -9)\n  \
-             Changed since you approved step 1:\n    hello.txt | 2 +-\n    1 file changed, 1 \
-             insertion(+), 1 deletion(-)\n  Review: READY WITH WARNINGS\n    Names are long.\n  So \
+             Changed by this step:\n    a.txt | 1 +\n  Changed since you approved step 1:\n    hello.txt | 2 +-\n    1 file changed, 1 \
+             insertion(+), 1 deletion(-)\n  The agent said at the end:\n    | I renamed it.\n    | \
+             Nothing was left out.\n  Review: READY WITH WARNINGS\n    Names are long.\n  So \
              far: 3 attempts, 12m 4s, 18000 tokens, $0.42\n  Work: /srv/shop\n"
         );
         assert!(shown.lines().all(|line| line.chars().count() <= COLUMNS), "{shown}");
@@ -325,7 +360,17 @@ mod tests {
     fn what_is_missing_is_said() {
         let bare = |changes| {
             let (checks, earlier) = (Vec::new(), Vec::new());
-            Facts { checks, earlier, changes, review: None, used: None, ..facts() }
+            let (own_changes, said) = (String::new(), String::new());
+            Facts {
+                checks,
+                earlier,
+                changes,
+                own_changes,
+                said,
+                review: None,
+                used: None,
+                ..facts()
+            }
         };
         let ends = "  So far: 3 attempts, 12m 4s\n  Work: /srv/shop\n";
         let begins = "Step 2 of 3: Polish it (risk: medium)\n  Make it friendlier\n  than before\n  · \

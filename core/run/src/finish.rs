@@ -1,29 +1,21 @@
 //! What becomes of the work once a run has ended.
 
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
 
 use onloop_syntax::text;
 use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 
-/// What becomes of the work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disposition {
-    /// It stays where it is.
-    Kept,
-    /// Its branch is merged into another.
-    Merged,
-    /// Its branch is pushed to a remote.
-    Published,
-    /// It is thrown away.
-    Discarded,
-}
-
 words! {
-    impl pub Disposition {
+    /// What becomes of the work.
+    pub enum Disposition {
+        /// It stays where it is.
         Kept = "kept",
+        /// Its branch is merged into another.
         Merged = "merged",
+        /// Its branch is pushed to a remote.
         Published = "published",
+        /// It is thrown away.
         Discarded = "discarded",
     }
 }
@@ -43,25 +35,31 @@ impl Disposition {
 /// Something that is done with the work and that a crash can interrupt. Each names the commit
 /// that the run's branch was at, so that what happened can be found out afterwards. Keeping
 /// the work is no act.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "disposition")]
 pub enum FinishAct {
     /// The run's branch is merged; then its worktree and the branch itself are removed.
+    #[serde(rename = "merged")]
     Merge {
         /// The commit that is merged.
         commit: String,
         /// The branch that takes it in.
+        #[serde(rename = "target_branch")]
         target: String,
     },
     /// The run's branch is pushed.
+    #[serde(rename = "published")]
     Publish {
         /// The commit that is pushed.
         commit: String,
         /// The remote.
         remote: String,
         /// The pull request that belongs to it.
+        #[serde(flatten)]
         pull_request: PullRequest,
     },
     /// Worktree and branch of the run are removed.
+    #[serde(rename = "discarded")]
     Discard {
         /// The commit that is lost; `None`: the branch had gone before.
         commit: Option<String>,
@@ -69,23 +67,28 @@ pub enum FinishAct {
 }
 
 /// A pull request for a published branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "pull_request", rename_all = "snake_case")]
 pub enum PullRequest {
     /// None is asked for.
     NotAsked {
-        /// The branch that the work is meant for, where somebody said so.
+        /// The target branch of the work, if a person named one.
+        #[serde(rename = "target_branch")]
         target: Option<String>,
     },
     /// One is opened.
     Create {
         /// The branch it is for.
+        #[serde(rename = "target_branch")]
         target: String,
     },
-    /// Somebody else opened one.
+    /// Another person opened one.
     Existing {
         /// Its address.
+        #[serde(rename = "pr_url")]
         url: String,
-        /// The branch it is for, where somebody said so.
+        /// Its target branch, if a person named one.
+        #[serde(rename = "target_branch")]
         target: Option<String>,
     },
 }
@@ -147,18 +150,19 @@ impl FinishAct {
 }
 
 /// What is being done with the work, or was when a crash interrupted it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinishIntent {
     /// What.
+    #[serde(flatten)]
     pub act: FinishAct,
     /// Since when.
     pub since: Timestamp,
-    /// What somebody has to say about it.
+    /// A person's comment on it.
     pub notes: Option<String>,
 }
 
 /// What became of the work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinishOutcome {
     /// In one word.
     pub disposition: Disposition,
@@ -174,7 +178,7 @@ pub struct FinishOutcome {
     pub worktree_action: Option<String>,
     /// The folder that holds record and report since its worktree is gone.
     pub artifacts_preserved_at: Option<String>,
-    /// What somebody had to say about it.
+    /// A person's comment on it.
     pub notes: Option<String>,
 }
 
@@ -195,12 +199,11 @@ impl FinishOutcome {
 }
 
 /// A recorded outcome.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finish {
     /// What became of the work.
+    #[serde(flatten)]
     pub outcome: FinishOutcome,
     /// When that was recorded.
     pub recorded_at: Timestamp,
-    /// Fields written by other generations of this format.
-    pub unknown: Map<String, Value>,
 }

@@ -32,6 +32,8 @@ pub enum HumanReason {
     HighRisk,
     /// The step is about security; `auto_approve` does not count.
     Sensitive,
+    /// No check verifies the step, and the file says `require_checks: true`.
+    Unchecked,
 }
 
 /// What is said when the gate of `step` approves itself at this risk.
@@ -53,6 +55,11 @@ pub fn gate_rule(run: &Run, step: &StepRecord) -> GateRule {
             GateRule::Human(HumanReason::HighRisk)
         }
         Some(Gate::Human) if step.step.sensitive => GateRule::Human(HumanReason::Sensitive),
+        Some(Gate::Human)
+            if run.settings.evidence.require_checks && step.step.checks.is_empty() =>
+        {
+            GateRule::Human(HumanReason::Unchecked)
+        }
         Some(Gate::Human) if run.settings.auto_approve => {
             GateRule::Automatic(AutomaticReason::AutoApprove)
         }

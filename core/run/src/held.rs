@@ -1,16 +1,18 @@
-//! How everything that works for a run was confined, as its ledger knows it.
+//! The sandbox of every process of a run, as its ledger records it.
 
 use super::event::{Acting, Worker};
 use super::hold::Hold;
+use serde::{Deserialize, Serialize};
 
 /// The least that has ever held the processes of a worker of a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkHold {
     /// Who worked.
     pub worker: Worker,
     /// Number of the step, as [`Acting::step`].
     pub step: u32,
     /// What held them.
+    #[serde(flatten)]
     pub hold: Hold,
 }
 
@@ -34,7 +36,7 @@ impl WorkHold {
     }
 }
 
-/// How everything that worked for a run was confined, on one line; `None` where nothing is known.
+/// The sandbox of every process of a run, on one line; `None` if unknown.
 pub fn hold_line(holds: &[WorkHold]) -> Option<String> {
     let mut kinds: Vec<(&Hold, Vec<String>)> = Vec::new();
     for WorkHold { worker, step, hold } in holds {

@@ -9,7 +9,7 @@ impl Run {
         self.waits.iter().find(|wait| wait.agent == agent)
     }
 
-    /// Whether the present attempt at a step waits for a provider, and nobody acts on it.
+    /// Whether the present attempt at a step waits for a provider, without a running process.
     pub fn is_held_up(&self, record: &StepRecord) -> bool {
         let acts = matches!(record.status, StepStatus::InProgress(Phase::Acting));
         let refused = self.turns.last().is_some_and(|turn| {

@@ -1,12 +1,14 @@
-//! How what works for a run was confined.
+//! The sandbox status of a run's processes.
 
 use std::fmt;
 
 use onloop_effect::{Mechanism, Network};
 use onloop_syntax::text;
+use serde::{Deserialize, Serialize};
 
 /// What kept the processes of one worker from touching more than they should.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Hold {
     /// The kernel.
     Confined {

@@ -29,6 +29,7 @@ mod report;
 mod review;
 pub mod simulated;
 mod summary;
+mod test_runners;
 #[cfg(test)]
 mod tests;
 mod tests_passed;
@@ -50,7 +51,7 @@ pub use gate::{AutomaticReason, GateRule, HumanReason, approval_line, gate_rule}
 pub use held::{WorkHold, hold_line};
 pub use hold::Hold;
 pub use next::{Blocker, Next, Question};
-pub use now::Standing;
+pub use now::StatusSummary;
 pub use prompt::{go_on_prompt, retry_prompt, step_prompt};
 pub use protect::{ProtectedAs, Protection};
 pub use record::*;
@@ -58,6 +59,7 @@ pub use report::{describe_check, render_report};
 pub use review::{parse_verdict, review_due_at_gate, review_prompt, review_range};
 pub use simulated::{AtMost, PageChecks, SimulatedEvent, at_most, simulated_events};
 pub use summary::{Platform, render_summary, step_line, step_list, symbol_and_word, usage_line};
+pub use test_runners::{RunnerReport, runner_report};
 pub use tests_passed::tests_passed;
 pub use transition::{FinishRefusal, Missing, Refusal};
 pub use verdict::Verdict;

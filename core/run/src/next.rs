@@ -1,4 +1,4 @@
-//! What should happen now. Nobody else decides that.
+//! The next action of a run. No other code decides it.
 
 use super::budget::exceeded;
 use super::event::GateDecision;
@@ -117,9 +117,12 @@ impl Run {
                 Some(Next::Start { step, .. }) if !exceeded(self).is_empty() => {
                     return Next::Ask(Question::Budget { step });
                 }
-                Some(next) => return next,
+                Some(next) => return self.after_stale(next),
                 None => {}
             }
+        }
+        if let Some(step) = self.stale_step() {
+            return Next::Verify { step };
         }
         if let Some(standing) = &self.reviews.standing {
             return Next::Ask(Question::Verdict { step: standing.step });
@@ -131,6 +134,22 @@ impl Run {
             return Next::Repeat;
         }
         Next::Finalize
+    }
+
+    /// `next`, or the verification of a step that comes before it: nothing is decided about work whose
+    /// proof is older than its last change.
+    fn after_stale(&self, next: Next) -> Next {
+        match (&next, self.stale_step()) {
+            (
+                Next::Ask(
+                    Question::Gate { .. } | Question::Review { .. } | Question::Verdict { .. },
+                )
+                | Next::Approve { .. }
+                | Next::Review { .. },
+                Some(step),
+            ) => Next::Verify { step },
+            (_, _) => next,
+        }
     }
 
     /// `None`: the step is settled.

@@ -10,7 +10,7 @@ use onloop_syntax::time::Timestamp;
 
 /// How a run stands, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct StatusSummary {
     /// What is going on, as a clause on one line.
     pub now: String,
     /// Since when, where that is known.
@@ -21,7 +21,7 @@ pub struct Standing {
 
 impl Run {
     /// What is going on.
-    pub fn standing(&self) -> Standing {
+    pub fn status_summary(&self) -> StatusSummary {
         match self.attention() {
             Some(attention) => self.waiting(&attention),
             None => self.working(),
@@ -44,7 +44,7 @@ impl Run {
         }
     }
 
-    fn waiting(&self, attention: &Attention) -> Standing {
+    fn waiting(&self, attention: &Attention) -> StatusSummary {
         let last = self.events.last().map(|entry| entry.at);
         let (now, since, then) = match attention {
             Attention::Asks(question) => {
@@ -76,10 +76,10 @@ impl Run {
             }
             Attention::Completed => ("completed".to_owned(), self.completed_at, None),
         };
-        Standing { now: text::one_line(&now), since, then }
+        StatusSummary { now: text::one_line(&now), since, then }
     }
 
-    fn working(&self) -> Standing {
+    fn working(&self) -> StatusSummary {
         let started = |step: u32| self.step(step).and_then(|record| record.started_at);
         let (now, since, then) = match (self.next(), &self.acting) {
             (_, Some(acting)) => return self.acted_on(acting),
@@ -109,11 +109,11 @@ impl Run {
                 (self.status.as_str().to_owned(), self.completed_at, None)
             }
         };
-        Standing { now, since: since.or(Some(self.last_update)), then }
+        StatusSummary { now, since: since.or(Some(self.last_update)), then }
     }
 
-    /// What the processes do that work for it.
-    fn acted_on(&self, acting: &Acting) -> Standing {
+    /// The activity of its processes.
+    fn acted_on(&self, acting: &Acting) -> StatusSummary {
         let step = acting.step;
         let record = self.step(step);
         let attempt = record.filter(|record| record.limit() > 1);
@@ -131,10 +131,10 @@ impl Run {
             Worker::Agent => record.and_then(|record| record.started_at),
             Worker::Check | Worker::Review | Worker::SetUp => Some(self.last_update),
         };
-        Standing { now, since, then }
+        StatusSummary { now, since, then }
     }
 
-    /// What follows when nothing holds up `step` any more.
+    /// The next action once nothing blocks `step`.
     fn after(&self, step: u32) -> String {
         let open =
             |record: &&StepRecord| record.step.number > step && record.status != StepStatus::Done;

@@ -5,7 +5,7 @@ use onloop_syntax::text;
 use onloop_workflow::{Check, Loop};
 
 /// The prompt for another attempt in the conversation of the one before, which knows everything but
-/// what failed. `None`: nothing has failed, so there is nothing to go on with.
+/// what failed. `None`: nothing has failed, so there is nothing to continue.
 pub fn retry_prompt(record: &StepRecord) -> Option<String> {
     let failure = record.last_failure.as_ref()?;
     let (number, name) = (record.step.number, text::one_line(&record.step.name));
@@ -20,7 +20,7 @@ pub fn retry_prompt(record: &StepRecord) -> Option<String> {
     Some(out)
 }
 
-/// The prompt with which a conversation goes on whose provider had stopped serving it.
+/// The prompt that continues a conversation after its provider was unavailable.
 pub fn go_on_prompt(record: &StepRecord) -> String {
     let (number, name) = (record.step.number, text::one_line(&record.step.name));
     format!(

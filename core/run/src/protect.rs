@@ -81,7 +81,7 @@ impl Run {
         if !written.is_empty() {
             let pattern = |text: &String| {
                 let text = text.trim_start_matches("./").trim_end_matches('/');
-                // What is no pattern is at least a name.
+                // An invalid pattern still counts as a name.
                 glob::Pattern::new(text).unwrap_or_else(|_| {
                     glob::Pattern::new(&glob::Pattern::escape(text))
                         .expect("an escaped text is a pattern")

@@ -1,7 +1,6 @@
 //! What a run is made of.
 
-use std::collections::BTreeMap;
-
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::checkpoint::Checkpoint;
@@ -12,14 +11,15 @@ use super::finish::{Disposition, Finish, FinishIntent};
 use super::held::WorkHold;
 use super::verdict::Verdict;
 use super::wait::Wait;
-use onloop_syntax::text::words;
+use onloop_syntax::form::is_default;
+use onloop_syntax::text::{self, words};
 use onloop_syntax::time::Timestamp;
-use onloop_workflow::{Budgets, Check, CommitWhen, Loop, Risk, Step};
+use onloop_workflow::{Budgets, Check, CommitWhen, EvidenceRules, Loop, Risk, Step};
 
-/// One execution of one plan, as [`Record`] shows it to whoever reads.
+/// One execution of one plan, readable as a [`Record`].
 ///
 /// [`Run::begin`] makes one, [`Run::apply`] alone changes it, and [`Run::restore`] takes back
-/// what was stored. Nobody outside this room can write to its record.
+/// what was stored. Code outside this crate cannot write to its record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run(pub(super) Record);
 
@@ -45,6 +45,8 @@ pub struct Record {
     pub settings: RunSettings,
     /// State of the whole run.
     pub status: RunStatus,
+    /// Why the run is paused, on one line; `None`: it is not paused, or a question says why.
+    pub pause_reason: Option<String>,
     /// State of each step, in order.
     pub steps: Vec<StepRecord>,
     /// What happened, oldest first.
@@ -83,10 +85,9 @@ pub struct Record {
     pub finished_commit: Option<String>,
     /// The work at certain moments, oldest first; none outside a repository.
     pub checkpoints: Vec<Checkpoint>,
-    /// Fields written by other generations of this format; they survive a rewrite.
+    /// Members that this version does not know, where they stand; they survive a rewrite. The
+    /// places in a list are members named `0`, `1`, ….
     pub unknown: Map<String, Value>,
-    /// The same of documents inside it that have no place for them here, by where they stand.
-    pub unknown_inside: BTreeMap<String, Map<String, Value>>,
 }
 
 /// Where the plan came from and where the work happens. Paths are absolute.
@@ -171,36 +172,28 @@ pub struct RunSettings {
     pub written: Option<Written>,
     /// Whether agents and checks have to be confined.
     pub confine: bool,
+    /// What has to prove that the work is done.
+    pub evidence: EvidenceRules,
     /// Whether machine checks are repeated before completion.
     pub reverify: bool,
     /// Agent that reviews at checkpoints.
     pub review_agent: Option<String>,
 }
 
-/// State of a whole run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunStatus {
-    /// Steps are being worked on.
-    Running,
-    /// Waits for a person; can be resumed.
-    Paused,
-    /// Cannot go on by itself; a person may resume it.
-    Blocked,
-    /// Older generations: verified, waiting for its disposition.
-    ReadyToFinish,
-    /// Every step is done and every required approval is there.
-    Completed,
-    /// Given up.
-    Abandoned,
-}
-
 words! {
-    impl pub RunStatus {
+    /// State of a whole run.
+    pub enum RunStatus {
+        /// Steps are being worked on.
         Running = "running",
+        /// Waits for a person; can be resumed.
         Paused = "paused",
+        /// Cannot go on by itself; a person may resume it.
         Blocked = "blocked",
+        /// Older generations: verified, waiting for its disposition.
         ReadyToFinish = "ready_to_finish",
+        /// Every step is done and every required approval is there.
         Completed = "completed",
+        /// Given up.
         Abandoned = "abandoned",
     }
 }
@@ -237,17 +230,59 @@ pub struct StepRecord {
     pub last_failure: Option<LastFailure>,
     /// Approval, once there is one.
     pub gate: Option<GateRecord>,
-    /// Fields written by other generations of this format.
-    pub unknown: Map<String, Value>,
+    /// The checks that passed before the first turn of the agent, from 0; `None`: none was evaluated
+    /// then.
+    pub baseline: Option<Vec<u32>>,
+    /// Whether another step was done again, or files were restored, after its checks passed.
+    pub stale: bool,
 }
 
 /// What a failed attempt failed with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastFailure {
     /// Why, on one line.
     pub reason: String,
     /// The end of what the check or the agent said.
     pub output: String,
+    /// The check that failed, from 0; `None`: the agent failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<u32>,
+    /// Attempts in a row, this one included, that changed no file and failed in this way.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub idle: u32,
+}
+
+/// Attempts without a change and with the same failure after which another one is not worth its cost.
+const IDLE_ATTEMPTS: u32 = 2;
+
+impl LastFailure {
+    /// A failure that is no repetition.
+    pub fn new(reason: String, output: String) -> LastFailure {
+        LastFailure { reason, output, check: None, idle: 0 }
+    }
+
+    /// Whether `other` is the same failure, apart from numbers and times in what was said.
+    pub(super) fn is_like(&self, other: &LastFailure) -> bool {
+        let same = |one: &str, two: &str| without_numbers(one) == without_numbers(two);
+        // A reason has the exit code, in which each digit counts.
+        self.check == other.check
+            && self.reason == other.reason
+            && same(&self.output, &other.output)
+    }
+}
+
+/// The end of a text, with one `0` for each number: where a long one was cut depends on its numbers.
+fn without_numbers(text: &str) -> String {
+    const COMPARED_BYTES: usize = 2000;
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_ascii_digit() {
+            true if out.ends_with('0') => {}
+            true => out.push('0'),
+            false => out.push(c),
+        }
+    }
+    text::suffix(&out, COMPARED_BYTES).to_owned()
 }
 
 /// Where a step stands.
@@ -268,21 +303,14 @@ pub enum StepStatus {
     Blocked(BlockReason),
 }
 
-/// What is going on in a step in progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// The agent was started and has not been seen to end.
-    Acting,
-    /// The agent ended; verification is due.
-    Acted,
-    /// The run was resumed while the agent may have been half-way: verify before acting.
-    Interrupted,
-}
-
 words! {
-    impl pub Phase {
+    /// What is going on in a step in progress.
+    pub enum Phase {
+        /// The agent was started and has not been seen to end.
         Acting = "acting",
+        /// The agent ended; verification is due.
         Acted = "acted",
+        /// The run was resumed while the agent may have been half-way: verify before acting.
         Interrupted = "interrupted",
     }
 }
@@ -341,7 +369,7 @@ pub struct GateRecord {
 }
 
 /// Reviews by an agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reviews {
     /// Commit up to which everything has been reviewed; `None` without git.
     pub base: Option<String>,
@@ -352,12 +380,16 @@ pub struct Reviews {
     /// The verdict that holds the run up, if one does.
     pub standing: Option<BlockingReview>,
     /// The verdict of the last review, whether it holds the run up or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<BlockingReview>,
+    /// How often findings went back to the agent since a review passed or a person decided.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub rounds: u32,
 }
 
 /// What a review came to. One that does not pass holds the run up until it is reviewed again or a
 /// person accepts it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockingReview {
     /// The step at whose gate the review took place; `None`: the final review.
     pub step: Option<u32>,
@@ -442,7 +474,8 @@ impl StepRecord {
             results: Vec::new(),
             last_failure: None,
             gate: None,
-            unknown: Map::new(),
+            baseline: None,
+            stale: false,
         }
     }
 
@@ -467,9 +500,32 @@ impl StepRecord {
         format!("{}/{}", self.counted_attempts().max(1), self.limit())
     }
 
+    /// Why another attempt at a failed step is not worth its cost: the last ones changed no file and
+    /// failed in the same way.
+    pub fn repeats(&self) -> Option<String> {
+        let failure = self.last_failure.as_ref().filter(|failure| failure.idle >= IDLE_ATTEMPTS)?;
+        let StepStatus::Failed { .. } = self.status else { return None };
+        let LastFailure { idle, reason, .. } = failure;
+        Some(format!("{idle} attempts in a row changed no file and failed the same way: {reason}"))
+    }
+
     /// Whether another attempt is allowed after a failed one.
     pub fn may_retry(&self) -> bool {
         self.counted_attempts() < self.limit()
+    }
+
+    /// Whether its checks are evaluated before the agent of the present attempt runs for the first time.
+    pub fn baseline_is_due(&self) -> bool {
+        self.step.baseline
+            && self.baseline.is_none()
+            && self.attempts == 1
+            && self.status == StepStatus::InProgress(Phase::Acting)
+            && self.has_machine_checks()
+    }
+
+    /// Whether it is done by checks that have to be evaluated again.
+    pub fn is_stale(&self) -> bool {
+        self.stale && self.status == StepStatus::Done && self.has_machine_checks()
     }
 
     /// Whether a machine can verify any part of the step.

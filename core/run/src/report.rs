@@ -1,6 +1,6 @@
 //! The report: a rendering of the record for people, never edited in place.
 
-use super::event::{CheckVerdict, LogEntry};
+use super::event::{CheckVerdict, LogEntry, Mode};
 use super::finish::Finish;
 use super::held::hold_line;
 use super::record::*;
@@ -59,7 +59,7 @@ fn render_head(run: &Run, out: &mut String) {
 fn render_steps(run: &Run, out: &mut String) {
     *out += "| Step | Name | Status | Iterations |\n|------|------|--------|------------|\n";
     for record in &run.steps {
-        let (symbol, word) = symbol_and_word(record);
+        let (symbol, word) = symbol_and_word(run, record);
         let iterations = match (&record.status, record.gate) {
             (StepStatus::Pending | StepStatus::Blocked(_), _) | (_, Some(_)) => "-".to_owned(),
             (StepStatus::InProgress(_) | StepStatus::Done | StepStatus::Failed { .. }, None) => {
@@ -99,7 +99,7 @@ fn escape(line: &str) -> String {
     out
 }
 
-/// What each turn of an agent used, as far as anybody knows.
+/// The known usage of each turn of an agent.
 fn render_usage(run: &Run, out: &mut String) {
     if run.turns.is_empty() {
         return;
@@ -150,7 +150,9 @@ fn render_final_summary(run: &Run, out: &mut String) {
     let count = |wanted: &str| run.steps.iter().filter(|s| s.status.as_str() == wanted).count();
     *out += "## Final Summary\n\n";
     head_line("Status", run.status.as_str(), out);
-    head_line("Steps", &format!("{} of {} done", count("done"), run.steps.len()), out);
+    let unchecked = run.unchecked_line().map(|line| format!(", {line}")).unwrap_or_default();
+    let done = format!("{} of {} done{unchecked}", count("done"), run.steps.len());
+    head_line("Steps", &done, out);
     let attempts: u64 = run.steps.iter().map(|s| u64::from(s.attempts)).sum();
     head_line("Attempts", &attempts.to_string(), out);
     let end = run.completed_at.unwrap_or(run.last_update);
@@ -158,6 +160,9 @@ fn render_final_summary(run: &Run, out: &mut String) {
     head_line("Duration", &text::duration(seconds), out);
     if let Some(used) = usage_line(run) {
         head_line("Used by agents", &used, out);
+    }
+    if let Some(review) = &run.reviews.last {
+        head_line("Review", review.verdict.as_str(), out);
     }
     if let Some(held) = hold_line(&run.holds) {
         *out += &format!("**Confined:** {}\n", escape(&held));
@@ -171,7 +176,12 @@ fn render_verification_notes(run: &Run, out: &mut String) {
     for record in &run.steps {
         let number = record.step.number;
         if record.step.checks.is_empty() {
-            *out += &format!("- Step {number}: nothing was verified\n");
+            let by = match record.gate {
+                Some(gate) if gate.mode == Mode::Human => "no check; a person decided",
+                _ if run.is_checked(record) => "no check; a review verified it",
+                _ => "unchecked",
+            };
+            *out += &format!("- Step {number}: {by}\n");
         }
         for (index, check) in record.step.checks.iter().enumerate() {
             let result = record.results.iter().find(|r| r.check as usize == index);

@@ -47,13 +47,14 @@ pub fn parse_verdict(answer: &str) -> Verdict {
     if blocked { Verdict::Block } else { verdict }
 }
 
-/// The commits between which everything lies that has not been reviewed: the last one that was
-/// reviewed, else the beginning of the run, and the work that was kept last.
-pub fn review_range(run: &Run) -> (Option<&str>, Option<&str>) {
-    let base = run.reviews.base.as_deref();
+/// The commits between which everything lies that a review at the gate of `step` reads: what has not been
+/// reviewed, or the whole run for the final review.
+pub fn review_range(run: &Run, step: Option<u32>) -> (Option<&str>, Option<&str>) {
+    let head = run.place.source_head.as_deref();
+    let base = step.map_or(head, |_| run.reviews.base.as_deref());
     let begun = run.checkpoints.first().map(|checkpoint| checkpoint.commit.as_str());
     // What was uncommitted when the run began is not its work.
-    let from = if base == run.place.source_head.as_deref() { begun.or(base) } else { base };
+    let from = if base == head { begun.or(base) } else { base };
     (from, run.last_checkpoint().map(|checkpoint| checkpoint.commit.as_str()))
 }
 
@@ -91,7 +92,7 @@ pub fn review_prompt(run: &Run, step: Option<u32>) -> String {
     prompt += "Read only: change nothing.\n\n";
     prompt += &format!("Intent: {}\n", text::one_line(&run.settings.intent));
     prompt += &format!("Success criteria: {}\n", text::one_line(&run.settings.success_criteria));
-    prompt += &match review_range(run) {
+    prompt += &match review_range(run, step) {
         (Some(from), Some(to)) => format!(
             "The changes are those from commit {from} to commit {to}, in which files that git does \
              not track are, too. They are in this repository: `git diff {from} {to}`.\n"

@@ -73,7 +73,7 @@ pub enum PageChecks {
 pub fn simulated_events(run: &Run, pages: PageChecks, counts_agents: bool) -> Vec<SimulatedEvent> {
     let mut run = run.clone();
     let mut moments = Vec::new();
-    // Five events settle a step; whoever needs more goes round in a circle.
+    // Five events finish a step; more mean an endless loop.
     for _ in 0..run.steps.len() * 8 + 8 {
         let Some((moment, events)) = turn(&run, pages, counts_agents) else { break };
         moments.extend(moment);
@@ -155,6 +155,7 @@ fn passing(run: &Run, step: u32, pages: PageChecks) -> Vec<CheckResult> {
         stdout: String::new(),
         stderr: String::new(),
         measured: None,
+        at: None,
         warnings: Vec::new(),
     });
     results.collect()

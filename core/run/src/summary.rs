@@ -18,10 +18,12 @@ pub enum Platform {
 }
 
 /// The symbol and the word for where a step stands; an approval beats the status.
-pub fn symbol_and_word(record: &StepRecord) -> (&'static str, &'static str) {
+pub fn symbol_and_word(run: &Run, record: &StepRecord) -> (&'static str, &'static str) {
+    let is_checked = run.is_checked(record);
     if let Some(gate) = record.gate {
         return match (gate.decision, gate.mode) {
-            (GateDecision::Approved, Mode::Auto) => ("⚡", "Auto-approved"),
+            (GateDecision::Approved, Mode::Auto) if is_checked => ("⚡", "Auto-approved"),
+            (GateDecision::Approved, Mode::Auto) => ("⚡", "Auto-approved, unchecked"),
             (GateDecision::Approved, Mode::Human) => ("✓", "Approved"),
             (GateDecision::Rejected, Mode::Auto | Mode::Human) => ("✗", "Rejected"),
         };
@@ -29,7 +31,8 @@ pub fn symbol_and_word(record: &StepRecord) -> (&'static str, &'static str) {
     match &record.status {
         StepStatus::Pending => ("·", "Pending"),
         StepStatus::InProgress(_) => ("→", "Running"),
-        StepStatus::Done => ("✓", "Done"),
+        StepStatus::Done if is_checked => ("✓", "Done"),
+        StepStatus::Done => ("○", "Done, unchecked"),
         StepStatus::Failed { .. } => ("✗", "Failed"),
         StepStatus::Blocked(BlockReason::HumanReview { .. }) => ("⏸", "Waits for you"),
         StepStatus::Blocked(_) => ("✗", "Blocked"),
@@ -47,7 +50,7 @@ pub fn render_summary(run: &Run, platform: Platform) -> String {
 fn render_list(run: &Run) -> String {
     let mut out = String::from("Execution Summary\n\n");
     for record in &run.steps {
-        let (symbol, word) = symbol_and_word(record);
+        let (symbol, word) = symbol_and_word(run, record);
         let attempts = text::counted(u64::from(record.attempts), "attempt");
         let details = [Some(attempts), tests_line(record)];
         let details: Vec<String> = details.into_iter().flatten().collect();
@@ -63,7 +66,7 @@ fn render_table(run: &Run) -> String {
         "| Step | Name | Status | Iterations |\n|------|------|--------|------------|\n",
     );
     for record in &run.steps {
-        let (symbol, word) = symbol_and_word(record);
+        let (symbol, word) = symbol_and_word(run, record);
         let attempts = match record.gate {
             Some(_) => "-".to_owned(),
             None => record.attempts.to_string(),
@@ -103,7 +106,7 @@ pub fn usage_line(run: &Run) -> Option<String> {
 }
 
 /// The live line that says where a step stands now.
-pub fn step_line(record: &StepRecord) -> String {
+pub fn step_line(run: &Run, record: &StepRecord) -> String {
     let number = record.step.number;
     let name = shown_name(record);
     let attempts = record.attempts;
@@ -115,18 +118,21 @@ pub fn step_line(record: &StepRecord) -> String {
         StepStatus::InProgress(_) => format!("→ Step {number}: {name}"),
         StepStatus::Done => match record.gate {
             Some(GateRecord { decision: GateDecision::Approved, mode: Mode::Auto }) => {
-                format!("⚡ Step {number}: {name} (auto-approved)")
+                let unchecked = if run.is_checked(record) { "" } else { ", unchecked" };
+                format!("⚡ Step {number}: {name} (auto-approved{unchecked})")
             }
             Some(GateRecord { decision: GateDecision::Rejected, .. }) => {
                 format!("✗ Step {number}: {name} (rejected)")
             }
             Some(_) | None => {
                 let attempts = (attempts > 1).then(|| text::counted(attempts.into(), "attempt"));
-                let details = [attempts, tests_line(record)];
+                let unchecked = (!run.is_checked(record)).then(|| "Done, unchecked".to_owned());
+                let symbol = if unchecked.is_some() { "○" } else { "✓" };
+                let details = [unchecked, attempts, tests_line(record)];
                 let details: Vec<String> = details.into_iter().flatten().collect();
                 match details.is_empty() {
-                    true => format!("✓ Step {number}: {name}"),
-                    false => format!("✓ Step {number}: {name} ({})", details.join(", ")),
+                    true => format!("{symbol} Step {number}: {name}"),
+                    false => format!("{symbol} Step {number}: {name} ({})", details.join(", ")),
                 }
             }
         },
@@ -166,7 +172,7 @@ pub fn step_list(run: &Run) -> String {
             | StepStatus::Pending
             | StepStatus::Done
             | StepStatus::Failed { .. }
-            | StepStatus::Blocked(_) => step_line(record),
+            | StepStatus::Blocked(_) => step_line(run, record),
         };
         out += &format!("  {line}\n");
     }

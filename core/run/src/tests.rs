@@ -1,4 +1,4 @@
-//! The record's behaviour as tables, and every reachable state of small plans.
+//! The record's behavior as tables, and every reachable state of small plans.
 
 mod attention;
 mod checkpoints;
@@ -77,10 +77,7 @@ fn a_step_that_may_not_be_repeated_blocks_the_run() {
     apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1)]);
     let Next::Block { step: 1, reason } = run.next() else { panic!("{:?}", run.next()) };
     assert_eq!(reason, "verify failed: exit code 1");
-    assert_eq!(
-        refused(&mut run, &Event::StepStarted { step: 1 }),
-        "Step 1 reached maximum iterations (1)"
-    );
+    assert_eq!(refused(&mut run, &Event::StepStarted { step: 1 }), "step 1 has used 1 attempt");
     apply(&mut run, &[Event::StepBlocked { step: 1, reason }]);
     assert!(matches!(run.next(), Next::Blocked(_)));
     assert_eq!(run.status, RunStatus::Blocked);
@@ -115,7 +112,7 @@ fn attempts_before_a_person_went_on_are_not_counted_out_of_the_limit() {
     apply(&mut run, &[start.clone(), failed(1), start.clone(), failed(1)]);
     let blocked = Event::StepBlocked { step: 1, reason: "verify failed".to_owned() };
     apply(&mut run, &[blocked, Event::RunResumed, failed(1), start]);
-    assert_eq!(step_line(&run.steps[0]), "↻ Step 1: Name 1 (attempt 1/2)");
+    assert_eq!(step_line(&run, &run.steps[0]), "↻ Step 1: Name 1 (attempt 1/2)");
     assert_eq!(run.events.last().map(|e| e.text.as_str()), Some("↻ Step 1: Retrying (1/2)"));
 }
 
@@ -162,12 +159,12 @@ fn a_step_is_never_done_by_fewer_checks_than_it_has() {
     let checks = vec![Check::Shell(ShellCheck::new("a")), Check::Shell(ShellCheck::new("b"))];
     let mut run = begin(vec![Step { checks, ..step(1) }]);
     apply(&mut run, &[Event::StepStarted { step: 1 }]);
-    assert_eq!(refused(&mut run, &passed(1)), "Step 1 has checks without a result");
+    assert_eq!(refused(&mut run, &passed(1)), "step 1 has checks without a result");
     let twice = Event::StepVerified {
         step: 1,
         results: vec![result(0, CheckVerdict::Passed), result(0, CheckVerdict::Passed)],
     };
-    assert_eq!(refused(&mut run, &twice), "Step 1 has checks without a result");
+    assert_eq!(refused(&mut run, &twice), "step 1 has checks without a result");
 }
 
 #[test]
@@ -181,7 +178,7 @@ fn a_human_review_pauses_and_needs_a_person() {
     assert_eq!(run.status, RunStatus::Paused);
     assert_eq!(run.next(), Next::Ask(Question::Review { step: 1, prompt: "look".to_owned() }));
     let auto = Event::GateDecided { step: 1, decision: GateDecision::Approved, mode: Mode::Auto };
-    assert_eq!(refused(&mut run, &auto), "The gate of step 1 needs a human decision");
+    assert_eq!(refused(&mut run, &auto), "the gate of step 1 needs a human decision");
     apply(&mut run, &[human(1, GateDecision::Rejected)]);
     assert!(matches!(run.next(), Next::Blocked(Blocker { rejected: true, .. })));
     // Resuming is not changing one's mind.
@@ -201,7 +198,7 @@ fn completion_needs_the_checks_to_hold_at_the_end() {
     assert_eq!(run.next(), Next::Repeat);
     assert_eq!(
         refused(&mut run, &Event::RunFinalized),
-        "Cannot finalize without passing verification evidence: the checks have not been repeated"
+        "the run cannot be finalized: its checks were not repeated"
     );
     let broken = result(0, CheckVerdict::Failed { reason: "exit code 1".to_owned() });
     apply(
@@ -232,7 +229,7 @@ fn a_verdict_that_does_not_pass_holds_the_run_up() {
         (run.status.as_str(), run.next()),
         ("paused", Next::Ask(Question::Verdict { step: None }))
     );
-    assert!(refused(&mut run, &Event::RunFinalized).contains("without a review that passes"));
+    assert!(refused(&mut run, &Event::RunFinalized).contains("its last review has not passed"));
     apply(&mut run, &[Event::RunResumed]);
     assert_eq!(run.next(), Next::Review { step: None });
     apply(&mut run, &[review(Verdict::Block), Event::VerdictAccepted]);
@@ -287,6 +284,43 @@ fn summaries_follow_the_contract_of_each_platform() {
 }
 
 #[test]
+fn a_step_that_nothing_verified_is_shown_as_unchecked() {
+    let unchecked = |number| Step { checks: Vec::new(), ..step(number) };
+    let mut run = begin(vec![
+        unchecked(1),
+        Step { gate: Some(Gate::Auto), ..unchecked(2) },
+        Step { gate: Some(Gate::Human), ..unchecked(3) },
+        step(4),
+    ]);
+    let start = |step| Event::StepStarted { step };
+    let done = |step| Event::StepVerified { step, results: Vec::new() };
+    let auto = Event::GateDecided { step: 2, decision: GateDecision::Approved, mode: Mode::Auto };
+    apply(&mut run, &[start(1), done(1), start(2), done(2), auto, start(3), done(3)]);
+    apply(&mut run, &[human(3, GateDecision::Approved), start(4), passed(4)]);
+    let lines: Vec<String> = run.steps.iter().map(|record| step_line(&run, record)).collect();
+    assert_eq!(
+        lines,
+        [
+            "○ Step 1: Name 1 (Done, unchecked)",
+            "⚡ Step 2: Name 2 (auto-approved, unchecked)",
+            "✓ Step 3: Name 3",
+            "✓ Step 4: Name 4",
+        ]
+    );
+    let summary = render_summary(&run, Platform::Codex);
+    assert!(summary.contains("○ Step 1: Name 1 - Done, unchecked (1 attempt)\n"), "{summary}");
+    assert!(summary.contains("⚡ Step 2: Name 2 - Auto-approved, unchecked (1 attempt)\n"));
+    assert_eq!(run.unchecked_line().as_deref(), Some("2 of 4 steps unchecked"));
+    apply(&mut run, &[Event::RunFinalized]);
+    let report = render_report(&run);
+    assert!(report.contains("**Steps:** 4 of 4 done, 2 of 4 steps unchecked"), "{report}");
+    assert!(report.contains("- Step 1: unchecked\n- Step 2: unchecked\n- Step 3: no check;"));
+    // A reviewer at a checkpoint counts for the steps up to it.
+    run.0.reviews.reviewed_step = 1;
+    assert!(run.is_checked(&run.steps[0]) && !run.is_checked(&run.steps[1]));
+}
+
+#[test]
 fn a_record_that_no_run_can_have_is_not_restored() {
     let sound = begin(vec![step(1), step(2)]).0;
     assert_eq!(Run::restore(sound.clone()).map(|run| run.0), Ok(sound.clone()));
@@ -296,6 +330,7 @@ fn a_record_that_no_run_can_have_is_not_restored() {
         stdout: String::new(),
         stderr: String::new(),
         measured: None,
+        at: None,
         warnings: Vec::new(),
     };
     type Change = Box<dyn Fn(&mut Record)>;

@@ -4,9 +4,7 @@
 
 use super::event::CheckVerdict;
 use super::record::{StepRecord, StepStatus};
-
-/// More tests than anybody has: what says more is not believed.
-const MOST: u64 = 10_000_000;
+use super::test_runners::passed_tests;
 
 /// How many tests passed in the checks of a step that is done; `None` where none of its commands is a
 /// runner of tests that is known here.
@@ -15,81 +13,13 @@ pub fn tests_passed(record: &StepRecord) -> Option<u64> {
         return None;
     }
     let passed = record.results.iter().filter(|result| result.verdict == CheckVerdict::Passed);
-    let counts = passed.filter_map(|result| {
-        // Most runners report on one of them, and no runner on both.
-        counted(&result.stdout).or_else(|| counted(&result.stderr))
-    });
-    counts.reduce(u64::saturating_add).filter(|count| (1..=MOST).contains(count))
-}
-
-/// What a runner says in `output`. Of several that speak in one output, the first known one counts.
-fn counted(output: &str) -> Option<u64> {
-    let runners: [fn(&str) -> Option<u64>; 6] = [cargo, nextest, javascript, pytest, node, go];
-    let sum = |runner: &fn(&str) -> Option<u64>| {
-        output.lines().filter_map(runner).reduce(u64::saturating_add)
-    };
-    runners.iter().find_map(sum)
-}
-
-/// `test result: ok. 12 passed; 0 failed; …`, once for each binary.
-fn cargo(line: &str) -> Option<u64> {
-    before(line.trim().strip_prefix("test result: ok.")?, "passed;")
-}
-
-/// `Summary [ 0.5s] 12 tests run: 12 passed, 0 skipped`.
-fn nextest(line: &str) -> Option<u64> {
-    let (_, run) = line.trim().strip_prefix("Summary [")?.split_once(" run: ")?;
-    before(run, "passed")
-}
-
-/// `Tests:       1 skipped, 12 passed, 13 total` of Jest, `Tests  12 passed (12)` of Vitest.
-fn javascript(line: &str) -> Option<u64> {
-    let rest = line.trim().strip_prefix("Tests")?;
-    let rest = rest.strip_prefix(':').unwrap_or(rest);
-    rest.starts_with(' ').then(|| before(rest, "passed"))?
-}
-
-/// `==== 12 passed, 1 skipped in 0.12s ====`, or without the signs around it.
-fn pytest(line: &str) -> Option<u64> {
-    let line = line.trim().trim_matches('=').trim();
-    let (counts, time) = line.rsplit_once(" in ")?;
-    let is_time = time.starts_with(|c: char| c.is_ascii_digit()) && time.contains('s');
-    let is_count = |part: &str| {
-        let (count, word) = part.trim().split_once(' ')?;
-        count.parse::<u64>().ok()?;
-        (!word.contains(' ')).then_some(())
-    };
-    let are_counts = counts.split(',').all(|part| is_count(part).is_some());
-    (is_time && are_counts).then(|| before(counts, "passed"))?
-}
-
-/// `# pass 12` of TAP, `ℹ pass 12` of what Node shows to people.
-fn node(line: &str) -> Option<u64> {
-    let line = line.trim();
-    let rest = line.strip_prefix("# pass ").or_else(|| line.strip_prefix("ℹ pass "))?;
-    rest.trim().parse().ok()
-}
-
-/// `--- PASS: TestX (0.00s)`, once for each test, with `-v`.
-fn go(line: &str) -> Option<u64> {
-    line.trim_start().starts_with("--- PASS: ").then_some(1)
-}
-
-/// The number before a word.
-fn before(text: &str, word: &str) -> Option<u64> {
-    let mut last = None;
-    for part in text.split([' ', ',']).filter(|part| !part.is_empty()) {
-        if part == word {
-            return last;
-        }
-        last = part.parse().ok();
-    }
-    None
+    let counts = passed.filter_map(|result| passed_tests(&[&result.stdout, &result.stderr]));
+    counts.reduce(u64::saturating_add)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::passed_tests;
 
     #[test]
     fn runners_say_how_many_tests_passed() {
@@ -121,7 +51,7 @@ mod tests {
             ("", None),
         ];
         for (output, expected) in table {
-            assert_eq!(counted(output), expected, "{output}");
+            assert_eq!(passed_tests(&[output]), expected, "{output}");
         }
     }
 }

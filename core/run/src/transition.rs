@@ -16,14 +16,16 @@ use onloop_syntax::time::Timestamp;
 pub use finish::FinishRefusal;
 
 /// Why an event was refused. Nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// There is no step with that number.
+    #[error("the run has no step {step}")]
     NoSuchStep {
         /// The number.
         step: u32,
     },
     /// The run does not accept that event in its present state.
+    #[error("the run is `{status}` and does not accept `{event}` now")]
     WrongRunStatus {
         /// Its state.
         status: &'static str,
@@ -31,6 +33,7 @@ pub enum Refusal {
         event: &'static str,
     },
     /// The step does not accept that event in its present state.
+    #[error("step {step} is `{status}`, expected {expected}")]
     WrongStepStatus {
         /// Number of the step, from 1.
         step: u32,
@@ -40,6 +43,7 @@ pub enum Refusal {
         expected: &'static str,
     },
     /// A step before it is not settled.
+    #[error("step {earlier} must be done before step {step} can start")]
     EarlierStepUnsettled {
         /// The step before.
         earlier: u32,
@@ -47,6 +51,7 @@ pub enum Refusal {
         step: u32,
     },
     /// The step had as many attempts as it may have.
+    #[error("step {step} has used {}", text::counted((*limit).into(), "attempt"))]
     AttemptsExhausted {
         /// Number of the step, from 1.
         step: u32,
@@ -54,137 +59,58 @@ pub enum Refusal {
         limit: u32,
     },
     /// Results are missing: a step is never done by fewer checks than it has.
+    #[error("step {step} has checks without a result")]
     IncompleteVerification {
         /// Number of the step, from 1.
         step: u32,
     },
     /// The rules ask for a person at this gate.
+    #[error("the gate of step {step} needs a human decision")]
     HumanGateRequired {
         /// Number of the step, from 1.
         step: u32,
     },
     /// A bound on the whole run is reached.
+    #[error("the budget `{name}` is used up")]
     BudgetExceeded {
         /// Its name.
         name: &'static str,
     },
     /// The event belongs to another moment.
+    #[error("{what}")]
     NotDue {
         /// Why, as a clause.
         what: String,
     },
     /// Something is still to be done before the run can end.
+    #[error("the run cannot be finalized: {0}")]
     Unfinished(Missing),
     /// What is to become of the work cannot be settled in this way now.
+    #[error("{0}")]
     Finish(FinishRefusal),
 }
 
 /// What a run still needs before it can end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
     /// Steps are not done.
+    #[error("it has {}", text::counted(*remaining as u64, "unfinished step"))]
     Steps {
         /// How many.
         remaining: usize,
     },
     /// A gate is not decided.
+    #[error("the gate of step {step} is not decided")]
     Gate {
         /// Number of the step, from 1.
         step: u32,
     },
-    /// A review holds the run up, or the final one has not taken place.
+    /// A review blocks the run, or the final one has not taken place.
+    #[error("its last review has not passed")]
     Review,
     /// The machine checks have not been repeated.
+    #[error("its checks were not repeated")]
     Checks,
-}
-
-impl std::fmt::Display for Missing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The first words of each are what agents match on.
-        match self {
-            Missing::Steps { remaining } => {
-                write!(f, "Cannot finalize run with unfinished steps ({remaining} remaining)")
-            }
-            Missing::Gate { step } => {
-                write!(f, "Cannot finalize without required gate evidence (step {step})")
-            }
-            Missing::Review => f.write_str("Cannot finalize without a review that passes"),
-            Missing::Checks => f.write_str(
-                "Cannot finalize without passing verification evidence: the checks have not been \
-                 repeated",
-            ),
-        }
-    }
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Refusal::NoSuchStep { step } => write!(f, "Invalid step number: {step}"),
-            Refusal::WrongRunStatus { status, event } => {
-                write!(f, "Run is '{status}'; it does not accept {event} now")
-            }
-            Refusal::WrongStepStatus { step, status, expected } => {
-                write!(f, "Step {step} is '{status}', expected {expected}")
-            }
-            Refusal::EarlierStepUnsettled { earlier, step } => {
-                write!(f, "Step {earlier} must be done before step {step} can start")
-            }
-            Refusal::AttemptsExhausted { step, limit } => {
-                write!(f, "Step {step} reached maximum iterations ({limit})")
-            }
-            Refusal::IncompleteVerification { step } => {
-                write!(f, "Step {step} has checks without a result")
-            }
-            Refusal::HumanGateRequired { step } => {
-                write!(f, "The gate of step {step} needs a human decision")
-            }
-            Refusal::BudgetExceeded { name } => write!(f, "Runtime budget exceeded: {name}"),
-            Refusal::NotDue { what } => write!(f, "Not now: {what}"),
-            Refusal::Unfinished(missing) => write!(f, "{missing}"),
-            Refusal::Finish(refusal) => write!(f, "{refusal}"),
-        }
-    }
-}
-
-impl Event {
-    /// Name of the event in the record.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Event::StepStarted { .. } => "step_started",
-            Event::WorkStarted(acting) => acting.worker.event_name(),
-            Event::WorktreeSetUp(_) => "worktree_set_up",
-            Event::AgentEnded(_) => "agent_ended",
-            Event::AgentWaits(_) => "agent_waits",
-            Event::StepActed { .. } => "step_acted",
-            Event::ActionFailed { .. } => "action_failed",
-            Event::StepVerified { .. } => "step_verified",
-            Event::StepBlocked { .. } => "step_blocked",
-            Event::GateDecided { .. } => "gate_decided",
-            Event::StepRedone { .. } => "step_redone",
-            Event::StepReopened { .. } => "step_reopened",
-            Event::ReviewFinished { .. } => "review_finished",
-            Event::VerdictAccepted => "verdict_accepted",
-            Event::ChecksRepeated { .. } => "checks_repeated",
-            Event::RunPaused { .. } => "run_paused",
-            Event::RunResumed => "run_resumed",
-            Event::TakenOver { .. } => "taken_over",
-            Event::PlanAdopted(_) => "plan_adopted",
-            Event::RecordRebuilt { .. } => "record_rebuilt",
-            Event::UsageReported(_) => "usage_reported",
-            Event::BudgetsChanged(_) => "budgets_changed",
-            Event::RunFinalized => "run_finalized",
-            Event::RunAbandoned { .. } => "run_abandoned",
-            Event::RunMoved { .. } => "run_moved",
-            Event::CopyChanged { .. } => "copy_changed",
-            Event::CheckpointTaken(_) => "checkpoint_taken",
-            Event::CheckpointMissed { .. } => "checkpoint_missed",
-            Event::WorkRestored { .. } => "work_restored",
-            Event::FinishIntended { .. } => "finish_intended",
-            Event::FinishRecorded { .. } => "finish_recorded",
-            Event::FinishAbandoned { .. } => "finish_abandoned",
-        }
-    }
 }
 
 impl StepStatus {
@@ -219,6 +145,7 @@ impl Run {
             Event::ActionFailed { step, reason, output } => {
                 self.action_failed(at, *step, reason, output)?;
             }
+            Event::BaselineTaken { step, passed } => self.baseline_taken(at, *step, passed)?,
             Event::StepVerified { step, results } => self.verified(at, *step, results)?,
             Event::StepBlocked { step, reason } => self.block_step(at, *step, reason)?,
             Event::GateDecided { step, decision, mode } => {
@@ -229,6 +156,7 @@ impl Run {
             Event::ReviewFinished { step, verdict, findings, base } => {
                 self.reviewed(at, *step, *verdict, findings, base.clone())?;
             }
+            Event::FindingsReturned { step } => self.return_findings(at, *step)?,
             Event::VerdictAccepted => self.accept_verdict(at)?,
             Event::ChecksRepeated { repeated, failures, warnings } => {
                 self.repeated(at, *repeated, failures)?;
@@ -315,7 +243,7 @@ impl Run {
             | StepStatus::Blocked(_) => Err(Refusal::WrongStepStatus {
                 step,
                 status: record.status.as_str(),
-                expected: "'in_progress'",
+                expected: "`in_progress`",
             }),
         }
     }

@@ -2,30 +2,22 @@
 
 use onloop_syntax::text::words;
 
-/// What a reviewer says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Nothing stands against going on.
-    Ready,
-    /// Going on is fine; the findings are worth reading.
-    ReadyWithWarnings,
-    /// Do not go on.
-    Block,
-    /// The answer has no verdict; it counts as [`Verdict::Block`].
-    Missing,
-}
-
 words! {
-    impl pub Verdict {
+    /// What a reviewer says.
+    pub enum Verdict {
+        /// Nothing blocks the run.
         Ready = "READY",
+        /// The run may continue; the findings are worth reading.
         ReadyWithWarnings = "READY WITH WARNINGS",
+        /// The run may not continue.
         Block = "NOT READY",
+        /// The answer has no verdict; it counts as [`Verdict::Block`].
         Missing = "NO VERDICT",
     }
 }
 
 impl Verdict {
-    /// Whether the run may go on.
+    /// Whether the run may continue.
     pub fn passes(self) -> bool {
         match self {
             Verdict::Ready | Verdict::ReadyWithWarnings => true,

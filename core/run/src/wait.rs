@@ -3,23 +3,17 @@
 
 use onloop_syntax::limits;
 use onloop_syntax::text::words;
-use onloop_syntax::time::Timestamp;
-
-/// Why an agent's provider does not serve it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WaitReason {
-    /// A limit on usage is reached.
-    Limited,
-    /// The provider has no room.
-    Overloaded,
-    /// The provider cannot be reached.
-    Unreachable,
-}
+use onloop_syntax::time::{Timestamp, backoff_ms};
+use serde::{Deserialize, Serialize};
 
 words! {
-    impl pub WaitReason {
+    /// Why an agent's provider does not serve it.
+    pub enum WaitReason {
+        /// A limit on usage is reached.
         Limited = "limited",
+        /// The provider has no room.
         Overloaded = "overloaded",
+        /// The provider cannot be reached.
         Unreachable = "unreachable",
     }
 }
@@ -36,13 +30,14 @@ impl WaitReason {
 }
 
 /// How a turn of a client ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TurnEnding {
     /// The client says that it is done.
     Completed,
     /// It failed, or said nothing about its end.
     Failed,
-    /// It was ended because it passed a bound, or because nobody judged its calls.
+    /// onloop ended it, because it exceeded a limit or its calls were not checked.
     Ended,
     /// It was ended because nothing came of it any more.
     Stalled,
@@ -51,6 +46,7 @@ pub enum TurnEnding {
     /// A person interrupted.
     Interrupted,
     /// The provider does not serve it for now.
+    #[serde(untagged)]
     Refused(WaitReason),
 }
 
@@ -68,20 +64,6 @@ impl TurnEnding {
         }
     }
 
-    /// What a record calls `word`; `None`: nothing that is known here.
-    pub fn from_word(word: &str) -> Option<TurnEnding> {
-        let plain = [
-            TurnEnding::Completed,
-            TurnEnding::Failed,
-            TurnEnding::Ended,
-            TurnEnding::Stalled,
-            TurnEnding::TooLong,
-            TurnEnding::Interrupted,
-        ];
-        let found = plain.into_iter().find(|ending| ending.as_str() == word);
-        found.or_else(|| word.parse().ok().map(TurnEnding::Refused))
-    }
-
     /// Whether the provider had not served the turn, which then is no attempt.
     pub fn is_refusal(self) -> bool {
         matches!(self, TurnEnding::Refused(_))
@@ -89,19 +71,21 @@ impl TurnEnding {
 }
 
 /// That an agent is not started before a moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
     /// The step that waits, from 1.
     pub step: u32,
-    /// The attempt that goes on afterwards, from 1.
+    /// The attempt that continues afterwards, from 1.
     pub attempt: u32,
     /// The agent, by its name on the command line.
     pub agent: String,
     /// Why.
     pub why: WaitReason,
-    /// When the first of its refusals in a row came, or a person last had the run go on.
+    /// The time of the first refusal in a row, or of the last resume by a person.
+    #[serde(with = "onloop_syntax::time::millis")]
     pub since: Timestamp,
     /// When the agent is tried again.
+    #[serde(with = "onloop_syntax::time::millis")]
     pub until: Timestamp,
     /// Refusals in a row, from 1.
     pub tries: u32,
@@ -115,10 +99,9 @@ impl Wait {
     pub fn after(refused: Refused, now: Timestamp, before: Option<&Wait>) -> Wait {
         let Refused { step, attempt, agent, why, resets_at } = refused;
         let tries = before.map_or(0, |wait| wait.tries).saturating_add(1);
-        let growth = 1u64.checked_shl(tries - 1).unwrap_or(u64::MAX);
-        let pause_ms = limits::PROVIDER_PAUSE_MS.saturating_mul(growth);
-        let pause = later(now, pause_ms.min(limits::PROVIDER_LONGEST_PAUSE_MS));
-        let reset = resets_at.map(|at| later(at, limits::PROVIDER_RESET_MARGIN_MS));
+        let longest_ms = limits::PROVIDER_LONGEST_PAUSE_MS;
+        let pause = now.later(backoff_ms(limits::PROVIDER_PAUSE_MS, tries - 1, longest_ms));
+        let reset = resets_at.map(|at| at.later(limits::PROVIDER_RESET_MARGIN_MS));
         // A reset that has been, and did not help, says nothing.
         let until = reset.filter(|at| *at > now).unwrap_or(pause);
         let since = before.map_or(now, |wait| wait.since);
@@ -129,12 +112,6 @@ impl Wait {
     pub fn length_ms(&self) -> u64 {
         self.until.millis_since(self.since)
     }
-}
-
-/// `at`, so many milliseconds later.
-fn later(at: Timestamp, ms: u64) -> Timestamp {
-    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
-    Timestamp::from_millis(at.as_millis().saturating_add(ms))
 }
 
 /// A turn that its provider did not serve.
@@ -186,11 +163,19 @@ mod tests {
     #[test]
     fn every_ending_has_a_word_of_its_own() {
         let refusals = WaitReason::ALL.map(TurnEnding::Refused).into_iter();
-        let plain = ["completed", "failed", "ended", "stalled", "too_long", "interrupted"];
-        let plain = plain.into_iter().map(|word| TurnEnding::from_word(word).unwrap());
-        for ending in plain.chain(refusals) {
-            assert_eq!(TurnEnding::from_word(ending.as_str()), Some(ending));
+        let plain = [
+            TurnEnding::Completed,
+            TurnEnding::Failed,
+            TurnEnding::Ended,
+            TurnEnding::Stalled,
+            TurnEnding::TooLong,
+            TurnEnding::Interrupted,
+        ];
+        for ending in plain.into_iter().chain(refusals) {
+            let word = serde_json::to_value(ending).expect("a word");
+            assert_eq!(word, ending.as_str());
+            assert_eq!(serde_json::from_value::<TurnEnding>(word).ok(), Some(ending));
         }
-        assert_eq!(TurnEnding::from_word("lost"), None);
+        assert!(serde_json::from_str::<TurnEnding>("\"lost\"").is_err());
     }
 }

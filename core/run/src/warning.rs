@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use onloop_syntax::text::words;
+use serde::{Deserialize, Serialize};
 
 /// Something to warn about the result of a check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Warning {
     /// The run changed a file that the check names.
     CheckChanged(ChangedFile),
@@ -14,52 +15,30 @@ pub enum Warning {
         /// Why, on one line.
         reason: String,
     },
-}
-
-/// The word for a warning in documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WarningKind {
-    /// [`Warning::CheckChanged`].
-    CheckChanged,
-    /// [`Warning::CheckUnseen`].
-    CheckUnseen,
-}
-
-words! {
-    impl pub WarningKind {
-        CheckChanged = "check_changed",
-        CheckUnseen = "check_unseen",
-    }
+    /// The check passed before the agent had done anything.
+    PassedBefore,
 }
 
 /// A file that was there when the run began and is another now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
     /// Its path relative to the top folder of the checkout; on one line.
     pub path: String,
     /// The steps in which it changed, ascending; none: it is not known in which.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<u32>,
     /// How many lines of it changed; `None`: it is no text, or too much of it changed.
+    #[serde(flatten)]
     pub lines: Option<ChangedLines>,
 }
 
 /// How many lines changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedLines {
     /// Lines that were not there before.
     pub added: u64,
     /// Lines that are not there any more.
     pub removed: u64,
-}
-
-impl Warning {
-    /// Its word.
-    pub fn kind(&self) -> WarningKind {
-        match self {
-            Warning::CheckChanged(_) => WarningKind::CheckChanged,
-            Warning::CheckUnseen { .. } => WarningKind::CheckUnseen,
-        }
-    }
 }
 
 impl fmt::Display for Warning {
@@ -81,12 +60,15 @@ impl fmt::Display for Warning {
             Warning::CheckUnseen { reason } => {
                 write!(f, "whether files that it names were changed is not known: {reason}")
             }
+            Warning::PassedBefore => f.write_str(
+                "it passed before the agent ran, so it does not show that the step was done",
+            ),
         }
     }
 }
 
 /// What there is to warn about one check of a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckWarnings {
     /// Number of the step, from 1.
     pub step: u32,

@@ -10,8 +10,8 @@ use onloop_engine::session::files::Sessions;
 use onloop_engine::terminal::ask;
 use onloop_run::{Attention, DecisionChannel};
 use onloop_sessions::handsoff::SessionId;
-use onloop_verbs::gate::decide_as_seen;
-use onloop_verbs::{SeenDecision, SeenRun, session};
+use onloop_verbs::gate::decide_as_displayed;
+use onloop_verbs::{DisplayedDecision, DisplayedRun, session};
 
 /// Arguments of `onloop watch`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -67,10 +67,10 @@ pub async fn demand_screen(io: &Io, args: &WatchArgs) -> Result<Option<String>, 
 /// The run changed since they saw it, or the decision does not fit.
 pub async fn decide_on_screen(
     io: &Io,
-    seen: SeenRun<'_>,
-    decision: &SeenDecision,
+    seen: DisplayedRun<'_>,
+    decision: &DisplayedDecision,
 ) -> Result<Exit, CommandError> {
-    decide_as_seen(io, seen, decision, DecisionChannel::Terminal).await?;
+    decide_as_displayed(io, seen, decision, DecisionChannel::Terminal).await?;
     Ok(Exit::Done)
 }
 
@@ -91,7 +91,7 @@ pub async fn show_on_screen(io: &Io, run_id: &str) -> Result<Exit, CommandError>
     Ok(Exit::Done)
 }
 
-/// The process on this machine that drives a run, for whoever wants to interrupt it.
+/// The process on this machine that drives a run, to interrupt it.
 ///
 /// # Errors
 ///
@@ -112,7 +112,7 @@ pub async fn stop_driver(io: &Io, run_id: &str) -> Result<u32, CommandError> {
     }
 }
 
-/// The options with which a run was conducted, as a shell reads them behind `onloop resume ID`.
+/// The options with which a run was driven, as a shell reads them behind `onloop resume ID`.
 ///
 /// # Errors
 ///

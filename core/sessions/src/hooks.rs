@@ -122,7 +122,7 @@ impl Host {
         }
     }
 
-    /// Whether a person can be told something when they have sent a prompt.
+    /// Whether the client shows a message after a person sends a prompt.
     pub fn tells_at_prompts(self) -> bool {
         match self {
             Host::Claude | Host::Codex | Host::VsCode | Host::OpenCode => true,
@@ -134,7 +134,7 @@ impl Host {
     /// does not run it; for every other event the host ignores this answer.
     pub fn safe_answer(self, reason: &str) -> String {
         let answer = match self {
-            // Their form of asking stops a call where nobody is there to be asked.
+            // Their way to ask stops a call if no person is present.
             Host::Claude | Host::VsCode => HookAnswer::Decided(Decision::Ask, reason.to_owned()),
             // Here asking lets the call run: always, or in one of the host's modes.
             Host::Codex | Host::Cursor | Host::OpenCode | Host::Cline | Host::Copilot => {

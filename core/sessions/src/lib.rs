@@ -1,4 +1,4 @@
-//! Hands-off sessions, and what agents' hooks send and accept.
+//! Hands-off sessions, and the messages of clients' hooks.
 #![forbid(unsafe_code)]
 
 pub mod handsoff;

@@ -193,7 +193,7 @@ Examples:
         after_help = "Examples:
   onloop receipt add-auth-20260320T212315Z > receipt.json
   onloop receipt add-auth-20260320T212315Z --format intoto --out add-auth.dsse
-  onloop receipt key > onloop.pub                     for whoever verifies
+  onloop receipt key > onloop.pub                     for the verifier
   onloop receipt verify add-auth.dsse --key onloop.pub"
     )]
     Receipt {
@@ -204,8 +204,8 @@ Examples:
         args: Option<ReceiptArgs>,
     },
     /// Take over a record that came with a clone or from an older onloop
-    #[command(after_help = "Shows every command that the run would start, and asks. Nothing of a
-foreign record is run before.
+    #[command(after_help = "Shows every command that the run would start, and asks. Before that,
+onloop runs no command of the untrusted record.
 
 Examples:
   onloop adopt add-auth-20260320T212315Z
@@ -215,10 +215,10 @@ Examples:
     #[command(after_help = "Examples:
   onloop relocate add-auth-20260320T212315Z --to ~/src/shop")]
     Relocate(RelocateArgs),
-    /// Push a run to a remote repository, so that it can go on elsewhere
+    /// Push a run to a remote, to resume it on another machine
     #[command(
         after_help = "Its record and its checkpoints go below refs/onloop/ of the repository, all
-of them or none. Whoever can read the repository can read them.
+of them or none. Everyone with read access to the repository can read them.
 
 Examples:
   onloop push add-auth-20260320T212315Z
@@ -237,7 +237,7 @@ Examples:
     #[command(after_help = "Examples:
   onloop abandon add-auth-20260320T212315Z --reason 'the plan was wrong'")]
     Abandon(AbandonArgs),
-    /// Show who is told what happens while nobody watches, or try it
+    /// Show or test the channels that receive notifications
     #[command(after_help = "Examples:
   onloop notify           who is set up
   onloop notify --test    send each of them a notice")]
@@ -275,7 +275,7 @@ Examples:
   onloop hook claude < event.json
   onloop hook codex --timeout 60 < event.json")]
     Hook(HookArgs),
-    /// Look at and end agent sessions that go on by themselves
+    /// Show and stop unattended agent sessions
     Session {
         /// What to do
         #[command(subcommand)]
@@ -285,7 +285,7 @@ Examples:
     #[command(after_help = "Examples:
   onloop approve                              what waits
   onloop approve 1f2e3d4c                     let it run, once
-  onloop approve 1f2e3d4c --deny --resume     refuse it, let the session go on
+  onloop approve 1f2e3d4c --deny --resume     deny it and continue the session
   onloop approve --telegram --resume          ask about all in the chat")]
     Approve(ApproveArgs),
     /// Put hooks, skills and commands into an agent host

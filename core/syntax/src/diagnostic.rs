@@ -1,4 +1,4 @@
-//! What onloop tells the author of a file: where, what, why it matters, how to fix it.
+//! Diagnostics for the author of a file: location, finding, reason and fix.
 
 mod fix;
 pub mod human;
@@ -12,7 +12,7 @@ pub use position::{LineIndex, Position};
 use crate::text::words;
 
 words! {
-    /// How bad a diagnostic is.
+    /// The severity of a diagnostic.
     #[derive(PartialOrd, Ord)]
     pub enum Severity {
         /// The file is not usable; a run is refused.
@@ -34,16 +34,16 @@ pub struct Span {
 /// Replaces the bytes of `span` with `text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced; empty to insert.
+    /// The replaced bytes; empty to insert.
     pub span: Span,
-    /// What comes in its place.
+    /// The new text.
     pub text: String,
 }
 
 /// A change that resolves a diagnostic without changing anything else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What the change does, as an imperative sentence without a full stop.
+    /// The effect of the change, as an imperative sentence without a full stop.
     pub title: String,
     /// The edits, in ascending order and without overlap.
     pub edits: Vec<Edit>,
@@ -56,32 +56,50 @@ pub struct Diagnostic {
     pub code: &'static str,
     /// Error or warning.
     pub severity: Severity,
-    /// Where, in bytes of the file as it is on disk.
+    /// Its location, in bytes of the file as it is on disk.
     pub span: Span,
-    /// What was found and what was expected; lower case, names in backticks.
+    /// The key or field that is missing, where a quick fix adds it.
+    pub subject: Option<&'static str>,
+    /// The finding and the expectation, in lower case, names in backticks.
     pub message: String,
-    /// What to do about it.
+    /// Advice: how to fix the file.
     pub help: Option<String>,
-    /// A safe change, where there is one.
+    /// A safe change, if one exists.
     pub fix: Option<Fix>,
-    /// The sentence older linters print for the same finding; agents match on these.
+    /// The sentence that hotl-rt prints for the same finding. Agents match on it.
     pub hotl_text: Option<String>,
 }
 
 impl Diagnostic {
-    /// A finding without help, fix or older sentence.
+    /// A finding without advice, fix or hotl-rt sentence.
     pub fn new(code: &'static str, severity: Severity, span: Span, message: String) -> Self {
-        Diagnostic { code, severity, span, message, help: None, fix: None, hotl_text: None }
+        Diagnostic {
+            code,
+            severity,
+            span,
+            subject: None,
+            message,
+            help: None,
+            fix: None,
+            hotl_text: None,
+        }
     }
 
-    /// Adds what to do about it.
+    /// Names the key or field that is missing.
+    #[must_use]
+    pub fn about(mut self, subject: &'static str) -> Self {
+        self.subject = Some(subject);
+        self
+    }
+
+    /// Adds advice.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds a change that resolves it.
+    /// Adds a change that resolves the finding.
     #[must_use]
     pub fn with_fix(mut self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
         debug_assert!(edits.is_sorted_by(|a, b| a.span.end <= b.span.start));
@@ -89,7 +107,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the sentence that older linters print for it. What it quotes is made printable.
+    /// Adds the sentence of hotl-rt, with its quotations made printable.
     #[must_use]
     pub fn with_hotl_text(mut self, text: impl Into<String>) -> Self {
         self.hotl_text = Some(crate::text::one_line(&text.into()));
@@ -121,7 +139,7 @@ impl Span {
         Span { start: offset, end: offset }
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it covers no bytes.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }

@@ -1,7 +1,9 @@
-//! Text, time, limits, diagnostics and readers that keep positions: what every other crate of onloop builds on.
+//! Text, time, limits, diagnostics and readers that keep positions: the base of every other onloop
+//! crate.
 #![forbid(unsafe_code)]
 
 pub mod diagnostic;
+pub mod form;
 pub mod limits;
 pub mod money;
 pub mod syntax;

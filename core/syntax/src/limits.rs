@@ -1,7 +1,7 @@
-//! Every bound that onloop puts on its input and its own work, in one place.
+//! Every bound that onloop puts on its input and its work.
 //!
-//! Units come last in the names. Hitting a limit is always a named diagnostic or failure,
-//! never a silent cut.
+//! Units come last in the names. Reaching a limit is a named diagnostic or failure, never a silent
+//! cut.
 
 /// Largest workflow file that is read.
 pub const WORKFLOW_BYTES: usize = 4 * 1024 * 1024;
@@ -11,7 +11,7 @@ pub const WORKFLOW_STEPS: usize = 10_000;
 pub const WORKFLOW_LINE_BYTES: usize = 64 * 1024;
 /// Longest step name kept for display; a longer one is a diagnostic.
 pub const STEP_NAME_BYTES: usize = 1024;
-/// Most diagnostics reported for one file; the rest are counted.
+/// Most diagnostics reported for one file; onloop counts the rest.
 pub const DIAGNOSTICS_PER_FILE: usize = 1000;
 /// Largest frontmatter handed to the YAML parser.
 pub const FRONTMATTER_BYTES: usize = 64 * 1024;
@@ -26,87 +26,89 @@ pub const DEFAULT_ITERATIONS: u32 = 3;
 
 /// Largest record that is read back.
 pub const RECORD_BYTES: u64 = 256 * 1024 * 1024;
-/// Records up to this size are rewritten whole; larger ones are journalled in between.
+/// Records up to this size are rewritten whole; larger ones get a journal between rewrites.
 pub const RECORD_REWRITE_BYTES: usize = 64 * 1024;
 
 /// Time a verification command may take unless its step or the command line says otherwise.
 pub const VERIFY_TIMEOUT_MS: u64 = 10 * 60 * 1000;
 /// Time an agent may take for one attempt unless the command line says otherwise.
 pub const AGENT_TIMEOUT_MS: u64 = 2 * 60 * 60 * 1000;
-/// Time without a sign of life, while no tool works, after which a turn is ended, unless the
-/// command line says otherwise.
-pub const STALL_TIMEOUT_MS: u64 = 10 * 60 * 1000;
-/// The same while a tool works; a longer time on the command line counts here, too.
-pub const TOOL_STALL_TIMEOUT_MS: u64 = 45 * 60 * 1000;
-/// How often a turn is looked at whose client writes nothing.
-pub const TURN_LOOK_MS: u64 = 2000;
-/// How often a client may make the same mistake in one turn, such as asking again with a key that
-/// is refused, before the turn is ended: clients go on with it for minutes, or for ever.
-pub const SAME_ERRORS: u32 = 3;
-/// Longest pause that a client may make by itself before it asks its provider again; for a longer
-/// one its turn is ended and the run waits.
-pub const CLIENT_PAUSE_MS: u64 = 60 * 1000;
-/// Time that a run waits for a provider which does not serve its agent, unless the command line
+/// Time without output, while no tool runs, after which onloop ends a turn, unless the command line
 /// says otherwise.
+pub const STALL_TIMEOUT_MS: u64 = 10 * 60 * 1000;
+/// The same while a tool runs. A longer time on the command line applies here, too.
+pub const TOOL_STALL_TIMEOUT_MS: u64 = 45 * 60 * 1000;
+/// Interval at which onloop checks a turn whose client writes nothing.
+pub const TURN_LOOK_MS: u64 = 2000;
+/// Repetitions of one error in a turn, such as a refused key, before onloop ends the turn. Clients
+/// repeat such requests for minutes or without end.
+pub const SAME_ERRORS: u32 = 3;
+/// Longest pause that a client may make before it asks its provider again. For a longer pause
+/// onloop ends the turn and the run waits.
+pub const CLIENT_PAUSE_MS: u64 = 60 * 1000;
+/// Time that a run waits for a provider that refuses requests, unless the command line says
+/// otherwise.
 pub const MAX_WAIT_MS: u64 = 6 * 60 * 60 * 1000;
-/// Pause after the first refusal of a provider that does not say when it serves again; each
-/// further one takes twice as long.
+/// Pause after a provider's first refusal without a retry time. Each further refusal doubles it.
 pub const PROVIDER_PAUSE_MS: u64 = 15 * 1000;
 /// Longest of these pauses.
 pub const PROVIDER_LONGEST_PAUSE_MS: u64 = 15 * 60 * 1000;
-/// How long after the time that a provider names it is asked again.
+/// Margin after the retry time that a provider names.
 pub const PROVIDER_RESET_MARGIN_MS: u64 = 5 * 1000;
-/// Longest time that a waiting run sleeps at once: a machine that was asleep itself looks at the
-/// clock soon after it has woken.
+/// Longest sleep of a waiting run: after a machine's own sleep the run looks at the clock soon.
 pub const WAIT_LOOK_MS: u64 = 30 * 1000;
-/// Longest line of an agent's stream that is read; a longer one is skipped, with a note.
+/// Longest line of an agent's stream that is read; onloop skips a longer one with a note.
 pub const AGENT_LINE_BYTES: usize = 4 * 1024 * 1024;
-/// Most requests to a model, of one turn, whose tokens are counted apart; with more the number of
-/// tokens is unknown.
+/// Most requests to a model, per turn, whose tokens are counted separately. With more, the number
+/// of tokens is unknown.
 pub const AGENT_REQUESTS: usize = 20_000;
-/// Most calls of tools, of one turn, that are followed at once; further ones are not shown.
+/// Most tool calls, per turn, that onloop follows at once; it does not show further ones.
 pub const AGENT_CALLS: usize = 1000;
-/// Bytes kept of one text that an agent said.
+/// Bytes kept of one message of an agent.
 pub const AGENT_TEXT_BYTES: usize = 64 * 1024;
-/// Bytes kept, at least, of the end of what an agent said in one turn, where somebody reads it as an
-/// answer.
+/// Bytes kept, at least, of the end of an agent's text in one turn, where it is read as an answer.
 pub const AGENT_ANSWER_BYTES: usize = 512 * 1024;
 /// Time between asking a process group to end and killing it.
 pub const KILL_GRACE_MS: u64 = 2000;
 /// Bytes kept from the start, and again from the end, of each output stream.
 pub const CAPTURE_BYTES: usize = 64 * 1024;
-/// Bytes kept from the start of what one program writes to its log.
+/// Bytes kept from the start of a program's log.
 pub const LOG_HEAD_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes kept from its end; a line in between says how many are left out.
 pub const LOG_TAIL_BYTES: usize = 8 * 1024 * 1024;
+/// How often the findings of a review that says "not ready" go back to the agent before a person decides,
+/// where the workflow file does not say it.
+pub const REVIEW_ROUNDS: u32 = 2;
+/// Bytes of the end of an attempt's log that are looked at for what its agent said at the end.
+pub const LAST_MESSAGE_BYTES: u64 = 2048;
 /// Bytes of each stream stored in the record for one check.
 pub const RECORDED_OUTPUT_BYTES: usize = 4096;
 /// Bytes of a failed check's output that the next attempt's prompt repeats.
 pub const PROMPT_OUTPUT_BYTES: usize = 8 * 1024;
-/// Largest file, and longest patch of one file, that is read for telling whether it changed a check.
+/// Largest file, and longest patch of a file, that onloop reads to tell whether it changed a check.
 pub const CHANGED_CHECK_BYTES: u64 = 1024 * 1024;
-/// Most files that are named when a difference is asked for; of more all of it is shown.
+/// Most files named in a request for a difference; for more files the whole difference is shown.
 pub const DIFF_PATHS: usize = 500;
-/// Most files that a check names and that are read for the files which they name.
+/// Most files that a check names and that are read for the files that they name.
 pub const CHANGED_CHECK_FILES: usize = 64;
-/// Most checkpoints between which it is looked for the step in which a file changed, newest first.
+/// Most checkpoints searched for the step that changed a file, newest first.
 pub const CHANGED_CHECK_CHECKPOINTS: usize = 500;
-/// Longest text of a pull request; services take 65,536 characters.
+/// Longest text of a pull request; services accept 65,536 characters.
 pub const PULL_REQUEST_BYTES: usize = 60_000;
 /// Largest signed receipt that is verified.
 pub const RECEIPT_BYTES: u64 = 16 * 1024 * 1024;
 /// Longest wait for another onloop process to finish its read-modify-write of a record.
 pub const LOCK_WAIT_MS: u64 = 10_000;
-/// How often lines are added anew behind what another writer has just added to a ledger.
+/// Attempts to append lines to a ledger that another writer appends to.
 pub const APPEND_TRIES: u32 = 8;
 
-/// Longest name of a branch; with a worktree's folder named after it, it stays below the 255
-/// bytes that file systems allow.
+/// Longest name of a branch. The folder of its worktree has the same name and stays below the 255
+/// bytes of file systems.
 pub const BRANCH_NAME_BYTES: usize = 200;
-/// Most names below `refs/onloop/` that one push to a remote changes: they stand on a command line,
-/// and some systems end it at 32 KiB.
+/// Most names below `refs/onloop/` that one push changes: they are arguments of a command, and some
+/// systems limit a command line to 32 KiB.
 pub const PUSHED_NAMES: usize = 60;
-/// Most dirty files listed one by one when they are the reason to stop.
+/// Most dirty files listed one by one in the reason to stop.
 pub const DIRTY_FILES_LISTED: usize = 20;
 /// Invalid answers after which a question counts as unanswered.
 pub const ANSWERS_PER_QUESTION: u32 = 3;
@@ -114,66 +116,68 @@ pub const ANSWERS_PER_QUESTION: u32 = 3;
 pub const AUTO_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Largest lock of rw-auto that is read; a larger one counts as unreadable.
 pub const AUTO_LOCK_BYTES: u64 = 64 * 1024;
-/// Time between two stamps in rw-auto's lock while a child is at work. A lock counts as stale
-/// after 600 s, so even two stamps that come too late leave it held.
+/// Interval between stamps in rw-auto's lock while a child runs. A lock is stale after 600 s, so
+/// two late stamps still hold it.
 pub const AUTO_STAMP_EVERY_MS: u64 = 3 * 60 * 1000;
-/// Bytes kept from the start, and again from the end, of what a child agent answers.
+/// Bytes kept from the start, and again from the end, of a child agent's answer.
 pub const AUTO_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// Largest file of scenarios; standard input has no limit.
 pub const SCENARIO_FILE_BYTES: u64 = 256 * 1024 * 1024;
 /// Longest line of a file of scenarios.
 pub const SCENARIO_LINE_BYTES: u64 = 16 * 1024 * 1024;
-/// Longest shell text that the permission engine reads; a longer one is never allowed.
+/// Longest shell text that the permission engine reads; it never allows a longer one.
 pub const SHELL_BYTES: usize = 256 * 1024;
-/// Deepest nesting of shell constructs (each costs a few stack frames, and a stack overflow
-/// would end a wasm instance).
+/// Deepest nesting of shell constructs. Each costs a few stack frames, and a stack overflow ends a
+/// wasm instance.
 pub const SHELL_DEPTH: usize = 100;
-/// Bytes of a shell text that may be looked at more than once (backquotes, arithmetic).
+/// Bytes of shell text that may be read more than once (backquotes, arithmetic).
 pub const SHELL_REREAD_BYTES: usize = 1024 * 1024;
 /// Deepest nesting of shell code inside arguments (`sh -c`, `eval`, `xargs`).
 pub const SHELL_REREAD_DEPTH: usize = 16;
 /// Most commands of one line that are examined.
 pub const SHELL_COMMANDS: usize = 10_000;
-/// Most folders that a command of a shell line may run in, by the `cd` before it. More asks.
+/// Most folders that a command of a shell line may run in, after `cd`. More folders make it ask.
 pub const SHELL_FOLDERS: usize = 4;
 
-/// Largest file that a checkpoint keeps, unless a filter makes a small one of it (Git LFS). A
-/// larger file that nobody ignores is a dump or a product of a build far more often than work, the
-/// usual hosts of repositories warn at this size, and git would copy it at each change.
+/// Largest file that a checkpoint stores, unless a filter makes it small (Git LFS). A larger file
+/// that is not ignored is usually a dump or a build product. Hosts of repositories warn at this
+/// size, and git copies the file at each change.
 pub const CHECKPOINT_FILE_BYTES: u64 = 50 * 1024 * 1024;
-/// Files that a checkpoint left out, or that stand in the way, which are named; the rest are counted.
+/// Files that a checkpoint leaves out, or that block one, which a message names; it counts the
+/// rest.
 pub const CHECKPOINT_FILES_NAMED: usize = 20;
-/// Largest difference between two checkpoints that is shown; `--stat` shows how it is made up.
+/// Largest difference between two checkpoints that is shown; `--stat` summarizes larger ones.
 pub const CHECKPOINT_DIFF_BYTES: u64 = 16 * 1024 * 1024;
-/// Changes that a report as a page shows line by line, of all steps together, as HTML; further steps
-/// show how many lines of which file.
+/// Bytes of HTML for line-by-line changes in an HTML report, over all steps. Further steps show
+/// only the number of lines of each file.
 pub const REPORT_PATCH_BYTES: usize = 512 * 1024;
-/// Longest time that git may take for one step of a checkpoint; a filter that hangs, or a named
-/// pipe where git expects a file, must not hold up the run for ever.
+/// Longest time of git for one part of a checkpoint. A hanging filter, or a named pipe in place of
+/// a file, must not block the run.
 pub const CHECKPOINT_TIMEOUT_MS: u64 = 5 * 60 * 1000;
-/// Longest time that git may take for one question: one that is longer waits for a remote, a filter or
-/// a program that knows passwords.
+/// Longest time of git for one query. A longer query waits for a remote, a filter or a password
+/// prompt.
 pub const GIT_QUESTION_TIMEOUT_MS: u64 = 5 * 60 * 1000;
-/// Longest time that git may take for one act: a push waits for hooks that run tests, a checkout for
-/// files that are fetched.
+/// Longest time of git for one change: a push waits for hooks that run tests, a checkout for files
+/// to fetch.
 pub const GIT_ACT_TIMEOUT_MS: u64 = 30 * 60 * 1000;
 /// Largest answer of git that is read.
 pub const GIT_ANSWER_BYTES: u64 = 256 * 1024 * 1024;
-/// Age at which `onloop doctor --prune` removes a checkpoint whatever became of its run.
+/// Age at which `onloop doctor --prune` removes a checkpoint of any run.
 pub const CHECKPOINT_KEPT_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
-/// Most files that `.worktreeinclude` has copied into a fresh worktree. Whole trees of packages are
-/// made by a command of `setup`, in less time.
+/// Most files that `.worktreeinclude` copies into a new worktree. A command of `setup` restores
+/// whole package trees faster.
 pub const SETUP_FILES: usize = 10_000;
 /// Largest of these files.
 pub const SETUP_FILE_BYTES: u64 = 64 * 1024 * 1024;
-/// Bytes kept from the start, and again from the end, of git's list of them; a longer one is refused.
+/// Bytes kept from the start, and again from the end, of git's list of them; a longer list is
+/// refused.
 pub const SETUP_LIST_BYTES: usize = 1024 * 1024;
-/// Of these files, and of those that cannot be copied, which are named; the rest are counted.
+/// Names in messages about these files; messages count the rest.
 pub const SETUP_FILES_NAMED: usize = 10;
-/// Longest time for one line of `setup`: it may install packages over a slow line.
+/// Longest time for one line of `setup`, which may install packages over a slow connection.
 pub const SETUP_TIMEOUT_MS: u64 = 30 * 60 * 1000;
-/// Lines of a failed command's output that are shown; the rest is in its log or the report.
+/// Lines shown of a failed command's output; the log or the report has the rest.
 pub const FAILURE_LINES: usize = 12;
 
 /// Longest line of standard input that a batch of permission calls may have.
@@ -182,7 +186,7 @@ pub const PERMIT_LINE_BYTES: u64 = 16 * 1024 * 1024;
 pub const CONFIG_BYTES: usize = 64 * 1024;
 /// Most `[` and `{` in a configuration file, including those in patterns.
 pub const CONFIG_OPEN_BRACKETS: usize = 512;
-/// Most notes about one configuration file; the rest are counted.
+/// Most notes about one configuration file; onloop counts the rest.
 pub const CONFIG_NOTES: usize = 20;
 /// Most workflows that a configuration may add.
 pub const CONFIG_WORKFLOWS: usize = 100;
@@ -199,65 +203,64 @@ pub const PATTERN_BYTES: usize = 256 * 1024;
 pub const SESSION_ID_BYTES: usize = 128;
 /// Largest file about a session that is read; a larger one counts as damaged.
 pub const SESSION_BYTES: u64 = 64 * 1024;
-/// Most sessions of a machine whose folders are remembered, the newest.
+/// Most sessions of a machine whose folders are remembered; the newest count.
 pub const SESSION_PLACES: usize = 2000;
-/// Time without a sign of life after which a screen says of an open session that it is quiet.
+/// Time without activity after which a screen calls an open session quiet.
 pub const SESSION_QUIET_MS: u64 = 60 * 60 * 1000;
-/// Time without a prompt, a stop or a call of a tool after which a session is not continued any
-/// more.
+/// Time without a prompt, a stop or a tool call after which a session is no longer continued.
 pub const SESSION_STALE_MS: u64 = 24 * 60 * 60 * 1000;
-/// How often it is written down that the tools of a session are called.
+/// Interval at which a session records that its tools are called.
 pub const SESSION_SIGN_MS: u64 = 60 * 60 * 1000;
-/// Ids of runs in what a call printed that are looked up.
+/// Most run ids that are looked up in the output of a call.
 pub const RUNS_PRINTED: usize = 4;
 /// Consecutive stops without progress after which an agent is not continued.
 pub const SESSION_STALLED_STOPS: u32 = 5;
-/// The same where progress cannot be determined: no transcript, no last message.
+/// The same where progress is unknown: no transcript, no last message.
 pub const SESSION_UNKNOWN_STOPS: u32 = 9;
-/// Time within which another hook may be called for a stop that was already counted.
+/// Time within which a second hook may report a stop that was already counted.
 pub const STOP_ECHO_MS: u64 = 60 * 1000;
-/// Most further hooks that are called for one stop: those of two scopes, of a plugin, of a host
-/// that reads another one's files.
+/// Most further hooks for one stop: those of two scopes, of a plugin, of a client that reads the
+/// files of another client.
 pub const STOP_ECHOES: u32 = 3;
-/// How long a stop waits for the agent's last message to reach its transcript: hosts write it
-/// while they call hooks.
+/// Time that a stop waits for the agent's last message in its transcript: clients write it while
+/// they call hooks.
 pub const TRANSCRIPT_LAG_MS: u64 = 400;
-/// Interval at which a transcript that lags behind is read again.
+/// Interval at which a late transcript is read again.
 pub const TRANSCRIPT_POLL_MS: u64 = 20;
 /// Bytes at the end of a transcript that are read.
 pub const TRANSCRIPT_TAIL_BYTES: u64 = 64 * 1024;
 /// Largest input of a hook.
 pub const HOOK_INPUT_BYTES: u64 = 8 * 1024 * 1024;
-/// Longest wait of a hook for another one that is working on the same session.
+/// Longest wait of a hook for another hook of the same session.
 pub const HOOK_LOCK_WAIT_MS: u64 = 8000;
 /// Characters of a cached plan that a continuation prompt repeats.
 pub const PLAN_EXCERPT_CHARS: usize = 500;
 /// Largest cached plan that is read.
 pub const PLAN_BYTES: u64 = 4 * 1024 * 1024;
-/// Time in which an answer given to one event of a call counts for the other one.
+/// Time in which the answer to one event of a call also answers its other event.
 pub const ESCALATION_MS: u64 = 2 * 60 * 1000;
 /// Most answers that are remembered for one session.
 pub const ESCALATIONS_KEPT: usize = 32;
 /// Largest file of git that is read to learn a branch or a remote.
 pub const GIT_FILE_BYTES: u64 = 64 * 1024;
-/// Largest index of git in which a file is looked for; in a larger one everything counts as there.
+/// Largest git index that is searched for a file; in a larger one every file counts as present.
 pub const GIT_INDEX_BYTES: u64 = 256 * 1024 * 1024;
-/// Most other checkouts in which environment files are looked for before something is confined.
+/// Most other checkouts that are searched for environment files before a program is confined.
 pub const CHECKOUTS_LOOKED_AT: usize = 256;
-/// Most home folders of other people in which something is hidden from what is confined.
+/// Most home folders of other users in which confinement hides files.
 pub const HOMES_LOOKED_AT: usize = 64;
-/// Most programs in home folders whose links are followed before something is confined.
+/// Most programs in home folders whose links are resolved before a program is confined.
 pub const PROGRAMS_LOOKED_AT: usize = 512;
-/// Largest configuration of git in which credentials are looked for; of a larger one nothing is shown.
+/// Largest git configuration that is searched for credentials; a larger one is hidden.
 pub const GIT_CONFIG_BYTES: u64 = 256 * 1024;
-/// Most entries of a client's folder that its confined turn sees.
+/// Most entries of a client's folder that are visible in its confined turn.
 pub const CLIENT_ENTRIES_LOOKED_AT: usize = 256;
-/// Most folders in which those of submodules are looked for before something is confined.
+/// Most folders that are searched for submodules before a program is confined.
 pub const SUBMODULES_LOOKED_AT: usize = 256;
 /// Most paths of one call whose symbolic links are resolved.
 pub const RESOLVED_PATHS: usize = 64;
-/// Longest time that git may take to say whether it has a file that a call throws away, or what a call
-/// would stage; the call is asked about then.
+/// Longest time of git to tell whether it has a file that a call deletes, or which files a call
+/// stages. After that time the call is asked about.
 pub const HOOK_GIT_TIMEOUT_MS: u64 = 2_000;
 /// Size at which a debug log is rotated; the previous one is kept beside it.
 pub const HOOK_LOG_BYTES: u64 = 256 * 1024;
@@ -267,7 +270,7 @@ pub const AUDIT_LOG_BYTES: u64 = 1024 * 1024;
 pub const AUDIT_LOG_TEXT_BYTES: usize = 400;
 /// Entries of the audit log about one session that screens show.
 pub const AUDIT_LOG_SHOWN: usize = 20;
-/// Most messages that one question in a chat consists of; a longer call can only be denied.
+/// Most messages of one question in a chat; a longer call can only be denied.
 pub const APPROVAL_MESSAGES: usize = 5;
 /// Most updates of a chat that are fetched at once.
 pub const APPROVAL_UPDATES: usize = 20;
@@ -277,34 +280,33 @@ pub const APPROVAL_ANSWER_BYTES: u64 = 2 * 1024 * 1024;
 pub const APPROVAL_POLL_MS: u64 = 25_000;
 /// Longest time that one call of Telegram's API may take, without the wait for updates.
 pub const APPROVAL_HTTP_MS: u64 = 10_000;
-/// Longest pause after a call of Telegram's API that failed; each further one in a row takes twice as
-/// long.
+/// Longest pause after a failed call of Telegram's API; each further failure doubles the pause.
 pub const APPROVAL_LONGEST_PAUSE_MS: u64 = 60_000;
-/// Longest time that such a call may take once the wait is over.
+/// Longest time of such a call once the wait is over.
 pub const APPROVAL_LAST_CALL_MS: u64 = 2_000;
-/// How long before the host's own limit the wait for an answer ends. Enough for the last calls:
-/// an open request for updates, its reply, and the message that says that it is over.
+/// Margin between the end of the wait for an answer and the client's own limit. It covers the last
+/// calls: an open request for updates, its reply, and the closing message.
 pub const APPROVAL_MARGIN_MS: u64 = 10_000;
-/// Age at which questions and answers of processes that have ended are removed.
+/// Age at which questions and answers of ended processes are removed.
 pub const APPROVAL_KEPT_MS: u64 = 60 * 60 * 1000;
 /// Largest document of a question, an answer or a pending call.
 pub const APPROVAL_DOCUMENT_BYTES: u64 = 1024 * 1024;
 
-/// Longest time that one notice to one receiver may take.
+/// Longest time for one notification to one receiver.
 pub const NOTICE_TIMEOUT_MS: u64 = 5_000;
-/// The same where a host waits for our hook.
+/// The same while a client waits for a hook.
 pub const NOTICE_HOOK_MS: u64 = 3_000;
-/// Largest address, token or command line of a receiver of notices.
+/// Largest address, token or command line of a notification receiver.
 pub const NOTICE_ADDRESS_BYTES: usize = 4 * 1024;
-/// Largest answer of a receiver of notices that is read.
+/// Largest answer of a notification receiver that is read.
 pub const NOTICE_ANSWER_BYTES: u64 = 64 * 1024;
-/// Largest text of a notice; chats take little more.
+/// Largest text of a notification; chats accept little more.
 pub const NOTICE_BYTES: usize = 3_500;
 /// The same for Discord.
 pub const NOTICE_DISCORD_BYTES: usize = 1_800;
 /// Largest file with the options of a run.
 pub const OPTIONS_BYTES: u64 = 64 * 1024;
-/// Largest file about what was told of a run.
+/// Largest file about the notifications of a run.
 pub const NOTICES_TOLD_BYTES: u64 = 64 * 1024;
 
 /// Time that a language model may take to judge a call.
@@ -321,29 +323,29 @@ pub const SUPERVISOR_CONTEXT_BYTES: usize = 64 * 1024;
 /// Longest prompt that is accepted from a supervisor.
 pub const SUPERVISOR_PROMPT_BYTES: usize = 16 * 1024;
 
-/// Age at which an unanswered deferred call, or an answer that nobody fetched, is removed.
+/// Age at which an unanswered deferred call, or an unread answer, is removed.
 pub const PENDING_KEPT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// Most deferred calls that are listed.
 pub const PENDING_CALLS: usize = 1000;
 
-/// Most folders in which a program waits for changes at once; of more the first count.
+/// Most folders in which a program waits for changes at once; the first ones count.
 pub const WATCHED_FOLDERS: usize = 2048;
-/// Most runs that a screen shows, and most sessions of one folder; those that changed last are shown.
+/// Most runs that a screen shows, and most sessions of one folder; the last changed ones are shown.
 pub const BOARD_RUNS: usize = 500;
-/// Longest line on a screen that lists runs, or of a log there; a longer one is cut.
+/// Longest line on a screen that lists runs, or of a log there; longer ones are cut.
 pub const BOARD_LINE_BYTES: usize = 1024;
 /// Longest text of several lines on such a screen; a longer one is cut.
 pub const BOARD_TEXT_BYTES: usize = 64 * 1024;
-/// Most of a call of a tool that is shown where it can be allowed; one that is longer cannot be there.
+/// Longest tool call that a screen shows for approval; a longer one cannot be approved there.
 pub const CALL_SHOWN_BYTES: usize = 8 * 1024;
 /// Bytes of the end of a log that such a screen reads.
 pub const BOARD_LOG_BYTES: u64 = 32 * 1024;
-/// Events of the end of a run that such a screen shows.
+/// Most recent events of a run that such a screen shows.
 pub const BOARD_EVENTS: usize = 100;
 
-/// Largest file of an agent host that is edited.
+/// Largest client configuration file that is edited.
 pub const HOST_FILE_BYTES: u64 = 1024 * 1024;
-/// Deepest nesting in a file of an agent host.
+/// Deepest nesting in a client configuration file.
 pub const HOST_FILE_DEPTH: usize = 100;
 /// Time that an installed hook may take to answer a test call.
 pub const CANARY_TIMEOUT_MS: u64 = 30_000;
@@ -374,33 +376,33 @@ pub const MCP_QUESTION_BYTES: usize = 4 * 1024;
 pub const MCP_ROOTS: usize = 64;
 /// Longest wait for the client to name its folders; then the server's own folder is used.
 pub const MCP_ROOTS_WAIT_MS: u64 = 5_000;
-/// Longest time without a word to a client that wants to be told about the progress of a call.
+/// Longest time without a message to a client that follows the progress of a call.
 pub const MCP_SIGN_MS: u64 = 10_000;
-/// Longest wait for a client of version 2026-07-28 to call again with what a person has answered;
-/// then nobody has.
+/// Longest wait for a client of version 2026-07-28 to call again with a person's answer. After that
+/// the question is unanswered.
 pub const MCP_ANSWER_WAIT_MS: u64 = 60 * 60 * 1000;
-/// Most runs that a server conducts in the background at the same time.
+/// Most runs that a server drives in the background at the same time.
 pub const MCP_BACKGROUND_RUNS: usize = 4;
 /// Most resources that a client subscribes to at the same time, or with one stream.
 pub const MCP_SUBSCRIPTIONS: usize = 64;
-/// Time between two looks at what clients have subscribed to.
+/// Interval at which subscribed resources are checked.
 pub const MCP_LOOK_MS: u64 = 1_000;
-/// Most ids of runs that are proposed for what a person types.
+/// Most run ids in a completion.
 pub const MCP_COMPLETIONS: usize = 100;
 /// Longest log message to a client.
 pub const MCP_LOG_CHARS: usize = 2_000;
 
-/// Time in which the link that `onloop web` prints can be used.
+/// Time in which the link that `onloop web` prints is valid.
 pub const WEB_KEY_MS: u64 = 10 * 60 * 1000;
 /// Time without a call after which a browser is signed out.
 pub const WEB_SESSION_MS: u64 = 12 * 60 * 60 * 1000;
-/// Most browsers that are signed in; one more signs out the one that signed in first.
+/// Most signed-in browsers; one more signs out the first one.
 pub const WEB_SESSIONS: usize = 16;
-/// Most pages that are told at once when something changes; a further one looks by itself.
+/// Most pages that receive changes at once; further ones poll.
 pub const WEB_STREAMS: usize = 16;
-/// Shortest time between two looks whether something has changed, while a page wants to know.
+/// Shortest interval between checks for changes while a page follows them.
 pub const WEB_LOOK_MS: u64 = 1_000;
-/// How often a page that wants to know hears that it is still heard; longest time between two looks.
+/// Interval of keep-alive messages to a page that follows changes; longest interval between checks.
 pub const WEB_STILL_MS: u64 = 15_000;
 /// Steps on one page of a run.
 pub const WEB_STEPS: usize = 50;
@@ -408,37 +410,37 @@ pub const WEB_STEPS: usize = 50;
 pub const WEB_PATCH_BYTES: usize = 60 * 1024;
 /// Bytes of a log that a page shows, as HTML; of a longer one the end.
 pub const WEB_LOG_BYTES: usize = 24 * 1024;
-/// Bytes of the cards on the page of everything, as HTML, half of them for calls; it says how many more
-/// there are.
+/// Bytes of the cards on the overview page, as HTML, half of them for calls. The page counts the
+/// rest.
 pub const WEB_CARDS_BYTES: usize = 112 * 1024;
 /// Largest body of a call to `onloop web`.
 pub const WEB_BODY_BYTES: usize = 64 * 1024;
-/// Largest head of a call to `onloop web`: its line and its headers.
+/// Largest head of a call to `onloop web`: request line and headers.
 pub const WEB_HEAD_BYTES: usize = 16 * 1024;
-/// Longest time in which a call to `onloop web` has to arrive, head and body each.
+/// Longest time in which the head or the body of a call to `onloop web` has to arrive.
 pub const WEB_ARRIVAL_MS: u64 = 10_000;
-/// Longest time that a call to `onloop web` waits for its answer, and longest time in which a browser
-/// has to read one that is whole.
+/// Longest time that a call to `onloop web` waits for its answer, and that a browser has to read a
+/// whole answer.
 pub const WEB_ANSWER_MS: u64 = 60_000;
 /// Most connections to `onloop web` at a time; further ones are closed.
 pub const WEB_CONNECTIONS: usize = 64;
-/// Most calls to `onloop web` that wait for an answer; further ones are turned away.
+/// Most calls to `onloop web` that wait for an answer; further ones are rejected.
 pub const WEB_CALLS: usize = 32;
-/// Parts of an open answer that may wait for a slow reader; then it is disconnected.
+/// Parts of an open answer that may wait for a slow reader; then onloop disconnects the reader.
 pub const WEB_PARTS: usize = 16;
 
-/// Bytes that a trace keeps of one text, file or output; it says how many it left out.
+/// Bytes that a trace keeps of one text, file or output; it records how many it left out.
 pub const TRACE_BODY_BYTES: usize = 1024 * 1024;
 /// Largest trace that is replayed.
 pub const TRACE_BYTES: u64 = 512 * 1024 * 1024;
 
-/// Longest header of a message of a client of `onloop lsp`; after a longer one nobody can tell where
-/// the next message begins, and the conversation ends.
+/// Longest header of a message of a client of `onloop lsp`. A longer one hides where the next
+/// message begins, and the conversation ends.
 pub const LSP_HEADER_BYTES: usize = 4 * 1024;
 /// Longest message of a client of `onloop lsp`; a longer one is skipped and answered with an error.
 pub const LSP_MESSAGE_BYTES: u64 = 16 * 1024 * 1024;
-/// Largest document that an editor may open; of larger workflows than [`WORKFLOW_BYTES`] nothing is
-/// said but that.
+/// Largest document that an editor may open. For workflows beyond [`WORKFLOW_BYTES`] the only
+/// diagnostic is their size.
 pub const LSP_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
 /// Most documents that an editor may have open.
 pub const LSP_DOCUMENTS: usize = 1000;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// An amount in US dollars, from nothing to [`Money::MOST`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Money {
@@ -35,15 +37,15 @@ impl Money {
         self.micros as f64 / 1e6
     }
 
-    /// The amount whose shortest decimal form is that of `usd`, see [`Money::from_number`];
-    /// `None`: negative, infinite or not a number.
+    /// The amount whose shortest decimal form is that of `usd`, see [`Money::from_number`]. `None`:
+    /// negative, infinite or not a number.
     pub fn from_usd(usd: f64) -> Option<Money> {
         Money::from_number(&usd.to_string())
     }
 
-    /// An amount as programs write numbers: with any number of decimals, rounded to the nearest
-    /// millionth, and perhaps an exponent. More than [`Money::MOST`] is that. `None`: negative,
-    /// or no number.
+    /// Reads an amount as programs write numbers: any number of decimals, rounded to the nearest
+    /// millionth, and an optional exponent. Larger amounts become [`Money::MOST`]. `None`:
+    /// negative, or not a number.
     pub fn from_number(text: &str) -> Option<Money> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -58,7 +60,7 @@ impl Money {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        // Where the millionths end in `digits`.
+        // The end of the millionths in `digits`.
         let end = i64::try_from(whole.len()).ok()? + i64::from(exponent) + 6;
         let mut micros = 0u64;
         let mut rounds_up = false;
@@ -80,7 +82,7 @@ impl Money {
         (!negative || digits.bytes().all(|digit| digit == b'0')).then_some(money)
     }
 
-    /// What is left of it after `other`, at least nothing.
+    /// The difference, at least zero.
     pub fn saturating_sub(self, other: Money) -> Money {
         Money::from_micros(self.micros.saturating_sub(other.micros))
     }
@@ -109,12 +111,52 @@ impl FromStr for Money {
     }
 }
 
-/// `2.50`: at least two decimals, and as many as it takes to be exact.
+/// `2.50`: at least two decimals, and as many as exactness needs.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fraction = format!("{:06}", self.micros % 1_000_000);
         let (cents, rest) = fraction.split_at(2);
         write!(f, "{}.{cents}{}", self.micros / 1_000_000, rest.trim_end_matches('0'))
+    }
+}
+
+/// Stored as millionths of a dollar.
+impl Serialize for Money {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(self.micros)
+    }
+}
+
+impl<'de> Deserialize<'de> for Money {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Money, D::Error> {
+        u64::deserialize(from).map(Money::from_micros)
+    }
+}
+
+/// An amount that may be absent, as a number of dollars, for `#[serde(with)]`.
+pub mod usd {
+    use serde::de::{Error, Unexpected};
+
+    use super::{Deserialize, Deserializer, Money, Serialize, Serializer};
+
+    /// Writes [`Money::usd`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(amount: &Option<Money>, to: S) -> Result<S::Ok, S::Error> {
+        amount.map(Money::usd).serialize(to)
+    }
+
+    /// Reads what [`Money::from_usd`] reads.
+    ///
+    /// # Errors
+    ///
+    /// The number is not an amount.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>, D::Error> {
+        let Some(usd) = Option::<f64>::deserialize(from)? else { return Ok(None) };
+        let wrong = || D::Error::invalid_value(Unexpected::Float(usd), &"an amount from 0");
+        Money::from_usd(usd).map(Some).ok_or_else(wrong)
     }
 }
 

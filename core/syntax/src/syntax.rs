@@ -1,4 +1,4 @@
-//! Readers of foreign syntax that keep positions, and refuse what is ambiguous.
+//! Readers of JSON, YAML, JSONC, URIs and JSON-RPC that keep positions and refuse ambiguous text.
 
 pub mod file_uri;
 pub mod json_rpc;

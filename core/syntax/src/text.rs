@@ -1,18 +1,22 @@
 //! Making text from files, agents and commands safe to show, quote and store.
 //!
-//! Everything that onloop did not write itself is data: capped, stripped of control
-//! characters and fenced before it reaches a terminal, a prompt or a report.
+//! Text that onloop did not write is data. It is capped, stripped of control characters and fenced
+//! before it reaches a terminal, a prompt or a report.
 
 mod patch;
 mod private;
 mod word;
 
-pub use patch::{PatchLine, coloured_patch, patch_lines};
+pub use patch::{PatchLine, colored_patch, patch_lines};
 pub use private::{HOME_SECRETS, says_secret};
+#[doc(hidden)]
+pub use serde;
+#[doc(hidden)]
+pub use word::read_word;
 pub use word::words;
 pub use word::{UnknownWord, alternatives};
 
-/// Removes what could steer a terminal or hide meaning: control characters other than line
+/// Removes characters that steer a terminal or hide meaning: control characters other than line
 /// feed and tab, ANSI escape sequences, and bidirectional or invisible formatting characters.
 pub fn printable(text: &str) -> String {
     if is_plain(text) {
@@ -33,7 +37,7 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// Whether [`printable`] leaves a text as it is because it is ASCII.
+/// Whether `text` is plain ASCII, which [`printable`] leaves as it is.
 fn is_plain(text: &str) -> bool {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
     // Whole blocks, which the processor compares at once: most long texts are plain.
@@ -47,7 +51,7 @@ pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut hex = String::with_capacity(2 * bytes.len());
     for byte in bytes {
-        // Not `{byte:02x}`: reading a ledger makes two digests a line.
+        // `format!("{byte:02x}")` is slower, and reading a ledger makes two digests a line.
         hex.push(char::from(DIGITS[usize::from(byte >> 4)]));
         hex.push(char::from(DIGITS[usize::from(byte & 0xf)]));
     }
@@ -85,7 +89,7 @@ fn skip_escape_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
                 }
             }
         }
-        // Operating system commands end with BEL or ST; an unfinished one ends with the line.
+        // Operating system commands end with BEL or ST. The end of the line ends an unfinished one.
         Some(']' | 'P' | '_' | '^' | 'X') => {
             while let Some(&c) = chars.peek() {
                 if c == '\n' {
@@ -110,8 +114,8 @@ fn skip_escape_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// `text` with every character spelled out, such as `\u{1b}`, that hides itself or what stands around it,
-/// but for those in `kept`. For whoever decides about the text: nothing of it is left out.
+/// `text` with every control or invisible character spelled out, such as `\u{1b}`, except those in
+/// `kept`. For people who decide about the text: nothing is left out.
 pub fn visible(text: &str, kept: &[char]) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -124,7 +128,7 @@ pub fn visible(text: &str, kept: &[char]) -> String {
     out
 }
 
-/// Characters that take no room and change how their neighbours are read.
+/// Characters that take no space and change how readers see their neighbors.
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
@@ -158,14 +162,14 @@ pub fn ellipsis(text: &str, limit_bytes: usize) -> String {
     format!("{}…", prefix(text, limit_bytes.saturating_sub('…'.len_utf8())))
 }
 
-/// The last `count` lines of foreign `output`, each behind `    | `; where there are more, a line
-/// says so, and that they are `elsewhere`.
-pub fn quoted_end(output: &str, count: usize, elsewhere: &str) -> String {
+/// The last `count` lines of untrusted `output`, each after `    | `. A last line says how many
+/// lines are hidden and, in the words of `location`, where they are.
+pub fn quoted_end(output: &str, count: usize, location: &str) -> String {
     let lines: Vec<&str> = output.trim_end().lines().collect();
     let hidden = lines.len().saturating_sub(count);
     let mut said = match hidden {
         0 => String::new(),
-        hidden => format!("    | … {hidden} more lines {elsewhere}\n"),
+        hidden => format!("    | … {hidden} more lines {location}\n"),
     };
     for line in &lines[hidden..] {
         said += &format!("    | {}\n", ellipsis(line, 400));
@@ -186,9 +190,9 @@ pub fn fenced(info: &str, text: &str) -> String {
     format!("{fence}{info}\n{text}{newline}{fence}\n")
 }
 
-/// `text` broken between words into lines of at most `columns` characters; lines that continue
-/// another begin with `indent` spaces. What is in backticks stays on one line however long it
-/// is, so that commands and paths can be copied.
+/// `text` broken between words into lines of at most `columns` characters. Continued lines begin
+/// with `indent` spaces. Text in backticks stays on one line, so that people can copy commands and
+/// paths.
 pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let mut out = String::new();
     for (number, line) in text.split('\n').enumerate() {
@@ -238,14 +242,14 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
-/// A time in milliseconds, rounded up to seconds, without parts that are zero at its end: `6h`.
+/// A time in milliseconds, rounded up to seconds, without zero parts at its end: `6h`.
 pub fn span(ms: u64) -> String {
     let whole = duration(ms.div_ceil(1000));
     let minutes = whole.strip_suffix(" 0s").unwrap_or(&whole);
     minutes.strip_suffix(" 0m").unwrap_or(minutes).to_owned()
 }
 
-/// `word` as one word of a POSIX shell line, quoted only when it has to be.
+/// `word` as one word of a POSIX shell line, quoted only when necessary.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -254,7 +258,7 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Whether a path is one of Windows: with a drive, or on a server.
+/// Whether `path` is a Windows path: one with a drive, or on a server.
 pub fn is_windows_path(path: &str) -> bool {
     let bytes = path.as_bytes();
     let has_drive = bytes.len() > 2
@@ -264,9 +268,9 @@ pub fn is_windows_path(path: &str) -> bool {
     has_drive || path.starts_with(r"\\")
 }
 
-/// A line that starts a program on Windows. Nobody says whether `cmd.exe` or PowerShell reads it,
-/// and they agree on little: a word that needs no quotes, and `cmd /c` with one pair of quotes
-/// around a path with blanks. What is beyond that is for PowerShell, which most hosts use.
+/// A line that starts a program on Windows. The reader may be `cmd.exe` or PowerShell. Both accept
+/// a word without quotes, and `cmd /c` with one pair of quotes around a path with blanks. Other
+/// words follow the rules of PowerShell, which most hosts use.
 pub fn windows_line(words: &[String]) -> String {
     let plain = |word: &str| {
         let fits = |c: char| c.is_alphanumeric() || "-_./:\\+".contains(c);

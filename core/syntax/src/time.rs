@@ -1,11 +1,21 @@
-//! Points in time. They always arrive from the host; nothing here asks for one.
+//! Points in time. The host supplies them; this crate has no clock.
 
 mod civil;
 
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use civil::{Civil, TimeForm, WrittenTime};
 
-/// What four digits of a year can say, and the years before our era that a clock may be set to.
+/// The range of a four-digit year and of the negative years that a clock can show.
 const RANGE_MS: std::ops::RangeInclusive<i64> = -377_705_023_201_000..=253_402_207_200_999;
+
+/// The pause before the next try after `failures` earlier ones, in milliseconds: `first_ms`, doubled for
+/// each failure, at most `longest_ms`.
+pub fn backoff_ms(first_ms: u64, failures: u32, longest_ms: u64) -> u64 {
+    let growth = 1_u64.checked_shl(failures).unwrap_or(u64::MAX);
+    first_ms.saturating_mul(growth).min(longest_ms)
+}
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,6 +33,11 @@ impl Timestamp {
     /// Milliseconds since the epoch.
     pub fn as_millis(self) -> i64 {
         self.0
+    }
+
+    /// So many milliseconds later, clamped as [`from_millis`](Self::from_millis) does.
+    pub fn later(self, ms: u64) -> Timestamp {
+        Self::from_millis(self.0.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
     }
 
     /// Milliseconds from `earlier` to `self`; zero when the clock went backwards.
@@ -44,19 +59,19 @@ impl Timestamp {
         civil::read(text).map(|written| Self::from_millis(written.in_its_zone_or_utc()))
     }
 
-    /// `2026-03-20T21:23:15+00:00`, the form that every generation of the record uses.
+    /// `2026-03-20T21:23:15+00:00`, the form of the record.
     pub fn to_rfc3339(self) -> String {
         Civil::from_millis(self.0).to_text(TimeForm::Rfc3339)
     }
 
-    /// `2026-03-20T21:23:15.042Z`: nothing is lost, [`parse`](Self::parse) gives the same back.
+    /// `2026-03-20T21:23:15.042Z`: lossless, so [`parse`](Self::parse) returns the same time.
     pub fn to_rfc3339_millis(self) -> String {
         let seconds = Civil::from_millis(self.0).to_text(TimeForm::Rfc3339);
         let seconds = seconds.trim_end_matches("+00:00");
         format!("{seconds}.{:03}Z", self.0.rem_euclid(1000))
     }
 
-    /// This moment without the part of a second, as a record has it.
+    /// This time without the part of a second, as a record stores it.
     pub fn whole_seconds(self) -> Timestamp {
         Timestamp(self.0 - self.0.rem_euclid(1000))
     }
@@ -74,6 +89,44 @@ impl Timestamp {
     /// `2026-03-20`.
     pub fn to_date(self) -> String {
         Civil::from_millis(self.0).to_text(TimeForm::Date)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.to_rfc3339())
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+        let text = String::deserialize(from)?;
+        let found = crate::text::ellipsis(&text, 80);
+        let wrong = || D::Error::invalid_value(Unexpected::Str(&found), &"a time as in RFC 3339");
+        Timestamp::parse(&text).ok_or_else(wrong)
+    }
+}
+
+/// Times to the millisecond, for `#[serde(with)]`. By itself a time is stored to the second.
+pub mod millis {
+    use super::{Deserialize, Deserializer, Serializer, Timestamp};
+
+    /// Writes [`Timestamp::to_rfc3339_millis`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&at.to_rfc3339_millis())
+    }
+
+    /// Reads what [`Timestamp::parse`] reads.
+    ///
+    /// # Errors
+    ///
+    /// The text is not a time.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+        Timestamp::deserialize(from)
     }
 }
 

@@ -1,18 +1,20 @@
-//! Numbers of tokens, as every client can be made to count them.
+//! Numbers of tokens that agents read and write.
+
+use serde::{Deserialize, Serialize};
 
 /// Numbers of tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
-    /// Read by the model, cached ones included.
+    /// Tokens that the model read, cached ones included.
     pub input: u64,
-    /// Those of them that came from a cache.
+    /// The cached part of them.
     pub cached_input: u64,
-    /// Written by the model, thinking included.
+    /// Tokens that the model wrote, thinking included.
     pub output: u64,
 }
 
 impl Tokens {
-    /// Everything that was read and written.
+    /// The sum of read and written tokens.
     pub fn total(self) -> u64 {
         self.input.saturating_add(self.output)
     }
@@ -25,12 +27,12 @@ impl Tokens {
         }
     }
 
-    /// Both.
+    /// The sum.
     pub fn plus(self, other: Tokens) -> Tokens {
         self.each(other, u64::saturating_add)
     }
 
-    /// What is in `self` and not in `earlier`.
+    /// The increase from `earlier` to `self`.
     pub fn since(self, earlier: Tokens) -> Tokens {
         self.each(earlier, u64::saturating_sub)
     }

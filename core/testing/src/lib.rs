@@ -1,4 +1,4 @@
-//! What unit tests of several crates share: a host in memory.
+//! A host in memory, for the unit tests of several crates.
 #![forbid(unsafe_code)]
 
 mod memory_host;

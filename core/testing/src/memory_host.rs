@@ -1,4 +1,4 @@
-//! A host for unit tests of programs: files in a map, everything said in strings.
+//! A host for unit tests of programs, with files in a map and output in strings.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use onloop_effect::{
 };
 use onloop_syntax::time::Timestamp;
 
-/// Files by path relative to the current folder, and what was said.
+/// Files by path, relative to the current folder, and the output.
 #[derive(Default)]
 pub struct MemoryHost {
-    /// What is on the disk.
+    /// The files on the disk.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// Results so far.
+    /// Standard output so far.
     pub stdout: String,
-    /// Notes so far.
+    /// Standard error so far.
     pub stderr: String,
 }
 
@@ -95,7 +95,7 @@ impl MemoryHost {
                 Ok(Outcome::Done)
             }
             Request::Lock { .. } | Request::Unlock { .. } => Ok(Outcome::Done),
-            // Nobody else is here, and nothing was ever started.
+            // The host has no other process.
             Request::Holder { .. } => Ok(Outcome::Holder { holder: None }),
             Request::Ancestors => Ok(Outcome::Processes { processes: Vec::new() }),
             Request::EndGroup { .. } => Ok(Outcome::Ended { survivors: 0 }),

@@ -6,7 +6,7 @@ use onloop_engine::approval::consent::{ConsentQuestion, consent, would_run};
 use onloop_engine::error::{CommandError, ErrorKind, unusable_record};
 use onloop_engine::git::checkout;
 use onloop_engine::lookup::runs::{is_own, untrusted_copy};
-use onloop_engine::run::advice::go_on;
+use onloop_engine::run::advice::next_commands;
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::state::rebuild::set_aside;
 use onloop_engine::state::store::{Paths, Store, StoreError};
@@ -74,7 +74,7 @@ async fn take(io: &Io, args: &AdoptArgs) -> Result<(), CommandError> {
     let run = store.run();
     io.note(format!("Adopted run {}.", run.id)).await;
     if !run.is_over() {
-        io.note(go_on(run, "")).await;
+        io.note(next_commands(run, "")).await;
     }
     Ok(())
 }
@@ -172,7 +172,7 @@ fn description(candidate: &Candidate, io: &Io) -> String {
         );
     }
     if candidate.is_tracked {
-        out += "  Git tracks this record: whoever can push to the repository can write it.\n";
+        out += "  Git tracks this record: everyone who can push to the repository can write it.\n";
     }
     out + &would_run(run)
 }

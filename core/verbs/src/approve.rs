@@ -72,7 +72,7 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Result<Exit, CommandError> 
     if args.json {
         io.result(format!("{}\n", pending_list(std::slice::from_ref(&call)))).await;
     }
-    go_on(io, &call, choice, args.resume).await
+    continue_session(io, &call, choice, args.resume).await
 }
 
 /// Names the stored calls that cannot be read: they wait, and cannot be answered.
@@ -83,7 +83,7 @@ async fn warn(io: &Io, unreadable: &[Failure]) {
 }
 
 /// Reports the answer, and resumes the session where that is wanted.
-async fn go_on(
+async fn continue_session(
     io: &Io,
     call: &PendingCall,
     choice: ApprovalChoice,
@@ -98,7 +98,7 @@ async fn go_on(
     if resumes {
         return resume(io, call).await;
     }
-    io.note(format!("go on with: {}", resume_line(call))).await;
+    io.note(format!("continue with: {}", resume_line(call))).await;
     Ok(Exit::Done)
 }
 

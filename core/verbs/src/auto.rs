@@ -43,7 +43,7 @@ pub async fn auto(io: Io, args: AutoArgs) -> Result<Exit, CommandError> {
         }
     };
     if !is_rehearsal {
-        refuse_links(&io).await?;
+        refuse_untrusted_links(&io).await?;
     }
     match args.verb {
         None => run(io, args.run).await,
@@ -77,7 +77,7 @@ async fn at_root(io: Io) -> Io {
 
 /// Refuses a workspace with a link out of the checkout in it. What children say is kept in a folder
 /// of its own, which may be large and is only ever added to under new names.
-async fn refuse_links(io: &Io) -> Result<(), UntrustedLink> {
+async fn refuse_untrusted_links(io: &Io) -> Result<(), UntrustedLink> {
     let cwd = io.start().cwd.trim_end_matches('/');
     let root = untrusted_links::checkout_root(io).await;
     let logs = format!("{cwd}/{RUNTIME_FOLDER}/logs");

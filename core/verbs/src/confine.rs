@@ -1,8 +1,10 @@
 //! `onloop confine`: one command that can touch its checkout and little else.
 
-use onloop_effect::{Exit, Io, Mechanism, Network, ProcessSpec, ProcessStatus};
+use onloop_effect::{
+    Exit, Failure, FailureKind, Io, Mechanism, Network, ProcessSpec, ProcessStatus,
+};
 use onloop_engine::error::CommandError;
-use onloop_engine::sandbox::status::Confined;
+use onloop_engine::sandbox::confinement::Confined;
 
 /// Arguments of `onloop confine`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -33,7 +35,7 @@ pub async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, CommandError> 
         io.note(hint).await;
     }
     confined.remove(io).await;
-    Ok(match ended?.status {
+    Ok(match ended.map_err(error_of)?.status {
         ProcessStatus::Exited(0) => Exit::Done,
         ProcessStatus::Exited(code) => Exit::Custom(u8::try_from(code).unwrap_or(1)),
         ProcessStatus::Signalled(signal) => {
@@ -42,4 +44,10 @@ pub async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, CommandError> 
         ProcessStatus::Interrupted => Exit::Interrupted,
         ProcessStatus::TimedOut => Exit::Failed,
     })
+}
+
+fn error_of(failure: Failure) -> CommandError {
+    let is_refused = failure.kind == FailureKind::Unsupported;
+    let error = CommandError::from(failure);
+    if is_refused { error.context("the command cannot be confined") } else { error }
 }

@@ -4,9 +4,8 @@ mod confine;
 mod prune;
 mod waits;
 
-use std::fmt;
-
 use confine::examine_confinement;
+use onloop_auto::prompts::AGENTS;
 use onloop_effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell};
 use onloop_engine::client_files::{known, look, quiet, setting};
 use onloop_engine::error::CommandError;
@@ -154,7 +153,7 @@ async fn examine_scope(
     let fix = format!("onloop install {} --scope {}", host.as_str(), setting.scope.as_str());
     let (mut hooks, mut expected) = (Vec::new(), Vec::new());
     let (mut is_old, mut place) = (false, String::new());
-    for (at, host_file) in host_files(host, setting).into_iter().enumerate() {
+    for (at, host_file) in host_files(host, setting, &AGENTS).into_iter().enumerate() {
         let found = match look(io, setting, host_file.path()).await {
             Ok((_, found)) => found,
             Err(why) => {
@@ -301,31 +300,29 @@ fn is_foreign(host_file: &HostFile, text: &str) -> bool {
 }
 
 /// Why a hook does not protect anything.
+#[derive(Debug, thiserror::Error)]
 enum HookFault {
+    #[error("cannot be run: {0}")]
     NotRun(Failure),
     /// It ended without refusing the call.
+    #[error("{}", ending(.0))]
     NotRefused(ProcessEnd),
 }
 
-impl fmt::Display for HookFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let end = match self {
-            HookFault::NotRun(failure) => return write!(f, "cannot be run: {failure}"),
-            HookFault::NotRefused(end) => end,
-        };
-        match end.status {
-            ProcessStatus::Exited(0) => {
-                let said = ellipsis(&one_line(&end.stdout.text()), 120);
-                write!(f, "did not refuse `rm -rf /`; it said `{said}`")
-            }
-            ProcessStatus::Exited(code) => {
-                let why = ellipsis(&one_line(&end.stderr.text()), 200);
-                write!(f, "ended with exit code {code}: {why}")
-            }
-            ProcessStatus::Signalled(signal) => write!(f, "was ended by signal {signal}"),
-            ProcessStatus::TimedOut => f.write_str("gave no answer in time"),
-            ProcessStatus::Interrupted => f.write_str("was interrupted"),
+/// How a hook ended that did not refuse the call.
+fn ending(end: &ProcessEnd) -> String {
+    match end.status {
+        ProcessStatus::Exited(0) => {
+            let said = ellipsis(&one_line(&end.stdout.text()), 120);
+            format!("did not refuse `rm -rf /`; it said `{said}`")
         }
+        ProcessStatus::Exited(code) => {
+            let why = ellipsis(&one_line(&end.stderr.text()), 200);
+            format!("ended with exit code {code}: {why}")
+        }
+        ProcessStatus::Signalled(signal) => format!("was ended by signal {signal}"),
+        ProcessStatus::TimedOut => "gave no answer in time".to_owned(),
+        ProcessStatus::Interrupted => "was interrupted".to_owned(),
     }
 }
 

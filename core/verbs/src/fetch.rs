@@ -5,7 +5,7 @@ use onloop_engine::approval::consent::{ConsentQuestion, consent, would_run};
 use onloop_engine::error::CommandError;
 use onloop_engine::git::import::{Arrival, arrive};
 use onloop_engine::git::remote_refs::{Remote, RemoteLedger, demand_home, forked};
-use onloop_engine::run::advice::go_on;
+use onloop_engine::run::advice::next_commands;
 use onloop_engine::run::decider::demand_person;
 use onloop_engine::state::store::{Known, Paths, Store};
 use onloop_run::is_run_id;
@@ -75,7 +75,7 @@ async fn bring(io: &Io, args: &FetchArgs) -> Result<(), CommandError> {
     let run = store.run();
     io.note(format!("Run {id} is here now. It works in {}.", run.place.execution_root)).await;
     if !run.is_over() {
-        io.note(go_on(run, "")).await;
+        io.note(next_commands(run, "")).await;
     }
     Ok(())
 }

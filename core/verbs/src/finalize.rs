@@ -5,10 +5,11 @@ use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::open;
 use onloop_engine::run::change::change;
-use onloop_engine::run::checkpoint::{keep_between, keep_whole, look};
-use onloop_engine::run::checks::{Conditions, repeat_checks};
+use onloop_engine::run::checkpoint::{checkpoint_and_commit, checkpoint_end, snapshot_work};
+use onloop_engine::run::checks::{CheckOptions, repeat_checks};
 use onloop_engine::run::decider::demand_person;
 use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
+use onloop_engine::run::review_driven::review_driven;
 use onloop_engine::state::store::Store;
 use onloop_run::{Event, Next};
 
@@ -51,17 +52,20 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Repeats the checks of a run that nobody else drives, and ends it.
+/// Repeats the checks of a run without another driver, and ends it.
 async fn repeat_and_end(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     if store.run().is_over() {
         return Ok(());
+    }
+    if store.run().next() == (Next::Review { step: None }) {
+        review_driven(io, store, None).await?;
     }
     if store.run().next() == Next::Repeat {
         let repeated = repeat(io, store).await?;
         change(io, store, repeated).await?;
     }
     if store.run().next() == Next::Finalize {
-        keep_between(io, store, async |io, store| keep_whole(io, store).await).await?;
+        checkpoint_and_commit(io, store, async |io, store| checkpoint_end(io, store).await).await?;
     }
     change(io, store, Event::RunFinalized).await
 }
@@ -79,14 +83,14 @@ async fn verify_again(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     verified
 }
 
-/// Whether the files are others than those that were verified last. Outside a repository nobody
-/// knows, and nobody hands the work on.
+/// Whether the files are others than those that were verified last. Outside a repository that
+/// is unknown, and the work is not handed on.
 async fn is_changed(io: &Io, store: &Store) -> bool {
     let run = store.run();
     if run.place.repo_root.is_none() {
         return false;
     }
-    match (look(io, store).await, run.verified_checkpoint()) {
+    match (snapshot_work(io, store).await, run.verified_checkpoint()) {
         (Ok(seen), Some(verified)) => seen.tree != verified.tree,
         (Ok(_), None) => true,
         (Err(_), _) => false,
@@ -95,9 +99,9 @@ async fn is_changed(io: &Io, store: &Store) -> bool {
 
 /// Repeats the checks; what came of it is to be recorded.
 async fn repeat(io: &Io, store: &mut Store) -> Result<Event, CommandError> {
-    let conditions = Conditions::step_by_step(io, store.run()).await?;
-    let repeated = repeat_checks(io, store, &conditions).await;
-    conditions.end(io).await;
+    let options = CheckOptions::step_by_step(io, store.run()).await?;
+    let repeated = repeat_checks(io, store, &options).await;
+    options.end(io).await;
     repeated?.ok_or_else(CommandError::interrupted)
 }
 
@@ -111,5 +115,5 @@ async fn repeat_and_keep(io: &Io, store: &mut Store) -> Result<(), CommandError>
         return Err(CommandError::failed("not every check still passes, and the run is blocked")
             .fix_by("fix the cause, then continue", resume));
     }
-    keep_between(io, store, async |io, store| keep_whole(io, store).await).await
+    checkpoint_and_commit(io, store, async |io, store| checkpoint_end(io, store).await).await
 }

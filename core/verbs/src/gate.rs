@@ -1,9 +1,9 @@
 //! `onloop gate N approved|rejected`: record a decision.
 
-mod seen;
+mod displayed;
 
-pub use seen::decide_as_seen;
-pub use seen::{SeenDecision, SeenRun};
+pub use displayed::decide_as_displayed;
+pub use displayed::{DisplayedDecision, DisplayedRun};
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
@@ -17,7 +17,7 @@ use onloop_engine::state::store::{CHANGED_SINCE, Store};
 use onloop_engine::terminal::ask::{self, Consulted};
 use onloop_run::{
     BlockReason, Decider, DecisionChannel, Event, GateDecision, Mode, Next, Question, Refusal, Run,
-    StepStatus, approval_line,
+    StepRecord, StepStatus, approval_line,
 };
 use onloop_syntax::text;
 
@@ -53,7 +53,7 @@ pub struct GateArgs {
 /// A decision as it is written on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum DecisionWord {
-    /// Go on
+    /// Continue
     Approved,
     /// Do not
     Rejected,
@@ -170,17 +170,27 @@ async fn record(
         Next::Approve { step: next, reason } if next == step && mode == Mode::Auto => Some(reason),
         _ => None,
     };
+    let is_review = store.run().step(step).is_some_and(awaits_review);
     change_by(io, store, event, by).await?;
     if let Some(reason) = approves_itself.filter(|_| decision == GateDecision::Approved) {
         io.note(approval_line(step, reason, store.run().settings.risk)).await;
     }
-    // What another process recorded in between may have made a review of what was a gate.
-    let decided = store.run().events.iter().rfind(|entry| entry.event == "gate_decided");
-    let reviewing = decided.is_some_and(|entry| entry.text.starts_with("Human review"));
-    let subject = if reviewing { "human-review" } else { "gate" };
+    let subject = if is_review { "human-review" } else { "gate" };
     let line = format!("{subject} {step}: {} ({})", decision.as_str(), mode.as_str());
     say_step(io, store.run(), step, &line, as_json).await;
     Ok(())
+}
+
+/// Whether the step waits for a human review, or was rejected by one.
+fn awaits_review(record: &StepRecord) -> bool {
+    match &record.status {
+        StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected) => true,
+        StepStatus::Pending
+        | StepStatus::InProgress(_)
+        | StepStatus::Done
+        | StepStatus::Failed { .. }
+        | StepStatus::Blocked(BlockReason::Other(_)) => false,
+    }
 }
 
 /// `onloop gate` for an agent: the rules decide where they may, otherwise a person is asked. An

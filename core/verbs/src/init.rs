@@ -7,7 +7,7 @@ use onloop_engine::error::CommandError;
 use onloop_engine::lookup::workflow::find_workflow;
 use onloop_engine::preflight::preflight;
 use onloop_engine::run::begin::{create, read_plan};
-use onloop_engine::run::checkpoint::{keep_beginning, keep_between};
+use onloop_engine::run::checkpoint::{checkpoint_and_commit, checkpoint_start};
 use onloop_run::Beginning;
 use onloop_run::preflight::{IsolationMode, PreflightFlags, Prepared};
 use onloop_workflow::Plan;
@@ -134,7 +134,7 @@ async fn prepare_and_write(io: &Io, args: &BeginArgs) -> Result<(String, Prepare
     Ok((id, prepared))
 }
 
-/// Writes the record of a run that whoever calls next drives; its id.
+/// Writes the record of a run that the next caller drives; its id.
 async fn write(
     io: &Io,
     plan: &Plan,
@@ -142,9 +142,11 @@ async fn write(
     adapt: impl Fn(Beginning) -> Beginning,
 ) -> Result<String, CommandError> {
     let mut store = create(io, plan, prepared, None, adapt).await?;
-    let kept = keep_between(io, &mut store, async |io, store| Ok(keep_beginning(io, store).await));
+    let kept = checkpoint_and_commit(io, &mut store, async |io, store| {
+        Ok(checkpoint_start(io, store).await)
+    });
     let kept = kept.await;
-    // The record is driven by whoever calls next, not by this process.
+    // The next caller drives the record, not this process.
     let _ = io.unlock(&store.paths().driver_lock()).await;
     kept?;
     Ok(store.run().id.clone())

@@ -3,6 +3,7 @@
 //! Everything is decided before anything is written: a file that cannot be edited leaves all
 //! of them as they are.
 
+use onloop_auto::prompts::AGENTS;
 use onloop_effect::{
     Command, Durability, Exit, Expect, Failure, FailureKind, Io, ProcessStatus, Version,
 };
@@ -37,7 +38,7 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError> 
     let setting = setting(io, host, scope).await?;
     let mut changes = Vec::new();
     let mut refusals = Vec::new();
-    for host_file in host_files(host, &setting) {
+    for host_file in host_files(host, &setting, &AGENTS) {
         match install_change(io, &setting, host_file).await {
             Ok(change) => changes.push(change),
             Err(why) => refusals.push(why),
@@ -73,7 +74,7 @@ pub async fn uninstall(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError
     let (mut changes, mut refusals) = (Vec::new(), Vec::new());
     for scope in scopes {
         let setting = setting(io, host, scope).await?;
-        for host_file in host_files(host, &setting) {
+        for host_file in host_files(host, &setting, &AGENTS) {
             match uninstall_change(io, &setting, host_file).await {
                 Ok(change) => changes.push(change),
                 Err(why) => refusals.push(why),

@@ -48,7 +48,7 @@ pub use doctor::{DoctorArgs, doctor};
 pub use fetch::{FetchArgs, fetch};
 pub use finalize::{FinalizeArgs, finalize};
 pub use finish::{CommitWord, DispositionWord, FinishArgs, finish};
-pub use gate::{DecisionWord, GateArgs, ModeWord, SeenDecision, SeenRun, gate};
+pub use gate::{DecisionWord, DisplayedDecision, DisplayedRun, GateArgs, ModeWord, gate};
 pub use hook::{HookArgs, answer_of_a_broken_hook, called_as_hook, hook};
 pub use init::{BeginArgs, InitArgs, begin_driven, init};
 pub use install::{InstallArgs, install, uninstall};

@@ -20,7 +20,7 @@ pub struct NotifyArgs {
 /// `onloop notify`.
 pub async fn notify(io: &Io, args: &NotifyArgs) -> Result<Exit, CommandError> {
     let config = config::own(io, &io.start().cwd).await;
-    for note in config.notes.iter().filter(|note| note.contains("`notify")) {
+    for note in &config.notes {
         io.note(format!("warning: {note}")).await;
     }
     let Some(notify) = &config.notify else {

@@ -33,7 +33,7 @@ pub async fn push(io: &Io, args: &PushArgs) -> Result<Exit, CommandError> {
 async fn send(io: &Io, args: &PushArgs) -> Result<(), CommandError> {
     demand_person(io, "pushing a run").await?;
     let mut store = open(io, Some(&args.run_id)).await?;
-    // Whoever drives it would go on with a record that is somewhere else, too.
+    // Its driver would continue a record that exists elsewhere, too.
     drive_alone(io, &mut store).await?;
     let driver = store.paths().driver_lock();
     let sent = send_alone(io, &store, &args.remote).await;
@@ -107,7 +107,7 @@ async fn folder(io: &Io, run: &Run) -> Result<String, CommandError> {
     Ok(if io.stat(&repository).await.is_ok() { repository } else { root })
 }
 
-/// Whether the remote has our ledger already; otherwise ours goes on from what it has.
+/// Whether the remote has our ledger already; otherwise ours continues what it has.
 fn may_follow(
     id: &str,
     remote: &str,
@@ -129,7 +129,7 @@ fn may_follow(
     Err(error.context("nothing was pushed"))
 }
 
-/// A push runs a hook of the repository, and nobody has looked at one that came with the run.
+/// A push runs a hook of the repository, and a hook that came with the run is unreviewed.
 async fn demand_known_hook(io: &Io, store: &Store, remote: &str) -> Result<(), CommandError> {
     let run = store.run();
     let tells = run.trusted_programs().is_some_and(|programs| programs.contains('+'));
@@ -137,8 +137,8 @@ async fn demand_known_hook(io: &Io, store: &Store, remote: &str) -> Result<(), C
         return Ok(());
     }
     let id = &run.id;
-    let seen = checkpoint::look(io, store).await.map_err(unpushed(id))?;
-    checkpoint::forget(io, store, seen.commit).await;
+    let seen = checkpoint::snapshot_work(io, store).await.map_err(unpushed(id))?;
+    checkpoint::forget_snapshot(io, store, seen.commit).await;
     if !run.has_other_push_hook(&seen.programs) {
         return Ok(());
     }

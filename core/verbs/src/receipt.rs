@@ -44,7 +44,7 @@ pub enum ReceiptFormat {
 pub struct ReceiptVerifyArgs {
     /// The signed receipt
     pub file: String,
-    /// The public key of whoever signed it [default: that of this state home]
+    /// The public key of the signer [default: that of this state home]
     #[arg(long, value_name = "FILE")]
     pub key: Option<String>,
 }
@@ -104,7 +104,7 @@ async fn keep_beside(io: &Io, store: &Store, envelope: &[u8]) -> Result<(), Fail
     io.git(GitRequest::Note { cwd, commit: commit.to_owned(), text, at: io.now() }).await
 }
 
-/// `onloop receipt key`: the public key, for whoever verifies.
+/// `onloop receipt key`: the public key, for the verifier.
 pub async fn receipt_key(io: &Io) -> Result<Exit, CommandError> {
     io.result(receipt_key::key(io).await?.public().to_pem()).await;
     Ok(Exit::Done)

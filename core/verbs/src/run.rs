@@ -1,4 +1,4 @@
-//! `onloop run`: begin a run of a workflow file and conduct it.
+//! `onloop run`: begin a run of a workflow file and drive it.
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;

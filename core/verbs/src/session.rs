@@ -100,7 +100,7 @@ pub async fn session_list(io: &Io, args: &SessionListArgs) -> Result<Exit, Comma
     Ok(Exit::Done)
 }
 
-/// Says what is wrong with the configuration: it may be why a session does not go on.
+/// Says what is wrong with the configuration: it may be why a session does not continue.
 async fn warn(io: &Io) {
     for note in config::load(io, &io.start().cwd).await.notes() {
         io.note(format!("warning: configuration: {note}")).await;
@@ -214,7 +214,7 @@ async fn end(
             Some(mut session) => {
                 let changed = session.end(at, ending, None);
                 if changed {
-                    notify::session::owe(&mut session, &config);
+                    notify::session::enqueue(&mut session, &config);
                 }
                 (SessionChange::when(changed, session), true)
             }
@@ -227,7 +227,7 @@ async fn end(
     let resume = format!("the chat of session {id}");
     let place =
         NotificationContext { folder: &io.start().cwd, resume: &resume, time_left_ms: None };
-    notify::session::tell(io, &config, sessions, id, place).await?;
+    notify::session::deliver(io, &config, sessions, id, place).await?;
     Ok(Exit::Done)
 }
 

@@ -12,7 +12,7 @@ use onloop_engine::run::gate::facts;
 use onloop_engine::run::instruction::{Instruction, instruction};
 use onloop_engine::run::options::remembered_options;
 use onloop_engine::state::store::Store;
-use onloop_run::{Next, Platform, Run, Standing, hold_line, render_summary, step_list};
+use onloop_run::{Next, Platform, Run, StatusSummary, hold_line, render_summary, step_list};
 use onloop_syntax::text;
 
 /// Arguments of `onloop status`.
@@ -111,7 +111,7 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
     out += &step_list(run);
     out.push('\n');
     if !interrupted {
-        out += &standing(io, &store).await;
+        out += &status_lines(io, &store).await;
     }
     let (root, report) = (&run.place.execution_root, store.paths().report());
     out += &format!("Works in: {root}\nReport: {report}\n");
@@ -135,10 +135,10 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
     Ok(Exit::Done)
 }
 
-/// What is going on, since when, who works, and what comes next, one line each.
-async fn standing(io: &Io, store: &Store) -> String {
+/// What happens now, since when, who works, and what comes next, one line each.
+async fn status_lines(io: &Io, store: &Store) -> String {
     let run = store.run();
-    let Standing { now, since, then } = run.standing();
+    let StatusSummary { now, since, then } = run.status_summary();
     let since = since.map_or_else(String::new, |since| {
         let passed_ms = io.now().millis_since(since);
         // Of what began a moment ago the time says enough.

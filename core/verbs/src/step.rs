@@ -5,19 +5,23 @@ use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::open;
 use onloop_engine::run::advice::resume_command;
 use onloop_engine::run::change::{change, change_by, not_now};
-use onloop_engine::run::checkpoint::{Keeping, keep_acted, keep_between, keep_verified};
-use onloop_engine::run::checks::{Conditions, Verification, verify_step};
+use onloop_engine::run::checkpoint::{
+    CheckpointOutcome, checkpoint_and_commit, checkpoint_turn, checkpoint_verified,
+};
+use onloop_engine::run::checks::{CheckOptions, Verification, take_baseline, verify_step};
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
 use onloop_engine::run::options::remembered_options;
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::run::protect::{self, Guarded};
+use onloop_engine::run::review_driven::review_driven;
 use onloop_engine::run::setup::{self, Readiness};
 use onloop_engine::run::step_line::say_step;
-use onloop_engine::sandbox::run::Confining;
+use onloop_engine::sandbox::choice::Sandbox;
 use onloop_engine::state::store::Store;
 use onloop_run::{
-    BlockReason, DecisionChannel, Event, Refusal, RunStatus, StepStatus, checked_lines,
+    BlockReason, DecisionChannel, Event, Next, Refusal, RunStatus, StepRecord, StepStatus,
+    checked_lines, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -51,7 +55,7 @@ pub enum StepAction {
     Verify,
     /// Allow another attempt after a failed one
     Retry,
-    /// Record that the step cannot go on (needs --reason)
+    /// Record that the step cannot continue (needs --reason)
     Block,
     /// Have a failed or blocked step tried again (needs --reason)
     Reopen,
@@ -84,6 +88,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
             end_survivors(io, store.run()).await?;
             set_up(io, &mut store).await?;
             change(io, &mut store, Event::StepStarted { step: number }).await?;
+            baseline(io, &mut store, number).await?;
             guarded(io, &mut store, number, protect::before_turn).await?;
             say_step(io, store.run(), number, &format!("started step {number}"), args.json).await;
             Ok(Exit::Done)
@@ -109,18 +114,37 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
     }
 }
 
+/// Evaluates the checks of a step before its agent runs for the first time, where the plan says so.
+async fn baseline(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
+    if !store.run().step(number).is_some_and(StepRecord::baseline_is_due) {
+        return Ok(());
+    }
+    drive_alone(io, store).await?;
+    let taken = baseline_alone(io, store, number).await;
+    let _ = io.unlock(&store.paths().driver_lock()).await;
+    taken
+}
+
+async fn baseline_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
+    let options = CheckOptions::step_by_step(io, store.run()).await?;
+    let taken = take_baseline(io, store, number, &options).await;
+    options.end(io).await;
+    let event = taken?.ok_or_else(CommandError::interrupted)?;
+    change(io, store, event).await
+}
+
 /// Makes a fresh worktree ready before the first step.
 async fn set_up(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     if !setup::is_due(store.run()) {
         return Ok(());
     }
-    let confining = Confining::of(io, store.run()).await?;
+    let sandbox = Sandbox::of(io, store.run()).await?;
     if let Err(error) = drive_alone(io, store).await {
-        confining.end(io).await;
+        sandbox.end(io).await;
         return Err(error);
     }
-    let readied = setup::make_ready(io, store, &confining).await;
-    confining.end(io).await;
+    let readied = setup::make_ready(io, store, &sandbox).await;
+    sandbox.end(io).await;
     let said = store.commit().await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     match (readied, said) {
@@ -138,9 +162,9 @@ async fn verify(
     as_json: bool,
 ) -> Result<Exit, CommandError> {
     demand_in_progress(store, number)?;
-    // Others may read the record meanwhile and decide other gates; nobody else verifies.
+    // Others may read the record meanwhile and decide other gates; only this process verifies.
     drive_alone(io, store).await?;
-    let verified = verify_alone(io, store, number).await;
+    let verified = verify_and_review(io, store, number).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     verified?;
     for line in store.run().warning_lines(Some(number)) {
@@ -167,26 +191,45 @@ async fn verify(
         let end = text::quoted_end(output, limits::FAILURE_LINES, "in the report");
         io.note(format!("{}{end}", checked_lines(record)).trim_end()).await;
     }
+    if store.run().settings.progress_verbose {
+        io.note(step_list(store.run()).trim_end()).await;
+    }
     say_step(io, store.run(), number, &line, as_json).await;
     Ok(exit)
 }
 
 fn demand_in_progress(store: &Store, number: u32) -> Result<(), CommandError> {
-    let error = match store.run().step(number).map(|record| &record.status) {
+    if store.run().step(number).is_some_and(StepRecord::is_stale) {
+        return Ok(());
+    }
+    let error: CommandError = match store.run().step(number).map(|record| &record.status) {
         Some(StepStatus::InProgress(_)) => return Ok(()),
         None => Refusal::NoSuchStep { step: number }.into(),
-        Some(_) => CommandError::failed(format!("step {number} must be in_progress before verify")),
+        Some(status) => {
+            let (status, expected) = (status.as_str(), "`in_progress`");
+            Refusal::WrongStepStatus { step: number, status, expected }.into()
+        }
     };
     Err(not_now(store.run(), error))
+}
+
+/// The review before a gate follows the verification of its step at once: the agent that drives the run
+/// has no verb for it.
+async fn verify_and_review(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
+    verify_alone(io, store, number).await?;
+    if store.run().next() == (Next::Review { step: Some(number) }) {
+        review_driven(io, store, Some(number)).await?;
+    }
+    Ok(())
 }
 
 async fn verify_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
     // Somebody else may have verified it until now.
     demand_in_progress(store, number)?;
     end_survivors(io, store.run()).await?;
-    let conditions = Conditions::step_by_step(io, store.run()).await?;
-    let verified = verify_and_keep(io, store, number, &conditions).await;
-    conditions.end(io).await;
+    let options = CheckOptions::step_by_step(io, store.run()).await?;
+    let verified = verify_and_keep(io, store, number, &options).await;
+    options.end(io).await;
     verified
 }
 
@@ -195,21 +238,32 @@ async fn verify_and_keep(
     io: &Io,
     store: &mut Store,
     number: u32,
-    conditions: &Conditions,
+    options: &CheckOptions,
 ) -> Result<(), CommandError> {
-    if store.run().protection().is_empty() {
-        keep_between(io, store, async |io, store| Ok(keep_acted(io, store, number).await)).await?;
+    let is_stale = store.run().step(number).is_some_and(StepRecord::is_stale);
+    if store.run().protection().is_empty() && !is_stale {
+        checkpoint_and_commit(io, store, async |io, store| {
+            Ok(checkpoint_turn(io, store, number).await)
+        })
+        .await?;
     }
     if !store.run().protection().is_empty() {
         guarded(io, store, number, protect::after_turn).await?;
     }
-    let results = match verify_step(io, store, number, conditions).await {
+    let results = match verify_step(io, store, number, options).await {
         Ok(Verification::Finished(results)) => results,
         Ok(Verification::Interrupted) => return Err(CommandError::interrupted()),
         Err(error) => return Err(error.into()),
     };
     change(io, store, Event::StepVerified { step: number, results }).await?;
-    keep_between(io, store, async |io, store| keep_verified(io, store, number).await).await
+    if let Some(reason) = store.run().step(number).and_then(StepRecord::repeats) {
+        change(io, store, Event::StepBlocked { step: number, reason }).await?;
+    }
+    if is_stale {
+        return Ok(());
+    }
+    checkpoint_and_commit(io, store, async |io, store| checkpoint_verified(io, store, number).await)
+        .await
 }
 
 /// Looks at files that no agent may change, before or after its turn; a turn that changed one is a
@@ -222,7 +276,10 @@ async fn guarded(
 ) -> Result<(), CommandError> {
     let (event, error) = match look(io, store, step).await {
         Guarded::Fine => {
-            return keep_between(io, store, async |_: &Io, _: &mut Store| Ok(Keeping::Kept)).await;
+            return checkpoint_and_commit(io, store, async |_: &Io, _: &mut Store| {
+                Ok(CheckpointOutcome::Taken)
+            })
+            .await;
         }
         Guarded::Interrupted => return Err(CommandError::interrupted()),
         Guarded::Broken { reason, output } => {
@@ -250,7 +307,7 @@ async fn retry(io: &Io, store: &Store, number: u32, as_json: bool) -> Result<Exi
         return Err(not_now(
             run,
             CommandError::failed(format!(
-                "the run is '{status}'; resolve gates, policy pauses, or budgets before step retry"
+                "the run is `{status}`, and a step can be retried only while the run is `running`"
             )),
         ));
     }
@@ -269,9 +326,8 @@ async fn retry(io: &Io, store: &Store, number: u32, as_json: bool) -> Result<Exi
         | StepStatus::InProgress(_)
         | StepStatus::Done
         | StepStatus::Blocked(_)) => {
-            let status = status.as_str();
-            let what = format!("step {number} is '{status}', expected 'failed' for retry");
-            Err(not_now(run, CommandError::failed(what)))
+            let (status, expected) = (status.as_str(), "`failed`");
+            Err(not_now(run, Refusal::WrongStepStatus { step: number, status, expected }))
         }
     }
 }

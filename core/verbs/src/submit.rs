@@ -1,4 +1,4 @@
-//! What a run that another machine is to conduct begins with: found and checked here, where somebody can
+//! What a run that another machine drives begins with: found and checked here, where somebody can
 //! still put it right.
 
 use onloop_documents::fleet_run::{self, FleetRun};
@@ -23,7 +23,7 @@ pub struct Submitted {
     pub workflow: String,
     /// Its content.
     pub text: String,
-    /// The agents that are named, the first choice first; none: whoever conducts the run chooses.
+    /// The agents that are named, the first choice first; none: the driver of the run chooses.
     pub agents: Vec<String>,
     /// The checkout around it; `None`: it lies in none.
     pub checkout: Option<SubmittedCheckout>,
@@ -83,10 +83,10 @@ pub async fn submitted(io: &Io, args: &RunArgs) -> Result<Submitted, CommandErro
 
 /// The names of those who are to act, as bounds are about them.
 fn agents(io: &Io, args: &RunArgs) -> Vec<String> {
-    if args.conduct.agent.agent_command.is_some() {
+    if args.drive.agent.agent_command.is_some() {
         return vec!["command".to_owned()];
     }
-    let names = args.conduct.agent.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT"));
+    let names = args.drive.agent.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT"));
     let names = names.unwrap_or_default().split(',').map(str::trim);
     names.filter(|name| !name.is_empty()).map(text::one_line).collect()
 }

@@ -4,7 +4,7 @@ use onloop_effect::{Exit, GitRequest, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::open;
 use onloop_engine::run::change::change_by;
-use onloop_engine::run::checkpoint::{Keeping, keep, unknown_checkpoint};
+use onloop_engine::run::checkpoint::{CheckpointOutcome, take_checkpoint, unknown_checkpoint};
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::drive_alone;
 use onloop_engine::run::processes::end_survivors;
@@ -44,13 +44,13 @@ async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), CommandError> {
 async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), CommandError> {
     end_survivors(io, store.run()).await?;
     let now = store.run().next_undone();
-    match keep(io, store, now).await {
-        Keeping::Kept => {}
-        Keeping::Interrupted => return Err(CommandError::interrupted()),
-        Keeping::NoRepository => {
+    match take_checkpoint(io, store, now).await {
+        CheckpointOutcome::Taken => {}
+        CheckpointOutcome::Interrupted => return Err(CommandError::interrupted()),
+        CheckpointOutcome::NoRepository => {
             return Err(unkept(CommandError::refused("it is not in a git repository")));
         }
-        Keeping::Missed(why) => return Err(unkept(CommandError::refused(why))),
+        CheckpointOutcome::Missed(why) => return Err(unkept(CommandError::refused(why))),
     }
     store.commit().await.map_err(|error| unkept(error.into()))?;
     let request = GitRequest::Restore {

@@ -1,4 +1,4 @@
-//! Which files are workflows, judged by name first and by content where the name says nothing.
+//! Recognizes workflow files, by name first and then by content.
 
 use super::field::is_field;
 use super::line::Cursor;
@@ -6,13 +6,13 @@ use super::markdown::{self, HeaderForm};
 use super::name::base_name;
 use super::value;
 
-/// What kind of document a file is.
+/// The kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileClass {
     /// A workflow.
     Workflow,
-    /// A design or plan document. `managed`: its frontmatter carries one of the marks of a
-    /// managed design (`design_type`, `hotl_managed`).
+    /// A design or plan document. `managed`: its frontmatter has a mark of a managed design
+    /// (`design_type`, `hotl_managed`).
     Design {
         /// Whether it carries the mark.
         managed: bool,
@@ -21,8 +21,8 @@ pub enum FileClass {
     Other,
 }
 
-/// Judges a file that somebody asked to lint. A file that is plainly a workflow is one under
-/// any name, so that a wrong name never passes for a clean file.
+/// Classifies a file that is to be linted. A file whose content is plainly a workflow is one under
+/// any name, so that a wrong name never hides its findings.
 pub fn classify(path: &str, bytes: &[u8]) -> FileClass {
     let base = base_name(path);
     let folder = &path[..path.len() - base.len()];
@@ -49,8 +49,8 @@ pub fn classify(path: &str, bytes: &[u8]) -> FileClass {
     }
 }
 
-/// Has a step with a field of the format. Plans of other tools have headers that look the
-/// same, but no `action:` or `loop:` below them.
+/// Whether a step has a field of the format. Plans of other tools have the same headers, but no
+/// `action:` or `loop:` below them.
 fn is_plainly_a_workflow(text: &str) -> bool {
     let mut cursor = Cursor::new(text, 0);
     let mut in_step = false;

@@ -1,4 +1,4 @@
-//! What can be said about a command without running it.
+//! Static findings about commands.
 
 use onloop_syntax::diagnostic::Span;
 use onloop_syntax::text;
@@ -8,7 +8,7 @@ use super::value::Value;
 use super::{Expectation, ShellCheck, heredoc};
 use onloop_effect::Shell;
 
-/// Reports what is suspicious about the command of a check.
+/// Reports suspicious parts of a check's command.
 pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findings: &mut Findings) {
     let command = check.command.as_str();
     let span = value.span;
@@ -47,7 +47,7 @@ fn has_hidden_characters(command: &str) -> bool {
     !command.bytes().all(plain) && text::printable(command) != command
 }
 
-/// The command inside one pair of quotes or backticks around the whole of it.
+/// The command inside one pair of quotes or backticks around the whole text.
 pub(super) fn wrapped(command: &str) -> Option<&str> {
     ['"', '\'', '`'].into_iter().find_map(|quote| {
         let inner = command.strip_prefix(quote)?.strip_suffix(quote)?;
@@ -55,13 +55,13 @@ pub(super) fn wrapped(command: &str) -> Option<&str> {
     })
 }
 
-/// How the pieces of a command line are joined.
+/// The pieces of a command line.
 struct Shape<'t> {
     /// The operator before the last piece.
     last_operator: Option<&'static str>,
     /// The last piece.
     last: &'t str,
-    /// Text outside quotes contains characters that only a shell gives a meaning to.
+    /// Whether text outside quotes contains shell syntax.
     has_syntax: bool,
 }
 
@@ -123,7 +123,7 @@ impl<'t> Shape<'t> {
         }
     }
 
-    /// Whether a person wrote a sentence where a command belongs.
+    /// Whether a sentence stands in place of a command.
     fn reads_like_prose(&self, command: &str) -> bool {
         if command.contains('\n') {
             return false;
@@ -187,7 +187,7 @@ fn is_pipe_end(program: &str) -> bool {
     matches!(program, "wc" | "tail" | "head" | "cat" | "tee" | "sort" | "uniq" | "less" | "nl")
 }
 
-/// `command` with quoted parts left out.
+/// `command` without its quoted parts.
 fn outside_quotes(command: &str) -> String {
     let mut bare = String::new();
     let mut quote = None;
@@ -206,7 +206,7 @@ fn outside_quotes(command: &str) -> String {
     bare
 }
 
-/// `.\gradlew.bat` and `Select-String`: bash would drop the backslash or find no program.
+/// `.\gradlew.bat` and `Select-String`: bash drops the backslash or finds no program.
 fn looks_like_powershell(command: &str) -> bool {
     let first = command.split_ascii_whitespace().next().unwrap_or("");
     if first.starts_with(".\\") {
@@ -238,7 +238,7 @@ fn is_path_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'~' | b'}')
 }
 
-/// Several lines, of which all but the last can fail unnoticed.
+/// Whether `command` has several lines and ignores failures of all but the last.
 fn last_line_decides(command: &str) -> bool {
     if !command.contains('\n') {
         return false;
@@ -265,11 +265,11 @@ fn last_line_decides(command: &str) -> bool {
     false
 }
 
-/// How YAML writes that there is nothing. No shell could run any of them.
+/// Empty values of YAML, which no shell can run.
 const NOTHING: [&str; 6] = ["\"\"", "''", "[]", "{}", "null", "~"];
 
-/// A command of comments and blank lines only: every shell lets it pass, and nothing was
-/// verified. The same goes for what means nothing in YAML.
+/// Whether `command` consists of comments and blank lines, or is an empty value of YAML. Every
+/// shell accepts it, and nothing is verified.
 pub(super) fn does_nothing(command: &str) -> bool {
     if NOTHING.contains(&command.trim()) {
         return true;

@@ -1,6 +1,6 @@
-//! Lengths of time as people write them: `90s`, `5m`, `1h30m`.
+//! Durations as people write them: `90s`, `5m`, `1h30m`.
 
-/// Longest duration that is accepted: a week.
+/// Longest accepted duration: a week.
 pub const LONGEST_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 /// Reads numbers with the units `ms`, `s`, `m`, `h` and `d`, largest unit first, into

@@ -1,12 +1,12 @@
-//! The one change a run makes to a workflow file: ticking the box of a step.
+//! Ticking the checkbox of a step: the only change that a run makes to a workflow file.
 
 use super::{Checkbox, parse};
 
-/// Which byte to change so that the box of `step` shows `ticked`: its offset, what it is and
-/// what it becomes. `None` if the step has no box or the box shows that already.
+/// The byte to change so that the checkbox of `step` shows `ticked`: its offset, its old and its
+/// new value. `None` if the step has no checkbox, or if it shows that already.
 ///
-/// Parses the file. Whoever ticks many boxes keeps [`super::Parsed::checkboxes`] instead and
-/// calls [`Checkbox::flip`], since ticking moves no byte.
+/// Parses the file. To tick many checkboxes, use [`super::Parsed::checkboxes`] and
+/// [`Checkbox::flip`] instead: ticking moves no byte.
 pub fn set_checkbox(bytes: &[u8], step: u32, ticked: bool) -> Option<(usize, u8, u8)> {
     let parsed = parse("", bytes);
     let checkbox = parsed.checkboxes.iter().find(|checkbox| checkbox.step == step)?;
@@ -14,8 +14,8 @@ pub fn set_checkbox(bytes: &[u8], step: u32, ticked: bool) -> Option<(usize, u8,
 }
 
 impl Checkbox {
-    /// Which byte to change so that the box shows `ticked`: its offset, what it is and what it
-    /// becomes. `None` if it shows that already, or if `bytes` has no box at this place.
+    /// The byte to change so that the checkbox shows `ticked`: its offset, its old and its new
+    /// value. `None` if it shows that already, or if `bytes` has no checkbox at this offset.
     pub fn flip(&self, bytes: &[u8], ticked: bool) -> Option<(usize, u8, u8)> {
         let old = *bytes.get(self.offset)?;
         match (old, ticked) {
@@ -26,7 +26,7 @@ impl Checkbox {
     }
 }
 
-/// Every step with a box, in the order of the file, and whether the box is ticked.
+/// Every step with a checkbox, in the order of the file, and whether it is ticked.
 pub fn checkbox_states(bytes: &[u8]) -> Vec<(u32, bool)> {
     let parsed = parse("", bytes);
     parsed.checkboxes.iter().map(|checkbox| (checkbox.step, checkbox.ticked)).collect()

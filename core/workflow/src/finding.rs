@@ -1,4 +1,4 @@
-//! What the findings say: every sentence that lint prints about a workflow file is here.
+//! The messages of all findings about workflow files.
 
 use onloop_syntax::diagnostic::{Diagnostic, Edit, Severity, Span};
 use onloop_syntax::limits;
@@ -7,7 +7,7 @@ use onloop_syntax::text;
 use super::place::FieldPlaces;
 use super::rule;
 
-/// Findings that say the same about every file: name, rule, what is wrong, and what helps.
+/// Findings with fixed messages: name, rule, message and advice.
 macro_rules! fixed {
     ($($name:ident $rule:ident $message:literal $help:literal)*) => {
         $(pub(crate) fn $name(span: Span) -> Diagnostic {
@@ -20,19 +20,19 @@ pub(super) mod check;
 pub(super) mod frontmatter;
 pub(super) mod step;
 
-/// Longest piece of the file that a message repeats.
+/// Longest quotation of the file in a message.
 const QUOTED_BYTES: usize = 80;
 
-/// Text from the file, fit for a message.
+/// Text from the file, safe for a message.
 fn shown(text: &str) -> String {
     text::ellipsis(&text::one_line(text::prefix(text, 4 * QUOTED_BYTES)), QUOTED_BYTES)
 }
 
-/// What is noted of one file while it is read: findings, at most [`limits::DIAGNOSTICS_PER_FILE`]
-/// of them, and where its fields are.
+/// The results of reading one file: at most [`limits::DIAGNOSTICS_PER_FILE`] findings, and the
+/// positions of its fields.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    /// Where fields are.
+    /// The positions of fields.
     pub(super) places: FieldPlaces,
     kept: Vec<Diagnostic>,
     errors: usize,
@@ -41,7 +41,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Whether one more finding would be kept; lets callers spare the work of an expensive one.
+    /// Whether one more finding fits. Callers check it before they compute an expensive one.
     pub(super) fn has_room(&self) -> bool {
         self.kept.len() < limits::DIAGNOSTICS_PER_FILE
     }
@@ -65,7 +65,7 @@ impl Findings {
         self.errors > 0
     }
 
-    /// Whether `later` has no finding that is not here as well, nor one more often.
+    /// Whether every finding of `later` is here as well, at least as often.
     pub(super) fn contain(&self, later: &Findings) -> bool {
         let said = |findings: &Findings| {
             let mut said: Vec<(&'static str, String)> =
@@ -78,7 +78,7 @@ impl Findings {
             && later_said.iter().all(|found| here.any(|known| known == *found))
     }
 
-    /// The findings in the order of the file. What was not kept is counted at the end.
+    /// The findings in the order of the file. The last one counts those that did not fit.
     pub(super) fn into_sorted(mut self, file_end: usize) -> Vec<Diagnostic> {
         self.kept.sort_by_key(|diagnostic| (diagnostic.span, diagnostic.severity));
         if self.not_kept > 0 {

@@ -1,9 +1,9 @@
-//! What can be written in a workflow file, as a table for editors and documentation.
+//! The fields of a workflow file, as a table for editors and documentation.
 
 use onloop_syntax::text::words;
 
 words! {
-    /// Where a field stands.
+    /// The section of a field.
     pub enum Section {
         /// Between the first `---` and the next.
         Frontmatter = "frontmatter",
@@ -19,17 +19,17 @@ words! {
 /// A field of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Where it stands.
+    /// Its section.
     pub section: Section,
-    /// Its name, as it is written before the colon.
+    /// Its name, as written before the colon.
     pub name: &'static str,
-    /// What it says, as the documentation of the format puts it.
+    /// Its meaning, in the words of the documentation.
     pub about: &'static str,
-    /// What holds where it is left out; empty where that needs no words.
+    /// The default; empty if the meaning says it.
     pub default: &'static str,
-    /// Values to choose from, or beginnings of values; empty: any text.
+    /// The allowed values, or their beginnings; empty: any text.
     pub values: &'static [&'static str],
-    /// The types of check that have it; empty: wherever its section is.
+    /// The types of check with this field; empty: every type.
     pub types: &'static [&'static str],
 }
 
@@ -77,6 +77,12 @@ fields! {
         "none", [], []
     Frontmatter "confine" "`on`: agents and checks run only where the machine can confine them", "what `--confine` or the configuration says",
         ["on"], []
+    Frontmatter "require_checks" "`true`: a step that no check, checkpoint review or person verifies is an error, not a warning",
+        "`false`", ["true", "false"], []
+    Frontmatter "max_review_rounds" "how often findings of a review that says \"not ready\" go back to the agent before a person decides, 0 to 20",
+        "2", [], []
+    Frontmatter "baseline" "`true`: the checks of every step run once before its agent does; one that passes already is a warning",
+        "`false`", ["true", "false"], []
     Frontmatter "policy_profile" "`standard`; accepted for other readers of the format", "",
         ["standard"], []
 
@@ -87,11 +93,13 @@ fields! {
     Step "verify" "what must hold afterwards", "", [], []
     Step "gate" "`human`: a person approves the finished step; `auto`: the approval is recorded by itself",
         "", ["human", "auto"], []
+    Step "baseline" "`true`: the checks run once before the agent does; one that passes already is a warning",
+        "what the frontmatter says", ["true", "false"], []
 
     Check "type" "what kind of check this is; required", "",
         ["shell", "browser", "human-review", "artifact"], []
     Check "command" "the command, on one line or as a block", "", [], ["shell"]
-    Check "expect" "`pass`: exits 0. `fail`: runs and says no; 126, 127, a timeout and death by a signal are not an answer",
+    Check "expect" "`pass`: exits 0. `fail`: runs, and the code fails it; a command that cannot run, a missing target or file, no tests and a timeout do not count",
         "`pass`", ["pass", "fail"], ["shell"]
     Check "timeout" "`250ms`, `90s`, `5m`, `1h30m`, `1d`; at most a week", "10 minutes", [], ["shell"]
     Check "cwd" "folder below the root of the checkout", "the root", [], ["shell"]
@@ -99,6 +107,8 @@ fields! {
     Check "shell" "`bash`, `sh`, `pwsh` or `cmd`", "`bash`", ["bash", "sh", "pwsh", "cmd"], ["shell"]
     Check "network" "`all`, `loopback` (one of its own) or `none`; holds where the check is confined", "`all`",
         ["all", "loopback", "none"], ["shell"]
+    Check "allow_no_tests" "`true`: the check passes although its test runner says that no test ran", "`false`",
+        ["true", "false"], ["shell"]
     Check "url" "the page to open", "", [], ["browser"]
     Check "check" "what to look for on the page", "", [], ["browser"]
     Check "prompt" "what a person is to look at", "", [], ["human-review"]
@@ -123,13 +133,13 @@ mod tests {
     fn the_table_names_what_the_reader_knows_and_nothing_else() {
         assert_eq!(names(Section::Frontmatter), frontmatter::FrontmatterKey::WORDS);
         assert_eq!(names(Section::Step), field::FIELDS);
-        // `kind` may stand directly below the check, with a warning.
+        // `kind` may also be directly below the check, with a warning.
         let (kind, check) = verify::FIELDS.split_last().expect("a check has fields");
         assert_eq!(names(Section::Check), check);
         assert_eq!(names(Section::Assert), [*kind, "value"]);
     }
 
-    /// A workflow with no finding in which `field` says `value`.
+    /// A workflow without findings in which `field` has `value`.
     fn file_with(field: &Field, value: &str) -> String {
         let line = format!("{}: {value}\n", field.name);
         let mut front = "intent: a\nsuccess_criteria: b\nrisk_level: low\n".to_owned();

@@ -1,4 +1,4 @@
-//! The part between the first `---` and the next: what holds for the whole workflow.
+//! The frontmatter, between the first `---` and the next: settings of the whole workflow.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use super::line::{Cursor, Line};
 use super::place::PlaceKind;
 use super::suggest;
 use super::value::{self, Kind, Style, Value};
-use super::{Budgets, CommitWhen, Isolation, Risk, markdown};
+use super::{Budgets, CommitWhen, EvidenceRules, Isolation, Risk, markdown};
 
 words! {
-    /// A key of the format, in the order in which the documentation lists them.
+    /// A key of the format, in the order of the documentation.
     #[derive(PartialOrd, Ord)]
     pub(super) enum FrontmatterKey {
         Intent = "intent",
@@ -41,14 +41,17 @@ words! {
         Review = "review",
         Setup = "setup",
         Confine = "confine",
+        RequireChecks = "require_checks",
+        MaxReviewRounds = "max_review_rounds",
+        Baseline = "baseline",
         PolicyProfile = "policy_profile",
     }
 }
 
-/// What the frontmatter says; `None` where it says nothing, or nothing that can be used.
+/// The values of the frontmatter; `None` for absent or invalid ones.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Frontmatter {
-    /// Its lines, without those that begin and end it.
+    /// Its lines, without the `---` lines.
     pub span: Option<Span>,
     pub intent: Option<String>,
     pub success_criteria: Option<String>,
@@ -66,9 +69,11 @@ pub(super) struct Frontmatter {
     pub review: Option<String>,
     pub setup: Vec<String>,
     pub confine: bool,
+    pub evidence: EvidenceRules,
+    pub baseline: bool,
 }
 
-/// Reads the frontmatter at the cursor and leaves the cursor behind it.
+/// Reads the frontmatter at the cursor and moves the cursor past it.
 pub(super) fn read(cursor: &mut Cursor<'_>, findings: &mut Findings) -> Frontmatter {
     let Some(opening) = cursor.peek().filter(|line| line.text.trim_end() == "---") else {
         let span = cursor.peek().map_or(Span::at(cursor.position()), |line| line.span());
@@ -94,8 +99,8 @@ pub(super) fn read(cursor: &mut Cursor<'_>, findings: &mut Findings) -> Frontmat
     Frontmatter { span: Some(Span::new(start, end)), ..reader.front }
 }
 
-/// Moves behind the closing line and returns where it begins. Without one, the frontmatter
-/// ends where steps or sections begin, so that their findings are not lost.
+/// Moves past the closing line and returns its start. Without one, the frontmatter ends at the
+/// first step or section, so that their findings are reported.
 fn find_end(cursor: &mut Cursor<'_>, opening: Line<'_>, findings: &mut Findings) -> usize {
     while let Some(line) = cursor.peek() {
         if matches!(line.text.trim_end(), "---" | "...") {
@@ -158,7 +163,7 @@ impl<'c> Reader<'c, '_> {
         }
     }
 
-    /// The value, with list items that stand directly below the key.
+    /// The value, with list items directly below the key.
     fn read_value(&mut self, line: Line<'c>, from: usize) -> Value<'c> {
         let inline = Value::inline(line, from);
         let has_list_below =
@@ -212,11 +217,7 @@ impl<'c> Reader<'c, '_> {
                 self.front.risk = self.one_of(key, value, &risks, hotl);
             }
             FrontmatterKey::AutoApprove => {
-                let flags = [("true", true), ("false", false)];
-                let approve = self.one_of(key, value, &flags, |found| {
-                    format!("auto_approve must be true or false (got: '{found}')")
-                });
-                self.front.auto_approve = approve.unwrap_or(false);
+                self.front.auto_approve = self.truth(key, value);
             }
             FrontmatterKey::Worktree => {
                 let modes = [
@@ -247,6 +248,13 @@ impl<'c> Reader<'c, '_> {
             FrontmatterKey::Review => self.front.review = self.agent(key, value),
             FrontmatterKey::Setup => self.front.setup = self.lines(key, value),
             FrontmatterKey::Confine => self.front.confine = self.flag(key, value, "on"),
+            FrontmatterKey::RequireChecks => {
+                self.front.evidence.require_checks = self.truth(key, value);
+            }
+            FrontmatterKey::MaxReviewRounds => {
+                self.front.evidence.max_review_rounds = self.rounds(key, value);
+            }
+            FrontmatterKey::Baseline => self.front.baseline = self.truth(key, value),
             FrontmatterKey::PolicyProfile => {
                 self.flag(key, value, "standard");
             }
@@ -263,7 +271,7 @@ impl<'c> Reader<'c, '_> {
         }
     }
 
-    /// The value as text for people: a list becomes one line an item.
+    /// The value as text for people: each item of a list becomes a line.
     fn prose(&mut self, key: &str, value: &Value<'_>) -> Option<String> {
         if strict_yaml::open_brackets(&value.text) > limits::FRONTMATTER_OPEN_BRACKETS {
             self.findings.push(finding::frontmatter::too_nested(value.span));
@@ -306,7 +314,7 @@ impl<'c> Reader<'c, '_> {
         items.join("\n")
     }
 
-    /// A quoted or bracketed value read as YAML. `None`: it is plain text.
+    /// A quoted or bracketed value, read as YAML; `None` for plain text.
     fn scalar(&mut self, key: &str, span: Span, text: &str) -> Option<String> {
         let last = text.bytes().last()?;
         let parsed = match (text.as_bytes()[0], last) {
@@ -326,7 +334,7 @@ impl<'c> Reader<'c, '_> {
 
     /// The value as one word, without quotes and comment, in lower case.
     fn word<'v>(&mut self, value: &'v Value<'_>) -> (&'v str, Span) {
-        // Even an empty line has to lie in the value, for its place in the file.
+        // An empty line belongs to the value, too, so that its position in the file is right.
         let first_line = value.text.lines().next().unwrap_or(&value.text[..0]);
         let text = value::without_comment(first_line);
         let bare = value::unquoted(text);
@@ -366,6 +374,12 @@ impl<'c> Reader<'c, '_> {
         self.one_of(key, value, &[(word, ())], hotl).is_some()
     }
 
+    /// `true` or `false`; anything else is a finding and counts as `false`.
+    fn truth(&mut self, key: &'static str, value: &Value<'_>) -> bool {
+        let hotl = |found: &str| format!("{key} must be true or false (got: '{found}')");
+        self.one_of(key, value, &[("true", true), ("false", false)], hotl).unwrap_or(false)
+    }
+
     /// The items of a list, or the lines of a text.
     fn lines(&mut self, key: &'static str, value: &Value<'_>) -> Vec<String> {
         let lines = self.prose(key, value).unwrap_or_default();
@@ -387,7 +401,7 @@ impl<'c> Reader<'c, '_> {
         globs
     }
 
-    /// The name of an agent. Command lines are for the command line.
+    /// The name of an agent. Command lines of agents are only allowed on the command line.
     fn agent(&mut self, key: &'static str, value: &Value<'_>) -> Option<String> {
         let (name, span) = self.word(value);
         if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()) {
@@ -423,6 +437,17 @@ impl<'c> Reader<'c, '_> {
         }
     }
 
+    fn rounds(&mut self, key: &'static str, value: &Value<'_>) -> Option<u32> {
+        let (text, span) = self.word(value);
+        let rounds = text.parse::<u32>().ok().filter(|rounds| *rounds <= MOST_ROUNDS);
+        if rounds.is_none() {
+            let expected = "a whole number from 0 to 20";
+            let found = finding::frontmatter::invalid_value(span, key, text, expected, None);
+            self.findings.push(found);
+        }
+        rounds
+    }
+
     fn money(&mut self, key: &'static str, value: &Value<'_>) -> Option<Money> {
         let (text, span) = self.word(value);
         let money: Option<Money> = text.strip_prefix('$').unwrap_or(text).parse().ok();
@@ -436,7 +461,10 @@ impl<'c> Reader<'c, '_> {
     }
 }
 
-/// Largest count: JSON readers keep whole numbers exactly up to 2^53.
+/// Largest number of review rounds: each is paid for.
+const MOST_ROUNDS: u32 = 20;
+
+/// Largest count: JSON readers keep whole numbers exact up to 2^53.
 const MOST: u64 = 1 << 53;
 
 /// Lines of a plain value as one line, as YAML folds them.

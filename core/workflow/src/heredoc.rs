@@ -1,4 +1,4 @@
-//! Heredocs in shell commands: which text ends them, and whether it comes.
+//! Heredocs in shell commands: their delimiters, and whether they end.
 
 /// A heredoc that a line of shell opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +16,8 @@ impl Heredoc {
     }
 }
 
-/// The heredocs that one line opens, in order. Quotes, comments, here-strings and
-/// arithmetic shifts are told apart from them.
+/// The heredocs that one line opens, in order. Quotes, comments, here-strings and arithmetic shifts
+/// are not mistaken for heredocs.
 pub(super) fn opened_by(line: &str) -> Vec<Heredoc> {
     let mut opened = Vec::new();
     if !line.contains("<<") {
@@ -51,7 +51,7 @@ pub(super) fn opened_by(line: &str) -> Vec<Heredoc> {
     opened
 }
 
-/// Offset after the quotation that begins at `at`; an open one ends with the line.
+/// Offset after the quotation that begins at `at`; an unclosed one ends with the line.
 fn after_quote(bytes: &[u8], at: usize, quote: u8) -> usize {
     let mut end = at + 1;
     while end < bytes.len() && bytes[end] != quote {
@@ -89,7 +89,7 @@ fn read_delimiter(line: &str, from: usize) -> (Option<Heredoc>, usize) {
     (heredoc, start + end)
 }
 
-/// The delimiter of the first heredoc in `command` that never comes.
+/// The delimiter of the first heredoc in `command` without an end.
 pub(super) fn unterminated(command: &str) -> Option<String> {
     if !command.contains("<<") {
         return None;

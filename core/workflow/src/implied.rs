@@ -1,14 +1,14 @@
-//! Files that programs take their rules from without being told: `make` its makefile, `npm` its
-//! `package.json`. Who changes them changes what a check checks.
+//! Files that programs read without being told, such as the makefile of `make` and the
+//! `package.json` of `npm`. A change to them changes what a check checks.
 
 use std::collections::BTreeSet;
 
 use super::Check;
 use super::named::{each_command, joined};
 
-/// Programs, and the names of the files in a folder that decide what they do there; the one that
-/// projects usually have comes first. From the manuals of GNU make 4.4, npm 11, cargo 1.95,
-/// pytest 8, just 1.40 and the others in their versions of 2025.
+/// Programs, and the names of the files in a folder that configure them, the usual one first.
+/// Sources: the manuals of GNU make 4.4, npm 11, cargo 1.95, pytest 8, just 1.40 and the 2025
+/// versions of the others.
 const TABLE: [(&str, &str); 24] = [
     ("make gmake", "Makefile makefile GNUmakefile"),
     ("npm", "package.json .npmrc"),
@@ -51,7 +51,7 @@ const TABLE: [(&str, &str); 24] = [
     ("golangci-lint", ".golangci.yml .golangci.yaml .golangci.toml .golangci.json"),
 ];
 
-/// Words that start another program, which is the next that is no option.
+/// Programs that start another one: the next word that is not an option.
 const STARTERS: [&str; 10] = [
     "npx",
     "bunx",
@@ -65,7 +65,7 @@ const STARTERS: [&str; 10] = [
     "python3 -m",
 ];
 
-/// Options after which a folder is named in which the program works.
+/// Options followed by the working folder of the program.
 const FOLDERS: [&str; 9] = [
     "-C",
     "--directory",
@@ -78,18 +78,18 @@ const FOLDERS: [&str; 9] = [
     "-p",
 ];
 
-/// What one program of a check takes its rules from.
+/// The configuration files of one program of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Implied {
     /// Its name.
     pub program: String,
     /// The file that projects usually have for it.
     pub usual: &'static str,
-    /// Every path where such a file counts, relative to the folder in which the run works.
+    /// Every path of such a file, relative to the folder in which the run works.
     pub paths: BTreeSet<String>,
 }
 
-/// What the programs of a check take their rules from; each program once for each of its lines.
+/// The configuration files of a check's programs; each program once for each of its lines.
 pub fn implied_by(check: &Check) -> Vec<Implied> {
     let Check::Shell(shell) = check else { return Vec::new() };
     let mut found: Vec<Implied> = Vec::new();
@@ -101,7 +101,7 @@ pub fn implied_by(check: &Check) -> Vec<Implied> {
     found
 }
 
-/// How a file of rules says what is run.
+/// How a configuration file names commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleForm {
     /// In the member `scripts` of a JSON document.
@@ -111,7 +111,7 @@ pub enum RuleForm {
 }
 
 impl RuleForm {
-    /// Of a file by its name; `None`: it does not say what is run.
+    /// The form of a file, by its name; `None`: it names no commands.
     pub fn of(path: &str) -> Option<RuleForm> {
         let name = path.rsplit('/').next().unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
@@ -121,7 +121,7 @@ impl RuleForm {
         }
     }
 
-    /// What is run, as lines of a shell.
+    /// The commands, as lines of a shell.
     pub fn lines(self, content: &str) -> String {
         match self {
             RuleForm::Scripts => {
@@ -170,7 +170,7 @@ fn implied(folder: &str, words: &[&str]) -> Option<Implied> {
     Some(Implied { program: name.to_owned(), usual, paths: paths.collect() })
 }
 
-/// The words from the program on that `starter` starts; `None`: it is not what stands there.
+/// The words from the program that `starter` starts; `None` if `starter` is not the first word.
 fn started<'w>(words: &'w [&'w str], starter: &str) -> Option<&'w [&'w str]> {
     let mut rest = words;
     for expected in starter.split(' ') {

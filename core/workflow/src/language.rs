@@ -1,5 +1,5 @@
-//! What an editor is told about a workflow file while somebody writes it: symbols, folds, meanings,
-//! proposals, changes. Pure functions over a [`Reading`]; every place is a range of bytes.
+//! Editor features for workflow files: symbols, folding, hover, completion, quick fixes and edits.
+//! They are pure functions over a [`Reading`]; positions are ranges of bytes.
 //!
 //! ```
 //! use onloop_workflow::language::{Reading, hover};
@@ -19,7 +19,7 @@ mod fold;
 mod hover;
 mod layout;
 mod link;
-mod mend;
+mod quick_fix;
 mod reading;
 mod refer;
 mod rename;
@@ -36,7 +36,7 @@ pub use fold::{Fold, FoldKind, folds};
 pub use hover::{Hover, hover};
 pub use layout::layout;
 pub use link::{FileLink, links};
-pub use mend::{is_unnecessary, mends, related};
+pub use quick_fix::{is_unnecessary, quick_fixes, related};
 pub use reading::Reading;
 pub use refer::{StepMention, mentions, mentions_of, steps_by_number};
 pub use rename::{RenameError, StepHere, renamed, step_at};

@@ -1,6 +1,4 @@
-//! Workflow files: Markdown in, a validated [`Plan`] and [diagnostics](onloop_syntax::diagnostic) out.
-//!
-//! The format is described in `docs/workflow-format.md`.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod classify;
@@ -32,15 +30,18 @@ mod verify;
 
 use std::num::NonZeroU32;
 
-use onloop_effect::{Network, Shell};
 use onloop_syntax::diagnostic::{Diagnostic, Span};
-use onloop_syntax::money::Money;
+use onloop_syntax::form::{given, is_default};
 use onloop_syntax::text::words;
+use serde::{Deserialize, Serialize};
 
 pub use classify::{FileClass, classify};
 pub use edit::checkbox_states;
 pub use format::{FIELDS, Field, Section};
 pub use name::slug;
+pub use onloop_effect::{BranchName, Network, Shell};
+pub use onloop_syntax::diagnostic;
+pub use onloop_syntax::money::Money;
 pub use parse::{parse, same_meaning, too_large};
 pub use place::{FieldPlace, PlaceKind};
 pub use plan::{Plan, PlanParts};
@@ -48,16 +49,16 @@ pub use rule::{LintRule, RULES};
 pub use security::is_sensitive;
 pub use template::{TemplateKind, template};
 
-/// What a file says, and what is wrong with it.
+/// The content of a workflow file, and the findings about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
-    /// The plan; there exactly when no diagnostic is an error.
+    /// The plan. It exists exactly when no diagnostic is an error.
     pub plan: Option<Plan>,
-    /// Everything that was found, in the order of the file.
+    /// The findings, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
-    /// The boxes of the steps that have one, in the order of the file.
+    /// The checkboxes of the steps, in the order of the file.
     pub checkboxes: Vec<Checkbox>,
-    /// Where its parts are.
+    /// The positions of its parts.
     pub outline: Outline,
 }
 
@@ -72,65 +73,65 @@ impl Parsed {
     }
 }
 
-/// Where the parts of a file are, also of one with errors.
+/// The positions of the parts of a file, including a file with errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// The lines between `---` and `---`, without these.
+    /// The lines between `---` and `---`, without the marks.
     pub frontmatter: Option<Span>,
     /// The steps, in the order of the file.
     pub steps: Vec<StepPlace>,
     /// Fields and items of `verify`, in the order of the file.
     pub fields: Vec<FieldPlace>,
-    /// Fenced blocks and comments of several lines that are not part of a value.
+    /// Fenced blocks and multi-line comments outside values.
     pub blocks: Vec<Block>,
 }
 
-/// Lines that are not read as Markdown.
+/// Lines that the parser does not read as Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What they are.
+    /// The construct that encloses them.
     pub kind: BlockKind,
-    /// From the beginning of the line that opens them to the end of the one that closes them.
+    /// From the start of the opening line to the end of the closing line.
     pub span: Span,
 }
 
-/// What hides lines from the reader of Markdown.
+/// The construct that hides lines from the Markdown parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockKind {
     /// A fenced block.
     Fence,
-    /// An HTML comment of several lines.
+    /// A multi-line HTML comment.
     Comment,
 }
 
-/// Where a step is.
+/// The position of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepPlace {
     /// Position from 1, which is its number in a run.
     pub number: u32,
     /// Title, without line breaks or control characters.
     pub name: String,
-    /// Its title in the file, or its whole header where it has none.
+    /// Its title in the file, or its whole header if it has no title.
     pub title: Span,
-    /// Its number as written, which need not be a number.
+    /// Its number as written, which may be invalid.
     pub id: Span,
-    /// From its header to what ends it.
+    /// From its header to the start of the next section.
     pub span: Span,
 }
 
-/// The box of a step: `[ ]` or `[x]`.
+/// The checkbox of a step: `[ ]` or `[x]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkbox {
     /// Number of the step as written in the file.
     pub step: u32,
-    /// Offset of the byte between the brackets. It stays where it is when boxes are ticked.
+    /// Offset of the byte between the brackets. Ticking a checkbox moves no offset.
     pub offset: usize,
     /// Whether that byte is `x` or `X`.
     pub ticked: bool,
 }
 
 words! {
-    /// When verified work that is not committed is committed, at `finish`.
+    /// How `finish` commits verified work that is not committed yet.
     #[derive(Default)]
     pub enum CommitWhen {
         /// In one commit.
@@ -138,13 +139,13 @@ words! {
         End = "end",
         /// In one commit for each step.
         Step = "step",
-        /// Not at all; what is not committed is refused.
+        /// Not at all; `finish` refuses uncommitted work.
         Never = "never",
     }
 }
 
 words! {
-    /// The author's estimate of risk. `High` always asks a human at human gates.
+    /// The author's estimate of risk. Human gates of a `High` plan always ask a person.
     pub enum Risk {
         /// Nothing of value can break.
         Low = "low",
@@ -155,73 +156,105 @@ words! {
     }
 }
 
-/// Where a run works.
+/// The isolation of a run's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
     /// A linked git worktree of its own (`worktree: true`).
     Worktree,
     /// A branch of its own in the current checkout (`worktree: false`).
     Branch,
-    /// The checkout and branch that the host tool prepared (`worktree: host`).
+    /// The checkout and branch that the client prepared (`worktree: host`).
     Host,
 }
 
 /// Upper bounds on a whole run; `None` is unbounded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budgets {
     /// Attempts over all steps.
+    #[serde(deserialize_with = "given")]
     pub total_attempts: Option<u64>,
-    /// Agents started.
+    /// Starts of agents.
+    #[serde(deserialize_with = "given")]
     pub agents: Option<u64>,
     /// Money.
+    #[serde(rename = "cost_usd", with = "onloop_syntax::money::usd")]
     pub cost: Option<Money>,
     /// Tokens read and written by agents.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Active time; pauses do not count.
+    /// Active time without pauses.
+    #[serde(deserialize_with = "given")]
     pub elapsed_minutes: Option<u64>,
 }
 
+/// What has to prove that the work is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvidenceRules {
+    /// A step that no check, checkpoint review or person verifies is an error.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub require_checks: bool,
+    /// How often the findings of a review that says "not ready" go back to the agent;
+    /// `None`: [`limits::REVIEW_ROUNDS`](onloop_syntax::limits::REVIEW_ROUNDS) times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_review_rounds: Option<u32>,
+}
+
+impl EvidenceRules {
+    /// How often the findings of a review go back to the agent before a person decides.
+    pub fn review_rounds(&self) -> u32 {
+        self.max_review_rounds.unwrap_or(onloop_syntax::limits::REVIEW_ROUNDS)
+    }
+}
+
 /// One step of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Position from 1; equal to the number in the file.
     pub number: u32,
     /// Title, without line breaks or control characters.
     pub name: String,
-    /// What the agent is told to do.
+    /// The instructions for the agent.
     pub action: String,
     /// The step's own fenced `sh` or `bash` block, which the `script` agent runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<Script>,
     /// Whether a failed attempt is repeated.
+    #[serde(rename = "loop")]
     pub repeat: Loop,
-    /// What must hold afterwards, in the author's order. Empty: nothing is verified.
+    /// The checks, in the author's order. An empty list verifies nothing.
+    #[serde(rename = "verify", default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-    /// Whether somebody approves the step once it is done.
+    /// The approval that the finished step needs.
     pub gate: Option<Gate>,
-    /// The step mentions security anywhere (see [`is_sensitive`]): its human gate never
-    /// approves itself.
+    /// Whether the checks run once before the first turn of the agent.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub baseline: bool,
+    /// Whether the step mentions security (see [`is_sensitive`]). Its human gate then always asks a
+    /// person.
+    #[serde(rename = "security_sensitive")]
     pub sensitive: bool,
 }
 
 /// A fenced block inside a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Script {
     /// Interpreter named by the fence.
     pub shell: Shell,
-    /// Text between the fences, with the block's indentation removed.
+    /// Text between the fences, without the block's indentation.
     pub text: String,
 }
 
 /// Whether a failed attempt is repeated.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Loop {
     /// One attempt.
     Never,
     /// Attempts until the checks pass, at most `limit`.
     Until {
-        /// The author's words, for people and prompts; the checks decide.
+        /// The author's words, for people and prompts. The checks decide.
         condition: String,
-        /// Highest number of attempts (`max_iterations`, 3 when the file names none).
+        /// Highest number of attempts (`max_iterations`, default 3).
         limit: NonZeroU32,
     },
 }
@@ -237,58 +270,69 @@ impl Loop {
 }
 
 words! {
-    /// Who approves a finished step.
+    /// The approver of a finished step.
     pub enum Gate {
         /// A person, unless `auto_approve` and the risk rules let it pass.
         Human = "human",
-        /// Nobody; the approval is recorded.
+        /// onloop itself, which records the approval.
         Auto = "auto",
     }
 }
 
 /// One item of `verify`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Check {
     /// Run a command and look at its exit code.
     Shell(ShellCheck),
-    /// Look at a page; a person does it where no checker is configured.
+    /// Look at a page. A person does it if no checker is configured.
     Browser {
         /// Page to open.
         url: String,
-        /// What to look for.
+        /// The expectation.
         check: String,
     },
-    /// A person looks.
+    /// A person reviews the work.
     HumanReview {
-        /// What to look at.
+        /// The question to the person.
         prompt: String,
     },
-    /// Something exists.
+    /// A file or folder satisfies an assertion.
     Artifact {
         /// Path below the execution root.
         path: String,
-        /// What must hold of it.
+        /// The assertion.
+        #[serde(rename = "assert")]
         assertion: Assertion,
     },
 }
 
 /// A command that onloop runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellCheck {
     /// The command line, exactly as written.
     pub command: String,
-    /// Which result passes.
+    /// The result that passes.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub expect: Expectation,
-    /// Overrides the run's time limit for verification commands.
+    /// Time limit in milliseconds, in place of the run's limit for verification commands.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// Folder below the execution root to run in.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Environment additions, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
-    /// Which shell reads the line; `bash` unless the file says otherwise.
+    /// The shell that runs the line; default `bash`.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub shell: Shell,
-    /// The network that it has where it is confined.
+    /// The network access of the confined command.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub network: Network,
+    /// Whether it passes although its test runner says that no test ran.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub allow_no_tests: bool,
 }
 
 impl ShellCheck {
@@ -302,21 +346,26 @@ impl ShellCheck {
             env: Vec::new(),
             shell: Shell::Bash,
             network: Network::All,
+            allow_no_tests: false,
         }
     }
 }
 
-/// Which result of a command passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The result of a command that passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Expectation {
     /// Exit code 0.
+    #[default]
     Pass,
-    /// Any exit code but 0, 126, 127 and deaths by signal: the command ran and said no.
+    /// The command ran, and the code failed it: any exit code but 0, 126, 127 and deaths by signal,
+    /// unless its output says that no test ran or that the command line is wrong.
     Fail,
 }
 
-/// What must hold of an artifact.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An assertion about an artifact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "value", rename_all = "kebab-case")]
 pub enum Assertion {
     /// The file or folder exists.
     Exists,

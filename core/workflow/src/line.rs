@@ -34,14 +34,14 @@ impl<'a> Line<'a> {
         self.trimmed().is_empty()
     }
 
-    /// Where [`Self::trimmed`] is in the file.
+    /// The span of [`Self::trimmed`] in the file.
     pub(super) fn span(&self) -> Span {
         let start = self.start + self.indent().min(self.text.len());
         Span::new(start, start.max(self.start + self.text.trim_end().len()))
     }
 }
 
-/// Hands out lines from first to last; the parser never goes back.
+/// Returns lines from first to last; the parser never goes back.
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
     text: &'a str,
@@ -50,7 +50,7 @@ pub(super) struct Cursor<'a> {
     last_short_lines: OnceCell<BTreeMap<&'a str, usize>>,
 }
 
-/// Longest text that can end a heredoc.
+/// Longest delimiter of a heredoc.
 const HEREDOC_DELIMITER_BYTES: usize = 64;
 
 impl<'a> Cursor<'a> {
@@ -62,12 +62,12 @@ impl<'a> Cursor<'a> {
         cursor
     }
 
-    /// The next line, which stays the next one.
+    /// The next line, without moving past it.
     pub(super) fn peek(&self) -> Option<Line<'a>> {
         self.peeked
     }
 
-    /// Leaves the next line behind.
+    /// Moves past the next line.
     pub(super) fn advance(&mut self) {
         let start = self.after_peeked;
         if start >= self.text.len() {
@@ -86,7 +86,7 @@ impl<'a> Cursor<'a> {
         self.after_peeked = next;
     }
 
-    /// Offset of the first byte that has not been handed out.
+    /// Offset of the first byte after the lines that were read.
     pub(super) fn position(&self) -> usize {
         self.peeked.map_or(self.text.len(), |line| line.start)
     }
@@ -98,8 +98,8 @@ impl<'a> Cursor<'a> {
 
     /// Whether a later line consists of `word` and blanks.
     ///
-    /// The first call looks at the whole file once, so that thousands of heredocs without an
-    /// end do not each look for theirs.
+    /// The first call indexes the whole file, so that thousands of heredocs without an end do not
+    /// each search it.
     pub(super) fn has_later_line(&self, word: &str) -> bool {
         let lines = self.last_short_lines.get_or_init(|| {
             let mut lines = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What a line is, as far as Markdown is concerned: step header, heading, fence, comment.
+//! Classifies lines of Markdown: step header, heading, fence or comment.
 
 use onloop_syntax::diagnostic::Span;
 
@@ -19,27 +19,27 @@ pub(super) struct Header<'a> {
     pub name_start: usize,
     /// Offset of the mark between `[` and `]`.
     pub checkbox: Option<usize>,
-    /// Whether the form is one that every reader of the format understands.
+    /// Whether every reader of the format understands the form.
     pub form: HeaderForm,
     /// Text after the closing `**`.
     pub trailing: &'a str,
 }
 
-/// How a step header is written.
+/// The form of a step header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HeaderForm {
     /// `- [ ] **Step 1: Name**`.
     Checkbox,
     /// `### 1. Name`.
     Legacy,
-    /// Says `Step` and has a checkbox, but in another form: certainly meant as a header.
+    /// Has `Step` and a checkbox in another form: certainly meant as a header.
     Misspelt,
-    /// Could be a header or a piece of prose; the lines below it tell.
+    /// A header or prose; the lines below it decide.
     Doubtful,
 }
 
 impl Header<'_> {
-    /// Where the title is, or the whole header when there is none.
+    /// The span of the title, or of the whole header without one.
     pub(super) fn span(&self) -> Span {
         if self.name.is_empty() {
             return self.line.span();
@@ -48,7 +48,7 @@ impl Header<'_> {
     }
 }
 
-/// Reads a step header in any form people write.
+/// Reads a step header in any form that people write.
 pub(super) fn header(line: Line<'_>) -> Option<Header<'_>> {
     let text = line.text;
     let rest = text.trim_start_matches([' ', '\t']);
@@ -105,8 +105,8 @@ fn is_plain(line: Line<'_>, id: &str, checkbox: Option<usize>) -> bool {
     }
 }
 
-/// Splits what follows `Step 1:` into the title, what comes after it, and whether the bold
-/// face was closed behind the title.
+/// Splits the text after `Step 1:` into the title, the rest, and whether the bold face is closed
+/// after the title.
 fn bold_name(rest: &str) -> (&str, &str, bool) {
     let rest = rest.trim_end();
     if let Some(outside) = rest.strip_prefix("**") {
@@ -154,7 +154,7 @@ fn made<'a>(
     Header { line, id, id_start, name, name_start, checkbox, form, trailing }
 }
 
-/// `3`, `A1`, `2b`: what people write after `Step`.
+/// Whether `text` is a number as people write it after `Step`: `3`, `A1`, `2b`.
 fn is_id(id: &str) -> bool {
     !id.is_empty()
         && id.len() <= 12

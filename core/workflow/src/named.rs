@@ -1,13 +1,13 @@
-//! Which files a check names, as far as its text tells.
+//! The files that a check names, as far as its text shows.
 //!
-//! What is asked is whether an agent has changed what verifies it. A name too many is harmless:
-//! whoever asks compares with files that were changed.
+//! Callers ask whether an agent has changed the files of its own checks. They compare with changed
+//! files, so extra names are harmless.
 
 use std::collections::BTreeSet;
 
 use super::{Check, ShellCheck};
 
-/// Words of one text that are looked at; a check or a script with more is odd.
+/// Most words read from one text; real checks and scripts have fewer.
 const WORDS: usize = 4096;
 
 /// Every path that a check may name, relative to the folder in which the run works.
@@ -22,7 +22,7 @@ pub fn named_by(check: &Check) -> BTreeSet<String> {
     }
 }
 
-/// Every path that a text may name, seen from one of these folders, or from one that it changes to.
+/// Every path that a text may name, relative to one of these folders, or to one that it changes to.
 pub fn named_in(text: &str, folders: &[&str]) -> BTreeSet<String> {
     let words = words(text);
     let mut from: BTreeSet<String> = folders.iter().filter_map(|f| joined("", f)).collect();
@@ -33,7 +33,7 @@ pub fn named_in(text: &str, folders: &[&str]) -> BTreeSet<String> {
     }
     let mut named = BTreeSet::new();
     for word in &words {
-        // What stood before it may have been a variable.
+        // The text before it may be a variable.
         let word = word.trim_start_matches('/');
         named.extend(from.iter().filter_map(|folder| joined(folder, word)));
     }
@@ -55,11 +55,11 @@ pub fn run_by(check: &Check) -> BTreeSet<String> {
     }
 }
 
-/// The files that a script in `folder` runs or reads in as programs, relative to the folder in which
-/// the run works, from which or from its own folder it may be started.
+/// The files that a script in `folder` runs or sources, relative to the folder in which the run
+/// works. The script may start there or in its own folder.
 pub fn run_in_script(script: &str, folder: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    // What stands before a slash is often where the script itself lies.
+    // The part before a slash is often the folder of the script.
     let plain = script.replace("$(dirname \"$0\")", ".").replace(['"', '\''], "");
     for from in ["", folder] {
         run_in(&plain, from, 0, &mut found);
@@ -70,7 +70,7 @@ pub fn run_in_script(script: &str, folder: &str) -> BTreeSet<String> {
     found
 }
 
-/// Adds what a shell line runs; what is quoted in it may be a line as well, `depth` times.
+/// Adds the programs of a shell line, and of quoted lines in it up to `depth` levels.
 fn run_in(text: &str, folder: &str, depth: u32, found: &mut BTreeSet<String>) {
     const INTERPRETERS: [&str; 16] = [
         ".", "source", "sh", "bash", "dash", "zsh", "ksh", "python", "python3", "node", "deno",
@@ -78,7 +78,7 @@ fn run_in(text: &str, folder: &str, depth: u32, found: &mut BTreeSet<String>) {
     ];
     each_command(text, folder, depth, &mut |folder, command, words| {
         let [program, arguments @ ..] = words else { return };
-        // `$HERE/check.sh` is a path whatever is left of it.
+        // `$HERE/check.sh` is a path even without the variable.
         let written = command.split_whitespace().find(|word| unquoted(word) == *program);
         let is_path = written.is_some_and(|word| word.contains('/')) && !program.starts_with('/');
         let name = program.rsplit('/').next().unwrap_or_default();
@@ -92,9 +92,8 @@ fn run_in(text: &str, folder: &str, depth: u32, found: &mut BTreeSet<String>) {
     found.remove("");
 }
 
-/// Calls `each` for every command of a shell line, with the folder that it is started in, the command
-/// as it is written and its words from the program on. What is quoted in a line may be a line as
-/// well, `depth` times.
+/// Calls `each` for every command of a shell line, with its folder, its text and its words from the
+/// program on. Quoted text may be a line as well, up to `depth` levels.
 pub(super) fn each_command(
     text: &str,
     folder: &str,
@@ -123,7 +122,7 @@ pub(super) fn each_command(
     }
 }
 
-/// The word without its quotes, and without a variable that says where it lies.
+/// The word without its quotes, and without a variable for its folder.
 fn unquoted(word: &str) -> &str {
     let word = word.trim_matches(['"', '\'']);
     match word.strip_prefix('$').and_then(|word| word.split_once('/')) {
@@ -132,7 +131,7 @@ fn unquoted(word: &str) -> &str {
     }
 }
 
-/// Everything that may be a word, whatever quotes, operators and variables surround it.
+/// Every part that may be a word, without quotes, operators and variables.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -165,12 +164,13 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// What stands between quotes of the same kind.
+/// The texts between quotes of the same kind.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     ['"', '\''].into_iter().flat_map(|quote| text.split(quote).skip(1).step_by(2))
 }
 
-/// `path` seen from `folder`, without `.` and `..`; `None`: it leads above the top.
+/// `path` relative to the top, taken from `folder`, without `.` and `..`; `None` if it leads above
+/// the top.
 pub(super) fn joined(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(path.split('/')) {
@@ -183,18 +183,10 @@ pub(super) fn joined(folder: &str, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// A check of a shell line with nothing else about it.
+/// A check of a shell line with default settings.
 #[cfg(test)]
 pub(super) fn shell(command: &str, cwd: Option<&str>) -> Check {
-    Check::Shell(ShellCheck {
-        command: command.to_owned(),
-        expect: super::Expectation::Pass,
-        timeout_ms: None,
-        cwd: cwd.map(str::to_owned),
-        env: Default::default(),
-        shell: onloop_effect::Shell::Bash,
-        network: onloop_effect::Network::All,
-    })
+    Check::Shell(ShellCheck { cwd: cwd.map(str::to_owned), ..ShellCheck::new(command) })
 }
 
 #[cfg(test)]

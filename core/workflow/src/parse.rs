@@ -10,15 +10,15 @@ use super::finding::{self, Findings};
 use super::frontmatter::{self, Frontmatter};
 use super::line::{Cursor, Line};
 use super::markdown::{self, Fence, Header, HeaderForm};
-use super::step::{self, Draft};
+use super::step::{self, Demands, Draft};
 use super::{
     Block, BlockKind, Checkbox, Outline, Parsed, Plan, PlanParts, Risk, Step, StepPlace, name,
     value,
 };
 
-/// Reads a workflow file. Never fails: what is wrong is in [`Parsed::diagnostics`], and
-/// [`Parsed::plan`] is there exactly when none of them is an error. The time is linear in
-/// the length of the file, whatever is in it.
+/// Reads a workflow file. Never fails: problems are in [`Parsed::diagnostics`], and
+/// [`Parsed::plan`] exists exactly when none of them is an error. The time is linear in the length
+/// of any file.
 ///
 /// `path` only names the plan; nothing is read from it.
 pub fn parse(path: &str, bytes: &[u8]) -> Parsed {
@@ -30,8 +30,8 @@ pub fn parse(path: &str, bytes: &[u8]) -> Parsed {
     body.finish(path, bytes, front)
 }
 
-/// Whether two texts say the same, wherever they say it and however that looks: the same
-/// frontmatter, the same steps with the same boxes, and no finding but those of the first.
+/// Whether two texts have the same meaning in any layout: the same frontmatter, the same steps and
+/// checkboxes, and no findings in addition to those of the first.
 pub fn same_meaning(one: &str, other: &str) -> bool {
     let is_text = |text: &str| readable(text.as_bytes()).is_ok();
     if !is_text(one) || !is_text(other) {
@@ -58,7 +58,11 @@ fn read(source: &str) -> (Body<'_>, Frontmatter) {
     let mut body = Body {
         cursor,
         findings,
-        risk: front.risk,
+        demands: Demands {
+            high_risk: front.risk == Some(Risk::High),
+            checks: front.evidence.require_checks,
+            baseline: front.baseline,
+        },
         steps: Vec::new(),
         current: None,
         checkboxes: Vec::new(),
@@ -71,13 +75,13 @@ fn read(source: &str) -> (Body<'_>, Frontmatter) {
     (body, front)
 }
 
-/// The finding about a file that is not read because it has `size_bytes`, more than
+/// The finding about a file that is not read because its size `size_bytes` exceeds
 /// [`limits::WORKFLOW_BYTES`].
 pub fn too_large(size_bytes: u64) -> Diagnostic {
     finding::file_too_large(size_bytes)
 }
 
-/// The file as text, or the one finding that says why it is not text.
+/// The file as text, or the finding that it is not text.
 fn readable(bytes: &[u8]) -> Result<&str, Box<Diagnostic>> {
     if bytes.len() > limits::WORKFLOW_BYTES {
         return Err(Box::new(too_large(bytes.len() as u64)));
@@ -99,11 +103,11 @@ fn report_long_lines(source: &str, findings: &mut Findings) {
     }
 }
 
-/// The part after the frontmatter, while it is read.
+/// The state while the part after the frontmatter is read.
 struct Body<'a> {
     cursor: Cursor<'a>,
     findings: Findings,
-    risk: Option<Risk>,
+    demands: Demands,
     steps: Vec<Step>,
     current: Option<Draft<'a>>,
     checkboxes: Vec<Checkbox>,
@@ -113,7 +117,7 @@ struct Body<'a> {
     seen_numbers: std::collections::BTreeSet<u32>,
 }
 
-/// Where a step's number is written, for renumbering.
+/// The position of a step's number, for renumbering.
 struct HeaderPlace {
     id: Span,
     number: Option<u32>,
@@ -210,7 +214,7 @@ impl<'a> Body<'a> {
         self.current = Some(draft);
     }
 
-    /// Ends the step that is read, which reaches up to `end`.
+    /// Ends the current step, which extends to `end`.
     fn end_step(&mut self, end: usize) {
         let Some(draft) = self.current.take() else {
             return;
@@ -243,9 +247,8 @@ impl<'a> Body<'a> {
             id,
             span: Span::new(header.line.start, end),
         });
-        let high_risk = self.risk == Some(Risk::High);
         let source = self.cursor.source();
-        if let Some(step) = draft.finish(number, high_risk, source, &mut self.findings) {
+        if let Some(step) = draft.finish(number, self.demands, source, &mut self.findings) {
             self.steps.push(step);
         }
     }
@@ -276,8 +279,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Steps count 1, 2, 3. After a wrong number the next ones are compared with it, so that
-    /// one gap is one finding.
+    /// Steps count 1, 2, 3. After a wrong number the next ones continue from it, so that one gap is
+    /// one finding.
     fn look_at_number(&mut self, header: Header<'a>, number: Option<u32>) {
         let span = Span::new(header.id_start, header.id_start + header.id.len());
         let expected = self.last_number.saturating_add(1);
@@ -326,6 +329,7 @@ impl<'a> Body<'a> {
                     review: front.review,
                     setup: front.setup,
                     confine: front.confine,
+                    evidence: front.evidence,
                     steps: self.steps,
                     digest: digest(bytes, &self.checkboxes),
                 };
@@ -338,8 +342,8 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Gives the first finding about a number the edits that put all numbers right; giving them
-/// to each would take time and memory that grow with the square of the number of steps.
+/// Adds the edits that correct all numbers to the first finding about a number. Adding them to each
+/// finding would take quadratic time and memory.
 fn offer_renumbering(diagnostics: &mut [Diagnostic], headers: &[HeaderPlace]) {
     let codes = [super::rule::STEP_NUMBER.code, super::rule::DUPLICATE_STEP_NUMBER.code];
     let Some(first) = diagnostics.iter_mut().find(|found| codes.contains(&found.code)) else {

@@ -1,32 +1,31 @@
-//! Where fields are written, noted while a file is read.
+//! Positions of fields, recorded while a file is read.
 
 use onloop_syntax::diagnostic::Span;
 
 use super::format::{FIELDS, Field, Section};
 
-/// What stands at a place.
+/// The kind of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
-    /// A field of the format, by the name that it has in [`FIELDS`].
+    /// A field of the format, by its name in [`FIELDS`].
     Field(Section, &'static str),
     /// A variable below `env`.
     Variable,
     /// The dash of an item below `verify`.
     Item,
-    /// A name that the format does not know where it stands.
+    /// A name that the format does not know at this position.
     Unknown(Section),
 }
 
-/// A field and its value, or an item of `verify`. What stands inside of another follows it and is
-/// inside of its value.
+/// A field and its value, or an item of `verify`. Nested fields follow it and are inside its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldPlace {
-    /// What it is.
+    /// Its kind.
     pub what: PlaceKind,
-    /// Its name as it is written, without the colon; the dash of an item.
+    /// Its name as written, without the colon; the dash of an item.
     pub key: Span,
-    /// From the first to the last byte of its value; empty, behind the colon, where there is none.
-    /// Of an item that is an object: its fields.
+    /// From the first to the last byte of its value; empty, after the colon, without a value. For
+    /// an item that is an object: its fields.
     pub value: Span,
 }
 
@@ -48,23 +47,24 @@ impl FieldPlace {
     }
 }
 
-/// The places of one file, in its order.
+/// The positions of one file, in its order.
 #[derive(Debug, Default)]
 pub(super) struct FieldPlaces(Vec<FieldPlace>);
 
 impl FieldPlaces {
-    /// Notes a place, and returns its position for [`FieldPlaces::set_value`] and [`FieldPlaces::enclose`].
+    /// Records a position, and returns its index for [`FieldPlaces::set_value`] and
+    /// [`FieldPlaces::enclose`].
     pub(super) fn note(&mut self, what: PlaceKind, key: Span, value: Span) -> usize {
         self.0.push(FieldPlace { what, key, value });
         self.0.len() - 1
     }
 
-    /// The value of a place that was noted before it was read.
+    /// Sets the value of a position that was recorded before its value was read.
     pub(super) fn set_value(&mut self, at: usize, value: Span) {
         self.0[at].value = value;
     }
 
-    /// The value of a place is what was noted since.
+    /// Sets the value of a position to the positions recorded since.
     pub(super) fn enclose(&mut self, at: usize) {
         let inside = &self.0[at + 1..];
         let Some(first) = inside.first() else { return };

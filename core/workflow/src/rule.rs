@@ -7,13 +7,18 @@ use onloop_syntax::diagnostic::{Diagnostic, Severity, Span};
 pub struct LintRule {
     /// Stable name; never reused for another rule.
     pub code: &'static str,
-    /// How bad it is to break the rule.
+    /// The severity of a violation.
     pub severity: Severity,
-    /// What the rule says, in one line.
+    /// The rule, in one line.
     pub summary: &'static str,
 }
 
 impl LintRule {
+    /// The rule that `finding` is about; `None` for a finding of another linter.
+    pub(super) fn of(finding: &Diagnostic) -> Option<LintRule> {
+        RULES.iter().find(|rule| rule.code == finding.code).copied()
+    }
+
     pub(super) fn at(self, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.code, self.severity, span, message.into())
     }
@@ -66,6 +71,7 @@ rules! {
     INVALID_MAX_ITERATIONS Error "invalid-max-iterations" "`max_iterations` is from 1 to 1000"
     UNUSED_MAX_ITERATIONS Warning "unused-max-iterations" "`max_iterations` belongs to `loop: until`"
     INVALID_GATE Error "invalid-gate" "`gate` is `human` or `auto`"
+    INVALID_BASELINE Error "invalid-baseline" "`baseline` is `true` or `false`"
     DUPLICATE_FIELD Error "duplicate-field" "a field occurs once"
     UNKNOWN_FIELD Warning "unknown-field" "a step's field is known"
     MISSPELT_FIELD Error "misspelt-field" "a field is spelled and placed as documented"
@@ -80,6 +86,8 @@ rules! {
     HIDDEN_CHARACTER Error "hidden-character" "a command has no invisible characters"
     SECURITY_WITHOUT_GATE Error "security-without-gate"
         "at high risk, a step that touches security has `gate: human`"
+
+    UNCHECKED_STEP Warning "unchecked-step" "a check or a person verifies each step"
 
     EMPTY_VERIFY Error "empty-verify" "`verify` says what to check"
     VERIFY_LAYOUT Error "verify-layout" "`verify` is a line, an indented object or a list"

@@ -1,12 +1,12 @@
-//! Words that say that a step touches security.
+//! Words about security in a step.
 //!
-//! A word counts as a word: `author`, `monkey`, `keyboard` and `tokenizer` are none of ours,
-//! `api_key`, `apiKey`, `OAuth2` and `unauthenticated` are.
+//! Only whole words count: `api_key`, `apiKey`, `OAuth2` and `unauthenticated` do, `author`,
+//! `monkey`, `keyboard` and `tokenizer` do not.
 
 use onloop_syntax::text::words;
 
 words! {
-    /// What a security word is about, in the vocabulary of the format.
+    /// The topic of a security word, in the vocabulary of the format.
     #[derive(PartialOrd, Ord)]
     pub(super) enum Topic {
         Auth = "auth",
@@ -22,8 +22,8 @@ words! {
 }
 
 impl Topic {
-    /// `key` and `role` have many harmless meanings; lint does not call a missing gate an
-    /// error because of them alone.
+    /// `key` and `role` have many harmless meanings. On their own they make a missing gate a
+    /// warning, not an error.
     pub(super) fn is_certain(self) -> bool {
         !matches!(self, Topic::Key | Topic::Role)
     }
@@ -58,10 +58,10 @@ impl Topic {
     }
 }
 
-/// Longest word that is looked at; no security word is longer.
+/// Longest word that is compared; no security word is longer.
 const WORD_BYTES: usize = 24;
 
-/// What a byte is to the search for words.
+/// The class of a byte in the search for words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Lower,
@@ -69,7 +69,7 @@ enum Class {
     Other,
 }
 
-/// The class of every byte, since the search looks at every byte of every action.
+/// The class of every byte: the search reads every byte of every action.
 const CLASSES: [Class; 256] = {
     let mut classes = [Class::Other; 256];
     let mut byte = 0;
@@ -84,7 +84,7 @@ const CLASSES: [Class; 256] = {
     classes
 };
 
-/// Calls `found` for every security word in `text`. A capital begins a word inside a name:
+/// Calls `found` for every security word in `text`. A capital letter starts a word inside a name:
 /// `apiKey`, `APIKey`, `OAuth`.
 pub(super) fn scan(text: &str, mut found: impl FnMut(Topic)) {
     let bytes = text.as_bytes();
@@ -100,7 +100,7 @@ pub(super) fn scan(text: &str, mut found: impl FnMut(Topic)) {
                 while class(at) == Class::Upper && class(at + 1) != Class::Lower {
                     at += 1;
                 }
-                // `A` of `OAuth` stands alone; `A` of `Auth` begins a word.
+                // The `A` of `OAuth` is a word; the `A` of `Auth` starts one.
                 if at > start + 1 && class(at) != Class::Lower {
                     look_at(&bytes[start..at], &mut found);
                     continue;
@@ -118,7 +118,7 @@ fn look_at(word: &[u8], found: &mut impl FnMut(Topic)) {
     if !(3..=WORD_BYTES).contains(&word.len()) {
         return;
     }
-    // The first letters of all security words and of the prefixes that may stand before them.
+    // The first letters of all security words and of their prefixes.
     if !matches!(word[0] | 0x20, b'a' | b'b' | b'd' | b'e' | b'k' | b'o'..=b'u') {
         return;
     }
@@ -129,8 +129,8 @@ fn look_at(word: &[u8], found: &mut impl FnMut(Topic)) {
     Topic::of(lower).into_iter().for_each(found);
 }
 
-/// Whether `text` names something that a person should look at: auth, encrypt, secret, key,
-/// password, token, permission, role or billing, in any inflection, in prose or in a name.
+/// Whether `text` names a security topic: auth, encrypt, secret, key, password, token, permission,
+/// role or billing, in any inflection, in prose or in a name.
 pub fn is_sensitive(text: &str) -> bool {
     let mut sensitive = false;
     scan(text, |_| sensitive = true);

@@ -18,13 +18,13 @@ use super::verify;
 use super::{Check, Gate, Loop, Script, Step, command, suggest};
 use onloop_effect::Shell;
 
-/// A field with the key's place.
+/// A field and the position of its key.
 struct Field<'a> {
     key: Span,
     value: Value<'a>,
 }
 
-/// A step while its lines are read.
+/// The state while the lines of a step are read.
 pub(super) struct Draft<'a> {
     pub header: Header<'a>,
     name: String,
@@ -35,16 +35,28 @@ pub(super) struct Draft<'a> {
     action: Option<Field<'a>>,
     repeat: Option<Field<'a>>,
     until: Option<Field<'a>>,
-    /// Which of several `until` is meant, nobody can tell.
+    /// The step has several `until` lines, which are ambiguous.
     until_repeated: bool,
     max_iterations: Option<Field<'a>>,
     gate: Option<Field<'a>>,
+    baseline: Option<Field<'a>>,
     verify: Option<(Span, Vec<Check>)>,
     script: Option<Script>,
     last_is_action: bool,
     in_prose: bool,
     /// End of the last line that belongs to a field.
     end: usize,
+}
+
+/// What the frontmatter demands of each step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Demands {
+    /// `risk_level: high`.
+    pub high_risk: bool,
+    /// `require_checks: true`.
+    pub checks: bool,
+    /// `baseline: true`, which a step may say otherwise.
+    pub baseline: bool,
 }
 
 impl<'a> Draft<'a> {
@@ -61,6 +73,7 @@ impl<'a> Draft<'a> {
             until_repeated: false,
             max_iterations: None,
             gate: None,
+            baseline: None,
             verify: None,
             script: None,
             last_is_action: false,
@@ -69,17 +82,17 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Whether anything but prose belongs to the step.
+    /// Whether more than prose belongs to the step.
     pub(super) fn has_fields(&self) -> bool {
         self.indent.is_some()
     }
 
-    /// Whether the lines below the header can be blamed for being no step.
+    /// Whether findings about the lines below the header are useful.
     fn is_certain(&self) -> bool {
         self.header.form != HeaderForm::Doubtful || self.has_fields()
     }
 
-    /// A line that is neither blank nor a header, a heading, a fence or a comment.
+    /// Reads a line that is not blank and not a header, a heading, a fence or a comment.
     pub(super) fn line(
         &mut self,
         line: Line<'a>,
@@ -147,6 +160,7 @@ impl<'a> Draft<'a> {
                 "loop" => &mut self.repeat,
                 "until" => &mut self.until,
                 "max_iterations" => &mut self.max_iterations,
+                "baseline" => &mut self.baseline,
                 _ => &mut self.gate,
             };
             if slot.is_some() {
@@ -216,7 +230,7 @@ impl<'a> Draft<'a> {
         self.between_fields(line, findings);
     }
 
-    /// A line that is no field.
+    /// Reads a line that is not a field.
     fn between_fields(&mut self, line: Line<'a>, findings: &mut Findings) {
         self.last_is_action = false;
         if super::markdown::is_thematic_break(line.trimmed()) {
@@ -230,7 +244,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// A fenced block between the fields. A shell block is the script; any other belongs to
+    /// Reads a fenced block between the fields. A shell block is the script; any other belongs to
     /// the action above it.
     pub(super) fn fence(
         &mut self,
@@ -261,16 +275,16 @@ impl<'a> Draft<'a> {
                 lines.iter().for_each(|line| push_line(text, line.text, strip));
                 text.push_str(opening.trimmed().trim_end_matches(|c| c != '`' && c != '~'));
             }
-            // What begins a block is no field, whatever follows it on its line.
+            // A line that starts a block is not a field.
             (None, _) => self.between_fields(opening, findings),
         }
     }
 
-    /// The step, if enough of it can be used.
+    /// The step, if enough of it is valid.
     pub(super) fn finish(
         self,
         number: u32,
-        high_risk: bool,
+        demands: Demands,
         source: &str,
         findings: &mut Findings,
     ) -> Option<Step> {
@@ -278,18 +292,24 @@ impl<'a> Draft<'a> {
         let repeat = self.finish_loop(source, findings);
         let gate = self.finish_gate(findings);
         let topics = self.security_topics(action.as_deref().unwrap_or(""));
-        if high_risk && gate != Some(Gate::Human) && !topics.is_empty() {
+        if demands.high_risk && gate != Some(Gate::Human) && !topics.is_empty() {
             let words: Vec<_> = topics.iter().map(|topic| topic.as_str()).collect();
             let certain = topics.iter().any(|topic| topic.is_certain());
             let span = self.header.span();
             let found = finding::step::security_without_gate(span, &self.name, &words, certain);
             findings.push(found);
         }
+        // A loop without checks, and a gate or a loop that cannot be read, are findings of their own.
+        let has_gate = self.gate.is_some() && gate != Some(Gate::Auto);
+        if self.verify.is_none() && !has_gate && repeat == Some(Loop::Never) {
+            findings.push(finding::step::unchecked(self.header.span(), demands.checks));
+        }
         Some(Step {
             number,
             action: action?,
             repeat: repeat?,
             gate,
+            baseline: self.finish_baseline(findings).unwrap_or(demands.baseline),
             sensitive: !topics.is_empty(),
             checks: self.verify.map(|(_, checks)| checks).unwrap_or_default(),
             script: self.script,
@@ -361,10 +381,10 @@ impl<'a> Draft<'a> {
         let at =
             self.action.as_ref().map_or(self.header.line.end(), |_| self.end.min(source.len()));
         let at_line_start = at > 0 && source.as_bytes()[at - 1] == b'\n';
-        // Not less than what follows, which would be read as more of the value.
+        // At least the indentation of the following text, which would otherwise continue the value.
         let follows = source[at..].trim_start_matches(['\r', '\n']);
         let columns = follows.len() - follows.trim_start_matches(' ').len();
-        // Nor more than the field above, of whose value it would be a part.
+        // At most the indentation of the field above, whose value it would otherwise continue.
         let indent = match self.mixed {
             true => self.last_indent,
             false => self.indent.unwrap_or(columns),
@@ -377,7 +397,7 @@ impl<'a> Draft<'a> {
         finding::step::missing_loop(self.header.span(), &self.name, Edit::insert(at, text))
     }
 
-    /// A separate `until:` line, whose condition moves to `loop` where there is only one.
+    /// A separate `until:` line, whose condition moves to `loop` if there is only one.
     fn lone_until(
         &self,
         until: &Field<'a>,
@@ -441,7 +461,21 @@ impl<'a> Draft<'a> {
         gate
     }
 
-    /// What the step says about security anywhere: name, action, script, checks, condition.
+    fn finish_baseline(&self, findings: &mut Findings) -> Option<bool> {
+        let field = self.baseline.as_ref()?;
+        let text = value::unquoted(value::without_comment(field.value.trimmed()));
+        match text {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => {
+                let span = if field.value.is_empty() { field.key } else { field.value.span };
+                findings.push(finding::step::invalid_baseline(span, text));
+                None
+            }
+        }
+    }
+
+    /// Security words anywhere in the step: name, action, script, checks, condition.
     fn security_topics(&self, action: &str) -> Vec<Topic> {
         let mut topics = Vec::new();
         let mut add = |text: &str| {
@@ -490,7 +524,7 @@ fn is_identifier(key: &str) -> bool {
     key.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'\\'))
 }
 
-/// The condition behind `until`, which some write with a colon.
+/// The condition after `until`, with or without a colon.
 fn condition_of(text: &str) -> Option<&str> {
     let word = text.get(..5).filter(|word| word.eq_ignore_ascii_case("until"))?;
     let rest = &text[word.len()..];
@@ -512,8 +546,8 @@ fn invalid_loop(span: Span, found: &str) -> Diagnostic {
     }
 }
 
-/// `- action:`, `**action:**`, `* **Action**:`: a field dressed as a list item or in bold.
-/// Returns the length of the decorated key and the field.
+/// A field written as a list item or in bold: `- action:`, `**action:**`, `* **Action**:`. Returns
+/// the length of the decorated key, and the field.
 fn decorated_field(text: &str) -> Option<(usize, &'static str)> {
     let is_dress = |c: char| matches!(c, '-' | '*' | '+' | '_' | ' ' | '`');
     let bare = text.trim_start_matches(is_dress);
@@ -532,7 +566,7 @@ fn push_line(text: &mut String, line: &str, strip: usize) {
     text.push('\n');
 }
 
-/// A step's name as it is shown everywhere.
+/// A step's name as screens show it.
 pub(super) fn display_name(name: &str) -> String {
     text::ellipsis(&text::one_line(name), limits::STEP_NAME_BYTES)
 }

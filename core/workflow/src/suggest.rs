@@ -1,9 +1,9 @@
-//! `did you mean`: the known word that a misspelling is closest to.
+//! Suggestions for misspelled words: the closest known word.
 
-/// Longest word that is compared; longer ones are not misspellings of a known word.
+/// Longest word that is compared; longer words are not misspellings.
 const COMPARED_BYTES: usize = 40;
 
-/// The known word nearest to `word`, if it is near enough to be meant.
+/// The known word nearest to `word`, if it is near enough.
 pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let plain = |word: &str| {
         let kept = word.chars().filter(|c| !matches!(c, '_' | '-' | '\\' | ' '));
@@ -22,7 +22,7 @@ pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
         .iter()
         .map(|candidate| (distance(&word, &plain(candidate)), *candidate))
         .min_by_key(|(distance, _)| *distance)?;
-    // One letter makes another word of a short one: `date` is not meant as `gate`.
+    // One letter makes a short word a different word: `date` does not mean `gate`.
     let near = match nearest.len() {
         0..=4 => distance <= 1 && nearest.starts_with(word.get(..1)?),
         _ => distance <= 2,
@@ -30,7 +30,7 @@ pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     near.then_some(nearest)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`.
+/// The number of insertions, deletions, replacements and swaps of neighbors between `a` and `b`.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before = vec![0; b.len() + 1];

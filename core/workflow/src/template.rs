@@ -4,22 +4,21 @@ use onloop_syntax::text;
 
 use super::parse;
 
-/// What sort of work a new workflow is for.
+/// The kind of work of a new workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TemplateKind {
-    /// Something new: tests first, then the code, then everything.
+    /// A feature: tests first, then the code, then all tests.
     #[default]
     Feature,
-    /// Something broken: reproduce it, then fix it.
+    /// A bug: reproduce it, then fix it.
     Bugfix,
-    /// Something that must keep working while its shape changes.
+    /// A refactoring, which keeps the behavior.
     Refactor,
 }
 
 /// The text of a new workflow file, which lints without a finding.
 ///
-/// `test_command` is the command that runs the project's tests; `make test` where nobody
-/// knows better.
+/// `test_command` runs the project's tests; the default is `make test`.
 pub fn template(
     kind: TemplateKind,
     slug: &str,
@@ -37,7 +36,7 @@ pub fn template(
     let test = test_command.unwrap_or("make test");
     let (success, risk, steps) = match kind {
         TemplateKind::Feature => (
-            "The new behaviour is covered by tests, and the whole test suite passes",
+            "The new behavior is covered by tests, and the whole test suite passes",
             "low",
             feature_steps(test),
         ),
@@ -58,7 +57,7 @@ pub fn template(
     )
 }
 
-/// `text` so that it reads back as itself: quoted where it would be taken for YAML.
+/// `text` in a form that reads back as itself: quoted if it looks like YAML.
 fn plain_or_quoted(text: &str) -> String {
     let file = format!(
         "---\nintent: {text}\nsuccess_criteria: x\nrisk_level: low\n---\n### 1. a\naction: b\nloop: false\n"
@@ -72,7 +71,7 @@ fn plain_or_quoted(text: &str) -> String {
 
 fn feature_steps(test: &str) -> String {
     format!(
-        "- [ ] **Step 1: Write tests for the new behaviour**\n\
+        "- [ ] **Step 1: Write tests for the new behavior**\n\
          action: Add tests that describe what the feature does, including its edge cases. They fail until step 2.\n\
          loop: false\n\
          verify:\n  type: shell\n  command: {test}\n  expect: fail\n\
@@ -118,14 +117,14 @@ fn bugfix_steps(test: &str) -> String {
 
 fn refactor_steps(test: &str) -> String {
     format!(
-        "- [ ] **Step 1: Pin down today's behaviour**\n\
+        "- [ ] **Step 1: Pin down today's behavior**\n\
          action: Make sure that tests cover what is about to move, and add those that are missing.\n\
          loop: until all tests pass\n\
          max_iterations: 3\n\
          verify: {test}\n\
          \n\
          - [ ] **Step 2: Change the structure in small steps**\n\
-         action: Restructure without changing behaviour. Do not change what the tests expect.\n\
+         action: Restructure without changing behavior. Do not change what the tests expect.\n\
          loop: until all tests pass\n\
          max_iterations: 5\n\
          verify: {test}\n\
@@ -133,7 +132,7 @@ fn refactor_steps(test: &str) -> String {
          - [ ] **Step 3: Approve the new structure**\n\
          action: Show what moved where, and why it is easier to read now.\n\
          loop: false\n\
-         verify:\n  type: human-review\n  prompt: Check that behaviour is unchanged and the diff is only structure\n\
+         verify:\n  type: human-review\n  prompt: Check that behavior is unchanged and the diff is only structure\n\
          gate: human\n"
     )
 }

@@ -1,4 +1,4 @@
-//! The text that belongs to a key: the rest of its line and what follows it.
+//! The value of a key: the rest of its line and the lines below it.
 
 use std::borrow::Cow;
 
@@ -8,22 +8,22 @@ use super::heredoc;
 use super::line::{Cursor, Line};
 use super::markdown::{self, Fence, HeaderForm};
 
-/// The text of a value and where it is.
+/// The text of a value and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Value<'a> {
-    /// From its first to its last byte in the file; empty, behind the colon, if there is none.
+    /// From its first to its last byte in the file; an empty value is after the colon.
     pub span: Span,
-    /// Without the indentation of the block, without blank lines at its end.
+    /// Without the block's indentation and without blank lines at its end.
     pub text: Cow<'a, str>,
-    /// How it is written.
+    /// Its layout.
     pub style: Style,
-    /// Lines that look like fields but are read as part of this value.
+    /// Lines that look like fields but belong to this value.
     pub field_like: Vec<Span>,
-    /// A fenced block inside the value that does not end.
+    /// A fenced block inside the value without an end.
     pub open_fence: Option<Span>,
 }
 
-/// How a value is written.
+/// The layout of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     /// On the line of its key.
@@ -36,7 +36,7 @@ pub(super) enum Style {
     Block,
 }
 
-/// What a value may contain; decides where it ends.
+/// The content of a value, which decides where it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Text for people: may contain fenced blocks.
@@ -59,7 +59,7 @@ impl<'a> Value<'a> {
         self.text.trim()
     }
 
-    /// A value that stands on its key's line; `from` is the offset after the colon.
+    /// A value on its key's line; `from` is the offset after the colon.
     pub(super) fn inline(line: Line<'a>, from: usize) -> Value<'a> {
         let rest = &line.text[from - line.start..];
         let text = rest.trim();
@@ -76,9 +76,9 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Reads the value whose key is on `line`, which the cursor has left behind. It goes on
-    /// as long as lines are indented deeper than `parent_indent`, or a fenced block or a
-    /// heredoc is open.
+    /// Reads the value whose key is on `line`, which the cursor has passed. The value continues
+    /// while lines are indented deeper than `parent_indent`, or a fenced block or a heredoc is
+    /// open.
     pub(super) fn read(
         cursor: &mut Cursor<'a>,
         line: Line<'a>,
@@ -153,7 +153,7 @@ impl BlockIndicator {
     }
 }
 
-/// The lines below a key, and how many blanks of each belong to the layout.
+/// The lines below a key, and the number of layout blanks of each.
 #[derive(Default)]
 struct Body<'a> {
     lines: Vec<(Line<'a>, usize)>,
@@ -165,7 +165,7 @@ impl<'a> Body<'a> {
         self.lines.push((line, strip));
     }
 
-    /// Takes the rest of a fenced block that `line` opens.
+    /// Reads the rest of a fenced block that `line` opens.
     fn take_fence(
         &mut self,
         cursor: &mut Cursor<'a>,
@@ -186,8 +186,8 @@ impl<'a> Body<'a> {
         *open = Some(line.span());
     }
 
-    /// Takes the bodies of the heredocs that `text` opens. The blanks before the delimiter
-    /// belong to the layout, unless a block has fixed them already.
+    /// Reads the bodies of the heredocs that `text` opens. The blanks before the delimiter belong
+    /// to the layout, unless a block has set them already.
     fn take_heredocs(&mut self, cursor: &mut Cursor<'a>, text: &str, strip: Option<usize>) {
         for heredoc in heredoc::opened_by(text) {
             if !cursor.has_later_line(&heredoc.delimiter) {

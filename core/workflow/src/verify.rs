@@ -12,9 +12,22 @@ use super::value::{self, Kind, Style, Value};
 use super::{Check, ShellCheck, command, suggest};
 
 /// Fields of a check that is an object, in the order of the documentation.
-pub(super) const FIELDS: [&str; 14] = [
-    "type", "command", "expect", "timeout", "cwd", "env", "shell", "network", "url", "check",
-    "prompt", "path", "assert", "kind",
+pub(super) const FIELDS: [&str; 15] = [
+    "type",
+    "command",
+    "expect",
+    "timeout",
+    "cwd",
+    "env",
+    "shell",
+    "network",
+    "allow_no_tests",
+    "url",
+    "check",
+    "prompt",
+    "path",
+    "assert",
+    "kind",
 ];
 
 const TYPES: [&str; 4] = ["shell", "browser", "human-review", "artifact"];
@@ -22,13 +35,13 @@ const ASSERT_KINDS: [&str; 3] = ["exists", "contains", "matches-glob"];
 
 mod check;
 
-/// Reads the checks of one step. The cursor has left `line`, which holds `verify:`.
+/// Reads the checks of one step. The cursor has passed `line`, which holds `verify:`.
 pub(super) struct CheckReader<'r, 'c> {
     pub cursor: &'r mut Cursor<'c>,
     pub findings: &'r mut Findings,
     /// Indentation of the step's fields.
     pub indent: usize,
-    /// Name of the step, for older sentences.
+    /// Name of the step, for the sentences of hotl-rt.
     pub step: &'r str,
 }
 
@@ -37,7 +50,7 @@ pub(super) struct CheckReader<'r, 'c> {
 struct Draft<'c> {
     fields: Vec<Field<'c>>,
     env: Vec<(String, String)>,
-    /// Where the first field begins, and its indentation.
+    /// The start of the first field, and its indentation.
     start: usize,
     indent: usize,
 }
@@ -59,8 +72,8 @@ impl<'c> Draft<'c> {
 }
 
 impl<'c> CheckReader<'_, 'c> {
-    /// The checks behind `verify:` and on the lines below; `from` is the offset after the
-    /// colon, `key_span` the key.
+    /// The checks after `verify:` and on the lines below; `from` is the offset after the colon,
+    /// `key_span` the key.
     pub(super) fn read(mut self, line: Line<'c>, from: usize, key_span: Span) -> Vec<Check> {
         let indent = self.indent;
         let errors_before = self.findings.error_count();
@@ -103,7 +116,7 @@ impl<'c> CheckReader<'_, 'c> {
         self.rest(field_indent);
     }
 
-    /// Whatever is still indented below `verify` fits nowhere.
+    /// Reports lines that are still indented below `verify`.
     fn rest(&mut self, field_indent: usize) {
         let mut reported = false;
         while let Some(line) = self.cursor.peek() {
@@ -190,7 +203,7 @@ impl<'c> CheckReader<'_, 'c> {
         self.finish(&draft)
     }
 
-    /// The fields that stand at `indent`.
+    /// The fields at the indentation `indent`.
     fn object(&mut self, draft: &mut Draft<'c>, indent: usize) {
         while let Some(line) = self.cursor.peek() {
             if line.is_blank() || (line.indent() > 0 && line.trimmed().starts_with('#')) {
@@ -209,7 +222,7 @@ impl<'c> CheckReader<'_, 'c> {
         }
     }
 
-    /// One `key: value`; `line` begins with the key and has been left behind.
+    /// One `key: value`; `line` begins with the key, and the cursor has passed it.
     fn field(&mut self, draft: &mut Draft<'c>, line: Line<'c>, indent: usize) {
         let Some((key, length)) = value::key(line.text) else {
             return;
@@ -367,7 +380,7 @@ impl<'c> CheckReader<'_, 'c> {
         }
     }
 
-    /// A field of the step that stands among those of a check.
+    /// A field of the step among those of a check.
     fn indented_field(&mut self, span: Span) {
         let line_start = self.cursor.source()[..span.start].rfind('\n').map_or(0, |at| at + 1);
         let indent = " ".repeat(self.indent);
@@ -381,7 +394,7 @@ impl<'c> CheckReader<'_, 'c> {
             return None;
         }
         let flow = ["{type", "{ type", "{\"type", "[\"", "['", "[{"];
-        // `[a, b]`: where a blank follows, it is the shell's own test.
+        // `[a, b]` is a list. `[` with a blank after it is the shell's `test`.
         let list = text.ends_with(']')
             && text.strip_prefix('[').is_some_and(|rest| !rest.starts_with([' ', '[', ':']));
         if value.style != Style::Block && (list || flow.iter().any(|start| text.starts_with(start)))

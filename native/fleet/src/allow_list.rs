@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 
-/// What a repository's address leads to.
+/// A parsed address of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Address {
-    /// Scheme and host, or the host of `host:path`; empty: this machine.
+    /// Scheme and host, or the host of `host:path`; empty for this machine.
     origin: String,
     /// The path, which may contain dot segments and links.
     path: String,
 }
 
 impl Address {
-    /// Reads an address; `None`: it is none, or relative to a folder that a worker does not have.
+    /// Reads an address; `None`: it is not an address, or it is relative.
     fn parse(text: &str) -> Option<Address> {
         if text.chars().any(char::is_control) {
             return None;
@@ -73,7 +73,7 @@ impl Entry {
         Some(Entry::Below { folder: Address { origin, path: folder }, stem: stem.to_owned() })
     }
 
-    /// Whether it covers a repository. Both paths are resolved by `resolve`.
+    /// Whether the entry covers a repository. Both paths are resolved by `resolve`.
     fn covers(
         &self,
         address: &Address,
@@ -103,7 +103,7 @@ pub(crate) fn is_entry(text: &str) -> bool {
     Entry::parse(text).is_some()
 }
 
-/// Whether an entry covers a repository as far as their text says. Only the worker knows its own links.
+/// Whether an entry covers a repository by their text alone: only the worker knows its own links.
 pub(crate) fn covers(entry: &str, repository: &str) -> bool {
     let (Some(entry), Some(address)) = (Entry::parse(entry), Address::parse(repository)) else {
         return false;
@@ -112,7 +112,7 @@ pub(crate) fn covers(entry: &str, repository: &str) -> bool {
     resolve(&address).is_some_and(|path| entry.covers(&address, &path, resolve))
 }
 
-/// Whether an entry covers a repository, on the machine where git opens it.
+/// Whether an entry covers a repository on the machine where git opens it.
 pub(crate) fn admits(entry: &str, repository: &str) -> bool {
     let (Some(parsed), Some(address)) = (Entry::parse(entry), Address::parse(repository)) else {
         return false;
@@ -125,10 +125,10 @@ pub(crate) fn admits(entry: &str, repository: &str) -> bool {
     }
     let resolve = |address: &Address| real(Path::new(&address.path));
     let opened = address.path.trim_end_matches('/');
-    // Git opens the first of these that is a repository.
+    // Git opens the first of these paths that is a repository.
     ["", "/.git", ".git", ".git/.git", ".bundle"].iter().all(|ending| {
         let path = PathBuf::from(format!("{opened}{ending}"));
-        // A `.git` file names any other folder.
+        // A `.git` file can name any other folder.
         let leads_on = ending.ends_with("/.git") && path.is_file();
         match path.symlink_metadata() {
             Err(_) => true,
@@ -169,7 +169,7 @@ fn without_dots(path: &str) -> Option<String> {
     Some(format!("{root}{}", parts.join("/")))
 }
 
-/// Resolves percent-encoding; `None`: it hides a control character, or is not text.
+/// Resolves percent-encoding; `None`: it contains a control character or is not UTF-8.
 fn decoded(path: &str) -> Option<String> {
     let path = percent_decode_str(path).decode_utf8().ok()?.into_owned();
     (!path.contains(char::is_control)).then_some(path)

@@ -11,7 +11,7 @@ pub struct Authority {
     certificates: Vec<Certificate<'static>>,
 }
 
-/// Why there are none.
+/// Why the certificates cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityError {
     /// The file cannot be read.
@@ -22,7 +22,7 @@ pub enum AuthorityError {
         /// Why.
         error: std::io::Error,
     },
-    /// It has something else in it.
+    /// The file contains something other than certificates.
     #[error(
         "{} has no certificate in it: expected lines between `-----BEGIN CERTIFICATE-----` and \
          `-----END CERTIFICATE-----`", path.display()
@@ -34,11 +34,11 @@ pub enum AuthorityError {
 }
 
 impl Authority {
-    /// Those in `path`, which has one PEM certificate or several.
+    /// Reads the certificates in the PEM file `path`.
     ///
     /// # Errors
     ///
-    /// Why there are none; one that is no certificate is as bad as none at all.
+    /// The file cannot be read, or a part of it is not a certificate.
     pub fn read(path: &Path) -> Result<Authority, AuthorityError> {
         let file = path.to_owned();
         let bytes = match std::fs::read(path) {
@@ -60,12 +60,12 @@ impl Authority {
         }
     }
 
-    /// Where they are.
+    /// Returns the path of the file.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Returns a configuration that trusts only these.
+    /// Returns a configuration that trusts only these certificates.
     pub(crate) fn tls(&self) -> TlsConfig {
         let roots = RootCerts::new_with_certs(&self.certificates);
         TlsConfig::builder().root_certs(roots).build()

@@ -102,11 +102,11 @@ Examples:
     },
 }
 
-/// Verbs that only this program has; they need no `fleet` before them.
+/// Verbs of this program alone; they need no `fleet` before them.
 const OWN: [&str; 8] = ["up", "worker", "guard", "watchdog", "drive", "-h", "--help", "--version"];
 
-/// The whole program: what stands behind `onloop fleet`, a run that is submitted, or any verb of `onloop`
-/// on a machine that knows a fleet.
+/// Runs the program as `onloop fleet`, as a submission, or as any verb of `onloop` on a machine with a
+/// fleet.
 pub fn main() -> ExitCode {
     let mut args: Vec<OsString> = std::env::args_os().collect();
     let verb = args.get(1).map(|verb| verb.to_string_lossy().into_owned());
@@ -141,7 +141,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Writes the log of this program to standard error, and warnings of the libraries below it.
+/// Logs this program and the warnings of its libraries to standard error.
 fn log_to_stderr() {
     let targets = Targets::new().with_default(Level::WARN).with_target("onloop_fleet", Level::INFO);
     let format = tracing_subscriber::fmt::layer()
@@ -169,7 +169,7 @@ pub(crate) fn refuse(why: impl Display) -> Exit {
 
 /// Prints a message for a person.
 pub(crate) fn say(text: impl Display) {
-    // A closed terminal is no reason to stop.
+    // A closed terminal does not stop the program.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

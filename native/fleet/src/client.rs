@@ -12,19 +12,19 @@ use crate::backoff::{Backoff, retry};
 use crate::engine::{EngineError, Operation};
 use crate::key::Key;
 
-/// The cause where no authority that is trusted has signed the server's certificate.
+/// The cause when the server's certificate has no trusted signature.
 const UNTRUSTED: &str = "no authority that is trusted here has signed its certificate (ONLOOP_FLEET_CA_FILE \
     names one)";
 /// Most bytes of an answer.
 const ANSWER_BYTES: u64 = 64 * 1024 * 1024;
-/// How long a connection may take to come about.
+/// Longest time for a connection to be established.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long an answer may take besides the wait that was asked for.
+/// Longest time for an answer, besides the wait that the operation contains.
 const ANSWER: Duration = Duration::from_secs(30);
-/// Pauses between two tries to reach the server.
+/// Pauses between two attempts to reach the server.
 const RETRY: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
 
-/// The server, as this machine reaches it. Calls block; threads share a client.
+/// A client of the fleet's server. Calls block, and threads share a client.
 #[derive(Clone, Debug)]
 pub struct Client {
     url: String,
@@ -33,8 +33,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// Returns a client of the server at `url`. With an `authority`, a certificate of the server must be
-    /// signed by it; without one, by an authority that browsers trust.
+    /// Returns a client of the server at `url`. `authority` must have signed the server's certificate;
+    /// without one, an authority that browsers trust must have.
     pub fn new(url: &str, key: Key, authority: Option<&Authority>) -> Client {
         // A server on this machine is never meant to be reached through a proxy.
         let proxy = if is_loopback(url) { None } else { Proxy::try_from_env() };
@@ -56,11 +56,11 @@ impl Client {
         &self.url
     }
 
-    /// Has the server perform an operation.
+    /// Calls an operation of the server.
     ///
     /// # Errors
     ///
-    /// Those of the engine; [`EngineError::Unreachable`] where the server does not answer.
+    /// Those of the engine; [`EngineError::Unreachable`] if the server does not answer.
     pub fn call<O: Operation>(&self, operation: &O) -> Result<O::Answer, EngineError> {
         let (status, body) = self.exchange(operation).map_err(|error| unreachable(why(&error)))?;
         if status == StatusCode::UNAUTHORIZED {
@@ -75,11 +75,11 @@ impl Client {
         }
     }
 
-    /// As [`Client::call`]; it tries again while the server cannot be reached, for up to `limit`.
+    /// Calls an operation and retries for up to `limit` while the server cannot be reached.
     ///
     /// # Errors
     ///
-    /// Those of the last try.
+    /// Those of the last attempt.
     pub fn call_within<O: Operation>(
         &self,
         limit: Duration,
@@ -88,11 +88,11 @@ impl Client {
         self.retry_within(limit, || self.call(operation))
     }
 
-    /// Repeats `attempt` while the server cannot be reached, for up to `limit`.
+    /// Repeats `attempt` for up to `limit` while the server cannot be reached.
     ///
     /// # Errors
     ///
-    /// Those of the last try.
+    /// Those of the last attempt.
     pub fn retry_within<T>(
         &self,
         limit: Duration,
@@ -116,7 +116,7 @@ impl Client {
     }
 }
 
-/// Whether a URL leads to this machine.
+/// Whether a URL names this machine.
 pub(crate) fn is_loopback(url: &str) -> bool {
     let uri = url.parse::<ureq::http::Uri>().ok();
     let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default();
@@ -128,7 +128,7 @@ fn unreachable(why: String) -> EngineError {
     EngineError::Unreachable { why }
 }
 
-/// Says why there is no answer, as a clause.
+/// Describes a transport error as a clause.
 fn why(error: &Error) -> String {
     let tls = match error {
         Error::Rustls(error) => Some(error),

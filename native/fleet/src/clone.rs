@@ -1,5 +1,5 @@
-//! The clones of a worker: one of each repository that only fetches, and one for each run, which borrows
-//! its objects.
+//! The clones of a worker: one that only fetches for each repository, and one for each run, which
+//! borrows the objects of the first.
 
 use std::path::{Path, PathBuf};
 
@@ -10,42 +10,42 @@ use crate::git::{GitError, git};
 
 /// The remote that a clone came from.
 pub const REMOTE: &str = "origin";
-/// Beside a clone: the number of the last lease with which it had the work of the run.
+/// The file beside a clone with the number of the last lease whose work the clone contains.
 const LAST_LEASE: &str = "lease";
-/// Most characters of a repository's name in the name of a folder.
+/// Most characters of a repository's name in a folder name.
 const NAME_CHARS: usize = 60;
 
-/// Why there is no clone to work in.
+/// Why a clone cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum CloneError {
-    /// Git did not make it.
+    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The machine did not.
+    /// The file system failed.
     #[error("`{path}`: {error}")]
     Folder {
         /// The folder.
         path: String,
-        /// What was wrong with it.
+        /// The error of the file system.
         error: std::io::Error,
     },
-    /// The repository is none that git can be given.
+    /// The text is not an address that git accepts.
     #[error("`{0}` is no address of a repository")]
     Address(String),
 }
 
 /// Returns the clone in which the holder of the lease `epoch` works on a run.
 ///
-/// An existing clone is used only if this worker also had the lease before, and the run has a journal.
-/// Otherwise another worker may have continued the run, and the clone has half a turn; it is made again. A new
-/// clone is at the commit at which the work begins. Call [settled] once the work of the run is in it: half of
-/// the work looks like all of it.
+/// An existing clone is used only if this worker also had the lease before and the run has a journal.
+/// Otherwise another worker may have continued the run, so the clone is made again at the run's base
+/// commit. Call [settled] once the clone contains the work of the run, because an incomplete clone
+/// cannot be recognized.
 ///
 /// [settled]: settled
 ///
 /// # Errors
 ///
-/// When git or the machine does not make it; what is half made is made again the next time.
+/// Git or the file system fails. The next call makes the clone again.
 pub fn of_run(
     repos: &Path,
     run: &Submission,
@@ -99,7 +99,7 @@ pub fn settled(repos: &Path, run_id: &str, epoch: u64) -> Result<(), CloneError>
 ///
 /// # Errors
 ///
-/// When git knows no such remote, or its relative path leads nowhere.
+/// Git knows no such remote, or its relative path does not exist.
 pub fn address(root: &Path) -> Result<String, CloneError> {
     let url = git(root, &["remote", "get-url", REMOTE])?;
     // A relative path starts at the checkout.
@@ -112,16 +112,16 @@ pub fn address(root: &Path) -> Result<String, CloneError> {
 
 /// Returns the checkout around `folder` if its remote is `repository`.
 pub fn checkout_of(folder: &Path, repository: &str) -> Option<PathBuf> {
-    // A folder outside of git is the usual case here, not an error.
+    // A folder outside of git is common here, so it is not an error.
     let root = PathBuf::from(git(folder, &["rev-parse", "--show-toplevel"]).ok()?);
     address(&root).is_ok_and(|address| address == repository).then_some(root)
 }
 
-/// Removes the clone of a finished run. It is renamed first, so that no reader finds half of it.
+/// Removes the clone of a finished run. It is renamed first, so that readers never find a part of it.
 ///
 /// # Errors
 ///
-/// When the folder cannot be renamed or removed.
+/// The folder cannot be renamed or removed.
 pub fn forget(repos: &Path, run_id: &str) -> Result<(), CloneError> {
     let runs = repos.join("runs");
     let (clone, gone) = (runs.join(run_id), runs.join(format!(".{run_id}.gone")));
@@ -135,14 +135,14 @@ pub fn forget(repos: &Path, run_id: &str) -> Result<(), CloneError> {
 /// Reads the number of the last lease whose work is in the clone; `None`: no lease is recorded.
 fn last_lease(path: &Path) -> Result<Option<u64>, CloneError> {
     match std::fs::read_to_string(path) {
-        // A number that a crash has cut off is no record of a lease.
+        // A number that a crash has truncated records no lease.
         Ok(text) => Ok(text.parse().ok()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(of_folder(path, error)),
     }
 }
 
-/// The clone of a repository from which those of runs are made, as the remote is now.
+/// Returns the shared clone of a repository, fetched from the remote.
 fn shared(repos: &Path, repository: &str) -> Result<PathBuf, CloneError> {
     if repository.starts_with('-') || repository.contains(char::is_control) {
         return Err(CloneError::Address(onloop_core::text::one_line(repository)));
@@ -166,7 +166,7 @@ fn shared(repos: &Path, repository: &str) -> Result<PathBuf, CloneError> {
     Ok(folder)
 }
 
-/// The commit at which the work begins, which is then in the shared clone.
+/// Returns the commit at which the run begins; the shared clone contains it.
 fn base(shared: &Path, run: &Submission) -> Result<String, CloneError> {
     let Some(base) = &run.base else { return Ok(git(shared, &["rev-parse", "HEAD^{commit}"])?) };
     let wanted = format!("{base}^{{commit}}");
@@ -183,11 +183,11 @@ fn base(shared: &Path, run: &Submission) -> Result<String, CloneError> {
 /// Returns the branch that HEAD names in the shared clone.
 fn default_branch(shared: &Path) -> Result<String, GitError> {
     let branch = git(shared, &["rev-parse", "--abbrev-ref", "HEAD"])?;
-    // Git says `HEAD` where the remote has a commit checked out and no branch.
+    // Git prints `HEAD` if the remote has a detached commit.
     Ok(if branch == "HEAD" { "main".to_owned() } else { branch })
 }
 
-/// The last part of a repository's address, as a name of a folder.
+/// Returns the last part of a repository's address as a folder name.
 fn name_of(repository: &str) -> String {
     let trimmed = repository.trim_end_matches('/');
     let last = trimmed.rsplit(['/', ':']).next().unwrap_or_default();

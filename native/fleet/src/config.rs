@@ -11,13 +11,13 @@ use crate::authority::{Authority, AuthorityError};
 use crate::client::{Client, is_loopback};
 use crate::key::{Key, KeyError};
 
-/// Names the server instead of the file.
+/// Names the server, and replaces the file.
 pub const SERVER_VARIABLE: &str = "ONLOOP_FLEET_SERVER";
 /// Names the file with the key.
 pub const KEY_VARIABLE: &str = "ONLOOP_FLEET_KEY_FILE";
-/// Names the file with the authority that vouches for the server.
+/// Names the file with the certificate authority of the server.
 pub const AUTHORITY_VARIABLE: &str = "ONLOOP_FLEET_CA_FILE";
-/// With the value 1 it allows a server on another machine without TLS.
+/// The value 1 allows a server on another machine without TLS.
 pub const PLAIN_VARIABLE: &str = "ONLOOP_FLEET_PLAIN_HTTP";
 const SERVER: &str = "server.json";
 const KEY: &str = "fleet.key";
@@ -26,20 +26,20 @@ const AUTHORITY: &str = "ca.pem";
 /// The fleet of this machine.
 #[derive(Clone, Debug)]
 pub struct FleetConfig {
-    /// Where its server is.
+    /// Address of its server.
     pub url: String,
     /// Its key.
     pub key: Key,
-    /// The file with it.
+    /// The file with the key.
     pub key_file: PathBuf,
     /// The authority that signed the server's certificate; `None`: one that browsers trust.
     pub authority: Option<Authority>,
 }
 
-/// Why there is no fleet, and how to fix it.
+/// Why this machine has no usable fleet, with the fix.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// There is no place to look.
+    /// There is no state home.
     #[error(
         "there is no state home, because HOME is not set\n  fix: set ONLOOP_STATE_HOME to an absolute folder"
     )]
@@ -50,16 +50,16 @@ pub enum ConfigError {
          another machine with `--server` or ONLOOP_FLEET_SERVER"
     )]
     NoServer,
-    /// There is no key, or it is none.
+    /// The key is missing or invalid.
     #[error(
         "{0}\n  fix: copy `fleet.key` from the server's data folder, or name a copy in \
          ONLOOP_FLEET_KEY_FILE"
     )]
     Key(#[from] KeyError),
-    /// There is no authority where one is named.
+    /// The certificate authority is missing or invalid.
     #[error("{0}\n  fix: name the file with the authority's certificate in ONLOOP_FLEET_CA_FILE")]
     Authority(#[from] AuthorityError),
-    /// The file that names the server cannot be read.
+    /// The file with the server's address cannot be read.
     #[error("{}: {why}", path.display())]
     Server {
         /// The file.
@@ -67,7 +67,7 @@ pub enum ConfigError {
         /// Why, as a clause.
         why: String,
     },
-    /// A listener on the way would learn the key.
+    /// Anybody on the network could read the key.
     #[error(
         "`{url}` is not encrypted, and each request carries the fleet's key\n  fix: use `https://` \
          or an SSH tunnel to 127.0.0.1; ONLOOP_FLEET_PLAIN_HTTP=1 allows it in a network that you trust"
@@ -76,12 +76,12 @@ pub enum ConfigError {
         /// The server.
         url: String,
     },
-    /// What is named is not the address of a server.
+    /// The text is not the address of a server.
     #[error(
         "`{url}` is not the address of a server; expected `https://HOST` or `http://127.0.0.1:PORT`"
     )]
     Url {
-        /// What is named.
+        /// The text.
         url: String,
     },
 }
@@ -92,7 +92,7 @@ struct ServerDocument {
 }
 
 impl FleetConfig {
-    /// The fleet of this machine; `server` is what a command line names.
+    /// Returns the fleet of this machine; `server` is the address on the command line.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl FleetConfig {
         FleetConfig::find_in(&environment(), &current_folder(), server)
     }
 
-    /// As [`FleetConfig::find`], with the files of a key and of an authority that a command line names.
+    /// Does the same with the key file and the authority file of a command line.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl FleetConfig {
         Ok(FleetConfig { url, key: Key::read(&key)?, key_file: key, authority })
     }
 
-    /// The server of the fleet that this machine's commands use, where it was remembered.
+    /// Returns the server that this machine's commands use.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ impl FleetConfig {
         read_server(&folder()?.join(SERVER))
     }
 
-    /// Remembers the fleet for this machine's commands.
+    /// Stores the fleet for this machine's commands.
     ///
     /// # Errors
     ///
@@ -183,13 +183,13 @@ impl FleetConfig {
             .map_err(|error| ConfigError::Server { path, why: error.to_string() })
     }
 
-    /// The way to its server.
+    /// Returns a client of its server.
     pub fn client(&self) -> Client {
         Client::new(&self.url, self.key.clone(), self.authority.as_ref())
     }
 }
 
-/// The folder of the fleet in the state home.
+/// Returns the folder of the fleet in the state home.
 ///
 /// # Errors
 ///
@@ -198,8 +198,8 @@ pub fn folder() -> Result<PathBuf, ConfigError> {
     folder_in(&environment(), &current_folder()).ok_or(ConfigError::NoHome)
 }
 
-/// The folder for what workers of this machine keep and agents may see: `onloop/fleet` in
-/// `$XDG_DATA_HOME`, else in `~/.local/share`. `None`: neither variable is set.
+/// Returns the folder for data that agents may see: `onloop/fleet` in `$XDG_DATA_HOME`, else in
+/// `~/.local/share`. `None`: neither variable is set.
 pub fn data_folder() -> Option<PathBuf> {
     let absolute = |name: &str| {
         std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute())

@@ -1,18 +1,20 @@
-//! Working on one run: the same program as anywhere, on the run's journal, in a clone of its repository.
+//! The driver of one run: the ordinary program on the run's journal, in a clone of its repository.
 
-mod options;
 mod outcome;
 mod task;
 mod workspace;
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::Duration;
 
 use onloop::host::OsHost;
 use onloop::host::git::OsGit;
 use onloop_core::documents::ledger;
-use onloop_core::effect::{Exit, Failure, Program};
+use onloop_core::effect::{Exit, Failure, Io};
+use onloop_core::engine::error::{CommandError, verb_program};
 use onloop_core::verb::settle;
 use onloop_core::workflow::duration;
 use onloop_core::{cli, limits};
@@ -27,18 +29,18 @@ use crate::engine::{QueueState, Release};
 use crate::git_retry::{RetryingGit, TransientFailure};
 use crate::journal::{Mirror, Writer, on_journal};
 use crate::outbox::{Outbox, OutboxSource, Pusher};
-use crate::{queue_state, watchdog};
-use outcome::{LastNote, NotingTerminal};
+use crate::{queue_state, run_options, watchdog};
 use workspace::{PrepareError, Workspace};
 
-/// How long a driver tries to say how a run stands. What it cannot say is found out when its lease ends.
-const RELEASE_PATIENCE: Duration = Duration::from_secs(10);
+/// Longest time to report the state of a run. Without a report the engine learns it when the lease
+/// ends.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long what works for a run may take before the engine is told that it does, which takes about as long as a
-/// quick check. Where this driver is killed sooner, Linux ends what it has started.
+/// How long a process may run before the engine records its group, about as long as a quick check. If
+/// this driver is killed earlier, Linux ends the process.
 const QUICK_MS: u64 = 15;
 
-/// Works on the run of the task in this file until the run is at rest. The worker reads the outcome from a
+/// Drives the run of the task in `file` until it finishes or waits. The worker reads the outcome from a
 /// file beside the task.
 pub fn drive(file: &Path) -> ExitCode {
     let task = match Task::read(file) {
@@ -81,8 +83,7 @@ fn work(task: &Task) -> Outcome {
         Ok(pusher) => pusher,
         Err(failure) => return failed_or_later(&failure, &transient),
     };
-    let last_note = LastNote::default();
-    let exit = run_program(task, place, &client, (&pusher, &transient, &last_note));
+    let (exit, error) = run_program(task, place, &client, (&pusher, &transient));
     let settled = pusher.settle();
     match exit {
         Exit::Done | Exit::Failed | Exit::Paused => {
@@ -95,55 +96,55 @@ fn work(task: &Task) -> Outcome {
         Exit::Interrupted => Outcome::Stopped,
         Exit::Usage | Exit::Refused | Exit::Bug | Exit::Custom(_) => match transient.get() {
             Some(reason) => Outcome::try_later(&reason),
-            None => {
-                let note = last_note.get();
-                Outcome::failed(&note.unwrap_or_else(|| format!("exit code {}", exit.code())))
-            }
+            None => Outcome::failed(
+                &error.map_or_else(|| format!("exit code {}", exit.code()), |error| error.render()),
+            ),
         },
     }
 }
 
-/// Runs the program in the place that is prepared for it.
+/// Runs the program in its workspace; returns how it ended, and its error.
 fn run_program(
     task: &Task,
     place: Workspace,
     client: &Client,
-    (pusher, transient, last_note): (&Pusher, &TransientFailure, &LastNote),
-) -> Exit {
+    (pusher, transient): (&Pusher, &TransientFailure),
+) -> (Exit, Option<CommandError>) {
     let lease = task.assignment.lease.clone();
     let (id, epoch, repos) = (lease.run_id.clone(), lease.epoch, task.repos.clone());
     let writer = Writer::Driver { lease, pusher: Some(pusher.clone()) };
-    let (goes_on, argv, program) = (place.begun.is_some(), place.argv, task.program.clone());
-    let note = last_note.clone();
-    onloop::main_on(
+    let (has_begun, argv, program) = (place.begun.is_some(), place.argv, task.program.clone());
+    let error = Rc::new(RefCell::new(None));
+    let to = Rc::clone(&error);
+    let exit = onloop::main_on(
         |mut start| {
             start.argv = argv;
             start.program = program;
             start.quick_ms = QUICK_MS;
-            Program::new(start, async move |io| {
-                if goes_on {
-                    if let Err(error) = settle(&io, &id, REMOTE).await {
-                        return error.report(&io).await;
+            verb_program(start, async move |io: Io| {
+                let verb = async {
+                    if has_begun {
+                        settle(&io, &id, REMOTE).await?;
+                        clone::settled(&repos, &id, epoch)
+                            .map_err(|error| CommandError::refused(error.to_string()))?;
                     }
-                    if let Err(error) = clone::settled(&repos, &id, epoch) {
-                        note.remember(&error.to_string());
-                        return Exit::Refused;
-                    }
-                }
-                cli::main(io).await
+                    cli::run_verb(&io).await
+                };
+                let ended = verb.await;
+                *to.borrow_mut() = ended.as_ref().err().cloned();
+                ended
             })
         },
         |_, host| {
             let git = Box::new(RetryingGit::new(host.git, transient.clone()));
-            let last = last_note.clone();
-            let terminal = Box::new(NotingTerminal { inner: host.terminal, last });
-            let host = OsHost { git, terminal, ..host };
-            on_journal(host, &task.runs, client.clone(), writer)
+            on_journal(OsHost { git, ..host }, &task.runs, client.clone(), writer)
         },
-    )
+    );
+    let error = error.borrow_mut().take();
+    (exit, error)
 }
 
-/// Starts what brings the work of the run from its clone to the remote.
+/// Starts the pusher, which pushes the work of the run from its clone to the remote.
 fn pusher(task: &Task, place: &Workspace, transient: &TransientFailure) -> Result<Pusher, Failure> {
     let (lease, transient) = (task.assignment.lease.clone(), transient.clone());
     let workflow = task.assignment.submission.workflow.clone();
@@ -183,13 +184,13 @@ fn release(task: &Task, client: &Client) {
         None => QueueState::NeedsPerson { reason: "its record cannot be read any more".to_owned() },
     };
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
-    if let Err(error) = client.call_within(RELEASE_PATIENCE, &release) {
+    if let Err(error) = client.call_within(RELEASE_TIMEOUT, &release) {
         warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }
 }
 
-/// How long the submitter wants a provider to be waited for.
+/// Returns the submitter's bound for a provider wait.
 fn max_wait_ms(task: &Task) -> u64 {
-    let wish = options::value_of(&task.assignment.submission.options, "--max-wait");
+    let wish = run_options::max_wait(&task.assignment.submission.options);
     wish.and_then(|wish| duration::parse_ms(&wish)).unwrap_or(limits::MAX_WAIT_MS)
 }

@@ -1,10 +1,10 @@
 //! The fleet's engine: it performs the [operations](Operation) of the server over a durable
 //! [storage](Storage).
 //!
-//! The engine keeps three things of a run. Its journal *is* the ledger; files on machines are copies of it.
-//! A lease says who may drive the run; its number only grows. The state says whether a worker should drive
-//! the run now. The engine never runs an agent: an engine that repeats a call after a time-out would start
-//! the agent twice.
+//! The engine stores three things of a run. Its journal *is* the ledger; files on machines are copies
+//! of it. A lease says who may drive the run, and its number only grows. The state says whether a
+//! worker should drive the run now. The engine never runs an agent: an engine that repeats a call after
+//! a time-out would start the agent twice.
 
 mod archive;
 mod log_relay;
@@ -36,33 +36,33 @@ pub use storage::{Change, Storage};
 pub struct Submission {
     /// Its id, chosen by the submitter.
     pub run_id: String,
-    /// Where the repository is, as git takes it: what workers compare with what they may work on.
+    /// Address of the repository as git takes it; workers compare it with their allow-lists.
     pub repository: String,
-    /// The commit at which the work begins, hexadecimal; it is in the repository, or under
-    /// `refs/onloop/<run-id>/base` there. `None`: the repository's HEAD.
+    /// The commit at which the work begins, hexadecimal. The repository contains it, or its ref
+    /// `refs/onloop/<run-id>/base` names it. `None`: the repository's HEAD.
     pub base: Option<String>,
-    /// The branch that was checked out there; `None`: the repository's default branch.
+    /// The branch that was checked out; `None`: the repository's default branch.
     #[serde(default)]
     pub branch: Option<String>,
     /// Path of the workflow file, relative to the top folder of the repository.
     pub workflow: String,
-    /// Its content.
+    /// Content of the workflow file.
     pub text: String,
     /// Further options of `onloop run`, each a word.
     pub options: Vec<String>,
-    /// Who acts, the first choice first: what bounds of accounts are about.
+    /// The agents, the first choice first; limits of accounts apply to them.
     pub agents: Vec<String>,
-    /// Who submits it.
+    /// The user that submits it.
     pub user: Option<String>,
-    /// The machine it is submitted from.
+    /// The machine that submits it.
     pub host: String,
-    /// When, in milliseconds since 1970.
+    /// Time of the submission, in milliseconds since 1970.
     pub at_ms: u64,
 }
 
 #[cfg(test)]
 impl Submission {
-    /// The run `run` of a repository, with nothing else said.
+    /// A submission for `repository` with defaults.
     pub(crate) fn sample(repository: &str) -> Submission {
         Submission {
             run_id: "run".to_owned(),
@@ -80,7 +80,7 @@ impl Submission {
     }
 }
 
-/// What a worker can take.
+/// What a worker offers to take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
@@ -88,23 +88,23 @@ pub struct Offer {
     pub worker: String,
     /// Its machine.
     pub host: String,
-    /// How many runs it works on at once.
+    /// Most runs that it drives at once.
     pub slots: u32,
-    /// How many it works on now.
+    /// Runs that it drives now.
     pub busy: u32,
-    /// The repositories that it may work on; a last `*` stands for any rest of the path.
+    /// The repositories that it accepts; a `*` at the end stands for any rest of the path.
     pub repositories: Vec<String>,
 }
 
-/// A run to work on.
+/// A run for a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assignment {
     /// The permission to drive it.
     pub lease: Lease,
-    /// What was submitted.
+    /// The submission.
     pub submission: Submission,
-    /// The last line of its journal; `None`: there is none yet.
+    /// The last line of its journal; `None`: the journal is empty.
     pub head: Option<Head>,
 }
 
@@ -114,15 +114,15 @@ pub struct Assignment {
 pub struct Lease {
     /// The run.
     pub run_id: String,
-    /// Grows with each lease of the run; the holder of a smaller one has lost it.
+    /// Grows with each lease of the run; a holder with a smaller number has lost it.
     pub epoch: u64,
-    /// Who has it: a worker's name, or a person's machine.
+    /// The holder: a worker's name, or a person's machine.
     pub holder: String,
-    /// How long it holds from the moment at which it was asked for, in milliseconds.
+    /// How long it holds from the moment of the request, in milliseconds.
     pub lasts_ms: u64,
 }
 
-/// What came of extending one lease.
+/// The answer to the renewal of one lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Renewal {
@@ -130,13 +130,13 @@ pub struct Renewal {
     pub run_id: String,
     /// The lease.
     pub epoch: u64,
-    /// How it stands.
+    /// The status of the lease.
     pub status: LeaseStatus,
     /// Whether a person watches the run, so that the worker sends the end of its log.
     pub is_watched: bool,
 }
 
-/// How a lease stands.
+/// The status of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeaseStatus {
@@ -144,7 +144,7 @@ pub enum LeaseStatus {
     Held,
     /// It holds, and another machine wants the run: stop as for Ctrl-C and release it.
     Recalled,
-    /// Another lease has taken its place: end everything at once, nothing counts any more.
+    /// Another lease has replaced it: end the driver at once.
     Lost,
 }
 
@@ -152,23 +152,23 @@ pub enum LeaseStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum QueueState {
-    /// A worker that takes it.
+    /// A worker.
     Ready,
     /// A person's decision; it continues when the journal grows.
     NeedsPerson {
-        /// What for, on one line.
+        /// The decision, on one line.
         reason: String,
     },
     /// The end of a provider's rate limit.
     RateLimited {
-        /// The moment, in milliseconds since 1970.
+        /// The end, in milliseconds since 1970.
         at_ms: u64,
-        /// The agent, as submissions name it: no run of it is begun before that moment.
+        /// The agent as submissions name it; no run of it starts before that time.
         agent: String,
     },
     /// The next try, after a transient failure such as a remote that did not answer.
     Retry {
-        /// The moment, in milliseconds since 1970.
+        /// Time of the next attempt, in milliseconds since 1970.
         at_ms: u64,
         /// What failed and where, on one line.
         reason: String,
@@ -191,11 +191,11 @@ pub enum QueueState {
 pub struct Head {
     /// Its number, from 1.
     pub seq: u64,
-    /// Its digest without its line break, hexadecimal.
+    /// SHA-256 of the line without its line break, hexadecimal.
     pub sha256: String,
 }
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunView {
@@ -205,19 +205,19 @@ pub struct RunView {
     pub repository: String,
     /// File name of its workflow.
     pub workflow: String,
-    /// Who submitted it.
+    /// The user that submitted it.
     pub user: Option<String>,
-    /// When, in milliseconds since 1970.
+    /// Time of the submission, in milliseconds since 1970.
     pub at_ms: u64,
-    /// The holder of its lease, while there is one.
+    /// The holder of its lease, if there is one.
     pub holder: Option<String>,
-    /// What it waits for without a lease.
+    /// What it waits for while it has no lease.
     pub state: QueueState,
     /// The last line of its journal.
     pub head: Option<Head>,
 }
 
-/// How everything stands.
+/// The status of the whole fleet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Overview {
@@ -225,35 +225,35 @@ pub struct Overview {
     pub runs: Vec<RunView>,
     /// The workers, by name.
     pub workers: Vec<WorkerView>,
-    /// Agents whose provider does not serve them at the moment, and how many may work at once.
+    /// Agents that are rate-limited or have a limit of parallel runs.
     pub accounts: Vec<AccountView>,
 }
 
-/// How a worker stands.
+/// The status of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerView {
-    /// What it said last.
+    /// Its last offer.
     pub offer: Offer,
-    /// When, in milliseconds since 1970.
+    /// Time of that offer, in milliseconds since 1970.
     pub seen_ms: u64,
 }
 
-/// What the fleet knows of an agent's account.
+/// The account of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccountView {
     /// The agent.
     pub agent: String,
-    /// How many runs may have it at once; `None`: any number.
+    /// Most runs at once; `None`: no limit.
     pub parallel: Option<u32>,
-    /// How many have it now.
+    /// Runs that use it now.
     pub busy: u32,
-    /// When it is served again, in milliseconds since 1970; `None`: now.
+    /// End of the rate limit, in milliseconds since 1970; `None`: there is none.
     pub until_ms: Option<u64>,
 }
 
-/// Why an engine does not do what it was asked.
+/// Why an engine refuses an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "error", rename_all = "snake_case", deny_unknown_fields)]
 pub enum EngineError {
@@ -274,7 +274,7 @@ pub enum EngineError {
     Busy {
         /// The run.
         run_id: String,
-        /// Who.
+        /// The holder.
         holder: String,
     },
     /// The lease has been lost.
@@ -284,10 +284,10 @@ pub enum EngineError {
         run_id: String,
         /// The lease that has ended.
         epoch: u64,
-        /// Who has it now.
+        /// The present holder.
         holder: String,
     },
-    /// The journal ends elsewhere.
+    /// The journal has another end.
     #[error("the journal of run {run_id} has new lines")]
     Conflict {
         /// The run.
@@ -295,22 +295,22 @@ pub enum EngineError {
         /// Its last line.
         head: Option<Head>,
     },
-    /// What was asked for makes no sense.
+    /// The request is invalid.
     #[error("the fleet refuses the request: {why}")]
     Invalid {
         /// Why, as a clause.
         why: String,
     },
-    /// The store did not keep what it had confirmed.
+    /// The store lost data that it had confirmed.
     #[error("internal error: {why}")]
     Internal {
         /// What happened, as a clause.
         why: String,
     },
-    /// The key is not the fleet's.
+    /// The key is not that of the fleet.
     #[error("the fleet's server does not accept this key")]
     Denied,
-    /// The server cannot be reached, or the engine behind it; asking again may help.
+    /// The server or its engine cannot be reached; a retry may succeed.
     #[error("the fleet's server cannot be reached: {why}")]
     Unreachable {
         /// Why, as a clause.

@@ -4,36 +4,35 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Why git did not do what it was asked.
+/// Why a git command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// It could not be started.
     #[error("git could not be started: {0}")]
     Start(#[from] io::Error),
-    /// It failed.
+    /// It ended with an error.
     #[error("git {verb}: {said}")]
     Failed {
-        /// What it was asked to do.
+        /// The subcommand.
         verb: String,
-        /// The end of what it said, on one line.
+        /// The end of its standard error, on one line.
         said: String,
     },
 }
 
-/// Most characters of what git said that are repeated.
+/// Most characters of git's message that are shown.
 const SAID_CHARS: usize = 300;
 
-/// Runs git in `folder`; what it wrote to standard output, without the line break at the end.
+/// Runs git in `folder` and returns its standard output without the last line break.
 ///
 /// # Errors
 ///
-/// When it cannot be started or ends with anything but 0.
+/// It cannot be started, or its exit code is not 0.
 pub fn git(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     run(folder, &["-c", "gc.auto=0", "-c", "maintenance.auto=false"], args)
 }
 
-/// Lets git tidy up in the repository whose own folder is `folder`, if it finds that worth while. It goes
-/// on with that by itself, unless its configuration says otherwise.
+/// Runs git's own maintenance in the repository at `folder`, which may continue in the background.
 ///
 /// # Errors
 ///
@@ -44,7 +43,8 @@ pub fn tidy(folder: &Path) -> Result<(), GitError> {
 
 fn run(folder: &Path, settings: &[&str], args: &[&str]) -> Result<String, GitError> {
     let mut command = Command::new("git");
-    // Nothing of a repository runs by itself, and nothing around us points git elsewhere.
+    // Hooks and the file system monitor of a repository do not run, and no variable names another
+    // repository.
     command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"]);
     command.args(settings).args(args).current_dir(folder);
     for (name, _) in std::env::vars_os() {
@@ -65,7 +65,7 @@ fn run(folder: &Path, settings: &[&str], args: &[&str]) -> Result<String, GitErr
     Err(GitError::Failed { verb, said: onloop_core::text::ellipsis(&said, SAID_CHARS) })
 }
 
-/// How git reaches remotes is the user's to say.
+/// Variables that say how git reaches remotes: the user decides it.
 const KEPT: [&str; 6] = [
     "GIT_SSH",
     "GIT_SSH_COMMAND",

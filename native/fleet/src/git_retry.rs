@@ -1,5 +1,5 @@
-//! Git that retries a remote that does not answer, and remembers a failure that needs no person: the fleet
-//! retries the run later.
+//! Git that retries a remote without an answer, and records a transient failure, after which the fleet
+//! retries the run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,22 +9,22 @@ use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
 
 use crate::backoff::{Backoff, retry};
 
-/// How long a remote is asked again. A person may be waiting for the run meanwhile.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// Pauses between two tries.
+/// Longest time to retry a remote: a person may be waiting for the run.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
+/// Pauses between two attempts.
 const RETRY: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(4));
 
-/// The transient failure that stopped a run, if there was one.
+/// The transient failure that stopped a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TransientFailure(Arc<Mutex<Option<String>>>);
 
 impl TransientFailure {
-    /// Remembers it.
+    /// Records the failure.
     pub(crate) fn record(&self, what: &str) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.to_owned());
     }
 
-    /// Returns it, if there was any.
+    /// Returns the failure.
     pub(crate) fn get(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -34,20 +34,20 @@ impl TransientFailure {
 pub(crate) struct RetryingGit {
     inner: Box<dyn Git>,
     transient: TransientFailure,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl RetryingGit {
     pub(crate) fn new(inner: Box<dyn Git>, transient: TransientFailure) -> RetryingGit {
-        RetryingGit { inner, transient, patience: PATIENCE }
+        RetryingGit { inner, transient, timeout: RETRY_TIMEOUT }
     }
 }
 
 impl Git for RetryingGit {
     fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
         let is_away = |failure: &Failure| failure.kind == FailureKind::Closed;
-        let outcome = retry(self.patience, RETRY, is_away, || self.inner.git(request));
-        // A remote that is full, moved or has rules of its own may be repaired over there.
+        let outcome = retry(self.timeout, RETRY, is_away, || self.inner.git(request));
+        // Another person may fix a remote that is full or has moved, or change its rules.
         let is_transient =
             |failure: &Failure| is_away(failure) || (is_remote(request) && is_refusal(failure));
         if let Err(failure) = &outcome
@@ -72,7 +72,7 @@ fn is_refusal(failure: &Failure) -> bool {
 mod tests {
     use super::*;
 
-    /// Answers with these kinds of failure one after the other, then does what it is asked.
+    /// Fails with these kinds, one for each call, and then succeeds.
     struct Away(Vec<FailureKind>);
 
     impl Git for Away {
@@ -84,10 +84,10 @@ mod tests {
         }
     }
 
-    fn asked(failures: &[FailureKind], patience: Duration) -> (Result<Outcome, FailureKind>, bool) {
+    fn asked(failures: &[FailureKind], timeout: Duration) -> (Result<Outcome, FailureKind>, bool) {
         let transient = TransientFailure::default();
         let inner = Box::new(Away(failures.to_vec()));
-        let mut git = RetryingGit { inner, transient: transient.clone(), patience };
+        let mut git = RetryingGit { inner, transient: transient.clone(), timeout };
         let request = GitRequest::FetchRefs {
             cwd: "/shop".to_owned(),
             remote: "origin".to_owned(),
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(asked(&[FailureKind::Closed], long), (Ok(Outcome::Done), false));
         let closed = Err(FailureKind::Closed);
         assert_eq!(asked(&[FailureKind::Closed], Duration::ZERO), (closed, true));
-        // What it says is an answer.
+        // A conflict is an answer, so it is not retried.
         let conflict = Err(FailureKind::Conflict);
         assert_eq!(asked(&[FailureKind::Conflict], long), (conflict, false));
         let denied = Err(FailureKind::Denied);

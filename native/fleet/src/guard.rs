@@ -7,17 +7,17 @@ use std::process::Command;
 
 use rustix::process::getppid;
 
-/// How a program is ended when its parent is gone.
+/// How a program ends when its parent has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Ending {
-    /// At once: it has nothing to put in order.
+    /// At once, because it has no state to save.
     Kill,
-    /// It is asked to.
+    /// By a request.
     Term,
 }
 
 impl Ending {
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Ending::Kill => "kill",
@@ -26,17 +26,17 @@ impl Ending {
     }
 }
 
-/// Becomes the program `line`, which Linux ends as soon as process `parent`, which started this one, has
+/// Replaces this process by the program `line`, which Linux ends as soon as its parent `parent` has
 /// ended. Other systems do not end it.
 ///
 /// # Errors
 ///
-/// Why it could not; this function returns only then.
+/// Why the program could not be started; the function returns only then.
 pub fn become_guarded(parent: u32, ending: Ending, line: &[OsString]) -> io::Error {
     if let Err(error) = end_with_parent(ending) {
         return error;
     }
-    // It may have ended before the system was told.
+    // The parent may have ended before the system was told to watch it.
     let now = getppid().map(|pid| pid.as_raw_nonzero().get());
     if now.and_then(|pid| u32::try_from(pid).ok()) != Some(parent) {
         return io::Error::other("the parent process has ended");

@@ -1,11 +1,12 @@
-//! What the agents of a worker must not see: the fleet's key, the engine, and the records of everybody else.
+//! The paths that are hidden from the agents of a worker: the fleet's key, the engine, and the records
+//! of other runs.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use onloop_core::confine::HIDDEN_VARIABLE;
 
-/// The value of the variable that names what is hidden: what it names already, and these.
+/// Returns the value of the variable that names hidden paths: its present value and `paths`.
 pub(crate) fn with<'p>(paths: impl IntoIterator<Item = &'p Path>) -> OsString {
     let mut value = std::env::var_os(HIDDEN_VARIABLE).unwrap_or_default();
     for path in paths {
@@ -17,7 +18,7 @@ pub(crate) fn with<'p>(paths: impl IntoIterator<Item = &'p Path>) -> OsString {
     value
 }
 
-/// The first of what is hidden that `folder` lies in or that lies in it, so that no agent could be confined
+/// Returns the first hidden path that contains `folder` or lies in it: an agent could not be confined
 /// there.
 pub(crate) fn in_the_way(folder: &Path, hidden: &OsStr) -> Option<PathBuf> {
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);

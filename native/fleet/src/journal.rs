@@ -1,8 +1,9 @@
-//! The journal as files: a host whose ledgers are copies of what the engine keeps.
+//! A host whose ledgers are copies of the engine's journals.
 //!
-//! Programs know a ledger as a file with one writer at a time. Here its lines go to the journal first, behind
-//! the last line of the copy, and then into the copy. If another writer was faster, the copy is updated and
-//! the program gets a conflict. It handles this conflict as it handles another process of its own machine.
+//! A program knows a ledger as a file with one writer at a time. This host first adds the lines to the
+//! journal, after the last line of the copy, and then to the copy. If another writer was faster, the
+//! host updates the copy and returns a conflict. The program handles it like a conflict with another
+//! process of its machine.
 
 mod files;
 mod locks;
@@ -21,26 +22,26 @@ use crate::outbox::Pusher;
 use files::JournalledFiles;
 use locks::JournalledLocks;
 
-/// How long a person's command waits for a server that cannot be reached.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest time that a person's command retries an unreachable server.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Who writes to journals.
+/// The writer of journals.
 pub enum Writer {
-    /// The driver of one run. Its work must be in the remote before the journal records it.
+    /// The driver of one run. The remote must contain its work before the journal records it.
     Driver {
-        /// The permission.
+        /// The lease of the run.
         lease: Lease,
         /// What pushes the work; `None`: there is nothing to push.
         pusher: Option<Pusher>,
     },
-    /// A person, about any run; named as the holder of leases.
+    /// A person, for any run.
     Person {
-        /// Name of the machine.
+        /// Name of the machine, as holder of leases.
         holder: String,
     },
 }
 
-/// A host on which the ledgers of the fleet's runs are their journals.
+/// Returns a host on which the ledgers of the fleet's runs are their journals.
 pub fn on_journal(host: OsHost, runs: &str, client: Client, writer: Writer) -> OsHost {
     let OsHost { files, locks, .. } = host;
     let holder = match &writer {
@@ -49,7 +50,7 @@ pub fn on_journal(host: OsHost, runs: &str, client: Client, writer: Writer) -> O
     };
     let leases = locks::Leases::default();
     let locks: Box<dyn onloop::host::Locks> = match holder {
-        // A driver has its lease already.
+        // A driver already has its lease.
         None => locks,
         Some(holder) => Box::new(JournalledLocks::new(
             locks,
@@ -66,14 +67,14 @@ pub fn on_journal(host: OsHost, runs: &str, client: Client, writer: Writer) -> O
     }
 }
 
-/// The run whose file `name` is at `path`, below the folder of all runs.
+/// Returns the run whose file `name` is at `path`, below the folder of all runs.
 fn run_of<'p>(runs: &str, path: &'p str, name: &str) -> Option<&'p str> {
     let rest = path.strip_prefix(runs)?.strip_prefix('/')?;
     let id = rest.strip_suffix(name)?.strip_suffix('/')?;
     (!id.is_empty() && !id.contains('/')).then_some(id)
 }
 
-/// What a program is told of an error of the engine.
+/// Returns the failure that a program gets for an error of the engine.
 fn failure(error: &EngineError) -> Failure {
     let kind = match error {
         EngineError::Conflict { .. } => FailureKind::Conflict,

@@ -1,5 +1,5 @@
-//! The key of a fleet: the bearer token of every request. A caller that has it may do everything that the
-//! fleet's server does.
+//! The key of a fleet: the bearer token of every request. A caller with the key may call every
+//! operation.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq;
 /// Bytes of a key.
 const KEY_BYTES: usize = 32;
 
-/// A fleet's key: 64 hexadecimal digits. Nothing prints it.
+/// A fleet's key: 64 hexadecimal digits. It is never printed.
 #[derive(Clone)]
 pub struct Key(String);
 
@@ -19,10 +19,10 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// Why there is no key.
+/// Why the key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// Its file cannot be read or written.
+    /// The file cannot be read or written.
     #[error("the fleet's key {}: {error}", path.display())]
     File {
         /// The file.
@@ -30,7 +30,7 @@ pub enum KeyError {
         /// Why.
         error: std::io::Error,
     },
-    /// Its file has something else in it.
+    /// The file contains something other than a key.
     #[error(
         "{} is not a fleet's key: expected 64 hexadecimal digits; copy `fleet.key` of the server's \
          data folder there", path.display()
@@ -51,7 +51,7 @@ impl Key {
     ///
     /// # Errors
     ///
-    /// Why there is none.
+    /// Why it cannot be used.
     pub fn read(path: &Path) -> Result<Key, KeyError> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| KeyError::File { path: path.to_owned(), error })?;
@@ -63,11 +63,11 @@ impl Key {
         Ok(Key(key.to_owned()))
     }
 
-    /// Reads the key in `path`, and makes it if there is none.
+    /// Reads the key in `path`, or creates it.
     ///
     /// # Errors
     ///
-    /// Why there is none.
+    /// Why it cannot be used.
     pub fn read_or_make(path: &Path) -> Result<Key, KeyError> {
         match Key::read(path) {
             Err(KeyError::File { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -79,7 +79,7 @@ impl Key {
         }
     }
 
-    /// Writes the key for its owner alone.
+    /// Writes the key, readable by its owner alone.
     ///
     /// # Errors
     ///
@@ -94,7 +94,8 @@ impl Key {
         &self.0
     }
 
-    /// Whether a caller has this key. The comparison takes equally long for every text of the same length.
+    /// Whether a caller has this key. The comparison takes the same time for every text of the same
+    /// length.
     pub(crate) fn is(&self, text: &str) -> bool {
         self.0.as_bytes().ct_eq(text.as_bytes()).into()
     }

@@ -1,4 +1,4 @@
-//! Fleet: runs on many machines. A durable engine stores them; a worker is one more host for the same
+//! Runs on several machines. A durable engine stores the runs, and workers are hosts of the same
 //! programs.
 
 #![cfg(unix)]
@@ -22,9 +22,11 @@ mod log;
 pub mod outbox;
 pub mod private;
 mod queue_state;
+mod run_options;
 pub mod server;
 mod status;
 pub mod submit;
+pub mod supervisor;
 mod up;
 pub mod verbs;
 pub mod watchdog;

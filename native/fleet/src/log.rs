@@ -1,4 +1,4 @@
-//! What a process of ours says, in a file that does not grow without end.
+//! The log of a child process, in a file of bounded size.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,33 +8,33 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::Notify;
 
-/// Most bytes of a log; as many again lie beside it, which are older.
+/// Most bytes of a log file. The file before it is kept beside it.
 const LOG_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A log.
+/// A log that several streams are copied to.
 #[derive(Clone)]
 pub(crate) struct Log {
-    file: Arc<Mutex<Kept>>,
-    /// Told after each part that is written.
-    told: Arc<Notify>,
+    file: Arc<Mutex<LogFile>>,
+    /// Notified after each part that is written.
+    written: Arc<Notify>,
 }
 
-struct Kept {
+struct LogFile {
     path: PathBuf,
     file: File,
     bytes: u64,
 }
 
 impl Log {
-    /// Begins a log; what an earlier one said is kept beside it.
-    pub(crate) fn open(path: &Path, told: Arc<Notify>) -> io::Result<Log> {
+    /// Begins a log; the previous one is kept beside it.
+    pub(crate) fn open(path: &Path, written: Arc<Notify>) -> io::Result<Log> {
         crate::private::create_folder(path.parent().unwrap_or(Path::new(".")))?;
-        let kept = Kept { path: path.to_owned(), file: begin(path)?, bytes: 0 };
-        Ok(Log { file: Arc::new(Mutex::new(kept)), told })
+        let file = LogFile { path: path.to_owned(), file: rotate(path)?, bytes: 0 };
+        Ok(Log { file: Arc::new(Mutex::new(file)), written })
     }
 
-    /// Writes down what comes from `stream` until it ends.
-    pub(crate) fn take(&self, stream: Option<impl AsyncRead + Send + Unpin + 'static>) {
+    /// Copies `stream` to the log until it ends.
+    pub(crate) fn copy(&self, stream: Option<impl AsyncRead + Send + Unpin + 'static>) {
         let Some(mut stream) = stream else { return };
         let log = self.clone();
         tokio::spawn(async move {
@@ -44,27 +44,27 @@ impl Log {
                     break;
                 }
                 log.write(&buffer[..read]);
-                log.told.notify_one();
+                log.written.notify_one();
             }
         });
     }
 
-    /// A log that cannot be written is no reason to stop.
+    /// Writes bytes; a log that cannot be written does not stop the process.
     fn write(&self, bytes: &[u8]) {
-        let mut kept = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.bytes > LOG_BYTES
-            && let Ok(file) = begin(&kept.path)
+        let mut log = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if log.bytes > LOG_BYTES
+            && let Ok(file) = rotate(&log.path)
         {
-            kept.file = file;
-            kept.bytes = 0;
+            log.file = file;
+            log.bytes = 0;
         }
-        let _ = kept.file.write_all(bytes);
-        kept.bytes += bytes.len() as u64;
+        let _ = log.file.write_all(bytes);
+        log.bytes += bytes.len() as u64;
     }
 }
 
-/// A new file, with the one that was there beside it.
-fn begin(path: &Path) -> io::Result<File> {
+/// Creates an empty file at `path` and renames the one that was there.
+fn rotate(path: &Path) -> io::Result<File> {
     if path.exists() {
         std::fs::rename(path, path.with_extension("1.log"))?;
     }

@@ -1,5 +1,5 @@
-//! The work of a run, pushed as commits under `refs/onloop/` of the repository's remote. Every push also moves
-//! the lease there, so that git refuses a push of a worker that has lost its lease.
+//! The work of a run, pushed as commits under `refs/onloop/` of the repository's remote. Every push
+//! also moves the lease there, so that the remote refuses a worker without the lease.
 
 mod pusher;
 #[cfg(test)]
@@ -24,7 +24,7 @@ use crate::queue_state::now;
 
 /// Name of the lease below `refs/onloop/<run-id>/`.
 const LEASE: &str = "lease";
-/// Name of the commit that the run's branch is at.
+/// Name of the commit of the run's branch.
 const BRANCH: &str = "branch";
 /// The file in the lease's commit.
 const LEASE_FILE: &str = "lease.json";
@@ -34,9 +34,9 @@ const LEASE_BYTES: u64 = 16 * 1024;
 const TAKEN: &str = "\"checkpoint_taken\"";
 /// Part of a ledger line that ends a run.
 const OVER: &str = "\"run_finalized\"";
-/// From how many pending refs on a push is urgent.
+/// Number of pending refs from which a push is urgent.
 const MANY: usize = 32;
-/// How often the lease is taken again where another worker moves it at the same time.
+/// How often the lease is taken again while another worker moves it.
 const TRIES: u32 = 4;
 
 /// The content of the lease in the remote.
@@ -46,24 +46,24 @@ struct LeaseFile {
     holder: String,
 }
 
-/// The work of one run that is to be pushed to the remote.
+/// The work of one run that waits for its push.
 pub struct Outbox {
     git: Box<dyn Git>,
     /// A checkout of the repository.
     cwd: String,
     remote: String,
     lease: Lease,
-    /// The commit that the lease is at in the remote.
+    /// The commit of the lease in the remote.
     at: Option<String>,
-    /// The commit that the lease moves to next, where it is made already.
+    /// The prepared commit that the lease moves to next.
     next: Option<String>,
-    /// What is recorded and not in the remote yet, by its name below the run's.
+    /// Recorded commits that the remote does not have yet, by name.
     later: BTreeMap<String, String>,
-    /// What the remote has of the run, by its name below the run's.
+    /// The commits of the run in the remote, by name.
     there: BTreeMap<String, String>,
     /// The branch of the run, once it has one.
     branch: Option<String>,
-    /// The workflow below the checkout, whose boxes are ticked when work has been found good.
+    /// The workflow file in the checkout; onloop ticks its boxes after verified work.
     workflow: String,
     /// The commit of the checkpoint that was recorded last.
     last: Option<String>,
@@ -75,28 +75,28 @@ pub struct Outbox {
     is_lost: bool,
 }
 
-/// The run that [`Outbox`] is of, where it works and as far as it has come.
+/// The run of an [`Outbox`], its checkout and its lease.
 #[derive(Debug)]
 pub struct OutboxSource<'t> {
     /// A checkout of the repository.
     pub cwd: &'t str,
     /// Name of the repository's remote.
     pub remote: &'t str,
-    /// The permission to work on it.
+    /// The permission to drive it.
     pub lease: Lease,
-    /// The workflow, below the checkout.
+    /// Path of the workflow in the checkout.
     pub workflow: &'t str,
-    /// Where the branch of a run that has not begun will begin.
+    /// The commit at which the branch of a new run begins.
     pub base: Option<String>,
 }
 
 impl Outbox {
-    /// Fetches what the remote has of the run, and replaces the lease there. It also pushes the commit at which
-    /// the branch of a new run begins, so that the next driver finds it.
+    /// Fetches the refs of the run and replaces the lease in the remote. It also pushes the base commit
+    /// of a new run, so that the next driver finds it.
     ///
     /// # Errors
     ///
-    /// `Denied` where a later lease is there; those of git.
+    /// `Denied` if the remote has a later lease; those of git.
     pub fn take(git: Box<dyn Git>, source: OutboxSource<'_>) -> Result<Outbox, Failure> {
         let OutboxSource { cwd, remote, lease, workflow, base } = source;
         let mut outbox = Outbox {
@@ -131,14 +131,14 @@ impl Outbox {
         self.branch = Some(branch);
     }
 
-    /// Queues the recorded checkpoints that only this machine has: the driver before ended before it pushed
-    /// them.
+    /// Queues recorded checkpoints that only this machine has, because an earlier driver ended before
+    /// its push.
     pub fn recall(&mut self, recorded: &[Checkpoint]) {
         for Checkpoint { moment, commit, .. } in recorded {
             let has = |words: &[&str]| git(Path::new(&self.cwd), words).is_ok();
             let is_there = match self.there.get(&moment.name()) {
                 None => false,
-                // It can have come further than the record.
+                // The branch can be ahead of the record.
                 Some(later) => {
                     later == commit || has(&["merge-base", "--is-ancestor", commit, later])
                 }
@@ -149,22 +149,22 @@ impl Outbox {
         }
     }
 
-    /// Pushes the checkpoints that these lines of a ledger record. Checkpoints that no check has verified, and
+    /// Pushes the checkpoints in these lines of a ledger. Checkpoints without a verified step, and
     /// those that differ from the remote only in ticked boxes, wait for the next push.
     ///
     /// # Errors
     ///
-    /// `Denied` where the lease has been lost; those of git.
+    /// `Denied` if the lease has been lost; those of git.
     pub fn deliver(&mut self, lines: &str) -> Result<(), Failure> {
         if self.branch.is_none() {
             self.branch = lines.lines().next().and_then(branch_of);
         }
         let taken: Vec<Checkpoint> = lines.lines().filter_map(checkpoint_of).collect();
-        // No driver continues a finished run, so nothing may stay here.
+        // No driver continues a finished run, so its work cannot wait for another push.
         let mut is_due = lines.contains(OVER);
         for Checkpoint { moment, commit, .. } in taken {
             is_due |= match moment.kind() {
-                // If it is lost, so is a turn that was not over.
+                // Without it, only a turn that has not ended is lost.
                 CheckpointKind::Started => false,
                 CheckpointKind::Acted => {
                     self.is_urgent = true;
@@ -179,8 +179,7 @@ impl Outbox {
         if is_due { self.settle() } else { Ok(()) }
     }
 
-    /// Whether the remote has these files already, but for the boxes that say that they were found good, and
-    /// the branch as it is.
+    /// Whether the remote has the same branch and the same files, apart from ticked boxes.
     fn is_there_but_for_boxes(&mut self, commit: &str) -> bool {
         let is_moved = |branch: &String| self.tip(branch) != self.there.get(BRANCH).cloned();
         if self.branch.as_ref().is_some_and(is_moved) {
@@ -190,13 +189,12 @@ impl Outbox {
         let (cwd, to) = (self.cwd.clone(), commit.to_owned());
         match self.git.git(&GitRequest::ChangedPaths { cwd, from: brought, to }) {
             Ok(Outcome::Names { names }) => names.iter().all(|name| *name == self.workflow),
-            // Then it is brought.
+            // An error means that it is pushed.
             Ok(_) | Err(_) => false,
         }
     }
 
-    /// Whether to push now instead of later. Work that differs only in ticked boxes has time, unless there are
-    /// many refs.
+    /// Whether to push now. Work that differs only in ticked boxes waits, unless many refs are pending.
     pub fn is_urgent(&mut self) -> bool {
         if self.is_urgent
             && self.later.len() < MANY
@@ -207,7 +205,7 @@ impl Outbox {
         self.is_urgent
     }
 
-    /// Whether something is pending.
+    /// Whether a commit waits for its push.
     pub fn is_pending(&self) -> bool {
         !self.later.is_empty()
     }
@@ -216,7 +214,7 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// As [`Outbox::deliver`]; what was not pushed stays pending.
+    /// As [`Outbox::deliver`]; commits that were not pushed stay pending.
     pub fn settle(&mut self) -> Result<(), Failure> {
         self.is_urgent = false;
         if self.later.is_empty() {
@@ -229,7 +227,7 @@ impl Outbox {
         let mut pushed = self.push(&commits);
         let is_conflict =
             |pushed: &Result<(), Failure>| pushed.as_ref().is_err_and(Failure::is_conflict);
-        // What is not as it was known may be what an earlier push of ours has done whose answer never came.
+        // An earlier push of this outbox may have succeeded without an answer.
         if is_conflict(&pushed) && self.fetch()? == Some(self.lease.epoch) {
             pushed = self.push(&commits);
         }
@@ -242,15 +240,15 @@ impl Outbox {
         Ok(())
     }
 
-    /// Makes ready what the next push needs besides what it brings.
+    /// Prepares the lease commit of the next push.
     pub fn prepare(&mut self) {
         if self.next.is_none() {
-            // The push makes it again, and reports the cause of a failure.
+            // If this fails, the push repeats it and reports the cause.
             self.next = self.make_mark().ok();
         }
     }
 
-    /// Pushes commits under their names, and moves the lease, all or nothing.
+    /// Pushes commits under their names together with the lease: all refs change or none.
     fn push(&mut self, commits: &[(String, String)]) -> Result<(), Failure> {
         if self.is_lost {
             return Err(self.lost());
@@ -281,8 +279,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// The commit that the lease moves to; each is made from the one before, since there are servers that
-    /// take nothing else.
+    /// Returns the next commit of the lease. Its parent is the previous one, because some servers
+    /// accept only fast-forward pushes.
     fn make_mark(&mut self) -> Result<String, Failure> {
         let Lease { run_id, epoch, holder, lasts_ms: _ } = &self.lease;
         let file = LeaseFile { epoch: *epoch, holder: holder.clone() };
@@ -300,10 +298,10 @@ impl Outbox {
         }
     }
 
-    /// The commit that a branch is at.
+    /// Returns the commit of a branch.
     fn tip(&self, branch: &str) -> Option<String> {
         let name = format!("refs/heads/{branch}");
-        // Nearly always it lies there, and starting git takes longer than everything else here.
+        // Reading a loose ref is faster than starting git.
         let loose = std::fs::read_to_string(Path::new(&self.cwd).join(".git").join(&name));
         let is_id =
             |text: &str| text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -312,7 +310,7 @@ impl Outbox {
         loose.or_else(ask)
     }
 
-    /// Learns what the remote has of the run; the lease that is there, where it can be read.
+    /// Fetches the refs of the run; returns the number of the lease in the remote, if it can be read.
     fn fetch(&mut self) -> Result<Option<u64>, Failure> {
         let (cwd, remote) = (self.cwd.clone(), self.remote.clone());
         let prefix = self.lease.run_id.clone();
@@ -356,7 +354,7 @@ impl Outbox {
     }
 }
 
-/// What the first line of a ledger says about the run's branch.
+/// Returns the branch of the run from the first line of a ledger.
 fn branch_of(line: &str) -> Option<String> {
     let first: FirstLine = serde_json::from_str(line).ok()?;
     first.record.branch
@@ -372,13 +370,13 @@ struct FirstRecord {
     branch: Option<String>,
 }
 
-/// The checkpoint that a line of a ledger speaks of.
+/// Returns the checkpoint that a line of a ledger records.
 fn checkpoint_of(line: &str) -> Option<Checkpoint> {
-    // Most lines are about something else, and few are worth reading twice.
+    // A search is faster than parsing lines about other things.
     line.contains(TAKEN).then(|| ledger::checkpoint_of(line))?
 }
 
-/// Whether lines of a ledger may speak of work, of the branch that it is on, or of its end.
+/// Whether lines of a ledger may record a checkpoint, the branch, or the end of the run.
 fn is_about_work(lines: &str) -> bool {
     [TAKEN, "\"record\"", OVER].iter().any(|word| lines.contains(word))
 }

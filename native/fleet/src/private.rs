@@ -1,4 +1,4 @@
-//! Files and folders that are for their owner alone.
+//! Files and folders that only their owner can read.
 
 use std::fs::{DirBuilder, File, TryLockError};
 use std::io::{self, Write};
@@ -8,21 +8,21 @@ use std::time::Duration;
 
 use crate::backoff::{Backoff, retry};
 
-/// How long a lock is waited for.
+/// Longest wait for a lock.
 const LOCK_LIMIT: Duration = Duration::from_millis(500);
 
-/// Unpredictable bytes.
+/// Returns unpredictable bytes.
 ///
 /// # Panics
 ///
-/// Where the system has none: without them nothing here is safe.
+/// The system has none, and no key would be safe without them.
 pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the system has unpredictable bytes");
     bytes
 }
 
-/// Creates a folder and those above it.
+/// Creates a folder and its ancestors.
 ///
 /// # Errors
 ///
@@ -31,7 +31,7 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Writes a file as a whole and durably, with the folders above it.
+/// Writes a whole file durably, and creates its folders.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Those of the file system.
 pub fn lock(path: &Path) -> io::Result<Option<File>> {
     let file = File::options().create(true).truncate(false).write(true).open(path)?;
-    // A child of a process that has ended may hold the lock until it becomes another program.
+    // A child of a process that has ended can keep the lock until it executes another program.
     let backoff = Backoff::new(Duration::from_millis(25), Duration::from_millis(25));
     let is_held = |error: &TryLockError| matches!(error, TryLockError::WouldBlock);
     match retry(LOCK_LIMIT, backoff, is_held, || file.try_lock()) {

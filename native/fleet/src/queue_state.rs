@@ -10,10 +10,10 @@ use onloop_core::time::Timestamp;
 
 use crate::engine::QueueState;
 
-/// The reason where the copy of a ledger cannot be read.
+/// The reason when the copy of a ledger cannot be read.
 const UNREADABLE: &str = "its record cannot be read on the machine that worked on it";
 
-/// Returns the state of the run whose ledger is copied below the folder of all runs.
+/// Returns the state of the run from the copy of its ledger below `runs`.
 pub(crate) fn of_copy(runs: &str, run: &str) -> QueueState {
     let path = Path::new(runs).join(run).join("ledger.jsonl");
     match std::fs::read(path).ok().and_then(|bytes| ledger::read(&bytes, None).ok()) {
@@ -45,14 +45,13 @@ pub(crate) fn of_run(run: &Run, now: Timestamp, max_wait_ms: u64) -> QueueState 
         Some(wait) if wait.until.millis_since(wait.since) <= max_wait_ms => {
             QueueState::RateLimited { at_ms: millis(wait.until), agent: wait.agent.clone() }
         }
-        Some(_) | None => QueueState::NeedsPerson { reason: last_pause(run) },
+        Some(_) | None => QueueState::NeedsPerson { reason: pause_reason(run) },
     }
 }
 
-/// Returns why the run was paused last.
-fn last_pause(run: &Run) -> String {
-    let paused = run.events.iter().rfind(|entry| entry.event == "run_paused");
-    paused.map_or_else(|| "paused".to_owned(), |entry| text::one_line(&entry.text))
+/// Returns why the run is paused.
+fn pause_reason(run: &Run) -> String {
+    run.pause_reason.clone().unwrap_or_else(|| "paused".to_owned())
 }
 
 /// Returns the time now.

@@ -27,16 +27,16 @@ use crate::engine::{
 };
 use crate::key::Key;
 
-/// Most bytes of a request.
+/// Largest request.
 const REQUEST_BYTES: usize = 24 * 1024 * 1024;
-/// Most connections at once: each worker has a handful.
+/// Most connections at once; a worker has a few.
 const CONNECTIONS: usize = 1024;
-/// How long a request may take to arrive.
+/// Longest time for a request to arrive.
 const ARRIVE: Duration = Duration::from_secs(30);
-/// How long connections have to end when the server does.
+/// Longest time for open connections to finish at the end.
 const END: Duration = Duration::from_secs(5);
 
-/// A server that listens.
+/// A listening server.
 pub struct Server<S> {
     listener: TcpListener,
     shared: Arc<Shared<S>>,
@@ -71,7 +71,7 @@ impl<S: Storage> Server<S> {
         self.listener.local_addr()
     }
 
-    /// Serves until `end` is set. Requests that are under way then have a moment to end.
+    /// Serves until `end` is set, and then gives open requests a moment to finish.
     pub async fn serve(self, mut end: watch::Receiver<bool>) {
         let room = Arc::new(Semaphore::new(CONNECTIONS));
         let mut connections = JoinSet::new();
@@ -81,7 +81,7 @@ impl<S: Storage> Server<S> {
                 accepted = self.listener.accept() => accepted,
                 _ = end.wait_for(|end| *end) => break,
             };
-            // A connection that has ended already is no reason to stop; one too many waits for others to end.
+            // A connection that has failed does not stop the server.
             let Ok((stream, _)) = stream else {
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 continue;
@@ -117,7 +117,7 @@ async fn serve_connection<S: Storage>(
         let _ = end.wait_for(|end| *end).await;
     };
     tokio::select! {
-        // A caller that ends a connection in the middle knows it.
+        // The caller notices a connection that ends early.
         _ = connection.as_mut() => {}
         () = ended => {
             connection.as_mut().graceful_shutdown();
@@ -128,7 +128,7 @@ async fn serve_connection<S: Storage>(
 
 impl<S: Storage> Shared<S> {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        // Nothing of a stranger's body is read.
+        // The body of an unauthorized request is never read.
         if !self.is_authorized(request.headers()) {
             return unauthorized();
         }
@@ -162,7 +162,7 @@ impl<S: Storage> Shared<S> {
         value.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|it| self.key.is(it))
     }
 
-    /// Performs the operation at `path`; `None`: there is none.
+    /// Performs the operation at `path`; `None`: there is no such operation.
     async fn perform(&self, path: &str, body: &[u8]) -> Result<Option<Vec<u8>>, EngineError> {
         match path {
             Submission::PATH => self.call::<Submission>(body).await,

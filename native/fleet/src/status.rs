@@ -1,4 +1,4 @@
-//! `onloop fleet status`: runs, workers and what waits for a person.
+//! `onloop fleet status`: shows runs, workers and open decisions.
 
 mod run_line;
 
@@ -19,13 +19,13 @@ use crate::engine::{
 };
 use run_line::RunLine;
 
-/// Columns of text for people.
+/// Columns of the text.
 const COLUMNS: usize = 80;
-/// How long the server may be away, for instance for a restart.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// How many journals are read at once.
+/// Longest time that the server may be unreachable, for instance during a restart.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(3);
+/// Journals that are read at once.
 const AT_ONCE: usize = 8;
-/// From which silence on a worker's last heartbeat is shown.
+/// Age of a worker's last heartbeat from which it is shown.
 const SILENT_MS: u64 = 60 * 1000;
 
 /// Arguments of `onloop fleet status`.
@@ -61,7 +61,7 @@ pub(crate) fn status(args: &StatusArgs) -> Exit {
 }
 
 fn look(client: &Client, all: bool) -> Result<(Overview, Vec<RunLine>), EngineError> {
-    let overview = client.call_within(PATIENCE, &ReadOverview {})?;
+    let overview = client.call_within(RETRY_TIMEOUT, &ReadOverview {})?;
     let is_over = |view: &RunView| {
         view.holder.is_none()
             && matches!(view.state, QueueState::Finished { .. } | QueueState::Local { .. })
@@ -85,7 +85,7 @@ fn look(client: &Client, all: bool) -> Result<(Overview, Vec<RunLine>), EngineEr
     Ok((overview, runs.into_iter().flatten().collect()))
 }
 
-/// How one run stands that has no journal yet, for people.
+/// Describes a run without a journal, for people.
 pub(crate) fn described(view: RunView) -> String {
     RunLine::of(view, "").text()
 }
@@ -169,7 +169,7 @@ fn account_line(account: &AccountView) -> String {
     text::wrapped(&line, COLUMNS, 4) + "\n"
 }
 
-/// A time of the engine, for people.
+/// Formats a time of the engine for people.
 fn moment(ms: u64) -> String {
     Timestamp::from_millis(i64::try_from(ms).unwrap_or(i64::MAX)).to_rfc3339()
 }

@@ -1,7 +1,6 @@
 //! `onloop run FILE --on fleet`: checks the run, submits it to the fleet, and tracks it on this machine.
 
 mod batch;
-mod options;
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -21,10 +20,10 @@ use crate::clone::{self, REMOTE};
 use crate::config::FleetConfig;
 use crate::engine::{EngineError, Submission};
 use crate::git::git;
-use crate::{queue_state, worker};
+use crate::{queue_state, run_options, worker};
 
-/// How long the server is waited for where it cannot be reached.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest time that an unreachable server is retried.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether the command line submits a run.
 pub fn is_meant(argv: &[String]) -> bool {
@@ -32,9 +31,9 @@ pub fn is_meant(argv: &[String]) -> bool {
     argv.get(1).is_some_and(|verb| verb == "run") && argv.iter().any(names_place)
 }
 
-/// Submits what the command line says.
+/// Submits the run of a command line.
 pub fn submit(argv: &[String]) -> ExitCode {
-    // What is not understood is explained by the ordinary program.
+    // The ordinary program explains a command line that it cannot parse.
     let Some(args) = cli::run_args(argv).filter(|args| !args.simulate) else {
         return onloop::main();
     };
@@ -47,7 +46,7 @@ fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
     let config = FleetConfig::find(None).map_err(|error| refuse(&error.to_string()))?;
     let client = config.client();
     let found = look(args)?;
-    let options = options::without_place(argv, args.file.as_deref());
+    let options = run_options::of_submission(argv);
     if let Some(list) = &args.repos {
         let fleet = FleetRun { server: config.url, root: None, remote: REMOTE.to_owned() };
         let batch = batch::Batch { client, fleet, found: &found, options: &options };
@@ -76,7 +75,7 @@ fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
     Ok(Exit::Done)
 }
 
-/// What is submitted, looked at by core on this machine.
+/// Checks the workflow and the checkout on this machine.
 fn look(args: &RunArgs) -> Result<Submitted, Exit> {
     let found = Rc::new(RefCell::new(None));
     let (to, args) = (Rc::clone(&found), args.clone());
@@ -93,7 +92,7 @@ fn look(args: &RunArgs) -> Result<Submitted, Exit> {
     found.ok_or(exit)
 }
 
-/// Says on this machine where the run is.
+/// Records on this machine which fleet has the run.
 pub(crate) fn remember(id: &str, run: FleetRun) -> Result<(), Exit> {
     let id = id.to_owned();
     let exit = onloop::main_on(
@@ -117,7 +116,7 @@ fn remote_of(checkout: &SubmittedCheckout) -> Result<String, Exit> {
     })
 }
 
-/// Work begins at what is committed.
+/// Notes that uncommitted files are not part of the run.
 fn say_uncommitted(checkout: &SubmittedCheckout) {
     if checkout.uncommitted.is_empty() {
         return;
@@ -129,7 +128,7 @@ fn say_uncommitted(checkout: &SubmittedCheckout) {
     );
 }
 
-/// Brings the commit at which the work begins to the remote, under a name of the run.
+/// Pushes the base commit of the run to the remote, under a ref of the run.
 fn keep_base(checkout: &SubmittedCheckout, run_id: &str) -> Result<(), Exit> {
     let name = format!("{}:refs/onloop/{run_id}/base", checkout.head);
     let pushed = git(Path::new(&checkout.root), &["push", "--quiet", REMOTE, &name]);
@@ -164,7 +163,7 @@ fn give(client: &Client, submission: &Submission) -> Result<(), EngineError> {
         let why = format!("`{}` is not a valid run id", text::one_line(&submission.run_id));
         return Err(EngineError::Invalid { why });
     }
-    client.call_within(PATIENCE, submission)
+    client.call_within(RETRY_TIMEOUT, submission)
 }
 
 fn refuse(why: &str) -> Exit {

@@ -3,6 +3,7 @@
 mod args;
 mod worker;
 
+use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -16,12 +17,13 @@ pub(crate) use args::UpArgs;
 use crate::cli::{refuse, say};
 use crate::clone::REMOTE;
 use crate::config::{self, ConfigError, FleetConfig};
-use crate::engine::restate::{self, Options, Server, ServerEvent, find};
+use crate::engine::restate::{self, Options, Server, find};
 use crate::engine::{Archive, Settings};
 use crate::key::Key;
 use crate::private;
 use crate::server as api;
-use worker::{Worker, WorkerEvent};
+use crate::supervisor::{ProcessEvent, Supervisor};
+use worker::WorkerOptions;
 
 /// Threads for everything: handlers and requests are short.
 const THREADS: usize = 2;
@@ -40,48 +42,15 @@ pub(crate) fn up(args: &UpArgs) -> Exit {
 }
 
 async fn run(args: &UpArgs) -> Result<Exit, String> {
-    let home = config::folder().map_err(|error| error.to_string())?;
-    let here = std::env::current_dir().map_err(|error| error.to_string())?;
-    let at = |path: &Option<PathBuf>, default: &str| match path {
-        Some(path) => here.join(path),
-        None => home.join(default),
-    };
-    let data = at(&args.data, "data");
-    let cannot = |error: std::io::Error| format!("cannot use {}: {error}", data.display());
-    private::create_folder(&data).map_err(cannot)?;
-    let lock = private::lock(&data.join("server.lock")).map_err(cannot)?.ok_or_else(|| {
-        format!(
-            "another process runs the fleet of {}\n  fix: stop it first, or choose another folder with \
-             `--data`",
-            data.display()
-        )
-    })?;
-    let program = find(args.server_program.as_deref(), &data).map_err(|error| error.to_string())?;
-    // Not in the state home, which agents do not see.
-    let repos = match (&args.repos, config::data_folder()) {
-        (Some(repos), _) => here.join(repos),
-        (None, Some(folder)) => folder,
-        // Without a worker nothing is cloned.
-        (None, None) if args.no_worker => data.clone(),
-        (None, None) => return Err(
-            "there is no folder for clones, because HOME is not set\n  fix: name one with --repos"
-                .to_owned(),
-        ),
-    };
-    let key_file = data.join("fleet.key");
-    let key = Key::read_or_make(&key_file).map_err(|error| error.to_string())?;
-    let guard = std::env::current_exe().map_err(|error| error.to_string())?;
-    // Before anything is started: what comes too early would end us and not them.
+    let setup = Setup::new(args)?;
+    let lock = setup.lock()?;
+    // A signal that comes before this ends nothing but this process.
     let mut ends = Ends::listen().map_err(|error| format!("cannot listen to signals: {error}"))?;
-
-    let archive = Archive { folder: data.join("archive"), after: args.kept() };
-    let settings = Settings { lease: args.lease, limits: args.limits(), archive: Some(archive) };
-    let options = Options { program, guard: guard.clone(), folder: data.clone(), settings };
     let (engine, mut server) = tokio::select! {
-        started = restate::start(options) => started.map_err(|error| error.to_string())?,
+        started = restate::start(setup.engine(args)) => started.map_err(|error| error.to_string())?,
         () = ends.next() => return Ok(Exit::Interrupted),
     };
-    let api = match api::Server::listen(args.listen, engine, key.clone()).await {
+    let api = match api::Server::listen(args.listen, engine, setup.key.clone()).await {
         Ok(api) => api,
         Err(error) => {
             server.stop().await;
@@ -95,35 +64,17 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
     let url = format!("http://{}", reachable(address));
     let (end, ended) = watch::channel(false);
     let serving = tokio::spawn(api.serve(ended));
-    let remembered = remember(&FleetConfig {
-        url: url.clone(),
-        key,
-        key_file: key_file.clone(),
-        authority: None,
-    })?;
-    let mut worker = (!args.no_worker).then(|| {
-        Worker::start(worker::Plan {
-            program: guard,
-            url: url.clone(),
-            key: key_file.clone(),
-            repos: repos.clone(),
-            data: data.clone(),
-            allow: allowed(args, &here),
-            name: args.name.clone(),
-            slots: args.slots,
-            log: data.join("worker.log"),
-        })
-    });
-    say(introduction(&url, address, &data, worker.is_some().then_some(&repos), remembered));
+    let other = remember(&setup.config(&url))?;
+    let worker_log = setup.data.join("worker.log");
+    let worker = (!args.no_worker).then(|| setup.start_worker(args, &url, &worker_log));
+    let mut worker = worker.transpose()?;
+    let repos = worker.is_some().then_some(&setup.repos);
+    say(introduction(&url, address, &setup.data, repos, other));
 
-    watch_over(&mut server, &mut worker, &mut ends).await;
+    print_events(&mut server, &mut worker, &worker_log, &mut ends).await;
 
-    if let Some(worker) = worker.take() {
-        say("Stopping: the worker returns its runs. Ctrl-C again stops at once.");
-        tokio::select! {
-            () = worker.stop() => {}
-            () = ends.next() => say("Stopped without waiting for the worker."),
-        }
+    if let Some(worker) = worker {
+        stop_worker(worker, &mut ends).await;
     }
     end.send_replace(true);
     tokio::select! {
@@ -136,7 +87,99 @@ async fn run(args: &UpArgs) -> Result<Exit, String> {
     Ok(Exit::Done)
 }
 
-/// The repositories that the worker may work on: those that are named, else that of the checkout here.
+/// The folders, the key and the programs of the fleet on this machine.
+struct Setup {
+    /// The current folder.
+    here: PathBuf,
+    data: PathBuf,
+    /// Folder for clones.
+    repos: PathBuf,
+    key: Key,
+    key_file: PathBuf,
+    /// This program.
+    program: PathBuf,
+    /// The program of the engine.
+    server_program: PathBuf,
+}
+
+impl Setup {
+    fn new(args: &UpArgs) -> Result<Setup, String> {
+        let here = std::env::current_dir().map_err(|error| error.to_string())?;
+        let data = match &args.data {
+            Some(data) => here.join(data),
+            None => config::folder().map_err(|error| error.to_string())?.join("data"),
+        };
+        private::create_folder(&data).map_err(|error| unusable(&data, &error))?;
+        let server_program = find(args.server_program.as_deref(), &data);
+        let server_program = server_program.map_err(|error| error.to_string())?;
+        // Agents cannot see the state home, so the clones are outside of it.
+        let repos = match (&args.repos, config::data_folder()) {
+            (Some(repos), _) => here.join(repos),
+            (None, Some(folder)) => folder,
+            // Without a worker nothing is cloned.
+            (None, None) if args.no_worker => data.clone(),
+            (None, None) => return Err(
+                "there is no folder for clones, because HOME is not set\n  fix: name one with --repos"
+                    .to_owned(),
+            ),
+        };
+        let key_file = data.join("fleet.key");
+        let key = Key::read_or_make(&key_file).map_err(|error| error.to_string())?;
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        Ok(Setup { here, data, repos, key, key_file, program, server_program })
+    }
+
+    fn lock(&self) -> Result<File, String> {
+        let lock = private::lock(&self.data.join("server.lock"));
+        lock.map_err(|error| unusable(&self.data, &error))?.ok_or_else(|| {
+            format!(
+                "another process runs the fleet of {}\n  fix: stop it first, or choose another folder with \
+                 `--data`",
+                self.data.display()
+            )
+        })
+    }
+
+    fn engine(&self, args: &UpArgs) -> Options {
+        let archive = Archive { folder: self.data.join("archive"), after: args.kept() };
+        Options {
+            program: self.server_program.clone(),
+            guard: self.program.clone(),
+            folder: self.data.clone(),
+            settings: Settings { lease: args.lease, limits: args.limits(), archive: Some(archive) },
+        }
+    }
+
+    fn config(&self, url: &str) -> FleetConfig {
+        FleetConfig {
+            url: url.to_owned(),
+            key: self.key.clone(),
+            key_file: self.key_file.clone(),
+            authority: None,
+        }
+    }
+
+    fn start_worker(&self, args: &UpArgs, url: &str, log: &Path) -> Result<Supervisor, String> {
+        let started = worker::start(WorkerOptions {
+            program: self.program.clone(),
+            url: url.to_owned(),
+            key: self.key_file.clone(),
+            repos: self.repos.clone(),
+            data: self.data.clone(),
+            allow: allowed(args, &self.here),
+            name: args.name.clone(),
+            slots: args.slots,
+            log: log.to_owned(),
+        });
+        started.map_err(|error| format!("cannot start a worker: {error}"))
+    }
+}
+
+fn unusable(folder: &Path, error: &std::io::Error) -> String {
+    format!("cannot use {}: {error}", folder.display())
+}
+
+/// Returns the repositories that the worker accepts: those of `--allow`, else that of the checkout here.
 fn allowed(args: &UpArgs, here: &Path) -> Vec<String> {
     match args.allow.is_empty() {
         false => args.allow.clone(),
@@ -144,38 +187,51 @@ fn allowed(args: &UpArgs, here: &Path) -> Vec<String> {
     }
 }
 
-/// Prints what happens until a person stops the fleet.
-async fn watch_over(server: &mut Server, worker: &mut Option<Worker>, ends: &mut Ends) {
+async fn stop_worker(mut worker: Supervisor, ends: &mut Ends) {
+    say("Stopping: the worker returns its runs. Ctrl-C again stops at once.");
+    let is_stopped = tokio::select! {
+        () = worker.stop() => true,
+        () = ends.next() => false,
+    };
+    if !is_stopped {
+        worker.kill();
+        say("Stopped without waiting for the worker.");
+    }
+}
+
+/// Prints the events of the processes until a person stops the fleet.
+async fn print_events(
+    server: &mut Server,
+    worker: &mut Option<Supervisor>,
+    worker_log: &Path,
+    ends: &mut Ends,
+) {
     loop {
         tokio::select! {
             () = ends.next() => return,
             event = server.event() => match event {
-                ServerEvent::Ended(why) => {
-                    let log = server.log().display().to_string();
+                ProcessEvent::Ended(why) => {
+                    let log = server.log().display();
                     say(format!("The engine has ended ({why}); restarting it. Log: {log}"));
                 }
-                ServerEvent::Back => say("The engine is back. Nothing is lost."),
+                ProcessEvent::Restarted => say("The engine is back. Nothing is lost."),
             },
-            event = worker_event(worker) => match event {
-                WorkerEvent::Ended { why, log } => {
-                    say(format!(
-                        "The worker has ended ({why}); restarting it. Log: {}",
-                        log.display()
-                    ));
-                }
+            event = event_of(worker) => if let ProcessEvent::Ended(why) = event {
+                let log = worker_log.display();
+                say(format!("The worker has ended ({why}); restarting it. Log: {log}"));
             },
         }
     }
 }
 
-async fn worker_event(worker: &mut Option<Worker>) -> WorkerEvent {
+async fn event_of(worker: &mut Option<Supervisor>) -> ProcessEvent {
     match worker {
         Some(worker) => worker.event().await,
         None => std::future::pending().await,
     }
 }
 
-/// Where this machine reaches a server that listens at `address`.
+/// Returns the address at which this machine reaches a server that listens at `address`.
 fn reachable(address: SocketAddr) -> SocketAddr {
     match address.ip() {
         ip if ip.is_unspecified() => {
@@ -185,11 +241,12 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Makes the fleet the one of this machine, unless it belongs to another one; whose server that has.
+/// Makes this the machine's fleet. If the machine uses the fleet of another machine, it keeps that one and
+/// returns its address.
 fn remember(fleet: &FleetConfig) -> Result<Option<String>, String> {
     match FleetConfig::server() {
         Ok(other) if other != fleet.url && !is_here(&other) => return Ok(Some(other)),
-        // What was known was this machine, or nothing that is of any use.
+        // The configuration names this machine, or nothing usable.
         Ok(_) | Err(ConfigError::NoServer | ConfigError::Server { .. }) => {}
         Err(error) => return Err(error.to_string()),
     }
@@ -240,7 +297,7 @@ fn introduction(
     lines.join("\n")
 }
 
-/// What asks this program to end.
+/// The signals that end this program.
 struct Ends {
     interrupt: Signal,
     terminate: Signal,

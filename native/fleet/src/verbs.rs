@@ -24,19 +24,19 @@ use crate::queue_state;
 use crate::worker::host;
 use follow::Follower;
 
-/// Verbs that show what has changed in the work.
+/// Verbs that compare work.
 const COMPARING: [&str; 4] = ["diff", "gate", "watch", "web"];
-/// Verbs that an agent client again and again for a run of this machine: the server is asked only about a
-/// run that they name.
+/// Verbs that agents call often for a run of this machine. They ask the server only about a run that
+/// they name.
 const NAMING: [&str; 6] = ["step", "finalize", "finish", "undo", "relocate", "adopt"];
 /// Verbs that run until the person closes them.
 const LASTING: [&str; 2] = ["watch", "web"];
-/// How long the server may think about whether there is something new.
+/// Longest wait of one request for new lines.
 const LOOK_MS: u64 = 20_000;
 /// Pause after the server could not be reached.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// The program `onloop`, on a machine that knows a fleet.
+/// Runs `onloop` on a machine with a fleet.
 pub fn onloop() -> ExitCode {
     let argv: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -74,12 +74,12 @@ pub fn onloop() -> ExitCode {
     ExitCode::from(exit.code())
 }
 
-/// The folder of all runs.
+/// Returns the folder of all runs.
 pub(crate) fn runs_of(start: &Start) -> Option<String> {
     start.state_home().map(|home| format!("{home}/runs"))
 }
 
-/// What this machine is called where it has a run.
+/// Returns the name of this machine as holder of leases.
 fn holder() -> String {
     let user = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
     match user {
@@ -88,8 +88,8 @@ fn holder() -> String {
     }
 }
 
-/// Takes over what journals have behind their copies here: of the run that the command line names, else of
-/// all that are not over. What shows for longer goes on with that.
+/// Updates the local copies: of the run that the command line names, else of all unfinished runs. A
+/// verb that stays open keeps them up to date.
 fn bring_up_to_date(start: &Start, runs: &str, client: &Client) {
     let marks = tracked_runs(runs);
     let named: Vec<_> =
@@ -132,7 +132,7 @@ fn bring_up_to_date(start: &Start, runs: &str, client: &Client) {
     }
 }
 
-/// Takes over what the journal has behind the copy, where there is something within `wait_ms`.
+/// Copies new lines of the journal, if there are any within `wait_ms`.
 fn pull(
     runs: &str,
     mark: &TrackedRun,
@@ -151,7 +151,7 @@ fn pull(
     let mut locks = OsLocks::new(Root::new("/"), process, &Interrupts::new()?);
     let lock = format!("{runs}/{}/record.lock", mark.run_id);
     locks.lock(&lock, limits::LOCK_WAIT_MS, true, None, queue_state::now())?;
-    // Another process may have taken them by now.
+    // Another process may have copied them by now.
     let pulled = mirror.pull(&mut files, client);
     locks.unlock(&lock)?;
     pulled.map(|_| ())

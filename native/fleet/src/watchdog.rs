@@ -1,9 +1,9 @@
 //! The watchdog of a driver: an agent works only while its worker has the lease.
 //!
-//! A worker that hangs or is cut off cannot end what it has started. So each driver has a watchdog process
-//! above it. The worker tells the watchdog through a pipe how long the lease holds. When that time is over, or
-//! the worker is gone, the watchdog ends the driver and its agent. It leads a process group of its own, so
-//! that a signal to the worker's group does not stop it.
+//! A worker that hangs or loses its connection cannot end its agents. So each driver has a watchdog
+//! process above it. The worker tells the watchdog through a pipe how long the lease holds. When that
+//! time is over, or the worker has ended, the watchdog ends the driver and its agent. The watchdog
+//! leads its own process group, so that a signal to the worker's group does not stop it.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How often the clock is looked at that goes on while the machine sleeps.
+/// How often the watchdog reads the clock: a timer stops while the machine sleeps.
 const LOOK: Duration = Duration::from_millis(500);
-/// Most time between asking a driver to end and killing it.
+/// Longest time between the request to end and the kill.
 const GRACE_MS: u64 = 2000;
-/// A driver gets a part of its lease for ending, so that it is gone before others are given its run: they
-/// are when half of what its holder was told has passed once more.
+/// The part of a lease in which a driver may end. Its holder counts two thirds of the lease, so the
+/// driver has ended before another worker gets the run.
 const GRACE_PARTS: u64 = 4;
 
 /// A message of the worker to a watchdog.
@@ -32,7 +32,7 @@ pub enum LeaseMessage {
 }
 
 impl LeaseMessage {
-    /// The line that says it.
+    /// Returns the line of the message.
     pub fn line(self) -> String {
         match self {
             LeaseMessage::Renewed(ms) => format!("renewed {ms}\n"),
@@ -57,21 +57,21 @@ enum Happened {
     Ended(std::io::Result<ExitStatus>),
 }
 
-/// Time between asking a driver to end and killing it, where its lease is so long.
+/// Returns the time between the request to end and the kill.
 fn grace_ms(lease_ms: u64) -> u64 {
     GRACE_MS.min(lease_ms / GRACE_PARTS)
 }
 
-/// Runs `driver` below this process, while the lease holds for at least `lease_ms` from now and as long as
-/// standard input says. How the driver ended; 137: it was ended here.
+/// Runs `driver` as a child while the lease holds: `lease_ms` from now, and as long as standard input
+/// says. Returns the driver's exit code, or 137 if it was killed.
 ///
 /// # Errors
 ///
-/// When it cannot be started.
+/// The driver cannot be started.
 pub fn watch(mut driver: Command, lease_ms: u64) -> std::io::Result<u8> {
     let mut child = driver.stdin(Stdio::piped()).spawn()?;
     let pid = Pid::from_child(&child);
-    // Open as long as we are there: the driver ends itself when it is closed.
+    // The driver ends itself when this pipe closes.
     let pipe = child.stdin.take();
     let (tell, happened) = channel();
     listen(tell.clone());
@@ -117,7 +117,7 @@ fn follow(pid: Pid, happened: &Receiver<Happened>, mut until_ms: u64, grace_ms: 
     }
 }
 
-/// The exit code of what a signal has ended.
+/// The exit code of a process that a signal has ended.
 pub(crate) const KILLED: u8 = 137;
 
 fn listen(tell: Sender<Happened>) {
@@ -141,12 +141,11 @@ fn wait(mut child: Child, tell: Sender<Happened>) {
     });
 }
 
-/// In a driver: ends this process when its guard is gone, whoever told that the lease holds for
-/// `lease_ms`.
+/// Ends this process when its watchdog has ended; `lease_ms` is the duration of its lease.
 pub fn end_with_guard(lease_ms: u64) {
     std::thread::spawn(move || {
         let mut byte = [0];
-        // Nothing is ever written; what is read is the end.
+        // The watchdog never writes, so a read returns only at its end.
         while let Ok(1..) = std::io::stdin().read(&mut byte) {}
         let own = rustix::process::getpid();
         let _ = kill_process(own, Signal::TERM);
@@ -155,7 +154,7 @@ pub fn end_with_guard(lease_ms: u64) {
     });
 }
 
-/// Milliseconds of a clock that goes on while the machine sleeps, where there is one.
+/// Returns milliseconds of a clock that also counts while the machine sleeps, if the system has one.
 fn now_ms() -> u64 {
     #[cfg(target_os = "linux")]
     let clock = rustix::time::ClockId::Boottime;
@@ -174,7 +173,7 @@ mod tests {
     fn a_driver_is_gone_before_others_are_given_its_run() {
         for on_server_ms in [1000, 2000, 5000, 30_000, 600_000] {
             let told_ms = on_server_ms * 2 / 3;
-            // The rest is for a machine that is busy.
+            // The rest is a margin for a busy machine.
             let gone_ms = told_ms + grace_ms(told_ms);
             assert!(gone_ms <= on_server_ms * 5 / 6, "{gone_ms} of {on_server_ms}");
         }

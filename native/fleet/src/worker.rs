@@ -1,4 +1,4 @@
-//! A worker: takes runs from the fleet and drives them here, each by a process of its own.
+//! A worker: takes runs from the fleet and drives each in a child process.
 
 mod active_runs;
 mod args;
@@ -24,28 +24,28 @@ use crate::engine::{EngineError, Offer, Take};
 use active_runs::ActiveRuns;
 use ref_packer::RefPacker;
 
-/// How long the server may think about what there is to do.
+/// Longest wait of one request for a run.
 const TAKE_WAIT_MS: u64 = 20_000;
 /// Pause after the server could not be reached.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What a worker knows of itself.
+/// The state of a worker.
 pub(crate) struct Worker {
-    /// Its name in the fleet.
+    /// Its name, unique in the fleet.
     pub(crate) name: String,
     /// Its machine.
     pub(crate) host: String,
-    /// How many runs it works on at once.
+    /// Most runs at once.
     pub(crate) slots: u32,
-    /// The repositories that it may work on.
+    /// The repositories that it accepts.
     pub(crate) repositories: Vec<String>,
     /// The fleet's server.
     pub(crate) client: Client,
-    /// What a driver is told besides its run.
+    /// Settings of its drivers.
     pub(crate) settings: run::DriverSettings,
-    /// What it works on.
+    /// The runs that it drives.
     pub(crate) active: ActiveRuns,
-    /// What it has finished.
+    /// Packs the refs of finished runs.
     pub(crate) ref_packer: RefPacker,
 }
 
@@ -83,7 +83,7 @@ pub fn worker(args: &WorkerArgs) -> ExitCode {
     ));
     heartbeat::begin(&worker);
     let takes = Arc::clone(&worker);
-    // The server may think about what there is to do for longer than anybody waits for our end.
+    // A request for runs can take longer than the worker may take to stop.
     std::thread::spawn(move || take_runs(&takes));
     worker.active.wait_until_stopped();
     ExitCode::SUCCESS
@@ -113,8 +113,8 @@ fn take_runs(worker: &Arc<Worker>) {
     }
 }
 
-/// The first signal lets what is worked on stop where it can go on elsewhere; the second ends everything
-/// at once, as the guards see that their worker is gone.
+/// The first signal stops the drivers so that another worker can continue the runs. The second one
+/// exits at once, and the watchdogs end the drivers.
 fn stop_on_signals(worker: &Arc<Worker>) -> std::io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
@@ -135,7 +135,7 @@ fn stop_on_signals(worker: &Arc<Worker>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Whether `path` is a folder that this program can make and write to.
+/// Creates a folder and its ancestors.
 fn make_folder(path: &Path) -> Result<(), String> {
     std::fs::create_dir_all(path).map_err(|error| format!("`{}`: {error}", path.display()))
 }

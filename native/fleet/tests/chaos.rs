@@ -1,11 +1,11 @@
-//! A fleet that is broken on purpose: a real server, two workers and a repository, while processes are
-//! killed and frozen, the remote goes away and persons contradict each other. Whatever happens, every run
-//! ends as it ends on one machine, and nothing happens twice. Needs the server's program; a stage of its
-//! own runs this.
+//! A fault-injection test: a real server, two workers and a repository, while processes are killed and
+//! frozen, the remote is unreachable and people contradict each other. Every run must end as it ends on
+//! one machine, and nothing may happen twice. The test needs the server's program, so a separate stage
+//! runs it.
 //!
-//! A *round* is one harm at a random moment. After some rounds there is a *peace*: nothing more is broken
-//! until every run is over, and then each of them is judged. `ONLOOP_CHAOS_ROUNDS` is the number of rounds,
-//! `ONLOOP_SEED` what the moments and the harms are drawn from.
+//! A *round* is one fault at a random moment. After some rounds all faults are repaired, every run
+//! finishes, and the test checks each of them. `ONLOOP_CHAOS_ROUNDS` is the number of rounds, and
+//! `ONLOOP_SEED` is the seed of the faults and their times.
 #![cfg(unix)]
 
 #[path = "chaos/harm.rs"]
@@ -32,9 +32,9 @@ use random::Random;
 use season::Season;
 use world::World;
 
-/// How long a lease holds: a run goes on elsewhere soon.
+/// How long a lease holds: short, so that another worker continues soon.
 const LEASE: &str = "2s";
-/// Every step may be interrupted more often than anybody interrupts it. Step 2 is a loop that fails once.
+/// Every step allows more attempts than there are interruptions. Step 2 is a loop that fails once.
 const WORKFLOW: &str = "---
 intent: Sell
 success_criteria: sold
@@ -56,8 +56,8 @@ loop: until it is counted
 max_iterations: 40
 verify: test $(wc -l < till.txt) -ge 2
 ";
-/// Whoever acts is alone in its run for as long as it or a child of it lives, or says so. What it did is
-/// known by the number of its attempt. Now and then it takes long.
+/// The agent reports if another agent of its run is alive. Its work names the attempt, and some
+/// attempts take long.
 const AGENT: &str = r#"log=$1
 exec 9> "$log/$ONLOOP_RUN_ID.lock"
 flock -n 9 || echo "TWICE $$ $ONLOOP_STEP.$ONLOOP_ATTEMPT" >> "$log/$ONLOOP_RUN_ID"
@@ -75,7 +75,7 @@ echo "end $$ $ONLOOP_STEP.$ONLOOP_ATTEMPT" >> "$log/$ONLOOP_RUN_ID"
 /// Rounds of `./test`, and of `./test --all`.
 const ROUNDS: u64 = 10;
 const ROUNDS_LONG: u64 = 100;
-/// Rounds before everything has to come to rest.
+/// Rounds before all faults are repaired.
 const ROUNDS_IN_SEASON: u64 = 10;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What `onloop fleet` says when something is missing.
+//! Errors of `onloop fleet` when something is missing.
 #![cfg(unix)]
 
 use std::process::{Command, Output};

@@ -1,10 +1,10 @@
-//! What `docs/fleet.md` tells its readers to type is typed here, in order, with a real server, a bare repository
-//! and two workers in separate homes; what it says comes of it is compared with what does. Needs the server's
-//! program and `onloop`; a stage of its own runs this.
+//! Types what the fleet's pages tell their readers to type, and compares the outputs with those of the pages.
+//! A real server, a bare repository and two workers in separate homes serve all pages, in order.
+//! Needs the server's program and `onloop`; a stage of its own runs this.
 //!
 //! A fence ```` ```sh run ```` is executed in a shell; `exit=3` expects that exit code, `until` repeats it until
 //! it says what the document says, `on=tower` is typed on the second machine. What ```` ```sh start ```` starts
-//! goes on until the end. A fence ```` ```text output ```` that follows is everything that was said, and
+//! runs until the end. A fence ```` ```text output ```` that follows is everything that was said, and
 //! ```` ```text file=NAME ```` is written to that file first. With `ONLOOP_WRITE_DOCUMENTS=1` the outputs in the
 //! document are replaced instead.
 #![cfg(unix)]
@@ -22,17 +22,17 @@ use std::process::Command;
 use fences::{Fence, fences};
 use machines::Machines;
 
-/// What is done with a fence.
+/// How the test uses a fence.
 enum Role {
-    /// Written to a file.
+    /// It is written to a file.
     File(String),
-    /// Executed on a machine, once or until it says what is expected; the exit code that is expected.
+    /// It is executed on a machine, once or until its output is as expected, with this exit code.
     Run { on: &'static str, until: bool, exit: i32 },
-    /// Started on a machine.
+    /// It is started on a machine.
     Start { on: &'static str },
-    /// What the fence before it said.
+    /// It is the output of the fence before it.
     Output,
-    /// Only read.
+    /// It is not used.
     Shown,
 }
 
@@ -63,10 +63,9 @@ fn document(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)
 }
 
-/// Executes the document; returns it with what its commands really said.
-fn execute(document: &str) -> String {
+/// Executes the document; returns it with the outputs of its commands.
+fn execute(machines: &mut Machines, document: &str) -> String {
     let fences = fences(document);
-    let mut machines = Machines::new();
     let mut lines: Vec<String> = document.lines().map(|line| format!("{line}\n")).collect();
     let mut said = None;
     for (at, fence) in fences.iter().enumerate() {
@@ -91,7 +90,7 @@ fn execute(document: &str) -> String {
             Role::Output => {
                 let said: String = said.take().expect("commands stand before their output");
                 lines[fence.lines.clone()].fill(String::new());
-                // Before the closing fence, so that an empty fence can be filled.
+                // The insertion before the closing fence also fills an empty fence.
                 lines[fence.lines.end].insert_str(0, &format!("{}\n", said.trim_matches('\n')));
                 if !is_written() && said.trim_matches('\n') != fence.text.trim_matches('\n') {
                     panic!(
@@ -113,18 +112,21 @@ fn is_written() -> bool {
 }
 
 #[test]
-fn the_document_says_what_happens() {
-    let path = document("fleet.md");
-    let written = std::fs::read_to_string(&path).expect("the document");
-    let real = execute(&written);
-    if is_written() {
-        std::fs::write(&path, real).expect("written");
-    } else {
-        assert_eq!(real, written);
+fn the_pages_say_what_happens() {
+    let mut machines = Machines::new();
+    for name in ["fleet.md", "fleet-machines.md", "fleet-reference.md"] {
+        let path = document(name);
+        let written = std::fs::read_to_string(&path).expect("the document");
+        let real = execute(&mut machines, &written);
+        if is_written() {
+            std::fs::write(&path, real).expect("written");
+        } else {
+            assert_eq!(real, written);
+        }
     }
 }
 
-/// Units of systemd and images start the program with words that it knows.
+/// Units of systemd and images start the program with options that it has.
 #[test]
 fn what_services_start_is_understood() {
     let text = std::fs::read_to_string(document("fleet-operations.md")).expect("the document");
@@ -144,7 +146,7 @@ fn what_services_start_is_understood() {
             program.args(words).arg("--help").output().expect("it starts").status.success()
         };
         assert!(help(&words[1..]), "{words:?}");
-        // Help does not hide what is not known.
+        // An unknown option is an error even beside `--help`.
         let wrong = [&words[1..], &["--nothing".to_owned()]].concat();
         assert!(!help(&wrong), "{wrong:?}");
     }

@@ -1,4 +1,4 @@
-//! The engine in memory does what every engine does.
+//! Runs the tests of all storages on the storage in memory.
 
 #[path = "engine/archive.rs"]
 mod archive;

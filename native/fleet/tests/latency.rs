@@ -1,5 +1,5 @@
-//! How long what a step needs takes, from a client through the API server to Restate and back. Needs the
-//! server's program; prints figures.
+//! Measures the calls of one step, from a client through the API server to Restate and back. It needs
+//! the server's program, and prints figures.
 #![cfg(unix)]
 
 #[path = "engine/program.rs"]
@@ -17,12 +17,12 @@ use onloop_fleet::key::Key;
 use onloop_fleet::server::Server;
 use tokio::sync::watch;
 
-/// What is measured how often.
+/// Repetitions of each measurement.
 const ROUNDS: usize = 200;
 /// Appends of a step.
 const APPENDS: usize = 5;
-/// What an answer takes that a system holds back until there is more to send, which has happened here.
-/// What an append takes otherwise depends on the disk and on who else works.
+/// The delay of Nagle's algorithm, which must not occur. Otherwise the time depends on the disk and on
+/// other processes.
 const HELD_BACK: Duration = Duration::from_millis(40);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,7 +101,7 @@ fn take(client: &Client, offer: &Offer) -> u64 {
         .epoch
 }
 
-/// What a process has worked so far, whoever else worked besides.
+/// Returns the CPU time of a process.
 fn cpu_ms(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split(' ').collect();

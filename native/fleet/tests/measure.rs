@@ -1,7 +1,8 @@
-//! What a fleet costs: a step beyond the same step on one machine, a thousand short runs, and a hundred
-//! runs that wait. Needs the server's program; prints figures, for a quiet machine and a release build:
+//! Measures the cost of a fleet: a step compared to the same step on one machine, a thousand short
+//! runs, and a hundred waiting runs. It needs the server's program and prints figures, for a quiet
+//! machine and a release build:
 //!
-//!     cargo test --release -p onloop-fleet --test measure -- --nocapture --test-threads 1
+//! cargo test --release -p onloop-fleet --test measure -- --nocapture --test-threads 1
 #![cfg(unix)]
 
 #[path = "chaos/processes.rs"]
@@ -21,15 +22,14 @@ use serde_json::Value;
 use world::{WORKFLOW, World};
 
 const LEASE: &str = "30s";
-/// What the agent does, and the check of each step: nothing, so that only what is between them counts.
+/// The agent and the check of each step do nothing, so that only the overhead counts.
 const AGENT: &str = "exit 0";
 const CHECK: &str = "true";
-/// Pause between two looks at how all runs stand: with a thousand of them a look is half a megabyte, which
-/// takes the processors' time away from them.
+/// Pause between two readings of all runs: a thousand runs are half a megabyte.
 const LOOK: Duration = Duration::from_millis(500);
 /// Steps of the run whose steps are measured.
 const STEPS: u32 = 20;
-/// How often it is run, here and there in turns.
+/// Repetitions of the run on the fleet and on this machine, in turns.
 const TIMES: u32 = 5;
 
 fn number(name: &str, otherwise: u32) -> u32 {
@@ -84,10 +84,10 @@ fn a_step_beyond_the_same_step_on_one_machine() {
     world.end();
 }
 
-/// How long the steps of a run took, by its ledger.
+/// Durations in the steps of a run, from its ledger.
 struct Steps {
     each_ms: f64,
-    /// Time until each event of a step since the one before, for a step.
+    /// Time from the previous event to each event, averaged over the steps.
     until: BTreeMap<String, f64>,
 }
 
@@ -114,7 +114,7 @@ impl Steps {
         Steps { each_ms: (last - first) / steps, until }
     }
 
-    /// The shortest of each.
+    /// Returns the shortest time of each event.
     fn until(all: &[Steps]) -> BTreeMap<String, f64> {
         let mut shortest: BTreeMap<String, f64> = BTreeMap::new();
         for (event, ms) in all.iter().flat_map(|one| &one.until) {

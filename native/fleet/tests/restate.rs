@@ -1,5 +1,5 @@
-//! Restate does what the engine in memory does, and has it again after its server was killed. Needs the
-//! server's program; a stage of its own runs this.
+//! Runs the tests of all storages on Restate, also with kills of its server. They need the server's
+//! program, so a separate stage runs them.
 #![cfg(unix)]
 
 #[path = "engine/archive.rs"]
@@ -14,8 +14,9 @@ mod scenarios;
 use std::path::Path;
 use std::time::Duration;
 
-use onloop_fleet::engine::restate::{self, Options, Restate, Server, ServerEvent, start};
+use onloop_fleet::engine::restate::{self, Options, Restate, Server, start};
 use onloop_fleet::engine::{Engine, EngineError, QueueState, ReadJournal, ReadOverview, Settings};
+use onloop_fleet::supervisor::ProcessEvent;
 
 async fn engine(folder: &Path) -> (Engine<Restate>, Server) {
     engine_with(folder, scenarios::settings()).await
@@ -57,18 +58,18 @@ async fn what_restate_has_answered_is_there_after_kills() {
     let append = samples::append("killed", Some(lease.epoch), None, &one);
     keeper.call(&append).await.expect("added");
 
-    // The server dies, and is started again.
+    // The server is killed and restarts.
     kill(server.pid().expect("a server"));
-    assert!(matches!(server.event().await, ServerEvent::Ended(_)));
+    assert!(matches!(server.event().await, ProcessEvent::Ended(_)));
     let (second, two) = samples::lines(Some(&first), 1);
     let append = samples::append("killed", None, Some(&first), &two);
     let away = keeper.call(&append).await;
     assert!(matches!(away, Err(EngineError::Unreachable { .. })), "{away:?}");
-    assert_eq!(server.event().await, ServerEvent::Back);
+    assert_eq!(server.event().await, ProcessEvent::Restarted);
     assert_eq!(keeper.call(&append).await, Ok(second.clone()));
 
-    // Everything ends, and is started again: what was worked on is given out again when the lease has
-    // ended, and what is over stays over.
+    // The whole server restarts: a lease ends and its run is taken again, and a finished run stays
+    // finished.
     let over = samples::submission("over", "claude");
     keeper.call(&over).await.expect("a new run");
     let other = keeper
@@ -112,7 +113,7 @@ async fn restate_archives_what_is_over() {
     server.stop().await;
 }
 
-/// Power cuts while runs move: each is in one place or the other, as it was.
+/// Kills while runs are archived and restored: each run is in one place, unchanged.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_moves_to_the_archive_is_not_lost_by_kills() {
     const RUNS: usize = 24;
@@ -133,7 +134,7 @@ async fn what_moves_to_the_archive_is_not_lost_by_kills() {
         let (keeper, server) = engine_with(folder.path(), archive::settings(&files)).await;
         rounds += 1;
         tokio::time::sleep(Duration::from_millis(40 + 13 * (rounds % 7))).await;
-        // Only the engine's process at times, then everything.
+        // Some kills hit only the engine's process, others the whole server.
         kill(server.pid().expect("a server"));
         for (run, name) in names.iter().enumerate() {
             let read = loop {

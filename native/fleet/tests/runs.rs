@@ -1,4 +1,4 @@
-//! Runs on a fleet, by real workers in real repositories.
+//! Runs on a fleet with real workers in real repositories.
 #![cfg(unix)]
 
 #[allow(dead_code, reason = "other programs need more")]
@@ -13,17 +13,17 @@ use onloop_core::run::Run;
 use onloop_fleet::engine::{Claim, QueueState, ReadJournal, ReadOverview, Release, RunView};
 use rustix::process::Signal;
 
-/// Ends soon after its holder is gone, and no sooner than a busy machine lets a worker beat.
+/// Short, so that a run continues soon, and long enough for the heartbeats of a busy machine.
 const LEASE: Duration = Duration::from_secs(6);
 
 const DOOR: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\n";
 const TILL: &str =
     "\n- [ ] **Step 2: Count**\naction: Write till.txt\nloop: false\nverify: test -f till.txt\n";
 
-/// An agent that does both steps.
+/// An agent that completes both steps.
 const BOTH: &str = "case $ONLOOP_STEP in 1) touch door.txt;; 2) touch till.txt;; esac";
 
-/// Both steps, with a gate between them.
+/// Returns both steps with a gate between them.
 fn gated() -> String {
     format!("{DOOR}gate: human\n{TILL}")
 }
@@ -36,7 +36,7 @@ fn waits(view: &RunView) -> bool {
     matches!(view.state, QueueState::NeedsPerson { .. }) && view.holder.is_none()
 }
 
-/// The words of the events of a run, without what tells nothing here.
+/// Returns the names of a run's events, without those that do not matter here.
 fn events(run: &Run) -> Vec<String> {
     run.events.iter().map(|entry| entry.text.clone()).collect()
 }
@@ -69,7 +69,7 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     let approve =
         format!("Approve; it goes on by itself:\n  onloop gate 1 approved --run-id {run}\n");
     assert!(said.contains(&approve) && !said.contains("onloop resume"), "{said}");
-    // Whoever worked on it may go away meanwhile.
+    // The worker may end while the run waits.
     fleet.signal(first, Signal::KILL);
     fleet.start_worker("two");
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
@@ -81,7 +81,7 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     let decided = lines.lines().find(|line| line.contains("\"gate_decided\"")).expect("a decision");
     assert!(decided.contains(r#""by":{"user":"ada","channel":"command"}"#), "{decided}");
     assert!(done.place.execution_root.contains("/two/"), "{}", done.place.execution_root);
-    // The clones are gone; what has changed is shown here all the same.
+    // The clones are gone, and the diff still works here.
     let diff = fleet.onloop(&["diff", &run, "--stat"]);
     assert!(String::from_utf8_lossy(&diff.stdout).contains("till.txt"), "{}", fleet.all(&diff));
     let shown =
@@ -89,7 +89,7 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     assert_eq!(shown, "README\ndoor.txt\nhotl-workflow-sell.md\ntill.txt");
 }
 
-/// An agent that says when it is there; the first one needs a minute.
+/// Returns an agent that records its start; the first one takes a minute.
 fn slow_agent(fleet: &Fleet) -> String {
     let log = fleet.path("agents");
     format!(
@@ -104,7 +104,7 @@ fn agents(fleet: &Fleet) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Whether the process that an agent's line names is there.
+/// Whether the process of an agent's line is alive.
 fn lives(line: &str) -> bool {
     let pid = line.rsplit(' ').next().unwrap_or_default();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -139,7 +139,7 @@ fn the_run_of_a_killed_worker_goes_on_elsewhere_and_its_agent_has_ended() {
 fn half_of_the_work_is_not_taken_for_all_of_it() {
     let mut fleet = Fleet::new(LEASE);
     let run = fleet.submit(&gated(), BOTH);
-    // Whoever has made a checkout that has no work in it yet dies once `armed` is there.
+    // The driver ends after its checkout and before it restores the work, once `armed` exists.
     let (bin, armed) = (fleet.path("bin"), fleet.path("armed"));
     fs::create_dir_all(&bin).expect("a folder");
     let script = format!(
@@ -152,7 +152,7 @@ fn half_of_the_work_is_not_taken_for_all_of_it() {
     let programs = format!("{}:{}", bin.display(), std::env::var("PATH").expect("a path"));
     fleet.start_worker_with("one", &programs);
     fleet.wait(&run, waits);
-    // Somebody else has the lease in between, so that the worker makes its clone anew.
+    // Another holder takes the lease, so that the worker makes its clone again.
     let claim = Claim { run_id: run.clone(), holder: "somebody".to_owned(), recall: false };
     let lease = fleet.client().call(&claim).expect("a lease");
     let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", &run]);
@@ -177,7 +177,7 @@ fn a_frozen_worker_loses_its_agent_before_another_one_begins() {
     wait_for_agents(&fleet, 2);
     assert!(!lives(&agents(&fleet)[0]), "two agents at once: {}", fleet.logs());
     fleet.wait(&run, is_over);
-    // It comes back, and changes nothing.
+    // The worker continues and changes nothing.
     let before = fleet.client().call(&ReadJournal::now(&run)).expect("lines");
     fleet.signal(first, Signal::CONT);
     std::thread::sleep(Duration::from_secs(1));
@@ -205,7 +205,7 @@ fn a_run_comes_home_and_goes_on_there() {
     fleet.start_worker("one");
     fleet.wait(&run, waits);
     let gate = fleet.onloop(&["resume", &run, "--agent-command", BOTH]);
-    // The gate waits for a person here as there.
+    // The gate waits for a person, as before.
     assert_eq!(gate.status.code(), Some(3), "{}", fleet.all(&gate));
     let view = fleet.wait(&run, |view| view.holder.is_none() && !waits(view));
     assert!(matches!(view.state, QueueState::Local { .. }), "{view:?}");
@@ -231,7 +231,7 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
     let all = fleet.onloop(&["fleet", "status", "--all"]);
     let said = String::from_utf8_lossy(&all.stdout).into_owned();
     assert!(said.starts_with("No runs. Old runs are in the archive"), "{said}");
-    // Somebody who has never seen the run, with a state home of their own.
+    // A machine that has never used the run, with a state home of its own.
     for words in [&["status", &run][..], &["report", &run], &["diff", &run, "--stat"]] {
         let shown = fleet.onloop_as("other", "shop", words);
         assert!(shown.status.success(), "{words:?}: {}", fleet.all(&shown));
@@ -241,7 +241,7 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
         [],
         "only looked at"
     );
-    // A file that somebody has changed is not shown as if the run were none.
+    // An archived run whose file was changed is an error, not an unknown run.
     let sound = fs::read_to_string(&file).expect("a file");
     fs::write(&file, sound.replacen("step_verified", "step_verifieX", 1)).expect("written");
     let changed = fleet.onloop_as("third", "shop", &["status", &run]);
@@ -278,7 +278,7 @@ fn a_remote_that_cannot_be_reached_is_said_and_asked_again() {
     };
     assert!(what.contains("shop.git"), "{what}");
     fs::rename(fleet.path("away.git"), fleet.path("shop.git")).expect("moved back");
-    // Nobody has to say so.
+    // The run is retried without a person.
     fleet.wait(&run, is_over);
     assert_eq!(fleet.run(&run).status.as_str(), "completed");
 }
@@ -368,7 +368,7 @@ fn a_worker_that_has_nothing_to_do_ends_when_it_is_asked_to() {
     let began = std::time::Instant::now();
     fleet.signal(worker, Signal::TERM);
     assert!(fleet.ended(worker).success(), "{}", fleet.logs());
-    // It asks for runs for twenty seconds at a time.
+    // A request for runs takes up to twenty seconds.
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
 }
 
@@ -390,7 +390,7 @@ fn a_run_is_found_by_its_id_wherever_the_fleet_is_known() {
         "{}",
         fleet.all(&status)
     );
-    // Home is a checkout of its repository.
+    // `resume` needs a checkout of the run's repository.
     let refused = elsewhere("home", &["resume", &run]);
     assert_eq!(refused.status.code(), Some(4), "{}", fleet.all(&refused));
     assert!(
@@ -422,7 +422,7 @@ fn the_same_workflow_goes_to_many_repositories_and_is_known_here() {
     assert_eq!(lines.len(), 6, "{table}");
     assert!(lines[0].starts_with(&shop) && lines[0].ends_with("waits for you"), "{table}");
     assert!(lines[4].starts_with(&none) && lines[4].contains("on one: "), "{table}");
-    // None of them has a checkout here; a gate is decided all the same.
+    // A gate can be decided without a checkout.
     for run in [lines[1], lines[3]] {
         let gate = fleet.onloop(&["gate", "1", "approved", "--run-id", run]);
         assert!(gate.status.success(), "{}", fleet.all(&gate));

@@ -1,5 +1,5 @@
-//! A run on a fleet and the same run at home have the same record, report and receipt, but for place, time
-//! and machine.
+//! A run on a fleet and the same run on one machine have the same record, report and receipt, apart
+//! from place, time and machine.
 #![cfg(unix)]
 
 #[allow(dead_code, reason = "other programs need more")]
@@ -24,7 +24,7 @@ loop: false
 verify: test -f till.txt
 ";
 
-/// An agent that does both steps, the first of them at its second attempt.
+/// An agent that completes both steps, the first of them in its second attempt.
 const AGENT: &str = "case $ONLOOP_STEP$ONLOOP_ATTEMPT in 11) exit 0;; 12) touch door.txt;; *) touch till.txt;; esac";
 
 /// Members of documents that depend on place, time and machine.
@@ -61,7 +61,7 @@ fn stripped(document: &str) -> String {
     serde_json::to_string_pretty(&value).expect("JSON")
 }
 
-/// The text with every digit of a date or a time in the place of which nobody looks.
+/// Returns the text with zeros in dates and times.
 fn timeless(text: &str) -> String {
     let digits = |shape: &str, at: &str| {
         at.len() >= shape.len()

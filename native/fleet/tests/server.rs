@@ -1,4 +1,4 @@
-//! The API server lets other machines use the engine, and refuses callers without the key.
+//! The API server offers the engine to other machines and refuses callers without the key.
 
 #[path = "engine/samples.rs"]
 mod samples;
@@ -16,7 +16,7 @@ use onloop_fleet::server::Server;
 use samples::Service;
 use tokio::sync::watch;
 
-/// The engine behind a server, as a client reaches it.
+/// The engine behind a server, called by a client.
 struct Remote(Client);
 
 impl Service for Remote {
@@ -27,7 +27,7 @@ impl Service for Remote {
     }
 }
 
-/// A server in front of an engine in memory.
+/// A server over an engine in memory.
 struct Served {
     key: Key,
     address: SocketAddr,
@@ -114,7 +114,7 @@ fn a_server_that_is_away_is_asked_again_within_the_limit() {
     assert!(took > Duration::from_millis(300) && took < Duration::from_secs(5), "{took:?}");
 }
 
-/// Returns what a server answers.
+/// Sends a request; returns the answer.
 fn request(
     address: SocketAddr,
     method: &str,

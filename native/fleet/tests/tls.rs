@@ -1,4 +1,4 @@
-//! A server behind a proxy that has a certificate of one's own authority.
+//! A server behind a proxy whose certificate is signed by a private authority.
 #![cfg(unix)]
 
 use std::io::{Read, Write};
@@ -15,7 +15,7 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use tempfile::TempDir;
 
-/// An authority, and the file with its certificate.
+/// A private authority and the file with its certificate.
 struct Ours {
     issuer: Issuer<'static, KeyPair>,
     file: PathBuf,
@@ -35,8 +35,7 @@ impl Ours {
         Ours { issuer: Issuer::new(parameters, key), file, _folder: folder }
     }
 
-    /// Where a server listens whose certificate it has signed. What is asked there comes to someone who
-    /// does not know the key.
+    /// Returns the address of a server with a certificate of this authority; it refuses every key.
     fn serve(&self) -> String {
         let key = KeyPair::generate().expect("a key");
         let names = vec!["localhost".to_owned()];
@@ -54,7 +53,7 @@ impl Ours {
             for connection in listener.incoming() {
                 let Ok(connection) = connection else { return };
                 let session = ServerConnection::new(Arc::clone(&config)).expect("a session");
-                // Who does not trust us hangs up.
+                // A client that does not trust the authority closes the connection.
                 let _ = refuse(StreamOwned::new(session, connection));
             }
         });

@@ -1,5 +1,5 @@
-//! `onloop fleet up` with everything killed around it. Needs the server's program; a stage of its own runs
-//! this.
+//! `onloop fleet up` while its processes are killed. The tests need the server's program, so a separate
+//! stage runs them.
 #![cfg(unix)]
 
 #[path = "engine/program.rs"]
@@ -18,7 +18,7 @@ use onloop_fleet::engine::{Claim, EngineError, QueueState, ReadJournal};
 use onloop_fleet::key::Key;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-/// Long enough for whatever should happen.
+/// Longer than everything that is waited for.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A fleet on this machine.
@@ -85,7 +85,7 @@ fn what_was_answered_is_there_after_every_kill() {
     let (first, one) = samples::lines(None, 1);
     up.client.call(&samples::append("waiting", Some(lease.epoch), None, &one)).expect("added");
 
-    // The engine is killed while somebody waits for a run and somebody else adds a line.
+    // The engine is killed during a request for a run and an append.
     kill_process(up.engine, Signal::KILL).expect("killed");
     let (second, two) = samples::lines(Some(&first), 1);
     let append = samples::append("waiting", Some(lease.epoch), Some(&first), &two);
@@ -96,7 +96,7 @@ fn what_was_answered_is_there_after_every_kill() {
     until("another engine", || engine(home).is_some_and(|pid| pid != up.engine));
     let second_engine = engine(home).expect("an engine");
 
-    // The whole is killed: its engine must not outlive it.
+    // The server is killed, and its engine must end too.
     let working = samples::submission("working", "claude");
     up.persistently(|client| client.call(&working));
     let working = up
@@ -110,7 +110,7 @@ fn what_was_answered_is_there_after_every_kill() {
     let mut up = Up::start(home);
     let view = up.client.call(&ReadJournal::now("waiting")).expect("lines");
     assert_eq!((view.lines, view.view.state, view.view.holder), (one + &two, rest, None));
-    // Nobody renews the other one: somebody else is given it.
+    // The lease of the other run is not renewed, so the run is taken again.
     let begun = Instant::now();
     let again = up.client.call(&samples::taking(&offer, LONG)).expect("taken").expect("a run");
     assert_eq!((again.lease.run_id.as_str(), again.lease.epoch), ("working", working.epoch + 1));
@@ -147,7 +147,7 @@ fn each_line_is_added_once_while_the_engine_is_killed_again_and_again() {
                     let mut head = None;
                     for _ in 0..LINES {
                         let (next, line) = samples::lines(head.as_ref(), 1);
-                        // A lease that ends while the engine is away is asked for again.
+                        // A lease that ends while the engine is down is requested again.
                         head = Some(loop {
                             let lease = up.persistently(|client| client.call(&claim));
                             let append =
@@ -196,7 +196,7 @@ fn each_line_is_added_once_while_the_engine_is_killed_again_and_again() {
     }
 }
 
-/// The process of the engine.
+/// Returns the process of the engine.
 fn engine(home: &Path) -> Option<Pid> {
     let pid = std::fs::read_to_string(home.join("fleet/data/engine.pid")).ok()?;
     Pid::from_raw(pid.trim().parse().ok()?)

@@ -1,4 +1,4 @@
-//! A person who watches a run of a fleet sees the log of its agent.
+//! A person who watches a fleet run sees the log of its agent.
 #![cfg(unix)]
 
 #[allow(dead_code, reason = "other programs need more")]
@@ -13,7 +13,7 @@ use onloop_fleet::engine::{QueueState, ReadLog};
 
 const STEPS: &str = "- [ ] **Step 1: Open the door**\naction: Write door.txt\nloop: false\nverify: test -f door.txt\ngate: human\n";
 
-/// Somebody who watches all runs.
+/// A person who watches all runs.
 struct Follower(Child);
 
 impl Follower {
@@ -30,7 +30,7 @@ impl Drop for Follower {
     }
 }
 
-/// Waits until there is something.
+/// Waits until `look` returns a value.
 fn until<T>(fleet: &Fleet, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
@@ -65,14 +65,14 @@ fn a_run_that_nobody_has_begun_is_shown_as_that() {
 #[test]
 fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
     let mut fleet = Fleet::new(Duration::from_secs(6));
-    // It goes on when it has been heard.
+    // The agent continues after the test has read its output.
     let heard = fleet.path("heard");
     let agent = format!(
         "echo I look at the door; until test -e {}; do sleep 0.1; done; echo open > door.txt; echo It \
          is open",
         heard.display()
     );
-    // Whoever watches does not have to begin again for what is handed over later.
+    // The watcher also shows runs that are submitted later.
     let early = Follower::begin(&fleet);
     let first = fleet.submit(STEPS, "touch door.txt; echo at once");
     fleet.start_worker("one");
@@ -93,7 +93,7 @@ fn what_an_agent_says_is_heard_while_it_works_and_at_its_gate() {
     fleet.wait(&run, |view| {
         matches!(view.state, QueueState::NeedsPerson { .. }) && view.holder.is_none()
     });
-    // Whoever comes later hears what was said last, from nobody who works any more.
+    // A later watcher gets the last output, although no agent works.
     let read = ReadLog { run_id: run.clone(), seen: 0, wait_ms: 0 };
     let last = fleet.client().call(&read).expect("an answer").expect("a log").tail;
     assert_eq!((last.attempt.as_str(), last.run_id.as_str()), ("1-1", run.as_str()));

@@ -1,5 +1,5 @@
-//! Noticing changes in folders. On Linux the kernel tells of them (inotify); elsewhere something may
-//! have changed whenever a second has passed.
+//! Watches folders for changes: with inotify on Linux; other systems report a possible change every
+//! second.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use onloop_core::limits;
 
 use super::{Changes, Interrupts, Root};
 
-/// Where nobody tells of changes, something may have changed whenever this much time has passed.
+/// Interval of possible changes without inotify.
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 #[cfg(target_os = "linux")]
@@ -16,7 +16,7 @@ use linux::Notices;
 #[cfg(not(target_os = "linux"))]
 use portable::Notices;
 
-/// Folders of this machine in which changes are waited for.
+/// Watched folders.
 #[derive(Debug)]
 pub struct OsChanges {
     root: Root,
@@ -25,12 +25,12 @@ pub struct OsChanges {
 }
 
 impl OsChanges {
-    /// Nothing is waited for yet.
+    /// Watches no folder.
     pub fn new(root: Root, interrupts: &Interrupts) -> OsChanges {
         OsChanges { root, interrupts: interrupts.clone(), notices: None }
     }
 
-    /// Listens to these folders from now on, and to no other; whether one of them is new.
+    /// Watches these folders from now on, and no other. Returns whether one of them is new.
     ///
     /// # Errors
     ///
@@ -47,13 +47,13 @@ impl OsChanges {
 }
 
 impl OsChanges {
-    /// Readable when something may have changed; `None`: nobody tells.
+    /// A descriptor that is readable after a possible change; `None`: the system has no watches.
     #[cfg(unix)]
     pub(crate) fn fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         self.notices.as_ref().and_then(Notices::fd)
     }
 
-    /// Whether the system tells of changes.
+    /// Whether the system reports changes.
     pub(crate) fn is_told(&self) -> bool {
         #[cfg(unix)]
         return self.fd().is_some();
@@ -91,7 +91,7 @@ mod linux {
 
     use crate::host::{Interrupts, failure};
 
-    /// What counts as a change of a folder.
+    /// Events that count as a change.
     const CHANGES: WatchFlags = WatchFlags::CREATE
         .union(WatchFlags::MODIFY)
         .union(WatchFlags::DELETE)
@@ -101,11 +101,11 @@ mod linux {
         .union(WatchFlags::MOVE_SELF)
         .union(WatchFlags::ONLYDIR);
 
-    /// The kernel's notices of changes.
+    /// inotify watches.
     #[derive(Debug)]
     pub(super) struct Notices {
         from: OwnedFd,
-        /// The kernel's number of each folder that was named last; `None`: it is not there.
+        /// The watch of each folder; `None`: the folder is missing.
         watched: BTreeMap<PathBuf, Option<i32>>,
     }
 
@@ -116,14 +116,14 @@ mod linux {
             Ok(Notices { from, watched: BTreeMap::new() })
         }
 
-        /// Listens to these folders and to no other; whether one of them is new.
+        /// Watches these folders and no other. Returns whether one of them is new.
         pub(super) fn follow(&mut self, folders: BTreeSet<PathBuf>) -> bool {
             let mut is_new = false;
             let before = std::mem::take(&mut self.watched);
             for folder in &folders {
                 let number = match before.get(folder) {
                     Some(Some(number)) => Some(*number),
-                    // What is not there, or cannot be listened to, is tried again.
+                    // A missing folder is tried again.
                     known => {
                         let number = inotify::add_watch(&self.from, folder, CHANGES).ok();
                         is_new |= number.is_some() || known.is_none();
@@ -132,7 +132,7 @@ mod linux {
                 };
                 self.watched.insert(folder.clone(), number);
             }
-            // Two names of one folder have one number.
+            // Two names of one folder share a watch.
             let kept: BTreeSet<i32> = self.watched.values().flatten().copied().collect();
             for number in before.into_values().flatten().filter(|number| !kept.contains(number)) {
                 let _ = inotify::remove_watch(&self.from, number);
@@ -140,7 +140,7 @@ mod linux {
             is_new
         }
 
-        /// Waits for a notice; whether one came.
+        /// Waits for an event; returns whether one came.
         pub(super) fn wait(
             &mut self,
             interrupts: &Interrupts,
@@ -173,7 +173,7 @@ mod linux {
             Some(self.from.as_fd())
         }
 
-        /// Takes every notice that is there; whether one of them is of a change.
+        /// Reads all events; returns whether one is a change.
         pub(super) fn take(&mut self) -> bool {
             let mut buffer = [MaybeUninit::uninit(); 4096];
             let mut reader = Reader::new(&self.from, &mut buffer);
@@ -181,17 +181,17 @@ mod linux {
             while let Ok(notice) = reader.next() {
                 let (number, events) = (notice.wd(), notice.events());
                 if events.contains(ReadFlags::MOVE_SELF) {
-                    // Another folder may get its name.
+                    // Another folder may get the name.
                     let _ = inotify::remove_watch(&self.from, number);
                 }
                 if events.contains(ReadFlags::IGNORED) {
-                    // The folder is gone, or is not listened to any more.
+                    // The folder is gone, or its watch was removed.
                     for known in self.watched.values_mut().filter(|known| **known == Some(number)) {
                         *known = None;
                         is_change = true;
                     }
                 } else {
-                    // What was not named any more may have changed before.
+                    // A folder that is not watched any more may have changed before.
                     is_change |= events.contains(ReadFlags::QUEUE_OVERFLOW)
                         || self.watched.values().any(|known| *known == Some(number));
                 }
@@ -212,7 +212,7 @@ mod portable {
     use super::LOOK_AGAIN;
     use crate::host::Interrupts;
 
-    /// Folders of which nobody tells that they have changed.
+    /// Folders without change events.
     #[derive(Debug, Default)]
     pub(super) struct Notices(BTreeSet<PathBuf>);
 

@@ -1,51 +1,51 @@
-//! Enforcing a [`Confinement`] with the kernel, all of it or nothing.
+//! Enforces a [`Confinement`] with the kernel, all of it or nothing.
 //!
-//! Linux: [`bubblewrap`] where it can be used, else [`landlock`]; with both, what else the kernel
-//! can close ([`restrict`]). What neither can hold in a folder that may be written is compared
-//! afterwards and put right ([`kept`]). macOS: [`seatbelt`]. Elsewhere nothing is started.
+//! Linux uses [`bubblewrap`] or else [`landlock`], and the restrictions of [`restrict`] with both.
+//! What neither can enforce in a writable folder is compared afterwards and repaired
+//! ([`read_only`]). macOS uses [`seatbelt`]. On other systems nothing starts.
 
 #[cfg(target_os = "linux")]
 mod bubblewrap;
 #[cfg(target_os = "linux")]
 mod filter;
-#[cfg(unix)]
-mod kept;
 #[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(all(unix, not(any(target_os = "linux", target_os = "macos"))))]
-mod nowhere;
 #[cfg(unix)]
-mod places;
+mod paths;
+#[cfg(unix)]
+mod read_only;
 #[cfg(target_os = "linux")]
 mod restrict;
 #[cfg(any(target_os = "macos", all(unix, test)))]
 mod seatbelt;
 #[cfg(target_os = "linux")]
 mod sockets;
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "macos"))))]
+mod unsupported;
 
 use onloop_core::effect::{Failure, FailureKind};
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::{Confined, confine};
-#[cfg(all(unix, not(any(target_os = "linux", target_os = "macos"))))]
-pub(super) use nowhere::{Confined, confine};
 #[cfg(target_os = "linux")]
 pub(super) use restrict::Restrictions;
 #[cfg(target_os = "macos")]
 pub(super) use seatbelt::{Confined, confine};
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "macos"))))]
+pub(super) use unsupported::{Confined, confine};
 
-/// Nothing that a child has to do itself.
+/// A child has no restrictions to apply.
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(super) enum Restrictions {}
 
-/// That a program was not started, because it cannot be confined.
+/// The failure when a program cannot be confined.
 fn impossible(why: impl std::fmt::Display) -> Failure {
-    Failure::new(FailureKind::Unsupported, format!("cannot confine a program: {why}"))
+    Failure::new(FailureKind::Unsupported, why.to_string())
 }
 
-/// The answer of a system whose kernel is not known to confine anything.
+/// The failure on a system without a known sandbox.
 #[cfg(any(not(any(target_os = "linux", target_os = "macos")), test))]
 pub(super) fn unknown() -> Failure {
     impossible("this is neither Linux nor macOS")

@@ -1,4 +1,4 @@
-//! What the operating system says, as failures that programs can branch on.
+//! Errors of the operating system as failures with a kind.
 
 use std::io::{Error, ErrorKind};
 
@@ -78,7 +78,7 @@ fn other_reason(error: &Error) -> String {
     }
 }
 
-/// Opening a socket, or a pipe that nobody reads, fails before anybody can look at it.
+/// Opening a socket, or a pipe without a reader, fails before its type can be checked.
 #[cfg(unix)]
 fn is_no_file(error: &Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error())

@@ -1,9 +1,8 @@
 //! Files and folders.
 //!
-//! A file is replaced by writing a temporary one in the same folder and renaming it, so a
-//! reader or a crash sees the old or the new content and nothing between. Final symbolic
-//! links are read through but never written through: what an agent left in our folders must
-//! not lead our own writes somewhere else.
+//! A write goes to a temporary file in the same folder, which is then renamed. So a reader or a
+//! crash sees the old or the new content. A write never follows a final symbolic link, because an
+//! agent can have placed it.
 
 mod leftovers;
 mod open;
@@ -33,30 +32,30 @@ pub struct OsFiles {
     doubt: Doubt,
 }
 
-/// What people are told about the file system, once.
+/// State of the warning about the file system.
 #[derive(Clone, Debug, Default)]
 enum Doubt {
-    /// There was nothing to tell.
+    /// There is no warning.
     #[default]
     None,
-    /// This is to be told.
+    /// A warning to show.
     New(String),
-    /// They know.
+    /// It was shown.
     Told,
 }
 
 impl OsFiles {
-    /// Files below `root`, and absolute ones.
+    /// Creates files below `root`; absolute paths are allowed.
     pub fn new(root: Root) -> OsFiles {
         OsFiles { root, doubt: Doubt::None }
     }
 
-    /// Names in `folder` are made durable as far as its file system does that.
+    /// Makes names in `folder` durable as far as its file system allows.
     fn note(&mut self, names: Names, folder: &Path) {
         if names == Names::Refused && matches!(self.doubt, Doubt::None) {
             self.doubt = Doubt::New(format!(
-                "the file system of `{}` cannot make names durable;\n  a power cut may undo what \
-                 was written there last",
+                "the file system of `{}` cannot sync folders;\n  a power cut may undo the last \
+                 writes there",
                 folder.display()
             ));
         }
@@ -69,8 +68,8 @@ impl Files for OsFiles {
         let mut file = open_to_read(&self.root.resolve(path)?).map_err(|e| fail(&e))?;
         let metadata = file.metadata().map_err(|e| fail(&e))?;
         regular(&metadata, "read", path)?;
-        // The version is taken before the content: a change in between makes the version
-        // stale, and a later write that expects it fails, as it should.
+        // The version is read before the content. A change in between makes it stale, so a later
+        // write that expects it fails.
         let version = version(&metadata);
         if metadata.len() > limit_bytes {
             return Err(too_large(path, metadata.len(), limit_bytes));
@@ -95,7 +94,7 @@ impl Files for OsFiles {
         file.seek(SeekFrom::Start(start)).map_err(fail)?;
         let expected = size_bytes - start;
         let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1);
-        // What is added in the meantime belongs to a later read.
+        // Bytes appended meanwhile belong to a later read.
         (&mut file).take(expected).read_to_end(&mut bytes).map_err(fail)?;
         Ok((bytes, size_bytes))
     }
@@ -118,8 +117,8 @@ impl Files for OsFiles {
         let made = create_folders(folder, durability, readers).map_err(fail)?;
         let temporary = Temporary::create(folder, existing.as_ref(), readers).map_err(fail)?;
         temporary.file().write_all(bytes).map_err(fail)?;
-        // The kernel stamps files with a coarse clock, and a new file may get the number of one
-        // that was just replaced: without a fine stamp two versions could look the same.
+        // The kernel's clock for files is coarse, and a new file may reuse an inode number. Without
+        // a fine time two versions could look the same.
         temporary.file().set_modified(std::time::SystemTime::now()).map_err(fail)?;
         if durability == Durability::Durable {
             temporary.file().sync_all().map_err(fail)?;
@@ -135,14 +134,14 @@ impl Files for OsFiles {
             }
         };
         let file = published.map_err(fail)?;
-        // From here on it is there, whatever else goes wrong.
+        // The file is in place from here on, also if a later step fails.
         let unknown = |error: io::Error| failure::undone_by_power(&error, "written", path);
         let synced = match durability {
             Durability::Durable => publish::sync_folder(folder).map_err(unknown)?,
             Durability::Relaxed => Names::Durable,
         };
         self.note(made.and(synced), folder);
-        // Asked of the file we hold, not of the path: it names what *we* wrote.
+        // The version comes from our open file, not from the path.
         Ok(version(&file.metadata().map_err(unknown)?))
     }
 
@@ -181,8 +180,8 @@ impl Files for OsFiles {
             Durability::Relaxed => Ok(()),
         };
         if let Err(error) = file.write_all(bytes).and_then(|()| synced(&file)) {
-            // A full disk accepts a part of the bytes; without this the next append, which
-            // expects the old size, could never succeed.
+            // A full disk accepts some of the bytes. Without this the next append, which expects
+            // the old size, would fail.
             return Err(match file.set_len(expect_len_bytes) {
                 Ok(()) => fail(error),
                 Err(_) => failure::in_part(&error, "append to", path),
@@ -241,7 +240,7 @@ impl Files for OsFiles {
         }
     }
 
-    /// Names that are not UTF-8 are left out: no request could name them.
+    /// Names that are not UTF-8 are omitted, because no request can name them.
     fn list(&mut self, path: &str) -> Result<Vec<String>, Failure> {
         let fail = |error: io::Error| failure::of_path(&error, "list", path);
         let mut names = Vec::new();
@@ -267,7 +266,7 @@ impl Files for OsFiles {
         })
     }
 
-    fn doubt(&mut self) -> Option<String> {
+    fn durability_warning(&mut self) -> Option<String> {
         match std::mem::replace(&mut self.doubt, Doubt::Told) {
             Doubt::New(words) => Some(words),
             Doubt::None => {
@@ -285,7 +284,7 @@ impl Files for OsFiles {
     }
 }
 
-/// What is at `target` now; nothing is fine, but only a regular file may be replaced.
+/// Returns what is at `target`; only a regular file may be replaced.
 fn replaceable(target: &Path, path: &str) -> Result<Option<Metadata>, Failure> {
     match fs::symlink_metadata(target) {
         Ok(metadata) => regular(&metadata, "write", path).map(|()| Some(metadata)),
@@ -299,7 +298,7 @@ fn regular(metadata: &Metadata, act: &str, path: &str) -> Result<(), Failure> {
         FileKind::File => return Ok(()),
         FileKind::Folder => "it is a folder, not a file",
         FileKind::Link => {
-            "it is a symbolic link, and those are not followed here; \
+            "it is a symbolic link, and onloop does not follow links there; \
                            use the path it leads to"
         }
         FileKind::Other => "it is a device, a pipe or a socket, not a file",
@@ -316,7 +315,7 @@ fn met(expect: &Expect, existing: Option<&Metadata>, path: &str) -> Result<(), F
         }
         (Expect::Version(_), None) => Err(conflict(path, "is gone")),
         (Expect::Version(expected), Some(existing)) if version(existing) == *expected => Ok(()),
-        (Expect::Version(_), Some(_)) => Err(conflict(path, "was changed by somebody else")),
+        (Expect::Version(_), Some(_)) => Err(conflict(path, "was changed by another process")),
     }
 }
 
@@ -346,10 +345,9 @@ fn file_kind(metadata: &Metadata) -> FileKind {
     }
 }
 
-/// Identifies a file's content by everything that changes with it. A writer that replaces the file
-/// changes the inode; one that writes in place changes times or length. Two writes in place
-/// within one tick of the file system's clock and of the same length look the same: records
-/// are also guarded by a lock.
+/// Identifies a file's content. A replacement changes the inode; a write in place changes times or
+/// length. Two writes in place with the same length within one clock tick look the same, so a lock
+/// guards records, too.
 #[cfg(unix)]
 fn version(metadata: &Metadata) -> Version {
     use std::os::unix::fs::MetadataExt;
@@ -375,7 +373,7 @@ fn version(metadata: &Metadata) -> Version {
     Version(format!("{modified:x}.{created:x}.{:x}", metadata.len()))
 }
 
-/// What a process writes to while it runs; opened here because the rules are the same.
+/// Opens the log of a process with the same rules.
 pub(super) fn open_stream(root: &Root, path: &str, private: bool) -> Result<File, Failure> {
     let readers = Readers::of(private);
     let fail = |error: io::Error| failure::of_path(&error, "write", path);

@@ -1,25 +1,26 @@
 //! Git repositories, through libgit2 where possible and the git program where necessary.
 //!
-//! libgit2 is quick and starts no process: it answers questions. It cannot open every repository
-//! (SHA-256 objects, reftable, split or sparse indexes), and it knows no configured filters, so that
-//! files of an LFS repository would look changed. There the git program answers behind the same
-//! functions. Files of a checkout are written by the git program alone, wherever there is one.
+//! libgit2 answers questions quickly, without a process. It cannot open every repository (SHA-256
+//! objects, reftable, split or sparse indexes), and it has no configured filters, so files of an
+//! LFS repository would look changed. There the git program answers behind the same functions. The
+//! git program also writes the files of a checkout, if it is installed.
 //!
-//! Git can hang: in a hook, a filter, a remote, a program that knows passwords. So it has limits, a
-//! person can interrupt it, and what it was in the middle of is undone then.
+//! Git can hang in a hook, a filter, a remote or a credential helper. So each command has a time
+//! limit, a person can interrupt it, and onloop undoes what it left half done.
 //!
-//! A repository is somebody else's configuration. Of what git would run by itself, hooks and
-//! the file system monitor are turned off; filters stay on, because without them the files
-//! would be wrong. So does the `pre-push` hook when somebody asks for a push: it guards what
-//! leaves the machine, and without it large files would stay behind. Nothing in the environment may point git at another repository.
+//! The configuration of a repository is untrusted. Hooks and the file system monitor are off.
+//! Filters stay on, because without them the files would be wrong. The `pre-push` hook runs when a
+//! person asks for a push: it guards what leaves the machine, and it uploads large files. The
+//! environment cannot point git at another repository.
 
-mod aside;
+mod checkpoints;
 mod discovery;
+mod known_failures;
 mod libgit;
 mod program;
 mod rollback;
+mod settings;
 mod shared;
-mod trouble;
 
 #[cfg(test)]
 mod tests;
@@ -37,8 +38,8 @@ use program::GitProgram;
 #[derive(Debug)]
 pub struct OsGit {
     program: GitProgram,
-    /// Whether libgit2 is not asked at all.
-    is_alone: bool,
+    /// Whether the git program answers every request.
+    program_only: bool,
 }
 
 impl Default for OsGit {
@@ -47,7 +48,7 @@ impl Default for OsGit {
     }
 }
 
-/// A worktree as the repository records it.
+/// A worktree that the repository has registered.
 #[derive(Clone, Debug)]
 struct Registered {
     /// Its top folder; symbolic links resolved where it exists.
@@ -60,13 +61,13 @@ struct Registered {
     present: bool,
 }
 
-/// What a repository is accessed with.
+/// How onloop reads a repository.
 enum Access {
-    /// There is no checkout.
+    /// No repository was found.
     Nothing,
     /// libgit2.
     Library(git2::Repository),
-    /// The git program, because of this.
+    /// The git program, for this reason.
     Program(String),
 }
 
@@ -85,32 +86,32 @@ struct NewMerge<'a> {
 }
 
 impl OsGit {
-    /// Uses the `git` on `PATH` where libgit2 is not enough.
+    /// Uses the `git` on `PATH` if libgit2 is not enough.
     pub fn new() -> OsGit {
         OsGit::with_program("git")
     }
 
-    /// Uses `executable` where libgit2 is not enough.
+    /// Uses `executable` if libgit2 is not enough.
     pub fn with_program(executable: impl Into<OsString>) -> OsGit {
-        OsGit { program: GitProgram::new(executable.into()), is_alone: false }
+        OsGit { program: GitProgram::new(executable.into()), program_only: false }
     }
 
-    /// Lets `interrupts` end what hangs, and whoever has no time find it in `running`.
+    /// Lets `interrupts` end a command, and adds each command to `running`.
     #[must_use]
     pub fn among(self, interrupts: &Interrupts, running: &RunningGroup) -> OsGit {
         OsGit { program: self.program.among(interrupts, running), ..self }
     }
 
-    /// Lets no command of git take longer than this, whatever it is.
+    /// Bounds the time of each git command.
     #[must_use]
     pub fn at_most_ms(self, timeout_ms: u64) -> OsGit {
         OsGit { program: self.program.at_most_ms(timeout_ms), ..self }
     }
 
-    /// Asks the program for everything, as for a repository that libgit2 does not know.
+    /// Uses the git program for every request, as for a repository that libgit2 cannot open.
     #[must_use]
     pub fn without_library(self) -> OsGit {
-        OsGit { is_alone: true, ..self }
+        OsGit { program_only: true, ..self }
     }
 
     /// Performs one request. Paths in it are absolute, or relative to the current folder of
@@ -118,7 +119,7 @@ impl OsGit {
     pub fn perform(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
         let outcome = self.outcome(request);
         if outcome.as_ref().is_err_and(Failure::is_interrupted) {
-            // All that worked on the request has ended by now.
+            // Every command of the request has ended.
             self.program.take_interrupt();
         }
         outcome
@@ -184,7 +185,7 @@ impl OsGit {
             | GitRequest::Checkpoints { .. }
             | GitRequest::ForgetCheckpoint { .. }
             | GitRequest::Note { .. }
-            | GitRequest::CommitKept { .. } => self.perform_aside(request),
+            | GitRequest::CommitKept { .. } => self.perform_checkpoint(request),
             GitRequest::KeepFiles { .. }
             | GitRequest::ReadKept { .. }
             | GitRequest::PushRefs { .. }
@@ -193,7 +194,7 @@ impl OsGit {
     }
 
     fn survey(&self, cwd: &Path, branch: &str) -> Result<GitSurvey, Failure> {
-        // No branch can have a name that git does not allow, so git is not even asked.
+        // An invalid name cannot be a branch, so git is not asked.
         let branch = branch.parse::<BranchName>().ok();
         let repository = match self.access(cwd)? {
             Access::Nothing => None,
@@ -207,7 +208,8 @@ impl OsGit {
         Ok(GitSurvey { repository })
     }
 
-    /// What libgit2 opens it cannot always read: the index may have parts it does not know.
+    /// Falls back to the git program, because an index can have extensions that libgit2 cannot
+    /// read.
     fn survey_with_library(
         &self,
         repository: &git2::Repository,
@@ -251,7 +253,7 @@ impl OsGit {
         }
         match self.access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
-            // Only git itself writes every file as git does, and can be ended while it does.
+            // The git program writes every file correctly, and a timeout can end it.
             Access::Library(repository) => match self.program.create_worktree(cwd, new) {
                 Err(failure) if failure.kind == FailureKind::Unsupported => {
                     match libgit::checkout_needs_program(&repository, new)? {
@@ -273,7 +275,7 @@ impl OsGit {
             Access::Library(repository) => libgit::remove_worktree(&repository, path),
             Access::Program(reason) => needed(self.program.remove_worktree(cwd, path), &reason),
         };
-        // Whoever removed it before may have been killed before this.
+        // An earlier removal can have been killed before this.
         if removed.as_ref().err().is_none_or(Failure::is_not_found) {
             rollback::remove_empty_ancestors(path);
         }
@@ -283,10 +285,10 @@ impl OsGit {
     fn switch(&self, cwd: &Path, branch: &BranchName, create: bool) -> Result<(), Failure> {
         match self.access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
-            // Creating a branch at HEAD moves no file, so that filters do not matter.
+            // A new branch at HEAD changes no file, so filters do not matter.
             Access::Library(repository) if create => libgit::switch_to_new(&repository, branch),
-            // Everything else does, with rules about what may be overwritten that only the
-            // git program knows in full.
+            // Every other switch changes files, and only the git program has all rules about
+            // overwriting.
             Access::Library(_) => {
                 let reason = "an existing branch is checked out";
                 needed(self.program.switch(cwd, branch, create), reason)
@@ -300,7 +302,7 @@ impl OsGit {
             Access::Nothing => Err(no_repository(cwd)),
             Access::Library(repository) => {
                 libgit::demand_free(&repository, branch)?;
-                // Git goes on when we are killed; libgit2 would leave its locks behind.
+                // Git survives our death; libgit2 would leave its locks behind.
                 match self.program.delete_branch(cwd, branch) {
                     Err(failure) if failure.kind == FailureKind::Unsupported => {
                         libgit::delete_branch(&repository, branch)
@@ -335,7 +337,7 @@ impl OsGit {
     ) -> Result<Option<String>, Failure> {
         match self.access(cwd)? {
             Access::Nothing => Err(no_repository(cwd)),
-            // Only the git program knows every way to reach a server and to log in there.
+            // Only the git program supports every transport and login.
             Access::Library(_) | Access::Program(_) => {
                 needed(self.program.remote_branch(cwd, remote, branch), "a remote is asked")
             }
@@ -371,7 +373,7 @@ impl OsGit {
 
     /// Opens the repository around `cwd`, as git itself would find it.
     fn access(&self, cwd: &Path) -> Result<Access, Failure> {
-        if self.is_alone {
+        if self.program_only {
             return match self.program.is_in_repository(cwd)? {
                 true => Ok(Access::Program("libgit2 is not asked".to_owned())),
                 false => nothing(cwd),
@@ -383,7 +385,7 @@ impl OsGit {
         };
         match error.code() {
             git2::ErrorCode::NotFound => nothing(cwd),
-            // Only git knows all the ways in which somebody can say that this is fine.
+            // Only git reads every setting that allows this.
             git2::ErrorCode::Owner => {
                 Ok(Access::Program("the repository belongs to another user".to_owned()))
             }
@@ -392,9 +394,9 @@ impl OsGit {
     }
 }
 
-/// There is no repository around `cwd`, or what says where it is leads nowhere.
+/// No repository is around `cwd`, or its `.git` file points to a missing one.
 fn nothing(cwd: &Path) -> Result<Access, Failure> {
-    match dangling_link(cwd) {
+    match broken_git_file(cwd) {
         None => Ok(Access::Nothing),
         Some(link) => Err(Failure::new(
             FailureKind::Invalid,
@@ -426,14 +428,14 @@ impl Registered {
     }
 }
 
-/// The `.git` file that points nowhere, if that is why no repository was found.
-fn dangling_link(cwd: &Path) -> Option<PathBuf> {
-    let folders = discovery::Bounds::ours().folders(cwd);
+/// Returns the `.git` file whose repository is missing, if that is why none was found.
+fn broken_git_file(cwd: &Path) -> Option<PathBuf> {
+    let folders = discovery::Bounds::of_environment().folders(cwd);
     let link = folders.iter().map(|folder| folder.join(".git")).find(|path| path.exists())?;
     link.is_file().then_some(link)
 }
 
-/// Says why the git program is needed where there is none.
+/// Adds to the failure why the missing git program is needed.
 fn needed<T>(result: Result<T, Failure>, reason: &str) -> Result<T, Failure> {
     result.map_err(|failure| {
         if failure.kind != FailureKind::Unsupported {
@@ -463,7 +465,7 @@ fn remote_name(name: &str) -> Result<&str, Failure> {
     }
 }
 
-/// A commit is named by its id and by nothing that git would have to interpret.
+/// Accepts only a full id, which git does not have to interpret.
 fn commit_id(id: &str) -> Result<&str, Failure> {
     let whole = matches!(id.len(), 40 | 64);
     if whole && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {

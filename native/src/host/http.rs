@@ -36,14 +36,14 @@ impl Http for OsHttp {
     fn http(&mut self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
         self.interrupts.check()?;
         let Some(origin) = spec.origin().map(str::to_owned) else {
-            let message = "the URL is not one of a server; expected `http://` or `https://`";
+            let message = "the URL does not name a server; expected `http://` or `https://`";
             return Err(Failure::new(FailureKind::Invalid, message));
         };
         let agent = self.agent.get_or_insert_with(agent).clone();
         let (answered, answer) = sync_channel(1);
         let conversation = move || {
             let failed = |error: Error| failure_of(&error, &spec, &origin);
-            // Nobody waits for the answer to an interrupted request.
+            // The caller of an interrupted request has gone.
             let _ = answered.send(converse(&agent, &spec, &origin).map_err(failed));
         };
         thread::Builder::new()

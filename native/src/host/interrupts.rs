@@ -1,8 +1,8 @@
-//! Ctrl-C and similar signals, delivered exactly once to whatever waits.
+//! Ctrl-C and similar signals, delivered exactly once to a waiting request.
 //!
-//! A signal raises the interrupt; the next request that has to wait (a process, a question,
-//! a sleep, a lock somebody else holds) takes it. Requests that do not wait are never
-//! interrupted, so that a program can always save what it has.
+//! A signal raises the interrupt; the next request that waits (a process, a question, a sleep, a
+//! lock) takes it. Requests that do not wait are never interrupted, so a program can always save
+//! its state.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Preparation {
     }
 }
 
-/// Whose Ctrl-C it is.
+/// The receiver of Ctrl-C.
 #[derive(Clone, Copy, Debug)]
 enum TerminalOwner {
     /// Ours.
@@ -48,8 +48,7 @@ enum TerminalOwner {
     UsSince(Instant),
 }
 
-/// A key that arrives this soon after an interactive program has ended was meant for it; it
-/// may even have ended it.
+/// A key so soon after the end of an interactive program was meant for that program.
 const HANDOVER: Duration = Duration::from_millis(200);
 
 impl TerminalOwner {
@@ -111,7 +110,7 @@ impl Interrupts {
         if self.take() { Err(interrupted()) } else { Ok(()) }
     }
 
-    /// Does what has to be done before something waits.
+    /// Runs the preparation before a wait.
     pub(super) fn prepare(&self) -> Result<(), Failure> {
         let prepare = self.preparation().0.take();
         if let Some(prepare) = prepare {
@@ -247,8 +246,8 @@ impl Interrupts {
         std::thread::sleep(longest);
     }
 
-    /// Ctrl-C ends the process here without ceremony: the system's default. What was durable
-    /// stays, as after a power cut.
+    /// Ctrl-C ends the process with the system's default action. Durable state stays, as after a
+    /// power cut.
     ///
     /// # Errors
     ///

@@ -1,30 +1,26 @@
-//! Lock files: one holder at a time, across processes, crashes and machines that share a
-//! folder.
+//! Lock files: one holder at a time, across processes, crashes and machines that share a folder.
 //!
-//! The lock file appears complete and under its name in one step (written aside, then
-//! renamed without replacing), so there is never a lock that does not say who holds it. Its
-//! holder also keeps it open under an advisory kernel lock (`flock`) until it unlocks or
-//! dies.
+//! A lock file is written under a temporary name and renamed without replacing, so every lock names
+//! its holder. The holder keeps the file open under an advisory kernel lock (`flock`) until it
+//! unlocks or dies.
 //!
-//! **Taking over.** A lock is broken only with two proofs of death: the process it names,
-//! on this very machine, is gone (or its pid now belongs to a process that started at
-//! another time), *and* the kernel lock on the file is free. The second proof also covers
-//! what pids cannot: a holder in another pid namespace looks gone and is not.
+//! **Takeover.** A lock is broken only with two proofs of death: the process that it names is gone
+//! from this machine (or its pid belongs to a process with another start time), *and* the kernel
+//! lock is free. The second proof covers a holder in another pid namespace, which only looks gone.
 //!
-//! **A moment after death.** A child that a dead process was just starting holds a copy of its
-//! open files until it becomes another program, and whoever looks at a lock that seems dead takes
-//! the kernel lock for a moment, shared with others who look. So a kernel lock whose process is
-//! gone is worth a short wait, even to somebody who does not want to wait for a living one.
+//! **Shortly after death.** A child that a dead process was starting has a copy of its open files
+//! until `exec`. A process that inspects a lock also takes the kernel lock for a moment. So the
+//! kernel lock of a dead holder is worth a short wait, even for a caller that does not wait for a
+//! live one.
 //!
-//! **Two breakers.** Whoever breaks a lock first takes the kernel lock on the dead file, then
-//! checks that the name still refers to that same file, and only then renames its own lock
-//! file over it. A second breaker has either the kernel lock refused, or gets it after the
-//! rename and finds that the name refers to another file. Nobody ever unlinks a name without having
-//! checked, under the kernel lock of the file behind it, that it is the one they mean; an
-//! inode cannot be reused meanwhile because the breaker holds the file open.
+//! **Two breakers.** A breaker takes the kernel lock on the dead file, checks that the name still
+//! refers to that file, and then renames its own lock file over it. A second breaker either does
+//! not get the kernel lock, or gets it after the rename and finds another file under the name. A
+//! name is only unlinked under the kernel lock of its file. The inode cannot be reused, because the
+//! breaker has the file open.
 //!
-//! A lock from another machine, one that cannot be read, and every lock on a file system
-//! without kernel locks is never broken: `Busy` says how to remove it by hand.
+//! Three kinds of lock are never broken: one of another machine, an unreadable one, and one on a
+//! file system without kernel locks. `Busy` says how to remove it by hand.
 
 mod holder;
 
@@ -44,15 +40,15 @@ use super::files::{Readers, Temporary, create_folders, open_to_read};
 use super::{Interrupts, Locks, Root, failure, paths};
 use holder::Holder;
 
-/// First pause of a waiter; each further one doubles.
+/// First pause of a waiter; each next one doubles.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
-/// Longest pause of a waiter: a lock is held for a read and a write, so more is wasted.
+/// Longest pause of a waiter: most locks are held only for a read and a write.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long the kernel lock of a process that is gone is waited for.
-const GONE_PATIENCE: Duration = Duration::from_secs(1);
+/// Shortest wait for the kernel lock of a dead holder.
+const DEAD_HOLDER_WAIT: Duration = Duration::from_secs(1);
 
-/// Lock files of the operating system. Dropping it releases every lock still held.
+/// Lock files. When it is dropped, it releases every lock that it holds.
 #[derive(Debug)]
 pub struct OsLocks {
     root: Root,
@@ -61,7 +57,7 @@ pub struct OsLocks {
     held: HeldLocks,
 }
 
-/// The locks a host holds, shared with whoever has to release them in an emergency.
+/// The locks that a host holds, shared with the signal handler.
 #[derive(Clone, Debug, Default)]
 pub struct HeldLocks(Arc<Mutex<BTreeMap<PathBuf, File>>>);
 
@@ -70,7 +66,7 @@ impl HeldLocks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Releases everything. Locks that are no longer ours stay.
+    /// Releases all locks, except those that another process took over.
     pub fn release_all(&self) {
         for (path, file) in std::mem::take(&mut *self.guard()) {
             let _ = release(&path, &file);
@@ -78,36 +74,36 @@ impl HeldLocks {
     }
 }
 
-/// What a lock file of ours is like.
+/// Content and permissions of our lock file.
 #[derive(Clone, Copy)]
-struct Ours {
+struct NewLock {
     role: Option<ProcessRole>,
     now: Timestamp,
     readers: Readers,
 }
 
-/// One attempt to become the holder.
+/// Result of one attempt to take the lock.
 enum Attempt {
     Taken(File),
-    /// Somebody else seems to hold it.
+    /// Another process holds it, or seems to.
     Held(Obstacle),
-    /// What was in the way has just gone or changed; trying again may succeed at once.
+    /// The lock file changed meanwhile; the next attempt may succeed at once.
     Changed,
 }
 
-/// Why a lock is not ours.
+/// Why a lock cannot be taken.
 enum Obstacle {
     Alive(Holder),
-    /// The process is gone, or out of our sight, and somebody has the kernel lock.
+    /// The process is gone or invisible, but the kernel lock is held.
     LooksGone(Holder),
-    Elsewhere(Holder),
+    OtherMachine(Holder),
     Unreadable,
-    /// The process is gone but the file system has no kernel locks to break it safely.
+    /// The process is gone, but the file system has no kernel locks for a safe takeover.
     Unbreakable(Holder),
 }
 
 impl OsLocks {
-    /// Locks below `root`, taken in the name of `identity`.
+    /// Creates locks below `root` for the process `identity`.
     pub fn new(root: Root, identity: &ProcessIdentity, interrupts: &Interrupts) -> OsLocks {
         OsLocks {
             root,
@@ -117,12 +113,12 @@ impl OsLocks {
         }
     }
 
-    /// A handle that releases the locks without the host, for a second Ctrl-C.
+    /// Returns a handle that releases the locks without the host, for a second Ctrl-C.
     pub fn held(&self) -> HeldLocks {
         self.held.clone()
     }
 
-    fn attempt(&self, target: &Path, path: &str, ours: Ours) -> Result<Attempt, Failure> {
+    fn attempt(&self, target: &Path, path: &str, ours: NewLock) -> Result<Attempt, Failure> {
         let fail = |error: io::Error| failure::of_path(&error, "lock", path);
         match self.inspect(target).map_err(fail)? {
             Inspection::Free => {
@@ -139,7 +135,7 @@ impl OsLocks {
         }
     }
 
-    /// Looks at what is at `target` without changing it.
+    /// Inspects the lock at `target` without changing it.
     fn inspect(&self, target: &Path) -> io::Result<Inspection> {
         let mut file = match open_to_inspect(target) {
             Ok(file) => file,
@@ -150,7 +146,7 @@ impl OsLocks {
             return Ok(Inspection::Held(Obstacle::Unreadable));
         };
         if holder.host != self.identity.host {
-            return Ok(Inspection::Held(Obstacle::Elsewhere(holder)));
+            return Ok(Inspection::Held(Obstacle::OtherMachine(holder)));
         }
         if !holder.is_gone() {
             return Ok(Inspection::Held(Obstacle::Alive(holder)));
@@ -163,7 +159,7 @@ impl OsLocks {
     }
 
     /// Replaces the lock of a dead process, whose file is open under its kernel lock.
-    fn take_over(&self, dead: &File, target: &Path, ours: Ours) -> io::Result<Attempt> {
+    fn take_over(&self, dead: &File, target: &Path, ours: NewLock) -> io::Result<Attempt> {
         let ours = self.prepare(target, ours)?;
         if !is_at(dead, target)? {
             return Ok(Attempt::Changed);
@@ -171,13 +167,12 @@ impl OsLocks {
         ours.publish(target).map(Attempt::Taken)
     }
 
-    /// A complete lock file under a temporary name and under its kernel lock.
-    fn prepare(&self, target: &Path, ours: Ours) -> io::Result<Temporary> {
+    /// Writes a lock file under a temporary name and takes its kernel lock.
+    fn prepare(&self, target: &Path, ours: NewLock) -> io::Result<Temporary> {
         let folder = paths::folder_of(target);
         create_folders(folder, Durability::Relaxed, ours.readers)?;
         let temporary = Temporary::create(folder, None, ours.readers)?;
-        // Without kernel locks on this file system the lock works all the same; it just
-        // cannot be broken.
+        // Without kernel locks the lock works, but it cannot be broken.
         let _ = temporary.file().try_lock();
         let line = Holder::of(&self.identity, ours.role, ours.now).to_line();
         temporary.file().write_all(line.as_bytes())?;
@@ -200,13 +195,13 @@ impl Locks for OsLocks {
         role: Option<ProcessRole>,
         now: Timestamp,
     ) -> Result<(), Failure> {
-        let ours = Ours { role, now, readers: Readers::of(private) };
+        let ours = NewLock { role, now, readers: Readers::of(private) };
         let target = self.root.resolve(path)?;
         if self.held.guard().contains_key(&target) {
             let message = format!("this program already holds the lock `{path}`");
             return Err(Failure::new(FailureKind::Busy, message));
         }
-        let patience = Duration::from_millis(wait_ms);
+        let wait = Duration::from_millis(wait_ms);
         let since = Instant::now();
         let mut pause = FIRST_PAUSE;
         loop {
@@ -219,7 +214,7 @@ impl Locks for OsLocks {
                 Attempt::Held(obstacle) => Some(obstacle),
             };
             if let Some(obstacle) = obstacle {
-                let left = obstacle.patience(patience).saturating_sub(since.elapsed());
+                let left = obstacle.longest_wait(wait).saturating_sub(since.elapsed());
                 if left.is_zero() || !obstacle.may_pass() {
                     return Err(obstacle.failure(path));
                 }
@@ -255,7 +250,7 @@ impl Locks for OsLocks {
         let Some(holder) = Holder::read(&mut file).map_err(fail)? else {
             return Err(Obstacle::Unreadable.failure(path));
         };
-        // Shared, so that several can look at once; let go with the file.
+        // A shared lock lets several processes inspect at once; it ends with the file.
         let is_in_use = || matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         let live = holder.host == self.identity.host && (!holder.is_gone() || is_in_use());
         Ok(Some(LockHolder { process: holder.identity(), live, role: holder.role }))
@@ -269,21 +264,21 @@ impl Drop for OsLocks {
 }
 
 impl Obstacle {
-    /// How long it is waited for by somebody who has this much patience.
-    fn patience(&self, patience: Duration) -> Duration {
+    /// Returns how long a caller with the bound `wait` waits.
+    fn longest_wait(&self, wait: Duration) -> Duration {
         match self {
-            Obstacle::LooksGone(_) => patience.max(GONE_PATIENCE),
+            Obstacle::LooksGone(_) => wait.max(DEAD_HOLDER_WAIT),
             Obstacle::Alive(_)
-            | Obstacle::Elsewhere(_)
+            | Obstacle::OtherMachine(_)
             | Obstacle::Unreadable
-            | Obstacle::Unbreakable(_) => patience,
+            | Obstacle::Unbreakable(_) => wait,
         }
     }
 
     /// Whether waiting may help.
     fn may_pass(&self) -> bool {
         match self {
-            Obstacle::Alive(_) | Obstacle::LooksGone(_) | Obstacle::Elsewhere(_) => true,
+            Obstacle::Alive(_) | Obstacle::LooksGone(_) | Obstacle::OtherMachine(_) => true,
             Obstacle::Unreadable | Obstacle::Unbreakable(_) => false,
         }
     }
@@ -293,13 +288,13 @@ impl Obstacle {
             Obstacle::Alive(holder) | Obstacle::LooksGone(holder) => {
                 format!("`{path}` is held by {holder}; wait for it or end it")
             }
-            Obstacle::Elsewhere(holder) => format!(
-                "`{path}` is held by {holder} on `{}`; if nothing runs there any more, remove \
+            Obstacle::OtherMachine(holder) => format!(
+                "`{path}` is held by {holder} on `{}`; if that process has ended, remove \
                  the file",
                 holder.host
             ),
             Obstacle::Unreadable => format!(
-                "`{path}` is in the way: it does not say who holds it; if nobody does, remove it"
+                "`{path}` is damaged: it does not name its holder; if no onloop runs, remove the file"
             ),
             Obstacle::Unbreakable(holder) => format!(
                 "`{path}` is held by {holder}, which is gone; its file system has no locks to \
@@ -310,7 +305,7 @@ impl Obstacle {
     }
 }
 
-/// Opens a lock file to look at it, without following a link or waiting for a pipe.
+/// Opens a lock file for inspection, without following a link or blocking on a pipe.
 fn open_to_inspect(target: &Path) -> io::Result<File> {
     let no_file = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
     if !fs::symlink_metadata(target)?.is_file() {
@@ -320,7 +315,7 @@ fn open_to_inspect(target: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(no_file()) }
 }
 
-/// Removes the lock file if `file` is still what its name leads to.
+/// Removes the lock file if its name still refers to `file`.
 fn release(target: &Path, file: &File) -> io::Result<bool> {
     let ours = is_at(file, target)?;
     if ours {
@@ -329,7 +324,7 @@ fn release(target: &Path, file: &File) -> io::Result<bool> {
     Ok(ours)
 }
 
-/// Whether the name `target` leads to the open `file`.
+/// Whether the name `target` refers to the open `file`.
 #[cfg(unix)]
 fn is_at(file: &File, target: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -341,14 +336,14 @@ fn is_at(file: &File, target: &Path) -> io::Result<bool> {
     }
 }
 
-/// Files have no stable identity here that safe code can read. Locks are never broken on this
-/// system, so the name leads to our file as long as it leads anywhere.
+/// Safe code cannot identify files on this system. Locks are never broken here, so an existing name
+/// refers to our file.
 #[cfg(not(unix))]
 fn is_at(_file: &File, target: &Path) -> io::Result<bool> {
     fs::exists(target)
 }
 
-/// Reads at most `limit_bytes`, so that a huge file in place of a lock costs nothing.
+/// Reads at most `limit_bytes`, because a huge file can be in place of a lock.
 fn read_start(file: &mut File, limit_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(limit_bytes).read_to_end(&mut bytes)?;
@@ -388,7 +383,7 @@ mod tests {
         }
 
         fn take_over(&self, dead: &File) -> Attempt {
-            let ours = Ours { role: None, now: Timestamp::EPOCH, readers: Readers::Usual };
+            let ours = NewLock { role: None, now: Timestamp::EPOCH, readers: Readers::Usual };
             self.locks.take_over(dead, &self.path(), ours).unwrap()
         }
     }

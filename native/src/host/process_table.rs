@@ -1,4 +1,4 @@
-//! Looking at the processes of this machine: who we are, who is still there, who started whom.
+//! The processes of this machine: their identity, state and parents.
 
 #[cfg(target_os = "linux")]
 mod waited;
@@ -8,14 +8,14 @@ use onloop_core::effect::{Failure, FailureKind, ProcessIdentity};
 #[cfg(target_os = "linux")]
 pub(super) use waited::waited_for_by;
 
-/// Elsewhere nobody tells.
+/// Other systems have no boot id.
 #[cfg(not(target_os = "linux"))]
 #[cfg_attr(not(unix), expect(dead_code, reason = "nothing is known about other processes"))]
 pub(super) fn waited_for_by(_pid: u32) -> Option<String> {
     None
 }
 
-/// This process, as its locks name it.
+/// Returns the identity of this process for its locks.
 pub(crate) fn identity() -> ProcessIdentity {
     let pid = std::process::id();
     ProcessIdentity { pid, host: host_name(), started: started(pid) }
@@ -31,8 +31,7 @@ pub(super) fn host_name() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_default()
 }
 
-/// Names the time since this machine was started, so that a process id of before is not taken
-/// for one of now; empty where unknown.
+/// Returns the boot id, so that a process id from before a reboot does not count; empty: unknown.
 pub(super) fn boot() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     id.trim_end().to_owned()
@@ -62,7 +61,7 @@ pub(super) fn look_up(pid: u32) -> Presence {
         return Presence::Gone;
     }
     match entry(pid) {
-        // Dead, and kept only until its parent asks how it ended.
+        // A zombie.
         Some(entry) if entry.zombie => Presence::Gone,
         Some(entry) => Presence::Started(entry.started),
         None => Presence::Started(String::new()),
@@ -91,7 +90,7 @@ fn is_taken(pid: u32) -> bool {
 pub(super) struct Entry {
     /// Dead, and not waited for.
     pub(super) zombie: bool,
-    /// Who started it, or has adopted it; 0: nobody whom we can see.
+    /// Its parent; 0: none that is visible.
     pub(super) parent: u32,
     /// Its process group.
     pub(super) group: u32,
@@ -99,8 +98,7 @@ pub(super) struct Entry {
     pub(super) started: String,
 }
 
-/// What the table says about a process; `None` where it has none of that number, or where the
-/// system has no `/proc`.
+/// Returns the entry of a process; `None` if it does not exist or the system has no `/proc`.
 pub(super) fn entry(pid: u32) -> Option<Entry> {
     parse_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
@@ -116,7 +114,7 @@ fn parse_stat(stat: &str) -> Option<Entry> {
     Some(Entry { zombie, parent, group, started: fields.nth(22 - 6)?.to_owned() })
 }
 
-/// Every process that we can see, with its pid.
+/// Returns every visible process with its pid.
 #[cfg(target_os = "linux")]
 pub(super) fn all() -> Vec<(u32, Entry)> {
     let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -124,16 +122,15 @@ pub(super) fn all() -> Vec<(u32, Entry)> {
     pids.filter_map(|pid| Some((pid, entry(pid)?))).collect()
 }
 
-/// Looks again when a process on the way up has ended meanwhile: its children have other parents
-/// then.
+/// Retries when an ancestor has ended meanwhile, because its children have other parents then.
 #[cfg(target_os = "linux")]
 const LOOKS: u32 = 5;
 
-/// The processes above this one, nearest first.
+/// Returns the ancestors of this process, nearest first.
 ///
 /// # Errors
 ///
-/// `Unsupported` where the system does not tell.
+/// `Unsupported` on a system without `/proc`.
 #[cfg(target_os = "linux")]
 pub(super) fn ancestors() -> Result<Vec<ProcessIdentity>, Failure> {
     let host = host_name();
@@ -142,15 +139,15 @@ pub(super) fn ancestors() -> Result<Vec<ProcessIdentity>, Failure> {
             return Ok(found);
         }
     }
-    Err(Failure::new(FailureKind::Unsupported, "this system does not tell who started a process"))
+    Err(Failure::new(FailureKind::Unsupported, "this system does not tell the parent of a process"))
 }
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn ancestors() -> Result<Vec<ProcessIdentity>, Failure> {
-    Err(Failure::new(FailureKind::Unsupported, "this system does not tell who started a process"))
+    Err(Failure::new(FailureKind::Unsupported, "this system does not tell the parent of a process"))
 }
 
-/// `None`: a process on the way up has ended, or nothing can be seen.
+/// `None`: an ancestor has ended, or nothing is visible.
 #[cfg(target_os = "linux")]
 fn look_up_ancestors(host: &str) -> Option<Vec<ProcessIdentity>> {
     let mut found: Vec<ProcessIdentity> = Vec::new();
@@ -161,7 +158,7 @@ fn look_up_ancestors(host: &str) -> Option<Vec<ProcessIdentity>> {
                 found.push(ProcessIdentity { pid, host: host.to_owned(), started });
                 pid = parent;
             }
-            // Hidden from us, as processes of other users can be, and with it what is above.
+            // Processes of other users can be hidden, and so are their parents.
             None if is_taken(pid) => break,
             None => return None,
         }

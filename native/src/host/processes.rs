@@ -1,21 +1,20 @@
-//! Running other programs: whole process groups, bounded in time and memory.
+//! Runs other programs: whole process groups, bounded in time and memory.
 //!
-//! A program gets its own process group, a closed or fed standard input and two pipes. One
-//! thread blocks in `poll(2)` on all of it: output, input, the end of the program, an
-//! interrupt, the next deadline. Nothing is polled by sleeping.
+//! A program gets its own process group, a closed or fed standard input and two pipes. One thread
+//! blocks in `poll(2)` on output, input, the end of the program, an interrupt and the next
+//! deadline. It never polls by sleeping.
 //!
-//! **Ending.** Out of time or interrupted: SIGTERM (and SIGCONT, for what is stopped) to the
-//! group, [`KILL_GRACE_MS`] later SIGKILL. After the program itself has ended, what it left
-//! running gets a moment to finish its output (`> >(tee log)` is still writing when the shell
-//! is gone) and is then ended too, so that nothing keeps running unnoticed during a check.
-//! With [`Orphans::End`] that includes descendants that moved to another session.
+//! **End.** After a timeout or an interrupt the group gets SIGTERM (and SIGCONT, for stopped
+//! processes), and SIGKILL [`KILL_GRACE_MS`] later. Processes that outlive the program get a moment
+//! to finish their output: in `> >(tee log)` the `tee` still writes when the shell has ended. Then
+//! they are ended, too, so that nothing runs during a check. With [`Orphans::End`] that includes
+//! descendants in another session.
 //!
-//! **Without us.** On Linux the kernel kills the program when we are gone, and what it has
-//! started itself can be found and ended by the next one of us; see [`survivors`].
+//! **Our death.** On Linux the kernel kills the program when this process dies. The next onloop
+//! finds and ends what the program had started; see [`survivors`].
 //!
-//! **Waking.** A caller may ask to be woken while the program runs. Everything about it then
-//! waits in [`Left`] for the next turn: pipes, capture, deadline. When nobody comes back the
-//! program is ended with the rest.
+//! **Waking.** A caller may ask to be woken while the program runs. Pipes, capture and deadline
+//! then wait in [`Left`] for the next turn. If no turn comes, the program is ended with the host.
 //!
 //! [`KILL_GRACE_MS`]: onloop_core::limits::KILL_GRACE_MS
 
@@ -25,13 +24,13 @@ mod child;
 mod command;
 #[cfg(unix)]
 mod group;
+mod host_programs;
 mod launch;
 mod log;
 #[cfg(unix)]
 mod notice;
 #[cfg(unix)]
 mod orphans;
-mod own;
 #[cfg(any(not(unix), test))]
 mod portable;
 mod running;
@@ -56,8 +55,8 @@ use onloop_core::effect::{
 use super::{
     Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake, files, process_table,
 };
+pub(super) use host_programs::{Bounds, HostProgramEnd, HostProgramError, HostPrograms};
 use log::Log;
-pub(super) use own::{Bounds, OwnEnd, OwnError, OwnPrograms};
 #[cfg(not(unix))]
 use portable as system;
 pub use running::RunningGroup;
@@ -67,19 +66,18 @@ use unix as system;
 /// What happens to descendants that outlive their program and have left its process group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orphans {
-    /// They stay. For embedders: other threads of the process may have children too, and
-    /// nothing tells theirs from ours.
+    /// They stay. For embedders: children of other threads look the same.
     Leave,
-    /// They are ended with their program. Only for a process whose first thread starts nothing
-    /// but these, one after the other. Linux only; elsewhere the same as `Leave`.
+    /// They are ended with their program. Only for a process whose first thread starts these
+    /// programs alone, one after the other. Linux only; on other systems the same as `Leave`.
     End,
 }
 
-/// Programs run by the operating system.
+/// Programs of the operating system.
 #[derive(Debug)]
 pub struct OsProcesses {
     root: Root,
-    /// What no log may contain.
+    /// Secrets that no log may contain.
     redaction: Arc<Redaction>,
     interrupts: Interrupts,
     #[cfg_attr(not(unix), expect(dead_code, reason = "orphans are adopted on Linux only"))]
@@ -104,7 +102,7 @@ impl std::fmt::Debug for Left {
 enum Followed<R> {
     /// It is still running.
     Running(R),
-    /// It is still running, and has written this.
+    /// It is still running and has written this.
     #[cfg_attr(not(unix), expect(dead_code, reason = "lines are not looked at there"))]
     Wrote(R, Vec<u8>),
     /// It has ended.
@@ -115,12 +113,12 @@ enum Followed<R> {
 #[derive(Clone, Copy, Default)]
 struct Alarm {
     at: Option<Instant>,
-    /// When standard input has something to read, or has ended.
+    /// Wakes when standard input has data or has ended.
     #[cfg_attr(not(unix), expect(dead_code, reason = "standard input cannot be looked at"))]
     on_input: bool,
 }
 
-/// Nobody watches.
+/// Progress that is not shown.
 #[cfg(unix)]
 struct Unwatched;
 
@@ -138,8 +136,8 @@ impl Progress for Unwatched {
 }
 
 impl OsProcesses {
-    /// Programs whose relative folders are below the folder of `start`, and whose logs contain
-    /// nothing that is secret in its environment.
+    /// Creates programs whose relative folders are below the folder of `start`. Their logs contain
+    /// no secret of its environment.
     pub fn new(start: &Start, interrupts: &Interrupts, orphans: Orphans) -> OsProcesses {
         OsProcesses {
             root: Root::new(&start.cwd),
@@ -151,7 +149,7 @@ impl OsProcesses {
         }
     }
 
-    /// A handle that kills what runs at the moment, for a second Ctrl-C.
+    /// Returns a handle that kills the running programs, for a second Ctrl-C.
     pub fn running(&self) -> RunningGroup {
         self.running.clone()
     }
@@ -251,7 +249,8 @@ impl Processes for OsProcesses {
         _host: &str,
         _mark: Option<&str>,
     ) -> Result<u32, Failure> {
-        let message = format!("this system does not tell who is in process group {}", group.pid);
+        let message =
+            format!("this system does not tell the members of process group {}", group.pid);
         Err(Failure::new(FailureKind::Unsupported, message))
     }
 
@@ -273,12 +272,12 @@ impl Processes for OsProcesses {
 }
 
 fn another_is_left() -> Failure {
-    let message = "another program was left running, and there is only one at a time";
+    let message = "another program still runs, and onloop runs one at a time";
     Failure::new(FailureKind::Busy, message)
 }
 
 impl Drop for OsProcesses {
-    /// What was left running does not outlive its caller.
+    /// Ends the program that was left running.
     fn drop(&mut self) {
         self.end();
     }

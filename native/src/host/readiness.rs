@@ -1,14 +1,14 @@
-//! Waiting until files can be read or written, terminals among them.
+//! Waits until files, also terminals, can be read or written.
 //!
-//! `poll(2)` does that everywhere but on the systems of Apple, where it knows no terminals; there it
-//! is `select(2)`, which knows no large numbers of files.
+//! Apple's `poll(2)` does not support terminals. There `select(2)` is used, which does not support
+//! large descriptors.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// What is waited for.
+/// The awaited event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
     /// Something to read, or its end.
@@ -17,8 +17,8 @@ pub(super) enum Want {
     Room,
 }
 
-/// Which of the files are ready, after `longest` at most; without one as long as it takes. `None`: a
-/// signal came, or nothing can be said; look again.
+/// Returns which files are ready, after `longest` at most. `None`: a signal came or the state is
+/// unknown; try again.
 pub(super) fn wait(
     files: &[(BorrowedFd<'_>, Want)],
     longest: Option<Duration>,

@@ -1,10 +1,10 @@
 //! A server for browsers on this machine, through `hyper`.
 //!
-//! One thread accepts, reads and writes; the program is handed whole calls and hands back whole answers.
-//! A connection carries one call, so that every connection has an end: whoever sends or reads too slowly is
-//! disconnected and holds up nobody else.
+//! One thread accepts, reads and writes; the program gets whole calls and returns whole answers. A
+//! connection carries one call, so every connection ends. A slow client is disconnected and blocks
+//! no other.
 //!
-//! Whoever waits for a call hears of interrupts and of changes in folders at the same time.
+//! A wait for a call also ends on interrupts and on changes in folders.
 
 mod body;
 mod connection;
@@ -24,7 +24,7 @@ use tokio::task::AbortHandle;
 use super::wake_pipe::WakePipe;
 use super::{Interrupts, LOOK_AGAIN, OsChanges, Root, Serve, failure};
 
-/// The way to the program for calls.
+/// The queue of calls for the program.
 #[derive(Clone)]
 pub(super) struct Calls {
     queue: SyncSender<Incoming>,
@@ -40,7 +40,7 @@ impl Calls {
     }
 }
 
-/// A call on its way to the program.
+/// A call for the program.
 pub(super) struct Incoming {
     call: WebCall,
     reply: oneshot::Sender<Answered>,
@@ -48,10 +48,10 @@ pub(super) struct Incoming {
     connection: AbortHandle,
 }
 
-/// An answer on its way to the browser.
+/// An answer for the browser.
 pub(super) struct Answered {
     answer: CallAnswer,
-    /// What follows, where the answer stays open.
+    /// The rest of an open answer.
     rest: Option<mpsc::Receiver<Vec<u8>>>,
 }
 
@@ -65,7 +65,7 @@ struct Stream {
 pub struct OsServe {
     interrupts: Interrupts,
     changes: OsChanges,
-    /// Something may have changed that no wait has ended with yet.
+    /// A possible change that was not reported yet.
     is_changed: bool,
     server: Option<Server>,
 }
@@ -82,7 +82,7 @@ struct Server {
 }
 
 impl OsServe {
-    /// A server that listens when it is told to.
+    /// Creates a server that does not listen yet.
     pub fn new(root: Root, interrupts: &Interrupts) -> OsServe {
         let changes = OsChanges::new(root, interrupts);
         OsServe { interrupts: interrupts.clone(), changes, is_changed: false, server: None }
@@ -131,8 +131,8 @@ impl Serve for OsServe {
     ) -> Result<Option<WebCall>, Failure> {
         let until = wait_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)));
         let hears = !folders.is_empty();
-        // What cannot be listened to is looked at when the time is over. What is new stays so while
-        // calls come first.
+        // Without watches a change is checked at the deadline. A new folder stays new while calls
+        // come first.
         self.is_changed |= hears && self.changes.follow(folders).unwrap_or(false);
         let notices_by = (hears && !self.changes.is_told()).then(|| Instant::now() + LOOK_AGAIN);
         loop {
@@ -177,7 +177,12 @@ impl Serve for OsServe {
 
     fn push(&mut self, call: u64, bytes: Vec<u8>) -> Result<(), Failure> {
         let streams = &mut self.server()?.streams;
-        let closed = || Failure::new(FailureKind::Closed, format!("nobody reads call {call}"));
+        let closed = || {
+            Failure::new(
+                FailureKind::Closed,
+                format!("the browser of call {call} has disconnected or reads too slowly"),
+            )
+        };
         let stream = streams.get(&call).ok_or_else(closed)?;
         if bytes.is_empty() {
             streams.remove(&call);
@@ -193,8 +198,8 @@ impl Serve for OsServe {
 }
 
 impl OsServe {
-    /// Returns after `longest`, when a call or an interrupt has come, when something has changed where
-    /// that is to be heard, or for no reason at all.
+    /// Returns after `longest`, a call, an interrupt or, if wanted, a change; also without a
+    /// reason.
     #[cfg(unix)]
     fn pause(&self, longest: Option<Duration>, hears: bool) {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -209,7 +214,7 @@ impl OsServe {
         let _ = poll(&mut fds, timeout.as_ref());
     }
 
-    /// As above, where nothing can be waited for but time.
+    /// As above, on a system that can only wait for time.
     #[cfg(not(unix))]
     fn pause(&self, longest: Option<Duration>, _hears: bool) {
         const TURN: Duration = Duration::from_millis(20);
@@ -220,7 +225,7 @@ impl OsServe {
 impl Server {
     /// The next call, if one has come.
     fn called(&mut self) -> Result<Option<WebCall>, Failure> {
-        // First the flag: a call that comes in between raises it again.
+        // The flag is cleared first: a call in between raises it again.
         self.wake.take();
         match self.calls.try_recv() {
             Ok(incoming) => Ok(Some(self.take(incoming))),
@@ -232,7 +237,7 @@ impl Server {
     }
 
     fn take(&mut self, Incoming { mut call, reply, connection }: Incoming) -> WebCall {
-        // Who has gone may still be answered, but nobody is remembered for ever.
+        // A disconnected browser may still be answered, but its entry is dropped.
         if self.waiting.len() >= limits::WEB_CALLS {
             self.waiting.retain(|_, (reply, _)| !reply.is_closed());
         }

@@ -31,16 +31,16 @@ pub struct OsTerminal {
 /// How notes are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
-    /// A person watches: colour, and a status line that moves.
+    /// A terminal with color and a moving status line.
     Live,
-    /// A person watches who wants no colour, or a terminal that can do little.
+    /// A terminal without color, or with few capabilities.
     Terminal,
     /// A file or a pipe.
     Plain,
 }
 
 impl Style {
-    /// `NO_COLOR`, `CI` and `TERM=dumb` are taken at their word.
+    /// `NO_COLOR`, `CI` and `TERM=dumb` are honored.
     fn of(on_terminal: bool, env: &BTreeMap<String, String>) -> Style {
         let set = |name: &str| env.get(name).is_some_and(|value| !value.is_empty());
         if !on_terminal || set("CI") {
@@ -59,7 +59,7 @@ impl Style {
 pub struct LostOutput(std::sync::Arc<std::sync::OnceLock<Failure>>);
 
 impl LostOutput {
-    /// The first failure to write a result. A reader that went away is not one: it had enough.
+    /// Returns the first failure to write a result. A closed pipe is not a failure.
     pub fn failure(&self) -> Option<&Failure> {
         self.0.get()
     }
@@ -77,7 +77,7 @@ impl OsTerminal {
         }
     }
 
-    /// A handle that tells whether the results arrived, once the program has ended.
+    /// Returns a handle that tells after the end whether all results were written.
     pub fn lost_output(&self) -> LostOutput {
         self.lost.clone()
     }
@@ -87,7 +87,7 @@ impl OsTerminal {
             Style::Live => anstream::ColorChoice::Always,
             Style::Terminal | Style::Plain => anstream::ColorChoice::Never,
         };
-        // Styles are taken out piece by piece; the pieces leave together.
+        // Styles are removed in pieces, and the text is written at once.
         let mut plain = anstream::AutoStream::new(Vec::with_capacity(text.len()), choice);
         plain.write_all(text.as_bytes())?;
         let mut stderr = io::stderr().lock();
@@ -114,7 +114,7 @@ impl Terminal for OsTerminal {
 
     fn ask(&mut self, question: &str) -> Result<String, Failure> {
         if !self.attended {
-            return Err(input::nobody());
+            return Err(input::no_person());
         }
         self.interrupts.check()?;
         self.input.forget_typed();

@@ -1,4 +1,4 @@
-//! What the model cannot do: programs of core, the pager, signals, processes.
+//! Effects of keys: programs of core, the pager, signals, processes.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use onloop_core::effect::{Exit, Failure, Io, Outcome, Program, Reply, Request, Say};
 use onloop_core::engine::error::{CommandError, verb_program};
 use onloop_core::text;
-use onloop_core::verb::SeenRun;
+use onloop_core::verb::DisplayedRun;
 use onloop_core::watch::{
     decide_on_screen, resume_options, show_on_screen, stop_driver, stop_session_of,
 };
@@ -21,7 +21,7 @@ use super::screen::Screen;
 use crate::drive;
 use crate::host::{Host, OsHost};
 
-/// A host whose words are kept instead of shown: the screen is drawn on already.
+/// A host that stores messages instead of printing them, because the screen is in use.
 struct Quiet<'a> {
     host: &'a mut OsHost,
     said: String,
@@ -35,18 +35,18 @@ impl Host for Quiet<'_> {
                 Reply { at: self.host.clock.now(), outcome: Ok(Outcome::Done) }
             }
             Request::Ask { .. } => {
-                let nobody = Failure::new(
+                let no_person = Failure::new(
                     onloop_core::effect::FailureKind::Closed,
                     "a screen is asked with its own questions",
                 );
-                Reply { at: self.host.clock.now(), outcome: Err(nobody) }
+                Reply { at: self.host.clock.now(), outcome: Err(no_person) }
             }
             request => self.host.perform(request),
         }
     }
 }
 
-/// Runs a program; how it ended and the first line that it said.
+/// Runs a program; returns its exit and the first line of its output.
 pub(super) fn quietly(host: &mut OsHost, program: Program) -> (Exit, String) {
     let mut quiet = Quiet { host, said: String::new() };
     let exit = drive(&mut quiet, program);
@@ -56,7 +56,7 @@ pub(super) fn quietly(host: &mut OsHost, program: Program) -> (Exit, String) {
 }
 
 impl Watching {
-    /// Runs a verb; how it ended, and its error or the first line that it said.
+    /// Runs a verb; returns its exit, and its error or the first line of its output.
     fn quiet_verb<F>(
         &mut self,
         host: &mut OsHost,
@@ -78,7 +78,7 @@ impl Watching {
         (exit, failed.take().unwrap_or(said))
     }
 
-    /// Does what a key wants.
+    /// Performs the effect of a key.
     pub(super) fn perform(
         &mut self,
         host: &mut OsHost,
@@ -91,20 +91,20 @@ impl Watching {
             Action::Suspend => {
                 screen.leave()?;
                 let _ = kill_current_process_group(Signal::TSTP);
-                // Here somebody has continued us.
+                // The shell has continued this process.
                 screen.enter_again()?;
             }
             Action::Open { .. } => {}
             Action::Diff { run } => self.show(host, screen, run)?,
             Action::Decide { run, step, decision, seen } => {
                 let (exit, said) = self.quiet_verb(host, async move |io: Io| {
-                    let seen = SeenRun { run_id: &run, step, record: &seen };
+                    let seen = DisplayedRun { run_id: &run, step, record: &seen };
                     decide_on_screen(&io, seen, &decision).await
                 });
                 let is_in_fleet = model.view.as_ref().is_some_and(|view| view.card.in_fleet);
                 let further = match is_in_fleet {
-                    true => "The fleet goes on with it.",
-                    false => "If nobody drives the run, r lets it go on.",
+                    true => "The fleet continues it.",
+                    false => "If it does not run, resume it with r.",
                 };
                 model.message = Some(match exit {
                     Exit::Done => format!("{said}. {further}"),
@@ -124,7 +124,7 @@ impl Watching {
         Ok(())
     }
 
-    /// Shows what changed in the pager, or on the terminal as it is.
+    /// Shows the diff in the pager, or on the terminal.
     fn show(&mut self, host: &mut OsHost, screen: &mut Screen, run: String) -> io::Result<()> {
         screen.leave()?;
         let show = async move |io: Io| show_on_screen(&io, &run).await;
@@ -137,7 +137,7 @@ impl Watching {
         screen.enter_again()
     }
 
-    /// Interrupts who drives a run, as Ctrl-C there would.
+    /// Interrupts the driver of a run, as Ctrl-C does.
     fn stop(&mut self, host: &mut OsHost, model: &mut Model, run: String) {
         let found = Rc::new(RefCell::new(None));
         let to = found.clone();
@@ -155,7 +155,7 @@ impl Watching {
         });
     }
 
-    /// Lets a run go on in the background, with the options that it had.
+    /// Resumes a run in the background, with its options.
     fn resume(&mut self, host: &mut OsHost, model: &mut Model, run: String) -> io::Result<()> {
         let found = Rc::new(RefCell::new(None));
         let (to, id) = (found.clone(), run.clone());
@@ -168,7 +168,7 @@ impl Watching {
             model.message = Some(said);
             return Ok(());
         };
-        // The options are kept as the words of a shell, in the state home.
+        // The state home stores the options as a shell line.
         let line = format!("exec \"$0\" resume {}{options}", text::shell_word(&run));
         let child = Command::new("sh")
             .args(["-c", &line])
@@ -176,13 +176,13 @@ impl Watching {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // Ctrl-C here, and the end of the terminal, are not meant for it.
+            // Ctrl-C and the end of this terminal must not reach it.
             .process_group(0)
             .spawn();
         model.message = Some(match child {
             Ok(child) => {
                 self.resumed.push((run, child));
-                "It goes on in the background.".to_owned()
+                "The run continues in the background.".to_owned()
             }
             Err(error) => format!("It could not be resumed: {error}"),
         });

@@ -1,4 +1,4 @@
-//! The picture: one function of the model.
+//! Draws the model.
 
 mod run;
 
@@ -19,10 +19,10 @@ pub(super) use crate::host::cut;
 
 use super::model::{Dialog, Model, Place, Row, Typing};
 
-/// The smallest terminal that something can be read on.
+/// The smallest usable terminal.
 const SMALLEST: (u16, u16) = (30, 8);
 
-/// How things look: with colours, or by emphasis alone; and what is not shown.
+/// Colors or emphasis, and the secrets that are not shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look<'a> {
     pub(super) is_coloured: bool,
@@ -30,8 +30,8 @@ pub(super) struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// `text` as it may be seen. It is asked before anything is cut or broken: a part of a secret is
-    /// not known for one.
+    /// Redacts `text`. Redact before cutting or wrapping, because a part of a secret is not
+    /// recognized.
     fn words(self, text: &str) -> Cow<'_, str> {
         self.secrets.text(text)
     }
@@ -80,10 +80,12 @@ fn title(model: &Model, width: u16) -> Line<'static> {
         model.board.runs.iter().filter(|card| wanted(card.state)).count()
     };
     let wait = count(RunState::needs_person);
-    let over = count(RunState::is_over);
-    let go_on = model.board.runs.len() - wait - over;
+    let finished = count(RunState::is_over);
+    let running = model.board.runs.len() - wait - finished;
     let calls = model.board.calls.len();
-    let mut words = format!(" onloop watch · {wait} need you · {go_on} go on · {over} over");
+    let need = if wait == 1 { "needs" } else { "need" };
+    let mut words =
+        format!(" onloop watch · {wait} {need} you · {running} running · {finished} finished");
     if calls > 0 {
         words += &format!(" · {} waiting", text::counted(calls as u64, "call"));
     }
@@ -116,7 +118,7 @@ fn list(frame: &mut Frame<'_>, model: &Model, look: Look<'_>, area: Rect) {
     }
     let height = usize::from(area.height);
     let selected = model.selected_index().unwrap_or_default();
-    // The selected row stays inside, with what comes next to it.
+    // The selected row and the next one stay visible.
     let first =
         selected.saturating_sub(height.saturating_sub(2)).min(rows.len().saturating_sub(height));
     let width = usize::from(area.width);
@@ -209,7 +211,7 @@ struct Cells<'a> {
 
 impl Cells<'_> {
     fn line(&self, width: usize, style: Style, look: Look<'_>) -> Line<'static> {
-        // Names get a third; what is going on gets what is left.
+        // Names get a third of the width; the activity gets the rest.
         let name = (width / 3).clamp(10, 40);
         let fixed = 2 + 2 + name + 1 + 6 + 4;
         let words = width.saturating_sub(fixed);
@@ -223,7 +225,7 @@ impl Cells<'_> {
     }
 }
 
-/// The sign of a state, one column wide, so that nothing depends on colour.
+/// The mark of a state, one column wide, so that nothing depends on color.
 pub(super) fn symbol(state: RunState) -> &'static str {
     match state {
         RunState::Waits => "?",
@@ -237,7 +239,7 @@ pub(super) fn symbol(state: RunState) -> &'static str {
     }
 }
 
-/// How long something has lasted, in four columns.
+/// A duration in four columns.
 pub(super) fn age(since: Option<Timestamp>, now: Timestamp) -> String {
     let Some(since) = since else { return String::new() };
     let minutes = now.millis_since(since) / 60_000;
@@ -250,7 +252,7 @@ pub(super) fn age(since: Option<Timestamp>, now: Timestamp) -> String {
     }
 }
 
-/// One line as so many rows as it needs, broken at blanks where there are some.
+/// Wraps a line, at blanks if possible.
 pub(super) fn rows(line: &str, columns: usize) -> Vec<String> {
     let (mut rows, mut row, mut used) = (Vec::new(), String::new(), 0);
     for c in line.chars() {
@@ -268,7 +270,7 @@ pub(super) fn rows(line: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// `text` in exactly so many columns, at their left or right.
+/// Fits `text` to an exact width, aligned left or right.
 fn fit(text: &str, columns: usize, left: bool) -> String {
     let shown = cut(text, columns);
     let blanks = " ".repeat(columns.saturating_sub(shown.width()));
@@ -284,7 +286,7 @@ x               reject it: with a reason it is done again
 d               what changed, page by page
 s               stop a run or a session (asks); r resumes a run
 Esc             back to the list
-q Ctrl-C        leave; runs go on
+q Ctrl-C        leave; runs continue
 Ctrl-Z          suspend
 
 Any key closes this.";
@@ -320,7 +322,7 @@ fn show_dialog(frame: &mut Frame<'_>, dialog: &Dialog, look: Look<'_>, area: Rec
         height,
     };
     frame.render_widget(Clear, at);
-    // The end of what is typed has to be seen.
+    // The end of the typed text stays visible.
     let hidden = needed - height;
     let scroll = if matches!(dialog, Dialog::Typing { .. }) { hidden } else { 0 };
     let paragraph = Paragraph::new(lines).scroll((scroll, 0));

@@ -1,11 +1,10 @@
-//! What is on the screen of `onloop watch`, and what a key does: pure, so that it is tested without a
-//! terminal.
+//! The state of the screen and the effect of each key: pure, so that tests need no terminal.
 
 use onloop_core::documents::board::{Board, Choice, RunCard, RunState, RunView};
 use onloop_core::time::Timestamp;
-use onloop_core::verb::SeenDecision;
+use onloop_core::verb::DisplayedDecision;
 
-/// A key that somebody pressed.
+/// A pressed key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Char(char),
@@ -23,24 +22,24 @@ pub(super) enum Key {
     Control(char),
 }
 
-/// What has to be done that the model cannot do.
+/// An effect that the model asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// Leave.
     Quit,
-    /// Give the terminal back until somebody continues us.
+    /// Suspend this process.
     Suspend,
-    /// Record a decision about a step, of who saw the record as it was then.
-    Decide { run: String, step: u32, decision: SeenDecision, seen: String },
-    /// Show what changed, page by page.
+    /// Record a decision about a step, with the record that the person saw.
+    Decide { run: String, step: u32, decision: DisplayedDecision, seen: String },
+    /// Show the diff.
     Diff { run: String },
-    /// Interrupt who drives a run.
+    /// Interrupt the driver of a run.
     StopRun { run: String },
-    /// Send the agent of a session on no more.
+    /// Stop the continuations of a session.
     StopSession { id: String, folder: String },
-    /// Let a run go on in the background.
+    /// Resume a run in the background.
     Resume { run: String },
-    /// Look at this run in detail.
+    /// Open this run.
     Open { run: String },
 }
 
@@ -55,7 +54,7 @@ pub(super) enum Row {
 /// What part of a run is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pane {
-    /// What there is to know at its gate.
+    /// The facts of its gate.
     Gate,
     Steps,
     Log,
@@ -75,7 +74,7 @@ impl Pane {
     }
 }
 
-/// Where the person is.
+/// The open view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// The list of everything.
@@ -84,16 +83,16 @@ pub(super) enum Place {
     Run { id: String, pane: Pane, scroll: Scroll },
 }
 
-/// How far somebody has scrolled.
+/// Scroll position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scroll {
-    /// So many lines from the top.
+    /// Lines from the top.
     Top(usize),
-    /// At the end, which may grow.
+    /// At the end, also when it grows.
     End,
 }
 
-/// What is asked before something is done.
+/// A question before an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dialog {
     Help,
@@ -112,12 +111,12 @@ pub(super) enum Dialog {
     },
 }
 
-/// What a line is typed for.
+/// The purpose of a typed line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Typing {
     /// The name of the step, to approve it where the risk is high.
     Name { name: String },
-    /// Why it is rejected.
+    /// The reason of a rejection.
     Reason,
 }
 
@@ -126,18 +125,18 @@ const TYPED_CHARS: usize = 2000;
 /// Lines that a page key moves by.
 const PAGE: usize = 10;
 
-/// Everything that the picture is made of.
+/// The state that is drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) board: Board,
-    /// The run that is looked at, where one is.
+    /// The open run, if any.
     pub(super) view: Option<RunView>,
     pub(super) place: Place,
-    /// The run that alone is shown, where one was named.
+    /// The only run to show, if one was named.
     pub(super) only: Option<String>,
     pub(super) selected: Option<Row>,
     pub(super) dialog: Option<Dialog>,
-    /// What was said last, until the next key.
+    /// The last message, until the next key.
     pub(super) message: Option<String>,
     pub(super) now: Timestamp,
 }
@@ -163,7 +162,7 @@ impl Model {
         model
     }
 
-    /// Takes what a new look has shown.
+    /// Takes a new state of the machine.
     pub(super) fn take(&mut self, board: Board) {
         let at = self.selected_index().unwrap_or_default();
         self.now = board.at;
@@ -171,7 +170,7 @@ impl Model {
         self.keep_selection(at);
     }
 
-    /// The run that is looked at in detail.
+    /// Returns the open run.
     pub(super) fn open_run(&self) -> Option<&str> {
         match &self.place {
             Place::Run { id, .. } => Some(id),
@@ -179,7 +178,7 @@ impl Model {
         }
     }
 
-    /// Every row of the list: first what needs a person, the most urgent at the top.
+    /// Returns the rows of the list: what needs a person first, the most urgent at the top.
     pub(super) fn rows(&self) -> Vec<Row> {
         let board = &self.board;
         let calls = board.calls.iter().map(|call| Row::Call(call.id.clone()));
@@ -202,7 +201,7 @@ impl Model {
         self.rows().iter().position(|row| row == selected)
     }
 
-    /// The same row stays selected wherever it has moved; where it is gone, the one in its place.
+    /// Keeps the same row selected when it moves; if it has gone, the row in its place.
     fn keep_selection(&mut self, at: usize) {
         if self.selected_index().is_none() {
             let rows = self.rows();
@@ -210,7 +209,7 @@ impl Model {
         }
     }
 
-    /// The run that keys are about.
+    /// Returns the run that keys apply to.
     pub(super) fn card(&self) -> Option<&RunCard> {
         let id = match (&self.place, &self.selected) {
             (Place::Run { id, .. }, _) => id,
@@ -221,18 +220,18 @@ impl Model {
         self.view.as_ref().map(|view| &view.card).filter(|card| card.id == *id).or_else(listed)
     }
 
-    /// What is asked about the run that is open.
+    /// Returns the question about the open run.
     fn choice(&self) -> Option<&Choice> {
         self.view.as_ref().and_then(|view| view.choice.as_ref()).filter(|choice| choice.is_gate)
     }
 
-    /// The run and the step that wait for a decision, and the record that is looked at.
+    /// Returns the run and the step that wait for a decision, and the shown record.
     fn asked(&self) -> Option<(String, u32, String)> {
         let (view, step) = (self.view.as_ref()?, self.choice()?.step?);
         Some((view.card.id.clone(), step, view.seen.clone()))
     }
 
-    /// What `key` does.
+    /// Handles a key.
     pub(super) fn press(&mut self, key: Key) -> Option<Action> {
         self.message = None;
         match key {
@@ -264,9 +263,9 @@ impl Model {
                     }
                     Key::Enter => {
                         let decision = match about {
-                            Typing::Name { .. } => SeenDecision::Approve { typed: text },
-                            Typing::Reason if text.trim().is_empty() => SeenDecision::Reject,
-                            Typing::Reason => SeenDecision::Redo { reason: text },
+                            Typing::Name { .. } => DisplayedDecision::Approve { typed: text },
+                            Typing::Reason if text.trim().is_empty() => DisplayedDecision::Reject,
+                            Typing::Reason => DisplayedDecision::Redo { reason: text },
                         };
                         return Some(Action::Decide { run, step, decision, seen });
                     }
@@ -298,7 +297,7 @@ impl Model {
                 self.show(Some(Pane::ALL[digit as usize - '1' as usize]));
             }
             Key::Char('a' | 'x') if self.open_run().is_none() => {
-                // Nobody decides about what they do not see.
+                // A person must see what they decide about.
                 return self.enter();
             }
             Key::Char('a') => self.approve(),
@@ -311,7 +310,7 @@ impl Model {
         None
     }
 
-    /// Back to the list; whoever watches one run has nowhere else to go.
+    /// Returns to the list; the watch of one run has no list.
     fn back(&mut self) {
         if self.only.is_none() {
             (self.place, self.view) = (Place::List, None);
@@ -375,7 +374,7 @@ impl Model {
                 action: Action::Decide {
                     run,
                     step,
-                    decision: SeenDecision::Approve { typed: String::new() },
+                    decision: DisplayedDecision::Approve { typed: String::new() },
                     seen,
                 },
             },

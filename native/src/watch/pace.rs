@@ -1,27 +1,27 @@
-//! When there is something to draw, to look at and to wait for.
+//! Decides when to draw, to read and to wait.
 
 use std::time::{Duration, Instant};
 
-/// Shortest time between two looks at the machine, however much is written.
+/// Shortest time between two reads of the machine.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Shortest time between two pictures.
+/// Shortest time between two frames.
 const DRAW_EVERY: Duration = Duration::from_millis(80);
-/// Longest time until a picture is brought up to date: it says minutes.
+/// Longest age of a frame, which shows minutes.
 pub(super) const REFRESH: Duration = Duration::from_secs(30);
 
-/// How far the screen is behind.
+/// What is due.
 #[derive(Debug)]
 pub(super) struct Pace {
     looked: Instant,
     drawn: Option<Instant>,
-    /// Something may have changed since the last look.
+    /// Something may have changed since the last read.
     pub(super) is_stale: bool,
-    /// The picture shows something else than the model has.
+    /// The frame differs from the model.
     pub(super) is_dirty: bool,
 }
 
 impl Pace {
-    /// It was just looked, and nothing is drawn yet.
+    /// After a read, before the first frame.
     pub(super) fn new(now: Instant) -> Pace {
         Pace { looked: now, drawn: None, is_stale: false, is_dirty: true }
     }
@@ -44,13 +44,12 @@ impl Pace {
         since >= REFRESH || (self.is_stale && since >= LOOK_EVERY)
     }
 
-    /// Whether a notice of a change would say anything new. While a look is due already, everything that
-    /// is written would only wake us.
+    /// Whether a change event matters. While a read is due, every event would only wake the loop.
     pub(super) fn hears(&self) -> bool {
         !self.is_stale
     }
 
-    /// How long to wait for something else.
+    /// Longest wait for other events.
     pub(super) fn longest(&self, now: Instant) -> Duration {
         let left =
             |since, every: Duration| every.saturating_sub(now.saturating_duration_since(since));
@@ -67,7 +66,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn what_is_written_meanwhile_wakes_nobody_until_it_may_be_looked_at() {
+    fn a_change_does_not_wake_the_loop_while_a_read_is_due() {
         let begin = Instant::now();
         let mut pace = Pace::new(begin);
         pace.drawn(begin);

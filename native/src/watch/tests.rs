@@ -8,7 +8,7 @@ use onloop_core::documents::board::{
 };
 use onloop_core::effect::Redaction;
 use onloop_core::time::Timestamp;
-use onloop_core::verb::SeenDecision;
+use onloop_core::verb::DisplayedDecision;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Color;
@@ -70,6 +70,7 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
         result: "passed",
         reason: None,
         took_ms: Some(1200),
+        at: None,
         warnings: Vec::new(),
     };
     let step = |number: u32, symbol, status| StepView {
@@ -97,6 +98,8 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
         checks: vec![check.clone()],
         earlier: Vec::new(),
         changes: String::new(),
+        own_changes: String::new(),
+        said: String::new(),
         since_step: None,
         changes_unknown: None,
         review: None,
@@ -331,7 +334,7 @@ fn a_terminal_that_is_too_small_says_so() {
     }
 }
 
-fn decided(decision: SeenDecision) -> Option<Action> {
+fn decided(decision: DisplayedDecision) -> Option<Action> {
     Some(Action::Decide { run: GATED.to_owned(), step: 2, decision, seen: "5ee4".to_owned() })
 }
 
@@ -348,7 +351,7 @@ fn nothing_is_approved_by_one_key_and_nothing_unseen_at_all() {
     assert_eq!(model.message.as_deref(), Some("Nothing was done."));
     model.press(Key::Char('a'));
     let typed = String::new();
-    assert_eq!(model.press(Key::Char('y')), decided(SeenDecision::Approve { typed }));
+    assert_eq!(model.press(Key::Char('y')), decided(DisplayedDecision::Approve { typed }));
 }
 
 #[test]
@@ -358,18 +361,18 @@ fn where_the_risk_is_high_a_name_is_typed() {
     "Ship it?".chars().for_each(|c| assert_eq!(model.press(Key::Char(c)), None));
     model.press(Key::Backspace);
     let typed = "Ship it".to_owned();
-    assert_eq!(model.press(Key::Enter), decided(SeenDecision::Approve { typed }));
+    assert_eq!(model.press(Key::Enter), decided(DisplayedDecision::Approve { typed }));
 }
 
 #[test]
 fn a_rejection_has_a_reason_or_blocks() {
     let mut model = typing();
     let reason = "use the limit of the plan, not a constant".to_owned();
-    assert_eq!(model.press(Key::Enter), decided(SeenDecision::Redo { reason }));
+    assert_eq!(model.press(Key::Enter), decided(DisplayedDecision::Redo { reason }));
     let mut model = opened(gated(), None);
     model.press(Key::Char('x'));
     model.press(Key::Char(' '));
-    assert_eq!(model.press(Key::Enter), decided(SeenDecision::Reject));
+    assert_eq!(model.press(Key::Enter), decided(DisplayedDecision::Reject));
     let mut model = typing();
     assert_eq!(model.press(Key::Escape), None);
     assert_eq!(
@@ -425,7 +428,7 @@ fn keys_lead_there_and_back() {
     assert_eq!(model.place, Place::List);
     assert_eq!(model.press(Key::Control('z')), Some(Action::Suspend));
     assert_eq!(model.press(Key::Char('q')), Some(Action::Quit));
-    // Whoever asked for one run has no list.
+    // The watch of one run has no list.
     let mut model = Model::new(board(vec![gated()]), Some(GATED.to_owned()));
     model.press(Key::Escape);
     assert_eq!(model.open_run(), Some(GATED));

@@ -1,13 +1,13 @@
-/** Keeping the beginning and the end of a stream of any length in bounded memory. */
+/** Captures the beginning and the end of a stream in bounded memory. */
 
 import type { Capture } from "../vocabulary.js";
 
-/** Collects one stream; keeps at most three times the bytes kept at each end. */
-export class Keeper {
+/** One captured stream. It keeps at most three times `limitBytes`. */
+export class CaptureBuffer {
   readonly #limit: number;
   readonly #head: Uint8Array[] = [];
   #room: number;
-  /** At least the last `limit` bytes that are not in the head, once there are so many. */
+  /** The last bytes behind the head: `limit` of them and up to as many again. */
   #tail: Uint8Array[] = [];
   #tailBytes = 0;
   #total = 0;
@@ -23,7 +23,7 @@ export class Keeper {
     if (start.length > 0) this.#head.push(start);
     this.#room -= start.length;
     const rest = bytes.subarray(start.length);
-    // A copy, so that a large chunk does not stay alive for its last bytes.
+    // A copy: a slice of a large chunk would keep the whole chunk in memory.
     const kept = Uint8Array.prototype.slice.call(rest, Math.max(0, rest.length - this.#limit));
     if (kept.length === 0) return;
     this.#tail.push(kept);

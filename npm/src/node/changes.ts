@@ -1,23 +1,23 @@
-/** Noticing changes in folders: the operating system tells of them, nothing is looked at again and again. */
+/** Waits for changes in folders. The operating system reports them, so nothing polls. */
 
 import { type FSWatcher, statSync, watch } from "node:fs";
 import type { Interrupts } from "./interrupts.js";
 import type { Root } from "./root.js";
 
-/** Most folders at once; of more the first count. As `WATCHED_FOLDERS` in core. */
+/** Most folders watched at once; the rest is ignored. Equal to `WATCHED_FOLDERS` in core. */
 const WATCHED_FOLDERS = 2048;
-/** One change makes several notices, which come one after another. */
+/** The system reports one change as several events in a row. */
 const SETTLE_MS = 20;
 
 export class NodeChanges {
   readonly #root: Root;
   readonly #interrupts: Interrupts;
-  /** Every folder that was named last; undefined: it is not there. */
+  /** The folders named last; `undefined` where a folder does not exist. */
   readonly #watched = new Map<string, FSWatcher | undefined>();
   readonly #changed = new Set<string>();
   #wake: (() => void) | undefined;
-  /** Folders that may have been removed, or replaced by others of their name. */
-  readonly #suspects = new Map<string, number>();
+  /** Folders that may have been removed or replaced, with the inode that is watched. */
+  readonly #maybeReplaced = new Map<string, number>();
 
   constructor(root: Root, interrupts: Interrupts) {
     this.#root = root;
@@ -31,14 +31,14 @@ export class NodeChanges {
     while (this.#changed.size === 0) {
       const left = end - performance.now();
       if (left <= 0) return false;
-      await this.#interrupts.pause(left, (wake) => this.hear(wake));
+      await this.#interrupts.pause(left, (wake) => this.onChange(wake));
       this.#interrupts.check();
     }
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     return this.take();
   }
 
-  /** Whether something may have changed since it was asked last. */
+  /** Whether something may have changed since the last call. */
   take(): boolean {
     const isChange = this.#changed.size > 0;
     this.#changed.clear();
@@ -46,14 +46,14 @@ export class NodeChanges {
   }
 
   /** Calls `wake` when something changes. */
-  hear(wake: (() => void) | undefined): void {
+  onChange(wake: (() => void) | undefined): void {
     this.#wake = wake;
   }
 
-  /** Listens to these folders from now on, and to no other; a new one counts as changed. */
+  /** Watches exactly these folders from now on. A new folder counts as changed. */
   follow(folders: string[]): void {
     const wanted = new Set(folders.slice(0, WATCHED_FOLDERS).map((folder) => this.#root.resolve(folder)));
-    this.#drop();
+    this.#closeReplaced();
     for (const [folder, watcher] of this.#watched) {
       if (wanted.has(folder)) continue;
       watcher?.close();
@@ -68,32 +68,32 @@ export class NodeChanges {
     }
   }
 
-  /** Stops listening to folders that are not at their path any more. */
-  #drop(): void {
-    for (const [folder, inode] of this.#suspects) {
+  /** Closes the watchers of folders that were removed or replaced. */
+  #closeReplaced(): void {
+    for (const [folder, inode] of this.#maybeReplaced) {
       if (inodeOf(folder) === inode) continue;
       this.#watched.get(folder)?.close();
       if (this.#watched.has(folder)) this.#watched.set(folder, undefined);
     }
-    this.#suspects.clear();
+    this.#maybeReplaced.clear();
   }
 
   #listen(folder: string): FSWatcher | undefined {
     try {
       const inode = inodeOf(folder) ?? 0;
       const watcher = watch(folder, { persistent: false }, (event) => {
-        if (event === "rename") this.#suspects.set(folder, inode);
+        if (event === "rename") this.#maybeReplaced.set(folder, inode);
         this.#notice(folder);
       });
-      watcher.on("error", () => this.#lose(folder, watcher));
+      watcher.on("error", () => this.#onError(folder, watcher));
       return watcher;
     } catch {
-      // It is not there, or too much is listened to: the caller looks again when its time is over.
+      // The folder is missing or the system has no watches left. The caller reads again after its wait.
       return undefined;
     }
   }
 
-  #lose(folder: string, watcher: FSWatcher): void {
+  #onError(folder: string, watcher: FSWatcher): void {
     watcher.close();
     if (this.#watched.get(folder) === watcher) this.#watched.set(folder, undefined);
     this.#notice(folder);

@@ -1,4 +1,4 @@
-/** What the operating system says, as failures that programs can branch on. */
+/** Translates errors of the operating system into failures that programs can branch on. */
 
 import { getSystemErrorMap } from "node:util";
 import { Failure, type FailureKind } from "../failure.js";
@@ -44,18 +44,18 @@ const REASONS: Record<string, string> = {
   ENXIO: "it is a device, a pipe or a socket, not a file",
 };
 
-/** What a newer core asks for. */
-export function unknown(request: never): never {
+/** Refuses a request that only a newer core sends. */
+export function unknownRequest(request: never): never {
   throw new Failure("unsupported", `this host does not know the request ${JSON.stringify(request)}`);
 }
 
-/** The name of a system error, such as `ENOENT`; nothing for any other error. */
+/** The name of a system error, such as `ENOENT`; `undefined` for any other error. */
 export function code(error: unknown): string | undefined {
   const isSystem = error instanceof Error && "code" in error && "errno" in error;
   return isSystem ? String(error.code) : undefined;
 }
 
-/** Whether a system call failed in that way. */
+/** Whether a system call failed with the code `wanted`. */
 export function is(error: unknown, wanted: string): boolean {
   return code(error) === wanted;
 }
@@ -70,7 +70,7 @@ export function reason(error: unknown): string {
   return getSystemErrorMap().get(errno)?.[1] ?? name;
 }
 
-/** The failure behind `error`; anything but a system error is a bug and rethrown. */
+/** The failure for a system error. Rethrows any other error, because it is a bug. */
 export function failure(error: unknown, what: string): Failure {
   if (error instanceof Failure) return error;
   const name = code(error);
@@ -78,23 +78,23 @@ export function failure(error: unknown, what: string): Failure {
   return new Failure(KINDS[name] ?? "other", `${what}: ${reason(error)}`);
 }
 
-/** What was done to `path` (`written`), although making it durable failed. */
-export function undoneByPower(error: unknown, done: string, path: string): unknown {
+/** The failure of a write to `path` that happened, but may not survive a power cut. */
+export function notDurable(error: unknown, path: string): unknown {
   if (code(error) === undefined) return error;
-  return new Failure("unknown", `\`${path}\` was ${done}, but a power cut may undo that: ${reason(error)}`);
+  return new Failure("unknown", `\`${path}\` was written, but a power cut may undo that: ${reason(error)}`);
 }
 
-/** The failure of an attempt to `act` on `path` that has happened in part. */
-export function inPart(error: unknown, act: string, path: string): unknown {
+/** The failure of an operation on `path` that happened in part. */
+export function partlyDone(error: unknown, verb: string, path: string): unknown {
   if (code(error) === undefined) return error;
-  return new Failure("unknown", `cannot ${act} \`${path}\` as a whole: ${reason(error)}`);
+  return new Failure("unknown", `cannot ${verb} \`${path}\` as a whole: ${reason(error)}`);
 }
 
-/** Does `work`; a failure names the path. */
-export async function onPath<T>(act: string, path: string, work: () => Promise<T>): Promise<T> {
+/** Does `work`; a failure says what `verb` did not do to `path`. */
+export async function onPath<T>(verb: string, path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw failure(error, `cannot ${act} \`${path}\``);
+    throw failure(error, `cannot ${verb} \`${path}\``);
   }
 }

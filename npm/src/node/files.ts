@@ -1,9 +1,8 @@
 /**
  * Files and folders.
  *
- * A file is replaced by writing a temporary one in the same folder and renaming it. Final
- * symbolic links are read through but never written through: what an agent left in our folders
- * must not lead our own writes somewhere else.
+ * A write creates a temporary file in the same folder and renames it over the target. Reads follow
+ * a final symbolic link. Writes do not, because an agent may have planted the link.
  */
 
 import { type BigIntStats, constants } from "node:fs";
@@ -19,24 +18,24 @@ import { basename, dirname } from "node:path";
 import { Failure } from "../failure.js";
 import type { Asked } from "../host.js";
 import type { Expect, Outcome, Stat, Version } from "../vocabulary.js";
-import { inPart, is, onPath, undoneByPower } from "./errors.js";
+import { partlyDone, is, onPath, notDurable } from "./errors.js";
 import { fileBits, keepPrivate } from "./permissions.js";
-import { type Names, Temporary, createFolders, syncFolder } from "./publish.js";
+import { type Durability, Temporary, createFolders, syncFolder } from "./publish.js";
 import { removeTree } from "./removal.js";
 import type { Root } from "./root.js";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_WRONLY } = constants;
-// Neither blocks on a pipe without a partner nor acquires a controlling terminal; missing on
-// Windows.
-const CAREFUL = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
-const NO_LINKS = CAREFUL | (constants.O_NOFOLLOW ?? 0);
+// An open of a named pipe does not block, and that of a terminal does not take it over. Windows has
+// neither flag.
+const NON_BLOCKING = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+const NO_FOLLOW = NON_BLOCKING | (constants.O_NOFOLLOW ?? 0);
 
 export class NodeFiles {
   readonly #root: Root;
   readonly #warn: (message: string) => void;
   #isWarned = false;
 
-  /** `warn` tells people what they should know about the disk. */
+  /** `warn` shows a warning about the disk to the person. */
   constructor(root: Root, warn: (message: string) => void) {
     this.#root = root;
     this.#warn = warn;
@@ -45,14 +44,14 @@ export class NodeFiles {
   async read({ path, limit_bytes: limitBytes }: Asked<"read">): Promise<Outcome> {
     const target = this.#root.resolve(path);
     return onPath("read", path, () =>
-      using(open(target, O_RDONLY | CAREFUL), async (file) => {
+      using(open(target, O_RDONLY | NON_BLOCKING), async (file) => {
         const stats = await file.stat({ bigint: true });
-        regular(stats, "read", path);
+        demandRegular(stats, "read", path);
         if (stats.size > BigInt(limitBytes)) throw tooLarge(path, Number(stats.size), limitBytes);
         const bytes = await readUpTo(file, Number(stats.size), limitBytes + 1);
         if (bytes.length > limitBytes) throw tooLarge(path, bytes.length, limitBytes);
-        // The version was taken before the content: a change in between makes it stale, and a
-        // later write that expects it fails, as it should.
+        // The version is older than the content. After a change in between, a write that expects it
+        // fails, as it should.
         return { is: "file", bytes, version: version(stats) };
       }),
     );
@@ -61,12 +60,12 @@ export class NodeFiles {
   async readTail({ path, limit_bytes: limitBytes }: Asked<"read_tail">): Promise<Outcome> {
     const target = this.#root.resolve(path);
     return onPath("read", path, () =>
-      using(open(target, O_RDONLY | CAREFUL), async (file) => {
+      using(open(target, O_RDONLY | NON_BLOCKING), async (file) => {
         const stats = await file.stat({ bigint: true });
-        regular(stats, "read", path);
+        demandRegular(stats, "read", path);
         const sizeBytes = Number(stats.size);
         const start = Math.max(0, sizeBytes - limitBytes);
-        // What is added in the meantime belongs to a later read.
+        // A later read returns bytes that are appended meanwhile.
         return { is: "tail", bytes: await readAt(file, start, sizeBytes - start), size_bytes: sizeBytes };
       }),
     );
@@ -77,34 +76,34 @@ export class NodeFiles {
     if (["", ".."].includes(basename(target))) {
       throw new Failure("invalid", `\`${path}\` does not name a file`);
     }
-    const existing = await replaceable(target, path);
-    met(expect, existing, path);
+    const existing = await existingFile(target, path);
+    demandExpected(expect, existing, path);
     const folder = dirname(target);
     return onPath("write", path, async () => {
       const made = await createFolders(folder, durable, isPrivate);
       const temporary = await Temporary.create(folder, isPrivate, existing);
       try {
         await temporary.file.writeFile(bytes);
-        await stamp(temporary.file);
+        await setUniqueTime(temporary.file);
         if (durable) await temporary.file.sync();
         if (expect === "absent") {
           await temporary.publishNew(target);
         } else {
-          if (expect !== "any") met(expect, await replaceable(target, path), path);
+          if (expect !== "any") demandExpected(expect, await existingFile(target, path), path);
           await temporary.publish(target);
         }
       } catch (error) {
         await temporary.discard();
         throw error;
       }
-      // From here on it is there, whatever else goes wrong.
+      // The file is in place now, so a further error must not say that nothing was written.
       try {
-        // Asked of the file we hold, not of the path: it names what *we* wrote.
+        // The open file, because the path may lead to a later writer's file.
         const ours = await using(temporary.file, async (file) => version(await file.stat({ bigint: true })));
-        this.#note(made, durable ? await syncFolder(folder) : "durable", folder);
+        this.#warnUnlessDurable(made, durable ? await syncFolder(folder) : "durable", folder);
         return { is: "written", version: ours };
       } catch (error) {
-        throw undoneByPower(error, "written", path);
+        throw notDurable(error, path);
       }
     });
   }
@@ -118,7 +117,7 @@ export class NodeFiles {
       const { file, created } = await openToAppend(target, path, expectLenBytes, isPrivate);
       await using(file, async () => {
         const stats = await file.stat({ bigint: true });
-        regular(stats, "append to", path);
+        demandRegular(stats, "append to", path);
         if (isPrivate) await keepPrivate(file);
         if (stats.size !== BigInt(expectLenBytes)) {
           throw conflict(path, `has ${stats.size} bytes; ${expectLenBytes} expected`);
@@ -127,55 +126,54 @@ export class NodeFiles {
           await file.appendFile(bytes);
           if (durable) await file.datasync();
         } catch (error) {
-          // A full disk accepts a part of the bytes; without this the next append, which expects
-          // the old size, could never succeed.
+          // A full disk accepts some of the bytes. The next append expects the old size.
           await file.truncate(expectLenBytes).catch(() => {
-            throw inPart(error, "append to", path);
+            throw partlyDone(error, "append to", path);
           });
           throw error;
         }
       });
       try {
-        this.#note(made, created && durable ? await syncFolder(folder) : "durable", folder);
+        this.#warnUnlessDurable(made, created && durable ? await syncFolder(folder) : "durable", folder);
       } catch (error) {
-        throw undoneByPower(error, "written", path);
+        throw notDurable(error, path);
       }
     });
   }
 
-  async patch({ path, offset_bytes: offsetBytes, old, new: neu }: Asked<"patch">): Promise<void> {
-    if (old.length !== neu.length) {
-      const sizes = `${neu.length} bytes cannot replace ${old.length}`;
+  async patch({ path, offset_bytes: offsetBytes, old, new: replacement }: Asked<"patch">): Promise<void> {
+    if (old.length !== replacement.length) {
+      const sizes = `${replacement.length} bytes cannot replace ${old.length}`;
       throw new Failure("invalid", `cannot change \`${path}\` in place: ${sizes}`);
     }
     const target = this.#root.resolve(path);
     await onPath("change", path, () =>
-      using(open(target, O_RDWR | NO_LINKS), async (file) => {
-        regular(await file.stat({ bigint: true }), "change", path);
+      using(open(target, O_RDWR | NO_FOLLOW), async (file) => {
+        demandRegular(await file.stat({ bigint: true }), "change", path);
         const found = await readAt(file, offsetBytes, old.length);
         if (Buffer.compare(found, old) !== 0) {
           const what = `holds something else at byte ${offsetBytes} than expected`;
           throw conflict(path, what);
         }
-        await writeAt(file, offsetBytes, neu).catch((error: unknown) => {
-          throw inPart(error, "change", path);
+        await writeAt(file, offsetBytes, replacement).catch((error: unknown) => {
+          throw partlyDone(error, "change", path);
         });
       }),
     );
   }
 
-  /** Says once that names do not survive a power cut. */
-  #note(made: Names, synced: Names, folder: string): void {
+  /** Warns once that new files may not survive a power cut. */
+  #warnUnlessDurable(made: Durability, synced: Durability, folder: string): void {
     if (this.#isWarned || (made === "durable" && synced === "durable")) return;
     this.#isWarned = true;
     this.#warn(
-      `the file system of \`${folder}\` cannot make names durable;\n  a power cut may undo what was written there last`,
+      `the file system of \`${folder}\` cannot sync folders;\n  a power cut may undo the last writes there`,
     );
   }
 
   async remove(path: string): Promise<void> {
     const target = this.#root.resolve(path);
-    if (this.#root.standsOn(target)) {
+    if (this.#root.isInside(target)) {
       const why = "it contains the current folder";
       throw new Failure("invalid", `refused to remove \`${path}\`: ${why}`);
     }
@@ -185,7 +183,7 @@ export class NodeFiles {
     });
   }
 
-  /** Names that are not UTF-8 are left out: no request could name them. */
+  /** Leaves out names that are not UTF-8, because no request could name them. */
   async list(path: string): Promise<string[]> {
     const target = this.#root.resolve(path);
     return onPath("list", path, async () => {
@@ -211,7 +209,7 @@ export class NodeFiles {
         size_bytes: kind === "folder" ? 0 : Number(stats.size),
         modified_ms: Number(stats.mtimeMs),
         executable: kind === "file" && isExecutable(stats),
-        ...(isForeign(stats) && { foreign: true }),
+        ...(isOfAnotherUser(stats) && { foreign: true }),
       };
     });
   }
@@ -222,7 +220,7 @@ export class NodeFiles {
   }
 }
 
-/** What a process writes to while it runs; opened here because the rules are the same. */
+/** Opens the file that receives the output of a process. */
 export async function openStream(
   root: Root,
   path: string,
@@ -231,10 +229,10 @@ export async function openStream(
   const target = root.resolve(path);
   return onPath("write", path, async () => {
     await createFolders(dirname(target), false, isPrivate);
-    const flags = O_WRONLY | O_APPEND | O_CREAT | NO_LINKS;
+    const flags = O_WRONLY | O_APPEND | O_CREAT | NO_FOLLOW;
     const file = await open(target, flags, fileBits(isPrivate));
     try {
-      regular(await file.stat({ bigint: true }), "write", path);
+      demandRegular(await file.stat({ bigint: true }), "write", path);
       if (isPrivate) await keepPrivate(file);
     } catch (error) {
       await file.close();
@@ -244,9 +242,9 @@ export async function openStream(
   });
 }
 
-/** Opens what may not be a regular file; the caller checks before it reads. */
+/** Opens a path that may not be a regular file. The caller checks that before it reads. */
 export function openToInspect(target: string): Promise<FileHandle> {
-  return open(target, O_RDONLY | NO_LINKS);
+  return open(target, O_RDONLY | NO_FOLLOW);
 }
 
 async function openToAppend(
@@ -255,7 +253,7 @@ async function openToAppend(
   expectLenBytes: number,
   isPrivate: boolean,
 ): Promise<{ file: FileHandle; created: boolean }> {
-  const flags = O_WRONLY | O_APPEND | NO_LINKS;
+  const flags = O_WRONLY | O_APPEND | NO_FOLLOW;
   if (expectLenBytes === 0) {
     try {
       const file = await open(target, flags | O_CREAT | O_EXCL, fileBits(isPrivate));
@@ -272,7 +270,7 @@ async function openToAppend(
   }
 }
 
-/** Does something with a file and closes it, however that goes. */
+/** Calls `work` with an open file and closes the file afterwards. */
 async function using<T>(
   opening: FileHandle | Promise<FileHandle>,
   work: (file: FileHandle) => Promise<T>,
@@ -285,7 +283,7 @@ async function using<T>(
   }
 }
 
-/** `length` bytes from `start` on; fewer at the end of the file. The system may read fewer at a time. */
+/** Reads `length` bytes from `start` on, or fewer at the end of the file. */
 export async function readAt(file: FileHandle, start: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length);
   let have = 0;
@@ -297,7 +295,7 @@ export async function readAt(file: FileHandle, start: number, length: number): P
   return bytes.subarray(0, have);
 }
 
-/** Overwrites what is from `start` on. The system may write fewer at a time. */
+/** Overwrites the bytes from `start` on. */
 async function writeAt(file: FileHandle, start: number, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, start + done);
@@ -320,50 +318,50 @@ async function readUpTo(file: FileHandle, expected: number, limit: number): Prom
   return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts, total);
 }
 
-/** What is at `target` now; nothing is fine, but only a regular file may be replaced. */
-async function replaceable(target: string, path: string): Promise<BigIntStats | undefined> {
+/** The file at `target`, if there is one. Refuses anything but a regular file. */
+async function existingFile(target: string, path: string): Promise<BigIntStats | undefined> {
   return onPath("write", path, async () => {
     const stats = await lstat(target, { bigint: true }).catch((error: unknown) => {
       if (is(error, "ENOENT")) return undefined;
       throw error;
     });
-    if (stats !== undefined) regular(stats, "write", path);
+    if (stats !== undefined) demandRegular(stats, "write", path);
     return stats;
   });
 }
 
-function regular(stats: BigIntStats, act: string, path: string): void {
+function demandRegular(stats: BigIntStats, verb: string, path: string): void {
   const what = {
     file: undefined,
     folder: "it is a folder, not a file",
-    link: "it is a symbolic link, and those are not followed here; use the path it leads to",
+    link: "it is a symbolic link, and onloop does not follow links there; use the path it leads to",
     other: "it is a device, a pipe or a socket, not a file",
   }[fileKind(stats)];
-  if (what !== undefined) throw new Failure("invalid", `cannot ${act} \`${path}\`: ${what}`);
+  if (what !== undefined) throw new Failure("invalid", `cannot ${verb} \`${path}\`: ${what}`);
 }
 
-function met(expect: Expect, existing: BigIntStats | undefined, path: string): void {
+function demandExpected(expect: Expect, existing: BigIntStats | undefined, path: string): void {
   if (expect === "any") return;
   if (expect === "absent") {
     if (existing === undefined) return;
     throw new Failure("exists", `cannot write \`${path}\`: something is already there`);
   }
   if (existing === undefined) throw conflict(path, "is gone");
-  if (version(existing) !== expect.version) throw conflict(path, "was changed by somebody else");
+  if (version(existing) !== expect.version) throw conflict(path, "was changed by another process");
 }
 
-/** Seconds since 1970, later at every call. */
-let lastStamp = 0;
+/** Seconds since 1970, larger at every call. */
+let lastTime = 0;
 
 /**
- * The kernel stamps files with a coarse clock, and a new file may get the number of one that
- * was just replaced: without a fine stamp two versions could look the same.
+ * Gives the file a modification time that no other write of ours has. The kernel's clock is coarse and
+ * inodes are reused, so two versions could look the same otherwise.
  */
-async function stamp(file: FileHandle): Promise<void> {
-  // The clock has milliseconds; what is below them only has to differ.
+async function setUniqueTime(file: FileHandle): Promise<void> {
+  // The clock has milliseconds. The digits below only have to differ.
   const below = Number(process.hrtime.bigint() % 1_000_000n) / 1e9;
-  lastStamp = Math.max(Date.now() / 1000 + below, lastStamp + 1e-6);
-  await file.utimes(lastStamp, lastStamp);
+  lastTime = Math.max(Date.now() / 1000 + below, lastTime + 1e-6);
+  await file.utimes(lastTime, lastTime);
 }
 
 function conflict(path: string, what: string): Failure {
@@ -381,19 +379,19 @@ function fileKind(stats: BigIntStats): Stat["kind"] {
 }
 
 function isExecutable(stats: BigIntStats): boolean {
-  // Without permission bits every file may be tried.
+  // Windows has no permission bits, so any file may be a program.
   return process.platform === "win32" || (stats.mode & 0o111n) !== 0n;
 }
 
-/** What root owns is as the system is; Windows has no numbers for users. */
-function isForeign(stats: BigIntStats): boolean {
+/** Whether the file belongs to a user who is neither root nor us. Windows has no numeric users. */
+function isOfAnotherUser(stats: BigIntStats): boolean {
   const user = process.geteuid?.();
   return user !== undefined && stats.uid !== 0n && stats.uid !== BigInt(user);
 }
 
 /**
- * Identifies a file's content by everything that changes with it: a writer that replaces the file
- * changes the inode, one that writes in place changes times or length.
+ * Identifies the content of a file. A writer that replaces the file changes its inode, and a write in
+ * place changes its times or its length.
  */
 function version(stats: BigIntStats): Version {
   const { dev, ino, mtimeNs, ctimeNs, size } = stats;

@@ -1,12 +1,12 @@
-/** Git repositories through the git program. Needs git 2.36 or newer. */
+/** Performs git requests with the git program, version 2.36 or newer. */
 
 import { Failure } from "../failure.js";
 import type { GitRequest, Outcome } from "../vocabulary.js";
-import { unknown } from "./errors.js";
+import { unknownRequest } from "./errors.js";
 import { commit } from "./git_checkout.js";
 import { changedPaths, checkpoint, checkpoints, diff, forgetCheckpoint, note, restore } from "./git_checkpoint.js";
 import { commitKept } from "./git_commit.js";
-import { switchTo } from "./git_cut.js";
+import { switchTo } from "./git_rollback.js";
 import { merge, mergeBase } from "./git_merge.js";
 import { GitProgram } from "./git_program.js";
 import { push, remoteBranch } from "./git_remote.js";
@@ -14,10 +14,10 @@ import { fetchRefs, keepFiles, pushRefs, readKept } from "./git_shared.js";
 import { stash } from "./git_stash.js";
 import { createWorktree, deleteBranch, removeWorktree, survey, worktrees } from "./git_worktrees.js";
 import type { Interrupts } from "./interrupts.js";
-import { OwnPrograms } from "./own_programs.js";
+import { GitProcesses } from "./git_processes.js";
 import type { Root } from "./root.js";
 
-/** What there is to say about a folder outside of every repository. */
+/** Replies for a folder outside any repository. */
 const OUTSIDE: Partial<Record<GitRequest["git"], Outcome>> = {
   survey: { is: "survey", repository: null },
   worktrees: { is: "worktrees", worktrees: [] },
@@ -25,22 +25,22 @@ const OUTSIDE: Partial<Record<GitRequest["git"], Outcome>> = {
   checkpoints: { is: "checkpoints", checkpoints: [] },
 };
 
-/** Members of requests that are ids of commits. */
+/** Members of requests that hold commit ids. */
 const COMMITS = new Set(["commit", "create_at", "expected", "from", "head", "kept", "parent", "to"]);
 
 export class NodeGit {
   readonly #root: Root;
-  readonly #programs: OwnPrograms;
+  readonly #programs: GitProcesses;
   readonly #git: GitProgram;
 
-  /** Git that `interrupts` ends when it hangs; no command of it takes longer than `longestMs`. */
-  constructor(root: Root, interrupts?: Interrupts, longestMs?: number) {
+  /** An interrupt ends git. No git command runs longer than `timeoutMs`. */
+  constructor(root: Root, interrupts?: Interrupts, timeoutMs?: number) {
     this.#root = root;
-    this.#programs = new OwnPrograms(interrupts);
-    this.#git = new GitProgram(this.#programs, longestMs);
+    this.#programs = new GitProcesses(interrupts);
+    this.#git = new GitProgram(this.#programs, timeoutMs);
   }
 
-  /** Ends what runs, as quickly as leaves no locks behind: the process is about to exit. */
+  /** Ends running git commands before this process exits, and lets them remove their locks. */
   endNow(): void {
     this.#programs.endNow();
   }
@@ -117,7 +117,7 @@ export class NodeGit {
         await pushRefs(git, cwd, request);
         break;
       default:
-        return unknown(request);
+        return unknownRequest(request);
     }
     return { is: "done" };
   }
@@ -127,7 +127,7 @@ export class NodeGit {
   }
 }
 
-/** A commit is named by its id and by nothing that git would have to interpret. */
+/** Refuses anything but commit ids, so that git never interprets a name. */
 function demandCommits(request: GitRequest): void {
   const documents = [request, ...(request.git === "push_refs" ? request.updates : [])];
   for (const [name, value] of documents.flatMap((document) => Object.entries(document))) {

@@ -1,21 +1,21 @@
-/** What git says about a checkout. */
+/** Reads the state of a checkout from git. */
 
 import { realpathSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { Failure } from "../failure.js";
 import { type GitProgram, line, untilNul } from "./git_program.js";
-import { locked } from "./git_trouble.js";
+import { locked } from "./git_errors.js";
 
-/** Where the parts of a checkout are. */
+/** The folders of a checkout. */
 export interface Layout {
   root: string;
-  /** What all worktrees of the repository share. */
+  /** The git folder that all worktrees share. */
   common: string;
   linked: boolean;
 }
 
-/** Where the parts of the checkout around a folder are. */
+/** The folders of the checkout around `cwd`. */
 export async function layoutOf(git: GitProgram, cwd: string): Promise<Layout> {
   const parts = ["--show-toplevel", "--git-dir", "--git-common-dir"];
   const answer = await git.succeed(cwd, ["rev-parse", "--path-format=absolute", ...parts]);
@@ -27,12 +27,12 @@ export async function layoutOf(git: GitProgram, cwd: string): Promise<Layout> {
   return { root, common, linked: own !== common };
 }
 
-/** Top folder of the main checkout; of a bare repository, its own folder. */
+/** Top folder of the main checkout, or the folder of a bare repository. */
 export async function mainRootOf(git: GitProgram, layout: Layout): Promise<string> {
   const { root, common, linked } = layout;
   if (!linked) return root;
-  // Asked from inside the common folder, git knows a checkout that is configured elsewhere (a
-  // submodule's) but not the usual one around it.
+  // In the common folder git reports a configured checkout, such as a submodule's, but not the usual
+  // one around it.
   const configured = await git.maybe(common, ["config", "--path", "core.worktree"]);
   if (configured !== undefined) {
     return resolved(isAbsolute(configured) ? configured : join(common, configured));
@@ -51,24 +51,24 @@ export function commit(
   return git.maybe(cwd, [...words, `${revision}^{commit}`]);
 }
 
-/** The branch at HEAD, even before its first commit. */
+/** The branch at HEAD, which may have no commit yet. */
 export async function headBranch(git: GitProgram, cwd: string): Promise<string | undefined> {
   const name = await git.maybe(cwd, ["symbolic-ref", "--quiet", "HEAD"]);
   return name?.startsWith("refs/heads/") ? name.slice("refs/heads/".length) : undefined;
 }
 
-/** Every uncommitted path, relative to the top folder, sorted by its bytes. */
+/** Every uncommitted path, relative to the top folder, sorted by bytes. */
 export async function dirty(git: GitProgram, root: string): Promise<string[]> {
   const words = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
-  // Two letters and a blank come before the path.
+  // A line begins with two letters and a blank.
   const paths = untilNul(await git.succeed(root, words)).map((entry) => entry.slice(3));
   const bytes = [...new Set(paths)].map((path) => Buffer.from(path));
   return bytes.sort(Buffer.compare).map(String);
 }
 
 /**
- * Refuses to begin what would change files first and then find the index or one of `references`
- * locked.
+ * Throws when the index or one of `references` is locked. Git would find that out only after it has
+ * changed files.
  */
 export async function demandUnlocked(
   git: GitProgram,
@@ -79,7 +79,7 @@ export async function demandUnlocked(
   const lock = line(await git.succeed(cwd, words));
   if (await lstat(lock).catch(() => undefined)) throw locked(`\`${lock}\``);
   for (const reference of references) {
-    // Making it what it is changes nothing, and takes every lock that a change takes.
+    // An update to the same commit takes the same locks and changes nothing.
     const id = await commit(git, cwd, reference);
     if (id !== undefined) await git.succeed(cwd, ["update-ref", reference, id, id]);
   }

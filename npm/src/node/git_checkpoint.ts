@@ -1,4 +1,4 @@
-/** Keeping the files of a checkout as a commit beside its branches, with an index of its own. */
+/** Checkpoints: commits of a checkout's files outside its branches, made with a separate index. */
 
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync } from "node:fs";
@@ -10,23 +10,24 @@ import type { KeptWork, LeftOut, NamedCheckpoint } from "../vocabulary.js";
 import { failure, is } from "./errors.js";
 import { commit, layoutOf } from "./git_checkout.js";
 import { demandIntact } from "./git_integrity.js";
-import { BYTES, below, byBytes, entries, fields, look, readable, terminated } from "./git_paths.js";
+import { BYTES, below, byBytes, entries, fields, lstatIfPresent, readable, terminated } from "./git_paths.js";
 import { type GitAsked, type GitProgram, line, succeeded } from "./git_program.js";
+import { PROGRAM_SETTINGS } from "./git_settings.js";
 
-/** Where the names of checkpoints begin. */
+/** The prefix of checkpoint refs. */
 export const CHECKPOINTS = "refs/onloop/";
-/** Where there is something to say about commits. */
+/** The ref that holds notes about commits. */
 const NOTES = "refs/notes/onloop";
-/** The folder in which copies of records lie; it is the run's and not its work. */
-const OURS = ".hotl";
+/** The folder of the run's records, which no checkpoint contains. */
+const RECORDS = ".hotl";
 
-/** What is different in the checkout from what an index says; paths as bytes. */
+/** How the checkout differs from an index; paths as bytes. */
 interface Changes {
   present: string[];
   gone: string[];
 }
 
-/** Keeps the files of the checkout around `cwd`. */
+/** Makes a checkpoint of the checkout around `cwd`. */
 export async function checkpoint(
   git: GitProgram,
   cwd: string,
@@ -37,47 +38,47 @@ export async function checkpoint(
   await prepareIndex(git, root, made.index);
   const changes = await changesIn(git, root, made.index).catch(async (error: unknown) => {
     if (!(error instanceof Failure && error.kind === "other" && existsSync(made.index))) throw error;
-    // An index that cannot be read is only a memory of what is in the checkout.
+    // The index is a cache. A damaged one is built again from the checkout.
     await rm(made.index);
     await prepareIndex(git, root, made.index);
     return changesIn(git, root, made.index);
   });
-  const leftOut = await takeIn(git, root, made, changes);
+  const leftOut = await addChanges(git, root, made, changes);
   const index = { index: made.index };
-  // What is missing here was missing before: a partial clone.
-  const tree = line(await git.succeedAside(root, ["write-tree", "--missing-ok"], index));
+  // A partial clone lacks objects.
+  const tree = line(await git.succeedIsolated(root, ["write-tree", "--missing-ok"], index));
   await chmod(made.index, 0o600);
   const parent = made.parent ?? (await commit(git, root, "HEAD"));
   const words = ["commit-tree", "--no-gpg-sign", ...(parent === undefined ? [] : ["-p", parent])];
   const committed = { input: made.message, committedMs: made.at_ms };
-  const id = line(await git.succeedAside(root, [...words, "-F", "-", tree], committed));
-  await git.succeedAside(root, ["update-ref", "--no-deref", reference(made.name), id]);
+  const id = line(await git.succeedIsolated(root, [...words, "-F", "-", tree], committed));
+  await git.succeedIsolated(root, ["update-ref", "--no-deref", reference(made.name), id]);
   const programs = `${digest}+${await pushHook(hooks ?? join(common, "hooks"))}`;
   return { commit: id, tree, programs, left_out: leftOut };
 }
 
-/** Makes the files of the checkout around `cwd` those that are wanted. */
+/** Changes the files of the checkout around `cwd` to those of a commit. */
 export async function restore(git: GitProgram, cwd: string, wanted: GitAsked<"restore">): Promise<void> {
   const { index } = wanted;
   const { root } = await layoutOf(git, cwd);
   await demandPrograms(git, root, wanted.programs);
   if (!existsSync(index)) {
-    throw new Failure("conflict", `nothing is known about the files in \`${root}\``);
+    throw new Failure("conflict", `\`${root}\` has no checkpoint yet`);
   }
   await prepareIndex(git, root, index);
   const id = wanted.paths.length === 0 ? wanted.commit : await mixedTree(git, root, wanted);
-  const found = await inTheWay(git, root, index, id);
+  const found = await unsavedAt(git, root, index, id);
   if (found.length > 0) {
-    throw new Failure("conflict", `nothing was changed; in the way: ${found.join(", ")}`);
+    throw new Failure("conflict", `nothing was changed; no checkpoint has ${found.join(", ")}`);
   }
-  const { exit, stderr, asked } = await git.askAside(root, ["read-tree", "-m", "-u", id], { index });
+  const { exit, stderr, asked } = await git.queryIsolated(root, ["read-tree", "-m", "-u", id], { index });
   if (exit !== 0) {
     const said = stderr.trimEnd() || "no reason given";
     throw new Failure("conflict", `${asked} ended with ${exit}: ${said}`);
   }
 }
 
-/** A tree with the files that `index` has, but for `paths`, which are as in the commit. */
+/** A tree with the files of `index`, except `paths`, which come from the commit. */
 async function mixedTree(
   git: GitProgram,
   root: string,
@@ -87,19 +88,19 @@ async function mixedTree(
   await copyFile(index, beside.index);
   try {
     const list = ["ls-tree", "-r", "--full-tree", "-z", id, "--", ...paths];
-    const input = await git.succeedAside(root, list);
+    const input = await git.succeedIsolated(root, list);
     const gone = paths.map((path) => `${path}\0`).join("");
     const removal = ["update-index", "--force-remove", "-z", "--stdin"];
-    await git.succeedAside(root, removal, { ...beside, input: gone });
+    await git.succeedIsolated(root, removal, { ...beside, input: gone });
     const entry = ["update-index", "--replace", "-z", "--index-info"];
-    await git.succeedAside(root, entry, { ...beside, input });
-    return line(await git.succeedAside(root, ["write-tree", "--missing-ok"], beside));
+    await git.succeedIsolated(root, entry, { ...beside, input });
+    return line(await git.succeedIsolated(root, ["write-tree", "--missing-ok"], beside));
   } finally {
     await rm(beside.index, { force: true });
   }
 }
 
-/** What changed between two commits, for people. */
+/** The difference between two commits, for people. */
 export async function diff(
   git: GitProgram,
   cwd: string,
@@ -108,7 +109,7 @@ export async function diff(
   const form = isStat ? "--stat=76" : "--patch";
   const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"];
   const words = ["diff-tree", "-r", form, ...plain, "--find-renames", from, to, "--", ...paths];
-  const answer = await git.askAside(cwd, words, { limitBytes });
+  const answer = await git.queryIsolated(cwd, words, { limitBytes });
   const said = answer.stderr.trimEnd();
   const missing = [from, to].find((id) => said.endsWith(`bad object ${id}`));
   if (missing !== undefined) {
@@ -117,33 +118,33 @@ export async function diff(
   return succeeded(answer);
 }
 
-/** Paths that differ between two commits, sorted by their bytes. */
+/** Paths that differ between two commits, sorted by bytes. */
 export async function changedPaths(
   git: GitProgram,
   cwd: string,
   { from, to }: GitAsked<"changed_paths">,
 ): Promise<string[]> {
   const words = ["diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to, "--"];
-  const paths = [...new Set(fields(await git.succeedAside(cwd, words)))];
+  const paths = [...new Set(fields(await git.succeedIsolated(cwd, words)))];
   return paths.sort(byBytes).map(readable);
 }
 
-/** Every commit that has a name below `refs/onloop/`. */
+/** Every commit with a ref below `refs/onloop/`. */
 export function checkpoints(git: GitProgram, cwd: string): Promise<NamedCheckpoint[]> {
   return namedBelow(git, cwd, CHECKPOINTS);
 }
 
-/** Every commit that has a name below `base`, which ends with a slash. */
+/** Every commit with a ref below `base`, which ends with a slash. */
 export async function namedBelow(
   git: GitProgram,
   cwd: string,
   base: string,
 ): Promise<NamedCheckpoint[]> {
   const format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)";
-  const listed = line(await git.succeedAside(cwd, ["for-each-ref", format, base]));
+  const listed = line(await git.succeedIsolated(cwd, ["for-each-ref", format, base]));
   return listed.split("\n").flatMap((entry) => {
     const [name, id, seconds] = entry.split("\0");
-    // What is not a commit there has no time, and is not ours.
+    // A ref to anything but a commit has no time, and onloop makes none.
     if (!name?.startsWith(base) || id === undefined || !/^-?\d+$/.test(seconds ?? "")) {
       return [];
     }
@@ -151,7 +152,7 @@ export async function namedBelow(
   });
 }
 
-/** Takes a name away that has to name `id`. */
+/** Deletes a checkpoint ref that has to name `id`. */
 export async function forgetCheckpoint(
   git: GitProgram,
   cwd: string,
@@ -163,10 +164,10 @@ export async function forgetCheckpoint(
     const kind = found === undefined ? "not_found" : "conflict";
     throw new Failure(kind, `\`${full}\` names ${found ?? "nothing"}, expected ${id}`);
   }
-  await git.succeedAside(cwd, ["update-ref", "--no-deref", "-d", full, id]);
+  await git.succeedIsolated(cwd, ["update-ref", "--no-deref", "-d", full, id]);
 }
 
-/** Says something about a commit, instead of what was said about it before. */
+/** Replaces the note about a commit. */
 export async function note(
   git: GitProgram,
   cwd: string,
@@ -174,7 +175,7 @@ export async function note(
 ): Promise<void> {
   await demandIntact(git, cwd, id);
   const words = ["notes", "--ref", NOTES, "add", "--force", "--file", "-", id];
-  await git.succeedAside(cwd, words, { input: text, committedMs: atMs });
+  await git.succeedIsolated(cwd, words, { input: text, committedMs: atMs });
 }
 
 function reference(name: string): string {
@@ -182,15 +183,15 @@ function reference(name: string): string {
 }
 
 /**
- * Digest of everything that the repository's own configuration names as a program which git would
- * run for us.
+ * Digest of the programs that the repository's own configuration makes git run. Refuses other programs
+ * than `expected`.
  */
 async function demandPrograms(
   git: GitProgram,
   root: string,
   expected: string | null,
 ): Promise<Programs> {
-  const listed = await git.succeedAside(root, ["config", "--list", "--show-scope", "-z"]);
+  const listed = await git.succeedIsolated(root, ["config", "--list", "--show-scope", "-z"]);
   const entries = listed.toString(BYTES).split("\0");
   const named = createHash("sha256");
   const keys = new Set<string>();
@@ -204,10 +205,10 @@ async function demandPrograms(
       keys.add(readable(key));
     }
   }
-  // What we say ourselves comes last, turns hooks off, and does not count.
+  // The last value is our own setting, which turns hooks off.
   const hooks = folders.at(-2);
   const digest = named.digest("hex");
-  // What comes after it is about a hook, which does not run here.
+  // The part behind `+` is the digest of a hook, which does not run here.
   if (expected === null || expected.split("+")[0] === digest) {
     return { digest, ...(hooks !== undefined && { hooks }) };
   }
@@ -219,24 +220,24 @@ async function demandPrograms(
   );
 }
 
-/** Programs that a repository names. */
+/** The programs that git runs for a repository. */
 interface Programs {
-  /** Of those that its own configuration names. */
+  /** Digest of the programs in its own configuration. */
   digest: string;
-  /** Where the hooks are, if any configuration says so. */
+  /** The configured folder of hooks. */
   hooks?: string;
 }
 
-/** A folder as configuration names it: relative to the top folder, or to the home of the user. */
+/** Resolves a configured folder, which may be relative to the top folder or to the user's home. */
 function folderIn(root: string, named: string): string {
   if (named.startsWith("~/")) return join(homedir(), named.slice(2));
   return isAbsolute(named) ? named : join(root, named);
 }
 
-/** How much of a hook is looked at, besides its length. */
+/** The part of a hook that its digest covers, together with its length. */
 const HOOK_BYTES = 1024 * 1024;
 
-/** Digest of the hook that a push runs; empty: there is none. */
+/** Digest of the hook that a push runs; empty without a hook. */
 async function pushHook(hooks: string): Promise<string> {
   const path = join(hooks, "pre-push");
   const found = await stat(path).catch(() => undefined);
@@ -253,27 +254,18 @@ async function pushHook(hooks: string): Promise<string> {
 }
 
 /**
- * Whether git would run what this setting says when it does what we ask. What we turn off does not
- * count: hooks, the file system monitor, everything that shows differences.
+ * Whether this setting names a program that our git commands would run. Hooks, the file system monitor
+ * and programs that show differences are turned off anyway.
  */
 function namesProgram(key: string): boolean {
   const section = key.split(".")[0] ?? "";
   const name = key.split(".").at(-1) ?? "";
-  const names: Record<string, string[]> = {
-    filter: ["clean", "smudge", "process"],
-    merge: ["driver"],
-    gpg: ["program", "defaultkeycommand"],
-    core: ["sshcommand", "gitproxy", "askpass"],
-    credential: ["helper"],
-    remote: ["uploadpack", "receivepack", "vcs"],
-    protocol: ["allow"],
-  };
-  return Object.hasOwn(names, section) && (names[section] ?? []).includes(name);
+  return Object.hasOwn(PROGRAM_SETTINGS, section) && (PROGRAM_SETTINGS[section] ?? []).includes(name);
 }
 
 /**
- * Makes `index` ready to be used: begins it with what the checkout's index says, and takes away the
- * lock of a git that was killed. Only the process that drives the run uses it.
+ * Copies the checkout's index to `index` if that does not exist yet, and removes the lock of a killed
+ * git. Only the process that drives the run uses this index.
  */
 async function prepareIndex(git: GitProgram, root: string, index: string): Promise<void> {
   await rm(`${index}.lock`, { force: true });
@@ -284,11 +276,11 @@ async function prepareIndex(git: GitProgram, root: string, index: string): Promi
   try {
     const { mtimeMs } = await stat(own);
     await copyFile(own, index);
-    // Git trusts what an index says of files that are older than it: it must not become younger.
+    // Git trusts an index about files that are older than the index, so its time must not grow.
     const seconds = Math.floor(mtimeMs) / 1000;
     await utimes(index, seconds, seconds);
   } catch (error) {
-    // Nothing was ever added.
+    // A new repository has no index.
     if (!is(error, "ENOENT")) throw failure(error, `\`${own}\``);
   }
 }
@@ -297,41 +289,42 @@ async function changesIn(git: GitProgram, root: string, index: string): Promise<
   const flags = ["--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
   const present: string[] = [];
   const gone: string[] = [];
-  for (const entry of fields(await git.succeedAside(root, ["status", ...flags], { index }))) {
-    // A repository inside the checkout ends with a slash.
+  for (const entry of fields(await git.succeedIsolated(root, ["status", ...flags], { index }))) {
+    // Git marks a nested repository with a slash.
     const path = entry.slice(3).replace(/\/$/, "");
-    if (entry[1] === " " || path === OURS || path.startsWith(`${OURS}/`)) continue;
-    // Of a conflict the index knows several files and none that is gone.
+    if (entry[1] === " " || path === RECORDS || path.startsWith(`${RECORDS}/`)) continue;
+    // In a conflict the first letter is `D` or `U`, and the file is still there.
     const isGone = entry[1] === "D" && !"DU".includes(entry[0] ?? "");
     (isGone ? gone : present).push(path);
   }
   return { present, gone };
 }
 
-/** Writes the changes to the index; returns what cannot be kept. */
-async function takeIn(
+/** Writes the changes to the index; returns the paths that it leaves out. */
+async function addChanges(
   git: GitProgram,
   root: string,
   made: GitAsked<"checkpoint">,
   changes: Changes,
 ): Promise<LeftOut[]> {
-  const left = await unkept(git, root, changes.present, made.limit_bytes);
+  const left = await pathsLeftOut(git, root, changes.present, made.limit_bytes);
   const stdin = ["-z", "--stdin"];
   const change = async (words: string[], paths: string[]): Promise<void> => {
     if (paths.length === 0) return;
     const input = terminated(paths);
-    await git.succeedAside(root, ["update-index", ...words, ...stdin], { index: made.index, input });
+    await git.succeedIsolated(root, ["update-index", ...words, ...stdin], { index: made.index, input });
   };
   const kept = changes.present.filter((path) => !left.has(path));
-  // First: a folder may take the place of a file, a link that of a folder, and git only removes a file
-  // whose place a repository has taken.
-  const folders = kept.filter((path) => look(below(root, path))?.isDirectory());
+  // Removals come first: a folder may have replaced a file, and a link a folder. Git only removes a
+  // file that a nested repository replaces.
+  const folders = kept.filter((path) => lstatIfPresent(below(root, path))?.isDirectory());
   await change(["--force-remove"], [...changes.gone, ...folders]);
   await change(["--add", "--remove", "--replace"], kept);
   return [...left].map(([path, why]) => ({ path: readable(path), why }));
 }
 
-async function unkept(
+/** Paths that a checkpoint cannot contain, with the reasons. */
+async function pathsLeftOut(
   git: GitProgram,
   root: string,
   paths: string[],
@@ -341,8 +334,8 @@ async function unkept(
   const large: string[] = [];
   for (const path of paths) {
     const at = below(root, path);
-    const found = look(at);
-    // What has gone since is taken out of the index, and a link is what it says.
+    const found = lstatIfPresent(at);
+    // `update-index` removes missing files, and stores a link by its text.
     if (found === undefined || found.isSymbolicLink()) continue;
     if (found.isDirectory()) {
       const id = await commit(git, join(root, readable(path)), "HEAD").catch(() => undefined);
@@ -360,10 +353,10 @@ async function unkept(
   return new Map([...left].sort(([a], [b]) => byBytes(a, b)));
 }
 
-/** Those of `paths` of which a filter makes something else. */
+/** Those of `paths` that a filter converts, such as files of Git LFS. */
 async function filteredOf(git: GitProgram, root: string, paths: string[]): Promise<Set<string>> {
   const input = terminated(paths);
-  const said = await git.succeedAside(root, ["check-attr", "-z", "--stdin", "filter"], { input });
+  const said = await git.succeedIsolated(root, ["check-attr", "-z", "--stdin", "filter"], { input });
   const parts = said.toString(BYTES).split("\0");
   const filtered = new Set<string>();
   for (let at = 0; at + 2 < parts.length; at += 3) {
@@ -373,15 +366,15 @@ async function filteredOf(git: GitProgram, root: string, paths: string[]): Promi
   return filtered;
 }
 
-/** Files that no checkpoint has, where the files of `id` belong. */
-async function inTheWay(
+/** Files that no checkpoint has, at the paths of files of `id`. */
+async function unsavedAt(
   git: GitProgram,
   root: string,
   index: string,
   id: string,
 ): Promise<string[]> {
   const words = ["diff-index", "--cached", "--name-status", "-z", "--no-renames", id, "--"];
-  const differ = entries(await git.succeedAside(root, words, { index }));
+  const differ = entries(await git.succeedIsolated(root, words, { index }));
   const having = (status: string): string[] => differ.flatMap(([found, path]) => (found === status ? [path] : []));
   const wanted = having("D");
   const leaving = new Set(having("A"));
@@ -390,17 +383,17 @@ async function inTheWay(
     const parts = path.split("/");
     for (let count = 1; count <= parts.length; count += 1) {
       const part = parts.slice(0, count).join("/");
-      const there = look(below(root, part));
+      const there = lstatIfPresent(below(root, part));
       if (there === undefined) break;
       const kept = leaving.has(part);
       if (!there.isDirectory()) {
         if (!kept) found.add(part);
-        // What is reached through a link lies elsewhere.
+        // A path through a link leads out of the checkout.
         break;
       }
       if (!kept && part === path) {
         const others = ["ls-files", "--others", "-z", "--", readable(path)];
-        for (const other of fields(await git.succeedAside(root, others, { index }))) found.add(other);
+        for (const other of fields(await git.succeedIsolated(root, others, { index }))) found.add(other);
       }
     }
   }

@@ -1,4 +1,4 @@
-/** Work that was kept as the next commit of a branch. */
+/** Commits a checkpoint to a branch. */
 
 import { rm } from "node:fs/promises";
 import { Failure } from "../failure.js";
@@ -6,7 +6,7 @@ import { commit, demandUnlocked, layoutOf } from "./git_checkout.js";
 import { demandIntact } from "./git_integrity.js";
 import { type GitAsked, type GitProgram, line, untilNul } from "./git_program.js";
 
-/** Makes the commit, and lets the index of the checkout around `cwd` agree with it. */
+/** Makes the commit, and updates the index of the checkout around `cwd` to it. */
 export async function commitKept(git: GitProgram, cwd: string, made: GitAsked<"commit_kept">): Promise<string> {
   const { root } = await layoutOf(git, cwd);
   const branch = `refs/heads/${made.branch}`;
@@ -20,11 +20,11 @@ export async function commitKept(git: GitProgram, cwd: string, made: GitAsked<"c
   const tree = await treeToCommit(git, root, made);
   const before = line(await git.succeed(root, ["rev-parse", "--verify", `${made.head}^{tree}`]));
   const id = tree === before ? made.head : await commitByUser(git, root, tree, made);
-  // First: of an index that is ahead of its branch everything can be committed again, while one
-  // that is behind would make what was committed look taken back.
+  // The index first. An index behind its branch would look like a reverted commit; one ahead of it is
+  // only uncommitted work.
   if ((await git.maybe(root, ["symbolic-ref", "--quiet", "HEAD"])) === branch) {
     await git.succeed(root, ["read-tree", "--reset", id]);
-    // Its answer is which files differ.
+    // It exits with 1 when files differ.
     await git.maybe(root, ["update-index", "-q", "--refresh"]);
   }
   if (id !== made.head) {
@@ -33,30 +33,30 @@ export async function commitKept(git: GitProgram, cwd: string, made: GitAsked<"c
   return id;
 }
 
-/** The files of the checkpoint, but for those that stay out. */
+/** The files of the checkpoint, except new files in `without`. */
 async function treeToCommit(git: GitProgram, root: string, made: GitAsked<"commit_kept">): Promise<string> {
   const index = `${made.index}.commit`;
   try {
-    await git.succeedAside(root, ["read-tree", made.kept], { index });
+    await git.succeedIsolated(root, ["read-tree", made.kept], { index });
     const words = ["ls-tree", "--full-tree", "-z", "--name-only", made.head, "--"];
     const there = new Set(
       made.without.length === 0
         ? []
-        : untilNul(await git.succeedAside(root, [...words, ...made.without])),
+        : untilNul(await git.succeedIsolated(root, [...words, ...made.without])),
     );
     const out = made.without.filter((path) => !there.has(path));
     if (out.length > 0) {
       const input = out.map((path) => `${path}\0`).join("");
       const remove = ["update-index", "--force-remove", "-z", "--stdin"];
-      await git.succeedAside(root, remove, { index, input });
+      await git.succeedIsolated(root, remove, { index, input });
     }
-    return line(await git.succeedAside(root, ["write-tree", "--missing-ok"], { index }));
+    return line(await git.succeedIsolated(root, ["write-tree", "--missing-ok"], { index }));
   } finally {
     await rm(index, { force: true });
   }
 }
 
-/** As `git commit` would, without the hooks that it would run. */
+/** Commits as `git commit` does, but without hooks. */
 async function commitByUser(
   git: GitProgram,
   root: string,

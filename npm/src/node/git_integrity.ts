@@ -84,15 +84,15 @@ export async function demandIntact(
   commit: string,
   base?: string,
 ): Promise<void> {
-  const since = base === undefined ? "" : String(await git.succeedAside(cwd, ["rev-list", commit, `^${base}`]));
+  const since = base === undefined ? "" : String(await git.succeedIsolated(cwd, ["rev-list", commit, `^${base}`]));
   const list = ["rev-list", "--objects", "--no-walk", "--missing=allow-any", "--stdin"];
-  const listed = String(await git.succeedAside(cwd, list, { input: `${commit}\n${since}` }));
+  const listed = String(await git.succeedIsolated(cwd, list, { input: `${commit}\n${since}` }));
   const objects = listed.split("\n").flatMap((text) => {
     const [id = "", ...path] = text.split(" ");
     return id === "" ? [] : [{ id, path: path.join(" ") }];
   });
   const input = objects.map(({ id }) => `${id}\n`).join("");
-  const check = String(await git.succeedAside(cwd, ["cat-file", "--batch-check"], { input }));
+  const check = String(await git.succeedIsolated(cwd, ["cat-file", "--batch-check"], { input }));
   const sizes = check.split("\n").map((text) => Number(text.split(" ")[2] ?? NaN));
   let part: typeof objects = [];
   let bytes = 0;
@@ -120,7 +120,7 @@ async function demandIds(
   const input = objects.map(({ id }) => `${id}\n`).join("");
   // A line of an id, a kind and a size before each, and an end of line after it.
   const limitBytes = bytes + 128 * objects.length;
-  const { stdout, stderr } = await git.askAside(cwd, ["cat-file", "--batch"], { input, limitBytes });
+  const { stdout, stderr } = await git.queryIsolated(cwd, ["cat-file", "--batch"], { input, limitBytes });
   let at = 0;
   for (const { id, path } of objects) {
     const end = stdout.indexOf("\n", at);

@@ -1,19 +1,19 @@
-/** Merging: completely, or not at all. */
+/** Merges completely, or leaves the checkout as it was. */
 
 import { Failure } from "../failure.js";
 import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
-import { changeFiles, checkOut } from "./git_cut.js";
 import { demandIntact } from "./git_integrity.js";
+import { changeFiles, checkOut } from "./git_rollback.js";
 import {
   type Answer,
   type GitAsked,
   type GitProgram,
-  complaint,
+  commandFailure,
   line,
   succeeded,
   untilNul,
 } from "./git_program.js";
-import { left } from "./git_trouble.js";
+import { rollbackFailed } from "./git_errors.js";
 
 /** The best common ancestor of a commit and a branch. */
 export async function mergeBase(
@@ -24,12 +24,12 @@ export async function mergeBase(
   const tip = `refs/heads/${branch}`;
   if ((await commit(git, cwd, id)) === undefined) return undefined;
   if ((await commit(git, cwd, tip)) === undefined) return undefined;
-  const answer = await git.ask(cwd, ["merge-base", id, tip]);
-  if (answer.exit > 1) throw complaint(answer);
+  const answer = await git.query(cwd, ["merge-base", id, tip]);
+  if (answer.exit > 1) throw commandFailure(answer);
   return answer.exit === 1 ? undefined : line(answer.stdout);
 }
 
-/** Merges, and leaves everything as it was when that cannot be done. */
+/** Merges; a merge that fails leaves everything as it was. */
 export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merge">): Promise<void> {
   const { root } = await layoutOf(git, cwd);
   if ((await commit(git, root, "MERGE_HEAD")) !== undefined) {
@@ -45,17 +45,17 @@ export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merg
   await demandIntact(git, root, wanted.commit, `refs/heads/${into}`);
   await demandUnlocked(git, root, ["HEAD", `refs/heads/${into}`]);
   const before = await checkedOut(git, root);
-  const elsewhere = before.branch !== into;
-  if (elsewhere) await checkOut(git, root, [into], `refs/heads/${into}`);
+  const needsSwitch = before.branch !== into;
+  if (needsSwitch) await checkOut(git, root, [into], `refs/heads/${into}`);
   try {
     await mergeHere(git, root, wanted);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    // Also when a person interrupted: what was begun is undone first.
-    throw await undo(git.undisturbed(), root, error, elsewhere ? before : undefined);
+    // An interrupted merge is undone as well.
+    throw await undo(git.uninterruptible(), root, error, needsSwitch ? before : undefined);
   }
-  // A person who worked on the merged branch continues from the result.
-  if (!elsewhere || before.branch === branch) return;
+  // A person who was on the merged branch continues from the result.
+  if (!needsSwitch || before.branch === branch) return;
   await goBack(git, root, before).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;
     const done = `\`${branch}\` is in \`${into}\` now, and \`${root}\` stays on \`${into}\``;
@@ -63,16 +63,16 @@ export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merg
   });
 }
 
-/** Merges into what is checked out. */
+/** Merges into the branch that is checked out. */
 async function mergeHere(git: GitProgram, root: string, wanted: GitAsked<"merge">): Promise<void> {
   const tip = `refs/heads/${wanted.branch}`;
   const words = ["merge", "--quiet", "--no-ff", "--no-edit", "--", tip];
   const answer = await changeFiles(git, root, words, wanted.commit);
-  if (answer.exit !== 0) throw await explain(git.undisturbed(), root, wanted, answer);
+  if (answer.exit !== 0) throw await explain(git.uninterruptible(), root, wanted, answer);
 }
 
 interface Before {
-  /** Nothing: detached. */
+  /** `undefined`: HEAD is detached. */
   branch: string | undefined;
   commit: string;
 }
@@ -100,17 +100,17 @@ async function undo(
 ): Promise<Failure> {
   try {
     if ((await commit(git, root, "MERGE_HEAD")) !== undefined) {
-      succeeded(await git.act(root, ["merge", "--abort"]));
+      succeeded(await git.run(root, ["merge", "--abort"]));
     }
     if (before !== undefined) await goBack(git, root, before);
     return failure;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return left(failure, root, error);
+    return rollbackFailed(failure, root, error);
   }
 }
 
-/** Names the conflicting files; called before the merge is aborted. */
+/** The failure of a merge, with the conflicting files; called before the merge is aborted. */
 async function explain(
   git: GitProgram,
   root: string,
@@ -119,7 +119,7 @@ async function explain(
 ): Promise<Failure> {
   const unmerged = await git.succeed(root, ["diff", "--name-only", "--diff-filter=U", "-z"]);
   const files = untilNul(unmerged).map((path) => `\`${path}\``);
-  if (files.length === 0) return complaint(answer);
+  if (files.length === 0) return commandFailure(answer);
   const what = `changed the same lines of ${files.join(", ")}`;
   return new Failure("conflict", `\`${branch}\` and \`${into}\` ${what}`);
 }

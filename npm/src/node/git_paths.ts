@@ -1,10 +1,10 @@
-/** Paths as git says them: bytes, in an encoding that keeps every one of them. */
+/** Paths as git prints them: bytes, held in strings of Latin-1 so that none is lost. */
 
 import { lstatSync, type Stats } from "node:fs";
 
 export const BYTES = "latin1";
 
-/** The parts of an output that terminates each of them with NUL. */
+/** The fields of an output that ends each of them with NUL. */
 export function fields(output: Buffer): string[] {
   return output
     .toString(BYTES)
@@ -18,7 +18,7 @@ export function entries(output: Buffer): [status: string, path: string][] {
   return all.flatMap((path, at) => (at % 2 === 0 ? [] : [[all[at - 1] ?? "", path] as [string, string]]));
 }
 
-/** Paths as git reads them from its standard input. */
+/** Paths as git reads them from standard input. */
 export function terminated(paths: string[]): Buffer {
   return Buffer.from(paths.map((path) => `${path}\0`).join(""), BYTES);
 }
@@ -27,8 +27,8 @@ export function below(root: string, path: string): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, BYTES)]);
 }
 
-/** What is at a path, not following a final link. */
-export function look(at: Buffer): Stats | undefined {
+/** What is at a path; a final link is not followed. */
+export function lstatIfPresent(at: Buffer): Stats | undefined {
   try {
     return lstatSync(at);
   } catch {
@@ -36,7 +36,7 @@ export function look(at: Buffer): Stats | undefined {
   }
 }
 
-/** A path as text; what is not UTF-8 in it is replaced. */
+/** A path as text; bytes that are not UTF-8 are replaced. */
 export function readable(path: string): string {
   return Buffer.from(path, BYTES).toString();
 }

@@ -1,13 +1,13 @@
-/** Remote repositories. */
+/** Reads and pushes branches of remote repositories. */
 
 import { existsSync } from "node:fs";
 import { Failure } from "../failure.js";
 import { commit } from "./git_checkout.js";
+import { lockError } from "./git_errors.js";
 import { demandIntact } from "./git_integrity.js";
-import { type Answer, type GitAsked, type GitProgram, complaint, line } from "./git_program.js";
-import { lockIn } from "./git_trouble.js";
+import { type Answer, type GitAsked, type GitProgram, commandFailure, line } from "./git_program.js";
 
-/** The commit that a branch is at in a remote repository. */
+/** The commit of a branch in a remote repository. */
 export async function remoteBranch(
   git: GitProgram,
   cwd: string,
@@ -15,10 +15,10 @@ export async function remoteBranch(
 ): Promise<string | undefined> {
   await demandRemote(git, cwd, remote);
   const name = `refs/heads/${branch}`;
-  const asked = await git.ask(cwd, ["ls-remote", "--", remote, name]);
-  if (asked.exit !== 0) throw unreachable(remote, asked);
+  const asked = await git.query(cwd, ["ls-remote", "--", remote, name]);
+  if (asked.exit !== 0) throw noAnswer(remote, asked);
   const listed = line(asked.stdout);
-  // Git also lists longer names that end like this one.
+  // Git also lists longer names with the same end.
   for (const entry of listed.split("\n")) {
     const [id, found] = entry.split("\t");
     if (found === name) return id;
@@ -33,13 +33,13 @@ export async function push(git: GitProgram, cwd: string, { remote, branch }: Git
   const id = await commit(git, cwd, `refs/heads/${branch}`);
   if (id !== undefined) await demandIntact(git, cwd, id);
   const words = ["push", "--porcelain", "--set-upstream", "--", remote, refspec];
-  const answer = await git.actWithHooks(cwd, words);
+  const answer = await git.runWithHooks(cwd, words);
   if (answer.exit === 0) return;
-  throw (await refusedByHook(git, cwd, answer)) ?? unpushed(remote, branch, answer);
+  throw (await hookRefusal(git, cwd, answer)) ?? pushFailure(remote, branch, answer);
 }
 
-/** Where the `pre-push` hook says no, git says nothing of its own but that it failed. */
-export async function refusedByHook(
+/** The refusal of the `pre-push` hook, which git reports only as a failed push. */
+export async function hookRefusal(
   git: GitProgram,
   cwd: string,
   answer: Answer,
@@ -49,16 +49,16 @@ export async function refusedByHook(
   const byGit = /fatal: |error: src refspec/.test(answer.stderr) || !said.some(isOwn);
   if (byGit || answer.stdout.includes("!")) return undefined;
   const words = ["rev-parse", "--path-format=absolute", "--git-path", "hooks/pre-push"];
-  const hook = line((await git.askWithHooks(cwd, words)).stdout);
+  const hook = line((await git.runWithHooks(cwd, words)).stdout);
   if (!existsSync(hook)) return undefined;
   const theirs = said.filter((text) => !isOwn(text)).slice(0, WARNINGS);
   const warnings = theirs.map((text) => `\n${text}`).join("");
   return new Failure("denied", `the hook \`${hook}\` refused it${warnings}`);
 }
 
-/** Git would take the name of a remote that is not there for a folder. */
+/** Throws unless the remote is configured. Git would take an unknown name for a folder. */
 export async function demandRemote(git: GitProgram, cwd: string, remote: string): Promise<void> {
-  if ((await git.ask(cwd, ["remote", "get-url", "--", remote])).exit === 0) return;
+  if ((await git.query(cwd, ["remote", "get-url", "--", remote])).exit === 0) return;
   const known = line(await git.succeed(cwd, ["remote"])).split("\n").join(", ") || "none";
   throw new Failure(
     "not_found",
@@ -67,14 +67,11 @@ export async function demandRemote(git: GitProgram, cwd: string, remote: string)
   );
 }
 
-/** Most lines of what the other side has to say that are passed on. */
+/** Most lines that are shown of a remote's messages. */
 const WARNINGS = 10;
 
-/**
- * Why a branch is not in the other repository. Git says one line for each branch: a flag, the
- * names, and a summary.
- */
-function unpushed(remote: string, branch: string, answer: Answer): Failure {
+/** Why the remote did not take a branch. Git prints a line for each branch: a flag, the names and a summary. */
+function pushFailure(remote: string, branch: string, answer: Answer): Failure {
   const lines = answer.stdout.toString().split("\n");
   const summary = lines.find((text) => text.startsWith("!"))?.split("\t").at(-1) ?? "";
   const reason = /\((.*?)\)*$/s.exec(summary)?.[1] ?? summary;
@@ -88,29 +85,29 @@ function unpushed(remote: string, branch: string, answer: Answer): Failure {
   if (summary.startsWith("[remote rejected]")) {
     let message = `\`${remote}\` refused \`${branch}\` (${reason})`;
     if (reason === "shallow update not allowed") {
-      message += "; this clone is shallow: git fetch --unshallow brings what is missing";
+      message += "; this clone is shallow, so run: git fetch --unshallow";
     }
-    return new Failure("denied", message + theirWarnings(remote, answer));
+    return new Failure("denied", message + remoteMessages(remote, answer));
   }
-  return unanswered(remote, answer);
+  return remoteFailure(remote, answer);
 }
 
-/** Why names were not changed in the other repository. */
-export function unpushedRefs(remote: string, answer: Answer): Failure {
+/** Why the remote did not change its refs. */
+export function refPushFailure(remote: string, answer: Answer): Failure {
   const verdicts = answer.stdout.toString().split("\n");
-  // What fails only because something else does says nothing.
+  // Skips refs that failed only because another one did.
   const says = (text: string): boolean =>
     text.startsWith("!") && !text.endsWith("(atomic push failed)");
   const verdict = verdicts.find(says);
-  if (verdict === undefined) return unanswered(remote, answer);
-  const warnings = theirWarnings(remote, answer);
-  // A lock is in the way of every later push.
-  const reason = lockIn(answer.stderr)?.message ?? verdict.split("\t").at(-1) ?? "";
+  if (verdict === undefined) return remoteFailure(remote, answer);
+  const warnings = remoteMessages(remote, answer);
+  // A stale lock blocks every later push as well.
+  const reason = lockError(answer.stderr)?.message ?? verdict.split("\t").at(-1) ?? "";
   return new Failure("denied", `\`${remote}\` did not take it: ${reason}${warnings}`);
 }
 
-/** What the other side has to say. */
-function theirWarnings(remote: string, answer: Answer): string {
+/** The messages of the remote. */
+function remoteMessages(remote: string, answer: Answer): string {
   const theirs = answer.stderr
     .split("\n")
     .filter((text) => text.startsWith("remote: "))
@@ -122,17 +119,17 @@ function theirWarnings(remote: string, answer: Answer): string {
     .join("");
 }
 
-/** Why another repository did not do what it was asked. */
-export function unanswered(remote: string, answer: Answer): Failure {
+/** The failure of a command that talks to a remote. */
+export function remoteFailure(remote: string, answer: Answer): Failure {
   if (/Could not read from remote repository|unable to access/.test(answer.stderr)) {
-    return unreachable(remote, answer);
+    return noAnswer(remote, answer);
   }
-  return complaint(answer);
+  return commandFailure(answer);
 }
 
-/** Why another repository did not answer. */
-function unreachable(remote: string, answer: Answer): Failure {
+/** The failure of a remote that does not answer. */
+function noAnswer(remote: string, answer: Answer): Failure {
   const why = /^fatal: (.*)$/m.exec(answer.stderr)?.[1];
-  if (why === undefined) return complaint(answer);
+  if (why === undefined) return commandFailure(answer);
   return new Failure("closed", `\`${remote}\` does not answer: ${why}`);
 }

@@ -1,4 +1,4 @@
-/** Removing worktrees: as a whole, and nothing besides. */
+/** Removes the folders of worktrees. */
 
 import { rename, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -8,15 +8,15 @@ import { removeTree } from "./removal.js";
 const HOME_OF_WORKTREES = ".hotl-worktrees";
 
 /**
- * Removes the folder of a worktree. It is there whole or not at all: under its own name nobody
- * finds a part of it, and what a killed process has left goes with the next.
+ * Removes the folder of a worktree. It is renamed first, so that a killed process never leaves a part
+ * of it under its own name. The next removal deletes the rest.
  */
 export async function removeFolder(worktree: string): Promise<void> {
   try {
-    await rename(worktree, doomed(worktree));
+    await rename(worktree, pathDuringRemoval(worktree));
   } catch (error) {
     if (is(error, "ENOENT")) return;
-    // A mount point, or a folder that somebody has open.
+    // A mount point or, on Windows, a folder that is open.
     await removeTree(worktree).catch((error: unknown) => {
       throw failure(error, `\`${worktree}\``);
     });
@@ -24,20 +24,20 @@ export async function removeFolder(worktree: string): Promise<void> {
   await removeRest(worktree);
 }
 
-/** Removes what is left of a worktree whose removal was broken off. */
+/** Removes the rest of a worktree whose removal was interrupted. */
 export async function removeRest(worktree: string): Promise<void> {
-  const rest = doomed(worktree);
+  const rest = pathDuringRemoval(worktree);
   await removeTree(rest).catch((error: unknown) => {
     if (!is(error, "ENOENT")) throw failure(error, `\`${rest}\``);
   });
 }
 
-/** What a worktree is called while it is removed. */
-function doomed(worktree: string): string {
+/** The path of a worktree during its removal. */
+function pathDuringRemoval(worktree: string): string {
   return join(dirname(worktree), `.onloop-removing-${basename(worktree)}`);
 }
 
-/** Removes the folders that only held worktrees, once the last one has gone. */
+/** Removes the parent folders of worktrees once they are empty. */
 export async function removeEmptyAncestors(worktree: string): Promise<void> {
   if (!worktree.split("/").includes(HOME_OF_WORKTREES)) return;
   for (let at = dirname(worktree); ; at = dirname(at)) {

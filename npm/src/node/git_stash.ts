@@ -1,5 +1,3 @@
-/** Stashing changes of some paths. */
-
 import { Failure } from "../failure.js";
 import { commit, dirty, layoutOf } from "./git_checkout.js";
 import { type GitAsked, type GitProgram, succeeded } from "./git_program.js";
@@ -13,11 +11,11 @@ export async function stash(git: GitProgram, cwd: string, { message, paths }: Gi
   const words = ["stash", "push", "--quiet", "--include-untracked", "--message", message];
   const list = ["--pathspec-from-file=-", "--pathspec-file-nul"];
   try {
-    succeeded(await git.act(root, [...words, ...list], `${paths.join("\0")}\0`));
+    succeeded(await git.run(root, [...words, ...list], `${paths.join("\0")}\0`));
   } catch (error) {
-    const now = await commit(git.undisturbed(), root, "refs/stash").catch(() => undefined);
+    const now = await commit(git.uninterruptible(), root, "refs/stash").catch(() => undefined);
     if (now === before || !(error instanceof Failure)) throw error;
-    // The stash is made before files are touched.
+    // Git makes the stash before it changes files.
     throw new Failure(error.kind, `${error.message}; ${BRINGS_BACK}`);
   }
   if ((await commit(git, root, "refs/stash")) === before) {

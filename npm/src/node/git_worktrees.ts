@@ -20,7 +20,7 @@ interface Registered {
   present: boolean;
 }
 
-/** What is known about the checkout around `cwd`; a branch without a name is not asked about. */
+/** The state of the checkout around `cwd`, and of `branch` unless that is empty. */
 export async function survey(git: GitProgram, cwd: string, branch: string): Promise<Repository | null> {
   const inside = await git.succeed(cwd, ["rev-parse", "--is-inside-work-tree"]);
   if (line(inside) !== "true") return null;
@@ -38,13 +38,13 @@ export async function survey(git: GitProgram, cwd: string, branch: string): Prom
   };
 }
 
-/** Every worktree, the main one first. */
+/** Every worktree that holds its branch, the main one first. */
 export async function worktrees(git: GitProgram, cwd: string): Promise<WorktreeEntry[]> {
   const entries = (await registered(git, cwd)).filter(holds);
   return entries.map(({ path, branch = null }) => ({ path, branch }));
 }
 
-/** Creates a linked worktree, with `create_at` on a new branch at that commit; all or nothing. */
+/** Creates a linked worktree, with `create_at` on a new branch at that commit. */
 export async function createWorktree(git: GitProgram, cwd: string, wanted: GitAsked<"create_worktree">): Promise<void> {
   const { path, branch, create_at: createAt } = wanted;
   if (await lstat(path).catch(() => undefined)) {
@@ -61,7 +61,7 @@ export async function createWorktree(git: GitProgram, cwd: string, wanted: GitAs
   try {
     await addWorktree(git, cwd, wanted, isNew);
   } catch (error) {
-    // A folder that is not empty is used by another process by now.
+    // `rmdir` keeps a folder that another process uses by now.
     for (const parent of made.reverse()) await rmdir(parent).catch(() => undefined);
     throw error;
   }
@@ -74,7 +74,7 @@ export async function removeWorktree(git: GitProgram, cwd: string, path: string)
   const main = await mainRootOf(git, await layoutOf(git, cwd));
   const found = (await registered(git, cwd)).find((entry) => entry.path === wanted && entry.path !== main);
   if (found === undefined) {
-    // The process that removed it may have been killed before this.
+    // A process that was killed during the removal leaves empty folders.
     await removeEmptyAncestors(wanted);
     throw new Failure("not_found", `\`${path}\` is not a linked worktree of this repository`);
   }
@@ -101,9 +101,9 @@ async function holderOf(git: GitProgram, cwd: string, branch: string): Promise<R
   return (await registered(git, cwd)).find((entry) => entry.branch === branch && holds(entry));
 }
 
-/** Every worktree on record, the main checkout first unless the repository is bare. */
+/** Every registered worktree, the main checkout first unless the repository is bare. */
 async function registered(git: GitProgram, cwd: string): Promise<Registered[]> {
-  const answer = await git.ask(cwd, ["worktree", "list", "--porcelain", "-z"]);
+  const answer = await git.query(cwd, ["worktree", "list", "--porcelain", "-z"]);
   if (answer.exit === USAGE_EXIT) await git.demandRecent(cwd);
   const output = succeeded(answer);
   const all: Registered[] = [];
@@ -127,7 +127,7 @@ async function registered(git: GitProgram, cwd: string): Promise<Registered[]> {
   if (main !== undefined && bare) {
     all.shift();
   } else if (main !== undefined) {
-    // Git names a submodule's repository here, not its checkout.
+    // For a submodule git prints the repository here and not the checkout.
     main.path = await mainRootOf(git, await layoutOf(git, cwd));
     main.present = true;
   }
@@ -142,7 +142,7 @@ function holds({ present, locked }: Registered): boolean {
   return present || locked !== undefined;
 }
 
-/** Refuses to touch a locked worktree. */
+/** Throws when a worktree is locked. */
 function demandFree({ path, locked }: Registered): void {
   if (locked === undefined) return;
   const why = locked === "" ? "no reason given" : locked;
@@ -150,7 +150,7 @@ function demandFree({ path, locked }: Registered): void {
   throw new Failure("busy", `the worktree \`${path}\` is locked (${why}); ${rest}`);
 }
 
-/** `isNew`: there is no branch of that name yet. */
+/** `isNew`: the branch does not exist yet, and a failure deletes it again. */
 async function addWorktree(
   git: GitProgram,
   cwd: string,
@@ -159,17 +159,17 @@ async function addWorktree(
 ): Promise<void> {
   try {
     if (createAt !== null) {
-      // By itself, `worktree add -b` leaves its branch behind when the checkout fails.
+      // `worktree add -b` would keep the branch after a failed checkout.
       await git.succeed(cwd, ["branch", "--quiet", "--no-track", "--", branch, createAt]);
     }
-    succeeded(await git.act(cwd, ["worktree", "add", "--quiet", "--", path, branch]));
+    succeeded(await git.run(cwd, ["worktree", "add", "--quiet", "--", path, branch]));
   } catch (error) {
-    const undisturbed = git.undisturbed();
+    const uninterruptible = git.uninterruptible();
     await rm(path, { recursive: true, force: true }).catch(() => undefined);
-    await forget(undisturbed, cwd, path).catch(() => undefined);
+    await forget(uninterruptible, cwd, path).catch(() => undefined);
     if (isNew) {
       const removal = ["branch", "--quiet", "--delete", "--force", "--", branch];
-      await undisturbed.ask(cwd, removal).catch(() => undefined);
+      await uninterruptible.query(cwd, removal).catch(() => undefined);
     }
     throw error;
   }
@@ -191,7 +191,7 @@ async function makeParents(path: string): Promise<string[]> {
       await mkdir(folder);
       made.push(folder);
     } catch (error) {
-      // Another process was faster; then it is theirs to remove.
+      // Another process created it, and removes it as well.
       if (!is(error, "EEXIST")) throw failure(error, `\`${folder}\``);
     }
   }

@@ -1,33 +1,33 @@
-/** The effects of the operating system, through Node. */
+/** `NodeHost`: performs requests with Node. */
 
 import { randomBytes } from "node:crypto";
 import type { Failure } from "../failure.js";
 import type { Host, HostRequest } from "../host.js";
 import type { Outcome, Start } from "../vocabulary.js";
 import { NodeChanges } from "./changes.js";
-import { unknown } from "./errors.js";
+import { unknownRequest } from "./errors.js";
 import { NodeFiles } from "./files.js";
 import { NodeGit } from "./git.js";
 import { http } from "./http.js";
 import { Interrupts } from "./interrupts.js";
 import { launch } from "./launch.js";
 import { NodeLocks } from "./locks.js";
-import { withWords } from "./meanwhile.js";
+import { withProgress } from "./git_progress.js";
 import { ancestors, identity } from "./process_table.js";
 import { NodeProcesses, type NewStatusLine } from "./processes.js";
 import { Root } from "./root.js";
 import { NodeServe } from "./serve.js";
-import { endGroup } from "./survivors.js";
+import { endGroup } from "./process_groups.js";
 import { StatusLine } from "./status_line.js";
 import { NodeTerminal, isStyled } from "./terminal.js";
 
-/** How a host differs from the process that it lives in. */
+/** Options of a host; the defaults are those of the current process. */
 export interface NodeHostOptions {
   /** Absolute; relative paths are below it. Default: the current folder. */
   cwd?: string;
-  /** The time at which the clock stands still, in milliseconds since 1970. */
+  /** A fixed time for the clock, in milliseconds since 1970. */
   frozenMs?: number;
-  /** Whether the person at standard input may be asked. Default: if it is a terminal. */
+  /** Whether a person at standard input answers questions. Default: whether it is a terminal. */
   attended?: boolean;
   /**
    * Longest time for one command of git, in milliseconds. Default: 5 minutes for a question, 30 for
@@ -124,9 +124,9 @@ export class NodeHost implements Host {
         break;
       case "git": {
         const work = (): Promise<Outcome> => this.#git.perform(request);
-        // Two runs with the same frozen clock say the same.
+        // With a frozen clock the output does not depend on durations.
         if (this.#frozenMs !== undefined) return work();
-        return withWords(request.git, work, (line) => this.#terminal.note(line), this.#statusLine);
+        return withProgress(request.git, work, (line) => this.#terminal.note(line), this.#statusLine);
       }
       case "http":
         return { is: "http", ...(await http(this.#interrupts, request)) };
@@ -145,12 +145,12 @@ export class NodeHost implements Host {
         await this.#terminal.say(request.to, request.text);
         break;
       default:
-        return unknown(request);
+        return unknownRequest(request);
     }
     return { is: "done" };
   }
 
-  /** Two runs with the same frozen clock produce the same bytes. */
+  /** Reports no duration with a frozen clock, so that the output is reproducible. */
   #timed(outcome: Outcome): Outcome {
     const isFrozen = this.#frozenMs !== undefined && outcome.is === "process";
     return isFrozen ? { ...outcome, duration_ms: 0 } : outcome;
@@ -161,34 +161,34 @@ export class NodeHost implements Host {
     try {
       await this.#processes.endLeft();
     } finally {
-      // The last: what was left running may need them.
+      // Locks come last, because the running program may need them.
       await this.#locks.releaseAll();
     }
   }
 
-  /** Interrupts what waits, or the next thing that will: what Ctrl-C does. */
+  /** Interrupts the request that waits, or the next one. Ctrl-C calls this. */
   interrupt(): void {
     this.#interrupts.raise();
   }
 
-  /** Ends what runs and releases every lock, at once: the process is about to exit. */
+  /** Kills running programs and releases every lock before this process exits. */
   abandon(): void {
     this.#processes.killNow();
     this.#git.endNow();
     this.#locks.releaseAllNow();
   }
 
-  /** Whether an interactive program has the terminal, and with it Ctrl-C. */
+  /** Whether an interactive program uses the terminal, and so gets Ctrl-C. */
   get terminalLent(): boolean {
     return this.#processes.terminalLent;
   }
 
-  /** Why a result was not written completely, if one was not. */
+  /** The first failure to write a result, if there was one. */
   get lostOutput(): Failure | undefined {
     return this.#terminal.lostOutput;
   }
 
-  /** What a program is started with, gathered from this process. */
+  /** The start of a program, taken from this process. */
   start(argv: string[], env: Record<string, string> = environment()): Start {
     const { stderr, stdout } = process;
     return {

@@ -1,11 +1,11 @@
-/** Servers, through `fetch`. */
+/** Sends HTTP requests with `fetch`. */
 
 import { Failure } from "../failure.js";
 import type { HttpAnswer, HttpSpec } from "../vocabulary.js";
 import { type Interrupts, interrupted } from "./interrupts.js";
 import { after } from "./timer.js";
 
-/** Scheme, host and port; user names and passwords in URLs are refused. */
+/** Scheme, host and port. URLs with a user name or password do not match. */
 const ORIGIN = /^https?:\/\/[a-z0-9._:[\]-]+(?=[/?#]|$)/i;
 
 /** Sends a request. Failures never name the URL: it may contain a token. */
@@ -14,7 +14,7 @@ export async function http(interrupts: Interrupts, spec: HttpSpec): Promise<Http
   const origin = ORIGIN.exec(spec.url)?.[0];
   if (origin === undefined || !URL.canParse(spec.url)) {
     const expected = "expected `http://` or `https://`";
-    throw new Failure("invalid", `the URL is not one of a server; ${expected}`);
+    throw new Failure("invalid", `the URL does not name a server; ${expected}`);
   }
   const ending = new AbortController();
   const unwatch = interrupts.watch(() => ending.abort());
@@ -31,7 +31,7 @@ export async function http(interrupts: Interrupts, spec: HttpSpec): Promise<Http
   }
 }
 
-/** Throws when a name or a value is none that HTTP knows. */
+/** Throws when a name or value is not valid in HTTP. */
 function headersOf({ headers }: HttpSpec, origin: string): Headers {
   try {
     return new Headers([["user-agent", "onloop"], ...headers]);
@@ -50,7 +50,7 @@ async function converse(spec: HttpSpec, headers: Headers, signal: AbortSignal): 
   });
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // The body is read in chunks, so that an endless one is not kept in memory.
+  // Chunks bound the memory that an endless body takes.
   const reader = response.body?.getReader();
   for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
     size += piece.value.length;
@@ -63,15 +63,15 @@ async function converse(spec: HttpSpec, headers: Headers, signal: AbortSignal): 
   return { status: response.status, body: new Uint8Array(Buffer.concat(chunks)) };
 }
 
-/** What went wrong, without the URL: it may contain a token. */
+/** The failure of a request, without the URL, which may contain a token. */
 function failure(error: unknown, spec: HttpSpec, origin: string, late: boolean): Failure {
-  const asked = `cannot reach \`${origin}\``;
-  if (late) return new Failure("closed", `${asked}: no answer within ${spec.timeout_ms} ms`);
+  const what = `cannot reach \`${origin}\``;
+  if (late) return new Failure("closed", `${what}: no answer within ${spec.timeout_ms} ms`);
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   const code = cause !== undefined && "code" in cause ? String(cause.code) : "";
-  if (TOO_LARGE.has(code)) return new Failure("too_large", `${asked}: the answer's header is too large`);
-  if (CLOSED.has(code)) return new Failure("closed", `${asked}: no connection (${code})`);
-  return new Failure("other", code === "" ? asked : `${asked} (${code})`);
+  if (TOO_LARGE.has(code)) return new Failure("too_large", `${what}: the answer's header is too large`);
+  if (CLOSED.has(code)) return new Failure("closed", `${what}: no connection (${code})`);
+  return new Failure("other", code === "" ? what : `${what} (${code})`);
 }
 
 const TOO_LARGE = new Set(["UND_ERR_HEADERS_OVERFLOW", "HPE_HEADER_OVERFLOW"]);

@@ -1,8 +1,8 @@
 /**
- * Ctrl-C and similar signals, delivered exactly once to whatever waits.
+ * Interrupts: Ctrl-C and similar signals, each delivered to one request.
  *
- * A signal raises the interrupt; the next request that has to wait takes it. Requests that do
- * not wait are never interrupted, so that a program can always save what it has.
+ * The request that waits takes the interrupt, or the next one that has to wait. Other requests are
+ * never interrupted, so a program can always save its state.
  */
 
 import { Failure } from "../failure.js";
@@ -12,7 +12,7 @@ export class Interrupts {
   #pending = false;
   readonly #waiting = new Set<() => void>();
 
-  /** Interrupts what waits, or the next thing that will. */
+  /** Interrupts the request that waits, or the next one. */
   raise(): void {
     this.#pending = true;
     for (const wake of [...this.#waiting]) wake();
@@ -30,7 +30,7 @@ export class Interrupts {
     return taken;
   }
 
-  /** Takes a pending interrupt as a failure, before something that would wait. */
+  /** Throws a pending interrupt; called before a wait. */
   check(): void {
     if (this.take()) throw interrupted();
   }
@@ -41,18 +41,18 @@ export class Interrupts {
     return () => this.#waiting.delete(wake);
   }
 
-  /** Waits until the time is over, at an interrupt, or until the function that `hear` is given is called. */
-  async pause(longestMs: number, hear: (wake: (() => void) | undefined) => void = () => undefined): Promise<void> {
+  /** Waits for a time, an interrupt or a call of the function that `subscribe` gets. */
+  async pause(maxMs: number, subscribe: (wake: (() => void) | undefined) => void = () => undefined): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = (): void => {
         stop();
         unwatch();
-        hear(undefined);
+        subscribe(undefined);
         resolve();
       };
-      const stop = after(longestMs, done);
+      const stop = after(maxMs, done);
       const unwatch = this.watch(done);
-      hear(done);
+      subscribe(done);
     });
   }
 
@@ -67,7 +67,7 @@ export class Interrupts {
   }
 }
 
-/** The failure of a request that was interrupted before or while it waited. */
+/** The failure of an interrupted request. */
 export function interrupted(): Failure {
   return new Failure("interrupted", "interrupted");
 }

@@ -1,4 +1,4 @@
-/** Starting a program that outlives this one: it is neither followed nor ended. */
+/** Starts a program that outlives this one. */
 
 import { spawn } from "node:child_process";
 import { Failure } from "../failure.js";
@@ -6,7 +6,7 @@ import type { Asked } from "../host.js";
 import type { Interrupts } from "./interrupts.js";
 import { command, spawnFailure } from "./processes.js";
 
-/** Starts a program, and waits up to `waitMs` for it to fail. */
+/** Starts a program, and reports a failure within `waitMs`. */
 export async function launch(
   interrupts: Interrupts,
   cwd: string,
@@ -24,7 +24,7 @@ export async function launch(
   };
   child.once("error", end);
   child.once("exit", (status) => end({ status }));
-  await interrupts.pause(waitMs, (heard) => (wake = heard));
+  await interrupts.pause(waitMs, (waiting) => (wake = waiting));
   interrupts.check();
   if (ended === undefined) return;
   if (ended instanceof Error) throw spawnFailure(ended, program, cwd, ".");

@@ -1,15 +1,13 @@
 /**
- * Lock files, shared with the native host: the same file, the same line, the same two proofs
- * before a lock is broken.
+ * Lock files, in the same form as those of the native host.
  *
- * The file appears complete under its name in one step and names its holder, who also keeps
- * the kernel's lock on it. It is broken only when the process it names is gone *and* the
- * kernel's lock is free. The process that breaks one first takes the kernel's lock on the dead file, then
- * checks that the name still leads to it, and only then renames its own file over it; a second
- * breaker is refused the kernel's lock, or finds that the name leads elsewhere.
+ * A lock file appears complete under its name in one step. It names its holder, who also holds the
+ * kernel's lock on it. Another process breaks the lock only when the holder is gone *and* the kernel's
+ * lock is free. It takes the kernel's lock on the old file, checks that the path still leads to that
+ * file, and renames its own file over it. A second process fails at one of these checks.
  *
- * Where no program can take the kernel's lock for us, we break no locks, and our own locks name a
- * machine that does not exist, so that no other process breaks them either.
+ * Without a helper for the kernel's lock we break no locks. Our own locks then name a machine that does
+ * not exist, so that other processes do not break them.
  */
 
 import { type BigIntStats, fstatSync, lstatSync, unlinkSync } from "node:fs";
@@ -27,19 +25,19 @@ import type { Identity } from "./process_table.js";
 import { Temporary, createFolders } from "./publish.js";
 import type { Root } from "./root.js";
 
-/** Longest line read; ours have about 150 bytes. */
+/** Longest line that is read; ours have about 150 bytes. */
 const LINE_BYTES = 4096;
-/** First pause of a waiter; each further one doubles. */
+/** First pause between attempts; each further one is twice as long. */
 const FIRST_PAUSE_MS = 1;
-/** Longest pause of a waiter: a lock is held for a read and a write, so more is wasted. */
+/** Longest pause between attempts. Locks are held for a read and a write. */
 const LONGEST_PAUSE_MS = 50;
 /**
- * How long the kernel's lock of a process that is gone is waited for: a child that it was just
- * starting may still have it, or a process that looks.
+ * How long to wait for the kernel's lock of an ended process. A child that it was starting may have
+ * inherited the lock, and another process may be inspecting it.
  */
 const GONE_WAIT_MS = 1000;
 
-/** Why a lock is not ours. */
+/** Why we did not get a lock. */
 type Obstacle =
   | { why: "alive" | "looks_gone" | "elsewhere" | "unbreakable"; holder: Holder }
   | { why: "unreadable" };
@@ -49,14 +47,14 @@ type Inspection =
   | { found: "held"; obstacle: Obstacle }
   | { found: "dead"; file: FileHandle };
 
-/** What a lock file of ours is like. */
-interface Ours {
+/** The content and permissions of a lock file of ours. */
+interface LockOptions {
   nowMs: number;
   isPrivate: boolean;
   role: ProcessRole | null;
 }
 
-/** `changed`: what was in the way has just gone; trying again may succeed at once. */
+/** `changed`: the obstacle has just gone, so the next attempt may succeed at once. */
 type Attempt = { held: FileHandle } | { obstacle: Obstacle } | "changed";
 
 export class NodeLocks {
@@ -71,9 +69,9 @@ export class NodeLocks {
     this.#interrupts = interrupts;
   }
 
-  /** Becomes the only holder of a lock file; `nowMs` is written into it for people. */
+  /** Becomes the only holder of a lock file, which says `nowMs` for people. */
   async lock({ path, wait_ms: waitMs, private: isPrivate, role = null }: Asked<"lock">, nowMs: number): Promise<void> {
-    const ours = { nowMs, isPrivate, role };
+    const options = { nowMs, isPrivate, role };
     const target = this.#root.resolve(path);
     if (this.#held.has(target)) {
       throw new Failure("busy", `this program already holds the lock \`${path}\``);
@@ -82,7 +80,7 @@ export class NodeLocks {
     const goneEnd = performance.now() + GONE_WAIT_MS;
     let pause = FIRST_PAUSE_MS;
     for (;;) {
-      const attempt = await onPath("lock", path, () => this.#attempt(target, ours));
+      const attempt = await onPath("lock", path, () => this.#attempt(target, options));
       if (attempt === "changed") continue;
       if ("held" in attempt) {
         this.#held.set(target, attempt.held);
@@ -90,7 +88,7 @@ export class NodeLocks {
       }
       const gone = attempt.obstacle.why === "looks_gone";
       const left = (gone ? Math.max(end, goneEnd) : end) - performance.now();
-      if (left <= 0 || !mayPass(attempt.obstacle)) throw refusal(attempt.obstacle, path);
+      if (left <= 0 || !mayEnd(attempt.obstacle)) throw refusal(attempt.obstacle, path);
       await this.#interrupts.sleep(Math.min(pause, left));
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     }
@@ -125,7 +123,7 @@ export class NodeLocks {
         const holder = await readHolder(file);
         if (holder === undefined) throw refusal({ why: "unreadable" }, path);
         const { pid, host, started, role } = holder;
-        // Shared, so that several can look at once; let go with the file.
+        // A shared lock, so that several processes can inspect at once. Closing the file releases it.
         const live =
           host === this.#identity.host &&
           (!isGone(holder) || (await tryLock(file, "shared")) === "held");
@@ -142,25 +140,25 @@ export class NodeLocks {
     await Promise.all(files.map((file) => file.close()));
   }
 
-  /** Releases everything when there is no time to wait. Locks that are no longer ours stay. */
+  /** Releases all locks synchronously. Locks that another process took over stay. */
   releaseAllNow(): void {
     for (const [target, file] of this.#held) {
       try {
         release(target, file.fd);
       } catch {
-        // The next process finds the lock of a dead one and breaks it.
+        // The next process breaks the lock, because this one has ended by then.
       }
     }
     this.#held.clear();
   }
 
-  async #attempt(target: string, like: Ours): Promise<Attempt> {
+  async #attempt(target: string, options: LockOptions): Promise<Attempt> {
     const inspection = await this.#inspect(target);
     switch (inspection.found) {
       case "held":
         return { obstacle: inspection.obstacle };
       case "free": {
-        const ours = await this.#prepare(target, like);
+        const ours = await this.#prepare(target, options);
         try {
           await ours.publishNew(target);
         } catch (error) {
@@ -172,14 +170,14 @@ export class NodeLocks {
       }
       case "dead":
         try {
-          return await this.#takeOver(inspection.file, target, like);
+          return await this.#takeOver(inspection.file, target, options);
         } finally {
           await inspection.file.close();
         }
     }
   }
 
-  /** Looks at what is at `target` without changing it. */
+  /** Inspects the lock file at `target`. */
   async #inspect(target: string): Promise<Inspection> {
     const file = await openLock(target);
     if (file === undefined) return { found: "free" };
@@ -207,9 +205,9 @@ export class NodeLocks {
     }
   }
 
-  /** Replaces the lock of a dead process, whose file is open under the kernel's lock. */
-  async #takeOver(dead: FileHandle, target: string, like: Ours): Promise<Attempt> {
-    const ours = await this.#prepare(target, like);
+  /** Replaces the lock of an ended process. Its file is open, and we hold the kernel's lock on it. */
+  async #takeOver(dead: FileHandle, target: string, options: LockOptions): Promise<Attempt> {
+    const ours = await this.#prepare(target, options);
     try {
       if (isAt(dead.fd, target)) {
         await ours.publish(target);
@@ -223,8 +221,8 @@ export class NodeLocks {
     return "changed";
   }
 
-  /** A complete lock file under a temporary name and under the kernel's lock. */
-  async #prepare(target: string, { nowMs, isPrivate, role }: Ours): Promise<Temporary> {
+  /** Writes a complete lock file under a temporary name, and takes the kernel's lock on it. */
+  async #prepare(target: string, { nowMs, isPrivate, role }: LockOptions): Promise<Temporary> {
     const folder = dirname(target);
     await createFolders(folder, false, isPrivate);
     const temporary = await Temporary.create(folder, isPrivate);
@@ -238,18 +236,18 @@ export class NodeLocks {
     return temporary;
   }
 
-  /** A lock that the kernel does not guard must not be broken by anybody. */
+  /** The identity in a lock file. Without the kernel's lock, no process may break the file. */
   #name(locked: boolean): Identity {
     if (locked || process.platform === "win32") return this.#identity;
     return { ...this.#identity, host: `${this.#identity.host} (without kernel locks)` };
   }
 }
 
-/** Opens a lock file to look at it; nothing where none is. */
+/** Opens a lock file for inspection; `undefined` if there is none. */
 async function openLock(target: string): Promise<FileHandle | undefined> {
   try {
     const stats = await lstat(target);
-    if (!stats.isFile()) throw notAFile();
+    if (!stats.isFile()) throw notRegular();
     return await openToInspect(target);
   } catch (error) {
     if (is(error, "ENOENT")) return undefined;
@@ -257,13 +255,13 @@ async function openLock(target: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** What a lock file says; nothing when that is no holder. */
+/** The holder that a lock file names, if it names one. */
 async function readHolder(file: FileHandle): Promise<Holder | undefined> {
-  if (!(await file.stat()).isFile()) throw notAFile();
+  if (!(await file.stat()).isFile()) throw notRegular();
   return parse((await readAt(file, 0, LINE_BYTES)).toString("utf8"));
 }
 
-/** Removes the lock file if the open file is still what its name leads to. */
+/** Removes the lock file if the path still leads to our open file. */
 function release(target: string, fd: number): boolean {
   const ours = isAt(fd, target);
   if (ours) unlinkSync(target);
@@ -282,12 +280,12 @@ function isAt(fd: number, target: string): boolean {
   return named.dev === open.dev && named.ino === open.ino;
 }
 
-function notAFile(): Failure {
+function notRegular(): Failure {
   return new Failure("invalid", "a lock is a regular file; something else is in its place");
 }
 
 /** Whether waiting may help. */
-function mayPass({ why }: Obstacle): boolean {
+function mayEnd({ why }: Obstacle): boolean {
   return why === "alive" || why === "looks_gone" || why === "elsewhere";
 }
 
@@ -299,13 +297,13 @@ function refusal(obstacle: Obstacle, path: string): Failure {
       return busy(`held by ${shown(obstacle.holder)}; wait for it or end it`);
     case "elsewhere": {
       const { holder } = obstacle;
-      const rest = "if nothing runs there any more, remove the file";
+      const rest = "if that process has ended, remove the file";
       return busy(`held by ${shown(holder)} on \`${holder.host}\`; ${rest}`);
     }
     case "unreadable":
-      return busy("in the way: it does not say who holds it; if nobody does, remove it");
+      return busy("damaged: it does not name its holder; if no onloop runs, remove the file");
     case "unbreakable": {
-      const rest = "nothing here can take it over safely, so remove the file by hand";
+      const rest = "onloop cannot take it over safely here, so remove the file";
       return busy(`held by ${shown(obstacle.holder)}, which is gone; ${rest}`);
     }
   }

@@ -1,28 +1,26 @@
 /**
- * The log of one program: both streams as they come, without secrets and within a bound.
+ * The log of one program: both streams in the order of their arrival, redacted and bounded.
  *
- * The beginning and the end are kept. The end is on the disk all the time, so that somebody who
- * follows the file sees it: it may grow to twice its bound before its older half makes room.
+ * The log keeps the beginning and the end. The end is always on the disk, so that a reader can follow
+ * it. It grows to twice its bound before the older half is removed.
  */
 
 import { fstatSync, ftruncateSync, writeSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import type { Secret } from "../host.js";
 
-/** Bytes that are kept at each end. */
 const HEAD_BYTES = 8 * 1024 * 1024;
 const TAIL_BYTES = 8 * 1024 * 1024;
 
-/** A log that goes on in a file, behind what is there. */
+/** Appends a log to an open file. */
 export class Log {
   readonly #file: FileHandle;
   readonly #secrets: Secret[];
   readonly #streams: RedactedStream[] = [];
-  /** What may still be written before the end begins. */
   #headRoom = HEAD_BYTES;
-  /** Where the end begins; what somebody wrote earlier is before it. */
+  /** The offset behind the head. Earlier content of the file lies before it. */
   #headEnd: number;
-  /** What is in the file behind the head and the line that says what was left out. */
+  /** The end of the log, which the file has behind the head and the line about omitted bytes. */
   #tail: Uint8Array[] = [];
   #tailBytes = 0;
   #omitted = 0;
@@ -33,14 +31,14 @@ export class Log {
     this.#headEnd = fstatSync(file.fd).size;
   }
 
-  /** Takes what comes in one stream: a secret may lie across two chunks of it. */
+  /** A sink for one stream, because a secret may lie across two chunks of it. */
   stream(): (chunk: Uint8Array) => void {
     const stream = new RedactedStream(this.#secrets);
     this.#streams.push(stream);
     return (chunk) => this.#push(stream.push(chunk));
   }
 
-  /** Nothing more comes. */
+  /** Ends both streams. */
   finish(): void {
     for (const stream of this.#streams) this.#push(stream.finish());
     if (this.#tailBytes > TAIL_BYTES) this.#makeRoom();
@@ -58,13 +56,13 @@ export class Log {
     const rest = bytes.subarray(head.length);
     if (rest.length === 0) return;
     this.#write(rest);
-    // A copy: what a stream hands out may be a part of something larger.
+    // A copy: a chunk may be a slice of a larger buffer.
     this.#tail.push(Uint8Array.prototype.slice.call(rest));
     this.#tailBytes += rest.length;
     if (this.#tailBytes > 2 * TAIL_BYTES) this.#makeRoom();
   }
 
-  /** Leaves out all but the last bytes of the tail. */
+  /** Removes all but the last bytes of the tail. */
   #makeRoom(): void {
     const surplus = this.#tailBytes - TAIL_BYTES;
     const kept = Buffer.concat(this.#tail, this.#tailBytes).subarray(surplus);
@@ -81,11 +79,11 @@ export class Log {
   }
 }
 
-/** Redacts a stream that comes in chunks, as the core redacts a whole text. */
+/** Redacts a stream in chunks, with the result that core has for the whole text. */
 export class RedactedStream {
-  /** By their first byte, the longest first, because one may be a part of another. */
+  /** The secrets by first byte, the longest first, because one may begin with another. */
   readonly #secrets = new Map<number, { form: Buffer; placeholder: Buffer }[]>();
-  /** What may be the beginning of a secret. */
+  /** Bytes that may begin a secret. */
   #held: Buffer = Buffer.alloc(0);
 
   constructor(secrets: Secret[]) {
@@ -96,12 +94,12 @@ export class RedactedStream {
     }
   }
 
-  /** What is known to be clean after this chunk. */
+  /** The bytes that are certainly clean after this chunk. */
   push(chunk: Uint8Array): Uint8Array {
     return this.#secrets.size === 0 ? chunk : this.#scan(Buffer.concat([this.#held, chunk]), false);
   }
 
-  /** What was held back, at the end of the stream. */
+  /** The held bytes, at the end of the stream. */
   finish(): Uint8Array {
     return this.#scan(this.#held, true);
   }

@@ -1,6 +1,6 @@
 /**
- * Who may use what we create. What is private is for its owner alone, whatever the process's mask
- * says. Windows has no permission bits: there the folder decides.
+ * Permissions of new files and folders. Private ones are for their owner alone, whatever the umask is.
+ * Windows has no permission bits.
  */
 
 import { chmod, type FileHandle, mkdir, stat } from "node:fs/promises";
@@ -8,15 +8,12 @@ import { chmod, type FileHandle, mkdir, stat } from "node:fs/promises";
 const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
 
-/** The permissions that a file is created with, before the process's mask. */
+/** The mode of a new file, before the umask. */
 export function fileBits(isPrivate: boolean): number {
   return isPrivate ? PRIVATE_FILE : 0o644;
 }
 
-/**
- * Makes an open file private: it may have been there before, and the mask may have taken bits
- * from its owner.
- */
+/** Makes an open file private. It may be an older file, or the umask may have cleared owner bits. */
 export async function keepPrivate(file: FileHandle): Promise<void> {
   if (process.platform === "win32") return;
   const { mode } = await file.stat();

@@ -1,11 +1,11 @@
-/** Looking at the processes of this machine: who we are, who is still there, who started whom. */
+/** Reads the processes of this machine from `/proc`. */
 
 import { readFileSync, readdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { Failure } from "../failure.js";
 import { is } from "./errors.js";
 
-/** A process, so that another one can tell whether it is still there. */
+/** Identifies a process, so that another process can tell whether it still runs. */
 export interface Identity {
   pid: number;
   host: string;
@@ -13,11 +13,10 @@ export interface Identity {
   started: string;
 }
 
-/** A process in the table of the system. */
 export interface Entry {
-  /** Dead, perhaps not waited for. */
+  /** It has ended, but its parent has not waited for it. */
   zombie: boolean;
-  /** Who started it, or has adopted it; 0: nobody whom we can see. */
+  /** The parent process; 0 if it is not visible. */
   parent: number;
   /** Its process group. */
   group: number;
@@ -25,12 +24,12 @@ export interface Entry {
   started: string;
 }
 
-/** This process, as its locks name it. */
+/** The identity of this process. */
 export function identity(): Identity {
-  return { pid: process.pid, host: hostname(), started: lookUp(process.pid)?.started ?? "" };
+  return { pid: process.pid, host: hostname(), started: processEntry(process.pid)?.started ?? "" };
 }
 
-/** Names the time since this machine was started; empty where unknown. */
+/** The id of this boot of the machine; empty where unknown. */
 export function boot(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -39,36 +38,36 @@ export function boot(): string {
   }
 }
 
-/** Every process that we can see, with its pid. */
+/** Every visible process, with its pid. */
 export function all(): [pid: number, entry: Entry][] {
   const pids = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name));
   return pids.flatMap((name) => {
-    const entry = lookUp(Number(name));
+    const entry = processEntry(Number(name));
     return entry === undefined ? [] : [[Number(name), entry] as [number, Entry]];
   });
 }
 
-/** Looks again when a process on the way up has ended meanwhile: its children have other parents then. */
-const LOOKS = 5;
+/** Most attempts. A process that ends meanwhile changes the parents of its children. */
+const ATTEMPTS = 5;
 
 /** The processes above this one, nearest first. */
 export async function ancestors(): Promise<Identity[]> {
-  for (let look = 0; look < LOOKS; look += 1) {
-    const found = lookUpAncestors();
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const found = readAncestors();
     if (found !== undefined) return found;
   }
-  throw new Failure("unsupported", "this system does not tell who started a process");
+  throw new Failure("unsupported", "this system does not tell the parent of a process");
 }
 
-/** Nothing: a process on the way up has ended, or nothing can be seen. */
-function lookUpAncestors(): Identity[] | undefined {
-  const own = lookUp(process.pid);
+/** `undefined` if one of them ended meanwhile, or the system has no `/proc`. */
+function readAncestors(): Identity[] | undefined {
+  const own = processEntry(process.pid);
   if (own === undefined) return undefined;
   const found: Identity[] = [];
   for (let pid = own.parent; pid !== 0; ) {
-    const entry = lookUp(pid);
+    const entry = processEntry(pid);
     if (entry === undefined) {
-      // Hidden from us, as processes of other users can be, and with it what is above.
+      // A hidden process, for example of another user, also hides its ancestors.
       return isTaken(pid) ? found : undefined;
     }
     found.push({ pid, host: hostname(), started: entry.started });
@@ -77,19 +76,19 @@ function lookUpAncestors(): Identity[] | undefined {
   return found;
 }
 
-/** Whether any process has this pid, dead ones that were not waited for included. */
+/** Whether any process has this pid, zombies included. */
 export function isTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // Not permitted to signal it: it exists.
+    // A process that we may not signal exists.
     return !is(error, "ESRCH");
   }
   return true;
 }
 
-/** What the table says; nothing where there is no such process, or where the system has no `/proc`. */
-export function lookUp(pid: number): Entry | undefined {
+/** The entry of a process; `undefined` without such a process or without `/proc`. */
+export function processEntry(pid: number): Entry | undefined {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -100,8 +99,8 @@ export function lookUp(pid: number): Entry | undefined {
 }
 
 /**
- * Fields 3, 4, 5 and 22 of a `stat` line. Field 2, the program's name in parentheses, may contain
- * anything, so fields are counted from the last closing parenthesis.
+ * Fields 3, 4, 5 and 22 of a `stat` line. Field 2, the program's name in parentheses, may contain any
+ * character, so the fields are counted from the last closing parenthesis.
  */
 export function parseStat(stat: string): Entry | undefined {
   const end = stat.lastIndexOf(")");

@@ -1,12 +1,12 @@
 /**
- * Running other programs: whole process groups, bounded in time and memory.
+ * Runs programs in process groups of their own, bounded in time and memory.
  *
- * Out of time or interrupted: SIGTERM (and SIGCONT, for what is stopped) to the group, then
- * SIGKILL. After the program itself has ended, what it left running gets a moment to finish its
- * output and is then ended too, so that nothing keeps running unnoticed during a check.
+ * After a timeout or an interrupt the group gets SIGTERM, SIGCONT for stopped processes, and later
+ * SIGKILL. When the program has ended, the rest of its group may finish its output for a moment and is
+ * then ended as well. So nothing keeps running during a check.
  *
- * A caller may ask to be woken while the program runs. Its output is still read and its deadline
- * enforced in between; an interrupt is kept for the next call that waits.
+ * A caller may ask to be woken while the program runs. The host still reads its output and enforces its
+ * deadline meanwhile, and keeps an interrupt for the next request that waits.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -15,39 +15,39 @@ import { constants } from "node:os";
 import { Failure } from "../failure.js";
 import type { Asked, ProcessRequest } from "../host.js";
 import type { Command, Outcome, ProcessSpec, ProcessStatus, Shell } from "../vocabulary.js";
-import { Keeper } from "./capture.js";
+import { CaptureBuffer } from "./capture.js";
 import { code, failure, is, reason } from "./errors.js";
 import { openStream } from "./files.js";
 import type { Interrupts } from "./interrupts.js";
 import { Log } from "./log.js";
-import { boot, lookUp } from "./process_table.js";
+import { boot, processEntry } from "./process_table.js";
 import type { Root } from "./root.js";
 import type { StatusLine } from "./status_line.js";
 import { refuseText } from "./program_file.js";
-import { type Started, addBelow, endGroupOf, endStarted } from "./survivors.js";
+import { type Started, addDescendants, endGroupOf, endStarted } from "./process_groups.js";
 import { after } from "./timer.js";
 
-/** Time between asking a process group to end and killing it. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 2000;
-/** How long what outlives its program may still write before it is ended, and once more after. */
+/** How long output may follow the end of the program, and then the end of its group. */
 const LINGER_MS = 200;
-/** How long further lines are collected after the first that the caller wants to hear of. */
-const LINES_LULL_MS = 50;
-/** A part of a line that is handed over although its end has not come. */
+/** How long lines are collected before the caller gets them. */
+const LINES_BATCH_MS = 50;
+/** An unfinished line of this length is delivered as it is. */
 const LINE_PART_BYTES = 64 * 1024;
 const LINE_BREAK = 10;
 
-/** Warns the person of something that does not change the outcome. */
+/** Shows a warning to the person. */
 export type Warn = (message: string) => void;
 
-/** Calls `wake` when standard input has something to read; returns how to stop that. */
+/** Calls `wake` when standard input has something to read, until the returned function is called. */
 export type WatchInput = (wake: () => void) => () => void;
 
-/** The status line of a process of that name, which began at `started`; none where standard error is not a terminal. */
+/** Makes the status line of a process that began at `started`. Only a terminal has one. */
 export type NewStatusLine = (label: string, started: number) => StatusLine | undefined;
 
-/** When to stop following a program that still runs. */
-interface Alarm {
+/** What wakes the caller while the program runs. */
+interface WakeOptions {
   afterMs: number | null;
   onInput: WatchInput | undefined;
 }
@@ -59,6 +59,7 @@ export class NodeProcesses {
   readonly #watchInput: WatchInput;
   readonly #newStatusLine: NewStatusLine;
   #running: Running | undefined;
+  /** Whether the program was left running for a later `wait`. */
   #isLeft = false;
 
   constructor(
@@ -75,22 +76,22 @@ export class NodeProcesses {
     this.#warn = warn;
   }
 
-  /** Whether an interactive program has the terminal, and with it Ctrl-C. */
+  /** Whether an interactive program uses the terminal, and so gets Ctrl-C. */
   get terminalLent(): boolean {
     return this.#running?.interactive === true;
   }
 
-  /** There is one program at a time. */
+  /** Throws while a program is left running. */
   refuseSecond(): void {
     if (!this.#isLeft) return;
-    const why = "another program was left running, and there is only one at a time";
+    const why = "another program still runs, and onloop runs one at a time";
     throw new Failure("busy", why);
   }
 
   async run(spec: ProcessRequest): Promise<Outcome> {
     if ((spec.confine ?? null) !== null) {
-      // A program must not run that only seems to be confined.
-      throw new Failure("unsupported", "cannot confine a program: use the native onloop for that");
+      // A program must not run unconfined where the caller expects a sandbox.
+      throw new Failure("unsupported", "use the native onloop for that");
     }
     this.refuseSecond();
     this.#interrupts.check();
@@ -118,7 +119,7 @@ export class NodeProcesses {
       const { pid } = child;
       if (spec.announce && pid !== undefined) {
         this.#isLeft = true;
-        return { is: "started", group: { pid, started: lookUp(pid)?.started ?? "", boot: boot() } };
+        return { is: "started", group: { pid, started: processEntry(pid)?.started ?? "", boot: boot() } };
       }
       return await this.#follow(running, spec);
     } catch (error) {
@@ -128,7 +129,7 @@ export class NodeProcesses {
     }
   }
 
-  /** Continues to follow the program that was left running. */
+  /** Waits for the program that was left running. */
   async wait(request: Asked<"wait">): Promise<Outcome> {
     if (!this.#isLeft || this.#running === undefined) {
       throw new Failure("not_found", "no program was left running");
@@ -154,13 +155,13 @@ export class NodeProcesses {
     return turn;
   }
 
-  /** Kills what runs, without a grace period: the process is about to exit. */
+  /** Kills the running program before this process exits. */
   killNow(): void {
     this.#running?.killNow();
   }
 }
 
-/** A wait that nothing but the end of the program ends. */
+/** A wait for the end of the program. */
 const UNTIL_ITS_END: Asked<"wait"> = { do: "wait", wake_after_ms: null, wake_on_input: false, activity: null };
 
 /** The program and its arguments. */
@@ -185,12 +186,12 @@ function shellWords(shell: Shell, line: string): string[] {
     case "pwsh":
       return ["pwsh", "-NoProfile", "-Command", line];
     case "cmd":
-      // Between the outer quotes everything is the line, whatever it quotes itself.
+      // `cmd /S` takes everything between the outer quotes as the line.
       return ["cmd", "/D", "/S", "/C", `"${line}"`];
   }
 }
 
-/** `cmd` reads its line as it is written, and not as programs in C read theirs. */
+/** `cmd` does not know the quoting that Node adds for C programs. */
 function isForCmd(command: Command): boolean {
   return "shell" in command && command.shell === "cmd";
 }
@@ -209,10 +210,7 @@ function environment({ env_remove: envRemove, env_set: envSet }: ProcessSpec): N
   return env;
 }
 
-/**
- * Why a program could not be started. The system says "not found" for a missing folder as for
- * a missing program; people need to know which.
- */
+/** Why a program could not be started. The system reports a missing folder like a missing program. */
 export function spawnFailure(
   error: unknown,
   program: string,
@@ -239,49 +237,48 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // A group without members left is what we want; one of another user cannot be helped.
+    // The group has ended, or belongs to another user.
   }
 }
 
-/** What counts of a program once it runs. */
-type Followed = Pick<
+/** The parts of a request that matter while the program runs. */
+type RunningSpec = Pick<
   ProcessSpec,
   "capture_bytes" | "interactive" | "label" | "stdin" | "stream_to" | "timeout_ms" | "wake_on_lines"
 >;
 
-/** One program, from its start to the end of everything it started. */
+/** A running program, up to the end of everything it started. */
 export class Running {
   readonly #child: ChildProcess;
-  readonly #spec: Followed;
+  readonly #spec: RunningSpec;
   readonly #interrupts: Interrupts;
   readonly #warn: Warn;
-  readonly #stdout: Keeper;
-  readonly #stderr: Keeper;
+  readonly #stdout: CaptureBuffer;
+  readonly #stderr: CaptureBuffer;
   readonly #started = performance.now();
   readonly #statusLine: StatusLine | undefined;
   readonly #streams: Promise<unknown>;
-  /** Resolves when it has ended, or when nothing can make it end. */
+  /** Resolves when the program has ended, or cannot be ended. */
   readonly #exit: Promise<ProcessStatus>;
   readonly #log: Log | undefined;
-  /** What the caller has not been handed of standard output, where it wants to hear of lines. */
+  /** Standard output that was not delivered yet, if the caller wants lines. */
   #unread: Uint8Array[] | undefined;
   #unreadBytes = 0;
   #hasLines = false;
   /** Wakes the caller that waits for lines. */
   #wroteLines: () => void = () => undefined;
   #logEnded = false;
-  /** Forgets when to do what next about its end. */
-  #forgetDeadline: () => void = () => undefined;
+  #clearDeadline: () => void = () => undefined;
   /** Why we ended it, if we did. */
   #ended: ProcessStatus | undefined;
-  /** Who was below it when we ended it: tools of agents lead sessions of their own. */
-  readonly #below: Started = new Map();
-  /** Stops waiting for what cannot be made to end. */
+  /** Its descendants when we ended it, because tools of agents lead sessions of their own. */
+  readonly #descendants: Started = new Map();
+  /** Stops waiting for a program that cannot be ended. */
   #giveUp: (why: ProcessStatus) => void = () => undefined;
 
   constructor(
     child: ChildProcess,
-    spec: Followed,
+    spec: RunningSpec,
     log: Log | undefined,
     interrupts: Interrupts,
     warn: Warn,
@@ -298,8 +295,8 @@ export class Running {
       this.#statusLine?.hide();
       warn(message);
     };
-    this.#stdout = new Keeper(spec.capture_bytes);
-    this.#stderr = new Keeper(spec.capture_bytes);
+    this.#stdout = new CaptureBuffer(spec.capture_bytes);
+    this.#stderr = new CaptureBuffer(spec.capture_bytes);
     if (spec.wake_on_lines) this.#unread = [];
     this.#streams = Promise.all([
       this.#collect(child.stdout, this.#stdout),
@@ -308,14 +305,14 @@ export class Running {
     this.#exit = new Promise<ProcessStatus>((resolve, reject) => {
       this.#giveUp = resolve;
       child.on("error", reject);
-      child.on("exit", (code, signal) => resolve(ownEnd(code, signal)));
-    }).finally(() => this.#forgetDeadline());
-    // A rejection is reported to the next caller that follows the program.
+      child.on("exit", (code, signal) => resolve(exitStatus(code, signal)));
+    }).finally(() => this.#clearDeadline());
+    // The next `follow` reports a rejection.
     this.#exit.catch(() => undefined);
-    // A program that does not read all of its input is not a failure.
+    // A program may end before it has read all of its input.
     child.stdin?.on("error", () => undefined).end(spec.stdin ?? undefined);
     if (spec.timeout_ms !== null) {
-      this.#forgetDeadline = after(spec.timeout_ms, () => this.askToEnd("timed_out"));
+      this.#clearDeadline = after(spec.timeout_ms, () => this.askToEnd("timed_out"));
     }
   }
 
@@ -323,36 +320,36 @@ export class Running {
     return this.#spec.interactive;
   }
 
-  /** Follows the program until it ends, or until the caller wants to be woken. */
-  async follow({ afterMs, onInput }: Alarm, activity?: string): Promise<Outcome> {
+  /** Waits until the program ends, or until something wakes the caller. */
+  async follow({ afterMs, onInput }: WakeOptions, activity?: string): Promise<Outcome> {
     const interrupt = (): void => {
       if (this.#ended === undefined && this.#interrupts.take()) this.askToEnd("interrupted");
     };
     const unwatch = this.#interrupts.watch(interrupt);
     interrupt();
     let stopAlarm: (() => void) | undefined;
-    let lull: NodeJS.Timeout | undefined;
+    let batch: NodeJS.Timeout | undefined;
     let unwatchInput: (() => void) | undefined;
     const woken = new Promise<"running">((resolve) => {
       const wake = (): void => resolve("running");
       if (afterMs !== null) stopAlarm = after(afterMs, wake);
       unwatchInput = onInput?.(wake);
       this.#wroteLines = () => {
-        lull ??= setTimeout(wake, LINES_LULL_MS);
+        batch ??= setTimeout(wake, LINES_BATCH_MS);
       };
       if (this.#hasLines) this.#wroteLines();
     });
     this.#statusLine?.show(activity);
     try {
       const turn = await Promise.race([this.#exit, woken]);
-      // A program that is being ended will end soon.
+      // A program that was asked to end does so soon.
       if (turn === "running" && this.#ended === undefined) {
         return this.#hasLines ? { is: "lines", bytes: this.#takeLines() } : { is: "running" };
       }
       return await this.#finish(await this.#exit);
     } finally {
       stopAlarm?.();
-      clearTimeout(lull);
+      clearTimeout(batch);
       this.#wroteLines = () => undefined;
       unwatchInput?.();
       unwatch();
@@ -360,37 +357,37 @@ export class Running {
     }
   }
 
-  /** Asks the whole group to end, and kills what does not. */
+  /** Asks the whole group to end, and kills it after the grace period. */
   askToEnd(why: ProcessStatus): void {
     if (this.#ended !== undefined) return;
     this.#ended = why;
-    this.#forgetDeadline();
-    this.#noteBelow();
+    this.#clearDeadline();
+    this.#noteDescendants();
     this.signal("SIGTERM");
     this.signal("SIGCONT");
-    this.#forgetDeadline = after(GRACE_MS, () => {
-      this.#noteBelow();
+    this.#clearDeadline = after(GRACE_MS, () => {
+      this.#noteDescendants();
       this.signal("SIGKILL");
-      // Only the kernel can still hold it.
-      this.#forgetDeadline = after(GRACE_MS, () => this.#giveUp(why));
+      // A process in an uninterruptible system call may still be there.
+      this.#clearDeadline = after(GRACE_MS, () => this.#giveUp(why));
     });
   }
 
-  /** Kills it and the processes below it, without a grace period. */
+  /** Kills the program and its descendants at once. */
   killNow(): void {
-    this.#noteBelow();
+    this.#noteDescendants();
     this.signal("SIGKILL");
-    for (const [pid, started] of this.#below) {
-      if (lookUp(pid)?.started === started) signalOne(pid, "SIGKILL");
+    for (const [pid, started] of this.#descendants) {
+      if (processEntry(pid)?.started === started) signalOne(pid, "SIGKILL");
     }
   }
 
-  #noteBelow(): void {
+  #noteDescendants(): void {
     const { pid } = this.#child;
-    if (pid !== undefined && !this.#spec.interactive) addBelow(pid, this.#below);
+    if (pid !== undefined && !this.#spec.interactive) addDescendants(pid, this.#descendants);
   }
 
-  /** To the whole group; an interactive program shares ours and is signalled alone. */
+  /** Signals the whole group. An interactive program is in our own group, so it is signalled alone. */
   signal(signal: NodeJS.Signals): void {
     const { pid } = this.#child;
     if (pid === undefined) return;
@@ -407,7 +404,7 @@ export class Running {
       await endGroupOf(pid);
       await within(this.#streams, LINGER_MS);
     }
-    await endStarted(this.#below);
+    await endStarted(this.#descendants);
     stdout?.destroy();
     stderr?.destroy();
     this.#writeLog(() => this.#log?.finish());
@@ -422,13 +419,13 @@ export class Running {
     };
   }
 
-  #collect(stream: NodeJS.ReadableStream | null, keeper: Keeper): Promise<void> {
+  #collect(stream: NodeJS.ReadableStream | null, buffer: CaptureBuffer): Promise<void> {
     if (stream === null) return Promise.resolve();
     const log = this.#log?.stream();
     stream.on("data", (bytes: Buffer) => {
-      keeper.push(bytes);
-      if (keeper === this.#stdout) this.#noteLines(bytes);
-      // The reader of single lines shows them itself.
+      buffer.push(bytes);
+      if (buffer === this.#stdout) this.#noteLines(bytes);
+      // A caller that reads lines shows them itself.
       if (this.#unread === undefined) this.#statusLine?.output(bytes);
       this.#writeLog(() => log?.(bytes));
     });
@@ -453,10 +450,7 @@ export class Running {
     return lines;
   }
 
-  /**
-   * A log that cannot be written ends early and says so; the program it follows continues,
-   * because its work is worth more than its log.
-   */
+  /** Writes to the log. After an error the log ends with a warning, and the program continues. */
   #writeLog(write: () => void): void {
     if (this.#logEnded) return;
     try {
@@ -468,12 +462,12 @@ export class Running {
   }
 }
 
-function ownEnd(code: number | null, signal: NodeJS.Signals | null): ProcessStatus {
+function exitStatus(code: number | null, signal: NodeJS.Signals | null): ProcessStatus {
   if (signal === null) return { exited: code ?? 0 };
   return { signalled: constants.signals[signal] };
 }
 
-/** Waits for `work`, for `ms` at most. */
+/** Waits for `work`, but at most for `ms`. */
 async function within(work: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => {

@@ -1,16 +1,16 @@
 /**
- * Files that are no programs. Where the system refuses to run a file, the C library behind Node hands it to
- * a shell: words without a first line that names an interpreter would be run as commands.
+ * Refuses text files without a `#!` line. The C library behind Node would hand them to a shell, which
+ * would run their text as commands.
  */
 
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { Failure } from "../failure.js";
 
-/** As much of a file as tells text from a program. */
+/** The part of a file that tells text from a program. */
 const HEAD_BYTES = 128;
 
-/** Throws when `program`, started in `cwd` with `env`, is text that names no interpreter. */
+/** Throws when `program`, started in `cwd` with `env`, is text without a `#!` line. */
 export function refuseText(program: string, cwd: string, env: NodeJS.ProcessEnv): void {
   if (process.platform === "win32") return;
   const file = find(program, cwd, env["PATH"]);
@@ -35,7 +35,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** The first bytes; nothing where they cannot be read, which is for the system to judge. */
+/** The first bytes; `undefined` if the file cannot be read, which the system reports. */
 function headOf(path: string): Buffer | undefined {
   if (!isProgram(path)) return undefined;
   let file: number | undefined;

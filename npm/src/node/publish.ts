@@ -1,16 +1,16 @@
-/** Making a finished file appear under its name in one step. */
+/** Publishes files: a finished file appears under its name in one step. */
 
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, open, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { is } from "./errors.js";
-import { removeLeftovers, temporaryName } from "./leftovers.js";
+import { removeStaleFiles, temporaryName } from "./stale_files.js";
 import { createFolder, fileBits, keepPrivate } from "./permissions.js";
 
-/** What a file system says that has no hard links. */
+/** The errors of file systems without hard links. */
 const NO_HARD_LINKS = ["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"];
 
-/** Names tried before giving up: somebody may have put something in the way. */
+/** Most names to try, because a name may be taken. */
 const NAMES_TRIED = 64;
 
 let next = 0;
@@ -26,16 +26,13 @@ export class Temporary {
     this.file = file;
   }
 
-  /**
-   * An empty file in `folder`, with the owner of the file it is going to replace, and with its
-   * permissions unless it is private.
-   */
+  /** An empty file in `folder`, with the owner of the file that it replaces, and its mode unless private. */
   static async create(folder: string, isPrivate: boolean, like?: BigIntStats): Promise<Temporary> {
-    // Nobody may open it before it has the permissions of what it replaces.
+    // Private until it has the permissions of the file that it replaces.
     const bits = fileBits(isPrivate || like !== undefined);
-    await removeLeftovers(folder);
+    await removeStaleFiles(folder);
     for (let tried = 1; ; tried += 1) {
-      // Not derived from the final name, which may already be as long as names can be.
+      // Not derived from the final name, which may have the maximal length already.
       const path = join(folder, temporaryName(next));
       next += 1;
       let file: FileHandle;
@@ -57,12 +54,12 @@ export class Temporary {
     }
   }
 
-  /** Takes the place of whatever is at `target`. */
+  /** Replaces `target`. */
   async publish(target: string): Promise<void> {
     await rename(this.#path, target);
   }
 
-  /** Appears at `target` if nothing is there; of several that try, exactly one succeeds. */
+  /** Appears at `target` if nothing is there. Exactly one of several processes succeeds. */
   async publishNew(target: string): Promise<void> {
     try {
       await link(this.#path, target);
@@ -70,14 +67,11 @@ export class Temporary {
       if (!NO_HARD_LINKS.some((code) => is(error, code))) throw error;
       return this.#takeName(target);
     }
-    // It is there; a second name of it is in nobody's way.
+    // A failure leaves a second name, which does no harm.
     await unlink(this.#path).catch(() => undefined);
   }
 
-  /**
-   * The same without hard links: an empty file takes the name from everybody else, and is replaced at
-   * once. Node has no call that does both.
-   */
+  /** The same without hard links: an empty file reserves the name and is replaced at once. */
   async #takeName(target: string): Promise<void> {
     const name = await open(target, "wx", fileBits(true));
     try {
@@ -89,34 +83,31 @@ export class Temporary {
     }
   }
 
-  /** Closes and removes what was not published. What it was discarded for matters more than how that goes. */
+  /** Closes and removes the file. Errors are ignored, because the caller has an earlier one. */
   async discard(): Promise<void> {
     await this.file.close().catch(() => undefined);
     await unlink(this.#path).catch(() => undefined);
   }
 }
 
-/** Copies the owner where we are allowed to, and the permissions of what is not private. */
+/** Copies the owner if that is allowed, and the mode of a file that is not private. */
 async function resemble(file: FileHandle, isPrivate: boolean, like: BigIntStats): Promise<void> {
   if (process.platform === "win32") return;
   const ours = await file.stat({ bigint: true });
   if (ours.uid !== like.uid || ours.gid !== like.gid) {
-    // Only root may give files away; for everybody else the content matters more.
+    // Only root may do so. Without it the write still succeeds.
     await file.chown(Number(like.uid), Number(like.gid)).catch(() => undefined);
   }
   if (!isPrivate && ours.mode !== like.mode) await file.chmod(Number(like.mode & 0o777n));
 }
 
-/**
- * Creates `folder` and what is missing above it. Durable: their entries survive a power cut. Whether
- * they do, as `syncFolder` tells.
- */
+/** Creates `folder` and its missing parents; `durable` syncs them. Returns what `syncFolder` does. */
 export async function createFolders(
   folder: string,
   durable: boolean,
   isPrivate: boolean,
-): Promise<Names> {
-  let names: Names = "durable";
+): Promise<Durability> {
+  let names: Durability = "durable";
   const missing: string[] = [];
   for (let at = folder; !(await isFolder(at)); at = dirname(at)) {
     missing.push(at);
@@ -126,7 +117,7 @@ export async function createFolders(
     try {
       await createFolder(at, isPrivate);
     } catch (error) {
-      // Another process was faster, or something else is in the way.
+      // Another process created it, or it is not a folder.
       if (!is(error, "EEXIST")) throw error;
       if (!(await isFolder(at))) throw Object.assign(new Error(at), { code: "ENOTDIR", errno: 0 });
       continue;
@@ -143,18 +134,15 @@ async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** Whether names in a folder survive a power cut; `refused`: the file system does not say so. */
-export type Names = "durable" | "refused";
+/** Whether names in a folder survive a power cut; `refused` if the folder cannot be synced. */
+export type Durability = "durable" | "refused";
 
-/**
- * What a file system says that cannot sync a folder, as some network and user-space ones, and what is said
- * of a folder that may only be written. There is nothing better to do.
- */
+/** The errors of file systems that cannot sync folders, and of folders that we may write but not read. */
 const REFUSALS = ["EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EBADF", "EACCES", "EPERM"];
 
 /** Makes names in `folder` survive a power cut. */
-export async function syncFolder(folder: string): Promise<Names> {
-  // Folders cannot be opened for syncing there; the file system journals renames.
+export async function syncFolder(folder: string): Promise<Durability> {
+  // Windows cannot open folders to sync them; its file system journals renames.
   if (process.platform === "win32") return "durable";
   try {
     const handle = await open(folder, constants.O_RDONLY);

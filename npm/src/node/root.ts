@@ -1,9 +1,9 @@
-/** From the paths in requests to the paths of this machine. */
+/** Resolves the paths of requests. */
 
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { Failure } from "../failure.js";
 
-/** The folder that relative paths are below. */
+/** The folder that relative paths start from. */
 export class Root {
   readonly folder: string;
 
@@ -11,7 +11,7 @@ export class Root {
     this.folder = folder;
   }
 
-  /** Where `path` is. `..` is left to the file system, which knows about links. */
+  /** The absolute path. The file system resolves `..`, because it knows the links. */
   resolve(path: string): string {
     if (path === "") throw new Failure("invalid", "an empty path names nothing");
     if (path.includes("\0")) {
@@ -22,10 +22,10 @@ export class Root {
     return this.folder.endsWith(sep) ? this.folder + path : this.folder + sep + path;
   }
 
-  /** Whether removing `path` would also remove the folder that the program works in. */
-  standsOn(path: string): boolean {
+  /** Whether the folder is `path` or inside it, so that it must not be removed. */
+  isInside(path: string): boolean {
     const target = resolve(path);
-    const way = relative(target, resolve(this.folder));
-    return dirname(target) === target || !(way.startsWith("..") || isAbsolute(way));
+    const rest = relative(target, resolve(this.folder));
+    return dirname(target) === target || !(rest.startsWith("..") || isAbsolute(rest));
   }
 }

@@ -1,8 +1,8 @@
 /**
- * A server for browsers on this machine, through `node:http`.
+ * The HTTP server for browsers on this machine.
  *
- * A connection carries one call, so that every connection has an end: a browser that sends or reads too
- * slowly is disconnected and delays no other. The bounds are those of the native host.
+ * A connection carries one call. A browser that sends or reads too slowly is disconnected, so that it
+ * does not delay others. The limits are those of the native host.
  */
 
 import { randomBytes } from "node:crypto";
@@ -17,18 +17,18 @@ const BODY_BYTES = 64 * 1024;
 const HEAD_BYTES = 16 * 1024;
 const ARRIVAL_MS = 10_000;
 const ANSWER_MS = 60_000;
-/** How long a refusal may be read before the connection ends for good. */
+/** How long a client may read a refusal before the connection is closed. */
 const LINGER_MS = 500;
 const CONNECTIONS = 64;
 const CALLS = 32;
-/** What may wait for a slow reader of an open answer. */
+/** Most bytes that are queued for a slow reader of an open answer. */
 const PART_BYTES = 64 * 1024;
 
 export class NodeServe {
   readonly #interrupts: Interrupts;
   readonly #changes: NodeChanges;
   readonly #calls: WebCall[] = [];
-  /** Calls without an answer, also those of browsers that have gone. */
+  /** Calls without an answer, including those of browsers that disconnected. */
   readonly #waiting = new Map<number, ServerResponse>();
   readonly #open = new Map<number, ServerResponse>();
   #server: Server | undefined;
@@ -66,20 +66,20 @@ export class NodeServe {
       keepAlive: false,
       connectionsCheckingInterval: 1000,
     };
-    const server = createServer(options, (request, response) => this.#take(request, response));
+    const server = createServer(options, (request, response) => this.#accept(request, response));
     server.maxConnections = CONNECTIONS;
     server.maxRequestsPerSocket = 1;
-    // What is not a call is refused, and what goes wrong with a connection concerns its browser alone.
+    // Answers invalid HTTP. An error of one connection does not affect others.
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
       const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
       if (!socket.writable) return void socket.destroy();
       socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
-      // A client that does not close its side has read it by then, and others need the connection.
+      // The client has had time to read the refusal, and others need the connection.
       const lingering = setTimeout(() => socket.destroy(), LINGER_MS);
       socket.once("close", () => clearTimeout(lingering));
     });
     await new Promise<void>((resolve, reject) => {
-      server.once("error", (error: NodeJS.ErrnoException) => reject(trouble(error, port)));
+      server.once("error", (error: NodeJS.ErrnoException) => reject(listenFailure(error, port)));
       server.listen({ port, host: "127.0.0.1", exclusive: true }, resolve);
     });
     server.on("error", () => undefined);
@@ -91,22 +91,22 @@ export class NodeServe {
 
   async #next(waitMs: number, folders: string[]): Promise<Outcome> {
     if (this.#server === undefined) throw new Failure("not_found", "this program is not listening yet");
-    const hears = folders.length > 0;
-    if (hears) this.#changes.follow(folders);
+    const watches = folders.length > 0;
+    if (watches) this.#changes.follow(folders);
     const end = performance.now() + waitMs;
     for (;;) {
       if (this.#interrupts.take()) throw interrupted();
       const call = this.#calls.shift();
       if (call !== undefined) {
-        this.#forget();
+        this.#dropClosed();
         return { is: "call", ...call };
       }
-      if (hears && this.#changes.take()) return { is: "no_call" };
+      if (watches && this.#changes.take()) return { is: "no_call" };
       const left = end - performance.now();
       if (left <= 0) return { is: "no_call" };
       await this.#interrupts.pause(left, (wake) => {
         this.#wake = wake;
-        if (hears) this.#changes.hear(wake);
+        if (watches) this.#changes.onChange(wake);
       });
     }
   }
@@ -115,8 +115,7 @@ export class NodeServe {
     const response = this.#waiting.get(call);
     if (response === undefined) throw new Failure("not_found", `no call ${call} waits for an answer`);
     this.#waiting.delete(call);
-    // A browser that has gone, or was refused, needs no answer.
-    if (isOver(response)) return;
+    if (isClosed(response)) return;
     for (const [name, value] of answer.headers) response.appendHeader(name, value);
     response.statusCode = answer.status;
     if (!answer.open) {
@@ -142,17 +141,17 @@ export class NodeServe {
     }
     response?.destroy();
     this.#open.delete(call);
-    throw new Failure("closed", `nobody reads call ${call}`);
+    throw new Failure("closed", `the browser of call ${call} has disconnected or reads too slowly`);
   }
 
-  /** Ends every connection; called when the program has ended. */
+  /** Closes every connection; called when the program has ended. */
   close(): void {
     this.#server?.closeAllConnections();
     this.#server?.close();
     this.#server = undefined;
   }
 
-  #take(request: IncomingMessage, response: ServerResponse): void {
+  #accept(request: IncomingMessage, response: ServerResponse): void {
     response.on("error", () => undefined);
     response.shouldKeepAlive = false;
     const chunks: Buffer[] = [];
@@ -176,7 +175,7 @@ export class NodeServe {
     const headers: [string, string][] = [];
     for (let at = 0; at + 1 < request.rawHeaders.length; at += 2) {
       const [name, value] = [request.rawHeaders[at] ?? "", request.rawHeaders[at + 1] ?? ""];
-      // Node reads every byte as a character.
+      // Node decodes headers as Latin-1.
       headers.push([name.toLowerCase(), Buffer.from(value, "latin1").toString("utf8")]);
     }
     const slow = setTimeout(() => {
@@ -197,19 +196,19 @@ export class NodeServe {
     this.#wake?.();
   }
 
-  /** A call whose browser has gone may still be answered, but not for ever. */
-  #forget(): void {
+  /** Bounds the calls of disconnected browsers, which the program may still answer. */
+  #dropClosed(): void {
     if (this.#waiting.size < CALLS) return;
-    for (const [call, response] of this.#waiting) if (isOver(response)) this.#waiting.delete(call);
+    for (const [call, response] of this.#waiting) if (isClosed(response)) this.#waiting.delete(call);
   }
 }
 
-/** Whether nothing can be said to this browser any more. */
-function isOver(response: ServerResponse): boolean {
+/** Whether the response was ended, or its browser has disconnected. */
+function isClosed(response: ServerResponse): boolean {
   return response.destroyed || response.writableEnded;
 }
 
-/** Ends an answer; a browser that does not read it in time is disconnected. */
+/** Sends the rest of an answer, and disconnects a browser that reads too slowly. */
 function endSoon(response: ServerResponse, body: Uint8Array | string): void {
   const slow = setTimeout(() => response.destroy(), ANSWER_MS);
   slow.unref();
@@ -222,7 +221,7 @@ function refuseWith(response: ServerResponse, status: number): void {
   endSoon(response.writeHead(status, headers), `${status}\n`);
 }
 
-function trouble(error: NodeJS.ErrnoException, port: number): Failure {
+function listenFailure(error: NodeJS.ErrnoException, port: number): Failure {
   const what = `cannot listen on port ${port} of 127.0.0.1`;
   if (error.code === "EADDRINUSE") return new Failure("busy", `${what}: another program does`);
   return new Failure(error.code === "EACCES" ? "denied" : "other", `${what}: ${reason(error)}`);

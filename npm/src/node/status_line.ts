@@ -1,32 +1,30 @@
-/** The live status line of a running process: its name, how long it has run, what it does. */
+/** The live status line of a running process: its label, its running time and its activity. */
 
-/** Smooth enough for an eye, cheap enough for a laptop. */
 const TICK_MS = 100;
-/** The spinner and the blank behind it, and the last column: a terminal that writes there may go on in the next line. */
+/** The spinner with a blank, and the last column, where a terminal may wrap. */
 const TAKEN_COLUMNS = 3;
 /** Bytes of an output chunk that are searched for its last line. */
 const LAST_LINE_BYTES = 1024;
 const SPINNER = "⠁⠂⠄⡀⢀⠠⠐⠈";
 const ERASED = "\r\x1b[2K";
 
-/** Between the parts of an activity. */
-const BETWEEN = " · ";
-/** Columns of a part of an activity that is kept when the rest is cut: `18k tokens`, `$0.42`. */
-const SHORT_COLUMNS = 14;
-/** How many of these there are. */
-const SHORT_PARTS = 2;
+/** Separates the parts of an activity. */
+const SEPARATOR = " · ";
+/** Most columns of a figure at the end of an activity, such as `18k tokens` or `$0.42`. */
+const FIGURE_COLUMNS = 14;
+const FIGURES = 2;
 
 /** Escape sequences, and every control character. */
 const CONTROLS = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x1f\x7f-\x9f]/g;
 /** Characters that a terminal draws two columns wide. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-/** Characters that a terminal draws onto the one before. */
-const NARROW = /[\p{Mn}\p{Me}\p{Cf}]/u;
-/** Makes a picture of the character before, which then takes one column more. */
-const PICTURE = "\ufe0f";
+/** Characters that combine with the one before. */
+const COMBINING = /[\p{Mn}\p{Me}\p{Cf}]/u;
+/** Turns the character before into an emoji, which is one column wider. */
+const EMOJI_SELECTOR = "\ufe0f";
 
-/** A line on standard error that is redrawn in place while a process is followed. */
+/** A line on standard error that is redrawn in place while a process runs. */
 export class StatusLine {
   readonly #label: string;
   readonly #started: number;
@@ -40,20 +38,20 @@ export class StatusLine {
     this.#started = started;
   }
 
-  /** Draws the line until it is hidden again. */
+  /** Draws the line until `hide`. */
   show(activity?: string): void {
     if (activity !== undefined) this.#activity = oneLine(activity);
     this.#timer ??= setInterval(() => this.#draw(), TICK_MS).unref();
   }
 
-  /** Takes note of what the process has written. */
+  /** Takes the last line of the output as activity. */
   output(bytes: Uint8Array): void {
     const text = Buffer.from(bytes.subarray(-LAST_LINE_BYTES)).toString();
     const lines = text.split(/[\r\n]/).map((line) => line.replace(CONTROLS, "").trim());
     this.#activity = lines.filter((line) => line !== "").at(-1) ?? this.#activity;
   }
 
-  /** Leaves the terminal as it was. */
+  /** Erases the line. */
   hide(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -63,20 +61,20 @@ export class StatusLine {
 
   #draw(): void {
     const elapsedMs = performance.now() - this.#started;
-    // The first moments stay silent: a line that flashes up for a fast command only disturbs.
+    // A fast command shows no line.
     if (elapsedMs <= 2 * TICK_MS) return;
-    // A window may have another width by now.
+    // Read each time, because the window may change its width.
     const columns = Math.max(0, (process.stderr.columns || 80) - TAKEN_COLUMNS);
     const [label, rest] = fit(this.#label, span(elapsedMs), this.#activity, columns);
-    const sign = SPINNER[this.#ticks++ % SPINNER.length] ?? "";
-    process.stderr.write(`${ERASED}\x1b[36m${sign}\x1b[0m ${label} \x1b[2m${rest}\x1b[0m`);
+    const spinner = SPINNER[this.#ticks++ % SPINNER.length] ?? "";
+    process.stderr.write(`${ERASED}\x1b[36m${spinner}\x1b[0m ${label} \x1b[2m${rest}\x1b[0m`);
     this.#isShown = true;
   }
 }
 
 /**
- * The label, and what stands behind it and a blank, in at most so many columns. What is being done
- * is cut before how much it has used, and the label gives way to both.
+ * The label and the text behind it, in at most so many columns with the blank between them. The label is
+ * cut first, then the activity, and last the figures at its end.
  */
 export function fit(
   label: string,
@@ -87,28 +85,28 @@ export function fit(
   const beside = width(elapsed) + 1 + (activity === "" ? 0 : 1);
   const room = Math.max(0, columns - beside);
   // An activity gets two thirds, or what the label leaves.
-  const named = cut(label, Math.max(room - width(activity), Math.floor(room / 3)));
-  const doing = cutBeforeUsed(activity, Math.max(0, room - width(named)));
-  const rest = doing === "" ? elapsed : `${elapsed} ${doing}`;
-  return [named, cut(rest, Math.max(0, columns - width(named) - 1))];
+  const shortLabel = cut(label, Math.max(room - width(activity), Math.floor(room / 3)));
+  const shortActivity = cutKeepingFigures(activity, Math.max(0, room - width(shortLabel)));
+  const rest = shortActivity === "" ? elapsed : `${elapsed} ${shortActivity}`;
+  return [shortLabel, cut(rest, Math.max(0, columns - width(shortLabel) - 1))];
 }
 
-/** Cuts what is done before what it has used. */
-function cutBeforeUsed(activity: string, columns: number): string {
+/** Cuts the activity before the figures at its end. */
+function cutKeepingFigures(activity: string, columns: number): string {
   let head = activity;
-  for (let count = 0; count < SHORT_PARTS; count += 1) {
-    const at = head.lastIndexOf(BETWEEN);
-    if (at < 0 || width(head.slice(at + BETWEEN.length)) > SHORT_COLUMNS) break;
+  for (let count = 0; count < FIGURES; count += 1) {
+    const at = head.lastIndexOf(SEPARATOR);
+    if (at < 0 || width(head.slice(at + SEPARATOR.length)) > FIGURE_COLUMNS) break;
     head = head.slice(0, at);
   }
-  const used = activity.slice(head.length);
-  const room = columns - width(used);
-  // Of a few columns nobody learns anything.
-  const says = room >= 0 && (room >= 8 || room >= width(head));
-  return says ? `${cut(head, room)}${used}` : cut(activity, columns);
+  const figures = activity.slice(head.length);
+  const room = columns - width(figures);
+  // Fewer than 8 columns of an activity are not readable.
+  const fits = room >= 0 && (room >= 8 || room >= width(head));
+  return fits ? `${cut(head, room)}${figures}` : cut(activity, columns);
 }
 
-/** As much of `text` as fits, with a sign where something was cut. */
+/** The part of `text` that fits, with an ellipsis if it was cut. */
 function cut(text: string, columns: number): string {
   if (width(text) <= columns) return text;
   if (columns === 0) return "";
@@ -122,7 +120,7 @@ function cut(text: string, columns: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** Columns of `text` in a terminal that draws each character by itself. */
+/** Columns of `text` in a terminal. */
 function width(text: string): number {
   let columns = 0;
   for (const character of text) columns += widthOf(character);
@@ -130,8 +128,8 @@ function width(text: string): number {
 }
 
 function widthOf(character: string): number {
-  if (character === PICTURE) return 1;
-  if (NARROW.test(character)) return 0;
+  if (character === EMOJI_SELECTOR) return 1;
+  if (COMBINING.test(character)) return 0;
   return WIDE.test(character) ? 2 : 1;
 }
 
@@ -139,7 +137,7 @@ function oneLine(text: string): string {
   return text.replace(CONTROLS, " ").replace(/\s+/g, " ").trim();
 }
 
-/** A time, rounded up to seconds, without parts that are zero at its end: `3m 12s`. */
+/** A duration, rounded up to seconds, without zeros at its ends: `3m 12s`. */
 export function span(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   const parts = [`${Math.floor(seconds / 3600)}h`, `${Math.floor(seconds / 60) % 60}m`, `${seconds % 60}s`];

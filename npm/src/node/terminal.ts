@@ -1,4 +1,4 @@
-/** The person or program that called: results, notes, questions. */
+/** The standard streams: results, notes, questions and input. */
 
 import { Failure } from "../failure.js";
 import type { Asked } from "../host.js";
@@ -7,17 +7,17 @@ import { failure } from "./errors.js";
 import { type Interrupts, interrupted } from "./interrupts.js";
 import { after } from "./timer.js";
 
-/** Longest answer; a longer line is cut there, the rest of it is the next answer. */
+/** Longest answer. The rest of a longer line is the next answer. */
 const ANSWER_BYTES = 64 * 1024;
 
-/** How long what was typed before a question may take to arrive. */
+/** How long earlier input may take to arrive before a question. */
 const TYPED_WAIT_MS = 20;
 const CTRL_C = 3;
 
-/** Escape sequences, and every control character that is no white space. */
+/** Escape sequences, and control characters except white space. */
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b\x0e-\x1f\x7f]/g;
 
-/** What the standard streams are connected to, and how notes are shown. */
+/** How questions and notes are shown. */
 export interface TerminalSettings {
   /** A person can answer questions. */
   attended: boolean;
@@ -25,7 +25,7 @@ export interface TerminalSettings {
   styled: boolean;
 }
 
-/** `NO_COLOR`, `CI` and `TERM=dumb` are taken at their word. */
+/** Whether notes keep their styles: on a terminal, without `NO_COLOR`, `CI` or `TERM=dumb`. */
 export function isStyled(onTerminal: boolean, env: Record<string, string | undefined>): boolean {
   const set = (name: string): boolean => (env[name] ?? "") !== "";
   return onTerminal && !set("CI") && !set("NO_COLOR") && env["TERM"] !== "dumb";
@@ -37,11 +37,11 @@ export class NodeTerminal {
   readonly #interrupts: Interrupts;
   #rest = Buffer.alloc(0);
   #ended = false;
-  /** The rest of a line that is too long is being skipped. */
+  /** Whether the rest of a line that is too long is being skipped. */
   #skipping = false;
   /**
-   * The first failure to write a result. Programs ignore whether output succeeded; the exit code
-   * must not. A reader that went away is not a failure: it had enough.
+   * The first failure to write a result. Programs ignore it, but the exit code shows it. A reader that
+   * closed its pipe is not a failure.
    */
   lostOutput: Failure | undefined;
 
@@ -71,9 +71,9 @@ export class NodeTerminal {
   }
 
   async ask(question: string): Promise<string> {
-    if (!this.#settings.attended) throw nobody();
+    if (!this.#settings.attended) throw unattended();
     this.#interrupts.check();
-    await this.#forgetTyped();
+    await this.#discardTyped();
     await this.note(question);
     try {
       return await this.#line();
@@ -84,15 +84,11 @@ export class NodeTerminal {
     }
   }
 
-  /**
-   * Throws away what was typed before a question. A pipe is left alone: what is in it was not meant
-   * for another moment.
-   */
-  async #forgetTyped(): Promise<void> {
+  /** Discards input that a person typed before the question. A pipe keeps its input. */
+  async #discardTyped(): Promise<void> {
     const { stdin } = process;
     if (!stdin.isTTY) return;
-    // What the system keeps comes as soon as somebody listens; a line that was only begun comes in
-    // raw mode, where Ctrl-C is a character.
+    // Raw mode also delivers an unfinished line. Ctrl-C is a character then.
     stdin.setRawMode(true);
     try {
       do {
@@ -109,7 +105,7 @@ export class NodeTerminal {
 
   async read({ limit_bytes: limitBytes, wait_ms: waitMs, unit }: Asked<"read_input">): Promise<Outcome> {
     const end = waitMs === null ? undefined : performance.now() + waitMs;
-    // Even a caller that only wants what has arrived already gives it time to be delivered.
+    // Input that has arrived needs a moment to be delivered, so that even a wait of 0 reads once.
     for (let isFirst = true; ; isFirst = false) {
       const bytes = unit === "bytes" ? this.#takeBytes(limitBytes) : this.#takeLines(limitBytes);
       if (bytes !== undefined) return { is: "input", bytes };
@@ -162,7 +158,7 @@ export class NodeTerminal {
     for (;;) {
       const line = this.#takeLine();
       if (line !== undefined) return line;
-      if (this.#ended) throw nobody();
+      if (this.#ended) throw unattended();
       await this.#more();
     }
   }
@@ -180,7 +176,7 @@ export class NodeTerminal {
     return line.replace(/[\r\n]+$/, "");
   }
 
-  /** Reads more, for `waitMs` at most; between reads standard input does not keep us alive. */
+  /** Waits for more input, at most for `waitMs`. */
   #more(waitMs?: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let stopWaiting = (): void => undefined;
@@ -200,25 +196,25 @@ export class NodeTerminal {
     });
   }
 
-  /** Collects what arrives on standard input and reports it, until it is stopped. */
-  #listen(come: () => void, failed: (error: Error) => void): () => void {
+  /** Collects input and calls `onInput` for it, until the returned function is called. */
+  #listen(onInput: () => void, failed: (error: Error) => void): () => void {
     const { stdin } = process;
     const data = (bytes: Buffer): void => {
       this.#rest = Buffer.concat([this.#rest, bytes]);
-      come();
+      onInput();
     };
     const end = (): void => {
       this.#ended = true;
-      come();
+      onInput();
     };
-    // A file has neither: it keeps nobody waiting.
-    const held = stdin as { ref?(): void; unref?(): void };
-    held.ref?.();
+    // A stream of a file has neither method.
+    const handle = stdin as { ref?(): void; unref?(): void };
+    handle.ref?.();
     stdin.on("data", data).on("end", end).on("error", failed).resume();
     return () => {
       stdin.off("data", data).off("end", end).off("error", failed).pause();
-      // Paused at once, it would be read all the same, and keep a program that has ended.
-      held.unref?.();
+      // A paused stream may still read, and would keep this process alive.
+      handle.unref?.();
     };
   }
 }
@@ -227,15 +223,14 @@ function tooLong(limitBytes: number): Failure {
   return new Failure("too_large", `a line of standard input is longer than ${limitBytes} bytes`);
 }
 
-/** The failure of a question that nobody is there to answer. */
-function nobody(): Failure {
-  return new Failure("closed", "nobody is at the terminal to answer");
+function unattended(): Failure {
+  return new Failure("closed", "there is no person at a terminal to answer");
 }
 
 const guarded = new WeakSet<NodeJS.WriteStream>();
 
 function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  // The callback gets the error; without a listener it would end the process as well.
+  // The callback gets the error, but without a listener it would end the process as well.
   if (!guarded.has(stream)) {
     guarded.add(stream);
     stream.on("error", () => undefined);

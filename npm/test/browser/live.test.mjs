@@ -75,7 +75,7 @@ async function opened(t, body, path = "/place/") {
 const form = (id) =>
   `<form method="post" action="/place/call/${id}"><input type="hidden" name="form" value="t"><button name="answer" value="allow">Allow ${id}</button></form>`;
 
-test("a page listens from what it shows on, and only while somebody can see it", async (t) => {
+test("a visible page gets events from the state that it shows", async (t) => {
   const { page, server, open, turn } = await opened(t, "<p>one</p>");
   assert.deepEqual(await open(), ["/place/events?seen=1"]);
   await turn("hidden");
@@ -96,7 +96,7 @@ test("a form that is sent has the connection of the stream; a page that stays li
   assert.deepEqual(await open(), ["/place/events?seen=1"]);
 });
 
-test("a stream that is lost goes on from what is shown then", async (t) => {
+test("a lost stream continues from the shown state", async (t) => {
   const { page, open, change, fail } = await opened(t, "<p>one</p>");
   await change("<p>two</p>");
   await fail(0);
@@ -106,7 +106,7 @@ test("a stream that is lost goes on from what is shown then", async (t) => {
   assert.deepEqual(await open(), ["/place/events?seen=2"]);
 });
 
-test("a page for which there is no room looks by itself", async (t) => {
+test("a page without a stream polls", async (t) => {
   const { page, server, open, fail } = await opened(t, "<p>one</p>");
   for (const word of ["two", "three"]) {
     Object.assign(server, { body: `<p>${word}</p>`, seen: server.seen + 1 });
@@ -155,7 +155,7 @@ test("what is the same stays, and of what changes the focus, the scrolling and w
   assert.deepEqual([isFirst, scrollTop], [undefined, 300]);
 });
 
-test("a button that comes under the finger is not pressed, one that stays is", async (t) => {
+test("a click on a button that just moved is ignored", async (t) => {
   const { page, server, open, change } = await opened(t, form("a") + form("b"));
   // When a click is over, the form is on its way or will never be.
   const press = async () => {
@@ -181,7 +181,7 @@ test("the keyboard is not led from one decision to another", async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement.localName), "body");
 });
 
-test("what is marked stays until it is not marked any more", async (t) => {
+test("a selection stays while it exists", async (t) => {
   const { page, server, tell } = await opened(t, "<p>onloop resume a</p>");
   await page.evaluate(() => getSelection().selectAllChildren(document.querySelector("main p")));
   Object.assign(server, { body: "<p>two</p>", seen: 2 });

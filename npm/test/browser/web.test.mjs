@@ -10,7 +10,7 @@ import { browser, HOSTILE, machine, PACKAGE, PHONE, plan, run, signedIn } from "
 import { serve } from "../support/web.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-/** Where pictures of the pages are put, for whoever wants to look at them. */
+/** The folder for pictures of the pages. */
 const PICTURES = process.env.ONLOOP_TEST_PICTURES;
 
 /** What axe finds, on the page as it is and with everything unfolded. */

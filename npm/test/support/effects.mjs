@@ -1,4 +1,4 @@
-// What a host is asked for, without the members that a test does not care about.
+// Requests to a host, with defaults for members that a test does not set.
 
 /** The requests of a host as functions: `effects(host).read({ path, limit_bytes })`. */
 export const effects = (host) =>

@@ -1,4 +1,4 @@
-// GitHub's own parser of workflows and actions. It imports JSON as bundlers do, and Node does not.
+// GitHub's parser of workflows and actions. It imports JSON like a bundler, which Node does not support.
 
 import { rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,7 +11,7 @@ const PARSER = `
   export { parseAction } from "@actions/workflow-parser/actions/action-parser";
 `;
 
-/** The parser: what it says is wrong with a document, and the jobs of a workflow. */
+/** The parser: the errors of a document, and the jobs of a workflow. */
 export async function githubParser() {
   const { outputFiles } = await build({
     stdin: { contents: PARSER, resolveDir: import.meta.dirname },

@@ -1,4 +1,4 @@
-// The package in this process: starting one for each command line takes its time.
+// Runs command lines in this process, because new processes are slow.
 
 import { NodeHost, load } from "../../dist/index.js";
 

@@ -15,7 +15,7 @@ try {
   } else if (verb === "count") {
     for (let round = 0; round < Number(rounds); round += 1) {
       await host.lock({ path, wait_ms: 60_000 });
-      // A second holder would show as a mark that is already there, or as a lost addition.
+      // A second holder would show as an existing mark or a lost addition.
       await host.write({ path: `${counter}.inside`, bytes: new Uint8Array(0), expect: "absent" });
       const found = await host.read({ path: counter, limit_bytes: 100 }).catch(() => ({ bytes: new Uint8Array(0) }));
       const value = Number(new TextDecoder().decode(found.bytes)) + 1;

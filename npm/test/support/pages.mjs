@@ -56,12 +56,12 @@ export async function machine(t, plans) {
 export let browser;
 before(async () => {
   const executablePath = BROWSER.includes("/") ? BROWSER : (await run("which", [BROWSER])).stdout.trim();
-  // As root, which builds in containers often are, it refuses to start with a sandbox of its own.
+  // Chromium refuses to start its sandbox as root, as in many containers.
   browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 });
 after(() => browser?.close());
 
-/** A page that is signed in, and everything that went wrong in it. */
+/** A page that is signed in, and its errors. */
 export async function signedIn(t, { cwd, env }, options = {}) {
   const served = await serve(t, PACKAGE, options.words ?? [], { cwd, env });
   const context = await browser.newContext({ viewport: PHONE, ...options.context });

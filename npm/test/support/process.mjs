@@ -1,8 +1,8 @@
-// What became of processes that nobody here has started.
+// The state of processes that are not our children.
 
 import { readFileSync } from "node:fs";
 
-/** A zombie that nobody waits for has ended. */
+/** Whether a process runs; a zombie has ended. */
 export function isAlive(pid) {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));

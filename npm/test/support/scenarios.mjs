@@ -1,4 +1,4 @@
-// Command lines that every host answers alike.
+// Command lines with the same results on every host.
 //
 // A scenario is the files of a folder and then one command line after the other. `ID` stands for
 // the run that the first of them began, and `RESULT` for the file that rw-auto waits for.

@@ -1,10 +1,10 @@
-// Temporary folders for tests, in surroundings that take no part in them.
+// Temporary folders that no repository or configuration surrounds.
 
 import { accessSync, constants, existsSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** What onloop, git or a client of a model looks for in every folder above a project. */
+/** Names that onloop, git or a client searches in every folder above a project. */
 const FOUND_FROM_BELOW = [
   ".git",
   ".agentize.yaml",
@@ -21,8 +21,8 @@ const FOUND_FROM_BELOW = [
 ];
 
 /**
- * A new folder. It is in the system's folder for such, or, where that lies in a repository or below
- * somebody's configuration, in another one. Without any such place it is in the system's after all:
+ * A new folder below the system's temporary folder. If that is inside a repository or below
+ * a configuration, another parent is used. Without one, the temporary folder is used after all:
  * a home folder has most of these names, and on Windows temporary folders lie below it.
  */
 export function temporaryFolder(prefix) {

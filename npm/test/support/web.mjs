@@ -50,7 +50,7 @@ export async function signIn(served) {
   return { root, cookie, setCookie: answer.headers["set-cookie"][0], get, post };
 }
 
-/** What the form on a page that leads to `action` says by itself. */
+/** The hidden fields of the form for `action`. */
 export function hidden(page, action) {
   const start = page.indexOf(`action="${action}"`);
   if (start < 0) throw new Error(`the page has no form for ${action}`);

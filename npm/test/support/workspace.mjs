@@ -1,4 +1,4 @@
-// Throw-away folders in which programs run, with nothing of the person who runs the tests.
+// Folders for programs, isolated from the person who runs the tests.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -23,13 +23,13 @@ export function folder(test) {
   return path;
 }
 
-/** State homes of the tests of this process: beside their projects, which may not hold them. */
+/** State homes of the tests: beside their projects, which may not contain them. */
 const stateHomes = new Set();
 process.once("exit", () => {
   for (const path of stateHomes) rmSync(path, { recursive: true, force: true });
 });
 
-/** An environment in which only what is named here can make a difference. */
+/** An environment with only these variables. */
 export function environment(home, more = {}) {
   const state = `${home}.state`;
   stateHomes.add(state);
@@ -37,7 +37,7 @@ export function environment(home, more = {}) {
     PATH: process.env.PATH,
     HOME: home,
     ONLOOP_STATE_HOME: state,
-    // The native program could confine, Node cannot.
+    // Only the native program has a sandbox.
     ONLOOP_CONFINE: "off",
     LANG: "C.UTF-8",
     ONLOOP_NOW: "2026-03-20T21:23:15Z",
@@ -56,7 +56,7 @@ export function write(root, files) {
   }
 }
 
-/** A text as files hold it. */
+/** A text in the form of files. */
 export const bytes = (text) => new TextEncoder().encode(text);
 
 /** Makes a repository of a folder, with one commit of everything in it. */
@@ -83,15 +83,15 @@ export function firstRun(root) {
   return found === undefined ? "none" : basename(found, ".json");
 }
 
-/** The digest of a ledger is another one for each process that acts. */
+/** The digest of a ledger differs for each process. */
 const withoutDigests = (text) => text.replace(/"sha256": "[0-9a-f]{64}"/g, '"sha256": "…"');
 
-/** Every file below a folder as `{path: text}`, without what git keeps for itself. */
+/** Every file below a folder as `{path: text}`, without git's files. */
 export function tree(root, below = "") {
   const files = {};
   for (const entry of readdirSync(join(root, below), { withFileTypes: true })) {
     const path = join(below, entry.name);
-    // Ledgers name folders and processes, which differ; what is made from them does not.
+    // Ledgers name folders and processes, which differ.
     if (entry.name === ".git" || entry.name.endsWith(".state")) continue;
     if (entry.isDirectory()) Object.assign(files, tree(root, path));
     else files[path] = entry.isFile() ? withoutDigests(readFileSync(join(root, path), "latin1")) : "(no file)";

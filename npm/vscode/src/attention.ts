@@ -1,12 +1,12 @@
-/** Says that something waits for a person: on the view, in the status bar, and once as a toast. */
+/** Shows waiting decisions on the view, in the status bar and as a notification. */
 
 import * as vscode from "vscode";
-import { wasDriven } from "./conduct.js";
+import { drivenHere } from "./run_program.js";
 import { age } from "./runs.js";
-import { plain } from "./screen.js";
+import { plain } from "./text.js";
 import type { Waiting } from "./waiting.js";
 
-/** What can show how much waits. */
+/** A view with a badge. */
 export interface Badged {
   badge?: vscode.ViewBadge | undefined;
 }
@@ -14,7 +14,7 @@ export interface Badged {
 export class Attention implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem("onloop.waiting", vscode.StatusBarAlignment.Left, 1);
   readonly #view: Badged;
-  /** What has been shown; undefined: nothing yet, as in a fresh window. */
+  /** The decisions of the last call; `undefined` in a new window. */
   #known: Set<string> | undefined;
 
   constructor(view: Badged) {
@@ -23,10 +23,10 @@ export class Attention implements vscode.Disposable {
     this.#item.command = "onloop.decide";
   }
 
-  /** `isAll`: everything was looked at, so that what comes later is new. */
+  /** `isAll`: the list is complete, so that later decisions are new. */
   show(waiting: readonly Waiting[], isAll: boolean): void {
     const { length } = waiting;
-    const words = length === 1 ? "1 decision waits for you" : `${length} decisions wait for you`;
+    const words = length === 1 ? "1 decision is waiting for you" : `${length} decisions are waiting for you`;
     this.#view.badge = { value: length, tooltip: length === 0 ? "" : words };
     if (length === 0) {
       this.#item.hide();
@@ -40,9 +40,9 @@ export class Attention implements vscode.Disposable {
     }
     const known = this.#known;
     if (isAll) this.#known = new Set(waiting.map(({ key }) => key));
-    // In a fresh window badge and status bar have said it.
+    // In a new window, badge and status bar are enough.
     if (known === undefined) return;
-    for (const one of waiting) if (!known.has(one.key) && !wasDrivenHere(one)) void tell(one);
+    for (const one of waiting) if (!known.has(one.key) && !isDrivenHere(one)) void notify(one);
   }
 
   dispose(): void {
@@ -50,15 +50,15 @@ export class Attention implements vscode.Disposable {
   }
 }
 
-/** What a run of this window waits for is told where it has ended. */
-function wasDrivenHere({ about }: Waiting): boolean {
-  return "run" in about && wasDriven(about.run.entry.run_id);
+/** A run of this window has its own notification when it ends. */
+function isDrivenHere({ about }: Waiting): boolean {
+  return "run" in about && drivenHere(about.run.entry.run_id);
 }
 
-/** Leads to the decision that is to be taken; where there are several, a person chooses. */
+/** Shows the decision; among several, a person picks one. */
 export async function decide(all: readonly Waiting[]): Promise<void> {
   if (all.length === 0) {
-    void vscode.window.showInformationMessage("Nothing waits for you.");
+    void vscode.window.showInformationMessage("Nothing is waiting for you.");
     return;
   }
   const choices = all.map((one) => ({
@@ -67,12 +67,12 @@ export async function decide(all: readonly Waiting[]): Promise<void> {
     iconPath: new vscode.ThemeIcon("call" in one.about ? "shield" : "bell-dot"),
     one,
   }));
-  const options = { title: "What waits for you", matchOnDescription: true };
+  const options = { title: "Waiting for you", matchOnDescription: true };
   const chosen = choices.length === 1 ? choices[0] : await vscode.window.showQuickPick(choices, options);
   if (chosen !== undefined) await vscode.commands.executeCommand(chosen.one.command, chosen.one.argument);
 }
 
-async function tell({ title, detail, command, argument }: Waiting): Promise<void> {
+async function notify({ title, detail, command, argument }: Waiting): Promise<void> {
   const chosen = await vscode.window.showInformationMessage(`${plain(title)}: ${plain(detail)}`, "Decide…");
   if (chosen !== undefined) await vscode.commands.executeCommand(command, argument);
 }

@@ -1,8 +1,8 @@
-/** Sessions and calls of this machine, as `onloop session list --everywhere --json` lists them. */
+/** Sessions and calls of this machine, from `onloop session list --everywhere --json`. */
 
 import type { Core } from "onloop";
-import { conduct } from "./conduct.js";
-import { EXIT } from "./ended.js";
+import { runProgram } from "./run_program.js";
+import { EXIT } from "./program_result.js";
 import { age } from "./runs.js";
 
 /** A hands-off session. */
@@ -11,7 +11,7 @@ export interface SessionCard {
   folder: string;
   status: string;
   standing: "waits" | "unreadable" | "limited" | "quiet" | "working" | "ended";
-  /** Why it stands so; empty where that says nothing more. */
+  /** Details of `standing`; may be empty. */
   now: string;
   workflow: string;
   goal: string;
@@ -30,14 +30,14 @@ export interface SessionCard {
   changed_at: string | null;
 }
 
-/** A call of a tool that waits for a person. */
+/** A tool call that waits for a person. */
 export interface CallCard {
   id: string;
   session: string;
   folder: string;
   tool: string;
   target: string;
-  /** Whether `target` is all of it. Nobody allows what they have not seen. */
+  /** Whether `target` is complete. A person can allow only a complete call. */
   complete: boolean;
   reason: string;
   since: string;
@@ -48,41 +48,41 @@ export interface Board {
   calls: CallCard[];
 }
 
-/** What there is now, below any folder of this machine; throws when it cannot be found out. */
+/** Reads the sessions and calls of all folders; throws if that fails. */
 export async function readBoard(core: Core, folder: string): Promise<Board> {
-  const { exit, result, notes } = await conduct(core, { folder, argv: ["session", "list", "--everywhere", "--json"] });
+  const { exit, result, notes } = await runProgram(core, { folder, argv: ["session", "list", "--everywhere", "--json"] });
   if (exit !== EXIT.done) throw new Error(notes.trim());
   return JSON.parse(result) as Board;
 }
 
-/** One line about a session. */
+/** Describes a session on one line. */
 export function describeSession({ standing, now, workflow, changed_at: changed }: SessionCard, nowMs: number): string {
-  const how = {
-    waits: "waits for you",
-    unreadable: "cannot be read",
-    limited: "is not served",
-    quiet: "quiet",
-    working: "works",
-    ended: "ended",
+  const state = {
+    waits: "Waiting for you",
+    unreadable: "Unreadable",
+    limited: "Rate limited",
+    quiet: "Idle",
+    working: "Running",
+    ended: "Finished",
   }[standing];
-  const parts = [workflow, now === "" ? how : `${how}: ${now}`, age(changed ?? undefined, nowMs)];
+  const parts = [workflow, now === "" ? state : `${state}: ${now}`, age(changed ?? undefined, nowMs)];
   return parts.filter((part) => part !== undefined && part !== "").join(" · ");
 }
 
-/** Name of the symbol for a session, and of its colour. */
-export function sessionIcon({ standing }: SessionCard): { name: string; colour?: string } {
+/** The icon of a session and its color. */
+export function sessionIcon({ standing }: SessionCard): { name: string; color?: string } {
   switch (standing) {
     case "waits":
-      return { name: "bell-dot", colour: "list.warningForeground" };
+      return { name: "bell-dot", color: "list.warningForeground" };
     case "unreadable":
-      return { name: "warning", colour: "list.warningForeground" };
+      return { name: "warning", color: "list.warningForeground" };
     case "limited":
       return { name: "watch" };
     case "quiet":
       return { name: "question" };
     case "working":
-      return { name: "sync~spin", colour: "charts.blue" };
+      return { name: "sync~spin", color: "charts.blue" };
     case "ended":
-      return { name: "pass", colour: "testing.iconPassed" };
+      return { name: "pass", color: "testing.iconPassed" };
   }
 }

@@ -1,37 +1,37 @@
-/** What a run has changed, in the editor's own view of changes. */
+/** Shows the changes of a run in the editor's diff view. */
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
-import { type About, choose } from "./chosen.js";
-import { EXIT } from "./ended.js";
+import { type About, pickRun } from "./pick_run.js";
+import { EXIT } from "./program_result.js";
 import { type ChangedFile, changedFiles } from "./patch.js";
-import { type Performer, tellFailure } from "./performer.js";
+import { type CommandRunner, showFailure } from "./command_runner.js";
 import { type Run, context, label } from "./runs.js";
 
-/** Documents of this scheme are contents that git keeps. */
-const SCHEME = "onloop-kept";
-/** Larger files are not for people. */
+/** Documents of this scheme are blobs of git. */
+const SCHEME = "onloop-git";
+/** Largest file that is shown. */
 const LIMIT_BYTES = 32 * 1024 * 1024;
 
-export function registerChanges(performer: Performer): vscode.Disposable[] {
+export function registerChanges(runner: CommandRunner): vscode.Disposable[] {
   return [
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, { provideTextDocumentContent: content }),
-    vscode.commands.registerCommand("onloop.diff", (about: About, step?: unknown) => show(performer, about, step)),
+    vscode.commands.registerCommand("onloop.diff", (about: About, step?: unknown) => show(runner, about, step)),
   ];
 }
 
-/** The whole run, or one of its steps. */
-async function show(performer: Performer, about: About, step: unknown): Promise<void> {
+/** Shows the changes of a run or of one step. */
+async function show(runner: CommandRunner, about: About, step: unknown): Promise<void> {
   const fits = (run: Run): boolean => context(run, process.pid).includes("readable");
-  const found = await choose(performer.watcher, about, fits, "Show the changes of which run?");
+  const found = await pickRun(runner.watcher, about, fits, "Show the changes of which run?");
   if (found === undefined) return;
   const { run, folder } = found;
   const { run_id: id } = run.entry;
   const number = typeof step === "number" ? step : about instanceof Object && "step" in about ? about.step.number : undefined;
-  const ended = await performer.look(folder, ["diff", id, ...(number === undefined ? [] : [String(number)])]);
-  if (ended.exit !== EXIT.done) return tellFailure("The changes cannot be shown", ended);
+  const ended = await runner.query(folder, ["diff", id, ...(number === undefined ? [] : [String(number)])]);
+  if (ended.exit !== EXIT.done) return showFailure("Cannot show the changes", ended);
   const title = number === undefined ? `${label(run)}: changes` : `${label(run)}: changes of step ${number}`;
   const files = changedFiles(ended.result);
   if (files.length > 0) return open(title, rootOf(run) ?? folder, files);
@@ -39,7 +39,7 @@ async function show(performer: Performer, about: About, step: unknown): Promise<
     void vscode.window.showInformationMessage(`${title}: no file changed.`);
     return;
   }
-  // What is no text can only be named.
+  // The patch has only binary files, whose names it shows.
   const document = await vscode.workspace.openTextDocument({ language: "diff", content: ended.result });
   await vscode.window.showTextDocument(document, { preview: true });
 }
@@ -47,18 +47,18 @@ async function show(performer: Performer, about: About, step: unknown): Promise<
 async function open(title: string, root: string, files: ChangedFile[]): Promise<void> {
   const rows = files.map(({ path, before, after }) => [
     vscode.Uri.file(`${root}/${path}`),
-    before === undefined ? undefined : kept(root, path, before),
-    after === undefined ? undefined : kept(root, path, after),
+    before === undefined ? undefined : blobUri(root, path, before),
+    after === undefined ? undefined : blobUri(root, path, after),
   ]);
   await vscode.commands.executeCommand("vscode.changes", title, rows);
 }
 
-/** A folder of the run's repository: contents are kept in all of them. */
+/** A folder of the run's repository. All its worktrees share the blobs. */
 function rootOf({ entry }: Run): string | undefined {
   return [entry.execution_root, entry.repo_root].find((path): path is string => path != null && existsSync(path));
 }
 
-function kept(root: string, path: string, blob: string): vscode.Uri {
+function blobUri(root: string, path: string, blob: string): vscode.Uri {
   return vscode.Uri.from({ scheme: SCHEME, path: `/${path}`, query: JSON.stringify({ root, blob }) });
 }
 

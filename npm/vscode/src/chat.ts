@@ -1,32 +1,32 @@
-/** `@rw-auto`: planner and loop in turns, played by the language model of the conversation. */
+/** `@rw-auto`: the language model of the conversation is planner and loop in turns. */
 
 import type { Core, Outcome, ProcessRequest, Task } from "onloop";
 import * as vscode from "vscode";
 import { type Message, type Model, type Part, TURNS, captured, converse } from "./chat_agent.js";
-import { CHAT_TOOLS, type Surroundings, isChatTool, useChatTool } from "./chat_tools.js";
-import { conduct } from "./conduct.js";
-import { confinement } from "./confinement.js";
-import { EXIT } from "./ended.js";
-import { lastWords, plain, spelled } from "./screen.js";
+import { CHAT_TOOLS, type ToolContext, isChatTool, useChatTool } from "./chat_tools.js";
+import { runProgram } from "./run_program.js";
+import { sandboxCommand } from "./sandbox.js";
+import { EXIT } from "./program_result.js";
+import { lastLines, plain, escapeInvisible } from "./text.js";
 import { folders } from "./watcher.js";
 
-/** The command line that stands for the model; no shell ever sees it. */
+/** Stands for the model as agent command. `runProgram` replaces it, so that no shell runs it. */
 const AGENT = "the language model of this conversation";
-/** What was the matter with a request, and what became of it. */
-interface Said {
-  next: "go-on" | "init" | "none";
+/** Selects the follow-ups of a request. */
+interface ChatMetadata {
+  next: "continue" | "init" | "none";
 }
 
 export function registerChat(core: () => Promise<Core>): vscode.Disposable {
   const participant = vscode.chat.createChatParticipant("onloop.rwAuto", async (request, _context, stream, token) => {
     const folder = folders()[0];
     if (!vscode.workspace.isTrusted || folder === undefined) {
-      return failed("Nothing runs here: open a folder on a disk and trust it.", "none");
+      return failed("onloop runs only in a trusted folder on a disk. Open one first.", "none");
     }
     const controller = new AbortController();
     const cancelled = token.onCancellationRequested(() => controller.abort());
     try {
-      if (request.command === "tasks") return await tellTasks(await core(), folder, stream);
+      if (request.command === "tasks") return await showTasks(await core(), folder, stream);
       return await work(await core(), folder, request, stream, token, controller.signal);
     } finally {
       cancelled.dispose();
@@ -35,11 +35,11 @@ export function registerChat(core: () => Promise<Core>): vscode.Disposable {
   participant.iconPath = new vscode.ThemeIcon("rocket");
   participant.followupProvider = {
     provideFollowups: ({ metadata }) => {
-      switch ((metadata as Said | undefined)?.next) {
+      switch ((metadata as ChatMetadata | undefined)?.next) {
         case "init":
-          return [{ prompt: "", command: "init", label: "Lay out .ai/ here" }];
-        case "go-on":
-          return [{ prompt: "", label: "Go on" }, { prompt: "", command: "tasks", label: "Show the tasks" }];
+          return [{ prompt: "", command: "init", label: "Create the files below .ai/" }];
+        case "continue":
+          return [{ prompt: "", label: "Continue" }, { prompt: "", command: "tasks", label: "Show the tasks" }];
         default:
           return [];
       }
@@ -48,11 +48,11 @@ export function registerChat(core: () => Promise<Core>): vscode.Disposable {
   return participant;
 }
 
-function failed(message: string, next: Said["next"]): vscode.ChatResult {
-  return { errorDetails: { message }, metadata: { next } satisfies Said };
+function failed(message: string, next: ChatMetadata["next"]): vscode.ChatResult {
+  return { errorDetails: { message }, metadata: { next } satisfies ChatMetadata };
 }
 
-/** Planner and loop in turns, or one of the small verbs. */
+/** Runs `onloop auto`, or one of its short verbs. */
 async function work(
   core: Core,
   folder: string,
@@ -61,7 +61,7 @@ async function work(
   token: vscode.CancellationToken,
   signal: AbortSignal,
 ): Promise<vscode.ChatResult> {
-  const confine = await confinement(folder);
+  const confine = await sandboxCommand(folder);
   const model = new ChatModel(request, token, {
     core,
     folder,
@@ -70,56 +70,56 @@ async function work(
     ask: askPerson,
     doing: (words) => stream.progress(words),
   });
-  const play = (request: ProcessRequest): Promise<Outcome> | undefined => {
+  const replaceProcess = (request: ProcessRequest): Promise<Outcome> | undefined => {
     const isAgent = "line" in request.command && request.command.line === AGENT;
     return isAgent ? act(model, request, stream, token) : undefined;
   };
   const words = request.prompt.trim();
-  const small = request.command === "init" || request.command === "route" ? request.command : undefined;
-  const asked = small === undefined ? ["--agent-command", AGENT, ...(words === "" ? [] : ["--", words])] : [small];
-  // Tokens, one a line: none of their lines can end the block.
+  const verb = request.command === "init" || request.command === "route" ? request.command : undefined;
+  const asked = verb === undefined ? ["--agent-command", AGENT, ...(words === "" ? [] : ["--", words])] : [verb];
+  // The result has one token on each line, so no line can end the code block.
   const listener = { result: (text: string) => stream.markdown(`\n\n\`\`\`text\n${text.trim()}\n\`\`\`\n\n`) };
-  const { exit, notes } = await conduct(core, { folder, argv: ["auto", ...asked], listener, play, signal });
-  if (token.isCancellationRequested) return { metadata: { next: "go-on" } satisfies Said };
-  if (exit === EXIT.done) return { metadata: { next: small === undefined ? "none" : "go-on" } satisfies Said };
-  const isLaidOut = await vscode.workspace.fs.stat(vscode.Uri.joinPath(vscode.Uri.file(folder), ".ai")).then(
+  const { exit, notes } = await runProgram(core, { folder, argv: ["auto", ...asked], listener, replaceProcess, signal });
+  if (token.isCancellationRequested) return { metadata: { next: "continue" } satisfies ChatMetadata };
+  if (exit === EXIT.done) return { metadata: { next: verb === undefined ? "none" : "continue" } satisfies ChatMetadata };
+  const isInitialized = await vscode.workspace.fs.stat(vscode.Uri.joinPath(vscode.Uri.file(folder), ".ai")).then(
     () => true,
     () => false,
   );
-  return failed(`exit ${exit}: ${lastWords(notes, "")}`, isLaidOut ? "go-on" : "init");
+  return failed(`exit ${exit}: ${lastLines(notes, "")}`, isInitialized ? "continue" : "init");
 }
 
-async function tellTasks(core: Core, folder: string, stream: vscode.ChatResponseStream): Promise<vscode.ChatResult> {
+async function showTasks(core: Core, folder: string, stream: vscode.ChatResponseStream): Promise<vscode.ChatResult> {
   const uri = vscode.Uri.joinPath(vscode.Uri.file(folder), ".ai", "PROGRESS.md");
   const bytes = await vscode.workspace.fs.readFile(uri).then((bytes) => bytes, () => undefined);
-  if (bytes === undefined) return failed("There are no tasks here: `.ai/PROGRESS.md` is missing.", "init");
+  if (bytes === undefined) return failed("This folder has no tasks: `.ai/PROGRESS.md` does not exist.", "init");
   const { rows, next } = core.readProgress(new TextDecoder().decode(bytes));
   const line = ({ id, title, status }: Task): string => `- ${cell(id)} ${cell(title)}: ${cell(status)}`;
-  stream.markdown(rows.length === 0 ? "No task is planned yet.\n" : `${rows.map(line).join("\n")}\n\n`);
+  stream.markdown(rows.length === 0 ? "No tasks are planned yet.\n" : `${rows.map(line).join("\n")}\n\n`);
   if (next !== null) stream.markdown(`Next: ${cell(next.id)}.\n`);
   stream.reference(uri);
-  return { metadata: { next: "go-on" } satisfies Said };
+  return { metadata: { next: "continue" } satisfies ChatMetadata };
 }
 
 function cell(text: string): string {
   return plain(text).replace(/[\\`*_[\]<>|]/g, "\\$&");
 }
 
-/** A command that no rule decides is a person's. */
+/** Asks the person about a call that no rule decides. */
 async function askPerson(what: string, why: string): Promise<boolean> {
-  const detail = `${spelled(what)}\n\n${spelled(why)}`;
-  const choice = await vscode.window.showWarningMessage("@rw-auto wants to do this", { modal: true, detail }, "Allow Once");
+  const detail = `${escapeInvisible(what)}\n\n${escapeInvisible(why)}`;
+  const choice = await vscode.window.showWarningMessage("@rw-auto asks for permission", { modal: true, detail }, "Allow Once");
   return choice === "Allow Once";
 }
 
-/** A child agent's turn: its prompt goes to the model, what that says is its output. */
+/** A turn of an agent: the model gets its prompt, and the text of the model is its output. */
 async function act(
   model: ChatModel,
   { stdin, env_set: env, capture_bytes: captureBytes }: ProcessRequest,
   stream: vscode.ChatResponseStream,
   token: vscode.CancellationToken,
 ): Promise<Outcome> {
-  stream.progress(`${env["ONLOOP_AUTO_TARGET"]} works`);
+  stream.progress(`Running ${env["ONLOOP_AUTO_TARGET"]}`);
   const started = Date.now();
   const end = (status: { exited: number } | "interrupted", text: string): Outcome => {
     const stdout = captured(text, captureBytes);
@@ -135,18 +135,18 @@ async function act(
   }
 }
 
-/** Most turns of planner and of loop. */
+/** Most turns of the model in one turn of planner or loop. */
 function mostTurns(): number {
   const set = vscode.workspace.getConfiguration("onloop").get<number>("chat.maxTurns", 60);
   return Math.min(Math.max(1, Math.floor(set)), TURNS);
 }
 
-/** The model that the person chose, with tools of its own and those that the person named. */
+/** The model that the person chose, with the built-in tools and those that the person named. */
 class ChatModel implements Model {
   constructor(
     readonly request: vscode.ChatRequest,
     readonly token: vscode.CancellationToken,
-    readonly around: Surroundings,
+    readonly around: ToolContext,
   ) {}
 
   async *say(messages: Message[]): AsyncIterable<Part> {
@@ -177,7 +177,7 @@ class ChatModel implements Model {
     return [new vscode.LanguageModelTextPart(why)];
   }
 
-  /** What the person has attached, for the prompt. */
+  /** The references of the person, for the prompt. */
   references(): string {
     const named = this.request.references.flatMap(({ value }) => {
       if (value instanceof vscode.Uri) return [vscode.workspace.asRelativePath(value)];

@@ -1,11 +1,11 @@
-/** A language model of the editor as the agent: it gets a prompt and may use the editor's tools. */
+/** Runs a conversation in which a language model of the editor is the agent. */
 
 import type { Capture } from "onloop";
 
-/** What a model says: words, or a wish to use a tool. */
+/** A part of a model's turn: text or a tool call. */
 export type Part = { text: string } | { call: string; tool: string; input: object };
 
-/** One turn of a conversation. */
+/** A message of a conversation. */
 export type Message =
   | { from: "user"; text: string }
   | { from: "model"; parts: Part[] }
@@ -14,21 +14,18 @@ export type Message =
 export interface Model {
   /** The model's next turn. */
   say(messages: Message[]): AsyncIterable<Part>;
-  /** What a tool answers; a tool that fails answers with why. */
+  /** Calls a tool. A failure is a result with its reason. */
   use(tool: string, input: object): Promise<unknown>;
-  /** What a call is answered that is not done. */
+  /** The result of a call that is not performed. */
   refuse(why: string): unknown;
 }
 
-/** Most turns of one conversation, unless the person says otherwise; an agent that needs more gets nowhere. */
+/** Default for the most turns of a conversation. */
 export const TURNS = 200;
-/** Most calls of one turn; what goes beyond is answered without being done. */
+/** Most calls of one turn; further ones are refused. */
 export const CALLS = 32;
 
-/**
- * Talks until the model uses no more tools and returns all its words: what a process would have
- * printed.
- */
+/** Continues until the model uses no more tools. Returns all its text, like the output of a process. */
 export async function converse(
   model: Model,
   prompt: string,
@@ -48,7 +45,7 @@ export async function converse(
     }
     const calls = parts.flatMap((part) => ("call" in part ? [part] : []));
     if (calls.length === 0) return said;
-    // The next turn's words begin a line of their own.
+    // The text of the next turn begins on a new line.
     if (said !== "" && !said.endsWith("\n")) said += "\n";
     messages.push({ from: "model", parts });
     const results = [];
@@ -58,10 +55,10 @@ export async function converse(
     }
     messages.push({ from: "tools", results });
   }
-  throw new Error(`the model went on using tools for ${turns} turns`);
+  throw new Error(`the model still used tools after ${turns} turns`);
 }
 
-/** Words as the output of a process: all of them, or their beginning and their end. */
+/** Text as the captured output of a process, of which a long one keeps only head and tail. */
 export function captured(words: string, captureBytes: number): Capture {
   const bytes = new TextEncoder().encode(words);
   const rest = bytes.subarray(captureBytes);

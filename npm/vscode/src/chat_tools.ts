@@ -1,11 +1,11 @@
-/** The tools that `@rw-auto` has of its own: reading, searching, editing and running, below one folder. */
+/** The built-in tools of `@rw-auto`: they read, search, edit and run below one folder. */
 
 import { spawn } from "node:child_process";
 import { lstat, mkdir, readFile, readdir, realpath, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { Core, Ruling, ToolCall } from "onloop";
 
-/** Input as a model has written it. */
+/** Input that a model wrote; it is not validated yet. */
 type Input = Record<string, unknown>;
 
 export interface ChatTool {
@@ -14,21 +14,20 @@ export interface ChatTool {
   inputSchema: object;
 }
 
-/** What the tools need of their surroundings. */
-export interface Surroundings {
+export interface ToolContext {
   core: Core;
-  /** The top folder; nothing outside of it is read or written. */
+  /** The top folder. The tools read and write nothing outside. */
   folder: string;
-  /** The command line that confines another one, such as `["onloop", "confine", "--"]`; nothing here can. */
+  /** The command line that confines another one, such as `["onloop", "confine", "--"]`; `undefined` without a sandbox. */
   confine: string[] | undefined;
   signal: AbortSignal;
-  /** Whether a person allows what no rule decides: a command, or a file to read or write. */
+  /** Asks a person about a call that no rule decides. */
   ask(what: string, why: string): Promise<boolean>;
-  /** What is happening, for people. */
+  /** Shows progress to the person. */
   doing(words: string): void;
 }
 
-/** Most of a file or an output that a model is given. */
+/** Most text of a file or an output that a model gets, in UTF-16 units. */
 const SHOWN_UNITS = 32 * 1024;
 const READ_BYTES = 4 * 1024 * 1024;
 const FOUND = 200;
@@ -58,17 +57,17 @@ export const CHAT_TOOLS: ChatTool[] = [
   {
     name: "rw_search",
     description: "Finds lines that contain a text in the files of the workspace, as PATH:LINE: TEXT.",
-    inputSchema: schema({ text: text("Exactly this text, upper and lower case told apart"), path: text("Only below this folder") }, ["text"]),
+    inputSchema: schema({ text: text("Exactly this text, case-sensitive"), path: text("Only below this folder") }, ["text"]),
   },
   {
     name: "rw_write",
-    description: "Writes a whole file, new or not. Use rw_edit for a change in a file.",
-    inputSchema: schema({ path: text("Relative to the workspace folder"), content: text("All of it") }, ["path", "content"]),
+    description: "Creates or replaces a whole file. Use rw_edit to change a part of a file.",
+    inputSchema: schema({ path: text("Relative to the workspace folder"), content: text("The whole content") }, ["path", "content"]),
   },
   {
     name: "rw_edit",
     description: "Replaces a text that occurs exactly once in a file.",
-    inputSchema: schema({ path: text("Relative to the workspace folder"), old: text("The text, with its line breaks"), new: text("What stands there then") }, ["path", "old", "new"]),
+    inputSchema: schema({ path: text("Relative to the workspace folder"), old: text("The text, with its line breaks"), new: text("The replacement") }, ["path", "old", "new"]),
   },
   {
     name: "rw_run",
@@ -79,8 +78,8 @@ export const CHAT_TOOLS: ChatTool[] = [
 
 export const isChatTool = (name: string): boolean => CHAT_TOOLS.some((tool) => tool.name === name);
 
-/** What a tool answers. What it cannot do is an answer, too. */
-export async function useChatTool(name: string, input: object, around: Surroundings): Promise<string> {
+/** Runs a tool. A failure is returned as text for the model. */
+export async function useChatTool(name: string, input: object, around: ToolContext): Promise<string> {
   try {
     return await TOOLS[name]!(input as Input, around);
   } catch (error) {
@@ -89,7 +88,7 @@ export async function useChatTool(name: string, input: object, around: Surroundi
   }
 }
 
-const TOOLS: Record<string, (input: Input, around: Surroundings) => Promise<string>> = {
+const TOOLS: Record<string, (input: Input, around: ToolContext) => Promise<string>> = {
   async rw_read(input, around) {
     const { folder, doing } = around;
     const path = await inside(folder, input);
@@ -132,14 +131,14 @@ const TOOLS: Record<string, (input: Input, around: Surroundings) => Promise<stri
     if (refusal !== undefined) return refusal;
     doing(`Editing ${shownPath(folder, path)}`);
     const parts = (await load(path)).split(old);
-    if (parts.length !== 2) throw new Error(`\`old\` occurs ${parts.length - 1} times; it has to occur exactly once`);
+    if (parts.length !== 2) throw new Error(`\`old\` occurs ${parts.length - 1} times, expected exactly once`);
     await store(path, parts.join(fresh));
     return "edited";
   },
   rw_run: runLine,
 };
 
-async function runLine(input: Input, around: Surroundings): Promise<string> {
+async function runLine(input: Input, around: ToolContext): Promise<string> {
   const command = word(input, "command");
   const confined = around.confine !== undefined;
   const refusal = await refused({ tool: "Bash", input: { command }, confined }, command, around);
@@ -149,26 +148,26 @@ async function runLine(input: Input, around: Surroundings): Promise<string> {
   return `exit ${exit}\n${bounded(said)}`;
 }
 
-/** Why a call is not done; undefined: it may be. `what` says to a person what is asked about. */
-async function refused(call: Omit<ToolCall, "cwd" | "config">, what: string, around: Surroundings): Promise<string | undefined> {
+/** Why a call is refused; `undefined` if it may run. `what` describes the call to the person. */
+async function refused(call: Omit<ToolCall, "cwd" | "config">, what: string, around: ToolContext): Promise<string | undefined> {
   const { decision, reason, rule } = await judge(call, around);
   if (decision === "allow") return undefined;
   if (decision === "deny") return `refused (${rule}): ${reason}`;
   return (await around.ask(what, reason)) ? undefined : "refused: the person did not allow it";
 }
 
-/** By the same rules as the calls of other agents; what is confined may do more unasked. */
-async function judge(call: Omit<ToolCall, "cwd" | "config">, { core, folder }: Surroundings): Promise<Ruling> {
+/** Decides by the same rules as for other agents. A confined command needs fewer questions. */
+async function judge(call: Omit<ToolCall, "cwd" | "config">, { core, folder }: ToolContext): Promise<Ruling> {
   const read = (name: string): Promise<string | undefined> => readFile(join(folder, name), "utf8").catch(() => undefined);
   const [project, local] = await Promise.all([read(".agentize.yaml"), read(".agentize.local.yaml")]);
   const config = { ...(project !== undefined && { project }), ...(local !== undefined && { local }) };
   return core.decide({ ...call, cwd: folder, config });
 }
 
-function execute(argv: string[], { folder, signal }: Surroundings): Promise<{ exit: number | string; said: string }> {
+function execute(argv: string[], { folder, signal }: ToolContext): Promise<{ exit: number | string; said: string }> {
   return new Promise((resolve, reject) => {
     const [program, ...words] = argv;
-    // A group of its own, so that nothing of it is left.
+    // A separate process group, so that all its processes can be killed.
     const child = spawn(program!, words, { cwd: folder, detached: true, stdio: ["ignore", "pipe", "pipe"], env: withoutEditor() });
     let said = "";
     const hear = (bytes: Buffer): void => void (said = (said + bytes.toString()).slice(-SHOWN_UNITS * 2));
@@ -178,7 +177,7 @@ function execute(argv: string[], { folder, signal }: Surroundings): Promise<{ ex
       try {
         process.kill(-child.pid!, "SIGKILL");
       } catch {
-        // All of it has gone already.
+        // The group has ended already.
       }
     };
     const late = setTimeout(end, COMMAND_MS);
@@ -197,7 +196,7 @@ function withoutEditor(): NodeJS.ProcessEnv {
   return Object.fromEntries(kept);
 }
 
-async function search(around: Surroundings, top: string, wanted: string): Promise<string[]> {
+async function search(around: ToolContext, top: string, wanted: string): Promise<string[]> {
   const { folder, signal } = around;
   const found: string[] = [];
   const waiting = [top];
@@ -211,7 +210,7 @@ async function search(around: Surroundings, top: string, wanted: string): Promis
     } else if (about.isFile() && about.size <= READ_BYTES) {
       const content = await readFile(path, "utf8");
       if (!content.includes(wanted) || content.includes("\0")) continue;
-      // Nobody is asked about one file of many.
+      // A search asks no questions, so files that need one are skipped.
       const { decision } = await judge({ tool: "Read", input: { file_path: path } }, around);
       if (decision !== "allow") continue;
       content.split("\n").forEach((line, at) => {
@@ -222,7 +221,7 @@ async function search(around: Surroundings, top: string, wanted: string): Promis
   return found;
 }
 
-/** The real path of what is named. Neither dots nor links lead out of the folder, or into git's own files. */
+/** Resolves a path. Throws if dots or links lead out of the folder, or into `.git` or `.hotl`. */
 async function inside(folder: string, input: Input): Promise<string> {
   const top = await realpath(folder);
   const path = resolve(top, word(input, "path"));
@@ -236,7 +235,7 @@ async function inside(folder: string, input: Input): Promise<string> {
   const real = join(await realpath(existing), ...missing);
   if (real !== top && !real.startsWith(top + sep)) throw new Error("the path leads out of the workspace");
   const parts = relative(top, real).toLowerCase().split(sep);
-  if (parts.includes(".git") || parts.includes(".hotl")) throw new Error("`.git` and `.hotl` are not for you");
+  if (parts.includes(".git") || parts.includes(".hotl")) throw new Error("agents may not use `.git` and `.hotl`");
   return real;
 }
 
@@ -246,7 +245,7 @@ async function load(path: string): Promise<string> {
   return readFile(path, "utf8");
 }
 
-/** Readers see the old or the new content. */
+/** Replaces a file in one step, so that readers never see a part. */
 async function store(path: string, content: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const mode = await lstat(path).then((about) => about.mode, () => undefined);
@@ -268,5 +267,5 @@ function shownPath(folder: string, path: string): string {
 function bounded(text: string): string {
   if (text.length <= SHOWN_UNITS) return text;
   const left = text.length - SHOWN_UNITS;
-  return `${text.slice(0, SHOWN_UNITS / 2)}\n[… ${left} units left out …]\n${text.slice(-SHOWN_UNITS / 2)}`;
+  return `${text.slice(0, SHOWN_UNITS / 2)}\n[… ${left} characters omitted …]\n${text.slice(-SHOWN_UNITS / 2)}`;
 }

@@ -1,25 +1,25 @@
-/** Changes that are offered: quick fixes, everything at once, steps in another order. */
+/** Code actions: quick fixes, fix all, and refactorings of steps. */
 
 import type { Core, Edit } from "onloop";
 import * as vscode from "vscode";
 import { diagnostic } from "./finding.js";
-import type { Reading, Readings } from "./reading.js";
+import type { WorkflowDocument, WorkflowDocuments } from "./workflow_document.js";
 import { MARKDOWN } from "./workflow_files.js";
 
 const { QuickFix, RefactorRewrite, SourceFixAll } = vscode.CodeActionKind;
 const FIX_ALL = SourceFixAll.append("onloop");
 
-export function registerActions(core: Core, readings: Readings): vscode.Disposable[] {
+export function registerActions(core: Core, workflows: WorkflowDocuments): vscode.Disposable[] {
   const provider: vscode.CodeActionProvider = {
     provideCodeActions(document, range, { only }) {
-      const reading = readings.of(document);
-      if (reading === undefined) return [];
-      // What fixes everything is only offered to who asks for it.
-      if (only !== undefined && FIX_ALL.intersects(only)) return fixAll(core, reading);
+      const workflow = workflows.of(document);
+      if (workflow === undefined) return [];
+      // Fix-all is offered only on request.
+      if (only !== undefined && FIX_ALL.intersects(only)) return fixAll(core, workflow);
       const wants = (kind: vscode.CodeActionKind): boolean => only === undefined || only.contains(kind);
       return [
-        ...(wants(QuickFix) ? quickFixes(core, reading, range) : []),
-        ...(wants(RefactorRewrite) ? rewrites(core, reading, range) : []),
+        ...(wants(QuickFix) ? quickFixes(core, workflow, range) : []),
+        ...(wants(RefactorRewrite) ? rewrites(core, workflow, range) : []),
       ];
     },
   };
@@ -27,34 +27,34 @@ export function registerActions(core: Core, readings: Readings): vscode.Disposab
   return [vscode.languages.registerCodeActionsProvider(MARKDOWN, provider, { providedCodeActionKinds })];
 }
 
-function action(reading: Reading, title: string, kind: vscode.CodeActionKind, edits: readonly Edit[]): vscode.CodeAction {
+function action(workflow: WorkflowDocument, title: string, kind: vscode.CodeActionKind, edits: readonly Edit[]): vscode.CodeAction {
   const made = new vscode.CodeAction(title, kind);
-  made.edit = reading.workspaceEdit(edits);
+  made.edit = workflow.workspaceEdit(edits);
   return made;
 }
 
-function quickFixes(core: Core, reading: Reading, range: vscode.Range): vscode.CodeAction[] {
-  const [start, end] = [range.start, range.end].map((at) => reading.document.offsetAt(at)) as [number, number];
-  return core.language.mends(reading.path, reading.text, start, end).map(({ title, edits, finding, is_safe: isSafe }) => {
-    const made = action(reading, sentence(title), QuickFix, edits);
-    const found = reading.findings[finding];
-    if (found !== undefined) made.diagnostics = [diagnostic(reading, found)];
+function quickFixes(core: Core, workflow: WorkflowDocument, range: vscode.Range): vscode.CodeAction[] {
+  const [start, end] = [range.start, range.end].map((at) => workflow.document.offsetAt(at)) as [number, number];
+  return core.language.mends(workflow.path, workflow.text, start, end).map(({ title, edits, finding, is_safe: isSafe }) => {
+    const made = action(workflow, sentence(title), QuickFix, edits);
+    const found = workflow.findings[finding];
+    if (found !== undefined) made.diagnostics = [diagnostic(workflow, found)];
     made.isPreferred = isSafe;
     return made;
   });
 }
 
-function rewrites(core: Core, reading: Reading, range: vscode.Range): vscode.CodeAction[] {
-  const offset = reading.document.offsetAt(range.start);
-  const found = core.language.rewrites(reading.path, reading.text, offset);
-  return found.map(({ title, edits }) => action(reading, title, RefactorRewrite, edits));
+function rewrites(core: Core, workflow: WorkflowDocument, range: vscode.Range): vscode.CodeAction[] {
+  const offset = workflow.document.offsetAt(range.start);
+  const found = core.language.rewrites(workflow.path, workflow.text, offset);
+  return found.map(({ title, edits }) => action(workflow, title, RefactorRewrite, edits));
 }
 
-function fixAll(core: Core, reading: Reading): vscode.CodeAction[] {
-  if (!reading.findings.some(({ fix }) => fix !== null)) return [];
-  const { text } = core.fix(reading.path, reading.text);
-  const edit = { start: 0, end: reading.text.length, text };
-  return [action(reading, "Fix everything that can be fixed", FIX_ALL, [edit])];
+function fixAll(core: Core, workflow: WorkflowDocument): vscode.CodeAction[] {
+  if (!workflow.findings.some(({ fix }) => fix !== null)) return [];
+  const { text } = core.fix(workflow.path, workflow.text);
+  const edit = { start: 0, end: workflow.text.length, text };
+  return [action(workflow, "Fix all fixable problems", FIX_ALL, [edit])];
 }
 
 function sentence(text: string): string {

@@ -1,18 +1,18 @@
-/** What people do with workflows: run them, go on, and let planner and loop work. */
+/** The commands that run workflows, resume runs and start rw-auto. */
 
 import { relative } from "node:path";
 import * as vscode from "vscode";
-import { type About, choice, choose } from "./chosen.js";
-import type { Performer } from "./performer.js";
-import { agentWords } from "./runner.js";
-import { type Run, isOver, isResumable, label, runsOf, workflowName } from "./runs.js";
+import { type About, choice, pickRun } from "./pick_run.js";
+import type { CommandRunner } from "./command_runner.js";
+import { agentWords } from "./terminal.js";
+import { type Run, isFinished, isResumable, label, runsOf, workflowName } from "./runs.js";
 import { folders } from "./watcher.js";
 
 export class Commands {
-  readonly #performer: Performer;
+  readonly #runner: CommandRunner;
 
-  constructor(performer: Performer) {
-    this.#performer = performer;
+  constructor(runner: CommandRunner) {
+    this.#runner = runner;
   }
 
   register(): vscode.Disposable[] {
@@ -22,7 +22,7 @@ export class Commands {
       command("run", (about) => this.#run(about)),
       command("resume", (about) => this.#resume(about)),
       command("auto", (about) => this.#auto(about)),
-      command("refresh", () => this.#performer.watcher.refresh()),
+      command("refresh", () => this.#runner.watcher.refresh()),
     ];
   }
 
@@ -34,33 +34,33 @@ export class Commands {
       return undefined;
     }
     const document = vscode.workspace.textDocuments.find(({ uri }) => uri.fsPath === file);
-    // What is run is what is on the disk.
+    // onloop runs the file on the disk.
     if (document?.isDirty && !(await document.save())) return undefined;
-    const { watcher } = this.#performer;
+    const { watcher } = this.#runner;
     await watcher.refresh();
-    const words = await anewOrOn(runsOf(watcher.store.runs(), file));
+    const words = await freshOrResume(runsOf(watcher.store.runs(), file));
     if (words === undefined) return undefined;
-    const argv = words.length > 0 && words[0] === "resume" ? words : ["run", below(folder, file), ...words];
-    return this.#performer.drive(folder, workflowName(file), [...argv, ...agentWords()]);
+    const argv = words.length > 0 && words[0] === "resume" ? words : ["run", relativePath(folder, file), ...words];
+    return this.#runner.drive(folder, workflowName(file), [...argv, ...agentWords()]);
   }
 
   async #resume(about: About): Promise<number | undefined> {
-    const found = await choose(this.#performer.watcher, about, isResumable, "Resume which run?");
+    const found = await pickRun(this.#runner.watcher, about, isResumable, "Resume which run?");
     if (found === undefined) return undefined;
     const { run: chosen, folder } = found;
     if (chosen.entry.driven_by != null) {
-      void vscode.window.showInformationMessage(`${label(chosen)} is being worked on.`);
+      void vscode.window.showInformationMessage(`${label(chosen)} is already running.`);
       return undefined;
     }
     const more = await this.#answerTo(chosen, folder);
     if (more === undefined) return undefined;
     const argv = ["resume", chosen.entry.run_id, ...more, ...agentWords()];
-    return this.#performer.drive(folder, label(chosen), argv);
+    return this.#runner.drive(folder, label(chosen), argv);
   }
 
   #answerTo(run: Run, folder: string): Promise<string[] | undefined> {
-    return answerTo(run, async () => {
-      const { result } = await this.#performer.look(folder, ["next", "--run-id", run.entry.run_id]);
+    return resumeOptions(run, async () => {
+      const { result } = await this.#runner.query(folder, ["next", "--run-id", run.entry.run_id]);
       return result;
     });
   }
@@ -68,73 +68,73 @@ export class Commands {
   async #auto(about: About): Promise<number | undefined> {
     const folder = folders()[0];
     if (folder === undefined) return undefined;
-    const asked = { title: "rw-auto", prompt: "What to build, in words; empty: go on with the tasks that are there" };
+    const asked = { title: "rw-auto", prompt: "Describe what to build. Leave empty to continue with the planned tasks." };
     const summary = typeof about === "string" ? about : await vscode.window.showInputBox(asked);
     if (summary === undefined) return undefined;
-    return this.#performer.drive(folder, "rw-auto", ["auto", ...agentWords(), ...(summary === "" ? [] : ["--", summary])]);
+    return this.#runner.drive(folder, "rw-auto", ["auto", ...agentWords(), ...(summary === "" ? [] : ["--", summary])]);
   }
 }
 
-/** What to do about an unfinished run of the same file; undefined: nothing at all. */
-async function anewOrOn(runs: Run[]): Promise<string[] | undefined> {
-  const unfinished = runs.filter((run) => !isOver(run) && !["unreadable", "untrusted"].includes(run.entry.status));
+/** Asks whether to resume an unfinished run of the file; `undefined` if the person cancels. */
+async function freshOrResume(runs: Run[]): Promise<string[] | undefined> {
+  const unfinished = runs.filter((run) => !isFinished(run) && !["unreadable", "untrusted"].includes(run.entry.status));
   if (unfinished.length === 0) return [];
   const resume = unfinished.filter(isResumable).map((run) => ({
     ...choice(run),
     label: `Resume ${label(run)}`,
     words: ["resume", run.entry.run_id],
   }));
-  const anew = {
-    label: "Start anew",
-    description: "the unfinished run stays as it is",
+  const fresh = {
+    label: "Start a new run",
+    description: "leaves the unfinished run as it is",
     iconPath: new vscode.ThemeIcon("play"),
     words: ["--fresh"],
   };
-  const title = "This workflow has a run that is not finished";
-  return (await vscode.window.showQuickPick([...resume, anew], { title, ignoreFocusOut: true }))?.words;
+  const title = "This workflow has an unfinished run";
+  return (await vscode.window.showQuickPick([...resume, fresh], { title, ignoreFocusOut: true }))?.words;
 }
 
-/** What a person has to say before a run can go on; undefined: they would not. */
-async function answerTo({ advice }: Run, command: () => Promise<string>): Promise<string[] | undefined> {
+/** Asks the question of a run, and returns the options for `onloop resume`; `undefined` if the person cancels. */
+async function resumeOptions({ advice }: Run, command: () => Promise<string>): Promise<string[] | undefined> {
   switch (advice?.action) {
     case "ask-interrupted": {
       const choices = [
-        { label: "Do the step again", words: ["--interrupted", "redo"] },
-        { label: "It was done; verify it", words: ["--interrupted", "done"] },
+        { label: "Run the step again", words: ["--interrupted", "redo"] },
+        { label: "It is done; verify it", words: ["--interrupted", "done"] },
       ];
-      const title = `Step ${advice.step} was interrupted, and it is not known how far it came`;
+      const title = `Step ${advice.step} was interrupted. Run it again?`;
       return (await vscode.window.showQuickPick(choices, { title, ignoreFocusOut: true }))?.words;
     }
     case "ask-verdict": {
       const choice = await vscode.window.showWarningMessage(
-        "The review found something.",
-        { modal: true, detail: "Its findings are in the report. Accept the work as it is?" },
+        "The review found problems.",
+        { modal: true, detail: "See the report for its findings. Accept the work as it is?" },
         "Accept",
       );
       return choice === undefined ? undefined : ["--accept-review"];
     }
     case "ask-budget":
-      return raised(await command());
+      return askForLimits(await command());
     default:
       return [];
   }
 }
 
-/** The bounds that a person raises, as the advice proposes them. */
-async function raised(command: string): Promise<string[] | undefined> {
+/** Asks for higher limits, with the proposed ones as default. */
+async function askForLimits(command: string): Promise<string[] | undefined> {
   const proposed = [...command.matchAll(/--raise (\S+)/g)].map((found) => found[1]!);
   const value = await vscode.window.showInputBox({
-    title: "A bound of the run is reached",
-    prompt: "Raise it to go on, as NAME=VALUE or NAME=unlimited",
+    title: "The run reached a limit",
+    prompt: "To resume, raise it as NAME=VALUE or NAME=unlimited",
     value: proposed.join(" "),
     ignoreFocusOut: true,
-    validateInput: (text) => (/^(\w+=\S+\s*)+$/.test(text.trim()) ? undefined : "Write NAME=VALUE, such as max_cost_usd=5."),
+    validateInput: (text) => (/^(\w+=\S+\s*)+$/.test(text.trim()) ? undefined : "Enter NAME=VALUE, such as max_cost_usd=5."),
   });
   return value?.trim().split(/\s+/).flatMap((word) => ["--raise", word]);
 }
 
-/** The file as people write it in that folder; never an option. */
-function below(folder: string, file: string): string {
+/** The path relative to the folder, in a form that is never an option. */
+function relativePath(folder: string, file: string): string {
   const path = relative(folder, file);
   return path.startsWith("-") ? `./${path}` : path;
 }
@@ -143,7 +143,7 @@ function activeUri(): vscode.Uri | undefined {
   return vscode.window.activeTextEditor?.document.uri;
 }
 
-/** What is not on a disk has no path. */
+/** The path of a file on a disk. */
 function fileOf(uri: vscode.Uri | undefined): string | undefined {
   return uri?.scheme === "file" ? uri.fsPath : undefined;
 }

@@ -1,8 +1,8 @@
-/** What a person is shown before they decide at a gate, and what their decision is on the command line. */
+/** The dialog of a gate, and the command line of a decision. */
 
 import type { AsksView } from "onloop";
 
-/** What can be chosen, in this order. */
+/** The buttons of the dialog, in this order. */
 export const CHOICES = {
   approveAndResume: "Approve and Resume",
   approve: "Approve",
@@ -13,7 +13,7 @@ export const CHOICES = {
 
 export type Choice = (typeof CHOICES)[keyof typeof CHOICES];
 
-/** The choices that somebody has who came by a lens or a button for `word`; undefined: all. */
+/** The buttons for a lens or menu item with this decision; all of them for `undefined`. */
 export function offered(word: unknown): Choice[] {
   const { approveAndResume, approve, reject, changes, report } = CHOICES;
   if (word === "approved") return [approveAndResume, approve, changes];
@@ -21,18 +21,18 @@ export function offered(word: unknown): Choice[] {
   return [approveAndResume, approve, reject, changes, report];
 }
 
-/** What there is to know: the lines of a terminal, whose wrapped ends belong together again. */
+/** The text of the dialog. */
 export function detail(asks: AsksView, id: string): string {
   const facts = asks.facts?.text.trimEnd() ?? asks.question;
-  return `${facts}\n\nRun ${id}. The record will say that a person decided, in an editor.`;
+  return `${facts}\n\nRun ${id}. The record will say that a person decided in an editor.`;
 }
 
-/** Whether what was typed is the name of the step, where that is needed. */
+/** Whether the typed text is the name of the step, if the gate asks for it. */
 export function isNamed(asks: AsksView, typed: string): boolean {
   return asks.type_name === null || typed.trim() === asks.type_name.trim();
 }
 
-/** The command line of a decision about what was seen; a rejection with a reason has the step done again. */
+/** The command line of a decision. A rejection with a reason runs the step again. */
 export function decisionWords(id: string, asks: AsksView, decision: "approved" | { reason: string }): string[] {
   const about = ["--run-id", id, "--seen", asks.seen];
   if (decision === "approved") return ["gate", String(asks.step), "approved", ...about];

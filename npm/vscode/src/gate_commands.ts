@@ -1,20 +1,20 @@
-/** Deciding at gates, with the facts before one's eyes. */
+/** The commands that decide at gates. */
 
 import type { AsksView } from "onloop";
 import * as vscode from "vscode";
-import { type About, choose } from "./chosen.js";
-import { EXIT } from "./ended.js";
+import { type About, pickRun } from "./pick_run.js";
+import { EXIT } from "./program_result.js";
 import { CHOICES, decisionWords, detail, isNamed, offered } from "./gate.js";
-import type { Performer } from "./performer.js";
-import { agentWords } from "./runner.js";
+import type { CommandRunner } from "./command_runner.js";
+import { agentWords } from "./terminal.js";
 import { label, waitingGate } from "./runs.js";
-import { plain } from "./screen.js";
+import { plain } from "./text.js";
 
 export class GateCommands {
-  readonly #performer: Performer;
+  readonly #runner: CommandRunner;
 
-  constructor(performer: Performer) {
-    this.#performer = performer;
+  constructor(runner: CommandRunner) {
+    this.#runner = runner;
   }
 
   register(): vscode.Disposable[] {
@@ -27,8 +27,8 @@ export class GateCommands {
   }
 
   async #gate(about: About, word: unknown): Promise<number | undefined> {
-    const { watcher } = this.#performer;
-    const found = await choose(watcher, about, (run) => waitingGate(run) !== undefined, "Decide about which run?");
+    const { watcher } = this.#runner;
+    const found = await pickRun(watcher, about, (run) => waitingGate(run) !== undefined, "Decide which run?");
     const step = found && waitingGate(found.run);
     if (found === undefined || step === undefined) return undefined;
     const { run, folder } = found;
@@ -36,7 +36,7 @@ export class GateCommands {
     const asks = (await watcher.store.view(run))?.asks;
     if (asks === undefined) return undefined;
     const choice = await vscode.window.showWarningMessage(
-      `${plain(label(run))}: step ${step} waits for your decision`,
+      `${plain(label(run))}: step ${step} is waiting for your decision`,
       { modal: true, detail: detail(asks, id) },
       ...offered(word),
     );
@@ -55,31 +55,31 @@ export class GateCommands {
         if (!(await confirmed(asks))) return undefined;
         const exit = await this.#decide(folder, decisionWords(id, asks, "approved"));
         if (exit !== EXIT.done || choice === CHOICES.approve) return exit;
-        return this.#performer.drive(folder, label(run), ["resume", id, ...agentWords()]);
+        return this.#runner.drive(folder, label(run), ["resume", id, ...agentWords()]);
       }
     }
   }
 
   async #decide(folder: string, argv: string[]): Promise<number> {
-    const { exit } = await this.#performer.ask(folder, argv, "The decision was not recorded");
-    await this.#performer.watcher.refresh();
+    const { exit } = await this.#runner.execute(folder, argv, "The decision was not recorded");
+    await this.#runner.watcher.refresh();
     return exit;
   }
 }
 
-/** A rejection with its reason; undefined: rather not. */
+/** Asks for the reason of a rejection; `undefined` if the person cancels. */
 async function rejection(title: string): Promise<{ reason: string } | undefined> {
-  const prompt = "What is to be done otherwise: the step is done again with these words. Empty: the run is blocked.";
+  const prompt = "Request changes: the step runs again with this text. Leave empty to block the run.";
   const reason = await vscode.window.showInputBox({ title, prompt, ignoreFocusOut: true });
   return reason === undefined ? undefined : { reason };
 }
 
-/** Whether a person means it: where the risk is high they type the name of the step. */
+/** Asks for the name of the step if the risk is high. */
 async function confirmed(asks: AsksView): Promise<boolean> {
   if (asks.type_name === null) return true;
   const typed = await vscode.window.showInputBox({
-    title: "The risk is high",
-    prompt: `To approve it, type the name of the step: ${asks.type_name}`,
+    title: "High risk",
+    prompt: `To approve, type the name of the step: ${asks.type_name}`,
     ignoreFocusOut: true,
     validateInput: (typed) => (isNamed(asks, typed) ? undefined : "This is not the name of the step."),
   });

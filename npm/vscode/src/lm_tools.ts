@@ -1,15 +1,15 @@
-/** The tools of `tools.ts`, for language models of the editor. */
+/** Registers the tools of `tools.ts` for language models of the editor. */
 
 import type { Core } from "onloop";
 import * as vscode from "vscode";
-import { conduct } from "./conduct.js";
-import { agentWords } from "./runner.js";
+import { runProgram } from "./run_program.js";
+import { agentWords } from "./terminal.js";
 import { type Input, type Tool, TOOLS, answer } from "./tools.js";
 import { type Watcher, folders } from "./watcher.js";
 
 /**
- * Every tool. They are there before the folder is trusted, because editors list what a manifest names
- * and a condition there breaks their list; `watcher` is there when they may do something.
+ * Registers every tool, also in an untrusted folder: editors list all tools of the manifest, and a
+ * condition there breaks the list. `watcher` returns `undefined` in an untrusted folder.
  */
 export function registerTools(core: () => Promise<Core>, watcher: () => Promise<Watcher | undefined>): vscode.Disposable[] {
   const names = Object.keys(TOOLS);
@@ -40,18 +40,18 @@ class LmTool implements vscode.LanguageModelTool<Input> {
     token: vscode.CancellationToken,
   ): Promise<vscode.LanguageModelToolResult> {
     const watcher = await this.watcher();
-    if (watcher === undefined) throw new Error("nothing runs in a workspace that is not trusted");
+    if (watcher === undefined) throw new Error("onloop does not run in a workspace that is not trusted");
     const folder = folders()[0];
     if (folder === undefined) throw new Error("no folder on a disk is open");
     const argv = this.tool.argv(input, agentWords());
-    if (this.name === "onloop_gate" && confirmsItself() && !(await this.#asked(input))) {
+    if (this.name === "onloop_gate" && autoApproves() && !(await this.#asked(input))) {
       throw new vscode.CancellationError();
     }
     const controller = new AbortController();
     const cancelled = token.onCancellationRequested(() => controller.abort());
     try {
       const listener = { note: () => watcher.soon() };
-      const ended = await conduct(await this.core(), { folder, argv, listener, signal: controller.signal });
+      const ended = await runProgram(await this.core(), { folder, argv, listener, signal: controller.signal });
       return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(answer(ended))]);
     } finally {
       cancelled.dispose();
@@ -59,7 +59,7 @@ class LmTool implements vscode.LanguageModelTool<Input> {
     }
   }
 
-  /** A person, where the editor would not ask one. */
+  /** Asks the person, because the editor does not. */
   async #asked(input: Input): Promise<boolean> {
     const question = this.tool.question?.(input);
     if (question === undefined) return true;
@@ -68,8 +68,8 @@ class LmTool implements vscode.LanguageModelTool<Input> {
   }
 }
 
-/** Whether the editor was told to confirm every tool by itself. A gate is a person's. */
-function confirmsItself(): boolean {
+/** Whether the editor confirms every tool automatically. Only a person decides a gate. */
+function autoApproves(): boolean {
   const tools = vscode.workspace.getConfiguration("chat.tools");
   return [tools.get("autoApprove"), tools.get("global.autoApprove")].includes(true);
 }

@@ -1,9 +1,8 @@
-/** The core, from the one file that both bundles of the extension share. */
+/** Loads the core from the file that both bundles share. */
 
 import type { Core } from "onloop";
 import * as vscode from "vscode";
 
-/** Compiled beside everything else that the host does. */
 export async function load(
   context: vscode.ExtensionContext,
   make: (module: WebAssembly.Module) => Core,

@@ -1,4 +1,4 @@
-/** The extension in a host with Node: everything. */
+/** Entry point in a host with Node, with all features. */
 
 import { Core } from "onloop";
 import * as vscode from "vscode";
@@ -6,34 +6,34 @@ import { Attention, decide } from "./attention.js";
 import { registerChanges } from "./changes.js";
 import { registerChat } from "./chat.js";
 import { Commands } from "./commands.js";
-import { endAll } from "./conduct.js";
-import { Door, type Inside } from "./door.js";
+import { endAll } from "./run_program.js";
+import { type Activated, ActivationTriggers } from "./activation.js";
 import { Editor } from "./editor.js";
 import { GateCommands } from "./gate_commands.js";
 import { registerTools } from "./lm_tools.js";
-import { LateTree } from "./late_tree.js";
+import { LazyTree } from "./lazy_tree.js";
 import { load } from "./load.js";
 import { registerNewWorkflow } from "./new_workflow.js";
 import { registerOutput } from "./output.js";
-import { Performer } from "./performer.js";
-import { offerProgram } from "./program.js";
+import { CommandRunner } from "./command_runner.js";
+import { addToTerminalPath } from "./terminal_path.js";
 import { ReportViews } from "./report_view.js";
 import { RunCommands } from "./run_commands.js";
 import type { Run } from "./runs.js";
 import { type Row, RunLenses, RunsTree } from "./runs_view.js";
 import { BoardWatcher, SessionsTree, WaitingTree, registerSessionCommands } from "./sessions_view.js";
-import { isUsed } from "./startup.js";
+import { hasOnloopFiles } from "./startup.js";
 import { WorkflowTasks } from "./task_provider.js";
 import { TasksTree } from "./tasks_view.js";
 import { TestExplorer } from "./test_explorer.js";
 import type { Waiting } from "./waiting.js";
 import { Watcher, folders } from "./watcher.js";
 
-/** What other extensions get. */
+/** The API for other extensions. */
 export interface Api {
-  /** Loaded when it is first needed. */
+  /** Loads the core on first use. */
   core(): Promise<Core>;
-  /** The runs of the open folders, unfinished ones first; nothing before the folder is trusted. */
+  /** The runs of the open folders, unfinished ones first; empty in an untrusted folder. */
   runs(): readonly Run[];
   readonly onDidChangeRuns: vscode.Event<void>;
 }
@@ -43,30 +43,30 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const changes = new vscode.EventEmitter<void>();
   const core = once(() => load(context, (module) => new Core(module)));
   let watcher: Watcher | undefined;
-  // Before somebody trusts the folder nothing of it is run, and git is not asked either.
-  const trusted = (loaded: Core, editor: Editor): Inside => {
+  // onloop runs nothing in an untrusted folder, not even git.
+  const trusted = (loaded: Core, editor: Editor): Activated => {
     void vscode.commands.executeCommand("setContext", "onloop.canRun", folders().length > 0);
-    void offerProgram(context);
+    void addToTerminalPath(context);
     watcher = new Watcher(loaded);
     const { disposables, tasks } = runs(loaded, editor, watcher, views);
     subscriptions.push(watcher.onDidChange(() => changes.fire()), ...disposables);
     return { tasks };
   };
-  const open = once(async (): Promise<Inside> => {
+  const open = once(async (): Promise<Activated> => {
     const loaded = await core();
-    door.dispose();
+    triggers.dispose();
     const editor = new Editor(loaded, context);
     if (vscode.workspace.isTrusted) return trusted(loaded, editor);
     subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void trusted(loaded, editor)));
     return { tasks: undefined };
   });
   const views = new Views(open);
-  const door = new Door(open, commandsOf(context));
+  const triggers = new ActivationTriggers(open, commandsOf(context));
   const opened = async (): Promise<Watcher | undefined> => {
     await open();
     return watcher;
   };
-  subscriptions.push(changes, door, views, ...registerTools(core, opened), registerChat(core));
+  subscriptions.push(changes, triggers, views, ...registerTools(core, opened), registerChat(core));
   const canRun = vscode.workspace.isTrusted && folders().length > 0;
   void vscode.commands.executeCommand("setContext", "onloop.canRun", canRun);
   if (await isNeeded()) await open();
@@ -76,7 +76,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
 async function isNeeded(): Promise<boolean> {
   if (vscode.workspace.textDocuments.some(({ languageId }) => languageId === "markdown")) return true;
   if (!vscode.workspace.isTrusted) return false;
-  return (await Promise.all(folders().map((folder) => isUsed(folder, process.env)))).includes(true);
+  return (await Promise.all(folders().map((folder) => hasOnloopFiles(folder, process.env)))).includes(true);
 }
 
 function commandsOf({ extension }: vscode.ExtensionContext): string[] {
@@ -84,7 +84,7 @@ function commandsOf({ extension }: vscode.ExtensionContext): string[] {
   return contributes.commands.map(({ command }) => command);
 }
 
-/** The same answer for everybody who asks; a failure is tried again. */
+/** Calls `act` once and returns its result every time. After a failure the next call tries again. */
 function once<T>(act: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   return () =>
@@ -94,21 +94,21 @@ function once<T>(act: () => Promise<T>): () => Promise<T> {
     }));
 }
 
-/** The window goes: what runs is interrupted and can be resumed. */
+/** Interrupts running programs, which can be resumed. */
 export async function deactivate(): Promise<void> {
   await endAll();
 }
 
-/** The views that are there before anything is loaded. */
+/** The views that exist before the core is loaded. */
 class Views implements vscode.Disposable {
-  readonly runs: LateTree<Row>;
-  readonly waiting: LateTree<Waiting>;
+  readonly runs: LazyTree<Row>;
+  readonly waiting: LazyTree<Waiting>;
   readonly asking: vscode.TreeView<Waiting>;
   readonly #runsView: vscode.TreeView<Row>;
 
   constructor(open: () => Promise<unknown>) {
-    this.runs = new LateTree(open);
-    this.waiting = new LateTree(open);
+    this.runs = new LazyTree(open);
+    this.waiting = new LazyTree(open);
     const { createTreeView } = vscode.window;
     this.#runsView = createTreeView("onloop.runs", { treeDataProvider: this.runs, showCollapseAll: true });
     this.asking = createTreeView("onloop.waiting", { treeDataProvider: this.waiting });
@@ -125,14 +125,14 @@ function runs(
   watcher: Watcher,
   views: Views,
 ): { disposables: vscode.Disposable[]; tasks: WorkflowTasks } {
-  const performer = new Performer(core, watcher);
+  const runner = new CommandRunner(core, watcher);
   const board = new BoardWatcher(core, watcher);
   const tasks = new TasksTree(core);
   const all = new WaitingTree(board, watcher);
   views.runs.follow(new RunsTree(watcher));
   views.waiting.follow(all);
   const attention = new Attention(views.asking);
-  const workflows = new WorkflowTasks(performer);
+  const workflows = new WorkflowTasks(runner);
   const disposables = [
     watcher,
     board,
@@ -149,13 +149,13 @@ function runs(
       void tasks.refresh();
     }),
     vscode.commands.registerCommand("onloop.decide", () => decide(all.getChildren())),
-    ...new Commands(performer).register(),
-    ...new GateCommands(performer).register(),
-    ...new RunCommands(performer).register(),
+    ...new Commands(runner).register(),
+    ...new GateCommands(runner).register(),
+    ...new RunCommands(runner).register(),
     ...new ReportViews(core, watcher).register(),
-    ...registerChanges(performer),
-    ...registerSessionCommands(performer, board),
-    registerNewWorkflow(performer),
+    ...registerChanges(runner),
+    ...registerSessionCommands(runner, board),
+    registerNewWorkflow(runner),
     workflows.register(),
     registerOutput(),
   ];

@@ -1,18 +1,18 @@
-/** The output channel: which command lines were performed, how they ended, and what went wrong. */
+/** The output channel: command lines with their exit codes, and errors. */
 
 import * as vscode from "vscode";
-import type { Ended } from "./ended.js";
+import type { ProgramResult } from "./program_result.js";
 
 let channel: vscode.LogOutputChannel | undefined;
 
-/** Made when there is something to say. */
+/** Creates the channel on first use. */
 export function output(): vscode.LogOutputChannel {
   channel ??= vscode.window.createOutputChannel("onloop", { log: true });
   return channel;
 }
 
-/** A command line that was performed in `folder`, with what it said. */
-export function logEnd(folder: string, argv: string[], { exit, notes }: Ended): void {
+/** Logs a command line and its output. */
+export function logResult(folder: string, argv: string[], { exit, notes }: ProgramResult): void {
   const line = `onloop ${argv.join(" ")} (in ${folder}): exit ${exit}`;
   const said = notes.trim();
   const all = said === "" ? line : `${line}\n${said}`;
@@ -20,12 +20,11 @@ export function logEnd(folder: string, argv: string[], { exit, notes }: Ended): 
   else output().warn(all);
 }
 
-/** Something of ours that failed; nobody has to answer. */
+/** Logs an error that the person does not need to act on. */
 export function logError(what: string, error: unknown): void {
   output().error(`${what}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
 }
 
-/** Shows the channel. */
 export function registerOutput(): vscode.Disposable {
   const command = vscode.commands.registerCommand("onloop.showOutput", () => output().show());
   return vscode.Disposable.from(command, { dispose: () => channel?.dispose() });

@@ -1,27 +1,27 @@
-/** The files of a patch of git, with the names of their contents before and after. */
+/** Parses the files of a git patch, with the ids of their blobs. */
 
 export interface ChangedFile {
-  /** Relative to the top folder, as it is called afterwards. */
+  /** The path after the change, relative to the top folder. */
   path: string;
-  /** The blob before and after; left out: there was, or is, no such file. */
+  /** The blobs before and after; without one the file did not or does not exist. */
   before?: string;
   after?: string;
 }
 
-const NOTHING = /^0+$/;
+const NULL_ID = /^0+$/;
 
-/** Files in the order of the patch; those whose content does not change or is no text are left out. */
+/** The files in the order of the patch, without binary files and files whose content is the same. */
 export function changedFiles(patch: string): ChangedFile[] {
   return patch.split(/^(?=diff --git )/m).flatMap((part) => {
     if (!part.startsWith("diff --git ")) return [];
     const header = part.split(/^(?:@@|GIT binary patch|Binary files )/m)[0] ?? part;
     const [, before, after, mode] = /^index ([0-9a-f]+)\.\.([0-9a-f]+)(?: (\d+))?$/m.exec(header) ?? [];
     const path = pathOf(header);
-    // A link to another repository has a commit where others have a content.
+    // A submodule has a commit instead of a blob.
     const isModule = mode === "160000" || /mode 160000$/m.test(header);
     if (before === undefined || after === undefined || path === undefined || isModule) return [];
     if (/^(GIT binary patch|Binary files )/m.test(part)) return [];
-    return [{ path, ...(!NOTHING.test(before) && { before }), ...(!NOTHING.test(after) && { after }) }];
+    return [{ path, ...(!NULL_ID.test(before) && { before }), ...(!NULL_ID.test(after) && { after }) }];
   });
 }
 
@@ -32,13 +32,13 @@ function pathOf(header: string): string | undefined {
   if (name !== undefined) return unquoted(name)?.replace(/^[ab]\//, "");
   const renamed = /^rename to (.+)$/m.exec(header)?.[1];
   if (renamed !== undefined) return unquoted(renamed);
-  // An empty file has no other lines; both names are the same.
+  // An empty file has only the `diff --git` line, with the same name twice.
   const both = /^diff --git (.+)$/m.exec(header)?.[1] ?? "";
   const half = both.slice((both.length + 1) / 2);
   return unquoted(half)?.replace(/^b\//, "");
 }
 
-/** Git puts names with special characters into quotes, with their bytes in octal. */
+/** Decodes a quoted name, in which git writes special characters as octal bytes. */
 function unquoted(name: string): string | undefined {
   if (!name.startsWith('"')) return name;
   const letters: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };

@@ -1,7 +1,7 @@
-/** The page that `onloop report --html` makes, as it fits into an editor. */
+/** Adapts the page of `onloop report --html` to the editor. */
 
-/** Colours of the editor for those of the page, which follow the system otherwise. */
-const COLOURS = `
+/** Uses the colors of the editor, because the page follows the system otherwise. */
+const COLORS = `
 :root {
   --ground: var(--vscode-editor-background); --text: var(--vscode-editor-foreground);
   --faint: var(--vscode-descriptionForeground); --line: var(--vscode-panel-border, #8884);
@@ -15,31 +15,31 @@ body { font-family: var(--vscode-font-family); font-size: var(--vscode-font-size
 code, pre { font-family: var(--vscode-editor-font-family); }
 `;
 
-/** The page of a run. Of its own it has no script; the only one there is remembers the run. */
+/** The page of a run. The report has no script; the one added here saves the run id. */
 export function page(id: string, html: string): string {
-  const nonce = unpredictable();
+  const nonce = newNonce();
   return html
     .replace(/default-src 'none';/, `default-src 'none'; script-src 'nonce-${nonce}';`)
-    .replace("</head>", () => `<style>${COLOURS}</style>\n${remembering(id, nonce)}</head>`);
+    .replace("</head>", () => `<style>${COLORS}</style>\n${stateScript(id, nonce)}</head>`);
 }
 
-/** What is shown where there is no report. */
-export function trouble(id: string, why: string): string {
-  const nonce = unpredictable();
+/** The page without a report, which says why. */
+export function errorPage(id: string, why: string): string {
+  const nonce = newNonce();
   const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-${nonce}'`;
   return `<!doctype html><html><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <style>body { font: var(--vscode-font-size) var(--vscode-font-family); padding: 1rem; }</style>
-${remembering(id, nonce)}</head><body><p>${escaped(why.trim())}</p></body></html>`;
+${stateScript(id, nonce)}</head><body><p>${escaped(why.trim())}</p></body></html>`;
 }
 
-function remembering(id: string, nonce: string): string {
-  // Ids have letters, digits, dots, dashes and underscores; whatever else came here is no run.
+function stateScript(id: string, nonce: string): string {
+  // Run ids have only these characters.
   const state = JSON.stringify({ id: id.replace(/[^\w.-]/g, "") });
   return `<script nonce="${nonce}">acquireVsCodeApi().setState(${state})</script>\n`;
 }
 
-function unpredictable(): string {
+function newNonce(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString("base64url");
 }
 

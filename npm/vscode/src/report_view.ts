@@ -1,18 +1,18 @@
-/** The report of a run as a page in the editor. It stays with its run and follows the record. */
+/** Shows the report of a run as a page that follows the record. */
 
 import type { Core } from "onloop";
 import * as vscode from "vscode";
-import { type About, choose } from "./chosen.js";
-import { conduct } from "./conduct.js";
-import { EXIT } from "./ended.js";
+import { type About, pickRun } from "./pick_run.js";
+import { runProgram } from "./run_program.js";
+import { EXIT } from "./program_result.js";
 import { logError } from "./output.js";
-import { page, trouble } from "./report_page.js";
+import { page, errorPage } from "./report_page.js";
 import { label, reportPath } from "./runs.js";
 import type { Watcher } from "./watcher.js";
 
 const TYPE = "onloop.report";
 
-/** What a page remembers when the window is opened again. */
+/** The saved state of a page, for the next window. */
 interface Remembered {
   id: string;
 }
@@ -40,32 +40,32 @@ export class ReportViews implements vscode.WebviewPanelSerializer<Remembered> {
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, remembered: Remembered | undefined): Promise<void> {
     if (typeof remembered?.id !== "string") return panel.dispose();
     await this.#watcher.refresh();
-    await this.#lock(panel, remembered.id);
+    await this.#attach(panel, remembered.id);
   }
 
   async #show(about: About): Promise<void> {
-    const found = await choose(this.#watcher, about, () => true, "Open which report?");
+    const found = await pickRun(this.#watcher, about, () => true, "Open which report?");
     if (found === undefined) return;
     const { run_id: id } = found.run.entry;
     const open = this.#open.get(id);
     if (open !== undefined) return open.panel.reveal();
     const title = `${label(found.run)}: report`;
     const panel = vscode.window.createWebviewPanel(TYPE, title, vscode.ViewColumn.Active, {
-      // Its one line of script remembers which run it is about.
+      // The script saves the run id.
       enableScripts: true,
       enableFindWidget: true,
       localResourceRoots: [],
     });
-    await this.#lock(panel, id);
+    await this.#attach(panel, id);
   }
 
   async #text(about: About): Promise<void> {
-    const found = await choose(this.#watcher, about, () => true, "Open which report?");
+    const found = await pickRun(this.#watcher, about, () => true, "Open which report?");
     const path = found && reportPath(found.run.entry);
     if (path !== undefined) await vscode.commands.executeCommand("markdown.showPreview", vscode.Uri.file(path));
   }
 
-  async #lock(panel: vscode.WebviewPanel, id: string): Promise<void> {
+  async #attach(panel: vscode.WebviewPanel, id: string): Promise<void> {
     this.#open.set(id, { panel, seen: undefined });
     panel.onDidDispose(() => this.#open.delete(id));
     panel.onDidChangeViewState(() => void this.#draw(id));
@@ -73,10 +73,10 @@ export class ReportViews implements vscode.WebviewPanelSerializer<Remembered> {
   }
 
   #follow(): void {
-    for (const id of this.#open.keys()) void this.#draw(id).catch((error) => logError("a report", error));
+    for (const id of this.#open.keys()) void this.#draw(id).catch((error) => logError("a report was not drawn", error));
   }
 
-  /** Draws it anew where somebody sees it and the record has changed. */
+  /** Draws a visible page again if the record has changed. */
   async #draw(id: string): Promise<void> {
     const open = this.#open.get(id);
     const found = this.#watcher.store.find(id);
@@ -84,13 +84,13 @@ export class ReportViews implements vscode.WebviewPanelSerializer<Remembered> {
     if (open === undefined || !open.panel.visible || open.seen === seen) return;
     open.seen = seen;
     const html = await this.#html(id, found?.folder);
-    // It may have been closed meanwhile.
+    // The panel may be closed by now.
     if (this.#open.get(id) === open) open.panel.webview.html = html;
   }
 
   async #html(id: string, folder: string | undefined): Promise<string> {
-    if (folder === undefined) return trouble(id, "There is no such run in this window.");
-    const { exit, result, notes } = await conduct(this.#core, { folder, argv: ["report", id, "--html"] });
-    return exit === EXIT.done ? page(id, result) : trouble(id, notes);
+    if (folder === undefined) return errorPage(id, "This window has no such run.");
+    const { exit, result, notes } = await runProgram(this.#core, { folder, argv: ["report", id, "--html"] });
+    return exit === EXIT.done ? page(id, result) : errorPage(id, notes);
   }
 }

@@ -1,20 +1,20 @@
-/** What people do with a run: stop it, have a step tried again, look at its work, end it. */
+/** The commands for a run: stop, retry, finish, abandon, adopt, and open its files. */
 
 import * as vscode from "vscode";
-import { type About, type Chosen, choose } from "./chosen.js";
-import { stop } from "./conduct.js";
-import { EXIT } from "./ended.js";
+import { type About, type PickedRun, pickRun } from "./pick_run.js";
+import { stop } from "./run_program.js";
+import { EXIT } from "./program_result.js";
 import { logError } from "./output.js";
-import type { Performer } from "./performer.js";
-import { agentWords } from "./runner.js";
+import type { CommandRunner } from "./command_runner.js";
+import { agentWords } from "./terminal.js";
 import { type Run, context, isFinishable, label } from "./runs.js";
-import { plain } from "./screen.js";
+import { plain } from "./text.js";
 
 export class RunCommands {
-  readonly #performer: Performer;
+  readonly #runner: CommandRunner;
 
-  constructor(performer: Performer) {
-    this.#performer = performer;
+  constructor(runner: CommandRunner) {
+    this.#runner = runner;
   }
 
   register(): vscode.Disposable[] {
@@ -31,10 +31,10 @@ export class RunCommands {
     ];
   }
 
-  /** A run that fits, by one of the words that menus look for. */
-  #choose(about: About, word: string, title: string): Promise<Chosen | undefined> {
+  /** Picks a run whose context value has this word. */
+  #choose(about: About, word: string, title: string): Promise<PickedRun | undefined> {
     const fits = (run: Run): boolean => context(run, process.pid).split(" ").includes(word);
-    return choose(this.#performer.watcher, about, fits, title);
+    return pickRun(this.#runner.watcher, about, fits, title);
   }
 
   async #stop(about: About): Promise<void> {
@@ -43,11 +43,11 @@ export class RunCommands {
     if (found === undefined || driver == null) return;
     if (stop(found.run.entry.run_id)) return;
     if (!driver.live || driver.role !== null) {
-      const where = driver.live ? `process ${driver.pid}, which does other things besides` : `the machine ${driver.host}`;
-      void vscode.window.showInformationMessage(`${plain(label(found.run))} is worked on by ${where}. Stop it there.`);
+      const where = driver.live ? `process ${driver.pid}, which is another window or server` : `the machine ${driver.host}`;
+      void vscode.window.showInformationMessage(`${plain(label(found.run))} is driven by ${where}. Stop it there.`);
       return;
     }
-    // What Ctrl+C does: it records that it was interrupted, and ends its agent.
+    // As Ctrl+C: the driver ends its agent and records the interruption.
     try {
       process.kill(driver.pid, "SIGINT");
     } catch (error) {
@@ -56,26 +56,26 @@ export class RunCommands {
     }
   }
 
-  /** A blocked step may be tried again; then the run goes on. */
+  /** Reopens a blocked step and resumes the run. */
   async #retry(about: About): Promise<number | undefined> {
     const found = await this.#choose(about, "blocked", "Retry which run?");
     if (found === undefined) return undefined;
     const { run, folder } = found;
     const id = run.entry.run_id;
-    const steps = (await this.#performer.watcher.store.view(run))?.steps ?? [];
+    const steps = (await this.#runner.watcher.store.view(run))?.steps ?? [];
     const step = steps.find(({ status }) => status === "blocked" || status === "failed");
     if (step === undefined) return undefined;
     const reason = await vscode.window.showInputBox({
       title: `Retry step ${step.number} of ${label(run)}: ${step.name}`,
-      prompt: `What is different now; the record keeps it. ${step.block_reason ?? ""}`,
+      prompt: `What is different now? The record keeps the answer. ${step.block_reason ?? ""}`,
       ignoreFocusOut: true,
-      validateInput: (text) => (text.trim() === "" ? "Say what is different now." : undefined),
+      validateInput: (text) => (text.trim() === "" ? "Describe what is different now." : undefined),
     });
     if (reason === undefined) return undefined;
     const argv = ["step", String(step.number), "reopen", `--reason=${reason.trim()}`, "--run-id", id];
-    const { exit } = await this.#performer.ask(folder, argv, "The step was not opened again");
+    const { exit } = await this.#runner.execute(folder, argv, "The step was not reopened");
     if (exit !== EXIT.done) return exit;
-    return this.#performer.drive(folder, label(run), ["resume", id, ...agentWords()]);
+    return this.#runner.drive(folder, label(run), ["resume", id, ...agentWords()]);
   }
 
   async #finish(about: About): Promise<number | undefined> {
@@ -83,16 +83,16 @@ export class RunCommands {
     if (found === undefined || !isFinishable(found.run)) return undefined;
     const { run, folder } = found;
     const { run_id: id, branch } = run.entry;
-    const title = `What becomes of the work of ${label(run)}, on ${branch}?`;
-    // A page that is still opening takes the focus; the question stays.
+    const title = `What to do with the work of ${label(run)} on ${branch}?`;
+    // A page that is still opening takes the focus.
     const options = { title, matchOnDescription: true, ignoreFocusOut: true };
     const words = (await vscode.window.showQuickPick(dispositions(run), options))?.words;
     if (words === undefined) return undefined;
-    if (words[0] === "discard" && !(await isSure(run))) return undefined;
-    const performing = this.#performer.ask(folder, ["finish", id, ...words], `${label(run)} was not finished`);
+    if (words[0] === "discard" && !(await confirmDiscard(run))) return undefined;
+    const performing = this.#runner.execute(folder, ["finish", id, ...words], `${label(run)} was not finished`);
     const location = vscode.ProgressLocation.Window;
     const { exit } = await vscode.window.withProgress({ location, title: `onloop: ${words[0]}` }, () => performing);
-    await this.#performer.watcher.refresh();
+    await this.#runner.watcher.refresh();
     if (exit === EXIT.done) {
       const done = { merge: "merged", publish: "published", keep: "kept", discard: "discarded" }[words[0] ?? ""];
       void vscode.window.showInformationMessage(`The work of ${plain(label(run))} is ${done}.`);
@@ -101,37 +101,37 @@ export class RunCommands {
   }
 
   async #abandon(about: About): Promise<number | undefined> {
-    const found = await this.#choose(about, "open", "Give up which run?");
+    const found = await this.#choose(about, "open", "Abandon which run?");
     if (found === undefined) return undefined;
     const { run, folder } = found;
     const reason = await vscode.window.showInputBox({
-      title: `Give up ${label(run)}`,
-      prompt: "Why; the record and the work are kept",
+      title: `Abandon ${label(run)}`,
+      prompt: "Why? The record and the work are kept.",
       ignoreFocusOut: true,
-      validateInput: (text) => (text.trim() === "" ? "Say why." : undefined),
+      validateInput: (text) => (text.trim() === "" ? "Enter a reason." : undefined),
     });
     if (reason === undefined) return undefined;
     const argv = ["abandon", run.entry.run_id, `--reason=${reason.trim()}`];
-    const { exit } = await this.#performer.ask(folder, argv, "The run was not given up");
-    await this.#performer.watcher.refresh();
+    const { exit } = await this.#runner.execute(folder, argv, "The run was not abandoned");
+    await this.#runner.watcher.refresh();
     return exit;
   }
 
-  /** A record that came with a clone: what it would run is shown first. */
+  /** Adopts a record that came with a clone, after showing what it would run. */
   async #adopt(about: About): Promise<number | undefined> {
     const found = await this.#choose(about, "untrusted", "Adopt which run?");
     if (found === undefined) return undefined;
     const { run, folder } = found;
     const id = run.entry.run_id;
-    const looked = await this.#performer.look(folder, ["adopt", id]);
+    const looked = await this.#runner.query(folder, ["adopt", id]);
     const choice = await vscode.window.showWarningMessage(
       `Adopt ${plain(label(run))}?`,
       { modal: true, detail: `${looked.result}${looked.notes}`.trim().slice(0, 4000) },
       "Adopt",
     );
     if (choice === undefined) return undefined;
-    const { exit } = await this.#performer.ask(folder, ["adopt", id, "--yes"], "The run was not adopted");
-    await this.#performer.watcher.refresh();
+    const { exit } = await this.#runner.execute(folder, ["adopt", id, "--yes"], "The run was not adopted");
+    await this.#runner.watcher.refresh();
     return exit;
   }
 
@@ -143,7 +143,7 @@ export class RunCommands {
   }
 
   async #record(about: About): Promise<void> {
-    const found = await choose(this.#performer.watcher, about, () => true, "Open which record?");
+    const found = await pickRun(this.#runner.watcher, about, () => true, "Open which record?");
     if (found !== undefined) await vscode.window.showTextDocument(vscode.Uri.file(found.run.entry.state_file));
   }
 }
@@ -155,11 +155,11 @@ function dispositions(run: Run): (vscode.QuickPickItem & { words: string[] })[] 
     iconPath: new vscode.ThemeIcon(icon),
     words,
   });
-  const keep = item("archive", "Keep", "branch and worktree stay as they are", "keep");
-  const discard = item("trash", "Discard…", "branch and worktree are removed", "discard", "--confirm", "discard");
+  const keep = item("archive", "Keep", "keep branch and worktree as they are", "keep");
+  const discard = item("trash", "Discard…", "remove branch and worktree", "discard", "--confirm", "discard");
   if (run.entry.status === "blocked") return [keep, discard];
   return [
-    item("git-merge", "Merge", "into the branch it started from; then its branch and worktree are removed", "merge"),
+    item("git-merge", "Merge", "merge into the base branch, then remove branch and worktree", "merge"),
     item("repo-push", "Publish", "push the branch to origin", "publish"),
     item("git-pull-request", "Publish and open a pull request", "with gh", "publish", "--create-pr"),
     keep,
@@ -167,7 +167,7 @@ function dispositions(run: Run): (vscode.QuickPickItem & { words: string[] })[] 
   ];
 }
 
-async function isSure(run: Run): Promise<boolean> {
+async function confirmDiscard(run: Run): Promise<boolean> {
   const detail = `Branch ${run.entry.branch} and its worktree are removed. The record of the run is kept.`;
   const choice = await vscode.window.showWarningMessage(
     `Discard the work of ${plain(label(run))}?`,

@@ -1,4 +1,4 @@
-/** Runs as `onloop status --json` lists them, and how they are shown. */
+/** Runs, from `onloop status --json`, and their words and icons. */
 
 /** An element of `onloop status --json`. */
 export interface RunEntry {
@@ -9,12 +9,12 @@ export interface RunEntry {
    */
   status: string;
   error?: string;
-  /** What it builds, on one line. */
+  /** The goal of the workflow, on one line. */
   intent?: string;
   started_at?: string;
-  /** The process that drives it, if one does. */
+  /** The process that drives it, if there is one. */
   driven_by?: Driver | null;
-  /** What became of its work: `kept`, `merged`, `published` or `discarded`. */
+  /** The outcome of its work: `kept`, `merged`, `published` or `discarded`. */
   outcome?: string | null;
   repo_root?: string | null;
   worktree_path?: string | null;
@@ -22,14 +22,14 @@ export interface RunEntry {
   total_steps?: number;
   branch?: string | null;
   last_update?: string;
-  /** What should happen to it now; `null`: it is not ours to say. */
+  /** The next action; `null` if onloop cannot tell. */
   next?: Advice | null;
   workflow_path?: string;
   source_workflow_path?: string | null;
   execution_root?: string;
   report_path?: string;
   state_file: string;
-  /** Folder that has the record. */
+  /** The folder with the record. */
   run_root: string;
 }
 
@@ -37,31 +37,31 @@ export interface RunEntry {
 export interface Driver {
   pid: number;
   host: string;
-  /** It is on this machine and there; of other machines nothing is known. */
+  /** Whether it runs on this machine. Of other machines nothing is known. */
   live: boolean;
-  /** What it does besides (`embedded`, `server`): such a process is not interrupted because of a run. */
+  /** `embedded` or `server`: a process with other work, which is never interrupted because of a run. */
   role: string | null;
 }
 
-/** What should happen to a run, as `onloop next` says it. */
+/** The next action of a run, from `onloop next`. */
 export interface Advice {
   action: string;
   step: number | null;
   needs_person: boolean;
 }
 
-/** A run and what should happen to it; finished runs need no advice. */
+/** A run and its next action; a finished run has none. */
 export interface Run {
   entry: RunEntry;
   advice: Advice | undefined;
 }
 
-const OVER = new Set(["completed", "ready_to_finish", "abandoned"]);
-/** Nothing is known of these but that they are there. */
-const CLOSED = new Set(["unreadable", "untrusted"]);
+const FINISHED = new Set(["completed", "ready_to_finish", "abandoned"]);
+/** Runs whose record was not read. */
+const NOT_READ = new Set(["unreadable", "untrusted"]);
 
-export function isOver({ entry }: Run): boolean {
-  return OVER.has(entry.status) || entry.outcome === "discarded";
+export function isFinished({ entry }: Run): boolean {
+  return FINISHED.has(entry.status) || entry.outcome === "discarded";
 }
 
 /** The step whose gate or review waits for a person. */
@@ -70,45 +70,45 @@ export function waitingGate({ advice }: Run): number | undefined {
   return asks ? (advice.step ?? undefined) : undefined;
 }
 
-/** Whether it does not go on before a person has said something, be it at a gate or to `onloop resume`. */
+/** Whether it waits for a decision, at a gate or for `onloop resume`. */
 export function waitsForPerson({ advice }: Run): boolean {
   return advice?.action.startsWith("ask-") ?? false;
 }
 
-/** Whether somebody works on it at the moment. */
+/** Whether a process drives it now. */
 export function isDriven({ entry }: Run): boolean {
   return entry.driven_by != null;
 }
 
-/** Whether `onloop resume` is what goes on with it. */
+/** Whether `onloop resume` can continue it. */
 export function isResumable(run: Run): boolean {
-  return !isOver(run) && !CLOSED.has(run.entry.status) && !isDriven(run) && waitingGate(run) === undefined;
+  return !isFinished(run) && !NOT_READ.has(run.entry.status) && !isDriven(run) && waitingGate(run) === undefined;
 }
 
-/** Whether its driver can be stopped from here: by us, who are `pid`, or by an interrupt. */
+/** Whether this window, with process id `pid`, can stop the driver. */
 export function isStoppable({ entry: { driven_by: driver } }: Run, pid: number): boolean {
   return driver != null && driver.live && (driver.pid === pid || driver.role === null);
 }
 
-/** Whether its work waits to be merged, published, kept or discarded. */
+/** Whether its work can be merged, published, kept or discarded. */
 export function isFinishable({ entry }: Run): boolean {
   const hasEnded = ["completed", "ready_to_finish", "blocked"].includes(entry.status);
   return hasEnded && entry.branch != null && (entry.outcome ?? "kept") === "kept" && entry.driven_by == null;
 }
 
-/** Those that wait for a person first, finished ones last; of each the one that changed last first. */
+/** Runs that wait for a person first, finished ones last; in each group the last changed first. */
 export function inOrder(runs: Run[]): Run[] {
-  const rank = (run: Run): number => (isOver(run) ? 2 : waitsForPerson(run) ? 0 : 1);
+  const rank = (run: Run): number => (isFinished(run) ? 2 : waitsForPerson(run) ? 0 : 1);
   const time = ({ entry }: Run): string => entry.last_update ?? "";
   return runs.toSorted((a, b) => rank(a) - rank(b) || time(b).localeCompare(time(a)));
 }
 
-/** The runs of a workflow file, wherever they work. */
+/** The runs of a workflow file, in any worktree. */
 export function runsOf(runs: Run[], file: string): Run[] {
   return runs.filter(({ entry }) => [entry.workflow_path, entry.source_workflow_path].includes(file));
 }
 
-/** The name of its workflow, as people say it; the id where no file is known. */
+/** The short name of its workflow; the id if the file is unknown. */
 export function label({ entry }: Run): string {
   const file = entry.source_workflow_path ?? entry.workflow_path;
   return file === undefined ? entry.run_id : workflowName(file);
@@ -121,7 +121,7 @@ export function workflowName(file: string): string {
   return name === "" ? base : name;
 }
 
-/** How long ago a moment is, as `5 min`; nothing where it is not known. */
+/** The age of a time, such as `5 min`; `undefined` if the time is unknown. */
 export function age(moment: string | undefined, nowMs: number): string | undefined {
   const passed = moment === undefined ? Number.NaN : nowMs - Date.parse(moment);
   if (Number.isNaN(passed)) return undefined;
@@ -132,42 +132,54 @@ export function age(moment: string | undefined, nowMs: number): string | undefin
   return `${Math.floor(minutes / (24 * 60))} d`;
 }
 
-/** One line about a run. */
+/** The words for each status; see the table of state words. */
+const STATUS_WORDS: Record<string, string> = {
+  running: "Running",
+  paused: "Paused",
+  interrupted: "Interrupted",
+  blocked: "Blocked",
+  ready_to_finish: "Completed",
+  completed: "Completed",
+  abandoned: "Abandoned",
+};
+
+/** Describes a run on one line. */
 export function describe(run: Run): string {
   const { status, error, current_step: step, total_steps: steps, outcome } = run.entry;
   if (error !== undefined) return error;
   const gate = waitingGate(run);
-  if (gate !== undefined) return `waits for you at step ${gate}`;
-  if (isOver(run)) return outcome == null ? status : `${status}, ${outcome}`;
-  const word = status.replaceAll("_", " ");
-  return status === "untrusted" ? "from elsewhere; adopt it first" : `${word}, step ${step}/${steps}`;
+  if (gate !== undefined) return `Waiting for you at step ${gate}`;
+  if (status === "untrusted") return "From another machine; adopt it first";
+  const word = waitsForPerson(run) ? "Waiting for you" : (STATUS_WORDS[status] ?? status);
+  if (isFinished(run)) return outcome == null ? word : `${word}, ${outcome}`;
+  return `${word}, step ${step}/${steps}`;
 }
 
-/** Name of the symbol for a run, and of its colour. */
-export function icon(run: Run): { name: string; colour?: string } {
-  if (waitingGate(run) !== undefined) return { name: "bell-dot", colour: "list.warningForeground" };
+/** The icon of a run and its color. */
+export function icon(run: Run): { name: string; color?: string } {
+  if (waitingGate(run) !== undefined) return { name: "bell-dot", color: "list.warningForeground" };
   switch (run.entry.status) {
     case "running":
-      return { name: isDriven(run) ? "sync~spin" : "play-circle", colour: "charts.blue" };
+      return { name: isDriven(run) ? "sync~spin" : "play-circle", color: "charts.blue" };
     case "paused":
       return { name: "debug-pause" };
     case "interrupted":
-      return { name: "debug-disconnect", colour: "list.warningForeground" };
+      return { name: "debug-disconnect", color: "list.warningForeground" };
     case "blocked":
-      return { name: "error", colour: "list.errorForeground" };
+      return { name: "error", color: "list.errorForeground" };
     case "ready_to_finish":
     case "completed":
-      return { name: "pass-filled", colour: "testing.iconPassed" };
+      return { name: "pass-filled", color: "testing.iconPassed" };
     case "abandoned":
       return { name: "circle-slash" };
     case "untrusted":
       return { name: "question" };
     default:
-      return { name: "warning", colour: "list.warningForeground" };
+      return { name: "warning", color: "list.warningForeground" };
   }
 }
 
-/** Words that menus look for. */
+/** The context value of a run: words that conditions of menus match. */
 export function context(run: Run, pid: number): string {
   const { entry } = run;
   const words = ["run"];
@@ -175,11 +187,11 @@ export function context(run: Run, pid: number): string {
   add("resumable", isResumable(run) && entry.status !== "blocked");
   add("gate", waitingGate(run) !== undefined);
   add("stoppable", isStoppable(run, pid));
-  add("blocked", entry.status === "blocked" && !isOver(run) && !isDriven(run));
+  add("blocked", entry.status === "blocked" && !isFinished(run) && !isDriven(run));
   add("finishable", isFinishable(run));
-  add("readable", !CLOSED.has(entry.status));
+  add("readable", !NOT_READ.has(entry.status));
   add("untrusted", entry.status === "untrusted");
-  add("open", !isOver(run) && !CLOSED.has(entry.status) && !isDriven(run));
+  add("open", !isFinished(run) && !NOT_READ.has(entry.status) && !isDriven(run));
   add("worktree", entry.worktree_path != null && entry.outcome !== "merged" && entry.outcome !== "discarded");
   return words.join(" ");
 }

@@ -1,4 +1,4 @@
-/** The tree of runs, and what stands above the lines of workflows. */
+/** The tree of runs, and the code lenses of workflows. */
 
 import type { RunView } from "onloop";
 import * as vscode from "vscode";
@@ -23,7 +23,7 @@ export class RunsTree implements vscode.TreeDataProvider<Row> {
 
   async getChildren(row?: Row): Promise<Row[]> {
     if (row === undefined) {
-      await this.#watcher.looked();
+      await this.#watcher.ready();
       return this.#watcher.store.runs().map((run) => ({ run }));
     }
     if ("step" in row) return [];
@@ -58,9 +58,9 @@ function tooltip(run: Run): vscode.MarkdownString {
     ["Run", entry.run_id],
     ["Workflow", entry.source_workflow_path ?? entry.workflow_path],
     ["Branch", entry.branch],
-    ["Works in", entry.execution_root],
-    ["Worked on by", driver == null ? undefined : driver.pid === process.pid ? "this window" : `process ${driver.pid} on ${driver.host}`],
-    ["Began", entry.started_at],
+    ["Folder", entry.execution_root],
+    ["Driven by", driver == null ? undefined : driver.pid === process.pid ? "this window" : `process ${driver.pid} on ${driver.host}`],
+    ["Started", entry.started_at],
     ["Changed", entry.last_update],
   ];
   const text = new vscode.MarkdownString();
@@ -73,13 +73,21 @@ function tooltip(run: Run): vscode.MarkdownString {
   return text;
 }
 
-/** Symbol and colour as a word for each step's status. */
-const STEP_ICONS: Record<Step["status"], { name: string; colour?: string }> = {
+/** Icons and colors of steps. */
+const STEP_ICONS: Record<Step["status"], { name: string; color?: string }> = {
   pending: { name: "circle-large-outline" },
-  in_progress: { name: "play-circle", colour: "charts.blue" },
-  done: { name: "pass", colour: "testing.iconPassed" },
-  failed: { name: "error", colour: "list.errorForeground" },
-  blocked: { name: "error", colour: "list.errorForeground" },
+  in_progress: { name: "play-circle", color: "charts.blue" },
+  done: { name: "pass", color: "testing.iconPassed" },
+  failed: { name: "error", color: "list.errorForeground" },
+  blocked: { name: "error", color: "list.errorForeground" },
+};
+
+const STEP_WORDS: Record<Step["status"], string> = {
+  pending: "Pending",
+  in_progress: "Running",
+  done: "Done",
+  failed: "Failed",
+  blocked: "Blocked",
 };
 
 function stepItem({ run, step }: { run: Run; step: Step }): vscode.TreeItem {
@@ -87,7 +95,7 @@ function stepItem({ run, step }: { run: Run; step: Step }): vscode.TreeItem {
   item.id = `${run.entry.run_id} ${step.number}`;
   const waits = waitingGate(run) === step.number;
   const tries = step.attempts > 1 ? `${step.attempts} attempts` : undefined;
-  const status = waits ? "waits for you" : step.status.replace("_", " ");
+  const status = waits ? "Waiting for you" : STEP_WORDS[step.status];
   item.description = [status, step.gate_result, tries, step.block_reason].filter((part) => part != null).join(", ");
   item.iconPath = themed(waits ? icon(run) : STEP_ICONS[step.status]);
   item.contextValue = waits ? "step worked gate" : step.attempts > 0 ? "step worked" : "step";
@@ -97,8 +105,8 @@ function stepItem({ run, step }: { run: Run; step: Step }): vscode.TreeItem {
   return item;
 }
 
-function themed({ name, colour }: { name: string; colour?: string }): vscode.ThemeIcon {
-  return new vscode.ThemeIcon(name, colour === undefined ? undefined : new vscode.ThemeColor(colour));
+function themed({ name, color }: { name: string; color?: string }): vscode.ThemeIcon {
+  return new vscode.ThemeIcon(name, color === undefined ? undefined : new vscode.ThemeColor(color));
 }
 
 export class RunLenses implements vscode.CodeLensProvider {
@@ -115,7 +123,7 @@ export class RunLenses implements vscode.CodeLensProvider {
   async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
     const outline = this.#editor.outline(document);
     if (outline === undefined) return [];
-    await this.#watcher.looked();
+    await this.#watcher.ready();
     const file = document.uri.fsPath;
     const runs = runsOf(this.#watcher.store.runs(), file);
     const view = runs[0] && (await this.#watcher.store.view(runs[0]));

@@ -1,19 +1,19 @@
-/** Trees of what waits for a person and of hands-off sessions. */
+/** The trees of waiting decisions and of hands-off sessions. */
 
 import type { Core } from "onloop";
 import * as vscode from "vscode";
 import { type CallCard, type SessionCard, describeSession, readBoard, sessionIcon } from "./board.js";
 import { logError } from "./output.js";
-import type { Performer } from "./performer.js";
+import type { CommandRunner } from "./command_runner.js";
 import { age } from "./runs.js";
-import { plain } from "./screen.js";
+import { plain } from "./text.js";
 import { type Waiting, waiting } from "./waiting.js";
 import { type Watcher, folders } from "./watcher.js";
 
-/** Runs change several times a step, and each look at the board reads all of them. */
+/** The delay of a read after a change of runs, which change several times in each step. */
 const SETTLING_MS = 1000;
-/** Where hooks keep sessions and calls. */
-const PLACES = "**/.tmp/hooked-sessions/**";
+/** The files of sessions and calls. */
+const SESSION_FILES = "**/.tmp/hooked-sessions/**";
 
 /** Sessions and calls, read again when they or runs change. */
 export class BoardWatcher implements vscode.Disposable {
@@ -24,18 +24,18 @@ export class BoardWatcher implements vscode.Disposable {
   #reading: Promise<void> | undefined;
   #again = false;
   #soon: ReturnType<typeof setTimeout> | undefined;
-  /** Whether it was looked at since the window was opened. */
+  /** Whether the board was read in this window. */
   isRead = false;
   sessions: SessionCard[] = [];
   calls: CallCard[] = [];
 
   constructor(core: Core, watcher: Watcher) {
     this.#core = core;
-    const files = vscode.workspace.createFileSystemWatcher(PLACES);
+    const files = vscode.workspace.createFileSystemWatcher(SESSION_FILES);
     const read = (): void => void this.refresh();
     this.#disposables.push(files, files.onDidChange(read), files.onDidCreate(read), files.onDidDelete(read));
-    this.#disposables.push(watcher.onDidChange(() => this.#later()));
-    // Sessions of other folders are on the same board; nobody tells of them.
+    this.#disposables.push(watcher.onDidChange(() => this.#refreshLater()));
+    // The board also has sessions of other folders, whose files are not watched.
     this.#disposables.push(vscode.window.onDidChangeWindowState(({ focused }) => void (focused && read())));
   }
 
@@ -45,8 +45,8 @@ export class BoardWatcher implements vscode.Disposable {
     return this.#reading;
   }
 
-  /** What changes while a look is put off is seen by it. */
-  #later(): void {
+  /** Reads after a delay, once for all changes until then. */
+  #refreshLater(): void {
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined;
       void this.refresh();
@@ -75,22 +75,22 @@ export class BoardWatcher implements vscode.Disposable {
   }
 }
 
-/** Everything that waits for a person, and the tree of it. */
+/** The tree of waiting decisions. */
 export class WaitingTree implements vscode.TreeDataProvider<Waiting>, vscode.Disposable {
   readonly #board: BoardWatcher;
   readonly #watcher: Watcher;
   readonly #changes = new vscode.EventEmitter<void>();
-  readonly #heard: vscode.Disposable[];
+  readonly #subscriptions: vscode.Disposable[];
   readonly onDidChangeTreeData = this.#changes.event;
 
   constructor(board: BoardWatcher, watcher: Watcher) {
     this.#board = board;
     this.#watcher = watcher;
-    this.#heard = [board, watcher].map(({ onDidChange }) => onDidChange(() => this.#changes.fire()));
+    this.#subscriptions = [board, watcher].map(({ onDidChange }) => onDidChange(() => this.#changes.fire()));
   }
 
   dispose(): void {
-    this.#heard.forEach((heard) => heard.dispose());
+    this.#subscriptions.forEach((subscription) => subscription.dispose());
     this.#changes.dispose();
   }
 
@@ -128,8 +128,8 @@ export class SessionsTree implements vscode.TreeDataProvider<SessionCard> {
     const item = new vscode.TreeItem(session.goal === "" ? session.id : session.goal);
     item.id = session.id;
     item.description = describeSession(session, Date.now());
-    const { name, colour } = sessionIcon(session);
-    item.iconPath = new vscode.ThemeIcon(name, colour === undefined ? undefined : new vscode.ThemeColor(colour));
+    const { name, color } = sessionIcon(session);
+    item.iconPath = new vscode.ThemeIcon(name, color === undefined ? undefined : new vscode.ThemeColor(color));
     item.contextValue = session.standing === "ended" ? "session ended" : "session open";
     const lines = [session.id, session.folder, session.host, session.reason, session.used, session.last?.text];
     item.tooltip = lines.filter((line) => line != null && line !== "").join("\n");
@@ -137,10 +137,10 @@ export class SessionsTree implements vscode.TreeDataProvider<SessionCard> {
   }
 }
 
-/** What people do with calls and sessions. */
-export function registerSessionCommands(performer: Performer, board: BoardWatcher): vscode.Disposable[] {
-  const perform = async (folder: string, argv: string[], failed: string): Promise<void> => {
-    await performer.ask(folder, argv, failed);
+/** The commands for calls and sessions. */
+export function registerSessionCommands(runner: CommandRunner, board: BoardWatcher): vscode.Disposable[] {
+  const execute = async (folder: string, argv: string[], failed: string): Promise<void> => {
+    await runner.execute(folder, argv, failed);
     await board.refresh();
   };
   const callOf = (about: string | Waiting | undefined): CallCard | undefined => {
@@ -151,19 +151,19 @@ export function registerSessionCommands(performer: Performer, board: BoardWatche
     const call = callOf(about);
     if (call === undefined) return;
     const choices = call.complete ? ["Allow Once", "Deny"] : ["Deny"];
-    const choice = await vscode.window.showWarningMessage(`${plain(call.tool)} waits for you`, { modal: true, detail: callText(call) }, ...choices);
+    const choice = await vscode.window.showWarningMessage(`${plain(call.tool)} is waiting for you`, { modal: true, detail: callText(call) }, ...choices);
     if (choice === undefined) return;
     const deny = choice === "Deny" ? ["--deny"] : [];
-    await perform(call.folder, ["approve", call.id, ...deny], "The answer was not recorded");
+    await execute(call.folder, ["approve", call.id, ...deny], "The decision was not recorded");
   };
   const { registerCommand } = vscode.commands;
   return [
     registerCommand("onloop.call", answer),
     registerCommand("onloop.stopSession", async ({ id, folder }: SessionCard) => {
-      await perform(folder, ["session", "stop", id], "The session was not stopped");
+      await execute(folder, ["session", "stop", id], "The session was not stopped");
     }),
     registerCommand("onloop.showSession", async ({ id, folder }: SessionCard) => {
-      const { result, notes } = await performer.look(folder, ["session", "show", id]);
+      const { result, notes } = await runner.query(folder, ["session", "show", id]);
       const document = await vscode.workspace.openTextDocument({ content: `${result}${notes}` });
       await vscode.window.showTextDocument(document, { preview: true });
     }),
@@ -174,6 +174,6 @@ export function registerSessionCommands(performer: Performer, board: BoardWatche
 }
 
 function callText({ target, reason, session, folder, complete }: CallCard): string {
-  const rest = complete ? "" : "\n[…] This is not all of it; `onloop approve` in a terminal shows the rest.";
-  return `${target}${rest}\n\nWhy it waits: ${reason}\nSession ${session}\nin ${folder}`;
+  const rest = complete ? "" : "\n[…] The call is longer. Run `onloop approve` in a terminal to see all of it.";
+  return `${target}${rest}\n\nReason: ${reason}\nSession ${session}\nin ${folder}`;
 }

@@ -1,25 +1,25 @@
-/** What is known about the runs of the open folders. */
+/** The runs of the open folders, as last read. */
 
 import type { RunView } from "onloop";
-import { type Programs, conduct } from "./conduct.js";
-import { EXIT } from "./ended.js";
-import { type Run, type RunEntry, inOrder, isOver } from "./runs.js";
+import { type Programs, runProgram } from "./run_program.js";
+import { EXIT } from "./program_result.js";
+import { type Run, type RunEntry, inOrder, isFinished } from "./runs.js";
 
-/** Most runs that are shown; older ones are on the disk. */
+/** Most runs that are shown. */
 const SHOWN_RUNS = 100;
 
 export class Store {
   readonly #core: Programs;
   /** By folder. */
   #runs = new Map<string, Run[]>();
-  /** By run; good until somebody looks again. Times are too coarse to tell records apart. */
+  /** The views by run, cleared by `refresh`. Modification times are too coarse to reuse them longer. */
   #views = new Map<string, RunView>();
 
   constructor(core: Programs) {
     this.#core = core;
   }
 
-  /** Newest first, unfinished ones before the others. */
+  /** Sorted by `inOrder`. */
   runs(folder?: string): Run[] {
     if (folder !== undefined) return this.#runs.get(folder) ?? [];
     return inOrder([...this.#runs.values()].flat());
@@ -33,7 +33,7 @@ export class Store {
     return undefined;
   }
 
-  /** Looks again; throws when it cannot. */
+  /** Reads the runs again; throws if that fails. */
   async refresh(folders: string[]): Promise<void> {
     const found = new Map<string, Run[]>();
     for (const folder of folders) found.set(folder, await this.#read(folder));
@@ -41,7 +41,7 @@ export class Store {
     this.#views = new Map();
   }
 
-  /** The steps of a run; nothing where its record cannot be read. */
+  /** The view of a run; `undefined` if its record cannot be read. */
   async view(run: Run): Promise<RunView | undefined> {
     const { run_id: id } = run.entry;
     const views = this.#views;
@@ -49,7 +49,7 @@ export class Store {
     if (known !== undefined) return known;
     const folder = this.find(id)?.folder;
     if (folder === undefined) return undefined;
-    const { exit, result } = await conduct(this.#core, { folder, argv: ["status", id, "--json"] });
+    const { exit, result } = await runProgram(this.#core, { folder, argv: ["status", id, "--json"] });
     if (exit !== EXIT.done) return undefined;
     const view = JSON.parse(result) as RunView;
     views.set(id, view);
@@ -57,7 +57,7 @@ export class Store {
   }
 
   async #read(folder: string): Promise<Run[]> {
-    const { exit, result, notes } = await conduct(this.#core, { folder, argv: ["status", "--all", "--json"] });
+    const { exit, result, notes } = await runProgram(this.#core, { folder, argv: ["status", "--all", "--json"] });
     if (exit !== EXIT.done) throw new Error(notes.trim());
     const entries = JSON.parse(result) as RunEntry[];
     return inOrder(entries.map(known)).slice(0, SHOWN_RUNS);
@@ -66,5 +66,5 @@ export class Store {
 
 function known(entry: RunEntry): Run {
   const run = { entry, advice: undefined };
-  return isOver(run) ? run : { entry, advice: entry.next ?? undefined };
+  return isFinished(run) ? run : { entry, advice: entry.next ?? undefined };
 }

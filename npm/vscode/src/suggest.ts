@@ -1,24 +1,24 @@
 /**
- * Completion that opens while somebody types. Markdown does not suggest by itself, letters that are declared
- * as triggers do nothing within words, and the setting that would change it is one for all Markdown files.
+ * Opens completion while a person types. Quick suggestions are off for Markdown, their setting covers all
+ * Markdown files, and letters as trigger characters have no effect within words.
  */
 
 import type { Core } from "onloop";
 import * as vscode from "vscode";
-import type { Readings } from "./reading.js";
+import type { WorkflowDocuments } from "./workflow_document.js";
 
-/** Opens the list at the first letter of a word where the core has something to propose. */
-export function registerSuggest({ language }: Core, readings: Readings): vscode.Disposable {
+/** Opens the list at the first letter of a word for which the core has proposals. */
+export function registerSuggest({ language }: Core, workflows: WorkflowDocuments): vscode.Disposable {
   return vscode.workspace.onDidChangeTextDocument(({ document, contentChanges, reason }) => {
     const [change, ...others] = contentChanges;
     if (change === undefined || others.length > 0 || reason !== undefined) return;
     if (vscode.window.activeTextEditor?.document !== document) return;
     if (!isFirstLetter(document, change)) return;
-    const reading = readings.of(document);
-    if (reading === undefined) return;
+    const workflow = workflows.of(document);
+    if (workflow === undefined) return;
     const settings = vscode.workspace.getConfiguration("editor", document);
     if (settings.get("suggestOnTriggerCharacters") === false) return;
-    const proposals = language.proposals(reading.path, reading.text, change.rangeOffset + 1);
+    const proposals = language.proposals(workflow.path, workflow.text, change.rangeOffset + 1);
     if (!proposals.some(({ span }) => span.start <= change.rangeOffset)) return;
     void vscode.commands.executeCommand("editor.action.triggerSuggest");
   });

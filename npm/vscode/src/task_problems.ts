@@ -1,8 +1,8 @@
-/** What of a run did not work, as lines with a place, which the matcher `$onloop` understands. */
+/** Failed steps as lines that the problem matcher `$onloop` parses. */
 
 import type { Core, RunView } from "onloop";
 
-/** One line for each step that failed or is blocked, at its title in the workflow file. */
+/** One line for each failed or blocked step, with the place of its title in the workflow file. */
 export function problems(core: Core, file: string, text: string, { steps }: RunView): string {
   const titles = new Map(core.outline(file, text).steps.map(({ number, title }) => [number, title.start]));
   return steps

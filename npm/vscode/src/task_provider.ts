@@ -2,34 +2,34 @@
 
 import { isAbsolute, join } from "node:path";
 import * as vscode from "vscode";
-import { EXIT, type Ended } from "./ended.js";
-import type { Performer } from "./performer.js";
-import { agentWords, perform } from "./runner.js";
+import { EXIT, type ProgramResult } from "./program_result.js";
+import type { CommandRunner } from "./command_runner.js";
+import { agentWords, perform } from "./terminal.js";
 import { workflowName } from "./runs.js";
 import { problems } from "./task_problems.js";
 
 const TYPE = "onloop";
-/** Where workflows are offered from, and what they are called there. */
-const PLACES: [folder: string, name: RegExp][] = [
+/** The folders of workflows, and the names of their files. */
+const FOLDERS: [folder: string, name: RegExp][] = [
   ["", /^hotl-workflow.*\.md$|-workflow\.md$/],
   ["docs/plans", /-workflow\.md$/],
   [".ai/workflows", /\.md$/],
 ];
-/** Beside errors, those of the workflow file itself. */
+/** For failed steps, and for findings in the workflow file. */
 const MATCHERS = ["$onloop", "$onloop-lint"];
 
 interface Definition extends vscode.TaskDefinition {
   /** Relative to the folder of the workspace. */
   workflow: string;
-  /** Further words of the command line. */
+  /** Further arguments of the command line. */
   args?: string[];
 }
 
 export class WorkflowTasks implements vscode.TaskProvider {
-  readonly #performer: Performer;
+  readonly #runner: CommandRunner;
 
-  constructor(performer: Performer) {
-    this.#performer = performer;
+  constructor(runner: CommandRunner) {
+    this.#runner = runner;
   }
 
   register(): vscode.Disposable {
@@ -38,15 +38,15 @@ export class WorkflowTasks implements vscode.TaskProvider {
 
   async provideTasks(): Promise<vscode.Task[]> {
     const open = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
-    const found = await Promise.all(open.flatMap((folder) => PLACES.map((place) => this.#below(folder, place))));
+    const found = await Promise.all(open.flatMap((folder) => FOLDERS.map((place) => this.#tasksIn(folder, place))));
     return found.flat();
   }
 
-  async #below(folder: vscode.WorkspaceFolder, [below, name]: (typeof PLACES)[number]): Promise<vscode.Task[]> {
-    const uri = vscode.Uri.joinPath(folder.uri, below);
+  async #tasksIn(folder: vscode.WorkspaceFolder, [subfolder, name]: (typeof FOLDERS)[number]): Promise<vscode.Task[]> {
+    const uri = vscode.Uri.joinPath(folder.uri, subfolder);
     const entries = await vscode.workspace.fs.readDirectory(uri).then((entries) => entries, () => []);
     const files = entries.filter(([entry, type]) => type === vscode.FileType.File && name.test(entry));
-    return files.map(([file]) => this.#task({ type: TYPE, workflow: below === "" ? file : `${below}/${file}` }, folder));
+    return files.map(([file]) => this.#task({ type: TYPE, workflow: subfolder === "" ? file : `${subfolder}/${file}` }, folder));
   }
 
   resolveTask(task: vscode.Task): vscode.Task | undefined {
@@ -63,7 +63,7 @@ export class WorkflowTasks implements vscode.TaskProvider {
     const file = definition.workflow.startsWith("-") ? `./${definition.workflow}` : definition.workflow;
     const argv = ["run", file, ...words, ...(words.some((word) => word.startsWith("--agent")) ? [] : agentWords())];
     const execution = new vscode.CustomExecution(async () => {
-      const { core, watcher } = this.#performer;
+      const { core, watcher } = this.#runner;
       const listener = { note: () => watcher.soon() };
       return perform(core, { folder: fsPath, argv, listener }, (ended) => this.#problems(fsPath, definition.workflow, ended));
     });
@@ -72,10 +72,10 @@ export class WorkflowTasks implements vscode.TaskProvider {
     return task;
   }
 
-  /** What is wrong at the end of a run, as lines that the editor puts into its list of problems. */
-  async #problems(folder: string, workflow: string, { exit, runId }: Ended): Promise<string> {
+  /** The problems of an ended run, as lines for the problem matcher. */
+  async #problems(folder: string, workflow: string, { exit, runId }: ProgramResult): Promise<string> {
     if (exit === EXIT.done || runId === undefined) return "";
-    const { watcher, core } = this.#performer;
+    const { watcher, core } = this.#runner;
     await watcher.refresh();
     const found = watcher.store.find(runId);
     const view = found && (await watcher.store.view(found.run));

@@ -1,4 +1,4 @@
-/** The tree of rw-auto's tasks: the table of `.ai/PROGRESS.md`. */
+/** The tree of rw-auto tasks, from the table of `.ai/PROGRESS.md`. */
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const PROGRESS = ".ai/PROGRESS.md";
 interface Row {
   folder: string;
   task: Task;
-  /** The same as no other row's, although tables may have a task twice. */
+  /** Unique, although a table may have a task twice. */
   key: string;
   isNext: boolean;
 }
@@ -50,7 +50,7 @@ export class TasksTree implements vscode.TreeDataProvider<Row>, vscode.Disposabl
     item.iconPath = symbol(task.status);
     item.contextValue = "task";
     const uri = vscode.Uri.file(join(folder, PROGRESS));
-    item.command = { command: "vscode.open", title: "Open the table of tasks", arguments: [uri] };
+    item.command = { command: "vscode.open", title: "Open the Table of Tasks", arguments: [uri] };
     return item;
   }
 
@@ -73,14 +73,14 @@ export class TasksTree implements vscode.TreeDataProvider<Row>, vscode.Disposabl
 }
 
 function symbol(status: string): vscode.ThemeIcon {
-  const colour = (name: string): vscode.ThemeColor => new vscode.ThemeColor(name);
+  const color = (name: string): vscode.ThemeColor => new vscode.ThemeColor(name);
   switch (status) {
     case "completed":
-      return new vscode.ThemeIcon("pass-filled", colour("testing.iconPassed"));
+      return new vscode.ThemeIcon("pass-filled", color("testing.iconPassed"));
     case "in-progress":
-      return new vscode.ThemeIcon("play-circle", colour("charts.blue"));
+      return new vscode.ThemeIcon("play-circle", color("charts.blue"));
     case "blocked":
-      return new vscode.ThemeIcon("error", colour("list.errorForeground"));
+      return new vscode.ThemeIcon("error", color("list.errorForeground"));
     case "pending":
       return new vscode.ThemeIcon("circle-large-outline");
     default:

@@ -1,9 +1,9 @@
-/** Steps and checks of the last run of each workflow, in the editor's tree of tests. */
+/** Shows the steps and checks of the last run of each workflow in the test explorer. */
 
 import type { CheckView, RunView } from "onloop";
 import * as vscode from "vscode";
 import { logError } from "./output.js";
-import { type Run, isDriven, isOver, label, runsOf, waitingGate } from "./runs.js";
+import { type Run, isDriven, isFinished, label, runsOf, waitingGate } from "./runs.js";
 import type { Watcher } from "./watcher.js";
 
 type Step = RunView["steps"][number];
@@ -12,8 +12,8 @@ export class TestExplorer implements vscode.Disposable {
   readonly #watcher: Watcher;
   readonly #tests = vscode.tests.createTestController("onloop", "onloop");
   readonly #changed: vscode.Disposable;
-  /** What of each run was told: its last change, and how it stood then. */
-  readonly #told = new Map<string, string>();
+  /** The last shown state of each file. */
+  readonly #shown = new Map<string, string>();
   #showing: Promise<void> | undefined;
   #again = false;
 
@@ -41,24 +41,24 @@ export class TestExplorer implements vscode.Disposable {
       for (const id of [...this.#tests.items].map(([id]) => id)) {
         if (newest.has(id)) continue;
         this.#tests.items.delete(id);
-        this.#told.delete(id);
+        this.#shown.delete(id);
       }
       for (const [file, run] of newest) {
-        await this.#showRun(file, run).catch((error) => logError("a run is not among the tests", error));
+        await this.#showRun(file, run).catch((error) => logError("the test explorer does not show a run", error));
       }
     } while (this.#again);
   }
 
   async #showRun(file: string, run: Run): Promise<void> {
     const { run_id: id, last_update: at, status } = run.entry;
-    // Much can happen within the second of its last change.
+    // The time of the last change has a resolution of a second.
     const seen = [id, at, status, waitingGate(run), isDriven(run)].join(" ");
-    const known = this.#told.get(file);
-    // While it is worked on there would be one more result with every line of its record.
+    const known = this.#shown.get(file);
+    // A driven run would add a result with every event.
     if (known === seen || (known !== undefined && isDriven(run))) return;
     const view = await this.#watcher.store.view(run);
     if (view === undefined) return;
-    this.#told.set(file, seen);
+    this.#shown.set(file, seen);
     const item = this.#tests.createTestItem(file, label(run), vscode.Uri.file(file));
     item.description = run.entry.run_id;
     this.#tests.items.add(item);
@@ -66,25 +66,25 @@ export class TestExplorer implements vscode.Disposable {
     const request = new vscode.TestRunRequest([item]);
     const told = this.#tests.createTestRun(request, `${label(run)}: ${run.entry.run_id}`, false);
     for (const step of view.steps) results.push(...addStep(this.#tests, item, told, step, step.number === waitingGate(run)));
-    results.forEach((tell) => tell());
+    results.forEach((report) => report());
     told.end();
   }
 }
 
-/** The run of each workflow file that tells most about it: the unfinished one, else the newest. */
+/** The run of each workflow file to show: the unfinished one, else the newest. */
 function newestRuns(runs: readonly Run[]): Map<string, Run> {
   const files = new Set(runs.map(({ entry }) => entry.source_workflow_path ?? entry.workflow_path));
   const found = new Map<string, Run>();
   for (const file of files) {
     if (file === undefined) continue;
     const own = runsOf([...runs], file).filter(({ entry }) => !["unreadable", "untrusted"].includes(entry.status));
-    const newest = own.find((run) => !isOver(run)) ?? own[0];
+    const newest = own.find((run) => !isFinished(run)) ?? own[0];
     if (newest !== undefined) found.set(file, newest);
   }
   return found;
 }
 
-/** Adds a step with its checks below; what came of them is told when all are there. */
+/** Adds a step and its checks. Returns functions that report the results, to call once all items exist. */
 function addStep(
   tests: vscode.TestController,
   parent: vscode.TestItem,
@@ -100,13 +100,13 @@ function addStep(
     const child = tests.createTestItem(`${item.id} ${at}`, check.what, parent.uri);
     child.sortText = String(at).padStart(5, "0");
     item.children.add(child);
-    return () => tellCheck(told, child, check);
+    return () => reportCheck(told, child, check);
   });
-  // A step whose checks say how it stands needs no word of its own; one that waits has not passed.
-  return waits || (results.length > 0 && step.status === "done") ? results : [...results, () => tellStep(told, item, step)];
+  // The checks of a done step are its result. A waiting step has not passed yet.
+  return waits || (results.length > 0 && step.status === "done") ? results : [...results, () => reportStep(told, item, step)];
 }
 
-function tellCheck(told: vscode.TestRun, item: vscode.TestItem, { result, reason, took_ms: took }: CheckView): void {
+function reportCheck(told: vscode.TestRun, item: vscode.TestItem, { result, reason, took_ms: took }: CheckView): void {
   switch (result) {
     case "passed":
       return told.passed(item, took ?? undefined);
@@ -118,7 +118,7 @@ function tellCheck(told: vscode.TestRun, item: vscode.TestItem, { result, reason
   }
 }
 
-function tellStep(told: vscode.TestRun, item: vscode.TestItem, step: Step): void {
+function reportStep(told: vscode.TestRun, item: vscode.TestItem, step: Step): void {
   switch (step.status) {
     case "done":
       return told.passed(item);
@@ -131,7 +131,7 @@ function tellStep(told: vscode.TestRun, item: vscode.TestItem, step: Step): void
   }
 }
 
-/** Runs the workflows of what was chosen, one after another; their records tell the results. */
+/** Runs the workflows of the selected tests one after another. The watcher shows the results. */
 async function runAll({ include }: vscode.TestRunRequest, tests: vscode.TestController): Promise<void> {
   const chosen = include ?? [...tests.items].map(([, item]) => item);
   const files = new Set(chosen.map(({ uri }) => uri?.fsPath).filter((file) => file !== undefined));

@@ -1,26 +1,26 @@
-/** What a language model may ask of onloop: each tool is a command line. */
+/** The tools of language models. Each is a command line of onloop. */
 
-import { EXIT, type Ended } from "./ended.js";
+import { EXIT, type ProgramResult } from "./program_result.js";
 
-/** Input as a model has written it. */
+/** Input that a model wrote; it is not validated yet. */
 export type Input = Record<string, unknown>;
 
-/** Asked before a tool is used, by the editor. */
+/** A question of the editor before it uses a tool. */
 export interface Question {
   title: string;
   message: string;
 }
 
 export interface Tool {
-  /** What is happening, for people. */
+  /** The progress message. */
   doing(input: Input): string;
-  /** What a person confirms; left out: nothing to confirm. */
+  /** The question that a person confirms; without it the tool needs no confirmation. */
   question?(input: Input): Question | undefined;
-  /** The command line. Throws when the input is none that the tool takes. */
+  /** The command line. Throws if the input is invalid. */
   argv(input: Input, agent: string[]): string[];
 }
 
-/** Most text that a model is given. */
+/** Most text that a model gets, in UTF-16 units. */
 const ANSWER_UNITS = 32 * 1024;
 
 export const TOOLS: Record<string, Tool> = {
@@ -34,8 +34,8 @@ export const TOOLS: Record<string, Tool> = {
       title: input["run_id"] === undefined ? "Run a workflow?" : "Resume a run?",
       message:
         input["drive"] === true
-          ? `Begin a run of \`${shown(input["file"])}\` that this conversation drives step by step.`
-          : `onloop goes on with \`${shown(input["run_id"] ?? input["file"])}\`: it starts agents and runs the commands that the workflow verifies with.`,
+          ? `Start a run of \`${shown(input["file"])}\` that this conversation drives step by step.`
+          : `onloop runs \`${shown(input["run_id"] ?? input["file"])}\`: it starts agents and runs the checks of the workflow.`,
     }),
     argv: (input, agent) => {
       if (input["run_id"] !== undefined) return ["resume", runId(input)!, ...agent];
@@ -43,21 +43,21 @@ export const TOOLS: Record<string, Tool> = {
     },
   },
   onloop_status: {
-    doing: () => "Looking at runs",
+    doing: () => "Reading the runs",
     argv: (input) => {
       const id = runId(input);
       return ["status", ...(id === undefined ? [] : [id]), ...(input["all"] === true ? ["--all"] : []), "--json"];
     },
   },
   onloop_next: {
-    doing: () => "Asking what comes next",
+    doing: () => "Reading the next action",
     argv: (input) => ["next", "--json", ...selection(input)],
   },
   onloop_step: {
     doing: ({ step, action }) => `Step ${shown(step)}: ${shown(action)}`,
     question: ({ step, action }) =>
       action === "verify"
-        ? { title: `Verify step ${shown(step)}?`, message: "onloop runs the commands that the workflow verifies this step with." }
+        ? { title: `Verify step ${shown(step)}?`, message: "onloop runs the checks of this step." }
         : undefined,
     argv: (input) => {
       const action = oneOf(input, "action", ["start", "verify", "retry", "block"]);
@@ -69,7 +69,7 @@ export const TOOLS: Record<string, Tool> = {
     doing: ({ step }) => `Recording a decision at step ${shown(step)}`,
     question: (input) => ({
       title: `${input["decision"] === "rejected" ? "Reject" : "Approve"} step ${shown(input["step"])}?`,
-      message: `The record of ${shown(input["run_id"] ?? "the run")} will say that a person decided: **${shown(input["decision"])}**. Look at what was done before you confirm.`,
+      message: `The record of ${shown(input["run_id"] ?? "the run")} will say that a person decided: **${shown(input["decision"])}**. Review the work before you confirm.`,
     }),
     argv: (input) => ["gate", step(input), oneOf(input, "decision", ["approved", "rejected"]), ...selection(input)],
   },
@@ -83,14 +83,14 @@ export const TOOLS: Record<string, Tool> = {
   },
 };
 
-/** What a model is told. The words of programs and agents come behind a line that says so. */
-export function answer({ exit, result, notes }: Ended): string {
+/** The answer for a model. A line marks the output of programs and agents as quoted. */
+export function answer({ exit, result, notes }: ProgramResult): string {
   const meanings: Record<number, string> = {
     [EXIT.done]: "done",
-    [EXIT.failed]: "the work failed, or a check did",
-    [EXIT.usage]: "usage, or an invalid file; nothing was changed",
-    [EXIT.paused]: "paused for a person; can be resumed",
-    [EXIT.refused]: "refused; the text says what to do",
+    [EXIT.failed]: "the work or a check failed",
+    [EXIT.usage]: "wrong usage or an invalid file; nothing was changed",
+    [EXIT.paused]: "waiting for a person; can be resumed",
+    [EXIT.refused]: "refused; see the text for what to do",
     [EXIT.interrupted]: "interrupted; can be resumed",
   };
   const said = [result, notes].map((text) => text.trim()).filter((text) => text !== "");
@@ -101,7 +101,7 @@ export function answer({ exit, result, notes }: Ended): string {
 function printable(text: string): string {
   const clean = text.replace(/[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
   if (clean.length <= ANSWER_UNITS) return clean;
-  return `${clean.slice(0, ANSWER_UNITS / 2)}\n[… ${clean.length - ANSWER_UNITS} units left out …]\n${clean.slice(-ANSWER_UNITS / 2)}`;
+  return `${clean.slice(0, ANSWER_UNITS / 2)}\n[… ${clean.length - ANSWER_UNITS} characters omitted …]\n${clean.slice(-ANSWER_UNITS / 2)}`;
 }
 
 /** A value in a sentence for people. */
@@ -116,7 +116,7 @@ function text(input: Input, name: string): string {
   return value;
 }
 
-/** A path that no command line takes for an option. */
+/** The workflow path, in a form that is never an option. */
 function workflow(input: Input): string {
   const path = text(input, "file");
   return path.startsWith("-") ? `./${path}` : path;
@@ -126,7 +126,7 @@ function runId(input: Input): string | undefined {
   const id = input["run_id"];
   if (id === undefined) return undefined;
   if (typeof id === "string" && /^[A-Za-z0-9][\w.-]*$/.test(id)) return id;
-  throw new Error("`run_id` names no run; expected an id that `onloop_status` shows");
+  throw new Error("`run_id` is not the id of a run; expected one that `onloop_status` shows");
 }
 
 function selection(input: Input): string[] {
@@ -137,11 +137,11 @@ function selection(input: Input): string[] {
 function step(input: Input): string {
   const number = input["step"];
   if (typeof number === "number" && Number.isInteger(number) && number > 0) return String(number);
-  throw new Error("`step` is not a step; expected its number, from 1");
+  throw new Error("`step` is not the number of a step, expected an integer from 1");
 }
 
 function oneOf(input: Input, name: string, words: string[]): string {
   const word = input[name];
   if (typeof word === "string" && words.includes(word)) return word;
-  throw new Error(`\`${name}\` is not one of ${words.map((word) => `\`${word}\``).join(", ")}`);
+  throw new Error(`\`${name}\` is invalid, expected one of ${words.map((word) => `\`${word}\``).join(", ")}`);
 }

@@ -1,17 +1,17 @@
-/** What waits for a person: runs at their gates, and calls of agents that nobody has decided about. */
+/** Decisions that wait for a person: gates and questions of runs, and tool calls of agents. */
 
 import type { CallCard } from "./board.js";
 import { type Run, describe, label, waitingGate, waitsForPerson } from "./runs.js";
 
 export interface Waiting {
-  /** The same as long as it is the same question. */
+  /** Identifies the question. */
   key: string;
   title: string;
-  /** What is asked, on one line. */
+  /** The question, on one line. */
   detail: string;
-  /** Since when, where that is known. */
+  /** When it began to wait, if known. */
   since: string | undefined;
-  /** The command that leads to the decision, and what it is told. */
+  /** The command that shows the decision. */
   command: "onloop.gate" | "onloop.resume" | "onloop.call";
   argument: string;
   about: { run: Run } | { call: CallCard };
@@ -48,12 +48,12 @@ export function waiting(runs: readonly Run[], calls: readonly CallCard[]): Waiti
 function question({ advice }: Run): string {
   switch (advice?.action) {
     case "ask-budget":
-      return "a bound of the run is reached";
+      return "the run reached a limit";
     case "ask-verdict":
-      return "a review has found something";
+      return "the review found problems";
     case "ask-interrupted":
-      return `step ${advice.step} was interrupted; was it done?`;
+      return `step ${advice.step} was interrupted`;
     default:
-      return "waits for you";
+      return "Waiting for you";
   }
 }

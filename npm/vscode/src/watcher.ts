@@ -1,14 +1,14 @@
-/** Keeps what is shown about runs up to date, by what changes on the disk. */
+/** Reads the runs again when their files change. */
 
 import * as vscode from "vscode";
-import type { Programs } from "./conduct.js";
+import type { Programs } from "./run_program.js";
 import { logError } from "./output.js";
 import type { Run } from "./runs.js";
 import { Store } from "./store.js";
 
-/** Records change several times a step. */
+/** The delay of a read after a change, because a record changes several times in each step. */
 const SETTLING_MS = 250;
-/** Of what is made at once with its folders, only the folders may be seen. */
+/** The folders as well, because the editor may report only new folders and not the files in them. */
 const RECORDS = "{**/.hotl,**/.hotl/state,**/.hotl/state/*}";
 
 /** The runs of the window. */
@@ -19,7 +19,7 @@ export class Watcher implements vscode.Disposable {
   readonly #watched = new Map<string, vscode.Disposable>();
   #soon: ReturnType<typeof setTimeout> | undefined;
   #reading: Promise<void> | undefined;
-  #looked: Promise<void> | undefined;
+  #firstRead: Promise<void> | undefined;
   #again = false;
   #isDisposed = false;
 
@@ -27,32 +27,32 @@ export class Watcher implements vscode.Disposable {
     this.store = new Store(core);
   }
 
-  /** Notices changes from now on, and looks where there are records. */
+  /** Starts watching, and reads the runs if a folder has records. */
   begin(): void {
     this.#watchFolders();
     for (const folder of folders()) {
       const records = vscode.Uri.joinPath(vscode.Uri.file(folder), ".hotl", "state");
       vscode.workspace.fs.stat(records).then(
-        () => this.looked(),
+        () => this.ready(),
         () => undefined,
       );
     }
   }
 
-  /** Resolves when somebody has looked; looks where nobody has. */
-  looked(): Promise<void> {
-    this.#looked ??= this.refresh();
-    return this.#looked;
+  /** Reads the runs unless they were read before. */
+  ready(): Promise<void> {
+    this.#firstRead ??= this.refresh();
+    return this.#firstRead;
   }
 
-  /** Looks now; whoever asks while that is going on gets what is true afterwards. */
+  /** Reads the runs. A call during a read causes one more, and waits for it. */
   refresh(): Promise<void> {
     if (this.#reading !== undefined) {
       this.#again = true;
       return this.#reading;
     }
     this.#reading = this.#read().finally(() => (this.#reading = undefined));
-    this.#looked ??= this.#reading;
+    this.#firstRead ??= this.#reading;
     return this.#reading;
   }
 
@@ -78,12 +78,12 @@ export class Watcher implements vscode.Disposable {
       } catch (error) {
         logError("runs cannot be read", error);
       }
-      // Worktrees of their own may be anywhere.
+      // Worktrees may be outside the open folders.
       const isInside = ({ entry }: Run): boolean => found.some((folder) => `${entry.run_root}/`.startsWith(`${folder}/`));
-      const elsewhere = this.store.runs().filter((run) => !isInside(run));
-      const places = elsewhere.map(({ entry }) => `${entry.run_root}/.hotl/state`);
+      const outside = this.store.runs().filter((run) => !isInside(run));
+      const places = outside.map(({ entry }) => `${entry.run_root}/.hotl/state`);
       for (const place of places) this.#watch(place, "*");
-      this.#forgetOthers([...found, ...places]);
+      this.#unwatchOthers([...found, ...places]);
       this.#changes.fire();
     } while (this.#again);
   }
@@ -92,8 +92,8 @@ export class Watcher implements vscode.Disposable {
     for (const folder of folders()) this.#watch(folder, RECORDS);
   }
 
-  /** Nothing happens any more where no folder is open and no run works. */
-  #forgetOthers(places: string[]): void {
+  /** Stops watching folders that are closed and have no runs. */
+  #unwatchOthers(places: string[]): void {
     for (const [place, watched] of this.#watched) {
       if (places.includes(place)) continue;
       watched.dispose();
@@ -102,7 +102,7 @@ export class Watcher implements vscode.Disposable {
   }
 
   #watch(folder: string, pattern: string): void {
-    // What was being read when the window went ends here.
+    // A read may end after `dispose`.
     if (this.#isDisposed || this.#watched.has(folder)) return;
     const place = new vscode.RelativePattern(vscode.Uri.file(folder), pattern);
     const watcher = vscode.workspace.createFileSystemWatcher(place);

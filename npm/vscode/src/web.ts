@@ -1,4 +1,4 @@
-/** The extension in a web worker: it reads workflow files and runs nothing. */
+/** Entry point in a web worker, with the language features only. */
 
 import { Core } from "onloop/slim";
 import * as vscode from "vscode";
@@ -8,11 +8,11 @@ import { TOOLS } from "./tools.js";
 
 const NO_TOOL: vscode.LanguageModelTool<object> = {
   invoke() {
-    throw new Error("this window has no process that could run workflows; open the folder in VS Code on a machine");
+    throw new Error("this window cannot start processes; open the folder in VS Code on a machine to run workflows");
   },
 };
 
-/** What other extensions get. */
+/** The API for other extensions. */
 export interface Api {
   core(): Promise<Core>;
 }
@@ -20,12 +20,12 @@ export interface Api {
 export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const core = await load(context, (module) => new Core(module));
   new Editor(core, context);
-  // Editors list the tools of the manifest wherever it is read.
+  // Editors list the tools of the manifest here, too.
   for (const name of Object.keys(TOOLS)) context.subscriptions.push(vscode.lm.registerTool(name, NO_TOOL));
   const item = vscode.window.createStatusBarItem("onloop.web", vscode.StatusBarAlignment.Right);
   item.name = "onloop";
   item.text = "onloop: checks only";
-  item.tooltip = "This window has no process that could run workflows. Open the folder in VS Code on a machine to run them.";
+  item.tooltip = "This window cannot start processes. Open the folder in VS Code on a machine to run workflows.";
   const show = (editor: vscode.TextEditor | undefined): void => {
     const isMarkdown = editor?.document.languageId === "markdown";
     if (isMarkdown) item.show();

@@ -1,4 +1,4 @@
-// rw-auto with a model of the editor as planner and loop.
+// rw-auto with a language model of the editor as planner and loop.
 
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,10 +9,10 @@ import { temporaryFolder } from "../../test/support/temporary.mjs";
 import { load } from "./support/modules.mjs";
 
 const core = loadCore();
-const { conduct } = await load("conduct");
+const { runProgram } = await load("run_program");
 const { TURNS, captured, converse } = await load("chat_agent");
 
-/** A model that says what it is told to, one list of parts a turn. */
+/** A model with scripted turns, one list of parts each. */
 function model(turns, tools = {}) {
   const heard = [];
   return {
@@ -25,7 +25,7 @@ function model(turns, tools = {}) {
   };
 }
 
-test("a model talks until it uses no more tools", async () => {
+test("a conversation ends when the model uses no more tools", async () => {
   const fake = model(
     [[{ text: "I write" }, { call: "1", tool: "write", input: { to: "a" } }], [{ text: "NEXT_COMMAND=" }, { text: "done" }]],
     { write: ({ to }) => `wrote ${to}` },
@@ -38,22 +38,22 @@ test("a model talks until it uses no more tools", async () => {
   assert.deepEqual(fake.heard[0], [{ from: "user", text: "the prompt" }]);
 });
 
-test("a model that only uses tools comes to an end", async () => {
+test("a model that only uses tools is stopped", async () => {
   const turns = Array.from({ length: TURNS }, () => [{ call: "1", tool: "look", input: {} }]);
   await assert.rejects(converse(model(turns, { look: () => "" }), "x", () => {}), /200 turns/);
 });
 
-test("long words keep their beginning and their end", () => {
+test("long text keeps its beginning and its end", () => {
   const shown = ({ head, tail, total_bytes }) => [String(Buffer.from(head)), String(Buffer.from(tail)), total_bytes];
   assert.deepEqual(shown(captured("abcdefgh", 3)), ["abc", "fgh", 8]);
   assert.deepEqual(shown(captured("abcd", 3)), ["abc", "d", 4]);
   assert.deepEqual(shown(captured("ab", 3)), ["ab", "", 2]);
 });
 
-test("planner and loop are played in turns by the rules of the core", async () => {
+test("the model is planner and loop in turns, by the rules of core", async () => {
   const folder = temporaryFolder("onloop-vscode-");
   try {
-    assert.equal((await conduct(core, { folder, argv: ["auto", "init"] })).exit, 0);
+    assert.equal((await runProgram(core, { folder, argv: ["auto", "init"] })).exit, 0);
     const AGENT = "the language model";
     const progress = join(folder, ".ai/PROGRESS.md");
     const edit = (change) => writeFileSync(progress, change(readFileSync(progress, "utf8")));
@@ -76,7 +76,7 @@ test("planner and loop are played in turns by the rules of the core", async () =
       });
     };
     const argv = ["auto", "--agent-command", AGENT, "--", "begin a greeting"];
-    const ended = await conduct(core, { folder, argv, play });
+    const ended = await runProgram(core, { folder, argv, replaceProcess: play });
     assert.equal(ended.exit, 0, ended.notes);
     assert.deepEqual(ended.result.trim().split("\n"), [
       "AUTO_CYCLE=1",

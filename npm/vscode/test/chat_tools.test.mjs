@@ -1,4 +1,4 @@
-// The tools that `@rw-auto` has of its own, with hostile input on real files.
+// The built-in tools of `@rw-auto`, with hostile input on real files.
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
@@ -42,25 +42,25 @@ test("files are read, listed, found, written and edited", async () => {
   assert.equal(readFileSync(join(place.folder, "docs/new/b.md"), "utf8"), "# B\n");
   assert.equal(await use("rw_edit", { path: "src/a.txt", old: "two\n", new: "$&2\n" }), "edited");
   assert.equal(readFileSync(join(place.folder, "src/a.txt"), "utf8"), "one\n$&2\nthree\n");
-  assert.equal(await use("rw_edit", { path: "src/a.txt", old: "e", new: "" }), "failed: `old` occurs 3 times; it has to occur exactly once");
+  assert.equal(await use("rw_edit", { path: "src/a.txt", old: "e", new: "" }), "failed: `old` occurs 3 times, expected exactly once");
   await use("rw_write", { path: "run.sh", content: "#!/bin/sh\ntrue\n" });
   assert.equal(statSync(join(place.folder, "run.sh")).mode & 0o777, 0o755);
 });
 
-test("nothing outside of the folder, and nothing of git's, is read or written", async () => {
+test("tools read and write nothing outside of the folder or in `.git`", async () => {
   const place = around();
-  const refused = /^failed: (the path leads out of the workspace|`.git` and `.hotl` are not for you|`path` is missing; expected text)$/;
+  const refused = /^failed: (the path leads out of the workspace|agents may not use `.git` and `.hotl`|`path` is missing; expected text)$/;
   for (const path of ["../secret", join(place.outside, "secret"), "out/secret", "out", "src/../../secret", ".git/config", ".GIT/../.git/hooks/x", "", 7, null]) {
     assert.match(await useChatTool("rw_read", { path }, place), refused, String(path));
     assert.match(await useChatTool("rw_write", { path, content: "x" }, place), refused, String(path));
   }
-  // A link to what is not there yet leads out as well.
+  // A link to a missing file leads out as well.
   assert.match(await useChatTool("rw_write", { path: "dangling", content: "x" }, place), /^failed: /);
   assert.equal(existsSync(join(place.outside, "new")), false);
   assert.equal(readFileSync(join(place.outside, "secret"), "utf8"), "secret\n");
 });
 
-test("commands are judged as those of other agents are", async () => {
+test("commands are decided as for other agents", async () => {
   const place = around();
   const run = (command, more = {}) => useChatTool("rw_run", { command }, { ...place, ...more });
   assert.equal(await run("ls src"), "exit 0\na.txt\n");
@@ -71,18 +71,18 @@ test("commands are judged as those of other agents are", async () => {
   assert.equal(await run("./run.sh; exit 3", { ask: async () => true }), "exit 3\n");
 });
 
-test("files are judged as those of other agents are", async () => {
+test("files are decided as for other agents", async () => {
   const place = around();
   const use = (name, input, more = {}) => useChatTool(name, input, { ...place, ...more });
   writeFileSync(join(place.folder, ".env"), "KEY=two\n");
   assert.match(await use("rw_read", { path: ".env" }), /^refused \(path:secret\): /);
   assert.equal(await use("rw_search", { text: "two" }), "src/a.txt:2: two");
-  // It would be rules for the next call.
+  // The file has the rules for the next call.
   assert.match(await use("rw_write", { path: ".agentize.local.yaml", content: "permissions: {}\n" }), /^refused \(path:secret\): /);
   const edited = { path: ".env", old: "two", new: "three" };
   assert.match(await use("rw_edit", edited), /^refused \(path:secret\): /);
   assert.deepEqual(place.asked, []);
-  // Planner and loop write down what they do; a pause is a person's, and so is what runs by itself.
+  // Planner and loop may write their files, but not the pause file or files that run automatically.
   assert.equal(await use("rw_write", { path: ".ai/PROGRESS.md", content: "| TASK-01 |\n" }), "written");
   assert.equal(await use("rw_edit", { path: ".ai/PROGRESS.md", old: "01", new: "02" }), "edited");
   assert.match(await use("rw_write", { path: ".ai/PAUSE.md", content: "" }), /^refused \(path:control\): /);
@@ -91,16 +91,16 @@ test("files are judged as those of other agents are", async () => {
   assert.equal(await use("rw_write", task), "refused: the person did not allow it");
   assert.deepEqual(place.asked, ["Write .vscode/tasks.json"]);
   assert.equal(await use("rw_write", task, { ask: async () => true }), "written");
-  assert.match(await use("rw_read", { path: ".GIT/config" }), /^failed: `.git` and `.hotl` are not for you$/);
+  assert.match(await use("rw_read", { path: ".GIT/config" }), /^failed: agents may not use `.git` and `.hotl`$/);
 });
 
-test("what runs ends with the request", async () => {
+test("running commands end with the request", async () => {
   const controller = new AbortController();
   const place = around({ signal: controller.signal, ask: async () => true, doing: (words) => words.startsWith("Running") && setImmediate(() => controller.abort()) });
   assert.equal(await useChatTool("rw_run", { command: "sleep 600 & sleep 600" }, place), "exit SIGKILL\n");
 });
 
-test("every tool is described, and a turn has a bound", async () => {
+test("every tool has a description, and a turn has a limit", async () => {
   for (const { name, description, inputSchema } of CHAT_TOOLS) {
     assert.ok(description.length > 30, name);
     assert.ok(inputSchema.required.every((key) => key in inputSchema.properties), name);

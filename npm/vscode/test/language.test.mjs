@@ -1,4 +1,4 @@
-// Which documents the extension takes for workflows.
+// Which documents are workflows.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ const { isWorkflow, mayBeWorkflow } = await load("workflow_files");
 const FRONT = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n\n";
 const STEP = "- [ ] **Step 1: One**\n";
 
-test("workflows are told from documents about them", () => {
+test("workflows differ from documents about them", () => {
   const body = `${FRONT}${STEP}action: do\nloop: false\n`;
   for (const [path, text, expected] of [
     ["/a/hotl-workflow-x.md", "", true],
@@ -24,7 +24,7 @@ test("workflows are told from documents about them", () => {
     ["/a/hotl-workflow-x.md", "x".repeat(5_000_000), false],
   ]) {
     assert.equal(isWorkflow(core, path, text), expected, path);
-    // Where the core is not asked it would have said no.
+    // If the fast test is false, so is the result of core.
     if (core.classify(path, "") === "workflow" && text.length < 1_000_000) assert.ok(mayBeWorkflow(path, text), path);
   }
 });

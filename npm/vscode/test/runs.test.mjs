@@ -1,4 +1,4 @@
-// What is shown about runs, and what tools and programs do, with the real core on real files.
+// Runs, tools and programs of the extension, with the real core on real files.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -11,15 +11,15 @@ import { temporaryFolder } from "../../test/support/temporary.mjs";
 import { load } from "./support/modules.mjs";
 
 const core = loadCore();
-const { conduct, endAll } = await load("conduct");
+const { runProgram, endAll } = await load("run_program");
 const { Store } = await load("store");
 const { lenses } = await load("lenses");
 const runs = await load("runs");
 const gate = await load("gate");
 const { TOOLS, answer } = await load("tools");
-const { lastWords, onScreen, plain, spelled } = await load("screen");
+const { lastLines, withCarriageReturns, plain, escapeInvisible } = await load("text");
 
-// Nothing of the person who runs the tests.
+// Isolates the tests from the person who runs them.
 for (const name of Object.keys(process.env)) if (/^(ONLOOP|HOTL|GIT)_/.test(name)) delete process.env[name];
 const state = temporaryFolder("onloop-vscode-state-");
 process.env.ONLOOP_STATE_HOME = state;
@@ -64,21 +64,21 @@ function commit(folder) {
 
 const RUN = ["--agent", "script", "--mode", "none"];
 
-test("a run is conducted, shown, decided about and resumed", async () => {
+test("a run is driven, shown, decided and resumed", async () => {
   const { folder, file } = workspace();
   const doing = [];
   const notes = [];
   const listener = { doing: (label) => doing.push(label), note: (text) => notes.push(text) };
-  const paused = await conduct(core, { folder, argv: ["run", file, ...RUN], listener });
+  const paused = await runProgram(core, { folder, argv: ["run", file, ...RUN], listener });
   assert.equal(paused.exit, 3, paused.notes);
   assert.equal(doing[0], "Step 1: Greet");
-  // Other runs may wait, too; what is offered is the gate of the one that ended.
-  const other = await conduct(core, { folder, argv: ["run", file, "--fresh", ...RUN] });
+  // Other runs may wait as well; the offered gate is that of the ended run.
+  const other = await runProgram(core, { folder, argv: ["run", file, "--fresh", ...RUN] });
   assert.notEqual(other.runId, paused.runId);
   const both = new Store(core);
   await both.refresh([folder]);
   assert.deepEqual([paused, other].map(({ runId }) => runs.waitingGate(both.find(runId).run)), [2, 2]);
-  assert.equal((await conduct(core, { folder, argv: ["abandon", other.runId, "--reason=x"] })).exit, 0);
+  assert.equal((await runProgram(core, { folder, argv: ["abandon", other.runId, "--reason=x"] })).exit, 0);
   assert.equal(notes.join("").replace(/\x1b\[[0-9;]*m/g, ""), paused.notes);
   assert.doesNotMatch(paused.notes, /\x1b/);
 
@@ -86,7 +86,7 @@ test("a run is conducted, shown, decided about and resumed", async () => {
   await store.refresh([folder]);
   const { run } = store.find(paused.runId);
   assert.equal(runs.waitingGate(run), 2);
-  assert.equal(runs.describe(run), "waits for you at step 2");
+  assert.equal(runs.describe(run), "Waiting for you at step 2");
   assert.equal(runs.context(run, process.pid), "run gate readable open");
   assert.ok(existsSync(runs.reportPath(run.entry)), `${runs.reportPath(run.entry)} ${paused.notes}`);
   const outline = core.outline(file, GATED);
@@ -98,9 +98,9 @@ test("a run is conducted, shown, decided about and resumed", async () => {
   const [first, second] = outline.steps.map(({ span }) => span.start);
   assert.deepEqual(await shown(), [
     "0 $(play) Run onloop.run",
-    "0 $(output) waits for you at step 2 onloop.report",
-    `${first} $(pass) done onloop.report`,
-    `${second} $(bell-dot) waits for you onloop.report`,
+    "0 $(output) Waiting for you at step 2 onloop.report",
+    `${first} $(pass) Done onloop.report`,
+    `${second} $(bell-dot) Waiting for you onloop.report`,
     `${second} $(check) Approve… onloop.gate`,
     `${second} $(close) Reject… onloop.gate`,
   ]);
@@ -108,7 +108,7 @@ test("a run is conducted, shown, decided about and resumed", async () => {
   const id = run.entry.run_id;
   const { asks } = await store.view(run);
   assert.match(gate.detail(asks, id), /^Step 2 of 2: [^\n]+ \(risk: low\)\n[^]*\n\nRun greet-[^]*The record will say/);
-  const decide = async (seen) => conduct(core, { folder, argv: gate.decisionWords(id, { ...asks, seen }, "approved") });
+  const decide = async (seen) => runProgram(core, { folder, argv: gate.decisionWords(id, { ...asks, seen }, "approved") });
   const late = await decide("0".repeat(64));
   assert.deepEqual([late.exit, late.notes], [1, "error: the run has changed since; look at it again. Nothing is decided\n"]);
   assert.equal((await decide(asks.seen)).exit, 0);
@@ -118,13 +118,13 @@ test("a run is conducted, shown, decided about and resumed", async () => {
   assert.equal((await store.view(store.find(id).run)).asks, undefined);
   assert.equal(runs.context(store.find(id).run, process.pid), "run resumable readable open");
   assert.equal((await shown())[1], "0 $(debug-continue) Resume onloop.resume");
-  assert.equal((await conduct(core, { folder, argv: ["resume", id, "--agent", "script"] })).exit, 0);
+  assert.equal((await runProgram(core, { folder, argv: ["resume", id, "--agent", "script"] })).exit, 0);
   await store.refresh([folder]);
-  assert.equal(runs.describe(store.find(id).run), "completed");
-  assert.ok((await shown()).includes(`${second} $(pass) approved onloop.report`));
+  assert.equal(runs.describe(store.find(id).run), "Completed");
+  assert.ok((await shown()).includes(`${second} $(pass) Approved onloop.report`));
 });
 
-test("at high risk an approval takes the name of the step, and a rejection may have a reason", () => {
+test("an approval at high risk needs the name of the step, and a rejection may have a reason", () => {
   const asks = { step: 2, question: "q", is_gate: true, type_name: "Ship it", facts: null, seen: "ab" };
   assert.deepEqual(["Ship it ", "ship it", "", "yes"].map((typed) => gate.isNamed(asks, typed)), [true, false, false, false]);
   assert.ok(gate.isNamed({ ...asks, type_name: null }, ""));
@@ -141,24 +141,24 @@ test("a cancelled run is interrupted, recorded and can be resumed", async () => 
   const controller = new AbortController();
   const job = { folder, argv: ["run", file, ...RUN], signal: controller.signal };
   job.listener = { doing: () => controller.abort() };
-  const ended = await conduct(core, job);
+  const ended = await runProgram(core, job);
   assert.equal(ended.exit, 130, ended.notes);
   const store = new Store(core);
   await store.refresh([folder]);
   assert.equal(runs.isResumable(store.runs()[0]), true);
 });
 
-test("the window's end interrupts what runs", async () => {
+test("closing the window interrupts running programs", async () => {
   const { folder, file } = workspace(GATED.replace("echo hello", "sleep 600; echo hello"));
   let begun;
   const doing = new Promise((resolve) => (begun = resolve));
-  const run = conduct(core, { folder, argv: ["run", file, ...RUN], listener: { doing: begun } });
+  const run = runProgram(core, { folder, argv: ["run", file, ...RUN], listener: { doing: begun } });
   await doing;
   await endAll();
   assert.equal((await run).exit, 130);
 });
 
-test("the window's end ends git that hangs", async () => {
+test("closing the window ends a hanging git", async () => {
   const { folder, file } = workspace(GATED.slice(0, GATED.indexOf("- [ ] **Step 2")));
   const aside = realpathSync(temporaryFolder("onloop-vscode-"));
   folders.push(aside);
@@ -166,13 +166,13 @@ test("the window's end ends git that hangs", async () => {
   const git = (...words) => execFileSync("git", words, { cwd: folder });
   git("init", "--quiet", "--bare", join(aside, "remote.git"));
   git("remote", "add", "origin", join(aside, "remote.git"));
-  // It may run: it was there when the run began.
+  // The hook existed at the start of the run, so git runs it.
   writeFileSync(join(folder, ".git/hooks/pre-push"), `#!/bin/sh\necho $$ > '${aside}/hangs'\nexec sleep 600\n`, { mode: 0o755 });
-  const run = await conduct(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "branch"] });
+  const run = await runProgram(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "branch"] });
   assert.equal(run.exit, 0, run.notes);
   const watcher = watch(aside);
   const hangs = new Promise((resolve) => watcher.on("change", () => existsSync(join(aside, "hangs")) && resolve()));
-  const finish = conduct(core, { folder, argv: ["finish", run.runId, "publish"] });
+  const finish = runProgram(core, { folder, argv: ["finish", run.runId, "publish"] });
   await Promise.race([hangs, finish]);
   watcher.close();
   await endAll();
@@ -181,14 +181,14 @@ test("the window's end ends git that hangs", async () => {
   assert.equal(isAlive(Number(readFileSync(join(aside, "hangs"), "utf8"))), false);
 });
 
-test("what the editor tells its own processes is not told to others", async () => {
+test("the editor's variables are not passed to other programs", async () => {
   const { folder } = workspace();
   process.env.VSCODE_TEST_VARIABLE = process.env.ELECTRON_RUN_AS_NODE = "1";
   try {
     const file = join(folder, "hotl-workflow-env.md");
     const script = 'echo "${VSCODE_TEST_VARIABLE-none} ${ELECTRON_RUN_AS_NODE-none}" > greeting.txt';
     writeFileSync(file, GATED.replace("echo hello > greeting.txt", script));
-    await conduct(core, { folder, argv: ["run", file, ...RUN] });
+    await runProgram(core, { folder, argv: ["run", file, ...RUN] });
     assert.equal(readFileSync(join(folder, "greeting.txt"), "utf8"), "none none\n");
   } finally {
     delete process.env.VSCODE_TEST_VARIABLE;
@@ -196,9 +196,9 @@ test("what the editor tells its own processes is not told to others", async () =
   }
 });
 
-test("a damaged record is shown as what it is", async () => {
+test("a damaged record is shown as unreadable", async () => {
   const { folder, file } = workspace();
-  await conduct(core, { folder, argv: ["run", file, ...RUN] });
+  await runProgram(core, { folder, argv: ["run", file, ...RUN] });
   const store = new Store(core);
   await store.refresh([folder]);
   const { run_id: id } = store.runs()[0].entry;
@@ -211,10 +211,10 @@ test("a damaged record is shown as what it is", async () => {
   assert.equal(await store.view(run), undefined);
 });
 
-test("a run that works in a worktree belongs to the file that it was started from", async () => {
+test("a run in a worktree belongs to the file that started it", async () => {
   const { folder, file } = workspace();
   commit(folder);
-  const ended = await conduct(core, { folder, argv: ["run", file, "--agent", "script"] });
+  const ended = await runProgram(core, { folder, argv: ["run", file, "--agent", "script"] });
   assert.equal(ended.exit, 3, ended.notes);
   const store = new Store(core);
   await store.refresh([folder]);
@@ -223,7 +223,7 @@ test("a run that works in a worktree belongs to the file that it was started fro
   assert.notEqual(run.entry.run_root, folder);
 });
 
-test("the documentation shows what a run says", async () => {
+test("the documentation shows the output of a run", async () => {
   const page = readFileSync(new URL("../../../docs/vscode.md", import.meta.url), "utf8");
   const workflow = /^````markdown\n([^]*?)^````$/m.exec(page)[1];
   const session = /^```text\n(\$ onloop run [^]*?)^```$/m.exec(page)[1];
@@ -231,7 +231,7 @@ test("the documentation shows what a run says", async () => {
   commit(folder);
   const shown = [];
   const play = async (argv) => {
-    const ended = await conduct(core, { folder, argv });
+    const ended = await runProgram(core, { folder, argv });
     shown.push(`$ onloop ${argv.join(" ")}\n${ended.notes}${ended.result}\n`);
     return ended;
   };
@@ -240,22 +240,22 @@ test("the documentation shows what a run says", async () => {
   await store.refresh([folder]);
   const { run_id: id, run_root: root } = store.runs()[0].entry;
   folders.push(root);
-  await conduct(core, { folder, argv: ["gate", "2", "approved", "--run-id", id] });
+  await runProgram(core, { folder, argv: ["gate", "2", "approved", "--run-id", id] });
   await play(["resume", id, "--agent", "script"]);
   const place = "/tmp/.hotl-worktrees/greet/hotl-greet";
   const expected = shown.join("").replaceAll(root, place).replaceAll(id, "greet-20260320T212315Z");
   const sorted = (text) => text.split("\n").filter((line) => !/^(\[exit.*|)$/.test(line)).sort();
-  // Results and words for people come on two streams; the terminal shows them as they come.
+  // The order of the two output streams is not fixed.
   assert.deepEqual(sorted(session), sorted(expected));
 });
 
-test("the extension has the version of the package that is inside", () => {
+test("the extension has the version of its package", () => {
   const version = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version;
   assert.equal(version("../package.json"), version("../../package.json"));
   assert.equal(version("../package.json"), core.version());
 });
 
-test("the manifest and the tools say the same", () => {
+test("the manifest and the code declare the same tools", () => {
   const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   const declared = manifest.contributes.languageModelTools;
   assert.deepEqual(declared.map(({ name }) => name).sort(), Object.keys(TOOLS).sort());
@@ -300,7 +300,7 @@ test("a tool's input becomes exactly one command line", () => {
   for (const [name, input] of refused) assert.throws(() => TOOLS[name].argv(input, []), /expected|not one of/, name);
 });
 
-test("people confirm what runs commands or speaks for them", () => {
+test("a person confirms tools that run commands or decide", () => {
   const asks = (name, input) => TOOLS[name].question?.(input) !== undefined;
   assert.deepEqual(
     Object.keys(TOOLS).filter((name) => asks(name, { step: 1, action: "verify" })),
@@ -312,19 +312,19 @@ test("people confirm what runs commands or speaks for them", () => {
   assert.doesNotMatch(message, /\n|`a`/);
 });
 
-test("what a model is given is marked, clean and bounded", () => {
+test("the answer for a model is marked, printable and bounded", () => {
   const text = answer({ exit: 3, result: "a\x1b[31mb\u202e", notes: "x".repeat(100_000) });
-  assert.match(text, /^exit 3: paused for a person/);
+  assert.match(text, /^exit 3: waiting for a person/);
   assert.doesNotMatch(text, /[\x1b\u202e]/);
   assert.ok(text.length < 40_000);
 });
 
-test("text is made for the place where it is shown", () => {
-  assert.equal(onScreen("a\nb\r\nc"), "a\r\nb\r\nc");
-  assert.equal(lastWords("\n a\n\n  b\x07\n", "result"), "a · b");
-  assert.equal(lastWords("", "result\n"), "result");
-  assert.equal(lastWords("[a](command:b)", ""), "[a] (command:b)");
+test("text is prepared for terminals, messages and dialogs", () => {
+  assert.equal(withCarriageReturns("a\nb\r\nc"), "a\r\nb\r\nc");
+  assert.equal(lastLines("\n a\n\n  b\x07\n", "result"), "a · b");
+  assert.equal(lastLines("", "result\n"), "result");
+  assert.equal(lastLines("[a](command:b)", ""), "[a] (command:b)");
   assert.equal(plain("a\nb\x1b[1m"), "ab[1m");
-  assert.equal(lastWords("y".repeat(1000), "").length, 400);
-  assert.equal(spelled("a\n\tb\r\x1b[1m\u202ec"), "a\n\tb\\u{d}\\u{1b}[1m\\u{202e}c");
+  assert.equal(lastLines("y".repeat(1000), "").length, 400);
+  assert.equal(escapeInvisible("a\n\tb\r\x1b[1m\u202ec"), "a\n\tb\\u{d}\\u{1b}[1m\\u{202e}c");
 });

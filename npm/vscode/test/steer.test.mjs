@@ -1,4 +1,4 @@
-// How runs are named, what can be done with them, what waits, and what has changed.
+// Names, actions, waiting decisions and changes of runs.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -14,10 +14,10 @@ const runs = await load("runs");
 const { waiting } = await load("waiting");
 const { changedFiles } = await load("patch");
 const { problems } = await load("task_problems");
-const { page, trouble } = await load("report_page");
-const { conduct, stop } = await load("conduct");
+const { page, errorPage } = await load("report_page");
+const { runProgram, stop } = await load("run_program");
 const { readBoard, describeSession } = await load("board");
-const { isUsed } = await load("startup");
+const { hasOnloopFiles } = await load("startup");
 
 for (const name of Object.keys(process.env)) if (/^(ONLOOP|HOTL|GIT)_/.test(name)) delete process.env[name];
 const state = temporaryFolder("onloop-vscode-state-");
@@ -34,7 +34,7 @@ function run(entry, action, step = 2) {
   return { entry: { ...base, ...entry }, advice };
 }
 
-test("a run is called as its workflow is", () => {
+test("a run has the name of its workflow", () => {
   const table = [
     ["/w/hotl-workflow-greet.md", "greet"],
     ["docs/plans/2026-03-20-add-limits-workflow.md", "add-limits"],
@@ -48,7 +48,7 @@ test("a run is called as its workflow is", () => {
   assert.equal(runs.label(run({})), "greet-1");
 });
 
-test("ages are as exact as people need them", () => {
+test("ages are rounded for people", () => {
   const now = Date.parse("2026-03-20T12:00:00Z");
   const age = (moment) => runs.age(moment, now);
   assert.equal(age("2026-03-20T11:59:30Z"), "now");
@@ -60,12 +60,12 @@ test("ages are as exact as people need them", () => {
   assert.equal(age("soon"), undefined);
 });
 
-test("what can be done with a run depends on who works on it", () => {
+test("the actions for a run depend on its driver", () => {
   const table = [
     [run({}), "run resumable readable open"],
     [run({ driven_by: US }), "run stoppable readable"],
     [run({ driven_by: { ...US, pid: 9, role: null } }), "run stoppable readable"],
-    // Another window or server does other things besides; a machine elsewhere cannot be reached.
+    // Another window or server has other work, and another machine cannot be reached.
     [run({ driven_by: { ...US, pid: 9 } }), "run readable"],
     [run({ driven_by: { ...US, pid: 9, role: null, live: false, host: "elsewhere" } }), "run readable"],
     [run({}, "ask-gate"), "run gate readable open"],
@@ -83,15 +83,15 @@ test("what can be done with a run depends on who works on it", () => {
   for (const [one, words] of table) assert.equal(runs.context(one, PID), words, JSON.stringify(one));
 });
 
-test("what waits comes first, and only what a person has to decide", () => {
+test("waiting decisions come first", () => {
   const gate = run({ run_id: "a-1", source_workflow_path: "/w/hotl-workflow-a.md", last_update: "2026-03-20T11:00:00Z" }, "ask-gate");
   const budget = run({ run_id: "b-1" }, "ask-budget");
   const works = run({ run_id: "c-1", driven_by: US }, "act");
   const call = { id: "c9", session: "s", folder: "/w", tool: "Bash", target: "rm x\nrm y", complete: true, reason: "r", since: "2026-03-20T10:00:00Z" };
   const found = waiting([gate, budget, works], [call]).map(({ title, detail, command, argument }) => [title, detail, command, argument]);
   assert.deepEqual(found, [
-    ["a", "waits for you at step 2", "onloop.gate", "a-1"],
-    ["b-1", "a bound of the run is reached", "onloop.resume", "b-1"],
+    ["a", "Waiting for you at step 2", "onloop.gate", "a-1"],
+    ["b-1", "the run reached a limit", "onloop.resume", "b-1"],
     ["Bash", "rm x", "onloop.call", "c9"],
   ]);
   const [first] = waiting([gate], []);
@@ -99,7 +99,7 @@ test("what waits comes first, and only what a person has to decide", () => {
   assert.deepEqual(runs.inOrder([works, gate]).map(({ entry }) => entry.run_id), ["a-1", "c-1"]);
 });
 
-test("a patch of git leads to what was there before and after", () => {
+test("a patch of git has the blobs before and after", () => {
   const folder = realpathSync(temporaryFolder("onloop-vscode-"));
   folders.push(folder);
   const git = (...words) => execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.invalid", ...words], { cwd: folder, encoding: "utf8" });
@@ -158,11 +158,11 @@ function workspace(text) {
   return { folder, file };
 }
 
-test("a blocked step is a problem at its title, and its check is among the results", async () => {
+test("a blocked step is a problem at its title, and its checks have results", async () => {
   const { folder, file } = workspace(BLOCKED);
-  const ended = await conduct(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "none"] });
+  const ended = await runProgram(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "none"] });
   assert.equal(ended.exit, 1, ended.notes);
-  const { result } = await conduct(core, { folder, argv: ["status", ended.runId, "--json"] });
+  const { result } = await runProgram(core, { folder, argv: ["status", ended.runId, "--json"] });
   const view = JSON.parse(result);
   const line = problems(core, file, BLOCKED, view);
   assert.match(line, /^\/.*hotl-workflow-greet\.md:6:17: error: step 1, Greet: .+\n$/);
@@ -172,28 +172,28 @@ test("a blocked step is a problem at its title, and its check is among the resul
   assert.deepEqual(view.steps[0].checks.map(({ what, result }) => [what, result]), [["command test -s nothing.txt", "failed"]]);
 });
 
-test("a folder is known to be used by the state home alone", async () => {
+test("the state home alone tells that a folder has runs", async () => {
   const { folder, file } = workspace(BLOCKED);
   const env = { HOME: folder, ONLOOP_STATE_HOME: state };
-  assert.equal(await isUsed(folder, env), false);
-  await conduct(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "none"] });
+  assert.equal(await hasOnloopFiles(folder, env), false);
+  await runProgram(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "none"] });
   rmSync(join(folder, ".hotl"), { recursive: true });
-  assert.equal(await isUsed(folder, env), true);
-  assert.equal(await isUsed(`${folder}/`, env), true);
-  assert.equal(await isUsed(folder, { HOME: folder }), false);
+  assert.equal(await hasOnloopFiles(folder, env), true);
+  assert.equal(await hasOnloopFiles(`${folder}/`, env), true);
+  assert.equal(await hasOnloopFiles(folder, { HOME: folder }), false);
   const tasks = workspace(BLOCKED).folder;
   mkdirSync(join(tasks, ".ai"));
   writeFileSync(join(tasks, ".ai/PROGRESS.md"), "");
-  assert.equal(await isUsed(tasks, {}), true);
+  assert.equal(await hasOnloopFiles(tasks, {}), true);
 });
 
-test("a job is stopped by the run that it drives", async () => {
+test("a job is stopped by the id of its run", async () => {
   const { folder, file } = workspace(BLOCKED.replace("true", "exec sleep 600"));
   let begun;
   const doing = new Promise((resolve) => (begun = resolve));
-  const ending = conduct(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "none"], listener: { doing: begun } });
+  const ending = runProgram(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "none"], listener: { doing: begun } });
   await doing;
-  const { result } = await conduct(core, { folder, argv: ["status", "--all", "--json"] });
+  const { result } = await runProgram(core, { folder, argv: ["status", "--all", "--json"] });
   const [entry] = JSON.parse(result);
   assert.deepEqual([entry.driven_by.pid, entry.driven_by.role, entry.driven_by.live], [process.pid, "embedded", true]);
   assert.ok(runs.isStoppable({ entry }, process.pid));
@@ -202,21 +202,21 @@ test("a job is stopped by the run that it drives", async () => {
   const ended = await ending;
   assert.deepEqual([ended.exit, ended.runId], [130, entry.run_id]);
   assert.equal(stop(entry.run_id), false);
-  const after = JSON.parse((await conduct(core, { folder, argv: ["status", "--all", "--json"] })).result);
+  const after = JSON.parse((await runProgram(core, { folder, argv: ["status", "--all", "--json"] })).result);
   assert.equal(after[0].driven_by, null);
 });
 
-test("the page of a report gets the colours of the editor and one line of script", async () => {
+test("the page of a report gets the colors of the editor and one line of script", async () => {
   const { folder, file } = workspace(BLOCKED.replace("Greet\n", "Greet </head><script>1</script>\n"));
-  const { runId } = await conduct(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "none"] });
-  const { result } = await conduct(core, { folder, argv: ["report", runId, "--html"] });
+  const { runId } = await runProgram(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "none"] });
+  const { result } = await runProgram(core, { folder, argv: ["report", runId, "--html"] });
   const html = page(runId, result);
   const [, nonce] = /script-src 'nonce-([\w-]+)'/.exec(html);
   assert.deepEqual(html.match(/<script[^>]*>/g), [`<script nonce="${nonce}">`]);
   assert.ok(html.indexOf("--vscode-editor-background") > html.indexOf("prefers-color-scheme"));
   assert.notEqual(page(runId, result), html);
-  assert.ok(trouble("a'\"<b>", "<i>").includes('{"id":"ab"}'));
-  assert.ok(trouble("a", "<i>").includes("<p>&lt;i&gt;</p>"));
+  assert.ok(errorPage("a'\"<b>", "<i>").includes('{"id":"ab"}'));
+  assert.ok(errorPage("a", "<i>").includes("<p>&lt;i&gt;</p>"));
 });
 
 test("the board of this machine is read, and a session is described in a line", async () => {
@@ -224,16 +224,16 @@ test("the board of this machine is read, and a session is described in a line", 
   assert.deepEqual(await readBoard(core, folder), { sessions: [], calls: [] });
   const now = Date.parse("2026-03-20T12:00:00Z");
   const session = { standing: "waits", now: "a call", workflow: "ultra-planner", changed_at: "2026-03-20T11:00:00Z" };
-  assert.equal(describeSession(session, now), "ultra-planner · waits for you: a call · 1 h");
+  assert.equal(describeSession(session, now), "ultra-planner · Waiting for you: a call · 1 h");
 });
 
-test("every text of the manifest is in the table of texts, and none is left over", () => {
+test("the table of texts has exactly the texts of the manifest", () => {
   const read = (name) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
   const used = new Set([...read("package.json").matchAll(/"%([\w.]+)%"/g)].map(([, key]) => key));
   assert.deepEqual([...used].sort(), Object.keys(JSON.parse(read("package.nls.json"))).sort());
 });
 
-test("menus and texts name only commands that there are", () => {
+test("menus and texts name only existing commands", () => {
   const read = (name) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
   const { contributes } = JSON.parse(read("package.json"));
   const there = contributes.commands.map(({ command }) => command);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use onloop_core::auto::child::{ChildAnswer, ChildOutcome};
-use onloop_core::auto::document::{Presence, WorkspaceFile};
+use onloop_core::auto::documents::AutoDocument;
 use onloop_core::auto::progress::{TaskStatus, TaskTable, Tasks, with_status};
 use onloop_core::auto::record::{
     Assignment, Auto, AutoEvent, AutoNext, Health, LockSight, LockWritten, OnStall, Options, Probe,
@@ -11,8 +11,8 @@ use onloop_core::auto::record::{
 };
 use onloop_core::auto::route::Target;
 use onloop_core::auto::token::NextCommand;
+use onloop_core::auto::workspace_file::{Presence, WorkspaceFile};
 use onloop_core::auto::{Profile, arguments, feature, lock};
-use onloop_core::documents::auto::AutoDocument;
 use onloop_core::time::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -79,13 +79,15 @@ fn an_agent_that_gets_nowhere_is_not_paid_for_ever() {
     let project = Workspace::git();
     project.write(FILE, workflow("", HOPELESS));
     project.commit("Plan");
-    let paused = run(&project, &["--agent-command", "true"]).expect_exit(3);
-    assert!(paused.stderr.contains("no progress"), "{}", paused.stderr);
-    assert_eq!(attempts(&project), 5);
-    assert_eq!(standing(&project), "paused: failed");
-    let again = command_below(&paused, "Continue");
-    project.shell(&again).expect_exit(3);
-    assert_eq!(attempts(&project), 9, "the failure it found, and four more like it");
+    let blocked =
+        project.onloop(&["run", "--mode", "branch", "--agent-command", "true"]).expect_exit(1);
+    let why =
+        "2 attempts in a row changed no file and failed the same way: verify failed: exit code 1";
+    assert!(crate::flat(&blocked.stderr).contains(why), "{}", blocked.stderr);
+    assert_eq!(attempts(&project), 2);
+    assert_eq!(standing(&project), "blocked: blocked");
+    project.onloop(&["resume", "--agent-command", "true"]).expect_exit(1);
+    assert_eq!(attempts(&project), 4, "a person has two more tried");
     project.write("holds", "");
     project.onloop(&["resume", "--agent-command", "true"]).expect_exit(0);
     assert_eq!(standing(&project), "completed: done");
@@ -96,6 +98,8 @@ fn an_agent_that_changes_something_may_use_all_its_attempts() {
     let project = Workspace::git();
     project.write(FILE, workflow("", HOPELESS));
     project.commit("Plan");
-    run(&project, &["--agent-command", "echo x >> tried"]).expect_exit(1);
+    project
+        .onloop(&["run", "--mode", "branch", "--agent-command", "echo x >> tried"])
+        .expect_exit(1);
     assert_eq!(attempts(&project), 10);
 }

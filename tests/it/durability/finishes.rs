@@ -177,7 +177,8 @@ impl Round {
             self.holds(&run);
             match run.exit {
                 Some(0) => break,
-                _ if run.stderr.contains("Finish outcome already recorded") => break,
+                _ if run.stderr.contains("is already recorded") => break,
+                _ if run.stderr.contains("the work was discarded") => break,
                 _ => {}
             }
             let patient = started.elapsed() < Duration::from_secs(30);

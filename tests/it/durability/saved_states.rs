@@ -1,4 +1,4 @@
-//! Records of this release and of older generations open, say what is next, and lose nothing
+//! Records of this release and of `hotl-rt` open, say what is next, and lose nothing
 //! when they are written again. The files are in `tests/state`.
 
 use std::path::PathBuf;

@@ -199,6 +199,7 @@ fn completed() -> (Run, Vec<u8>) {
         stdout,
         stderr,
         measured: None,
+        at: None,
         warnings: Vec::new(),
     };
     for event in [

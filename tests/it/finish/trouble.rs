@@ -28,8 +28,8 @@ pub(super) fn open() -> Finished {
     Finished::of("worktree", OPEN, 0)
 }
 
-const STALE: &str = "is there: another git is at work, or one that was killed has left it; when \
-                     no git runs in this repository, remove that file";
+const STALE: &str = "is there: another git is running, or a killed one left it; when no git \
+                     runs in this repository, remove that file";
 
 fn text(workspace: &Workspace, below: &str) -> String {
     workspace.path(below).to_str().expect("a name in UTF-8").to_owned()

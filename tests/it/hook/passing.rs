@@ -55,7 +55,7 @@ fn a_limit_is_waited_out_and_the_client_woken() {
     assert_eq!((&session["continuation_count"], &session["reason"]), (&json!(0), &Value::Null));
     let audit_log = host.disk.text("/state/audit.jsonl");
     assert!(
-        audit_log.contains("waits until") && audit_log.contains("goes on after 1h"),
+        audit_log.contains("waits until") && audit_log.contains("continues after 1h"),
         "{audit_log}"
     );
     assert!(listed(&mut host).starts_with("→ s1  works\n"));

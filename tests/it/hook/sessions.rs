@@ -153,7 +153,7 @@ fn d23_a_question_pauses_and_going_on_resumes() {
     assert_eq!(state(&project, "s1")["continuation_count"], 0);
     let timer = json!({ "prompt": "wake up", "source": "schedule_wakeup" });
     let said = prompt(&project, "continue");
-    assert_eq!(said["systemMessage"], "onloop: `/issue-to-impl` goes on after this");
+    assert_eq!(said["systemMessage"], "onloop: `/issue-to-impl` continues after this");
     claude(&project, "UserPromptSubmit", timer);
     assert!(stop(&project, "a").is_some());
     prompt(&project, "/issue-to-impl 42");

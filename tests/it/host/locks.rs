@@ -58,11 +58,11 @@ fn only_the_provably_dead_lose_their_locks() {
     let table = [
         (holder(dead, "example", "5"), None),
         (holder(dead, "example", ""), None),
-        (holder(dead, "elsewhere", "5"), Some("on `elsewhere`; if nothing runs there")),
+        (holder(dead, "elsewhere", "5"), Some("on `elsewhere`; if that process has ended")),
         (holder(alive, "example", ""), Some("wait for it or end it")),
-        (String::new(), Some("does not say who holds it")),
-        ("{\"pid\":".to_owned(), Some("does not say who holds it")),
-        ("x".repeat(100_000), Some("does not say who holds it")),
+        (String::new(), Some("does not name its holder")),
+        ("{\"pid\":".to_owned(), Some("does not name its holder")),
+        ("x".repeat(100_000), Some("does not name its holder")),
     ];
     for (text, refusal) in table {
         let mut world = World::new();

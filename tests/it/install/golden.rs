@@ -1,5 +1,6 @@
 //! Every file that each host gets, as text to be read.
 
+use onloop_core::auto::prompts::AGENTS;
 use onloop_core::handsoff::config::Config;
 use onloop_core::hooks::Host;
 use onloop_core::install::{HostFile, InstallScope, Setting, Waits, host_files, user_folder};
@@ -20,7 +21,7 @@ fn shown(host: Host) -> String {
             waits: Waits::of(&Config::default()),
             continuations: 10,
         };
-        for host_file in host_files(host, &setting) {
+        for host_file in host_files(host, &setting, &AGENTS) {
             let content = host_file.installed(None).expect("nothing is there yet");
             let is_program = matches!(&host_file, HostFile::Own(file) if file.executable);
             let mode = if is_program { " (executable)" } else { "" };

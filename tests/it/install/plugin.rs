@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use onloop_core::auto::prompts::AGENTS;
 use onloop_core::install::plugin;
 
 use super::onloop;
@@ -22,7 +23,7 @@ pub(super) fn is_up_to_date(path: &Path, expected: &str) {
 #[test]
 fn the_plugin_says_what_the_offer_says() {
     let folder = source_root().join("npm/plugin");
-    for (path, expected) in plugin::files() {
+    for (path, expected) in plugin::files(&AGENTS) {
         is_up_to_date(&folder.join(path), &expected);
     }
     is_up_to_date(&source_root().join(".claude-plugin/marketplace.json"), &plugin::marketplace());
@@ -41,7 +42,7 @@ fn commands_in(text: &str) -> Vec<Vec<&str>> {
 fn skills_and_commands_name_verbs_and_options_that_there_are() {
     let grammar = onloop_core::cli::command();
     let mut count = 0;
-    for (path, text) in plugin::files() {
+    for (path, text) in plugin::files(&AGENTS) {
         for words in commands_in(&text) {
             let verb = grammar.find_subcommand(words[0]);
             let verb = verb.unwrap_or_else(|| panic!("{path}: no verb `{}`", words[0]));

@@ -1,5 +1,6 @@
 //! Whatever a person wrote into a shared file, installing and uninstalling leaves it as it was.
 
+use onloop_core::auto::prompts::AGENTS;
 use onloop_core::handsoff::config::Config;
 use onloop_core::hooks::Host;
 use onloop_core::install::{HostFile, InstallScope, Setting, Waits, host_files};
@@ -24,7 +25,7 @@ fn all(host: Host, program: &str) -> Vec<HostFile> {
         waits: Waits::of(&Config::default()),
         continuations: 10,
     };
-    host_files(host, &setting)
+    host_files(host, &setting, &AGENTS)
 }
 
 /// Blanks and comments between tokens; the last kind ends its line.

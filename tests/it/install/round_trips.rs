@@ -1,5 +1,6 @@
 //! Files as people and hosts write them: installing, upgrading and uninstalling gives every byte back.
 
+use onloop_core::auto::prompts::AGENTS;
 use onloop_core::handsoff::config::Config;
 use onloop_core::hooks::Host;
 use onloop_core::install::{HostFile, InstallScope, Setting, Waits, host_files};
@@ -159,7 +160,7 @@ fn host_file(host: Host, part: Part, program: &str) -> HostFile {
         HostFile::Server(_) => part == Part::Servers,
         HostFile::Own(_) => false,
     };
-    host_files(host, &setting).into_iter().find(is_it).expect("the host has such a file")
+    host_files(host, &setting, &AGENTS).into_iter().find(is_it).expect("the host has such a file")
 }
 
 /// The same content, as editors and systems write it.

@@ -36,7 +36,7 @@ local function run()
   -- Types a line; what was wrong with it is gone.
   vim.api.nvim_buf_set_lines(buffer, 8, 9, true, { "loop: until ok" })
   wait("findings after typing", function() return vim.tbl_contains(codes(), "until-without-verify") end)
-  vim.api.nvim_buf_set_text(buffer, 8, 0, 8, 14, { "loop: false" })
+  vim.api.nvim_buf_set_text(buffer, 8, 0, 8, 14, { "loop: false", "verify: make" })
   wait("fewer findings", function() return #codes() == 1 end)
   say("after_typing", codes())
 
@@ -53,14 +53,14 @@ local function run()
   end
 
   say("hover", vim.split(ask("textDocument/hover", at(7, 2)).contents.value, "\n")[1])
-  local items = ask("textDocument/completion", at(13, 9)).items
+  local items = ask("textDocument/completion", at(14, 9)).items
   say("completion", vim.tbl_map(function(item) return item.label end, items))
   local symbols = ask("textDocument/documentSymbol", { textDocument = document })
   say("symbols", vim.tbl_map(function(symbol) return symbol.name end, symbols))
   say("folds", #ask("textDocument/foldingRange", { textDocument = document }))
 
   -- A quick fix, and a rename.
-  local where = { start = { line = 13, character = 0 }, ["end"] = { line = 13, character = 12 } }
+  local where = { start = { line = 14, character = 0 }, ["end"] = { line = 14, character = 12 } }
   local context = { diagnostics = {} }
   local actions = ask("textDocument/codeAction", { textDocument = document, range = where, context = context })
   local fix = vim.tbl_filter(function(action) return action.kind == "quickfix" end, actions)[1]

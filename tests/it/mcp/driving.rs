@@ -80,7 +80,7 @@ fn a_run_in_the_background_is_answered_at_once_and_stopped_on_request() {
         assert_eq!(
             none["notes"],
             "error: this server does not run `none-20260320T212315Z` in the background; \
-             see `status`\n"
+             see\n       `status`\n"
         );
         let stopped = session.call("stop", json!({ "run_id": id })).await;
         assert_eq!(Session::expect(&stopped, "done")["result"]["status"], "paused");

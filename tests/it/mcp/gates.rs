@@ -70,7 +70,7 @@ fn an_agent_alone_approves_no_gate_of_a_person() {
                 let id = workspace.record()["run_id"].as_str().unwrap().to_owned();
                 let asked = format!(
                     "An agent proposes that step 1 is {decision}.\n\
-                     error: The gate of step 1 needs a human decision\n  \
+                     error: the gate of step 1 needs a human decision\n  \
                      cause: nobody is here to ask\n  fix: a person approves:\n    \
                      onloop gate 1 approved --run-id {id}\n  fix: or rejects:\n    \
                      onloop gate 1 rejected --run-id {id}\n"

@@ -32,7 +32,7 @@ fn the_end_of_a_session_is_told_once() {
         text.contains("continuations are used up\nSession: s1\n") || text.contains("used up"),
         "{text}"
     );
-    assert_eq!(notices[0]["advice"], "Go on with it:\n  claude -r s1");
+    assert_eq!(notices[0]["advice"], "Continue it:\n  claude -r s1");
 }
 
 #[test]

@@ -221,7 +221,7 @@ impl Session {
                 outcome.notes.push_str(&note);
                 Ok(effect::Outcome::Done)
             }
-            Request::Ask { question } => {
+            Request::Ask { question, choices: _ } => {
                 outcome.questions.push(question);
                 let answer = self.answers.as_mut().and_then(VecDeque::pop_front);
                 let answer = answer.ok_or(Failure::new(FailureKind::Closed, "gone"))?;

@@ -18,7 +18,7 @@ fn verified_by(verify: &str) -> Workspace {
 fn a_check_has_limited_time() {
     let project = verified_by("verify: sleep 600");
     let run = run(&project, &["--verify-timeout", "200ms"]).expect_exit(1);
-    assert!(run.stderr.contains("verify timed out after 200 ms"), "{}", run.stderr);
+    assert!(run.stderr.contains("verify failed: timed out after 200 ms"), "{}", run.stderr);
     assert_eq!(standing(&project), "blocked: blocked");
 }
 

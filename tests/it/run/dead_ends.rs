@@ -18,7 +18,7 @@ fn a_blocked_run_runs_again() {
     let project = failing("false");
     let blocked = run(&project, &[]).expect_exit(1);
     project.write("mended", "");
-    project.shell(&command_below(&blocked, "then go on")).expect_exit(0);
+    project.shell(&command_below(&blocked, "then continue")).expect_exit(0);
     assert_eq!(standing(&project), "completed: done");
 }
 
@@ -58,7 +58,7 @@ fn a_person_has_a_blocked_step_tried_again_and_tells_its_agent_why() {
     assert!(reopened.stderr.starts_with(&again), "{}", reopened.stderr);
     let again = project.onloop(&["step", "1", "reopen", "--reason", "x"]).expect_exit(1);
     let first = again.stderr.lines().next();
-    assert_eq!(first, Some("error: Step 1 is 'pending', expected 'failed' or 'blocked'"));
+    assert_eq!(first, Some("error: step 1 is `pending`, expected `failed` or `blocked`"));
     project.write("open", "");
     project.onloop(&[&["resume"], &agent[..]].concat()).expect_exit(0);
     let prompt = project.read("prompt");

@@ -103,7 +103,7 @@ fn a_person_is_not_asked_about_what_a_machine_refuses() {
     run(&project, &[]).expect_exit(1);
     assert_eq!(standing(&project), "blocked: blocked, pending");
     let approved = project.onloop(&["gate", "1", "approved"]).expect_exit(1);
-    assert!(crate::flat(&approved.stderr).contains("Step 1 is 'blocked'"), "{}", approved.stderr);
+    assert!(crate::flat(&approved.stderr).contains("step 1 is `blocked`"), "{}", approved.stderr);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_rejected_step_can_be_done_again_for_a_reason() {
     gate(&["approved"]).expect_exit(0);
     let said = gate(&["rejected", "--redo", "--reason", "late"]).expect_exit(1).stderr;
     let first = said.lines().next();
-    assert_eq!(first, Some("error: Step 1 is 'done', expected a decision to wait for"));
+    assert_eq!(first, Some("error: step 1 is `done`, expected a step that waits for a decision"));
     project.onloop(&["resume", "--agent-command", line]).expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
 }

@@ -151,11 +151,11 @@ fn a_blocked_run_is_mended_and_verified_before_anybody_acts() {
     );
     let blocked = run(&project, &[]).expect_exit(1);
     assert_eq!(project.read("acted"), "x\nx\n");
-    let again = project.shell(&command_below(&blocked, "then go on")).expect_exit(1);
+    let again = project.shell(&command_below(&blocked, "then continue")).expect_exit(1);
     assert_eq!(project.read("acted"), "x\nx\nx\nx\n", "as many attempts as at first");
     assert!(!again.stderr.contains("3/2"), "{}", again.stderr);
     project.write("mended", "");
-    project.shell(&command_below(&again, "then go on")).expect_exit(0);
+    project.shell(&command_below(&again, "then continue")).expect_exit(0);
     assert_eq!(project.read("acted"), "x\nx\nx\nx\n");
     assert_eq!(standing(&project), "completed: done");
 }

@@ -120,15 +120,15 @@ fn a_refusal_says_how_the_run_stands_and_what_fits() {
     );
     assert_eq!(
         crate::flat(&said(&["step", "2", "verify"])),
-        format!("error: step 2 must be in_progress before verify {waits}")
+        format!("error: step 2 is `pending`, expected `in_progress` {waits}")
     );
     let unknown = crate::flat(&said(&["step", "9", "verify"]));
-    assert_eq!(unknown, format!("error: Invalid step number: 9 {waits}"));
+    assert_eq!(unknown, format!("error: the run has no step 9 {waits}"));
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
     assert_eq!(
         crate::flat(&said(&["step", "1", "retry"])),
         format!(
-            "error: step 1 is 'done', expected 'failed' for retry cause: run {id} is running: step 2 \
+            "error: step 1 is `done`, expected `failed` cause: run {id} is running: step 2 \
              is about to start fix: do what comes next: onloop step 2 start --run-id {id}"
         )
     );

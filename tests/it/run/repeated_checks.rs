@@ -24,7 +24,7 @@ fn a_later_step_that_breaks_an_earlier_one_is_found() {
     assert!(file.contains("- [ ] **Step 1") && file.contains("- [x] **Step 2"), "{file}");
     // Mended by hand, it is verified before anything is done again.
     project.write("made", "");
-    project.shell(&command_below(&run, "then go on")).expect_exit(0);
+    project.shell(&command_below(&run, "then continue")).expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
     assert_eq!(project.record()["steps"][0]["attempts"], 1);
 }

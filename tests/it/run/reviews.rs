@@ -1,6 +1,6 @@
 //! `--review`: an agent reads the work before it counts as done.
 
-use super::{command_below, project, run, standing};
+use super::{FILE, command_below, project, run, standing};
 use crate::workspace::Workspace;
 
 fn small(front: &str, gate: &str) -> Workspace {
@@ -110,5 +110,54 @@ fn warnings_are_shown_and_findings_become_the_next_prompt() {
     let asked = project.read("asked");
     assert!(asked.contains("a person wants it otherwise: stop the leak\n"), "{asked}");
     assert!(asked.contains("BLOCK: it leaks\n"), "{asked}");
+    assert_eq!(standing(&project), "completed: done");
+}
+
+#[test]
+fn an_agent_fixes_what_a_review_finds_before_a_person_is_asked() {
+    let project = small("", "");
+    project.write(
+        "reviewer.sh",
+        "echo x >> reviews\ntest -e fixed && echo 'VERDICT: READY' && exit\n\
+        echo 'BLOCK: it leaks'; echo 'VERDICT: NOT READY'\n",
+    );
+    let agent = "cat > prompt; touch first; grep -q 'it leaks' prompt && touch fixed; true";
+    let words = ["--review", "sh reviewer.sh", "--agent-command", agent];
+    let done = run(&project, &words).expect_exit(0);
+    assert_eq!(project.read("reviews"), "x\nx\n");
+    assert!(done.stderr.contains("Review: NOT READY\n    | BLOCK: it leaks"), "{}", done.stderr);
+    // What is not fixed goes back twice, then a person decides and sees why.
+    let project = small("", "");
+    let words = ["--review", "sh reviewer.sh", "--agent-command", "touch first"];
+    project
+        .write("reviewer.sh", "echo x >> reviews; echo 'BLOCK: no'; echo 'VERDICT: NOT READY'\n");
+    let paused = run(&project, &words).expect_exit(3);
+    assert_eq!(project.read("reviews"), "x\nx\nx\n");
+    assert!(paused.stderr.matches("BLOCK: no").count() > 3, "{}", paused.stderr);
+    let project = small("max_review_rounds: 0\n", "");
+    project.write("reviewer.sh", "echo x >> reviews; echo 'VERDICT: NOT READY'\n");
+    run(&project, &words).expect_exit(3);
+    assert_eq!(project.read("reviews"), "x\n");
+}
+
+#[test]
+fn a_run_that_an_agent_drives_by_verbs_is_held_to_its_review() {
+    let project = small("review: claude\n", "");
+    project.write("../bin/claude", "#!/bin/sh\ncat verdict\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(project.path("../bin/claude"), mode).unwrap();
+    project.write("verdict", "BLOCK: it leaks\nVERDICT: NOT READY\n");
+    let verb = |words: &[&str]| project.onloop(words);
+    verb(&["init", FILE]).expect_exit(0);
+    verb(&["step", "1", "start"]).expect_exit(0);
+    project.write("first", "");
+    verb(&["step", "1", "verify"]).expect_exit(0);
+    let refused = verb(&["finalize"]).expect_exit(1);
+    assert!(refused.stderr.contains("BLOCK: it leaks"), "{}", refused.stderr);
+    assert_eq!(standing(&project), "running: pending");
+    project.write("verdict", "VERDICT: READY\n");
+    verb(&["step", "1", "start"]).expect_exit(0);
+    verb(&["step", "1", "verify"]).expect_exit(0);
+    verb(&["finalize"]).expect_exit(0);
     assert_eq!(standing(&project), "completed: done");
 }

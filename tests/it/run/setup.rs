@@ -61,7 +61,7 @@ fn a_fresh_worktree_is_made_ready_once() {
     let id = record["run_id"].as_str().unwrap();
     let ledger = std::fs::read_to_string(project.kept(id, "ledger.jsonl")).unwrap();
     let place = |event: &str| ledger.find(&format!("\"event\":\"{event}\"")).expect(event);
-    assert!(place("setup_started") < place("worktree_set_up"));
+    assert!(place("work_started") < place("worktree_set_up"));
     assert!(place("worktree_set_up") < place("step_started"));
     assert!(project.kept(id, "logs/setup-1.log").exists());
 }
@@ -108,7 +108,7 @@ fn a_setup_that_fails_begins_no_attempt_of_an_agent_that_drives_the_run() {
     assert_eq!(start.stdout, "");
     assert!(start.stderr.contains("error: setup failed"), "{}", start.stderr);
     let ledger = std::fs::read_to_string(project.kept(&id, "ledger.jsonl")).unwrap();
-    assert!(ledger.contains("\"event\":\"setup_started\""), "{ledger}");
+    assert!(ledger.contains("\"event\":\"work_started\",\"worker\":\"setup\""), "{ledger}");
     assert!(!ledger.contains("\"event\":\"step_started\""), "{ledger}");
 }
 
@@ -172,7 +172,7 @@ fn a_setup_whose_onloop_was_killed_is_ended_and_done_again() {
     let acts = || {
         let id = project.kept_ids().pop()?;
         let ledger = std::fs::read_to_string(project.kept(&id, "ledger.jsonl")).ok()?;
-        (ledger.matches("setup_started").count() == 2).then_some(id)
+        (ledger.matches("\"worker\":\"setup\"").count() == 2).then_some(id)
     };
     wait_until("the second line runs", || acts().is_some());
     child.kill().unwrap();

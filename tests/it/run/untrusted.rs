@@ -101,7 +101,7 @@ fn a_person_sees_every_command_before_it_is_adopted() {
     let expected = format!(
         "Run {ID}: running, step 1/2\n  Intent: Try it\n  Read from {root}/.hotl/state/{ID}.json\n  \
          Its last change lies in the future (2031-01-01T00:00:00+00:00): a clock was wrong, or it was \
-         made up.\n  Git tracks this record: whoever can push to the repository can write it.\n\
+         made up.\n  Git tracks this record: everyone who can push to the repository can write it.\n\
          It would run, in {root}:\n  Step 1 (in_progress): Look\n    sh script: touch acted\n    \
          verify: touch pwned\n  Step 2 (pending): Ship\n    for the agent: go\n    gate: human\n",
         root = root.display()

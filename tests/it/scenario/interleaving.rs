@@ -118,7 +118,7 @@ fn neither_an_append_nor_a_rewrite_loses_the_other() {
                 assert!(machine.notes().contains("error: "), "{}", machine.notes());
                 machine.run(&block);
             }
-            // A rewrite at rest has folded the journal into the record.
+            // At rest the copy shows the last line of the ledger.
             let log = records(&machine).remove(0)["events"].to_string();
             let said = machine.results();
             for (result, event) in
@@ -133,12 +133,12 @@ fn neither_an_append_nor_a_rewrite_loses_the_other() {
 }
 
 #[test]
-fn a_reader_between_a_record_and_its_next_journal_reads_again() {
+fn a_reader_between_a_record_and_its_next_copy_reads_again() {
     for pause in 0..REQUESTS {
         let mut machine = large();
         machine.run(&["onloop", "step", "3", "start"]);
         let exit = interrupt(&mut machine, &["onloop", "next"], pause, |machine, _| {
-            // Folded at the rejection; a new journal begins after the approval.
+            // The copy is written at the rejection, and lags behind after the approval.
             for words in ["gate 2 rejected", "gate 2 approved", "step 3 verify"] {
                 let words: Vec<&str> = ["onloop"].into_iter().chain(words.split(' ')).collect();
                 machine.run_beside(&words);
@@ -220,7 +220,7 @@ fn what_comes_while_a_person_is_asked_is_taken_over_once_and_they_are_asked_agai
         }
     };
     assert_eq!((exit, questions), (Exit::Done, 3), "{}", machine.notes());
-    let said = "The run has changed since it was asked about; it goes on as it is now.\n";
+    let said = "The run has changed since it was asked about; it continues as it is now.\n";
     assert_eq!(machine.notes().matches(said).count(), 1, "{}", machine.notes());
 }
 

@@ -63,7 +63,9 @@ fn what_takes_longer_is_recorded_while_it_runs() {
         });
         let last: Vec<String> =
             started.map(|lines| lines.lines().last().unwrap_or_default().to_owned()).collect();
-        last.iter().filter(|line| line.contains("\"event\":\"check_started\"")).count()
+        last.iter()
+            .filter(|line| line.contains("\"event\":\"work_started\",\"worker\":\"check\""))
+            .count()
     };
     assert!(long(0) > 0);
     assert_eq!(long(QUICK_MS), long(0));

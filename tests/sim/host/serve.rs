@@ -5,7 +5,7 @@ use onloop_core::effect::{CallAnswer, Failure, FailureKind, Outcome, Say, ServeR
 use super::SimHost;
 
 /// How often in a row nobody may call before the person ends the server.
-const PATIENCE: u32 = 100;
+const IDLE_WAITS_MAX: u32 = 100;
 
 /// What browsers do: given what was said and every answer so far, the next call; `None`: nobody calls any
 /// more.
@@ -67,8 +67,9 @@ impl SimHost {
                 let called = browsers.and_then(|browsers| browsers(said, answers));
                 let Some(mut call) = called else {
                     self.server.idle += 1;
-                    let Some(wait_ms) = wait_ms.filter(|_| self.server.idle < PATIENCE) else {
-                        // Nobody calls any more: the person ends it.
+                    let Some(wait_ms) = wait_ms.filter(|_| self.server.idle < IDLE_WAITS_MAX)
+                    else {
+                        // No more calls come, so the person ends the server.
                         return Err(Failure::new(FailureKind::Interrupted, "interrupted"));
                     };
                     self.now = self.after(wait_ms);

@@ -36,11 +36,11 @@ impl SimHost {
     }
 
     pub(super) fn ask(&mut self) -> Result<String, Failure> {
-        let nobody = || Failure::new(FailureKind::Closed, "nobody is at the terminal");
+        let closed = || Failure::new(FailureKind::Closed, "nobody is at the terminal");
         if !self.terminal.stdin {
-            return Err(nobody());
+            return Err(closed());
         }
         self.take_interrupt()?;
-        self.answers.pop_front().ok_or_else(nobody)
+        self.answers.pop_front().ok_or_else(closed)
     }
 }

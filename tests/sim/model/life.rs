@@ -1,4 +1,4 @@
-//! One life: chaos first, then calm.
+//! One life: chaos first, then stable.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ struct Life {
     edited: bool,
     claims: Claims,
     trace: Trace,
-    /// Up to which request nobody may hear what is said.
+    /// Output before this request is lost.
     mute_until: usize,
 }
 
@@ -78,7 +78,7 @@ fn lived(seed: u64, mut host: SimHost) -> Result<Life, String> {
     let trace = Trace { large: plan.large, ..Trace::default() };
     let claims = Claims::default();
     let mut life = Life { host, world, random, plan, edited: false, claims, trace, mute_until: 0 };
-    let ended = life.chaos().and_then(|()| life.calm());
+    let ended = life.chaos().and_then(|()| life.stable());
     if let Err(why) = ended {
         let said = format!("{}\n{}", life.host.notes(), life.host.results());
         return Err(format!("seed {seed}: {why}\n--- plan\n{:?}\n--- said\n{said}", life.plan));
@@ -119,7 +119,7 @@ impl Life {
             let until = soon + 1 + self.random.below(20) as usize;
             let world = Rc::clone(&self.world);
             self.host.refuse(move |number, request| {
-                let now = (soon..until).contains(&number) && !world.borrow().calm;
+                let now = (soon..until).contains(&number) && !world.borrow().stable;
                 (now && is_write(request)).then_some(kind)
             });
         }
@@ -129,7 +129,7 @@ impl Life {
             self.mute_until = self.mute_until.max(until);
             let world = Rc::clone(&self.world);
             self.host.refuse(move |number, request| {
-                let now = (soon..until).contains(&number) && !world.borrow().calm;
+                let now = (soon..until).contains(&number) && !world.borrow().stable;
                 (now && matches!(request, Request::Say(_))).then_some(FailureKind::Closed)
             });
         }
@@ -206,12 +206,12 @@ impl Life {
     fn one(&mut self, words: &[String]) -> Result<Ended, String> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let quiet = self.host.said.len();
-        let mute = self.host.request_count() < self.mute_until && !self.world.borrow().calm;
+        let mute = self.host.request_count() < self.mute_until && !self.world.borrow().stable;
         self.before(&words);
         let ended = self.host.run(&words);
         self.after(&[ended])?;
         let conducted = words[1] == "resume" || words[1] == "run";
-        // What nobody could hear was said to nobody.
+        // Lost output was not shown to a person.
         if mute {
             return Ok(ended);
         }
@@ -282,8 +282,8 @@ impl Life {
     }
 
     /// Agents and checks succeed, and a person follows the printed advice.
-    fn calm(&mut self) -> Result<(), String> {
-        self.world.borrow_mut().calm = true;
+    fn stable(&mut self) -> Result<(), String> {
+        self.world.borrow_mut().stable = true;
         let never = usize::MAX;
         self.host.interrupt_at(never);
         let moment = Moment::Before;
@@ -300,10 +300,10 @@ impl Life {
             let ended = self.one(&words)?;
             let allowed = [Exit::Done, Exit::Failed, Exit::Paused].map(Ended::Exit);
             if !allowed.contains(&ended) {
-                return Err(format!("in calm, {words:?} ended with {ended:?}"));
+                return Err(format!("in stable, {words:?} ended with {ended:?}"));
             }
         }
-        Err("forty programs in calm did not complete the run".to_owned())
+        Err("forty programs in stable did not complete the run".to_owned())
     }
 
     fn completed(&self, records: &[Record]) -> Result<(), String> {

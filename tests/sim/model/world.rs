@@ -14,7 +14,7 @@ use crate::{Disk, Random, SimHost, SimProcess};
 pub(super) struct World {
     random: Random,
     /// From now on agents and checks succeed, and nothing is refused.
-    pub(super) calm: bool,
+    pub(super) stable: bool,
     /// Adopting an edited plan counts the attempts of changed steps anew.
     pub(super) adoptions: u32,
     turns: BTreeSet<(u32, String, u32, u32)>,
@@ -35,7 +35,7 @@ impl World {
         let restless = random.chance(40);
         let world = Rc::new(RefCell::new(World {
             random,
-            calm: false,
+            stable: false,
             adoptions: 0,
             turns: BTreeSet::new(),
             verdicts: BTreeMap::new(),
@@ -78,7 +78,7 @@ impl World {
 
     /// Whether files of the worktree change at any moment.
     pub(super) fn meddles(&self) -> bool {
-        self.restless && !self.calm
+        self.restless && !self.stable
     }
 
     fn act(&mut self, disk: &mut Disk, spec: &ProcessSpec) -> SimProcess {
@@ -99,7 +99,7 @@ impl World {
             self.broken.push(format!("step {step} of {id} acts before its start is recorded"));
         }
         match self.random.below(20) {
-            _ if self.calm => SimProcess::exit(0, "acted\n"),
+            _ if self.stable => SimProcess::exit(0, "acted\n"),
             0..=2 => SimProcess::exit(1, "no luck\n"),
             3 => SimProcess::forever("thinking\n"),
             _ => SimProcess::exit(0, &"acted\n".repeat(1 + self.random.below(900) as usize)),
@@ -132,7 +132,7 @@ impl World {
     }
 
     fn check(&mut self, spec: &ProcessSpec) -> SimProcess {
-        let passes = self.calm || self.random.chance(65);
+        let passes = self.stable || self.random.chance(65);
         let name = format!("{:?}", spec.command);
         self.verdicts.insert(name, passes);
         let words = if self.random.chance(20) { 700 } else { 1 };

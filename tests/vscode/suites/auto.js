@@ -1,4 +1,4 @@
-// Planner and loop in turns, by a command of the editor.
+// rw-auto by a command of the editor.
 
 import * as vscode from "vscode";
 import { at, equal, extension, ok, read, test } from "./harness.js";
@@ -12,7 +12,7 @@ test("planner and loop work in turns until the work is done", async () => {
   ok(progress.includes("| TASK-01 | add a greeting | completed | - |"), progress);
 });
 
-test("a run can be left to a program in a terminal", async () => {
+test("a run can use the installed program in a terminal", async () => {
   const settings = vscode.workspace.getConfiguration("onloop");
   const { Workspace } = vscode.ConfigurationTarget;
   await settings.update("executable", at("fake.sh").fsPath, Workspace);

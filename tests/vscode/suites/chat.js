@@ -1,4 +1,4 @@
-// `@rw-auto` in a real chat, with a model that says what it is told to.
+// `@rw-auto` in a real chat, with a scripted model.
 
 import * as vscode from "vscode";
 import { at, equal, extension, read, test, until } from "./harness.js";
@@ -9,7 +9,7 @@ const PROGRESS = ".ai/PROGRESS.md";
 const prompts = [];
 let tools;
 
-/** Planner and loop: a tool first, and when that has answered, the line that onloop waits for. */
+/** Planner and loop: a tool call first, and then the line that onloop waits for. */
 const MODEL = {
   async provideLanguageModelResponse(messages, options, _extension, progress) {
     const [first] = messages;
@@ -29,7 +29,7 @@ const MODEL = {
   provideTokenCount: async () => 1,
 };
 
-test("planner and loop are played by the model of the conversation", async () => {
+test("the model of the conversation is planner and loop", async () => {
   await extension().activate();
   vscode.chat.createChatParticipant("onloop-tests.default", async () => ({}));
   const about = { vendor: "test", name: "Test", family: "test", version: "1", maxInputTokens: 100_000, maxOutputTokens: 100_000 };
@@ -37,7 +37,7 @@ test("planner and loop are played by the model of the conversation", async () =>
   const models = async () => ((await vscode.lm.selectChatModels({ vendor: "test" })).length > 0 ? true : undefined);
   await until(vscode.lm.onDidChangeChatModels, models, "a model");
   const watcher = vscode.workspace.createFileSystemWatcher("**/PROGRESS.md");
-  // A file that is replaced as a whole may have come anew, for those who watch.
+  // A watcher may report a replaced file as new.
   const changed = (heard) => vscode.Disposable.from(watcher.onDidChange(heard), watcher.onDidCreate(heard));
   const completed = until(
     changed,
@@ -47,6 +47,6 @@ test("planner and loop are played by the model of the conversation", async () =>
   await vscode.commands.executeCommand("workbench.action.chat.open", { query: "@rw-auto add a greeting" });
   await completed;
   equal(prompts, ["rw-planner", "rw-loop"]);
-  // Nobody has named others.
+  // The person named no other tools.
   equal(tools, ["rw_read", "rw_list", "rw_search", "rw_write", "rw_edit", "rw_run"]);
 });

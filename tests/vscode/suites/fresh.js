@@ -1,11 +1,11 @@
-// A window that was just opened: nobody has opened a file or a view, or asked the extension for anything.
+// A new window without an open file or view, and without a use of the extension.
 
 import * as vscode from "vscode";
 import { extension, test, until } from "./harness.js";
 
 export { activate } from "./harness.js";
 
-test("a gate that waits is seen without anything being opened", async () => {
+test("a waiting gate is shown in a new window", async () => {
   const nothing = new vscode.EventEmitter();
   const asking = setInterval(() => nothing.fire(), 50);
   await until(nothing.event, async () => (extension().isActive ? true : undefined), "the extension");

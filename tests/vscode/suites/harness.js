@@ -1,8 +1,8 @@
-// What suites are made of. They run where the extension runs, with the real interface of VS Code.
+// The harness of suites, which run in the extension host with the real API of VS Code.
 
 import * as vscode from "vscode";
 
-/** Long for a machine that does four other things, too. */
+/** Long enough for a busy machine. */
 const PATIENCE_MS = 60_000;
 const tests = [];
 
@@ -56,7 +56,7 @@ export const open = async (name) => {
   return document;
 };
 
-/** Our findings about a document, once they are the wanted ones. */
+/** Our findings in a document, once they are the expected ones. */
 export const findings = (document, wanted) =>
   until(
     vscode.languages.onDidChangeDiagnostics,
@@ -71,8 +71,8 @@ export const findings = (document, wanted) =>
 export const extension = () => vscode.extensions.getExtension("onloop.onloop");
 
 /**
- * Runs the tests in order, up to the first that fails, and leaves the result for whoever opened the
- * window. Later tests go on from where the earlier ones came to.
+ * Runs the tests in order up to the first failure, and writes the result for the process that opened the
+ * window. Later tests continue from the state of earlier ones.
  */
 export const activate = async () => {
   const result = { passed: [], failed: [] };

@@ -1,4 +1,4 @@
-// What the extension does in every host: it reads workflows and writes nothing unasked.
+// The language features in every host.
 
 import * as vscode from "vscode";
 import { at, equal, findings, ok, open, refusal, test, until } from "./harness.js";
@@ -6,8 +6,8 @@ import { at, equal, findings, ok, open, refusal, test, until } from "./harness.j
 const FILE = "hotl-workflow-greet.md";
 
 /**
- * What is offered, of which there has to be something. The editor answers with nothing when another
- * extension begins to offer something meanwhile; then it is asked again, as its light bulb asks.
+ * The result of a provider, which must not be empty. The editor returns nothing when another
+ * extension registers a provider meanwhile, so this asks again.
  */
 function actions(document, range, kind) {
   const ask = () => vscode.commands.executeCommand("vscode.executeCodeActionProvider", document.uri, range, kind);
@@ -19,7 +19,7 @@ function actions(document, range, kind) {
   return until(often, some, `actions \`${kind}\``);
 }
 
-/** The labels that are offered for what is behind `text`. */
+/** The labels of the proposals behind `text`. */
 async function offered(document, text) {
   const position = document.positionAt(document.getText().indexOf(text) + text.length);
   const list = await vscode.commands.executeCommand("vscode.executeCompletionItemProvider", document.uri, position);
@@ -34,22 +34,22 @@ async function replace(document, from, to) {
   ok(await vscode.workspace.applyEdit(edit), "the edit was refused");
 }
 
-test("a finding is shown where it is, counted as the editor counts", async () => {
+test("a finding is shown at its place in the editor", async () => {
   const document = await open(FILE);
   const [found] = await findings(document, "missing-loop");
   equal(document.getText(found.range), "Greet 😀");
   equal(found.severity, vscode.DiagnosticSeverity.Error);
 });
 
-test("a document about workflows is left alone", async () => {
+test("a document about workflows has no findings", async () => {
   const document = await open("README.md");
   equal(vscode.languages.getDiagnostics(document.uri), []);
 });
 
-test("a quick fix mends its finding", async () => {
+test("a quick fix resolves its finding", async () => {
   const document = await open(FILE);
   const [found] = await findings(document, "missing-loop");
-  // The editor's own extensions offer other things for the same words.
+  // Built-in extensions offer other actions for the same text.
   const fixes = await actions(document, found.range, "quickfix");
   const action = fixes.find(({ title }) => title === "Add `loop: false`");
   ok(action !== undefined, fixes.map(({ title }) => title).join());
@@ -73,7 +73,7 @@ test("findings follow what is typed", async () => {
   await findings(document, "invalid-key-value invalid-loop");
 });
 
-test("everything that can be mended is mended at once", async () => {
+test("fix all resolves every fixable finding", async () => {
   const document = await open(FILE);
   const whole = new vscode.Range(0, 0, document.lineCount, 0);
   const [action] = await actions(document, whole, "source.fixAll.onloop");
@@ -81,7 +81,7 @@ test("everything that can be mended is mended at once", async () => {
   await findings(document, "invalid-key-value");
 });
 
-test("keys, values and fields are offered and explained", async () => {
+test("keys, values and fields have proposals and hovers", async () => {
   const document = await open(FILE);
   equal(await offered(document, "risk_level: "), ["low", "medium", "high"]);
   const fields = await offered(document, "action: Write greeting.txt.\n");
@@ -107,13 +107,13 @@ test("a finding that only its author can resolve has choices", async () => {
   await findings(document, "");
 });
 
-test("completion opens while somebody types, and again for the words of a field", async () => {
+test("completion opens while a person types, and again for the values of a field", async () => {
   const document = await open(FILE);
   const editor = vscode.window.activeTextEditor;
   const line = document.positionAt(document.getText().indexOf("verify:")).line;
   await editor.edit((change) => change.insert(new vscode.Position(line, 0), "\n"));
   editor.selection = new vscode.Selection(line, 0, line, 0);
-  // A page types when it sees this, and accepts what is offered, twice.
+  // The page types when it sees this, and accepts two proposals.
   const sign = vscode.window.setStatusBarMessage("type a letter");
   const typed = () => (document.getText().includes("\ngate: human\n") ? true : undefined);
   await until(vscode.workspace.onDidChangeTextDocument, async () => typed(), "`gate: human`");
@@ -135,7 +135,7 @@ Action:   after step 1
 loop: false
 `;
 
-test("steps are renamed and moved, and found from where they are mentioned", async () => {
+test("steps can be renamed, moved and found from their mentions", async () => {
   const document = await vscode.workspace.openTextDocument({ language: "markdown", content: TWO });
   const place = (text) => document.positionAt(TWO.indexOf(text));
   const rename = async (text, name) => {
@@ -158,7 +158,7 @@ test("steps are renamed and moved, and found from where they are mentioned", asy
   equal(offered.map(({ title }) => title).filter((title) => titles.includes(title)), titles);
 });
 
-test("whole steps are folded, and what the parts are is told to themes", async () => {
+test("steps can be folded, and have semantic tokens", async () => {
   const document = await vscode.workspace.openTextDocument({ language: "markdown", content: TWO });
   const folds = await vscode.commands.executeCommand("vscode.executeFoldingRangeProvider", document.uri);
   const lines = folds.map(({ start, end }) => `${start}-${end}`);
@@ -169,7 +169,7 @@ test("whole steps are folded, and what the parts are is told to themes", async (
   equal([...data.slice(0, 3), tokenTypes[data[3]]], [1, 0, 6, "property"]);
 });
 
-test("a workflow is laid out, and other Markdown is not", async () => {
+test("workflows are formatted, and other Markdown is not", async () => {
   const options = { tabSize: 2, insertSpaces: true };
   const format = (uri) => vscode.commands.executeCommand("vscode.executeFormatDocumentProvider", uri, options);
   const document = await open(FILE);
@@ -183,13 +183,13 @@ test("a workflow is laid out, and other Markdown is not", async () => {
   equal((await format(readme.uri)) ?? [], []);
 });
 
-test("a file that is on no disk is read, too", async () => {
+test("an untitled file has language features", async () => {
   const content = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n- [ ] **Step 1: A**\naction: do\n";
   const document = await vscode.workspace.openTextDocument({ language: "markdown", content });
   await findings(document, "missing-loop");
 });
 
-test("a file in a virtual folder is read, and nothing of it is run", async () => {
+test("a file in a virtual folder has language features and cannot run", async () => {
   const bytes = new TextEncoder().encode("---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n");
   const event = new vscode.EventEmitter().event;
   const stat = () => ({ type: vscode.FileType.File, ctime: 0, mtime: 0, size: bytes.length });
@@ -205,7 +205,7 @@ test("a file in a virtual folder is read, and nothing of it is run", async () =>
   equal(await vscode.commands.executeCommand("vscode.executeCodeLensProvider", uri), []);
 });
 
-test("nothing was written", async () => {
+test("no file was written", async () => {
   const [text] = [await vscode.workspace.fs.readFile(at(FILE))];
   ok(!new TextDecoder().decode(text).includes("loop:"), "the file on the disk has changed");
 });

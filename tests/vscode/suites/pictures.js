@@ -1,5 +1,5 @@
-// Shows one view after the other. A page takes the pictures: it clicks on the name of a scene when it
-// has seen it.
+// Shows one view after the other. The page clicks on the name of a scene after it has taken
+// its picture.
 
 import * as vscode from "vscode";
 import { at, extension, open, test } from "./harness.js";
@@ -10,7 +10,7 @@ const { executeCommand } = vscode.commands;
 
 async function scene(name, show) {
   await executeCommand("workbench.action.closeAllEditors");
-  // What waits for a person comes to its end when the scene does.
+  // Dialogs are closed at the end of the scene.
   const shown = Promise.resolve(show());
   shown.catch(() => undefined);
   await new Promise((resolve) => {

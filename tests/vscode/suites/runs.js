@@ -47,7 +47,7 @@ test("a run goes up to the gate", async () => {
 
 test("the gate stands above its step", async () => {
   const found = await lenses(await open(FILE));
-  equal(found, ["0 Run", "0 waits for you at step 2", "5 done", "15 waits for you", "15 Approve…", "15 Reject…"]);
+  equal(found, ["0 Run", "0 Waiting for you at step 2", "5 Done", "15 Waiting for you", "15 Approve…", "15 Reject…"]);
 });
 
 test("tools answer from the record", async () => {
@@ -63,7 +63,7 @@ test("tools answer from the record", async () => {
   equal(names.sort(), ["gate", "lint", "next", "report", "run", "status", "step"].map((name) => `onloop_${name}`));
 });
 
-test("a gate is nobody's until a person confirms", async () => {
+test("a gate needs a person's confirmation", async () => {
   const decision = { step: 2, decision: "rejected" };
   await refusal(use("onloop_gate", decision));
   const { advice } = await isNow("paused");
@@ -107,6 +107,6 @@ test("runs of others are seen as soon as they are on the disk", async () => {
   await until(
     api.onDidChangeRuns,
     async () => api.runs().find(({ entry }) => entry.run_id === id),
-    "the run of somebody else",
+    "the run of another program",
   );
 });

@@ -17,7 +17,7 @@ async function newest(file) {
   return api.runs().find(({ entry }) => entry.source_workflow_path?.endsWith(file));
 }
 
-test("a step that cannot be done blocks its run", async () => {
+test("a failing step blocks its run", async () => {
   await extension().activate();
   equal(await executeCommand("onloop.run", at(BLOCKED)), 1);
   const { entry } = await newest(BLOCKED);
@@ -27,22 +27,22 @@ test("a step that cannot be done blocks its run", async () => {
   ok(titles.some((title) => title.endsWith("Retry…")) && !titles.some((title) => title.endsWith(" Resume")), titles.join());
 });
 
-test("a blocked step is tried again, with a reason", async () => {
+test("a blocked step is retried with a reason", async () => {
   const { entry } = await newest(BLOCKED);
   await vscode.workspace.fs.writeFile(vscode.Uri.file(`${entry.run_root}/../permission`), new Uint8Array());
   equal(await executeCommand("onloop.retry", entry.run_id), 0);
   equal((await newest(BLOCKED)).entry.status, "completed");
   const ledger = await read(vscode.Uri.file(entry.state_file));
-  ok(ledger.includes("somebody has said yes"), ledger);
+  ok(ledger.includes("a person said yes"), ledger);
 });
 
-test("what a run has changed opens as changes", async () => {
+test("the changes of a run open in the diff view", async () => {
   const { entry } = await newest(BLOCKED);
   await executeCommand("onloop.diff", entry.run_id);
   await tab("blocked: changes");
 });
 
-test("its report opens once, and stays with it", async () => {
+test("its report opens once", async () => {
   const { entry } = await newest(BLOCKED);
   await executeCommand("onloop.report", entry.run_id);
   await tab("blocked: report");

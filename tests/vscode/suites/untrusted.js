@@ -1,4 +1,4 @@
-// Before somebody trusts the folder, workflows are read and nothing is run.
+// In an untrusted folder only the language features work.
 
 import * as vscode from "vscode";
 import { equal, extension, ok, refusal, test } from "./harness.js";

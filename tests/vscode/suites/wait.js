@@ -1,11 +1,11 @@
-// Leaves a run that waits at its gate, for a window that is opened afterwards.
+// Leaves a run at its gate for the next window.
 
 import * as vscode from "vscode";
 import { at, equal, extension, ok, test } from "./harness.js";
 
 export { activate } from "./harness.js";
 
-test("a run waits at its gate, in a worktree elsewhere", async () => {
+test("a run waits at its gate, in another worktree", async () => {
   await extension().activate();
   equal(await vscode.commands.executeCommand("onloop.run", at("hotl-workflow-greet.md")), 3);
   const [{ entry }] = (await extension().activate()).runs();

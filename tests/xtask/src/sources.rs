@@ -60,7 +60,7 @@ impl Sources {
         let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let below = path.strip_prefix(&self.root).expect("the walk starts at the root");
         let path = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
-        // Test corpora may hold any bytes; whoever needs UTF-8 finds the replacement characters.
+        // Test corpora may contain any bytes; invalid UTF-8 becomes replacement characters.
         Ok(SourceFile { path, text: String::from_utf8_lossy(&bytes).into_owned() })
     }
 }

@@ -60,24 +60,24 @@ pub fn language_findings(path: &str, text: &[u8]) -> String {
 /// Changes that resolve the findings that touch a range: `[{"finding", "is_safe", "title", "edits"}]`,
 /// where `finding` is an index into the diagnostics.
 #[wasm_bindgen]
-pub fn language_mends(path: &str, text: &[u8], start: u32, end: u32) -> String {
+pub fn language_fixes(path: &str, text: &[u8], start: u32, end: u32) -> String {
     let read = Read::new(path, text);
     let utf16 = read.utf16();
     let (start, end) = (utf16.byte(start as usize), utf16.byte(end as usize));
     let findings = read.parsed.diagnostics.iter().enumerate();
     let touched = findings.filter(|(_, found)| found.span.start <= end && start <= found.span.end);
-    let mends = touched.flat_map(|(index, found)| {
-        let mends = language::mends(read.reading(), found).into_iter().enumerate();
+    let fixes = touched.flat_map(|(index, found)| {
+        let fixes = language::quick_fixes(read.reading(), found).into_iter().enumerate();
         let has_fix = found.fix.is_some();
-        mends.map(move |(at, mend)| (index, at == 0 && has_fix, mend))
+        fixes.map(move |(at, fix)| (index, at == 0 && has_fix, fix))
     });
-    let mends = mends.map(|(index, is_safe, mend)| {
-        let mut shown = change(&utf16, &mend);
+    let fixes = fixes.map(|(index, is_safe, fix)| {
+        let mut shown = change(&utf16, &fix);
         shown["finding"] = json!(index);
         shown["is_safe"] = json!(is_safe);
         shown
     });
-    mends.collect::<Value>().to_string()
+    fixes.collect::<Value>().to_string()
 }
 
 /// Changes of the order of steps, offered at a header: `[{"title", "edits"}]`.

@@ -39,6 +39,6 @@ pub fn set_trusted(list: &str, content: &str, trusted: bool) -> Result<String, J
 }
 
 fn read(call: &str) -> Result<BatchLine, JsError> {
-    // An empty folder is refused by whoever reads the line: it is not absolute.
+    // The parser refuses an empty folder, because it is not absolute.
     BatchLine::read(call, "").map_err(|error| JsError::new(&error.fault.to_string()))
 }

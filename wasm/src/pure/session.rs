@@ -1,4 +1,4 @@
-//! Agent sessions that go on by themselves, and what hosts of agents tell and hear.
+//! Agent sessions that continue on their own, and the messages of agent hosts.
 //!
 //! A session is the text of its file; its id is the name of that file, and comes beside it.
 

@@ -75,7 +75,7 @@ impl ToolFolder {
     }
 }
 
-/// Caches that somebody has configured.
+/// Caches that the environment configures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caches(Vec<String>);
 

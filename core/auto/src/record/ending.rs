@@ -14,7 +14,7 @@ words! {
         Review = "review",
         /// `PAUSE.md` exists.
         Paused = "paused",
-        /// Another run is at work.
+        /// Another run holds the lock.
         LockHeld = "lock_held",
         /// The cycles are used up.
         MaxCycles = "max_cycles",

@@ -5,15 +5,15 @@ use super::{
     LockSight, LockWritten, OnStall, Probe, Snapshot, SummaryUse, Transition, UnexpectedEvent,
 };
 use crate::child::{ChildAnswer, ChildOutcome, Review};
-use crate::document::Presence;
 use crate::lock::{self, LockState};
 use crate::one_line::OneLine;
 use crate::route::{Profile, Reason, RoutingFacts, Target, route};
 use crate::token::{NextCommand, Token};
+use crate::workspace_file::Presence;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
-/// What a person is told to edit when the child does not say.
+/// The file that a person edits, if the child names none.
 const REVIEW_HINT: &str =
     "Review feature file and set Approval: APPROVED with Approved By/Approved At.";
 
@@ -229,7 +229,7 @@ impl Auto {
         self.stop(AutoEnding::Review).after_saying(tokens).with_note(next)
     }
 
-    /// What the child asks for decides whether to go on, never where: the files decide that.
+    /// The child's request decides whether to continue; the files decide with which agent.
     fn after_cycle(&self, dispatch: &Dispatch, next: NextCommand) -> Transition {
         match next {
             NextCommand::Done => return self.stop(AutoEnding::Done),

@@ -79,6 +79,9 @@ pub struct CheckView {
     pub reason: Option<String>,
     /// How long it took, in milliseconds.
     pub took_ms: Option<u64>,
+    /// When it was evaluated last.
+    #[serde(serialize_with = "moment_if")]
+    pub at: Option<Timestamp>,
     /// What there is to warn about it.
     pub warnings: Vec<String>,
 }
@@ -111,6 +114,10 @@ pub struct FactsView {
     pub earlier: Vec<String>,
     /// How many lines of which file changed, as git says it; empty: none, or nobody knows.
     pub changes: String,
+    /// The same of the step alone; empty: nothing, or all of `changes`.
+    pub own_changes: String,
+    /// The end of what the agent of the last attempt said.
+    pub said: String,
     /// The step since whose approval that is; `None`: since the run began.
     pub since_step: Option<u32>,
     /// Why it cannot be told what changed.
@@ -142,7 +149,7 @@ pub struct LoggedLine {
 pub fn card(run: &Run, driving: Driving) -> RunCard {
     let attention = run.attention();
     let state = state(run, attention.as_ref(), driving);
-    let mut standing = run.standing();
+    let mut standing = run.status_summary();
     let stopped = match (state, &attention) {
         (RunState::Interrupted, _) => Some("nobody works on it: its onloop was killed"),
         (RunState::Paused, None) => Some("a person has interrupted it"),
@@ -252,11 +259,11 @@ pub fn unreadable(id: &str, why: &str) -> RunCard {
 
 /// The steps of a run, as a list shows them.
 pub fn steps(run: &Run) -> Vec<StepView> {
-    run.steps.iter().map(step).collect()
+    run.steps.iter().map(|record| step(run, record)).collect()
 }
 
-fn step(record: &StepRecord) -> StepView {
-    let (symbol, status) = symbol_and_word(record);
+fn step(run: &Run, record: &StepRecord) -> StepView {
+    let (symbol, status) = symbol_and_word(run, record);
     let reason = match &record.status {
         StepStatus::Failed { reason } => Some(line(reason)),
         StepStatus::Blocked(reason) => Some(line(&reason.text())),
@@ -295,6 +302,7 @@ pub fn check_view(fact: &CheckFact) -> CheckView {
         result,
         reason: reason.map(|reason| line(reason)).filter(|reason| !reason.is_empty()),
         took_ms: fact.took_ms,
+        at: fact.at,
         warnings: fact.warnings.iter().map(|warning| line(warning)).collect(),
     }
 }
@@ -329,6 +337,8 @@ pub fn facts(facts: &Facts) -> FactsView {
         checks: facts.checks.iter().map(check_view).collect(),
         earlier: facts.earlier.iter().map(|warning| line(warning)).collect(),
         changes: bounded(&changes),
+        own_changes: bounded(&text::printable(&facts.own_changes)),
+        said: bounded(&facts.said),
         since_step,
         changes_unknown,
         review: facts.review.as_ref().map(|(verdict, findings)| ReviewView {

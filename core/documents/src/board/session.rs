@@ -1,6 +1,6 @@
 //! A hands-off session in a list: what a person wants to know of it in the morning.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{LoggedLine, RunCard, line, moment_if};
 use crate::audit_log::{AuditEntry, AuditEvent};
@@ -41,12 +41,6 @@ impl SessionStatus {
             | SessionStatus::Working
             | SessionStatus::Ended => false,
         }
-    }
-}
-
-impl Serialize for SessionStatus {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }
 

@@ -17,14 +17,16 @@ pub(super) fn check_list(checks: &[CheckView]) -> String {
             "waits" => ("⏸", "waits for you"),
             _ => ("·", "not evaluated"),
         };
+        let at = check.at.map(|at| format!(", <time>{}</time>", escaped(&at.to_rfc3339())));
         let took = check.took_ms.map(|ms| format!(" ({:.1} s)", ms as f64 / 1000.0));
         out += &format!(
-            "<li><span class=\"{}\">{}</span> <code>{}</code>: {}{}",
+            "<li><span class=\"{}\">{}</span> <code>{}</code>: {}{}{}",
             class_of(symbol),
             mark(symbol),
             escaped(&check.what),
             escaped(said),
-            took.unwrap_or_default()
+            took.unwrap_or_default(),
+            at.unwrap_or_default()
         );
         if !check.warnings.is_empty() {
             out += "<ul>";

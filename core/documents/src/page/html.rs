@@ -43,7 +43,7 @@ pub(super) fn class_of(symbol: &str) -> &'static str {
     match symbol {
         "✓" | "⚡" => "good",
         "✗" | "!" => "bad",
-        "⏸" | "⏳" | "?" => "wait",
+        "⏸" | "⏳" | "?" | "○" => "wait",
         _ => "faint",
     }
 }

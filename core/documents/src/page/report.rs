@@ -8,7 +8,8 @@ use super::timeline::{KEY, drawn};
 use crate::attestation::Decided;
 use crate::board::{CheckView, check_view};
 use onloop_run::{
-    ChangedWork, CheckVerdict, Facts, Run, StepRecord, StepStatus, TurnRecord, symbol_and_word,
+    ChangedWork, CheckVerdict, Facts, Run, StepRecord, StepStatus, TurnRecord, Verdict,
+    symbol_and_word,
 };
 use onloop_syntax::limits;
 use onloop_syntax::money::Money;
@@ -97,9 +98,10 @@ fn glance(run: &Run, out: &mut String) {
     let tokens = run.usage.tokens.known().map_or("not known".to_owned(), |count| count.to_string());
     let cost = run.usage.cost.known().map_or("not known".to_owned(), |cost| format!("${cost}"));
     let denied = run.turns.iter().fold(0u64, |sum, turn| sum.saturating_add(turn.denied));
+    let unchecked = run.unchecked_line().map(|line| format!(", {line}")).unwrap_or_default();
     let mut facts = vec![
         ("Status", run.status.as_str().to_owned()),
-        ("Steps done", format!("{done} of {}", run.steps.len())),
+        ("Steps done", format!("{done} of {}{unchecked}", run.steps.len())),
         ("Checks passed", format!("{passed} of {checks}")),
         ("Attempts", attempts.to_string()),
         ("Worked for", text::span(run.active_ms)),
@@ -117,7 +119,11 @@ fn glance(run: &Run, out: &mut String) {
 
 /// What a person should look at first.
 fn warnings(run: &Run, out: &mut String) {
-    let lines = run.warning_lines(None);
+    let unchecked = run.unchecked_line();
+    let review = run.reviews.last.as_ref().filter(|last| last.verdict != Verdict::Ready);
+    let mut lines = run.warning_lines(None);
+    lines.extend(unchecked);
+    lines.extend(review.map(|review| format!("Review: {}", review.verdict.as_str())));
     if lines.is_empty() {
         return;
     }
@@ -126,6 +132,9 @@ fn warnings(run: &Run, out: &mut String) {
         *out += &format!("<li class=\"wait\">⚠ {}</li>\n", escaped(&line));
     }
     *out += "</ul>\n";
+    if let Some(review) = review {
+        *out += &format!("<pre>{}</pre>\n", escaped(&text::printable(&review.findings)));
+    }
 }
 
 fn step(
@@ -136,10 +145,10 @@ fn step(
     out: &mut String,
 ) {
     let number = record.step.number;
-    let Some(facts) = run.facts(number, ChangedWork::Unkept) else { return };
+    let Some(facts) = run.facts(number, ChangedWork::Unkept, run.last_update) else { return };
     let checks: Vec<CheckView> = facts.checks.iter().map(check_view).collect();
     let Facts { name, action, .. } = facts;
-    let (symbol, word) = symbol_and_word(record);
+    let (symbol, word) = symbol_and_word(run, record);
     *out += &format!(
         "<article id=\"step-{number}\">\n<header><h3>{number}. {}</h3>\
          <span class=\"status {}\">{} {}</span></header>\n{}",

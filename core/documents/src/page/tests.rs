@@ -44,6 +44,7 @@ fn checked(step: u32, verdict: CheckVerdict) -> Event {
         stdout: String::new(),
         stderr: String::new(),
         measured: Some(Measured { exit_code: Some(0), duration_ms: 1200 }),
+        at: None,
         warnings: Vec::new(),
     };
     Event::StepVerified { step, results: vec![result] }

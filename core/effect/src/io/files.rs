@@ -1,4 +1,4 @@
-//! Files, folders and locks.
+//! Requests about files, folders and locks.
 
 use super::{Io, answer};
 use crate::Failure;
@@ -28,7 +28,7 @@ impl Io {
         self.write_as(path, bytes, expect, durability, false).await
     }
 
-    /// [`Request::Write`] of a file for its owner alone, wherever it is.
+    /// [`Request::Write`] of a file that only its owner may read, in any folder.
     pub async fn write_private(
         &self,
         path: &str,

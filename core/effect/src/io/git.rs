@@ -1,4 +1,4 @@
-//! Git.
+//! Git requests.
 
 use super::{Io, answer};
 use crate::git::{DiffShown, GitRequest, GitSurvey, KeptWork, NamedCheckpoint, WorktreeEntry};
@@ -47,7 +47,7 @@ impl Io {
         answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
     }
 
-    /// [`GitRequest::Checkpoint`], as `request`.
+    /// [`GitRequest::Checkpoint`], with `request`.
     pub async fn git_checkpoint(&self, request: GitRequest) -> Result<KeptWork, Failure> {
         answer!(self.request(Request::Git(request)), Outcome::Checkpoint(kept) => kept)
     }
@@ -83,7 +83,7 @@ impl Io {
         answer!(self.request(Request::Git(request)), Outcome::Names { names } => names)
     }
 
-    /// [`GitRequest::CommitKept`], as `request`.
+    /// [`GitRequest::CommitKept`], with `request`.
     pub async fn git_commit_kept(&self, request: GitRequest) -> Result<Option<String>, Failure> {
         answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
     }
@@ -97,7 +97,7 @@ impl Io {
         )
     }
 
-    /// [`GitRequest::KeepFiles`], as `request`.
+    /// [`GitRequest::KeepFiles`], with `request`.
     pub async fn git_keep_files(&self, request: GitRequest) -> Result<Option<String>, Failure> {
         answer!(self.request(Request::Git(request)), Outcome::Commit { commit } => commit)
     }
@@ -130,7 +130,7 @@ impl Io {
         )
     }
 
-    /// Any [`GitRequest`] that changes something.
+    /// Any [`GitRequest`] whose reply has no value.
     pub async fn git(&self, request: GitRequest) -> Result<(), Failure> {
         self.done(Request::Git(request)).await
     }

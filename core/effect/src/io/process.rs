@@ -1,15 +1,15 @@
-//! Processes: run to their end, announced before they act, or followed line by line.
+//! Process requests: to the end, with an announcement first, or line by line.
 
 use super::{Io, Redaction, answer, unexpected};
 use crate::request::*;
 use crate::{Failure, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec};
 
-/// What becomes of a program whose lines were looked at.
-pub enum Watched {
-    /// It goes on; what it does now, for the status line.
-    GoesOn(Option<String>),
-    /// It is ended.
-    Ends,
+/// The decision about a program whose lines were read.
+pub enum OutputAction {
+    /// Let it run. The text is its activity for the status line.
+    Continue(Option<String>),
+    /// End it.
+    End,
 }
 
 impl Io {
@@ -18,17 +18,17 @@ impl Io {
         answer!(self.request(Request::Ancestors), Outcome::Processes { processes } => processes)
     }
 
-    /// [`Request::Process`], then [`Request::Wait`] until the process has ended. What it said comes
+    /// [`Request::Process`], then [`Request::Wait`] until the process has ended. The output is
     /// without the values of secret environment variables.
     pub async fn process(&self, spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
         let spec = self.placed(spec);
-        let spec = ProcessSpec { announce: false, wake_after_ms: self.pulse_ms(), ..spec };
+        let spec = ProcessSpec { announce: false, wake_after_ms: self.heartbeat_ms(), ..spec };
         let own_secrets = Redaction::new(&spec.env_set);
         self.follow_process(Request::Process(spec), &own_secrets).await
     }
 
-    /// As [`Io::process`], and tells `on_start` which process group runs before it waits for
-    /// it. An error there ends the program: nothing acts that nobody knows of.
+    /// As [`Io::process`], and calls `on_start` with the process group before it waits. An error of
+    /// `on_start` ends the program, so that no unrecorded process runs.
     ///
     /// # Errors
     ///
@@ -41,8 +41,9 @@ impl Io {
         self.process_told(spec, 0, async |group, _| on_start(group).await).await
     }
 
-    /// As [`Io::process_announced`], where a program that is over within `quick_ms` is told of only then;
-    /// 0: none is. `on_start` gets whether it still runs.
+    /// As [`Io::process_announced`], but a program that ends within `quick_ms` is announced only
+    /// then; 0 announces every program at its start. `on_start` learns whether the program still
+    /// runs.
     pub async fn process_told<E: From<Failure>>(
         &self,
         spec: ProcessSpec,
@@ -53,16 +54,16 @@ impl Io {
         match self.started(spec, quick_ms, on_start).await? {
             Some(end) => Ok(self.ended(end, &own_secrets)),
             None => {
-                let wait = self.wait(None, self.pulse_ms());
+                let wait = self.wait(None, self.heartbeat_ms());
                 Ok(self.follow_process(wait, &own_secrets).await?)
             }
         }
     }
 
-    /// As [`Io::process_announced`], and hands `on_lines` what the program writes to standard
-    /// output while it runs, as it comes, and nothing when `look_every_ms` have gone by without
-    /// any. What of it comes last, and on some hosts all of it, is only in the capture. `None`:
-    /// `on_lines` had the program ended.
+    /// As [`Io::process_announced`], and calls `on_lines` with standard output while the program
+    /// runs. Every `look_every_ms` without output it calls `on_lines` with nothing. The last
+    /// output, and on some hosts all of it, is only in the capture. `None`: `on_lines` ended the
+    /// program.
     ///
     /// # Errors
     ///
@@ -72,7 +73,7 @@ impl Io {
         spec: ProcessSpec,
         look_every_ms: u64,
         on_start: impl AsyncFnOnce(ProcessGroup) -> Result<(), E>,
-        mut on_lines: impl AsyncFnMut(&[u8]) -> Watched,
+        mut on_lines: impl AsyncFnMut(&[u8]) -> OutputAction,
     ) -> Result<Option<ProcessEnd>, E> {
         let own_secrets = Redaction::new(&spec.env_set);
         let spec = ProcessSpec { wake_on_lines: true, ..spec };
@@ -80,8 +81,9 @@ impl Io {
         if let Some(end) = self.started(spec, 0, on_start).await? {
             return Ok(Some(self.ended(end, &own_secrets)));
         }
-        let (mut activity, mut beaten) = (None, self.now());
-        let every_ms = self.pulse_ms().map_or(look_every_ms, |pulse| pulse.min(look_every_ms));
+        let (mut activity, mut last_beat) = (None, self.now());
+        let every_ms =
+            self.heartbeat_ms().map_or(look_every_ms, |heartbeat| heartbeat.min(look_every_ms));
         loop {
             let bytes = match self.request(self.wait(activity.clone(), Some(every_ms))).await? {
                 Outcome::Process(end) => return Ok(Some(self.ended(end, &own_secrets))),
@@ -90,24 +92,24 @@ impl Io {
                 other => return Err(unexpected(&other).into()),
             };
             match on_lines(&bytes).await {
-                Watched::GoesOn(doing) => activity = doing,
-                Watched::Ends => {
+                OutputAction::Continue(doing) => activity = doing,
+                OutputAction::End => {
                     self.done(Request::End).await?;
                     return Ok(None);
                 }
             }
-            // Whoever writes all the time is not woken by the clock.
-            if let Some(pulse) = &self.pulse
-                && self.now().millis_since(beaten) >= pulse.every_ms
+            // The clock does not wake a caller whose program writes all the time.
+            if let Some(heartbeat) = &self.heartbeat
+                && self.now().millis_since(last_beat) >= heartbeat.every_ms
             {
-                (pulse.beat)().await;
-                beaten = self.now();
+                (heartbeat.beat)().await;
+                last_beat = self.now();
             }
         }
     }
 
-    /// Starts a program and tells `on_start` which group it is, and whether it still runs. Its end, where
-    /// it is over within `quick_ms`, or the host only runs programs to their end.
+    /// Starts a program and calls `on_start` with its group and whether it still runs. Returns its
+    /// end if it ends within `quick_ms`, or if the host only runs programs to their end.
     async fn started<E: From<Failure>>(
         &self,
         spec: ProcessSpec,
@@ -115,7 +117,7 @@ impl Io {
         on_start: impl AsyncFnOnce(ProcessGroup, bool) -> Result<(), E>,
     ) -> Result<Option<ProcessEnd>, E> {
         let spec = self.placed(spec);
-        let spec = ProcessSpec { announce: true, wake_after_ms: self.pulse_ms(), ..spec };
+        let spec = ProcessSpec { announce: true, wake_after_ms: self.heartbeat_ms(), ..spec };
         match self.request(Request::Process(spec)).await? {
             Outcome::Started { group } => {
                 let end = self.ended_within(quick_ms).await?;
@@ -128,13 +130,13 @@ impl Io {
                     }
                 }
             }
-            // A host that runs every program to its end has nobody to name.
+            // A host that runs every program to its end reports no group.
             Outcome::Process(end) => Ok(Some(end)),
             other => Err(unexpected(&other).into()),
         }
     }
 
-    /// How the program that was started last has ended, where it does so within this time.
+    /// The end of the program that was started last, if it ends within this time.
     async fn ended_within(&self, quick_ms: u64) -> Result<Option<ProcessEnd>, Failure> {
         if quick_ms == 0 {
             return Ok(None);
@@ -146,15 +148,15 @@ impl Io {
         }
     }
 
-    /// What a program said, without secrets.
+    /// The end of a program with redacted output.
     fn ended(&self, mut end: ProcessEnd, own_secrets: &Redaction) -> ProcessEnd {
         self.redaction.end(&mut end);
         own_secrets.end(&mut end);
         end
     }
 
-    /// With a `PWD` that says where the program runs. It inherits ours, which names another folder
-    /// unless a shell is in between, and some programs believe it.
+    /// Sets `PWD` to the program's folder. The inherited `PWD` names another folder unless a shell
+    /// corrects it, and some programs trust it.
     fn placed(&self, mut spec: ProcessSpec) -> ProcessSpec {
         if spec.cwd.starts_with('/') {
             spec.env_set.entry("PWD".to_owned()).or_insert_with(|| spec.cwd.clone());
@@ -162,8 +164,8 @@ impl Io {
         spec
     }
 
-    fn pulse_ms(&self) -> Option<u64> {
-        self.pulse.as_ref().map(|pulse| pulse.every_ms)
+    fn heartbeat_ms(&self) -> Option<u64> {
+        self.heartbeat.as_ref().map(|heartbeat| heartbeat.every_ms)
     }
 
     fn wait(&self, activity: Option<String>, wake_after_ms: Option<u64>) -> Request {
@@ -177,18 +179,18 @@ impl Io {
         own_secrets: &Redaction,
     ) -> Result<ProcessEnd, Failure> {
         loop {
-            match (self.request(request).await?, &self.pulse) {
+            match (self.request(request).await?, &self.heartbeat) {
                 (Outcome::Process(end), _) => return Ok(self.ended(end, own_secrets)),
-                (Outcome::Running, Some(pulse)) => (pulse.beat)().await,
-                // Nobody asked to be woken.
+                (Outcome::Running, Some(heartbeat)) => (heartbeat.beat)().await,
+                // This request does not ask for a wake-up.
                 (Outcome::Running, None) => {}
                 (other, _) => return Err(unexpected(&other)),
             }
-            request = self.wait(None, self.pulse_ms());
+            request = self.wait(None, self.heartbeat_ms());
         }
     }
 
-    /// [`Request::EndGroup`]: how many processes had survived.
+    /// [`Request::EndGroup`]: the number of processes that had survived.
     pub async fn end_group(
         &self,
         group: ProcessGroup,

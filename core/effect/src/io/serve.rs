@@ -5,14 +5,13 @@ use crate::request::{Outcome, Request};
 use crate::{CallAnswer, Failure, ServeRequest, WebCall};
 
 impl Io {
-    /// [`ServeRequest::Listen`]: the port, and bytes that nobody can guess.
+    /// [`ServeRequest::Listen`]: the port, and unpredictable bytes.
     pub async fn listen(&self, port: u16) -> Result<(u16, Vec<u8>), Failure> {
         let request = Request::Serve(ServeRequest::Listen { port });
         answer!(self.request(request), Outcome::Listening { port, secret } => (port, secret.into()))
     }
 
-    /// [`ServeRequest::Next`]; `None`: nobody has called before the time was over or something may
-    /// have changed.
+    /// [`ServeRequest::Next`]; `None`: no call came in time, or a folder may have changed.
     pub async fn next_call(
         &self,
         wait_ms: Option<u64>,

@@ -17,7 +17,7 @@ fn an_outcome_of_another_kind_is_a_failure() {
     assert!(matches!(program.resume(Some(reply)), Turn::Exit(Exit::Done)));
 }
 
-/// Performs what a program asks for with these outcomes, and says what it asked for.
+/// Replies to a program with these outcomes and returns its requests.
 fn conversation<B, F>(body: B, outcomes: Vec<Outcome>) -> Vec<Request>
 where
     B: FnOnce(Io) -> F,

@@ -1,4 +1,4 @@
-//! What is hidden. The table is shared with the host in Node.
+//! Redacted texts. The Node host's tests use the same table.
 
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ fn the_ends_of_a_long_output_show_no_part_of_a_secret() {
         // Contiguous, across the border.
         ("a hush", "-hush b", 13, "a [redacted A_KEY] b"),
         ("a hush-hush b", "", 13, "a [redacted A_KEY] b"),
-        // Cut in the middle of one, with nothing or too little of it left.
+        // Cut in the middle of a secret, with too little of it left to recognize.
         ("a hush-hu", "ush b", 100, "a [redacted A_KEY]\n[… 86 bytes not kept …]\nush b"),
         ("a hus", "-hush b", 100, "a hus\n[… 88 bytes not kept …]\n[redacted A_KEY] b"),
     ];

@@ -1,4 +1,4 @@
-//! What a trace does not show: secrets, and the rest of long values.
+//! Redaction of traces: hides secrets and cuts long values.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use crate::redact::{OutputPiece, REDACTED, Redaction, is_secret};
 use crate::{Outcome, Reply};
 use onloop_syntax::{limits, text};
 
-/// Stands with a number and ` bytes]` for the rest of a long text.
+/// With a number and ` bytes]`, it replaces the rest of a long text.
 const CUT: &str = "[cut ";
-/// How tokens begin that are known by their look.
+/// Prefixes of well-known tokens.
 const TOKEN_PREFIXES: [&str; 13] = [
     "sk-",
     "ghp_",
@@ -24,13 +24,13 @@ const TOKEN_PREFIXES: [&str; 13] = [
     "xoxp-",
     "AKIA",
     "AIza",
-    // The links, cookies and forms of our own page.
+    // The links, cookies and forms of `onloop web`.
     "olw_",
 ];
 /// Request headers that contain no secrets.
 const PLAIN_HEADERS: [&str; 3] = ["accept", "content-type", "user-agent"];
 
-/// What is hidden in the trace of one program.
+/// The redaction of one program's trace.
 #[derive(Debug)]
 pub(super) struct TraceRedaction {
     values: Redaction,
@@ -41,7 +41,7 @@ impl TraceRedaction {
         TraceRedaction { values: Redaction::new(env) }
     }
 
-    /// The values of secret variables, however short.
+    /// The values of secret variables of any length.
     pub(super) fn environment(&self, env: &mut Value) {
         for (name, value) in env.as_object_mut().into_iter().flatten() {
             if is_secret(name) {
@@ -50,11 +50,11 @@ impl TraceRedaction {
         }
     }
 
-    /// What a process said, as the program sees it.
+    /// Output of a process, as the program sees it.
     pub(super) fn reply(&self, reply: &mut Reply) {
         match &mut reply.outcome {
             Ok(Outcome::Process(end)) => self.values.end(end),
-            // Everything that lets somebody in is made from it.
+            // Every key of the web server is derived from it.
             Ok(Outcome::Listening { secret, .. }) => *secret = Vec::new().into(),
             _ => {}
         }
@@ -96,18 +96,18 @@ impl TraceRedaction {
     }
 }
 
-/// Bytes as [`Redaction::bytes`] writes them. `None`: they are something else.
+/// Bytes as [`Redaction::bytes`] writes them; `None` for other values.
 pub(super) fn read_bytes(value: &Value) -> Option<Vec<u8>> {
     if let Some(text) = value.as_str() {
         return Some(text.as_bytes().to_vec());
     }
-    // What was redacted or cut has no bytes.
+    // A redacted or cut text has no bytes.
     let digits: String = pieces(value.get("hex")?.as_str()?).concat();
     let pairs = digits.as_bytes().chunks(2);
     pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
-/// Whether a text may be the recorded one.
+/// Whether `text` can be the recorded text.
 pub(super) fn matches(recorded: &str, now: &str) -> bool {
     if recorded == now {
         return true;
@@ -177,7 +177,7 @@ fn headers(members: &mut Map<String, Value>) {
     }
 }
 
-/// Without tokens that can be recognized by their prefix, wherever they are.
+/// Hides tokens with a well-known prefix, anywhere in the text.
 fn tokens(text: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':');
     let mut clean = String::with_capacity(text.len());
@@ -214,7 +214,7 @@ fn word(word: &str) -> String {
     parts.collect::<Vec<_>>().join(":")
 }
 
-/// Without the password in URLs such as `https://name:password@host`.
+/// Hides the password in URLs such as `https://name:password@host`.
 fn passwords(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -236,7 +236,7 @@ fn passwords(text: &str) -> String {
     clean + rest
 }
 
-/// Without the text between the first and last line of a private key.
+/// Hides the text between the first and last line of a private key.
 fn private_keys(text: &str) -> String {
     const BEGIN: &str = " PRIVATE KEY-----";
     let mut clean = String::with_capacity(text.len());

@@ -1,6 +1,6 @@
 //! Asking a person: send, wait for the answer, say in the chat what came of it.
 //!
-//! A question about a call is asked once: whoever asks about a call that a question is open about,
+//! A question about a call is asked once: a process that asks about a call with an open question
 //! of a process that is gone, takes that one up.
 
 use super::deadline::Deadline;
@@ -31,7 +31,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) call: Option<&'a str>,
     /// The session that makes the call.
     pub(crate) session: Option<&'a str>,
-    /// Whether the question stays open when nobody has answered in that time, as its call waits
+    /// Whether the question stays open when there is no answer in that time, as its call waits
     /// without a process.
     pub(crate) stays: bool,
     /// A file, and its size, with whose growth the question is settled elsewhere.
@@ -110,7 +110,7 @@ pub(super) async fn known(io: &Io, telegram: &Telegram, call: &str) -> Option<Gi
     asker.answer(&question).await
 }
 
-/// Whether a question about a call is open of which nobody waits for the answer.
+/// Whether a question about a call is open and no process waits for its answer.
 pub(super) async fn is_open(io: &Io, telegram: &Telegram, call: &str) -> bool {
     match Asker::new(io, telegram) {
         Ok(asker) => asker.open_about(call).await.is_some(),
@@ -126,10 +126,10 @@ impl<'a> Asker<'a> {
         Ok(Asker { io, bot, telegram, meeting })
     }
 
-    /// A question that nobody has asked yet.
+    /// A question that was not asked yet.
     fn question(&self, messages: &Messages, asking: Asking<'_>) -> ChatQuestion {
-        // What arrives at the last moment and is read then still counts. Whoever asks about a call takes
-        // its question away when it is over; if they are gone, it waits for whoever comes next.
+        // What arrives at the last moment and is read then still counts. The process that asks takes
+        // its question away when it is over; if that process is gone, the next one takes it.
         let open_ms = match asking.call {
             Some(_) => limits::PENDING_KEPT_MS,
             None => asking.wait_ms.saturating_add(LAST_MOMENT_MS),
@@ -159,18 +159,18 @@ impl<'a> Asker<'a> {
         deadline: &mut Deadline,
         Asking { stays, ends_with, .. }: Asking<'_>,
     ) -> Result<Given, NoAnswer> {
-        // Whoever reads the updates must know the question before anybody can press its button.
+        // The reader of the updates must know the question before a person can press its button.
         self.publish(question, Durability::Relaxed).await?;
         if question.message_ids.is_empty() {
             if let Err(why) = self.send(messages, question, deadline).await {
-                // It may be there all the same. Whoever asks about the call again asks the same.
+                // It may be there all the same. The next process that asks about the call asks the same.
                 let is_kept = question.call.is_some() && matches!(why, NoAnswer::Unreached(_));
                 if !is_kept || self.publish(question, Durability::Durable).await.is_err() {
                     self.forget(question).await;
                 }
                 return Err(why);
             }
-            // Whoever comes after a power cut must not ask again.
+            // After a power cut the next process must not ask again.
             if let Err(failure) = self.publish(question, Durability::Durable).await {
                 self.close(question, messages, GIVEN_UP).await;
                 self.forget(question).await;
@@ -203,7 +203,7 @@ impl<'a> Asker<'a> {
     async fn know_the_beginning(&self) -> Result<(), CallError> {
         let (io, lock) = (self.io, self.meeting.lock());
         let mut wait_ms = limits::LOCK_WAIT_MS;
-        // Whoever holds the lock makes the beginning known, and may then keep the lock to read.
+        // The holder of the lock stores the beginning, and may then keep the lock to read.
         while !poller::has_offset(io, &self.meeting).await {
             let slice_ms = wait_ms.min(LOOK_EVERY_MS);
             match io.lock(&lock, slice_ms).await {
@@ -226,7 +226,7 @@ impl<'a> Asker<'a> {
     async fn take_up(&self, call: &str) -> Option<ChatQuestion> {
         let question = self.open_about(call).await?;
         self.io.lock(&self.meeting.question_lock(&question.nonce), 0).await.ok()?;
-        // Of one that was about to be sent nobody knows whether it was.
+        // It is unknown whether a question that was about to be sent was sent.
         let repeated = question.repeated || question.message_ids.is_empty();
         // Who may answer, and how long, is as it is configured now.
         let allowed_user_ids = self.telegram.allowed_user_ids.clone();
@@ -259,7 +259,7 @@ impl<'a> Asker<'a> {
         self.io.write(&path, bytes, Expect::Any, how).await.map(|_| ())
     }
 
-    /// Removes the question, and then its answer, which nobody finds without it. Whether the question is
+    /// Removes the question, and then its answer, which cannot be found without it. Whether the question is
     /// gone.
     async fn forget(&self, question: &ChatQuestion) -> bool {
         let removed = self.io.remove(&self.meeting.question(&question.nonce)).await.optional();

@@ -21,7 +21,7 @@ pub struct ConsentQuestion {
 ///
 /// # Errors
 ///
-/// Nobody has agreed.
+/// The person has not agreed.
 pub async fn consent(io: &Io, yes: bool, question: &ConsentQuestion) -> Result<(), CommandError> {
     if yes {
         return Ok(());
@@ -32,7 +32,7 @@ pub async fn consent(io: &Io, yes: bool, question: &ConsentQuestion) -> Result<(
             .because("a person has to agree, and there is no terminal to ask at")
             .fix_by("agree without being asked", command));
     }
-    match io.ask(format!("{words} (yes/no) ")).await.as_deref() {
+    match io.ask_choice(words, &["yes", "no"]).await.as_deref() {
         Ok(answer) if ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) => Ok(()),
         Err(failure) if failure.is_interrupted() => Err(CommandError::interrupted()),
         Ok(_) | Err(_) => {

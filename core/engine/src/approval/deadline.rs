@@ -9,7 +9,7 @@ use onloop_effect::Io;
 use onloop_sessions::handsoff::config::Telegram;
 use onloop_syntax::limits;
 use onloop_syntax::text;
-use onloop_syntax::time::Timestamp;
+use onloop_syntax::time::{Timestamp, backoff_ms};
 
 /// When to give up. A clock that stands still must not make us wait for ever, so the time that
 /// was waited and the number of reads count as well.
@@ -60,7 +60,7 @@ impl Deadline {
         self.reached(io).await;
     }
 
-    /// Why nobody has answered when the wait is over.
+    /// Why there is no answer when the wait is over.
     pub(super) fn over(&self) -> NoAnswer {
         match &self.outage {
             None => NoAnswer::TimedOut,
@@ -149,7 +149,7 @@ impl Deadline {
 /// The pause before the next call, after so many failures before this one.
 fn pause_ms(poll_interval_ms: u64, failures: u32) -> u64 {
     let longest_ms = limits::APPROVAL_LONGEST_PAUSE_MS.max(poll_interval_ms);
-    poll_interval_ms.saturating_mul(1_u64 << failures.min(20)).min(longest_ms)
+    backoff_ms(poll_interval_ms, failures, longest_ms)
 }
 
 #[cfg(test)]
@@ -161,7 +161,7 @@ mod tests {
         let pauses = |poll_ms: u64| (0..7).map(|n| pause_ms(poll_ms, n) / 1000).collect::<Vec<_>>();
         assert_eq!(pauses(5_000), [5, 10, 20, 40, 60, 60, 60]);
         assert_eq!(pauses(1_000), [1, 2, 4, 8, 16, 32, 60]);
-        // Whoever wants to be asked less often is.
+        // A longer interval of the configuration is kept.
         assert_eq!(pauses(300_000), [300; 7]);
         assert_eq!(pause_ms(5_000, u32::MAX), 60_000);
     }

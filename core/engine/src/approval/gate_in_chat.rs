@@ -1,4 +1,4 @@
-//! A gate that nobody at a terminal can decide is decided in the developer's chat, where they have asked
+//! Without a person at a terminal, a gate is decided in the developer's chat, where they have asked
 //! to be told there.
 
 use crate::approval::ask::{self, Asking, NoAnswer};
@@ -15,7 +15,7 @@ use onloop_syntax::text;
 use onloop_workflow::Risk;
 
 /// Asks the person in their chat about a gate or a review, and waits for as long as the configuration
-/// says. [`Consulted::Nobody`] where that is not wanted, cannot be done, or nobody answers.
+/// says. [`Consulted::Nobody`] where that is not wanted, cannot be done, or there is no answer.
 pub(crate) async fn gate_in_chat(io: &Io, store: &Store, question: &Question) -> Consulted {
     let (Question::Gate { step } | Question::Review { step, .. }) = *question else {
         return Consulted::Nobody;
@@ -26,7 +26,7 @@ pub(crate) async fn gate_in_chat(io: &Io, store: &Store, question: &Question) ->
     let config = config::own(io, folder).await;
     let Some(telegram) = chat(&config) else { return Consulted::Nobody };
     // Others are told before the wait.
-    notify::tell_beside_chat(io, store).await;
+    notify::deliver_except_chat(io, store).await;
     let run = store.run();
     let reason = text::one_line(&advice::reason(run, question));
     let title = format!("{}: {reason}", text::one_line(&run.place.slug));

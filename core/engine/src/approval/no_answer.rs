@@ -4,37 +4,26 @@ use super::telegram::CallError;
 use onloop_effect::Failure;
 
 /// How asking ended without an answer.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoAnswer {
-    /// Nobody answered in time.
+    /// There was no answer in time.
+    #[error("nobody answered through Telegram in time")]
     TimedOut,
-    /// Nobody has answered in time, and the question stays open.
+    /// There was no answer in time, and the question stays open.
+    #[error("nobody has answered through Telegram yet, where the question stays open")]
     StaysOpen,
     /// The chat could not be reached until the time was over; why.
+    #[error("asking through Telegram: not reached until the time was over: {0}")]
     Unreached(String),
     /// What was asked about has been decided elsewhere, or has changed.
+    #[error("it was settled elsewhere")]
     Settled,
     /// The person at this process interrupted it.
+    #[error("asking through Telegram: interrupted")]
     Interrupted,
     /// We cannot ask, or cannot wait any longer; why.
+    #[error("asking through Telegram: {0}")]
     GaveUp(String),
-}
-
-impl std::fmt::Display for NoAnswer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            NoAnswer::TimedOut => f.write_str("nobody answered through Telegram in time"),
-            NoAnswer::StaysOpen => f.write_str(
-                "nobody has answered through Telegram yet, where the question stays open",
-            ),
-            NoAnswer::Unreached(why) => {
-                write!(f, "asking through Telegram: not reached until the time was over: {why}")
-            }
-            NoAnswer::Settled => f.write_str("it was settled elsewhere"),
-            NoAnswer::Interrupted => f.write_str("asking through Telegram: interrupted"),
-            NoAnswer::GaveUp(why) => write!(f, "asking through Telegram: {why}"),
-        }
-    }
 }
 
 impl From<Failure> for NoAnswer {

@@ -1,6 +1,6 @@
 //! Reading a bot's updates for everybody who waits: only one process can do that at a time.
 //!
-//! Whoever holds the lock reads, and leaves each answer in the folder of answers, sealed. An
+//! The holder of the lock reads, and leaves each answer in the folder of answers, sealed. An
 //! update is confirmed to Telegram only after the answer in it is on the disk, so a reader
 //! that is killed loses none: the next one reads the same updates again.
 
@@ -44,7 +44,7 @@ impl Meeting {
         format!("{}/{nonce}.json", self.questions())
     }
 
-    /// Held by whoever waits for the answer.
+    /// Held by the process that waits for the answer.
     pub(super) fn question_lock(&self, nonce: &str) -> String {
         format!("{}/{nonce}.lock", self.questions())
     }
@@ -91,7 +91,7 @@ pub(super) async fn establish(
 
 async fn save_offset(io: &Io, meeting: &Meeting, next: i64) -> Result<(), CallError> {
     let bytes = document::write_offset(Offset { next, at_ms: io.now().as_millis() });
-    // Without it the beginning would be established anew after a power cut, behind what nobody has read.
+    // Without it the beginning would be established anew after a power cut, behind unread updates.
     io.write(&meeting.offset(), bytes, Expect::Any, Durability::Durable).await?;
     Ok(())
 }

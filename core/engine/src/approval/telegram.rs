@@ -18,21 +18,18 @@ pub(crate) struct Bot<'c> {
 }
 
 /// The environment names a server that is neither reached over HTTPS nor on this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{BASE_VARIABLE}` must begin with `https://`, or name a server on this machine")]
 pub(crate) struct InsecureAddress;
 
-impl std::fmt::Display for InsecureAddress {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{BASE_VARIABLE}` must begin with `https://`, or name a server on this machine")
-    }
-}
-
 /// Why a call did not succeed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
-    /// There was no response, or what came of one could not be stored.
-    Failed(Failure),
+    /// There was no response, or it could not be stored.
+    #[error("{}", .0.message)]
+    Failed(#[from] Failure),
     /// The server responded with an error status.
+    #[error("Telegram refused with status {status}{}", meaning(*status))]
     Refused {
         /// The status.
         status: u16,
@@ -40,31 +37,18 @@ pub(crate) enum CallError {
         retry_after_ms: Option<u64>,
     },
     /// The response is not one of the Bot API.
+    #[error("the server does not respond as Telegram does")]
     Garbled,
 }
 
-impl std::fmt::Display for CallError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            CallError::Failed(failure) => f.write_str(&failure.message),
-            CallError::Refused { status, .. } => {
-                write!(f, "Telegram refused with status {status}")?;
-                match status {
-                    400 => f.write_str(": it does not take the message; is `chat_id` right?"),
-                    401 => f.write_str(": the token is not valid any more"),
-                    403 => f.write_str(": the bot may not write to the chat"),
-                    404 => f.write_str(": there is no bot with this token"),
-                    _ => Ok(()),
-                }
-            }
-            CallError::Garbled => f.write_str("the server does not respond as Telegram does"),
-        }
-    }
-}
-
-impl From<Failure> for CallError {
-    fn from(failure: Failure) -> CallError {
-        CallError::Failed(failure)
+/// What a status of the Bot API means, as the rest of a sentence.
+fn meaning(status: u16) -> &'static str {
+    match status {
+        400 => ": it does not take the message; is `chat_id` right?",
+        401 => ": the token is not valid any more",
+        403 => ": the bot may not write to the chat",
+        404 => ": there is no bot with this token",
+        _ => "",
     }
 }
 

@@ -1,10 +1,10 @@
 //! Folders in which something that concerns a folder is looked for: that one and those above it.
 //!
-//! What decides about the work in a folder has to be from whoever works there. So the way up ends at
+//! Only files of the person who works in a folder may decide about it. So the search ends at
 //! the home, and before folders that hold everybody's homes or that everybody shares: a file in `/tmp`
 //! decides nothing.
 
-use onloop_effect::Io;
+use onloop_effect::{Io, is_within};
 
 /// Folders in which everybody may keep what is theirs.
 const SHARED: [&str; 6] =
@@ -32,7 +32,8 @@ impl<'a> Ancestors<'a> {
     }
 
     fn is_ours(&self, folder: &str) -> bool {
-        !self.shared.contains(&folder) && !self.homes.iter().any(|home| is_below(home, folder))
+        let is_above = |home: &&str| *home != folder && is_within(home, folder);
+        !self.shared.contains(&folder) && !self.homes.iter().any(is_above)
     }
 }
 
@@ -50,11 +51,6 @@ impl<'a> Iterator for Ancestors<'a> {
 
 fn without_slash(folder: &str) -> &str {
     folder.trim_end_matches('/')
-}
-
-/// Whether `path` is inside `folder` and not that itself.
-fn is_below(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub async fn arrive(io: &Io, arrival: &Arrival<'_>) -> Result<Store, CommandErro
     let run = &arrival.ledger.ledger.run;
     let home = StateHome::of(io).map_err(unfetched(run))?;
     let paths = Paths::new(&home, "", arrival.id);
-    // Whoever drives it here would go on behind what comes.
+    // Its driver here would continue with an older record.
     let driver = paths.driver_lock();
     io.lock(&driver, 0).await.map_err(unfetched(run))?;
     let arrived = arrive_alone(io, arrival, &paths).await;
@@ -189,7 +189,7 @@ async fn restore(
         let (cwd, commit) = (root.to_owned(), last.commit);
         io.git(GitRequest::Restore { cwd, index, commit, paths: Vec::new(), programs }).await?;
     }
-    // What cannot be taken away is only in nobody's way.
+    // A name that cannot be removed does no harm.
     let cwd = root.to_owned();
     let _ = io.git(GitRequest::ForgetCheckpoint { cwd, name, commit: seen.commit }).await;
     Ok(())

@@ -6,6 +6,7 @@
 
 use crate::error::CommandError;
 use crate::git::checkout;
+use onloop_effect::is_within;
 use onloop_effect::{FileKind, Io};
 use onloop_syntax::text;
 
@@ -50,7 +51,7 @@ pub async fn refuse(io: &Io, root: &str, path: &str) -> Result<(), UntrustedLink
         match io.stat(&there).await.map(|stat| stat.kind) {
             Ok(FileKind::Link) => refuse_link(io, root, &there).await?,
             Ok(FileKind::Folder | FileKind::File | FileKind::Other) => {}
-            // What is below it is not there either, or whoever opens it hears why it cannot be.
+            // What is below it is not there either, or opening it fails with the reason.
             Err(_) => return Ok(()),
         }
     }
@@ -82,8 +83,6 @@ pub async fn refuse_below(
 async fn refuse_link(io: &Io, root: &str, link: &str) -> Result<(), UntrustedLink> {
     let target = io.canonical(link).await.ok();
     let root = io.canonical(root).await.unwrap_or_else(|_| root.to_owned());
-    let is_inside = target.as_ref().is_some_and(|target| {
-        target.strip_prefix(&root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    });
+    let is_inside = target.as_ref().is_some_and(|target| is_within(target, &root));
     if is_inside { Ok(()) } else { Err(UntrustedLink { link: link.to_owned(), target }) }
 }

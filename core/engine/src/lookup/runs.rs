@@ -21,7 +21,7 @@ pub struct Found {
     pub id: String,
     /// Its record.
     pub(crate) record: FoundRecord,
-    /// Its record says that it runs, and nobody drives it.
+    /// Its record says that it runs, and it has no driver.
     pub interrupted: bool,
     /// Who drives it: a live process of this machine, or one of another machine, of which nothing is
     /// known.
@@ -48,7 +48,7 @@ impl Found {
         }
     }
 
-    /// The run, whoever it belongs to, or why it cannot be read.
+    /// The run, of any user, or why it cannot be read.
     pub fn run(&self) -> Result<&Run, &StoreError> {
         match &self.record {
             FoundRecord::Own(store) => Ok(store.run()),
@@ -195,7 +195,7 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
             let root = place.execution_root.clone();
             let holder = match store.run().is_over() {
                 true => None,
-                // Nobody: an agent drives it step by step, or nobody can tell.
+                // No driver: an agent drives it step by step, or that is unknown.
                 false => io.holder(&store.paths().driver_lock()).await.ok().flatten(),
             };
             let interrupted = is_orphaned(io, store.run(), holder.as_ref());

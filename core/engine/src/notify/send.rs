@@ -25,14 +25,14 @@ pub async fn send(
     receiver: &Receiver,
     notice: &Notice,
     timeout_ms: u64,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let sent = match receiver {
         Receiver::Command { line, folder } => {
             let spec = ProcessSpec::shell(Shell::Sh, line.as_str())
                 .in_folder(folder.as_str())
                 .with_env(variables(notice))
                 .with_stdin(format!("{}\n", notice.document()));
-            run(io, spec, timeout_ms).await.map_err(|failure| failure.message)
+            run(io, spec, timeout_ms).await
         }
         Receiver::Webhook(webhook) => post(io, webhook, notice, timeout_ms).await,
         Receiver::Desktop => show(io, notice, timeout_ms).await,
@@ -40,7 +40,12 @@ pub async fn send(
             chat(io, (token, *chat_id), notice, timeout_ms).await
         }
     };
-    sent.map_err(|why| text::one_line(&why))
+    sent.map_err(|failure| Failure::new(failure.kind, text::one_line(&failure.message)))
+}
+
+/// The receiver has not taken the notice, for this reason.
+fn untaken(why: String) -> Failure {
+    Failure::new(FailureKind::Other, why)
 }
 
 /// What the environment of a command says.
@@ -74,10 +79,10 @@ async fn run(io: &Io, spec: ProcessSpec, timeout_ms: u64) -> Result<(), Failure>
     let said = end.stderr.text();
     let said = said.lines().rfind(|line| !line.trim().is_empty());
     let said = said.map(|line| format!(": {}", text::ellipsis(line.trim(), 200)));
-    Err(Failure::new(FailureKind::Other, how + &said.unwrap_or_default()))
+    Err(untaken(how + &said.unwrap_or_default()))
 }
 
-async fn post(io: &Io, webhook: &Webhook, notice: &Notice, timeout_ms: u64) -> Result<(), String> {
+async fn post(io: &Io, webhook: &Webhook, notice: &Notice, timeout_ms: u64) -> Result<(), Failure> {
     let (url, body) = template::request(webhook.template, &webhook.url, notice);
     let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     let bearer = webhook.token.as_ref().map(|token| format!("Bearer {token}"));
@@ -91,10 +96,10 @@ async fn post(io: &Io, webhook: &Webhook, notice: &Notice, timeout_ms: u64) -> R
         limit_bytes: limits::NOTICE_ANSWER_BYTES,
     };
     let origin = spec.origin().unwrap_or_default().to_owned();
-    let answer = io.http(spec).await.map_err(|failure| failure.message)?;
+    let answer = io.http(spec).await?;
     match answer.status {
         200..=299 => Ok(()),
-        status => Err(format!("{origin} answered with status {status}")),
+        status => Err(untaken(format!("{origin} answered with status {status}"))),
     }
 }
 
@@ -103,8 +108,8 @@ async fn chat(
     (token, chat_id): (&BotToken, i64),
     notice: &Notice,
     timeout_ms: u64,
-) -> Result<(), String> {
-    let bot = Bot::new(io, token).map_err(|insecure| insecure.to_string())?;
+) -> Result<(), Failure> {
+    let bot = Bot::new(io, token).map_err(|insecure| untaken(insecure.to_string()))?;
     let words = format!("{}\n{}", notice.title, template::plain(notice, limits::NOTICE_BYTES));
     // Without a form for text nothing in it is understood as more than text.
     let payload = json!({
@@ -113,18 +118,18 @@ async fn chat(
         "link_preview_options": { "is_disabled": true },
     });
     let sent: Result<Value, _> = bot.call(io, "sendMessage", &payload, timeout_ms).await;
-    sent.map(|_| ()).map_err(|error| error.to_string())
+    sent.map(|_| ()).map_err(|error| untaken(error.to_string()))
 }
 
 /// Shows the notice on the desktop: with the program of the freedesktop, else with that of macOS.
-async fn show(io: &Io, notice: &Notice, timeout_ms: u64) -> Result<(), String> {
+async fn show(io: &Io, notice: &Notice, timeout_ms: u64) -> Result<(), Failure> {
     let facts = &notice.facts;
     let words =
         ["notify-send", "--app-name=onloop", "--", &notice.title, &template::escaped(facts)];
     let missing = match run(io, ProcessSpec::argv(words), timeout_ms).await {
         Ok(()) => return Ok(()),
         Err(failure) if failure.is_not_found() => failure,
-        Err(failure) => return Err(format!("notify-send: {}", failure.message)),
+        Err(failure) => return Err(untaken(format!("notify-send: {}", failure.message))),
     };
     let script = [
         "osascript",
@@ -141,8 +146,9 @@ async fn show(io: &Io, notice: &Notice, timeout_ms: u64) -> Result<(), String> {
     match run(io, ProcessSpec::argv(script), timeout_ms).await {
         Ok(()) => Ok(()),
         Err(failure) if failure.is_not_found() => {
-            Err(format!("neither notify-send nor osascript is here: {}", missing.message))
+            let why = missing.message;
+            Err(untaken(format!("neither notify-send nor osascript is here: {why}")))
         }
-        Err(failure) => Err(format!("osascript: {}", failure.message)),
+        Err(failure) => Err(untaken(format!("osascript: {}", failure.message))),
     }
 }

@@ -24,12 +24,12 @@ pub struct NotificationContext<'a> {
     pub folder: &'a str,
     /// How it is gone on with, in backticks where it is a command.
     pub resume: &'a str,
-    /// Time until the host stops waiting for us; `None`: nobody waits.
+    /// Time until the host stops waiting for us; `None`: the host does not wait.
     pub time_left_ms: Option<u64>,
 }
 
 /// Notes in `session`, which has just ended, who has to be told.
-pub fn owe(session: &mut Session, config: &Config) {
+pub fn enqueue(session: &mut Session, config: &Config) {
     let notify = config.notify.as_ref();
     let notify = notify.filter(|notify| notify.kinds.contains(&NoticeKind::Session));
     let Some(notify) = notify else { return };
@@ -41,7 +41,7 @@ pub fn owe(session: &mut Session, config: &Config) {
 /// # Errors
 ///
 /// When its file cannot be read or changed.
-pub async fn tell(
+pub async fn deliver(
     io: &Io,
     config: &Config,
     sessions: &Sessions,
@@ -111,7 +111,7 @@ async fn notice_of(
         at: io.now(),
         title: format!("Session {short} ({workflow}) {how}"),
         facts: io.redacted(&facts),
-        advice: format!("Go on with it:\n  {}", place.resume.trim_matches('`')),
+        advice: format!("Continue it:\n  {}", place.resume.trim_matches('`')),
         run_id: session.run_id.clone(),
         session_id: Some(id.as_str().to_owned()),
         step: None,

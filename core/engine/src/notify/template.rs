@@ -1,5 +1,5 @@
 //! Notices in the forms in which servers take them. What is in a notice comes from workflow files and
-//! from agents: it mentions nobody, links nowhere and breaks out of nothing.
+//! from agents: it contains no mention and no link, and it cannot end its quotation.
 
 use serde_json::{Value, json};
 

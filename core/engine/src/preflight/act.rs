@@ -2,8 +2,9 @@
 
 use crate::error::CommandError;
 use crate::state::recover::rescue_records;
+use crate::state::store::refuse_links;
 use onloop_effect::{BranchName, Repository};
-use onloop_effect::{Durability, Expect, Failure, FailureKind, FileKind, GitRequest, Io};
+use onloop_effect::{Durability, Expect, Failure, GitRequest, Io};
 use onloop_run::preflight::RepositoryChange;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -175,32 +176,12 @@ pub(super) fn describe(act: &RepositoryChange) -> String {
 /// older version of it, or none.
 async fn copy_workflow(io: &Io, content: &[u8], root: &str, relative: &str) -> Result<(), Failure> {
     let target = format!("{root}/{relative}");
-    refuse_links(io, root, relative).await?;
+    refuse_links(io, root, relative.rsplit_once('/').map_or("", |(folder, _)| folder)).await?;
     match io.read(&target, limits::WORKFLOW_BYTES as u64).await {
         Ok((present, _)) if present == content => return Ok(()),
         // Whatever else is there, the write replaces it or says why it cannot.
         Ok(_) | Err(_) => {}
     }
     io.write(&target, content.to_vec(), Expect::Any, Durability::Durable).await?;
-    Ok(())
-}
-
-/// Refuses a path below `root` that leads through a symbolic link: a commit can hold one where we
-/// want a folder, and writing through it would leave the checkout.
-pub async fn refuse_links(io: &Io, root: &str, relative: &str) -> Result<(), Failure> {
-    let folders = relative.rsplit_once('/').map_or("", |(folders, _)| folders);
-    let mut path = root.to_owned();
-    for folder in folders.split('/').filter(|folder| !folder.is_empty()) {
-        path = format!("{path}/{folder}");
-        match io.stat(&path).await {
-            Ok(stat) if stat.kind == FileKind::Folder => {}
-            Ok(_) => {
-                let message = format!("`{path}` is not a folder in this checkout");
-                return Err(Failure::new(FailureKind::Invalid, message));
-            }
-            Err(failure) if failure.kind == FailureKind::NotFound => return Ok(()),
-            Err(failure) => return Err(failure),
-        }
-    }
     Ok(())
 }

@@ -21,7 +21,7 @@ pub(crate) enum Edited {
     Told,
     /// To have the edited file used.
     Adopted,
-    /// To go on with the plan that the run has.
+    /// To continue with the plan that the run has.
     Left,
 }
 
@@ -40,7 +40,7 @@ struct Looked {
 ///
 /// # Errors
 ///
-/// A file was edited and nobody has said what is to become of that, or the file that is to be adopted has
+/// A file was edited and no option says what is to become of that, or the file that is to be adopted has
 /// errors.
 pub(crate) async fn agree(io: &Io, store: &mut Store, edited: Edited) -> Result<(), CommandError> {
     let place = &store.run().place;
@@ -185,7 +185,7 @@ async fn settle(
     }
 }
 
-/// Has the run go on with `plan`, durably.
+/// Continues the run with `plan`, durably.
 async fn adopt(store: &mut Store, plan: &Plan) -> Result<(), CommandError> {
     let written = Written::of(plan);
     let plan = plan.clone().into_parts();
@@ -199,6 +199,7 @@ async fn adopt(store: &mut Store, plan: &Plan) -> Result<(), CommandError> {
         commit: plan.commit,
         setup: plan.setup,
         confine: plan.confine,
+        evidence: plan.evidence,
         steps: plan.steps,
         digest: plan.digest,
     };
@@ -220,6 +221,9 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
     whole("commit", run.settings.commit == plan.commit);
     whole("setup", run.settings.setup == plan.setup);
     whole("confine", run.settings.confine == plan.confine);
+    let (rules, new) = (run.settings.evidence, plan.evidence);
+    whole("require_checks", rules.require_checks == new.require_checks);
+    whole("max_review_rounds", rules.max_review_rounds == new.max_review_rounds);
     whole("success_criteria", run.settings.success_criteria == plan.success_criteria);
     whole("risk_level", run.settings.risk == plan.risk);
     if let Some(written) = &run.settings.written {

@@ -1,4 +1,4 @@
-//! What a person is told about how a run goes on: what it waits for, and the commands that take it
+//! What a person reads about the state of a run: what it waits for, and the commands that take it
 //! further.
 
 use onloop_run::{Next, Question, Run, exceeded};
@@ -25,8 +25,8 @@ pub(crate) fn budget_words(run: &Run) -> String {
 }
 
 /// The exact commands that take the run further; `again` are the options with which it is
-/// conducted as it was (see `conduct_args::ConductArgs::options`).
-pub fn go_on(run: &Run, again: &str) -> String {
+/// driven as before (see `DriveArgs::options`).
+pub fn next_commands(run: &Run, again: &str) -> String {
     let id = &run.id;
     let resume = resume_command(run, again);
     match run.next() {
@@ -43,7 +43,7 @@ pub fn go_on(run: &Run, again: &str) -> String {
         }
         Next::Ask(Question::Verdict { .. }) => format!(
             "Fix what the review found, then review again:\n  {resume}\n\
-             Or accept the verdict and go on:\n  {resume} --accept-review"
+             Or accept the verdict and continue:\n  {resume} --accept-review"
         ),
         Next::Ask(Question::Budget { .. }) => format!(
             "{}\nRaise it and continue, for example:\n  {resume}{}",
@@ -55,13 +55,13 @@ pub fn go_on(run: &Run, again: &str) -> String {
              Or, after looking at it, take it as done:\n  {resume} --interrupted done"
         ),
         Next::Blocked(blocker) if blocker.rejected => format!(
-            "Change your mind and go on:\n  onloop gate {step} approved --run-id {id} && {resume}\n\
-             Have it done otherwise:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}\n\
+            "Change your mind and continue:\n  onloop gate {step} approved --run-id {id} && {resume}\n\
+             Request changes:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}\n\
              Give it up:\n  onloop abandon {id} --reason TEXT",
             step = blocker.step
         ),
         Next::Blocked(blocker) => format!(
-            "Fix the cause, then go on (verifies first, then tries again):\n  {resume}\n\
+            "Fix the cause, then continue (verifies first, then tries again):\n  {resume}\n\
              Have it tried again at once, and tell its agent something:\n  \
              onloop step {} reopen --reason TEXT --run-id {id}\n\
              Give it up:\n  onloop abandon {id} --reason TEXT",
@@ -89,13 +89,13 @@ pub(crate) fn raise_options(run: &Run) -> String {
     names.map(|name| format!(" --raise {name}=unlimited")).collect()
 }
 
-/// The command that continues the run as it was conducted with the options `again`.
+/// The command that continues the run with the options `again`.
 pub fn resume_command(run: &Run, again: &str) -> String {
     format!("onloop resume {}{again}", run.id)
 }
 
-/// The same for a run that a fleet conducts: it goes on by itself once it is decided what it waits for.
-pub(crate) fn go_on_in_fleet(run: &Run) -> String {
+/// The same for a run that a fleet drives: a decision continues it.
+pub(crate) fn next_commands_in_fleet(run: &Run) -> String {
     let id = &run.id;
     match run.next() {
         Next::Ask(Question::Gate { step } | Question::Review { step, .. }) => {
@@ -114,16 +114,16 @@ pub(crate) fn go_on_in_fleet(run: &Run) -> String {
     }
 }
 
-/// With `resume` the run goes on by that command, else by itself.
+/// With `resume` that command continues the run, else the decision does.
 fn gate_commands(id: &str, step: u32, resume: Option<&str>) -> String {
     let approve = format!("onloop gate {step} approved --run-id {id}");
     let approve = match resume {
         Some(resume) => format!("Approve and continue:\n  {approve} && {resume}"),
-        None => format!("Approve; it goes on by itself:\n  {approve}"),
+        None => format!("Approve; the run then continues:\n  {approve}"),
     };
     format!(
         "{approve}\n\
          Reject:\n  onloop gate {step} rejected --run-id {id}\n\
-         Have it done otherwise:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}"
+         Request changes:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}"
     )
 }

@@ -104,7 +104,7 @@ impl Listener {
 }
 
 /// What a turn has cost, as its client says, else by the user's prices, whose date comes with it;
-/// `None`: nobody knows.
+/// `None`: unknown.
 pub fn cost<'a>(
     state: &AgentState,
     prices: Option<&'a Prices>,

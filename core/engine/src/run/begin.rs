@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::error::{CommandError, ErrorKind};
 use crate::lookup::runs::copies;
 use crate::run::decider::decider;
-use crate::state::store::{Paths, StateHome, Store, StoreError, refuse_links};
+use crate::state::store::{Paths, StateHome, Store, StoreError, refuse_state_links};
 use onloop_documents::ledger::Origin;
 use onloop_effect::{Failure, FailureKind, Io};
 use onloop_run::preflight::Prepared;
@@ -125,7 +125,7 @@ async fn usable_home(io: &Io, prepared: &Prepared) -> Result<StateHome, Failure>
     for root in roots {
         home.demand_outside(io, root).await?;
     }
-    refuse_links(io, &prepared.execution_root).await?;
+    refuse_state_links(io, &prepared.execution_root).await?;
     Ok(home)
 }
 
@@ -151,6 +151,6 @@ pub(crate) fn beginning(io: &Io, prepared: &Prepared, plan: &Plan, id: String) -
         at: io.now().whole_seconds(),
         auto_approve: false,
         reverify: true,
-        review_agent: None,
+        review_agent: plan.review.clone(),
     }
 }

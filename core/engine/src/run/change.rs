@@ -23,7 +23,7 @@ pub async fn change_by(
         Err(refusal) => refusal.into(),
         Ok(()) => match store.commit().await {
             Ok(()) => {
-                notify::tell(io, store).await;
+                notify::deliver(io, store).await;
                 return Ok(());
             }
             Err(StoreError::Overtaken(refusal)) => refusal.into(),
@@ -36,7 +36,7 @@ pub async fn change_by(
 /// `error` with how the run stands and what comes next, for an agent that drives it step by step.
 /// Commands that only a person may run are not named.
 pub fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {
-    let (id, status, now) = (&run.id, run.status.as_str(), run.standing().now);
+    let (id, status, now) = (&run.id, run.status.as_str(), run.status_summary().now);
     let error = error.into().of_kind(ErrorKind::Failed);
     let error = error.because(format!("run {id} is {status}: {now}"));
     let next = instruction(run, "");

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::run::check_inputs::{Between, joins_others, rules_there};
-use crate::run::checkpoint::{forget, look};
+use crate::run::checkpoint::{forget_snapshot, snapshot_work};
 use crate::state::store::Store;
 use onloop_effect::{DiffShown, FileKind, Io};
 use onloop_run::{
@@ -57,9 +57,9 @@ impl Changes {
     /// What has changed by now, whatever was kept last.
     pub(crate) async fn now(io: &Io, store: &Store) -> Changes {
         let Some(last) = store.run().last_checkpoint() else { return Changes::None };
-        match look(io, store).await {
+        match snapshot_work(io, store).await {
             Ok(kept) if kept.tree == last.tree => {
-                forget(io, store, kept.commit).await;
+                forget_snapshot(io, store, kept.commit).await;
                 Changes::until(io, store.run(), last.commit.clone(), &last.tree).await
             }
             Ok(kept) => Changes::until(io, store.run(), kept.commit, &kept.tree).await,

@@ -47,6 +47,7 @@ impl Boxes {
             Event::StepVerified { step, .. }
             | Event::GateDecided { step, .. }
             | Event::StepRedone { step, .. }
+            | Event::FindingsReturned { step }
             | Event::StepReopened { step, .. }
             | Event::StepBlocked { step, .. } => {
                 self.touched.insert(*step);
@@ -60,6 +61,7 @@ impl Boxes {
             | Event::AgentEnded(_)
             | Event::AgentWaits(_)
             | Event::StepActed { .. }
+            | Event::BaselineTaken { .. }
             | Event::ActionFailed { .. }
             | Event::ReviewFinished { .. }
             | Event::VerdictAccepted

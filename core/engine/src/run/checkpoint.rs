@@ -7,11 +7,11 @@ use onloop_run::{Checkpoint, CheckpointMoment, Event, Run, StepStatus};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// How a checkpoint came out.
+/// The outcome of taking a checkpoint.
 #[derive(Debug)]
-pub enum Keeping {
-    /// It is there; durable in the record after the next commit of the store.
-    Kept,
+pub enum CheckpointOutcome {
+    /// It exists; durable in the record after the next commit of the store.
+    Taken,
     /// The work is in no repository, so that there are no checkpoints.
     NoRepository,
     /// There is none, for this reason.
@@ -20,18 +20,22 @@ pub enum Keeping {
     Interrupted,
 }
 
-/// Keeps the work and records that. A failure is recorded and said, and stops nothing.
-pub async fn keep(io: &Io, store: &mut Store, moment: CheckpointMoment) -> Keeping {
+/// Takes a checkpoint of the work and records it. A failure is recorded and printed; the run continues.
+pub async fn take_checkpoint(
+    io: &Io,
+    store: &mut Store,
+    moment: CheckpointMoment,
+) -> CheckpointOutcome {
     let run = store.run();
     if run.place.repo_root.is_none() {
-        return Keeping::NoRepository;
+        return CheckpointOutcome::NoRepository;
     }
     let kept = match io.git_checkpoint(request(io, store, moment)).await {
         Ok(kept) => kept,
         Err(failure) if failure.is_not_found() && run.checkpoints.is_empty() => {
-            return Keeping::NoRepository;
+            return CheckpointOutcome::NoRepository;
         }
-        Err(failure) if failure.is_interrupted() => return Keeping::Interrupted,
+        Err(failure) if failure.is_interrupted() => return CheckpointOutcome::Interrupted,
         Err(failure) => return missed(store, moment, &failure),
     };
     let before = run.last_checkpoint().map(|last| last.left_out.clone()).unwrap_or_default();
@@ -40,8 +44,8 @@ pub async fn keep(io: &Io, store: &mut Store, moment: CheckpointMoment) -> Keepi
         store.note(incomplete(&checkpoint));
     }
     match store.apply(Event::CheckpointTaken(checkpoint)) {
-        Ok(()) => Keeping::Kept,
-        Err(refusal) => Keeping::Missed(refusal.to_string()),
+        Ok(()) => CheckpointOutcome::Taken,
+        Err(refusal) => CheckpointOutcome::Missed(refusal.to_string()),
     }
 }
 
@@ -51,18 +55,18 @@ pub async fn keep(io: &Io, store: &mut Store, moment: CheckpointMoment) -> Keepi
 /// # Errors
 ///
 /// Those of [`GitRequest::Checkpoint`].
-pub async fn look(io: &Io, store: &Store) -> Result<KeptWork, Failure> {
+pub async fn snapshot_work(io: &Io, store: &Store) -> Result<KeptWork, Failure> {
     io.git_checkpoint(named_request(io, store, SEEN, "seen")).await
 }
 
-/// What [`look`] keeps is called.
+/// What [`snapshot_work`] keeps is called.
 const SEEN: &str = "finish";
 
-/// Lets git forget what [`look`] has kept, where a checkpoint has the same files.
-pub async fn forget(io: &Io, store: &Store, commit: String) {
+/// Lets git forget what [`snapshot_work`] has kept, where a checkpoint has the same files.
+pub async fn forget_snapshot(io: &Io, store: &Store, commit: String) {
     let run = store.run();
     let (cwd, name) = (run.place.execution_root.clone(), format!("{}/{SEEN}", run.id));
-    // What cannot be taken away is only in nobody's way.
+    // A snapshot that cannot be removed does no harm.
     let _ = io.git(GitRequest::ForgetCheckpoint { cwd, name, commit }).await;
 }
 
@@ -85,19 +89,19 @@ fn named_request(io: &Io, store: &Store, name: &str, kind: &str) -> GitRequest {
     }
 }
 
-fn missed(store: &mut Store, moment: CheckpointMoment, failure: &Failure) -> Keeping {
+fn missed(store: &mut Store, moment: CheckpointMoment, failure: &Failure) -> CheckpointOutcome {
     let reason = text::ellipsis(&text::one_line(&failure.message), 500);
     store.note(format!("warning: checkpoint {} was not taken: {reason}", moment.name()));
     match store.apply(Event::CheckpointMissed { moment, reason: reason.clone() }) {
-        Ok(()) => Keeping::Missed(reason),
-        Err(refusal) => Keeping::Missed(refusal.to_string()),
+        Ok(()) => CheckpointOutcome::Missed(reason),
+        Err(refusal) => CheckpointOutcome::Missed(refusal.to_string()),
     }
 }
 
 /// Says which files a checkpoint does not have.
 fn incomplete(checkpoint: &Checkpoint) -> String {
     let name = checkpoint.moment.name();
-    if checkpoint.is_complete() {
+    if checkpoint.complete {
         return format!("Checkpoint {name} is complete again.");
     }
     let mut lines = format!("warning: checkpoint {name} is not complete; left out:");
@@ -125,57 +129,69 @@ pub fn left_out_line(LeftOut { path, why }: &LeftOut) -> String {
 
 const MIB_KEPT: u64 = limits::CHECKPOINT_FILE_BYTES / (1024 * 1024);
 
-/// Keeps what a run begins with, where that has not been kept yet.
-pub async fn keep_beginning(io: &Io, store: &mut Store) -> Keeping {
+/// Takes the checkpoint of the beginning of a run, where there is none yet.
+pub async fn checkpoint_start(io: &Io, store: &mut Store) -> CheckpointOutcome {
     match store.run().checkpoints.is_empty() {
-        true => keep(io, store, CheckpointMoment::Begun).await,
-        false => Keeping::Kept,
+        true => take_checkpoint(io, store, CheckpointMoment::Begun).await,
+        false => CheckpointOutcome::Taken,
     }
 }
 
-/// Keeps what the agent of the present attempt has left, before anything is checked.
-pub async fn keep_acted(io: &Io, store: &mut Store, step: u32) -> Keeping {
+/// Takes the checkpoint after the turn of the present attempt, before any check runs.
+pub async fn checkpoint_turn(io: &Io, store: &mut Store, step: u32) -> CheckpointOutcome {
     let attempt = attempts(store.run(), step);
-    keep(io, store, CheckpointMoment::Acted { step, attempt }).await
+    take_checkpoint(io, store, CheckpointMoment::Acted { step, attempt }).await
 }
 
-/// Keeps what the checks of a step have found to be good, once the record and what it changes in
+/// Takes the checkpoint of a verified step, once the record and what it changes in
 /// the checkout are durable. A step that is not done has nothing to keep.
 ///
 /// # Errors
 ///
 /// Those of the store.
-pub async fn keep_verified(io: &Io, store: &mut Store, step: u32) -> Result<Keeping, StoreError> {
+pub async fn checkpoint_verified(
+    io: &Io,
+    store: &mut Store,
+    step: u32,
+) -> Result<CheckpointOutcome, StoreError> {
     let record = store.run().step(step);
     let done = record.is_some_and(|record| record.status == StepStatus::Done);
     if store.run().place.repo_root.is_none() || !done {
-        return Ok(Keeping::NoRepository);
+        return Ok(CheckpointOutcome::NoRepository);
     }
     // The box of the step is ticked in the checkout.
     store.commit().await?;
     let attempt = attempts(store.run(), step);
-    Ok(keep(io, store, CheckpointMoment::Verified { step, attempt }).await)
+    Ok(take_checkpoint(io, store, CheckpointMoment::Verified { step, attempt }).await)
 }
 
-/// Keeps what the whole run is judged by, before it ends.
+/// Takes the checkpoint that the whole run is judged by, before it ends.
 ///
 /// # Errors
 ///
 /// Those of the store.
-pub async fn keep_whole(io: &Io, store: &mut Store) -> Result<Keeping, StoreError> {
+pub async fn checkpoint_end(io: &Io, store: &mut Store) -> Result<CheckpointOutcome, StoreError> {
     let last = store.run().steps.len() as u32;
-    keep_verified(io, store, last).await
+    checkpoint_verified(io, store, last).await
 }
 
-/// The same where an agent drives the run step by step.
-pub async fn keep_between<K>(io: &Io, store: &mut Store, keeping: K) -> Result<(), CommandError>
+/// Takes a checkpoint and commits the store, where an agent drives the run step by step.
+pub async fn checkpoint_and_commit<K>(
+    io: &Io,
+    store: &mut Store,
+    keeping: K,
+) -> Result<(), CommandError>
 where
-    K: AsyncFnOnce(&Io, &mut Store) -> Result<Keeping, StoreError>,
+    K: AsyncFnOnce(&Io, &mut Store) -> Result<CheckpointOutcome, StoreError>,
 {
     let kept = keeping(io, store).await;
     let committed = match kept {
-        Ok(Keeping::Interrupted) => return Err(CommandError::interrupted()),
-        Ok(Keeping::Kept | Keeping::NoRepository | Keeping::Missed(_)) => store.commit().await,
+        Ok(CheckpointOutcome::Interrupted) => return Err(CommandError::interrupted()),
+        Ok(
+            CheckpointOutcome::Taken
+            | CheckpointOutcome::NoRepository
+            | CheckpointOutcome::Missed(_),
+        ) => store.commit().await,
         Err(error) => Err(error),
     };
     Ok(committed?)

@@ -1,15 +1,17 @@
 //! Evaluating checks: the part that an agent must not own.
 
 mod artifact;
+mod verdict;
 
 use artifact::look_at_artifact;
+use verdict::{CommandEnd, has_to_fail, verdict};
 
 use crate::error::CommandError;
 use crate::run::changed_check::Changes;
 use crate::run::processes::{Work, WorkError, run_recorded};
-use crate::sandbox::run::Confining;
+use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
-use onloop_effect::{Capture, Expect, Io, Mechanism, Network, ProcessSpec};
+use onloop_effect::{Capture, Expect, Io, Mechanism, ProcessSpec};
 use onloop_effect::{Durability, ProcessStatus};
 use onloop_run::{
     CheckResult, CheckVerdict, CheckWarnings, Event, Measured, Run, Warning, Worker,
@@ -17,11 +19,12 @@ use onloop_run::{
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
-use onloop_workflow::{Check, Expectation, ShellCheck};
+use onloop_syntax::time::Timestamp;
+use onloop_workflow::{Check, ShellCheck};
 
 /// How checks are evaluated in this program.
 #[derive(Clone, Debug)]
-pub struct Conditions {
+pub struct CheckOptions {
     /// Folder in which commands run and below which artifacts lie.
     pub(crate) root: String,
     /// Time limit of commands that have none of their own.
@@ -29,34 +32,34 @@ pub struct Conditions {
     /// Command that looks at pages, for `sh -c`; `None`: a person looks.
     pub(crate) browser_checker: Option<String>,
     /// How commands are confined.
-    pub(crate) confining: Confining,
+    pub(crate) sandbox: Sandbox,
 }
 
-impl Conditions {
+impl CheckOptions {
     /// How this process evaluates the checks of `run`.
-    pub(crate) fn of(io: &Io, run: &Run, timeout_ms: u64, confining: Confining) -> Conditions {
-        Conditions {
+    pub(crate) fn of(io: &Io, run: &Run, timeout_ms: u64, sandbox: Sandbox) -> CheckOptions {
+        CheckOptions {
             root: run.place.execution_root.clone(),
             timeout_ms,
             browser_checker: io.env("ONLOOP_BROWSER_CHECKER").map(str::to_owned),
-            confining,
+            sandbox,
         }
     }
 
     /// How this process evaluates them for somebody who drives the run step by step; to be
-    /// [ended](Conditions::end).
+    /// [ended](CheckOptions::end).
     ///
     /// # Errors
     ///
-    /// As `Confining::decide`.
-    pub async fn step_by_step(io: &Io, run: &Run) -> Result<Conditions, CommandError> {
-        let confining = Confining::of(io, run).await?;
-        Ok(Conditions::of(io, run, limits::VERIFY_TIMEOUT_MS, confining))
+    /// As `Sandbox::decide`.
+    pub async fn step_by_step(io: &Io, run: &Run) -> Result<CheckOptions, CommandError> {
+        let sandbox = Sandbox::of(io, run).await?;
+        Ok(CheckOptions::of(io, run, limits::VERIFY_TIMEOUT_MS, sandbox))
     }
 
     /// Removes what was made for them.
     pub async fn end(self, io: &Io) {
-        self.confining.end(io).await;
+        self.sandbox.end(io).await;
     }
 }
 
@@ -76,7 +79,7 @@ struct Place<'c> {
     index: usize,
     /// What people see meanwhile.
     label: String,
-    conditions: &'c Conditions,
+    options: &'c CheckOptions,
 }
 
 /// Why there is no verdict.
@@ -86,7 +89,7 @@ enum NoVerdict {
 }
 
 /// Evaluates every check of `step`, which the run has, up to the first that fails. A check that
-/// needs a person is only noted here: nobody is asked about what a machine then refuses, and no
+/// needs a person is only noted here: a person is not asked about what a machine then refuses, and no
 /// check is skipped because one before it needs a person.
 ///
 /// # Errors
@@ -96,16 +99,23 @@ pub async fn verify_step(
     io: &Io,
     store: &mut Store,
     step: u32,
-    conditions: &Conditions,
+    options: &CheckOptions,
 ) -> Result<Verification, StoreError> {
-    let checks = store.run().step(step).map(|record| record.step.checks.clone());
-    let checks = checks.expect("callers name steps that exist");
+    let record = store.run().step(step).expect("callers name steps that exist").clone();
+    let checks = &record.step.checks;
     let mut results: Vec<CheckResult> = Vec::with_capacity(checks.len());
     let changes = Changes::before(io, store, step).await;
     for (index, check) in checks.iter().enumerate() {
+        if let Some(known) = record.results.iter().find(|result| result.check as usize == index)
+            && record.is_stale()
+            && (!is_machine_check(check) || describes_the_past(check))
+        {
+            results.push(known.clone());
+            continue;
+        }
         let label = format!("Step {step}: verify{}", of_several(index, checks.len()));
-        let place = Place { step, index, label, conditions };
-        let warnings = changes.warnings(io, store.run(), check).await;
+        let place = Place { step, index, label, options };
+        let warnings = warnings(io, store.run(), &changes, (step, index, check)).await;
         let evaluated = match evaluate(io, store, check, &place).await {
             Ok(evaluated) => evaluated,
             Err(NoVerdict::Interrupted) => return Ok(Verification::Interrupted),
@@ -116,12 +126,56 @@ pub async fn verify_step(
             tell_passed(io, &evaluated, check, (index, checks.len())).await;
         }
         // What failed is looked at anyway.
-        results.push(evaluated.result(index, if ends { Vec::new() } else { warnings }));
+        let warnings = if ends { Vec::new() } else { warnings };
+        results.push(evaluated.result(index, io.now(), warnings));
         if ends {
             break;
         }
     }
     Ok(Verification::Finished(results))
+}
+
+/// Evaluates the machine checks of a step before its agent runs for the first time. Returns what is to
+/// be recorded; `None` when interrupted.
+///
+/// # Errors
+///
+/// As [`verify_step`].
+pub async fn take_baseline(
+    io: &Io,
+    store: &mut Store,
+    step: u32,
+    options: &CheckOptions,
+) -> Result<Option<Event>, StoreError> {
+    let record = store.run().step(step).expect("callers name steps that exist").clone();
+    let checks = &record.step.checks;
+    let mut passed = Vec::new();
+    for (index, check) in checks.iter().enumerate().filter(|(_, check)| is_machine_check(check)) {
+        let label = format!("Step {step}: baseline{}", of_several(index, checks.len()));
+        let place = Place { step, index, label, options };
+        match evaluate(io, store, check, &place).await {
+            Ok(evaluated) if evaluated.verdict == CheckVerdict::Passed => passed.push(index as u32),
+            Ok(_) => {}
+            Err(NoVerdict::Interrupted) => return Ok(None),
+            Err(NoVerdict::Failed(error)) => return Err(error),
+        }
+    }
+    Ok(Some(Event::BaselineTaken { step, passed }))
+}
+
+/// What there is to warn about a check of a step before it is evaluated.
+async fn warnings(
+    io: &Io,
+    run: &Run,
+    changes: &Changes,
+    (step, index, check): (u32, usize, &Check),
+) -> Vec<Warning> {
+    let mut warnings = changes.warnings(io, run, check).await;
+    let baseline = run.step(step).and_then(|record| record.baseline.as_ref());
+    if baseline.is_some_and(|passed| passed.contains(&(index as u32))) {
+        warnings.push(Warning::PassedBefore);
+    }
+    warnings
 }
 
 /// Repeats the machine checks of all steps, except those that were expected to fail: they
@@ -134,7 +188,7 @@ pub async fn verify_step(
 pub async fn repeat_checks(
     io: &Io,
     store: &mut Store,
-    conditions: &Conditions,
+    options: &CheckOptions,
 ) -> Result<Option<Event>, StoreError> {
     let mut repeated = 0;
     let (mut failures, mut remarked) = (Vec::new(), Vec::new());
@@ -152,15 +206,15 @@ pub async fn repeat_checks(
             }
             repeated += 1;
             let label = format!("Step {step}: verify again{}", of_several(index, checks.len()));
-            let place = Place { step, index, label, conditions };
-            let warnings = changes.warnings(io, store.run(), check).await;
+            let place = Place { step, index, label, options };
+            let warnings = warnings(io, store.run(), &changes, (step, index, check)).await;
             let evaluated = match evaluate(io, store, check, &place).await {
                 Ok(evaluated) => evaluated,
                 Err(NoVerdict::Interrupted) => return Ok(None),
                 Err(NoVerdict::Failed(error)) => return Err(error),
             };
             if is_refusal(&evaluated.verdict) {
-                failures.push((step, evaluated.result(index, Vec::new())));
+                failures.push((step, evaluated.result(index, io.now(), Vec::new())));
                 break;
             }
             tell_passed(io, &evaluated, check, (index, checks.len())).await;
@@ -181,7 +235,7 @@ fn of_several(index: usize, count: usize) -> String {
 /// What takes less is not worth a line of its own.
 const SILENT_MS: u64 = 1000;
 
-/// Says of a long list how far it is, to whoever sees no status line.
+/// Prints the progress of a long list where there is no status line.
 async fn tell_passed(
     io: &Io,
     evaluated: &Evaluated,
@@ -214,9 +268,7 @@ fn is_refusal(verdict: &CheckVerdict) -> bool {
 /// A check that had to fail when its step was done.
 fn describes_the_past(check: &Check) -> bool {
     match check {
-        Check::Shell(shell) => {
-            shell.expect == Expectation::Fail || shell.command.trim_start().starts_with("! ")
-        }
+        Check::Shell(shell) => has_to_fail(shell),
         Check::Browser { .. } | Check::HumanReview { .. } | Check::Artifact { .. } => false,
     }
 }
@@ -235,9 +287,10 @@ impl Evaluated {
     }
 
     /// As the result of the check with this index.
-    fn result(self, index: usize, warnings: Vec<Warning>) -> CheckResult {
+    fn result(self, index: usize, at: Timestamp, warnings: Vec<Warning>) -> CheckResult {
         let Evaluated { verdict, stdout, stderr, measured } = self;
-        CheckResult { check: index as u32, verdict, stdout, stderr, measured, warnings }
+        let (check, at) = (index as u32, Some(at));
+        CheckResult { check, verdict, stdout, stderr, measured, at, warnings }
     }
 }
 
@@ -250,7 +303,7 @@ async fn evaluate(
     match check {
         Check::Shell(shell) => run_command(io, store, shell, place).await,
         Check::Artifact { path, assertion } => {
-            Ok(look_at_artifact(io, place.conditions, path, assertion).await)
+            Ok(look_at_artifact(io, place.options, path, assertion).await)
         }
         Check::HumanReview { prompt } => Ok(ask_for_review(prompt.clone())),
         Check::Browser { url, check } => look_at_page(io, store, url, check, place).await,
@@ -271,8 +324,8 @@ async fn run_command(
     check: &ShellCheck,
     place: &Place<'_>,
 ) -> Result<Evaluated, NoVerdict> {
-    let timeout_ms = check.timeout_ms.unwrap_or(place.conditions.timeout_ms);
-    let root = &place.conditions.root;
+    let timeout_ms = check.timeout_ms.unwrap_or(place.options.timeout_ms);
+    let root = &place.options.root;
     let cwd = match &check.cwd {
         None => root.clone(),
         Some(folder) => match inside(io, root, folder).await {
@@ -287,7 +340,7 @@ async fn run_command(
         .with_env(check.env.clone())
         .timeout_ms(timeout_ms)
         .label(place.label.as_str());
-    judge_command(io, store, place, spec, (check.expect, check.network)).await
+    judge_command(io, store, place, spec, check).await
 }
 
 /// Runs a command that says by its exit code whether a check holds.
@@ -296,11 +349,11 @@ async fn judge_command(
     store: &mut Store,
     place: &Place<'_>,
     spec: ProcessSpec,
-    (expect, network): (Expectation, Network),
+    check: &ShellCheck,
 ) -> Result<Evaluated, NoVerdict> {
-    let timeout_ms = spec.timeout_ms.unwrap_or(place.conditions.timeout_ms);
-    let work = Work::new(Worker::Check, place.step, &place.conditions.confining);
-    let work = Work { network, ..work };
+    let timeout_ms = spec.timeout_ms.unwrap_or(place.options.timeout_ms);
+    let work = Work::new(Worker::Check, place.step, &place.options.sandbox);
+    let work = Work { network: check.network, ..work };
     let end = match run_recorded(io, store, work, spec).await {
         Ok(end) => end,
         Err(WorkError::Process(failure)) if failure.is_interrupted() => {
@@ -309,7 +362,6 @@ async fn judge_command(
         Err(WorkError::Process(failure)) => return Ok(cannot(failure.message)),
         Err(WorkError::Record(error)) => return Err(NoVerdict::Failed(error)),
     };
-    let failed = |reason: String| CheckVerdict::Failed { reason };
     // Told as shells tell a death by signal; what may be one is no answer.
     let status = match (end.status, end.confined) {
         (ProcessStatus::Exited(code @ 129..=159), Some(Mechanism::Bubblewrap)) => {
@@ -317,27 +369,9 @@ async fn judge_command(
         }
         (status, _) => status,
     };
-    let verdict = match (status, expect) {
-        (ProcessStatus::Interrupted, _) => return Err(NoVerdict::Interrupted),
-        (ProcessStatus::TimedOut, _) => {
-            failed(format!("verify timed out after {}", seconds(timeout_ms)))
-        }
-        (ProcessStatus::Signalled(signal), _) => {
-            failed(format!("verify failed: killed by signal {signal}"))
-        }
-        (ProcessStatus::Exited(0), Expectation::Pass) => CheckVerdict::Passed,
-        (ProcessStatus::Exited(code), Expectation::Pass) => {
-            failed(format!("verify failed: exit code {code}"))
-        }
-        (ProcessStatus::Exited(0), Expectation::Fail) => {
-            failed("verify failed: exit code 0, but the command was expected to fail".to_owned())
-        }
-        // A command that cannot be run has not said no.
-        (ProcessStatus::Exited(code @ (126 | 127)), Expectation::Fail) => {
-            failed(format!("verify failed: exit code {code}, the command could not be run"))
-        }
-        (ProcessStatus::Exited(_), Expectation::Fail) => CheckVerdict::Passed,
-    };
+    let (stdout, stderr) = (end.stdout.text(), end.stderr.text());
+    let judged = CommandEnd { status, stdout: &stdout, stderr: &stderr, timeout_ms };
+    let verdict = verdict(check, &judged).ok_or(NoVerdict::Interrupted)?;
     let exit_code = match status {
         ProcessStatus::Exited(code) => Some(code),
         ProcessStatus::Signalled(_) | ProcessStatus::TimedOut | ProcessStatus::Interrupted => None,
@@ -419,25 +453,25 @@ async fn look_at_page(
     place: &Place<'_>,
 ) -> Result<Evaluated, NoVerdict> {
     let review = format!("browser verify requested for {url} - {check}");
-    let Some(checker) = &place.conditions.browser_checker else {
+    let Some(checker) = &place.options.browser_checker else {
         return Ok(match screenshot(io, store, url, place).await {
             Some(path) => ask_for_review(format!("{review} (screenshot: {path})")),
             None => ask_for_review(review),
         });
     };
     let spec = ProcessSpec::new(onloop_agents::command_line(checker))
-        .in_folder(&place.conditions.root)
+        .in_folder(&place.options.root)
         .without_env(private_names(io))
         .with_env([("BROWSER_CHECK_URL", url), ("BROWSER_CHECK_TEXT", check)])
-        .timeout_ms(place.conditions.timeout_ms)
+        .timeout_ms(place.options.timeout_ms)
         .label(format!("page {url}"));
-    judge_command(io, store, place, spec, (Expectation::Pass, Network::All)).await
+    judge_command(io, store, place, spec, &ShellCheck::new(checker)).await
 }
 
 /// Time a browser may take for one picture.
 const SCREENSHOT_TIMEOUT_MS: u64 = 30_000;
 
-/// A picture of the page for whoever reviews it, where a Chromium is on the machine.
+/// A picture of the page for its reviewer, where a Chromium is on the machine.
 async fn screenshot(io: &Io, store: &Store, url: &str, place: &Place<'_>) -> Option<String> {
     if !(url.starts_with("http://") || url.starts_with("https://")) {
         return None;
@@ -462,7 +496,7 @@ async fn screenshot(io: &Io, store: &Store, url: &str, place: &Place<'_>) -> Opt
             url,
         ];
         let spec = ProcessSpec::argv(argv)
-            .in_folder(&place.conditions.root)
+            .in_folder(&place.options.root)
             .without_env(private_names(io))
             .timeout_ms(SCREENSHOT_TIMEOUT_MS)
             .capture_bytes(1024);

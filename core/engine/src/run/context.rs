@@ -1,9 +1,10 @@
-//! What every part of a run that this process drives works with.
+//! The context that every part of driving a run shares.
 
-use crate::run::options::Conduct;
+use crate::run::options::RunOptions;
+use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
 use onloop_effect::Io;
-use onloop_run::{Event, Refusal, RunStatus};
+use onloop_run::{Event, Refusal, Run, RunStatus};
 
 /// A run that this process drives.
 pub(crate) struct RunContext<'r> {
@@ -11,20 +12,30 @@ pub(crate) struct RunContext<'r> {
     pub(crate) io: &'r Io,
     /// The record.
     pub(crate) store: &'r mut Store,
-    /// How the run is driven.
-    pub(crate) options: &'r Conduct,
+    /// The options of this process.
+    pub(crate) options: &'r RunOptions,
 }
 
-impl RunContext<'_> {
-    /// Makes the run wait for a person, durably; why the loop ends then.
+impl<'r> RunContext<'r> {
+    /// The record as it is now.
+    pub(crate) fn run(&self) -> &Run {
+        self.store.run()
+    }
+
+    /// The sandbox of agents and checks.
+    pub(crate) fn sandbox(&self) -> &'r Sandbox {
+        &self.options.checks.sandbox
+    }
+
+    /// Pauses the run, durably; returns why the loop stops.
     pub(crate) async fn pause(&mut self, reason: &str) -> Halt {
         match self.record_pause(reason).await {
-            Ok(()) => Halt::AtRest,
+            Ok(()) => Halt::Stopped,
             Err(halt) => halt,
         }
     }
 
-    /// Makes a running run wait for a person, durably.
+    /// Pauses a running run, durably.
     pub(crate) async fn record_pause(&mut self, reason: &str) -> Result<(), Halt> {
         if self.store.run().status == RunStatus::Running {
             self.store.apply(Event::RunPaused { reason: reason.to_owned() })?;
@@ -36,14 +47,14 @@ impl RunContext<'_> {
 
 /// Why the loop ended.
 pub(crate) enum Halt {
-    /// The run is over, blocked or paused; its record says which.
-    AtRest,
+    /// The run is finished, blocked or paused; its record says which.
+    Stopped,
     /// The person interrupted.
     Interrupted,
-    /// The host or another process stood in the way.
+    /// The host failed, or another process changed the record.
     Failed(StoreError),
-    /// The record refused what [`Run::next`](onloop_run::Run::next) named: a bug, unless another
-    /// process changed it.
+    /// The record refused the event that [`Run::next`] named: an internal error, unless another
+    /// process changed the record.
     Refused(Refusal),
 }
 

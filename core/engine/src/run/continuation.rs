@@ -1,6 +1,6 @@
-//! What takes a run further, wherever it is conducted.
+//! The commands that continue a run, wherever it is driven.
 
-use crate::run::advice::{go_on, go_on_in_fleet};
+use crate::run::advice::{next_commands, next_commands_in_fleet};
 use crate::run::options::remembered_options;
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::Paths;
@@ -10,7 +10,7 @@ use onloop_run::Run;
 /// The exact commands, for a person.
 pub async fn what_takes_further(io: &Io, paths: &Paths, run: &Run) -> String {
     match is_fleets(io, paths).await {
-        true => go_on_in_fleet(run),
-        false => go_on(run, &remembered_options(io, paths).await),
+        true => next_commands_in_fleet(run),
+        false => next_commands(run, &remembered_options(io, paths).await),
     }
 }

@@ -9,7 +9,7 @@ use onloop_run::{Decider, DecisionChannel, Run};
 use onloop_syntax::text;
 use onloop_workflow::Risk;
 
-/// Whoever uses this process, coming in through `channel`.
+/// The user of this process, through `channel`.
 pub fn decider(io: &Io, channel: DecisionChannel) -> Decider {
     let user = ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| io.env(name));
     Decider { user: user.map(text::one_line), channel }

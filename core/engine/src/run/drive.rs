@@ -1,51 +1,51 @@
-//! Conducting a run: a loop over [`Run::next`], used by `run` and `resume` alike.
+//! Drives a run: a loop over [`Run::next`], used by `run` and `resume` alike.
 //!
 //! Changes are stored before anything acts on them, and said after they are stored. Several
 //! transitions between two effects share one durable write.
 
 use crate::approval::gate_in_chat::gate_in_chat;
 use crate::error::CommandError;
-use crate::run::checkpoint::{Keeping, keep_acted, keep_beginning, keep_verified, keep_whole};
-use crate::run::checks::{Verification, repeat_checks, verify_step};
+use crate::run::checkpoint::{
+    CheckpointOutcome, checkpoint_end, checkpoint_start, checkpoint_turn, checkpoint_verified,
+};
+use crate::run::checks::{Verification, repeat_checks, take_baseline, verify_step};
 use crate::run::context::{Halt, RunContext};
 use crate::run::decider::decider;
-use crate::run::options::{Conduct, remember_options};
+use crate::run::options::{RunOptions, remember_options};
 use crate::run::protect::{self, Guarded};
-use crate::run::provider_wait::{Actor, record_refusal, whose_turn};
+use crate::run::provider_wait::{AgentChoice, next_available_agent, record_refusal};
 use crate::run::setup::{Readiness, make_ready};
-use crate::run::stall::Stall;
-use crate::run::turn::{Acted, act};
+use crate::run::turn::{ActionOutcome, run_agent};
 use crate::state::store::{Store, StoreError};
 use crate::terminal::ask::Consulted;
 use crate::{run::advice, run::ending, run::review, terminal::ask};
 use onloop_agents::Agent;
 use onloop_effect::{Exit, Io};
 use onloop_run::{
-    Decider, DecisionChannel, Event, GateDecision, INTERRUPTED, Mode, Next, Phase, StepStatus,
-    approval_line, checked_lines, step_line, step_list,
+    Decider, DecisionChannel, Event, GateDecision, INTERRUPTED, Mode, Next, Phase, StepRecord,
+    StepStatus, approval_line, checked_lines, step_line, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// Works on a run until it is over, blocked, paused or interrupted, and says how it ended.
+/// Drives a run until it is finished, blocked, paused or interrupted, and prints how it ended.
 ///
 /// # Errors
 ///
 /// The run could not continue.
-pub(crate) async fn conduct(
+pub(crate) async fn drive_run(
     io: &Io,
     mut store: Store,
-    how: &Conduct,
+    options: &RunOptions,
 ) -> Result<Exit, CommandError> {
-    let mut stall = Stall::default();
-    let mut merges = store.merges();
-    remember_options(io, store.paths(), &how.again).await;
-    let mut cx = RunContext { io, store: &mut store, options: how };
+    let mut revision = store.revision();
+    remember_options(io, store.paths(), &options.again).await;
+    let mut cx = RunContext { io, store: &mut store, options };
     let halt = match before_first_turn(&mut cx).await {
         Err(halt) => halt,
         Ok(()) => loop {
-            merges = cx.store.merges();
-            if let Err(halt) = take_turn(&mut cx, &mut stall).await {
+            revision = cx.store.revision();
+            if let Err(halt) = take_turn(&mut cx).await {
                 break halt;
             }
         },
@@ -55,26 +55,26 @@ pub(crate) async fn conduct(
             Ok(()) => Halt::Interrupted,
             Err(halt) => halt,
         },
-        Halt::AtRest | Halt::Failed(_) | Halt::Refused(_) => halt,
+        Halt::Stopped | Halt::Failed(_) | Halt::Refused(_) => halt,
     };
     // `next` names only what `apply` accepts: a refusal has to come from a record that somebody
     // else changed during this turn. Otherwise it is our own mistake.
     let halt = match halt {
-        Halt::Refused(refusal) => match cx.store.was_changed_since(merges).await {
+        Halt::Refused(refusal) => match cx.store.was_changed_since(revision).await {
             Ok(true) => Halt::Failed(StoreError::Overtaken(refusal)),
             Ok(false) => Halt::Refused(refusal),
             Err(error) => Halt::Failed(error),
         },
-        Halt::AtRest | Halt::Interrupted | Halt::Failed(_) => halt,
+        Halt::Stopped | Halt::Interrupted | Halt::Failed(_) => halt,
     };
     ending::tell(&cx, halt).await
 }
 
 /// What comes before the first turn.
 async fn before_first_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
-    // Only a run that goes on now; one that waits for a person does not need its worktree yet.
+    // Only a run that continues now: one that waits for a person does not need its worktree yet.
     if matches!(cx.store.run().next(), Next::Start { .. }) {
-        match make_ready(cx.io, cx.store, &cx.options.conditions.confining).await? {
+        match make_ready(cx.io, cx.store, cx.sandbox()).await? {
             Readiness::Ready => {}
             Readiness::Interrupted => return Err(Halt::Interrupted),
             Readiness::Failed(error) => {
@@ -83,38 +83,43 @@ async fn before_first_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             }
         }
     }
-    going_on(keep_beginning(cx.io, cx.store).await)
+    going_on(checkpoint_start(cx.io, cx.store).await)
 }
 
-async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Halt> {
+async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
     match cx.store.run().next() {
-        Next::Start { step, attempt } => {
-            if attempt > 1
-                && let Some(why) = stall.look(cx.io, cx.store, &cx.options.agents, step).await
-            {
-                return Err(cx.pause(&why).await);
+        Next::Start { step, .. } => {
+            if let Some(reason) = repeats(cx, step) {
+                cx.store.apply(Event::StepBlocked { step, reason })?;
+                return Ok(());
             }
             cx.store.apply(Event::StepStarted { step })?;
             say_step(cx, step);
         }
         Next::Act { step } => {
             cx.store.commit().await?;
-            let agent = match whose_turn(cx).await? {
-                Actor::Served(agent) => agent,
-                Actor::Nobody(reason) => {
+            if cx.store.run().step(step).is_some_and(StepRecord::baseline_is_due) {
+                let taken = take_baseline(cx.io, cx.store, step, &cx.options.checks).await?;
+                cx.store.apply(taken.ok_or(Halt::Interrupted)?)?;
+                return Ok(());
+            }
+            let agent = match next_available_agent(cx).await? {
+                AgentChoice::Available(agent) => agent,
+                AgentChoice::GaveUp { reason } => {
                     return Err(cx.pause(&reason).await);
                 }
             };
             take_step(cx, &agent, step).await?;
         }
         Next::Verify { step } => {
-            // Of a turn that was cut short nobody has looked at what it did.
+            // The changes of an interrupted turn were not examined.
             if is_cut_short(cx.store, step)
-                && let Some(acted) = ended_by(protect::after_turn(cx.io, cx.store, step).await)
+                && let Some(outcome) = ended_by(protect::after_turn(cx.io, cx.store, step).await)
             {
-                return record_acted(cx, step, acted).await;
+                return record_acted(cx, step, outcome).await;
             }
-            match verify_step(cx.io, cx.store, step, &cx.options.conditions).await? {
+            let is_stale = cx.store.run().step(step).is_some_and(StepRecord::is_stale);
+            match verify_step(cx.io, cx.store, step, &cx.options.checks).await? {
                 Verification::Interrupted => return Err(Halt::Interrupted),
                 Verification::Finished(results) => {
                     cx.store.apply(Event::StepVerified { step, results })?;
@@ -122,7 +127,10 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
             }
             say_verified(cx, step);
             say_warnings(cx, Some(step));
-            going_on(keep_verified(cx.io, cx.store, step).await?)?;
+            // What a step did ends at the checkpoint of its own attempt.
+            if !is_stale {
+                going_on(checkpoint_verified(cx.io, cx.store, step).await?)?;
+            }
         }
         Next::Approve { step, reason } => {
             let (decision, mode) = (GateDecision::Approved, Mode::Auto);
@@ -135,12 +143,20 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
         }
         Next::Review { step } => {
             cx.store.commit().await?;
-            let event = review::perform(cx, step).await?;
+            let (checks, timeout_ms) = (&cx.options.checks, cx.options.turns.timeout_ms);
+            let event = review::perform(cx.io, cx.store, checks, timeout_ms, step).await?;
             cx.store.apply(event.ok_or(Halt::Interrupted)?)?;
+            if let Some(findings) = review::findings(cx.store.run()) {
+                cx.store.note(findings);
+            }
+            let back = cx.store.run().returnable_findings();
+            if let Some(step) = back.filter(|_| can_change(cx)) {
+                cx.store.apply(Event::FindingsReturned { step })?;
+            }
         }
         Next::Repeat => {
             cx.store.commit().await?;
-            let repeated = repeat_checks(cx.io, cx.store, &cx.options.conditions).await?;
+            let repeated = repeat_checks(cx.io, cx.store, &cx.options.checks).await?;
             let before = cx.store.run().warning_lines(None);
             cx.store.apply(repeated.ok_or(Halt::Interrupted)?)?;
             if cx.store.run().warning_lines(None) != before {
@@ -148,7 +164,7 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
             }
         }
         Next::Finalize => {
-            going_on(keep_whole(cx.io, cx.store).await?)?;
+            going_on(checkpoint_end(cx.io, cx.store).await?)?;
             cx.store.apply(Event::RunFinalized)?;
         }
         Next::Ask(question) => {
@@ -162,7 +178,9 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
             let is_answer = !matches!(consulted, Consulted::Interrupted);
             if is_answer && cx.store.look_again().await? {
                 cx.io
-                    .note("The run has changed since it was asked about; it goes on as it is now.")
+                    .note(
+                        "The run has changed since it was asked about; it continues as it is now.",
+                    )
                     .await;
                 return Ok(());
             }
@@ -179,40 +197,51 @@ async fn take_turn(cx: &mut RunContext<'_>, stall: &mut Stall) -> Result<(), Hal
         }
         Next::Blocked(_) | Next::Finished => {
             cx.store.commit().await?;
-            return Err(Halt::AtRest);
+            return Err(Halt::Stopped);
         }
     }
     Ok(())
 }
 
+/// Why another attempt at a step would be the same again. A script has no choice but to do the same, and
+/// may wait for something outside.
+fn repeats(cx: &RunContext<'_>, step: u32) -> Option<String> {
+    cx.store.run().step(step).filter(|_| can_change(cx))?.repeats()
+}
+
+/// Whether an agent of the run can do otherwise than before.
+fn can_change(cx: &RunContext<'_>) -> bool {
+    let can = |agent: &Agent| matches!(agent, Agent::Preset(_) | Agent::CommandLine(_));
+    cx.options.agents.iter().any(can)
+}
+
 /// The turn of `agent`, with what it leaves kept, and without what it must not change.
 async fn take_step(cx: &mut RunContext<'_>, agent: &Agent, step: u32) -> Result<(), Halt> {
-    if let Some(acted) = ended_by(protect::before_turn(cx.io, cx.store, step).await) {
-        return record_acted(cx, step, acted).await;
+    if let Some(outcome) = ended_by(protect::before_turn(cx.io, cx.store, step).await) {
+        return record_acted(cx, step, outcome).await;
     }
     cx.store.commit().await?;
     let record = cx.store.run().step(step).expect("`next` names steps that exist").clone();
-    let settings = (cx.options.turns, &cx.options.conditions.confining);
-    let acted = act(cx.io, agent, cx.store, &record, settings).await?;
-    if let Acted::Refused { went_on: false, .. } = acted {
-        // Nobody has changed anything.
-        return record_acted(cx, step, acted).await;
+    let outcome = run_agent(cx, agent, &record).await?;
+    if let ActionOutcome::Refused { had_started: false, .. } = outcome {
+        // The agent has changed nothing.
+        return record_acted(cx, step, outcome).await;
     }
-    if cx.store.run().protection().is_empty() || !acted.is_over() {
-        record_acted(cx, step, acted).await?;
-        return going_on(keep_acted(cx.io, cx.store, step).await);
+    if cx.store.run().protection().is_empty() || !outcome.is_over() {
+        record_acted(cx, step, outcome).await?;
+        return going_on(checkpoint_turn(cx.io, cx.store, step).await);
     }
     let guarded = ended_by(protect::after_turn(cx.io, cx.store, step).await);
-    record_acted(cx, step, guarded.unwrap_or(acted)).await
+    record_acted(cx, step, guarded.unwrap_or(outcome)).await
 }
 
 /// How the turn of an agent ended because of protected files; `None`: they are as they were.
-fn ended_by(guarded: Guarded) -> Option<Acted> {
+fn ended_by(guarded: Guarded) -> Option<ActionOutcome> {
     match guarded {
         Guarded::Fine => None,
-        Guarded::Broken { reason, output } => Some(Acted::Failed { reason, output }),
-        Guarded::Stuck(why) => Some(Acted::Stuck(why)),
-        Guarded::Interrupted => Some(Acted::Interrupted),
+        Guarded::Broken { reason, output } => Some(ActionOutcome::Failed { reason, output }),
+        Guarded::Stuck(why) => Some(ActionOutcome::Stuck(why)),
+        Guarded::Interrupted => Some(ActionOutcome::Interrupted),
     }
 }
 
@@ -223,10 +252,12 @@ fn is_cut_short(store: &Store, step: u32) -> bool {
 }
 
 /// A checkpoint that could not be taken stops nothing.
-fn going_on(keeping: Keeping) -> Result<(), Halt> {
+fn going_on(keeping: CheckpointOutcome) -> Result<(), Halt> {
     match keeping {
-        Keeping::Kept | Keeping::NoRepository | Keeping::Missed(_) => Ok(()),
-        Keeping::Interrupted => Err(Halt::Interrupted),
+        CheckpointOutcome::Taken
+        | CheckpointOutcome::NoRepository
+        | CheckpointOutcome::Missed(_) => Ok(()),
+        CheckpointOutcome::Interrupted => Err(Halt::Interrupted),
     }
 }
 
@@ -243,26 +274,32 @@ fn record_decision(cx: &mut RunContext<'_>, event: Event, by: Decider) -> Result
     Ok(())
 }
 
-async fn record_acted(cx: &mut RunContext<'_>, step: u32, acted: Acted) -> Result<(), Halt> {
-    match acted {
-        Acted::Done => cx.store.apply(Event::StepActed { step })?,
-        Acted::Failed { reason, output } => {
+async fn record_acted(
+    cx: &mut RunContext<'_>,
+    step: u32,
+    outcome: ActionOutcome,
+) -> Result<(), Halt> {
+    match outcome {
+        ActionOutcome::Done => cx.store.apply(Event::StepActed { step })?,
+        ActionOutcome::Failed { reason, output } => {
             cx.store.apply(Event::ActionFailed { step, reason, output })?;
             say_failure(cx, step);
         }
-        Acted::Stuck(reason) => {
+        ActionOutcome::Stuck(reason) => {
             cx.store.apply(Event::StepBlocked { step, reason })?;
             say_step(cx, step);
         }
-        Acted::Undecided(what) => {
+        ActionOutcome::Undecided(what) => {
             let reason = format!("the agent of step {step} needs a decision: {what}");
             return Err(cx.pause(&reason).await);
         }
-        Acted::Refused { refused, went_on } => record_refusal(cx, refused, went_on)?,
-        Acted::NotStarted(why) => {
+        ActionOutcome::Refused { refused, had_started } => {
+            record_refusal(cx, refused, had_started)?
+        }
+        ActionOutcome::NotStarted(why) => {
             return Err(cx.pause(&why).await);
         }
-        Acted::Interrupted => return Err(Halt::Interrupted),
+        ActionOutcome::Interrupted => return Err(Halt::Interrupted),
     }
     Ok(())
 }
@@ -284,7 +321,7 @@ fn say_step(cx: &mut RunContext<'_>, step: u32) {
     let line = if cx.options.verbose || run.settings.progress_verbose {
         step_list(run)
     } else {
-        step_line(run.step(step).expect("callers name steps that exist"))
+        step_line(run, run.step(step).expect("callers name steps that exist"))
     };
     cx.store.note(line);
 }

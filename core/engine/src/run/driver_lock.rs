@@ -10,7 +10,7 @@ use onloop_run::{DecisionChannel, Event, Run, RunStatus};
 pub async fn drive_alone(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     let lock = store.paths().driver_lock();
     let Err(failure) = io.lock_to_drive(&lock, &store.run().id).await else {
-        // Whoever drove it until now may have gone on, or ended it.
+        // The driver until now may have continued or ended it.
         let Err(error) = store.look_again().await else { return Ok(()) };
         let _ = io.unlock(&lock).await;
         return Err(error.into());
@@ -59,23 +59,23 @@ pub async fn demand_undriven(io: &Io, store: &Store) -> Result<(), CommandError>
     .fix_by("a person can watch", format!("onloop status {id}")))
 }
 
-/// Whether nobody drives a run that is `running`: its process was killed, or the power went.
+/// Whether a `running` run has no driver: its process was killed, or the power went.
 pub async fn is_interrupted(io: &Io, store: &Store) -> bool {
     if store.run().status != RunStatus::Running {
         return false;
     }
-    // Nobody: an agent drives it step by step, or nobody can tell.
+    // No driver: an agent drives it step by step, or that is unknown.
     let holder = io.holder(&store.paths().driver_lock()).await.ok().flatten();
     is_orphaned(io, store.run(), holder.as_ref())
 }
 
-/// The same for whoever has asked already who drives it.
+/// The same for a caller that knows the driver already.
 pub(crate) fn is_orphaned(io: &Io, run: &Run, driver: Option<&LockHolder>) -> bool {
     let is_here = |holder: &LockHolder| holder.process.host == io.start().process.host;
     run.status == RunStatus::Running && driver.is_some_and(|holder| !holder.live && is_here(holder))
 }
 
-/// Takes the run from whoever drives it. Its lock goes, and whatever it still wants to record
+/// Takes the run from its driver. Its lock goes, and whatever it still wants to record
 /// is refused because the record has changed.
 pub(crate) async fn take_over(
     io: &Io,

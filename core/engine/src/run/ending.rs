@@ -1,41 +1,42 @@
-//! What a person reads when a run stops: what happened, where the report is, how to go on.
+//! What a person reads when a run stops: what happened, where the report is, how to continue.
 
 use crate::error::{CommandError, ErrorKind};
 use crate::notify;
-use crate::run::advice::{self, go_on, resume_command};
+use crate::run::advice::{self, next_commands, resume_command};
 use crate::run::context::{Halt, RunContext};
 use crate::run::gate::facts;
-use crate::run::options::Conduct;
+use crate::run::options::RunOptions;
+use crate::run::review;
 use crate::state::store::{Store, StoreError};
 use onloop_documents as documents;
 use onloop_effect::{Exit, FailureKind, Io};
 use onloop_run::preflight::IsolationMode;
 use onloop_run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_line};
 
-/// Says how the run stands and returns the exit code for it.
+/// Prints the state of the run and returns its exit code.
 ///
 /// # Errors
 ///
 /// The run could not continue.
 pub(crate) async fn tell(cx: &RunContext<'_>, halt: Halt) -> Result<Exit, CommandError> {
-    let RunContext { io, store, options: how } = cx;
+    let RunContext { io, store, options } = cx;
     Ok(match halt {
-        Halt::Failed(error) => return Err(failure(store, how, error)),
-        Halt::Refused(refusal) => return Err(bug(store, how, &refusal)),
+        Halt::Failed(error) => return Err(failure(store, options, error)),
+        Halt::Refused(refusal) => return Err(bug(store, options, &refusal)),
         Halt::Interrupted => {
             io.note(format!(
                 "Interrupted; the record is saved.\n{}",
-                go_on(store.run(), &how.again)
+                next_commands(store.run(), &options.again)
             ))
             .await;
             tell_report(io, store).await;
             Exit::Interrupted
         }
-        Halt::AtRest => tell_rest(io, store, how).await,
+        Halt::Stopped => tell_rest(io, store, options).await,
     })
 }
 
-fn failure(store: &Store, how: &Conduct, error: StoreError) -> CommandError {
+fn failure(store: &Store, options: &RunOptions, error: StoreError) -> CommandError {
     let advice = match &error {
         StoreError::Failed(failure) => match failure.kind {
             // What the disk holds is read again, whichever it is.
@@ -61,12 +62,12 @@ fn failure(store: &Store, how: &Conduct, error: StoreError) -> CommandError {
     };
     CommandError::from(error).context("the run could not continue").fix_by(
         format!("nothing recorded is lost; {advice}, then continue"),
-        resume_command(store.run(), &how.again),
+        resume_command(store.run(), &options.again),
     )
 }
 
-fn bug(store: &Store, how: &Conduct, refusal: &Refusal) -> CommandError {
-    let resume = resume_command(store.run(), &how.again);
+fn bug(store: &Store, options: &RunOptions, refusal: &Refusal) -> CommandError {
+    let resume = resume_command(store.run(), &options.again);
     CommandError::new(ErrorKind::Bug, "onloop has a bug: it refused its own next step")
         .because(refusal.to_string())
         .fix_by(
@@ -78,39 +79,24 @@ fn bug(store: &Store, how: &Conduct, refusal: &Refusal) -> CommandError {
         )
 }
 
-async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
+async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
     let run = store.run();
     let exit = match &run.status {
         RunStatus::Completed | RunStatus::ReadyToFinish => Exit::Done,
         RunStatus::Paused | RunStatus::Running => Exit::Paused,
         RunStatus::Blocked | RunStatus::Abandoned => Exit::Failed,
     };
-    if how.json {
+    if options.json {
         let summary = serde_json::to_string_pretty(&documents::summary::summary(run));
         io.result(summary.expect("a summary has only string keys") + "\n").await;
     } else {
         io.note("").await;
-        io.result(render_summary(run, how.platform)).await;
+        io.result(render_summary(run, options.platform)).await;
     }
-    let state = match run.next() {
-        Next::Blocked(blocker) if blocker.rejected => format!("\nRejected: {}", blocker.reason),
-        Next::Blocked(blocker) => {
-            // Reasons that are sentences of their own name the step themselves.
-            let step = format!("Step {}", blocker.step);
-            match blocker.reason.starts_with(&step) {
-                true => format!("\nBlocked: {}", blocker.reason),
-                false => format!("\nBlocked: {step}: {}", blocker.reason),
-            }
-        }
-        Next::Finished => format!("\nRun {}", run.status.as_str()),
-        Next::Ask(question) => format!("\nPaused: {}", advice::reason(run, &question)),
-        // Nothing in the plan holds it up; whoever paused it said why.
-        _ => match run.pause_reason() {
-            Some(reason) => format!("\nPaused: {reason}"),
-            None => "\nPaused".to_owned(),
-        },
-    };
-    io.note(format!("{state} ({})", run.id)).await;
+    io.note(format!("\n{}", state_line(run))).await;
+    if let Some(findings) = review::findings(run) {
+        io.note(findings).await;
+    }
     if let Next::Ask(Question::Gate { step } | Question::Review { step, .. }) = run.next()
         && let Some(facts) = facts(io, store.run(), step).await
     {
@@ -120,14 +106,43 @@ async fn tell_rest(io: &Io, store: &Store, how: &Conduct) -> Exit {
         io.note(format!("Used by agents: {used}")).await;
     }
     if exit != Exit::Done {
-        io.note(go_on(run, &how.again)).await;
+        io.note(next_commands(run, &options.again)).await;
     }
     if exit == Exit::Done {
         tell_place(io, run).await;
     }
     tell_report(io, store).await;
-    notify::tell(io, store).await;
+    notify::deliver(io, store).await;
     exit
+}
+
+/// How the run stands, with its id and the reason.
+fn state_line(run: &Run) -> String {
+    let id = &run.id;
+    match run.next() {
+        Next::Blocked(blocker) if blocker.rejected => {
+            format!("Rejected: {} ({id})", blocker.reason)
+        }
+        Next::Blocked(blocker) => {
+            format!("Blocked at step {} ({id})\n  {}", blocker.step, blocker.reason)
+        }
+        Next::Finished => match (run.status, run.unchecked_line()) {
+            (RunStatus::Completed, Some(unchecked)) => format!("Completed, {unchecked} ({id})"),
+            (status, _) => format!("Run {} ({id})", status.as_str()),
+        },
+        Next::Ask(question) => format!("Paused: {} ({id})", advice::reason(run, &question)),
+        Next::Start { .. }
+        | Next::Act { .. }
+        | Next::Verify { .. }
+        | Next::Approve { .. }
+        | Next::Block { .. }
+        | Next::Review { .. }
+        | Next::Repeat
+        | Next::Finalize => match &run.pause_reason {
+            Some(reason) => format!("Paused: {reason} ({id})"),
+            None => format!("Paused ({id})"),
+        },
+    }
 }
 
 async fn tell_report(io: &Io, store: &Store) {
@@ -150,8 +165,8 @@ async fn tell_place(io: &Io, run: &Run) {
 mod tests {
     use super::*;
     use crate::error::exit_of;
-    use crate::run::options::ConductArgs;
-    use crate::sandbox::run::Confining;
+    use crate::run::options::DriveArgs;
+    use crate::sandbox::choice::Sandbox;
     use crate::state::store::Store;
     use onloop_agents::Agent;
     use onloop_documents::ledger::Origin;
@@ -179,17 +194,17 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_that_nobody_else_caused_is_a_bug() {
+    fn a_refusal_without_another_process_is_an_internal_error() {
         let mut host = MemoryHost::default();
         let exit = host.run(async |io| {
             let mut store = begin(&io).await;
-            assert!(!store.was_changed_since(store.merges()).await.expect("it is readable"));
-            let args = ConductArgs::default();
+            assert!(!store.was_changed_since(store.revision()).await.expect("it is readable"));
+            let args = DriveArgs::default();
             let timeouts = args.timeouts().expect("none is given");
-            let off = Confining::Off { why: "a test".to_owned(), chosen: true };
-            let how = args.applied(&io, store.run(), vec![Agent::Script], (timeouts, off));
+            let off = Sandbox::Off { why: "a test".to_owned(), chosen: true };
+            let options = args.applied(&io, store.run(), vec![Agent::Script], timeouts, off);
             let halt = Halt::Refused(Refusal::NoSuchStep { step: 7 });
-            let cx = RunContext { io: &io, store: &mut store, options: &how };
+            let cx = RunContext { io: &io, store: &mut store, options: &options };
             exit_of(&io, tell(&cx, halt).await).await
         });
         assert_eq!(exit, Exit::Bug);
@@ -205,15 +220,15 @@ mod tests {
         let mut host = MemoryHost::default();
         host.run(async |io| {
             let mut ours = begin(&io).await;
-            let merges = ours.merges();
+            let revision = ours.revision();
             let mut theirs = Store::open(&io, "try-20260320T212315Z").await.expect("begun");
             theirs.apply(Event::RunPaused { reason: "later".to_owned() }).expect("it runs");
             theirs.commit().await.expect("memory takes all");
             ours.apply(Event::TakenOver { reason: "mine".to_owned() }).expect("it may be");
-            assert!(ours.was_changed_since(merges).await.expect("it is readable"));
+            assert!(ours.was_changed_since(revision).await.expect("it is readable"));
             ours.commit().await.expect("both fit");
-            assert!(ours.was_changed_since(merges).await.expect("it is readable"));
-            assert!(!ours.was_changed_since(ours.merges()).await.expect("it is readable"));
+            assert!(ours.was_changed_since(revision).await.expect("it is readable"));
+            assert!(!ours.was_changed_since(ours.revision()).await.expect("it is readable"));
             Exit::Done
         });
     }

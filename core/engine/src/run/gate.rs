@@ -1,5 +1,6 @@
 //! What a person is told before they decide about a step, with what git knows of it.
 
+use crate::run::turn::attempt_name;
 use crate::state::remote_owner::submitted_from;
 use crate::state::store::{Paths, StateHome};
 use onloop_effect::{DiffShown, Failure, Io};
@@ -17,7 +18,43 @@ pub async fn facts(io: &Io, run: &Run, step: u32) -> Option<Facts> {
             Err(failure) => ChangedWork::Unknown(text::one_line(&failure.message)),
         },
     };
-    run.facts(step, changes)
+    let facts = run.facts(step, changes, io.now())?;
+    let own_changes = own_changes(io, run, step, &facts.changes).await;
+    Some(Facts { own_changes, said: said(io, run, step).await, ..facts })
+}
+
+/// What a step changed by itself, as git shows it; empty where that is nothing or all of `changes`.
+async fn own_changes(io: &Io, run: &Run, step: u32, changes: &ChangedWork) -> String {
+    let Some(ends) = run.checkpoints_around(Some(&step.to_string())) else { return String::new() };
+    let own = changed(io, run, ends, Form::Stat).await.unwrap_or_default();
+    match changes {
+        ChangedWork::Stat { lines, .. } if *lines == own => String::new(),
+        ChangedWork::Stat { .. } | ChangedWork::Unkept | ChangedWork::Unknown(_) => own,
+    }
+}
+
+/// The end of what the agent of the last attempt at a step said.
+async fn said(io: &Io, run: &Run, step: u32) -> String {
+    let Some(record) = run.step(step) else { return String::new() };
+    let Ok(home) = StateHome::of(io) else { return String::new() };
+    let paths = Paths::new(&home, &run.place.execution_root, &run.id);
+    let log = paths.log(&attempt_name(record));
+    let Ok((bytes, _)) = io.read_tail(&log, limits::LAST_MESSAGE_BYTES).await else {
+        return String::new();
+    };
+    last_message(&text::printable(&io.redacted(&String::from_utf8_lossy(&bytes))))
+}
+
+/// Lines that are shown of a message.
+const MESSAGE_LINES: usize = 12;
+
+/// The last lines of a log behind the last call of a tool.
+fn last_message(log: &str) -> String {
+    let is_call = |line: &str| ["→ ", "— ", "✗ ", "  | "].iter().any(|mark| line.starts_with(mark));
+    let lines: Vec<&str> = log.lines().collect();
+    let after = lines.iter().rposition(|line| is_call(line)).map_or(0, |at| at + 1);
+    let said: Vec<&str> = lines[after..].iter().copied().filter(|l| !l.trim().is_empty()).collect();
+    said[said.len().saturating_sub(MESSAGE_LINES)..].join("\n")
 }
 
 /// Every line that changed since a person has last approved something, as git shows a patch.
@@ -42,7 +79,7 @@ pub enum Form {
 }
 
 /// What somebody changed between two checkpoints; the boxes of the workflow, which onloop ticks, are
-/// nobody's work.
+/// not the agent's work.
 pub struct Change<'a> {
     cwd: String,
     ends: (&'a str, &'a str),

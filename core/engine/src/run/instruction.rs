@@ -28,7 +28,7 @@ impl Instruction {
 }
 
 /// What should happen to `run` now, which was conducted with the options `again`, each after a space.
-/// What would pass over something that nobody has looked at, such as a bad verdict or an unfinished step,
+/// An instruction that would skip an unexamined problem, such as a bad verdict or an unfinished step,
 /// is never named.
 pub fn instruction(run: &Run, again: &str) -> Instruction {
     let id = &run.id;

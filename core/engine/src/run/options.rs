@@ -1,9 +1,9 @@
-//! How a run is conducted: what the command line says about it, and what that comes to.
+//! The options of driving a run: those of the command line, and their meaning.
 
 use crate::error::CommandError;
 use crate::lookup::agent::AgentArgs;
-use crate::run::checks::Conditions;
-use crate::sandbox::run::{ConfineWish, Confining};
+use crate::run::checks::CheckOptions;
+use crate::sandbox::choice::{Sandbox, SandboxRequest};
 use crate::state::store::Paths;
 use onloop_agents::Agent;
 use onloop_effect::{Durability, Expect, Io};
@@ -14,9 +14,9 @@ use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow as workflow;
 
-/// Arguments that say how a run is conducted.
+/// The arguments of a verb that drives a run.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct ConductArgs {
+pub struct DriveArgs {
     /// Who acts
     #[command(flatten)]
     pub agent: AgentArgs,
@@ -52,7 +52,7 @@ pub struct ConductArgs {
     pub json: bool,
 }
 
-/// What becomes of a call that neither a rule nor anybody who can be asked decides.
+/// What becomes of a call that neither a rule nor a person decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum OnAskChoice {
     /// Run it confined, else as deny [default where confined]
@@ -82,8 +82,8 @@ impl OnAskChoice {
     }
 }
 
-impl ConductArgs {
-    /// The options that conduct another run the same way, each after a space, as words of a
+impl DriveArgs {
+    /// The options that drive another run the same way, each after a space, as words of a
     /// shell line. How results are shown is not part of it.
     pub(crate) fn options(&self) -> String {
         let options = [
@@ -128,44 +128,45 @@ impl ConductArgs {
         })
     }
 
-    /// How this process confines what works for a run in `folder`, whose file says `confine: on` or
+    /// The sandbox of what works for a run in `folder`, whose file says `confine: on` or
     /// not.
     ///
     /// # Errors
     ///
-    /// As [`Confining::decide`].
-    pub(crate) async fn confining(
+    /// As [`Sandbox::decide`].
+    pub(crate) async fn sandbox(
         &self,
         io: &Io,
         folder: &str,
         file: bool,
-    ) -> Result<Confining, CommandError> {
-        Confining::decide(io, folder, ConfineWish { flag: self.confine, file }).await
+    ) -> Result<Sandbox, CommandError> {
+        Sandbox::decide(io, folder, SandboxRequest { flag: self.confine, file }).await
     }
 
-    /// How this process conducts `run`.
+    /// The options with which this process drives `run`.
     pub(crate) fn applied(
         &self,
         io: &Io,
         run: &Run,
         agents: Vec<Agent>,
-        (timeouts, confining): (Timeouts, Confining),
-    ) -> Conduct {
-        let usual = match confining {
-            Confining::By { .. } => OnAsk::Contained,
-            Confining::Off { .. } => OnAsk::Deny,
+        timeouts: Timeouts,
+        sandbox: Sandbox,
+    ) -> RunOptions {
+        let usual = match sandbox {
+            Sandbox::By { .. } => OnAsk::Contained,
+            Sandbox::Off { .. } => OnAsk::Deny,
         };
-        Conduct {
+        RunOptions {
             agents,
             max_wait_ms: timeouts.max_wait_ms,
-            turns: TurnConditions {
+            turns: TurnOptions {
                 timeout_ms: timeouts.agent_ms,
                 stall_ms: timeouts.stall_ms,
                 on_ask: self.on_ask.map_or(usual, OnAskChoice::meaning),
                 fresh_session: self.fresh_session,
                 verbose: self.verbose,
             },
-            conditions: Conditions::of(io, run, timeouts.verify_ms, confining),
+            checks: CheckOptions::of(io, run, timeouts.verify_ms, sandbox),
             verbose: self.verbose,
             platform: self.platform.unwrap_or(Platform::Codex),
             json: self.json,
@@ -174,7 +175,7 @@ impl ConductArgs {
     }
 }
 
-/// Remembers the options `again` that a run is conducted with, for the hints of other processes.
+/// Stores the options `again` that a run is driven with, for the hints of other processes.
 /// Without any, those that it was started with stay.
 pub(crate) async fn remember_options(io: &Io, paths: &Paths, again: &str) {
     if !again.is_empty() {
@@ -184,7 +185,7 @@ pub(crate) async fn remember_options(io: &Io, paths: &Paths, again: &str) {
     }
 }
 
-/// The options that a run was last conducted with, each after a space, as words of a shell line.
+/// The options that a run was last driven with, each after a space, as words of a shell line.
 pub async fn remembered_options(io: &Io, paths: &Paths) -> String {
     match io.read(&paths.options(), limits::OPTIONS_BYTES).await {
         Ok((bytes, _)) => format!(" {}", text::one_line(&String::from_utf8_lossy(&bytes)).trim()),
@@ -192,26 +193,26 @@ pub async fn remembered_options(io: &Io, paths: &Paths) -> String {
     }
 }
 
-/// Time limits of a run that this process conducts.
+/// Time limits of a run that this process drives.
 pub(crate) struct Timeouts {
     /// For one attempt of the agent.
     pub(crate) agent_ms: u64,
     /// For silence of an agent.
     stall_ms: u64,
-    /// For a provider that does not serve.
+    /// For a provider that refuses requests.
     max_wait_ms: u64,
     /// For a verification command that has no limit of its own.
     pub(crate) verify_ms: u64,
 }
 
-/// How the turns of an agent are conducted.
+/// The options of the turns of an agent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TurnConditions {
+pub(crate) struct TurnOptions {
     /// Time for one attempt.
     pub(crate) timeout_ms: u64,
     /// Longest silence while no tool works.
     pub(crate) stall_ms: u64,
-    /// What becomes of calls that nobody decides.
+    /// What becomes of calls without a decision.
     pub(crate) on_ask: OnAsk,
     /// Whether a retry begins a new conversation.
     pub(crate) fresh_session: bool,
@@ -219,23 +220,23 @@ pub(crate) struct TurnConditions {
     pub(crate) verbose: bool,
 }
 
-/// How a run is conducted by this process.
+/// The options with which this process drives a run.
 #[derive(Debug)]
-pub(crate) struct Conduct {
-    /// Who acts: the first that is served. Never empty.
+pub(crate) struct RunOptions {
+    /// The agents: the first whose provider accepts requests runs. Never empty.
     pub(crate) agents: Vec<Agent>,
-    /// How long a provider is waited for that does not serve.
+    /// The longest wait for a provider.
     pub(crate) max_wait_ms: u64,
-    /// How the agent's turns are conducted.
-    pub(crate) turns: TurnConditions,
+    /// The options of the agent's turns.
+    pub(crate) turns: TurnOptions,
     /// How checks are evaluated.
-    pub(crate) conditions: Conditions,
+    pub(crate) checks: CheckOptions,
     /// Print the whole list at each transition.
     pub(crate) verbose: bool,
     /// Form of the final summary.
     pub(crate) platform: Platform,
     /// The final summary is JSON.
     pub(crate) json: bool,
-    /// Options with which the run is conducted like this again, each after a space.
+    /// Options that drive the run like this again, each after a space.
     pub(crate) again: String,
 }

@@ -3,14 +3,14 @@
 //! ledger is far away, what is over soon is there with what it has done.
 
 use crate::error::CommandError;
-use crate::sandbox::run::Confining;
-use crate::sandbox::status::{Confined, make_folder};
+use crate::sandbox::choice::Sandbox;
+use crate::sandbox::confinement::{Confined, make_folder};
 use crate::state::store::{Store, StoreError};
 use onloop_agents::confine::{ClientPlace, Needs};
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
-    Durability, Expect, Failure, FailureKind, Io, Network, ProcessEnd, ProcessGroup, ProcessSpec,
-    ProcessStatus, Watched,
+    Durability, Expect, Failure, FailureKind, Io, Network, OutputAction, ProcessEnd, ProcessGroup,
+    ProcessSpec, ProcessStatus,
 };
 use onloop_run::{Acting, Event, Run, Worker};
 use onloop_syntax::{limits, text};
@@ -25,7 +25,7 @@ pub(crate) struct Work<'w> {
     /// Number of the step.
     pub(crate) step: u32,
     /// How it is confined.
-    pub(crate) confining: &'w Confining,
+    pub(crate) sandbox: &'w Sandbox,
     /// Its network where it is.
     pub(crate) network: Network,
     /// What it needs besides where it is.
@@ -34,15 +34,15 @@ pub(crate) struct Work<'w> {
 
 impl<'w> Work<'w> {
     /// Work that needs nothing besides, and has the whole network.
-    pub(crate) fn new(worker: Worker, step: u32, confining: &'w Confining) -> Work<'w> {
-        Work { worker, step, confining, network: Network::All, needs: Needs::default() }
+    pub(crate) fn new(worker: Worker, step: u32, sandbox: &'w Sandbox) -> Work<'w> {
+        Work { worker, step, sandbox, network: Network::All, needs: Needs::default() }
     }
 }
 
 /// What a known client needs of its own to work in `folder`; nothing for other names. Where it has
 /// never been used, what it then makes is made for it.
-pub(crate) async fn own_needs(io: &Io, confining: &Confining, client: &str, folder: &str) -> Needs {
-    if confining.mechanism().is_none() {
+pub(crate) async fn own_needs(io: &Io, sandbox: &Sandbox, client: &str, folder: &str) -> Needs {
+    if sandbox.mechanism().is_none() {
         return Needs::default();
     }
     let home = io.env("HOME").filter(|home| home.starts_with('/'));
@@ -109,7 +109,7 @@ pub(crate) async fn follow_recorded(
     store: &mut Store,
     work: Work<'_>,
     spec: ProcessSpec,
-    on_lines: impl AsyncFnMut(&[u8]) -> Watched,
+    on_lines: impl AsyncFnMut(&[u8]) -> OutputAction,
 ) -> Result<Option<ProcessEnd>, WorkError> {
     let (spec, acting, confined) = made_ready(io, store, &work, spec).await?;
     let on_start = async |group| record(store, acting(group)).await;
@@ -143,7 +143,7 @@ async fn made_ready(
 ) -> Result<(ProcessSpec, impl FnOnce(ProcessGroup) -> Acting + use<>, Option<Confined>), Failure> {
     let (folder, extent) = (&store.run().place.execution_root, (work.network, &work.needs));
     let spec = marked(io, store, spec);
-    let ready = work.confining.put_in_force(io, folder, spec, extent).await?;
+    let ready = work.sandbox.put_in_force(io, folder, spec, extent).await?;
     let (spec, hold, confined) = ready;
     let (worker, step, host) = (work.worker, work.step, io.start().process.host.clone());
     let acting = move |group| Acting { worker, step, group, host, hold: Some(hold) };
@@ -175,7 +175,7 @@ pub async fn end_survivors(io: &Io, run: &Run) -> Result<(), CommandError> {
 }
 
 /// `ONLOOP_WORK=…`, which everything that works for a run finds in its environment. Tools of
-/// agents have sessions of their own; whoever looks for what is left of them finds them by this.
+/// agents have sessions of their own; the search for survivors finds them by this.
 fn mark(io: &Io, run_id: &str) -> String {
     let home = io.start().state_home().unwrap_or_default();
     format!("{WORK_VARIABLE}={}", sha256(format!("{home}\n{run_id}").as_bytes()))

@@ -1,9 +1,9 @@
 //! Files that no agent may change: what a turn has done to them is undone, and the attempt fails.
 
 use crate::run::check_inputs::{Between, joins_others};
-use crate::run::checkpoint::{Keeping, keep};
+use crate::run::checkpoint::{CheckpointOutcome, take_checkpoint};
 use crate::state::store::Store;
-use onloop_effect::{DiffShown, GitRequest, Io};
+use onloop_effect::{DiffShown, Failure, GitRequest, Io};
 use onloop_run::{Checkpoint, CheckpointMoment, ProtectedAs, Protection, Run, begins_file};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -20,7 +20,7 @@ pub enum Guarded {
         /// The files, and what became of them.
         output: String,
     },
-    /// Nobody can go on before a person has looked: why, on one line.
+    /// A person has to look before the run continues: why, on one line.
     Stuck(String),
     /// The person pressed Ctrl-C.
     Interrupted,
@@ -33,13 +33,13 @@ impl Guarded {
 }
 
 /// Keeps what the agent of the present attempt finds, where something of it is protected: without
-/// that nobody could tell afterwards what it has done, and it must not be started.
+/// that its changes would be unknown afterwards, and it must not be started.
 pub async fn before_turn(io: &Io, store: &mut Store, step: u32) -> Guarded {
     let protection = store.run().protection();
     if protection.is_empty() {
         return Guarded::Fine;
     }
-    // Nobody has looked at what a turn did that was cut short: it is not what this one finds.
+    // The changes of an interrupted turn were not examined: this turn must not start with them.
     if let Some((step, attempt)) = unseen_turn(store.run()) {
         match after_attempt(io, store, step, attempt).await {
             Guarded::Fine => {}
@@ -47,15 +47,15 @@ pub async fn before_turn(io: &Io, store: &mut Store, step: u32) -> Guarded {
         }
     }
     let attempt = attempts(store.run(), step);
-    match keep(io, store, CheckpointMoment::Started { step, attempt }).await {
-        Keeping::Kept => Guarded::Fine,
-        Keeping::Interrupted => Guarded::Interrupted,
-        // At high risk outside a repository nobody has asked for it.
-        Keeping::NoRepository if !protection.is_written() => Guarded::Fine,
-        Keeping::NoRepository => {
+    match take_checkpoint(io, store, CheckpointMoment::Started { step, attempt }).await {
+        CheckpointOutcome::Taken => Guarded::Fine,
+        CheckpointOutcome::Interrupted => Guarded::Interrupted,
+        // At high risk outside a repository, no file asked for the protection.
+        CheckpointOutcome::NoRepository if !protection.is_written() => Guarded::Fine,
+        CheckpointOutcome::NoRepository => {
             Guarded::broken("`protect` needs a git repository, and the work is in none".to_owned())
         }
-        Keeping::Missed(why) => Guarded::broken(format!(
+        CheckpointOutcome::Missed(why) => Guarded::broken(format!(
             "the agent was not started: protected files are at stake: {why}"
         )),
     }
@@ -72,16 +72,20 @@ async fn after_attempt(io: &Io, store: &mut Store, step: u32, attempt: u32) -> G
     let started = CheckpointMoment::Started { step, attempt };
     // Where nothing was kept before the turn, no agent was started.
     let Some(before) = find(store.run(), started).cloned() else {
-        return match keep(io, store, acted).await {
-            Keeping::Interrupted => Guarded::Interrupted,
-            Keeping::Kept | Keeping::NoRepository | Keeping::Missed(_) => Guarded::Fine,
+        return match take_checkpoint(io, store, acted).await {
+            CheckpointOutcome::Interrupted => Guarded::Interrupted,
+            CheckpointOutcome::Taken
+            | CheckpointOutcome::NoRepository
+            | CheckpointOutcome::Missed(_) => Guarded::Fine,
         };
     };
-    match keep(io, store, acted).await {
-        Keeping::Kept => {}
-        Keeping::Interrupted => return Guarded::Interrupted,
-        Keeping::NoRepository => return Guarded::Stuck("the repository is gone".to_owned()),
-        Keeping::Missed(why) => {
+    match take_checkpoint(io, store, acted).await {
+        CheckpointOutcome::Taken => {}
+        CheckpointOutcome::Interrupted => return Guarded::Interrupted,
+        CheckpointOutcome::NoRepository => {
+            return Guarded::Stuck("the repository is gone".to_owned());
+        }
+        CheckpointOutcome::Missed(why) => {
             return Guarded::Stuck(format!(
                 "whether protected files were changed is not known: {why}"
             ));
@@ -97,9 +101,10 @@ async fn after_attempt(io: &Io, store: &mut Store, step: u32, attempt: u32) -> G
     match violations(io, store.run(), &protection, &before, &after).await {
         Ok(paths) if paths.is_empty() => Guarded::Fine,
         Ok(paths) => undo(io, store, &before, &after, paths).await,
-        Err(why) => {
-            Guarded::Stuck(format!("whether protected files were changed is not known: {why}"))
-        }
+        Err(failure) => Guarded::Stuck(format!(
+            "whether protected files were changed is not known: {}",
+            text::one_line(&failure.message)
+        )),
     }
 }
 
@@ -109,7 +114,7 @@ fn unseen_turn(run: &Run) -> Option<(u32, u32)> {
     for moment in moments {
         match moment {
             CheckpointMoment::Started { step, attempt } => return Some((step, attempt)),
-            // A person has taken back what it did.
+            // A person has undone what it did.
             CheckpointMoment::Acted { .. } | CheckpointMoment::Undone { .. } => return None,
             CheckpointMoment::Begun | CheckpointMoment::Verified { .. } => {}
         }
@@ -132,10 +137,9 @@ async fn violations(
     protection: &Protection,
     before: &Checkpoint,
     after: &Checkpoint,
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<String>, Failure> {
     let (root, prefix) = (&run.place.execution_root, run.place.prefix());
-    let changed = io.git_changed_paths(root, &before.commit, &after.commit).await;
-    let changed = changed.map_err(|failure| text::one_line(&failure.message))?;
+    let changed = io.git_changed_paths(root, &before.commit, &after.commit).await?;
     let differs = |path: &str| changed.contains(&format!("{prefix}{path}"));
     let between = Between { from: &before.commit, to: &after.commit, differs: &differs };
     let mut violations = Vec::new();

@@ -7,11 +7,11 @@ use crate::lookup::select::{Selected, select};
 use crate::notify;
 use crate::run::adopt::Edited;
 use crate::run::decider::{decider, demand_person};
-use crate::run::drive::conduct;
+use crate::run::drive::drive_run;
 use crate::run::driver_lock::{drive_alone, take_over};
-use crate::run::options::{Conduct, ConductArgs};
+use crate::run::options::{DriveArgs, RunOptions};
 use crate::run::processes::end_survivors;
-use crate::sandbox::run::Confining;
+use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
 use crate::{run::adopt, state::rebuild};
 use onloop_agents::Agent;
@@ -32,7 +32,7 @@ pub struct ResumeArgs {
     pub run_id: Option<String>,
     /// Who acts and for how long
     #[command(flatten)]
-    pub conduct: ConductArgs,
+    pub drive: DriveArgs,
     /// Accept the verdict of a review that holds the run up
     #[arg(long)]
     pub accept_review: bool,
@@ -42,7 +42,7 @@ pub struct ResumeArgs {
     /// Use the workflow file as it was edited, and keep finished steps
     #[arg(long)]
     pub adopt: bool,
-    /// Go on with the plan that the run has, although the file was edited
+    /// Continue with the plan that the run has, although the file was edited
     #[arg(long, conflicts_with = "adopt")]
     pub no_adopt: bool,
     /// Change a bound of the run, `max_agents=9` or `…=unlimited`
@@ -71,22 +71,22 @@ pub enum Interrupted {
 /// What came of preparing a run to continue.
 enum Prepared {
     /// It continues.
-    Ready(Box<Store>, Conduct),
+    Ready(Box<Store>, RunOptions),
     /// It is finished already.
     Finished,
 }
 
-/// Prepares the run that is meant and conducts it.
+/// Prepares the run that is meant and drives it.
 ///
 /// # Errors
 ///
 /// The run cannot continue.
 pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<Exit, CommandError> {
     match prepare(io, args).await? {
-        Prepared::Ready(store, how) => {
+        Prepared::Ready(store, options) => {
             let driver = store.paths().driver_lock();
-            let ended = conduct(io, *store, &how).await;
-            how.conditions.end(io).await;
+            let ended = drive_run(io, *store, &options).await;
+            options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
             ended
         }
@@ -131,30 +131,28 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         over(io, &mut store).await?;
         return Ok(Prepared::Finished);
     }
-    let timeouts = args.conduct.timeouts()?;
+    let timeouts = args.drive.timeouts()?;
     let budgets = raised(&store, &args.raise)?;
-    let mut confining = args.conduct.confining(io, &root, store.run().settings.confine).await?;
-    let agents = match go_on(io, &mut store, args, budgets).await {
+    let mut sandbox = args.drive.sandbox(io, &root, store.run().settings.confine).await?;
+    let agents = match record_resume(io, &mut store, args, budgets).await {
         Ok(agents) => agents,
         Err(error) => {
-            confining.end(io).await;
+            sandbox.end(io).await;
             return Err(error);
         }
     };
-    if store.run().settings.confine && confining.mechanism().is_none() {
+    if store.run().settings.confine && sandbox.mechanism().is_none() {
         // The edited file asks for it.
-        confining = Confining::of(io, store.run()).await?;
+        sandbox = Sandbox::of(io, store.run()).await?;
     }
     io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
-    if let Some(notice) = confining.notice() {
-        io.note(format!("  {notice}")).await;
-    }
+    io.note(format!("  Sandbox: {sandbox}")).await;
     let repaired = store.repair_boxes().await;
     for line in repaired.changed.into_iter().chain(repaired.warning) {
         io.note(line).await;
     }
-    let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));
-    Ok(Prepared::Ready(Box::new(store), how))
+    let options = args.drive.applied(io, store.run(), agents, timeouts, sandbox);
+    Ok(Prepared::Ready(Box::new(store), options))
 }
 
 /// Says of a completed run that nothing is left to do.
@@ -167,7 +165,7 @@ async fn over(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     for line in store.repair_mirrors().await {
         io.note(line).await;
     }
-    notify::tell(io, store).await;
+    notify::deliver(io, store).await;
     let (id, status) = (&store.run().id, store.run().status);
     let word = status.as_str();
     match status {
@@ -181,8 +179,8 @@ async fn over(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     }
 }
 
-/// Takes the run, and records that it goes on and how; who acts.
-async fn go_on(
+/// Takes the driver's lock and records that the run continues; returns its agents.
+async fn record_resume(
     io: &Io,
     store: &mut Store,
     args: &ResumeArgs,
@@ -256,9 +254,9 @@ async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Vec<Agent>,
     let open = store.run().steps.iter().filter(|record| record.status != StepStatus::Done);
     let remaining: Vec<_> = open.map(|record| record.step.clone()).collect();
     match remaining.is_empty() {
-        // Only gates and checks are left: nobody has to act.
+        // Only gates and checks are left, which need no agent.
         true => Ok(vec![Agent::Script]),
-        false => choose_agents(io, &args.conduct.agent, Some(&remaining)).await,
+        false => choose_agents(io, &args.drive.agent, Some(&remaining)).await,
     }
 }
 

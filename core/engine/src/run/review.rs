@@ -1,27 +1,28 @@
 //! Review checkpoints: an agent reads the changes and gives a verdict.
 
-use crate::run::checks::private_names;
-use crate::run::context::RunContext;
+use crate::run::checks::{CheckOptions, private_names};
 use crate::run::processes::{Work, WorkError, own_needs, run_recorded};
-use crate::state::store::StoreError;
+use crate::state::store::{Store, StoreError};
 use onloop_agents::Reviewer;
-use onloop_effect::{Capture, ProcessSpec, ProcessStatus};
-use onloop_run::{Event, Verdict, Worker, parse_verdict, review_prompt, review_range};
+use onloop_effect::{Capture, Io, ProcessSpec, ProcessStatus};
+use onloop_run::{Event, Run, Verdict, Worker, parse_verdict, review_prompt, review_range};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// Lets the review agent of the run look at it; `None`: the person interrupted. Whatever goes
-/// wrong counts as no verdict, which holds the run up.
+/// Lets the review agent of the run look at it; `None`: the person interrupted. A failure
+/// counts as a missing verdict, which blocks the run.
 ///
 /// # Errors
 ///
 /// When it cannot be recorded which processes review; they have been ended.
 pub(crate) async fn perform(
-    cx: &mut RunContext<'_>,
+    io: &Io,
+    store: &mut Store,
+    checks: &CheckOptions,
+    timeout_ms: u64,
     step: Option<u32>,
 ) -> Result<Option<Event>, StoreError> {
-    let RunContext { io, store, options } = cx;
-    let confining = &options.conditions.confining;
+    let sandbox = &checks.sandbox;
     let run = store.run();
     let name = run.settings.review_agent.clone().unwrap_or_default();
     let prompt = io.redacted(&review_prompt(run, step));
@@ -30,18 +31,18 @@ pub(crate) async fn perform(
         .without_env(private_names(io))
         .with_env([("ONLOOP_RUN_ID", &run.id)])
         .with_stdin(prompt)
-        .timeout_ms(options.turns.timeout_ms)
+        .timeout_ms(timeout_ms)
         .label("Review");
     // Where nothing is kept, the commit at HEAD is what is known.
-    let base = match review_range(run) {
+    let base = match review_range(run, step) {
         (_, Some(reviewed)) => Some(reviewed.to_owned()),
         (_, None) => io.git_head(&run.place.execution_root).await.ok().flatten(),
     };
     let base = base.or_else(|| run.reviews.base.clone());
     let after = step.unwrap_or(run.steps.len() as u32);
-    let work = Work::new(Worker::Review, after, confining);
+    let work = Work::new(Worker::Review, after, sandbox);
     let root = &run.place.execution_root;
-    let work = Work { needs: own_needs(io, confining, &name, root).await, ..work };
+    let work = Work { needs: own_needs(io, sandbox, &name, root).await, ..work };
     let (verdict, findings) = match run_recorded(io, store, work, spec).await {
         Ok(end) => match end.status {
             ProcessStatus::Interrupted => return Ok(None),
@@ -56,6 +57,13 @@ pub(crate) async fn perform(
     };
     let findings = text::suffix(&findings, limits::PROMPT_OUTPUT_BYTES).to_owned();
     Ok(Some(Event::ReviewFinished { step, verdict, findings, base }))
+}
+
+/// The verdict of the last review and its findings, for people; `None`: it had nothing to say.
+pub(crate) fn findings(run: &Run) -> Option<String> {
+    let last = run.reviews.last.as_ref().filter(|last| last.verdict != Verdict::Ready)?;
+    let findings = text::quoted_end(&last.findings, limits::FAILURE_LINES, "in the report");
+    Some(format!("Review: {}\n{findings}", last.verdict.as_str()).trim_end().to_owned())
 }
 
 fn failed(stdout: &Capture, stderr: &Capture) -> String {

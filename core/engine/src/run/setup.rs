@@ -6,11 +6,10 @@ mod include;
 pub(crate) use include::{FILE, included};
 
 use crate::error::CommandError;
-use crate::preflight::refuse_links;
 use crate::run::checks::{private_names, recorded};
 use crate::run::processes::{Work, WorkError, run_recorded};
-use crate::sandbox::run::Confining;
-use crate::state::store::{Store, StoreError};
+use crate::sandbox::choice::Sandbox;
+use crate::state::store::{Store, StoreError, refuse_links};
 use onloop_effect::{Durability, Expect, Shell};
 use onloop_effect::{Failure, FileKind, Io, ProcessSpec, ProcessStatus};
 use onloop_run::{Event, Run, SetUp, Worker};
@@ -36,7 +35,7 @@ pub enum Readiness {
 pub async fn make_ready(
     io: &Io,
     store: &mut Store,
-    confining: &Confining,
+    sandbox: &Sandbox,
 ) -> Result<Readiness, StoreError> {
     let Some((from, to)) = due(store.run()) else { return Ok(Readiness::Ready) };
     let included = match included(io, &from).await {
@@ -56,7 +55,7 @@ pub async fn make_ready(
         store.note(format!("    not copied: {} is not a plain file", text::one_line(link)));
     }
     for (number, line) in (1..).zip(&lines) {
-        match run_line(io, store, (number, line), &to, confining).await? {
+        match run_line(io, store, (number, line), &to, sandbox).await? {
             Readiness::Ready => {}
             unready @ (Readiness::Failed(_) | Readiness::Interrupted) => return Ok(unready),
         }
@@ -111,7 +110,7 @@ async fn copy(io: &Io, from: &str, to: &str, files: &[String]) -> Result<Copied,
             copied.left_out.push(file.clone());
             continue;
         }
-        refuse_links(io, to, file).await?;
+        refuse_links(io, to, file.rsplit_once('/').map_or("", |(folder, _)| folder)).await?;
         let (bytes, _) = io.read(&source, limits::SETUP_FILE_BYTES).await?;
         let target = format!("{to}/{file}");
         match io.write_private(&target, bytes, Expect::Absent, Durability::Relaxed).await {
@@ -138,7 +137,7 @@ async fn run_line(
     store: &mut Store,
     (number, line): (u32, &str),
     folder: &str,
-    confining: &Confining,
+    sandbox: &Sandbox,
 ) -> Result<Readiness, StoreError> {
     let shown = text::ellipsis(&text::one_line(line), 200);
     store.note(format!("→ Setup: {shown}"));
@@ -149,7 +148,7 @@ async fn run_line(
         .timeout_ms(limits::SETUP_TIMEOUT_MS)
         .label(format!("Setup: {shown}"))
         .stream_to(log.clone());
-    let work = Work::new(Worker::SetUp, 1, confining);
+    let work = Work::new(Worker::SetUp, 1, sandbox);
     let end = match run_recorded(io, store, work, spec).await {
         Ok(end) => end,
         Err(WorkError::Process(failure)) => return Ok(gone_wrong(&shown, failure)),

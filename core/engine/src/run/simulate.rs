@@ -1,5 +1,5 @@
 //! `onloop run --simulate`: simulates the whole run. Files and git are read; nothing is started or
-//! changed, and nobody is asked.
+//! changed, and no question is asked.
 
 mod screen;
 
@@ -24,12 +24,12 @@ use onloop_syntax::text;
 use onloop_workflow::Plan;
 
 /// The run that is asked about.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct SimulationRequest<'a> {
     /// What the workflow file says.
     pub(crate) plan: &'a Plan,
     /// The file, as it was named.
     pub(crate) file: &'a str,
-    /// Who would act: the first, and whoever takes over where an earlier one is not served. Never
+    /// The agents: the first, and those that take over when its provider is unavailable. Never
     /// empty.
     pub(crate) agents: &'a [Agent],
     /// Who would review.
@@ -52,7 +52,7 @@ const PROMPT: &str = "<the prompt>";
 /// Something cannot be looked at.
 pub(crate) async fn simulate(
     io: &Io,
-    wanted: &Wanted<'_>,
+    wanted: &SimulationRequest<'_>,
     foreseen: Foreseen,
     as_json: bool,
     adapt: impl Fn(Beginning) -> Beginning,
@@ -113,11 +113,11 @@ pub(crate) async fn simulate(
 }
 
 /// What keeps the run from beginning, and the exit code that it would have.
-fn held_up(io: &Io, wanted: &Wanted<'_>, foreseen: &Foreseen) -> (Option<String>, Exit) {
+fn held_up(io: &Io, wanted: &SimulationRequest<'_>, foreseen: &Foreseen) -> (Option<String>, Exit) {
     let stops = if is_attended(io) { Exit::Done } else { Exit::Paused };
     if let Some(id) = &wanted.unfinished {
         let why = format!(
-            "run {id} of this workflow is unfinished: `onloop resume {id}` goes on with it, \
+            "run {id} of this workflow is unfinished: `onloop resume {id}` continues it, \
              `--fresh` begins this one"
         );
         return (Some(why), stops);
@@ -136,7 +136,7 @@ fn text_of(refusal: PlacementRefusal) -> String {
     CommandError::from(refusal).render().trim_end().to_owned()
 }
 
-/// The place of a run of which nobody has decided where it works.
+/// The place of a run whose isolation is not decided yet.
 fn nowhere(io: &Io) -> Prepared {
     Prepared {
         mode: IsolationMode::None,

@@ -1,4 +1,4 @@
-//! A run of a workflow file: check it, isolate the work, begin a record, conduct the run.
+//! A run of a workflow file: check it, isolate the work, begin a record, drive the run.
 
 use crate::error::{CommandError, unusable_record};
 use crate::lookup::agent::names;
@@ -9,12 +9,12 @@ use crate::preflight::{foresee, preflight};
 use crate::run::begin::{create, read_plan};
 use crate::run::change::change_by;
 use crate::run::decider::decider;
-use crate::run::drive::conduct;
+use crate::run::drive::drive_run;
 use crate::run::driver_lock::drive_alone;
-use crate::run::options::{Conduct, ConductArgs};
+use crate::run::options::{DriveArgs, RunOptions};
 use crate::run::resume::{ResumeArgs, resume_run};
-use crate::run::simulate::{Wanted, simulate};
-use crate::sandbox::run::ConfineWish;
+use crate::run::simulate::{SimulationRequest, simulate};
+use crate::sandbox::choice::SandboxRequest;
 use crate::state::store::{Store, StoreError};
 use crate::terminal::ask::is_attended;
 use onloop_agents as agent;
@@ -32,7 +32,7 @@ pub struct RunArgs {
     pub file: Option<String>,
     /// Who acts and for how long
     #[command(flatten)]
-    pub conduct: ConductArgs,
+    pub drive: DriveArgs,
     /// Where to work, instead of what the file says
     #[arg(long, value_enum, value_name = "MODE")]
     pub mode: Option<IsolationMode>,
@@ -62,7 +62,7 @@ pub struct RunArgs {
     /// Do not repeat all checks before the run counts as completed
     #[arg(long)]
     pub no_reverify: bool,
-    /// Id of the run to begin, or to go on with where there is one
+    /// Id of the run to begin, or to continue where there is one
     #[arg(long, value_name = "ID", conflicts_with = "fresh")]
     pub run_id: Option<String>,
     /// Only if the plan has this digest, which `onloop compile` wrote down
@@ -83,14 +83,14 @@ pub struct RunArgs {
     pub parallel: u32,
 }
 
-/// Where a run is conducted.
+/// Where a run is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum RunsOn {
     /// The machines of a fleet
     Fleet,
 }
 
-/// Begins a run and conducts it, or goes on with the one that the person chooses.
+/// Begins a run and drives it, or continues the one that the person chooses.
 ///
 /// # Errors
 ///
@@ -104,16 +104,16 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
         return simulated_events(io, args).await;
     }
     match begin(io, args).await? {
-        Begun::New(store, how) => {
+        Begun::New(store, options) => {
             let driver = store.paths().driver_lock();
-            let ended = conduct(io, *store, &how).await;
-            how.conditions.end(io).await;
+            let ended = drive_run(io, *store, &options).await;
+            options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
             ended
         }
         Begun::Continue(id) => {
-            let conduct = args.conduct.clone();
-            let args = ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() };
+            let drive = args.drive.clone();
+            let args = ResumeArgs { run: Some(id), drive, ..ResumeArgs::default() };
             resume_run(io, &args).await
         }
     }
@@ -125,11 +125,8 @@ pub fn no_fleet() -> CommandError {
         .fix_by("install it", "cargo install onloop-fleet")
 }
 
-/// What is said when a run begins, by programs and by agents that follow our skills.
-const ANNOUNCEMENT: &str = "Starting HOTL loop execution. Looking for workflow file...";
-
 enum Begun {
-    New(Box<Store>, Conduct),
+    New(Box<Store>, RunOptions),
     Continue(String),
 }
 
@@ -145,22 +142,22 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
     } else if let Some(id) = unfinished(io, args, &file).await? {
         return Ok(Begun::Continue(id));
     }
-    let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
+    let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
     let wanted = args.review.as_deref().or(plan.review.as_deref());
     let reviewer = choose_reviewer(io, wanted).await?;
-    let timeouts = args.conduct.timeouts()?;
+    let timeouts = args.drive.timeouts()?;
     // Before anything is made for the run.
-    let confining = args.conduct.confining(io, &io.start().cwd, plan.confine).await?;
+    let sandbox = args.drive.sandbox(io, &io.start().cwd, plan.confine).await?;
     let store = match make(io, args, (&plan, &file), &reviewer).await {
         Ok(store) => store,
         Err(error) => {
-            confining.end(io).await;
+            sandbox.end(io).await;
             return Err(error);
         }
     };
-    let how = args.conduct.applied(io, store.run(), agents, (timeouts, confining));
-    announce(io, &store, &how).await;
-    Ok(Begun::New(Box::new(store), how))
+    let options = args.drive.applied(io, store.run(), agents, timeouts, sandbox);
+    announce(io, &store, &options).await;
+    Ok(Begun::New(Box::new(store), options))
 }
 
 /// Prepares the place and writes the beginning down.
@@ -245,12 +242,12 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
         true => None,
         false => unfinished_runs(io, &file).await.into_iter().next(),
     };
-    let agents = choose_agents(io, &args.conduct.agent, Some(&plan.steps)).await?;
+    let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
-    let timeouts = args.conduct.timeouts()?;
+    let timeouts = args.drive.timeouts()?;
     let foreseen = foresee(io, &plan, &file, &args.flags()).await?;
-    let wish = ConfineWish { flag: args.conduct.confine, file: plan.confine };
-    let wanted = Wanted {
+    let wish = SandboxRequest { flag: args.drive.confine, file: plan.confine };
+    let wanted = SimulationRequest {
         confine: wish.when(io, &io.start().cwd).await,
         plan: &plan,
         file: &file,
@@ -259,7 +256,7 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
         timeouts: &timeouts,
         unfinished: unfinished.map(|store| store.run().id.clone()),
     };
-    simulate(io, &wanted, foreseen, args.conduct.json, |beginning| {
+    simulate(io, &wanted, foreseen, args.drive.json, |beginning| {
         args.beginning(beginning, &reviewer)
     })
     .await
@@ -285,9 +282,8 @@ async fn replace_unfinished(io: &Io, file: &str) -> Result<(), CommandError> {
             .await;
             continue;
         }
-        let question =
-            format!("Abandon the unfinished run {id}, which this one replaces? (yes/no) ");
-        match io.ask(question).await.as_deref().map(str::trim) {
+        let question = format!("Abandon the unfinished run {id}, which this one replaces?");
+        match io.ask_choice(&question, &["yes", "no"]).await.as_deref().map(str::trim) {
             Ok("y" | "yes") => {
                 drive_alone(io, &mut store).await?;
                 let by = Some(decider(io, DecisionChannel::Terminal));
@@ -312,10 +308,10 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
     if is_attended(io) {
         let question = format!(
             "Found an interrupted run (step {step}/{total}). Resume from step {step}, or start \
-             fresh? (resume/fresh) "
+             fresh?"
         );
         for _ in 0..5 {
-            match io.ask(question.as_str()).await.as_deref().map(str::trim) {
+            match io.ask_choice(&question, &["resume", "fresh"]).await.as_deref().map(str::trim) {
                 Ok("resume" | "r" | "y" | "yes") => return Ok(Some(run.id.clone())),
                 Ok("fresh" | "f") => return Ok(None),
                 Ok(_) => io.note("Please answer resume or fresh.").await,
@@ -333,7 +329,7 @@ async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String
     let what =
         format!("run `{id}` of this workflow is unfinished ({}, {place})", run.status.as_str());
     Err(CommandError::paused(what)
-        .fix_by("resume it", format!("onloop resume {id}{}", args.conduct.options()))
+        .fix_by("resume it", format!("onloop resume {id}{}", args.drive.options()))
         .fix_by("or start anew", format!("onloop run --fresh{}", words_after_the_verb(io))))
 }
 
@@ -343,20 +339,24 @@ fn words_after_the_verb(io: &Io) -> String {
     words.map(|word| format!(" {}", text::shell_word(word))).collect()
 }
 
-async fn announce(io: &Io, store: &Store, how: &Conduct) {
-    let run = store.run();
-    let names: Vec<String> = how.agents.iter().map(|agent| text::one_line(agent.name())).collect();
-    let names = names.join(", else ");
-    let mut lines = format!("{ANNOUNCEMENT}\nRun {} ({names} acts)\n", run.id);
-    if let Some(branch) = &run.place.branch {
+/// Prints what runs, by which agents, where and in which sandbox.
+async fn announce(io: &Io, store: &Store, options: &RunOptions) {
+    let (run, place) = (store.run(), &store.run().place);
+    let agents = options.agents.iter().map(|agent| text::one_line(agent.name()));
+    let agents = agents.collect::<Vec<_>>().join(", else ");
+    let steps = text::counted(run.steps.len() as u64, "step");
+    let workflow = place.source_workflow_path.as_ref().unwrap_or(&place.workflow_path);
+    let workflow = text::one_line(workflow.rsplit('/').next().unwrap_or(workflow));
+    let risk = run.settings.risk.as_str();
+    let mut lines = format!("Run {}\n  Workflow: {workflow}, {steps}, {risk} risk\n", run.id);
+    lines += &format!("  Agent: {agents}\n");
+    if let Some(branch) = &place.branch {
         lines += &format!("  Branch: {branch}\n");
     }
-    if run.place.execution_root != io.start().cwd {
-        lines += &format!("  Works in: {}\n", run.place.execution_root);
+    lines += &format!("  Sandbox: {}\n", options.checks.sandbox);
+    if place.execution_root != io.start().cwd {
+        lines += &format!("  Works in: {}\n", place.execution_root);
     }
     lines += &format!("  Report: {}\n", store.paths().report());
-    if let Some(notice) = how.conditions.confining.notice() {
-        lines += &format!("  {notice}\n");
-    }
     io.note(lines).await;
 }

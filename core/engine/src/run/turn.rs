@@ -8,21 +8,20 @@ mod version;
 pub(crate) use line::first_turn;
 
 use crate::run::checks::{private_names, recorded};
-use crate::run::options::TurnConditions;
+use crate::run::context::RunContext;
 use crate::run::processes::{Work, WorkError, own_needs, run_recorded};
 use crate::run::usage;
-use crate::sandbox::run::Confining;
-use crate::state::store::{Paths, Store, StoreError};
-use onloop_agents::{self as agent, Agent};
-use onloop_effect::{
-    Command, Durability, Expect, Failure, Io, ProcessEnd, ProcessSpec, ProcessStatus,
-};
+use crate::state::store::{Paths, StoreError};
+use onloop_agents::confine::Needs;
+use onloop_agents::{self as agent, Agent, Client, Preset};
+use onloop_effect::{Command, Durability, Expect, Io, ProcessEnd, ProcessSpec, ProcessStatus};
 use onloop_run::{Event, Refused, Run, StepRecord, Worker, step_prompt};
 use onloop_syntax::text;
+use start::Starter;
 
-/// How the agent's turn ended.
+/// What came of running the action of a step.
 #[derive(Debug)]
-pub(crate) enum Acted {
+pub(crate) enum ActionOutcome {
     /// The action is done, says the agent.
     Done,
     /// The attempt failed.
@@ -32,134 +31,165 @@ pub(crate) enum Acted {
         /// The end of what it said.
         output: String,
     },
-    /// Nobody can go on before a person has looked: why, on one line.
+    /// A person has to look before the run continues: why, on one line.
     Stuck(String),
     /// The agent wanted something that a person has to decide: what, on one line.
     Undecided(String),
-    /// The agent's provider did not serve it, which is no attempt.
+    /// The agent's provider refused it, which does not count as an attempt.
     Refused {
-        /// Whom, and until when.
+        /// Which agent, and until when.
         refused: Refused,
-        /// Whether it had done something before.
-        went_on: bool,
+        /// Whether the agent had done some work before.
+        had_started: bool,
     },
-    /// The client cannot start: why and what mends it, on one line. Nobody has acted.
+    /// The client cannot start: why and what fixes it, on one line. Nothing has run.
     NotStarted(String),
     /// The person interrupted.
     Interrupted,
 }
 
-impl Acted {
-    fn failed(reason: impl Into<String>) -> Acted {
-        Acted::Failed { reason: reason.into(), output: String::new() }
+impl TurnStop {
+    fn failed(reason: impl Into<String>) -> TurnStop {
+        TurnStop::Outcome(ActionOutcome::failed(reason))
+    }
+}
+
+impl ActionOutcome {
+    fn failed(reason: impl Into<String>) -> ActionOutcome {
+        ActionOutcome::Failed { reason: reason.into(), output: String::new() }
     }
 
     /// Whether the agent has done what it is going to do before it is started again.
     pub(crate) fn is_over(&self) -> bool {
         match self {
-            Acted::Done | Acted::Failed { .. } | Acted::Refused { went_on: true, .. } => true,
-            Acted::Refused { went_on: false, .. }
-            | Acted::Stuck(_)
-            | Acted::Undecided(_)
-            | Acted::NotStarted(_)
-            | Acted::Interrupted => false,
+            ActionOutcome::Done
+            | ActionOutcome::Failed { .. }
+            | ActionOutcome::Refused { had_started: true, .. } => true,
+            ActionOutcome::Refused { had_started: false, .. }
+            | ActionOutcome::Stuck(_)
+            | ActionOutcome::Undecided(_)
+            | ActionOutcome::NotStarted(_)
+            | ActionOutcome::Interrupted => false,
         }
     }
 }
 
-/// Lets `agent` act on the current attempt of a step.
+/// Why a turn stopped before its process ended.
+pub(crate) enum TurnStop {
+    /// The turn has this outcome.
+    Outcome(ActionOutcome),
+    /// The ledger does not have the processes that ran; they have been ended.
+    Record(StoreError),
+}
+
+impl From<StoreError> for TurnStop {
+    fn from(error: StoreError) -> TurnStop {
+        TurnStop::Record(error)
+    }
+}
+
+/// Runs `agent` for the current attempt of a step.
 ///
 /// # Errors
 ///
-/// When it cannot be recorded which processes act; they have been ended.
-pub(crate) async fn act(
-    io: &Io,
+/// When the ledger does not take the processes that run; they have been ended.
+pub(crate) async fn run_agent(
+    cx: &mut RunContext<'_>,
     agent: &Agent,
-    store: &mut Store,
     record: &StepRecord,
-    (conditions, confining): (TurnConditions, &Confining),
-) -> Result<Acted, StoreError> {
-    match agent {
-        Agent::You => Ok(act_by_person(io, record).await),
-        Agent::Script => match &record.step.script {
-            // A step without a script has nothing to act on; its checks decide.
-            None => Ok(Acted::Done),
-            Some(script) => {
-                let command = Command::Shell { shell: script.shell, line: script.text.clone() };
-                let log = store.paths().log(&attempt_name(record));
-                let spec = spec(io, store.run(), record, command, conditions.timeout_ms);
-                let (number, spec) = (record.step.number, spec.stream_to(log));
-                let work = Work::new(Worker::Agent, number, confining);
-                let end = run_recorded(io, store, work, spec).await;
-                let end = followed(end, "script")?;
-                Ok(end
-                    .map_or_else(|acted| acted, |end| ended(&end, "script", conditions.timeout_ms)))
-            }
-        },
+) -> Result<ActionOutcome, StoreError> {
+    let taken = match agent {
+        Agent::You => Ok(ask_person(cx.io, record).await),
+        Agent::Script => run_script(cx, record).await,
         Agent::Preset(preset) => match preset.stream() {
-            Some(client) => {
-                let version = match version::of(io, store.home(), preset).await {
-                    Ok(version) => version,
-                    Err(_) => return Ok(Acted::Interrupted),
-                };
-                if let Some(why) = start::too_old(preset, client, version.as_deref()) {
-                    return Ok(Acted::NotStarted(why));
-                }
-                let acting = (client, version.clone());
-                let acted =
-                    streamed::take(io, acting, store, record, (conditions, confining)).await?;
-                let who = (*preset, client, version.as_deref());
-                Ok(start::explained(io, who, store, record, acted).await)
-            }
+            Some(client) => run_client(cx, preset, client, record).await,
             None => {
-                let work = Work::new(Worker::Agent, record.step.number, confining);
-                let root = &store.run().place.execution_root;
-                let needs = own_needs(io, confining, preset.name, root).await;
-                let work = Work { needs, ..work };
-                act_by_prompt(io, store, record, (conditions, work), |p| preset.command(p)).await
+                let root = &cx.store.run().place.execution_root;
+                let needs = own_needs(cx.io, cx.sandbox(), preset.name, root).await;
+                run_command(cx, record, needs, |prompt| preset.command(prompt)).await
             }
         },
         Agent::CommandLine(line) => {
-            let work = Work::new(Worker::Agent, record.step.number, confining);
-            act_by_prompt(io, store, record, (conditions, work), |_| agent::command_line(line))
-                .await
+            run_command(cx, record, Needs::default(), |_| agent::command_line(line)).await
         }
+    };
+    match taken {
+        Ok(outcome) | Err(TurnStop::Outcome(outcome)) => Ok(outcome),
+        Err(TurnStop::Record(error)) => Err(error),
     }
 }
 
-/// Lets a program act that reads a prompt and tells by its exit code whether it did its work.
-async fn act_by_prompt(
-    io: &Io,
-    store: &mut Store,
+/// Runs the script of a step.
+async fn run_script(
+    cx: &mut RunContext<'_>,
     record: &StepRecord,
-    (conditions, mut work): (TurnConditions, Work<'_>),
-    command: impl FnOnce(&str) -> Command,
-) -> Result<Acted, StoreError> {
-    let (attempt, paths) = (attempt_name(record), store.paths().clone());
-    let prompt = io.redacted(&step_prompt(store.run(), record));
-    if let Err(failure) = write_prompt(io, &paths, &attempt, &prompt).await {
-        return Ok(Acted::failed(format!("the prompt could not be written: {failure}")));
+) -> Result<ActionOutcome, TurnStop> {
+    // The checks of a step without a script decide alone.
+    let Some(script) = &record.step.script else { return Ok(ActionOutcome::Done) };
+    let (sandbox, timeout_ms) = (cx.sandbox(), cx.options.turns.timeout_ms);
+    let command = Command::Shell { shell: script.shell, line: script.text.clone() };
+    let log = cx.store.paths().log(&attempt_name(record));
+    let spec = spec(cx.io, cx.run(), record, command, timeout_ms).stream_to(log);
+    let work = Work::new(Worker::Agent, record.step.number, sandbox);
+    let end = run_recorded(cx.io, cx.store, work, spec).await;
+    Ok(outcome_of(&ended(end, "script")?, "script", timeout_ms))
+}
+
+/// Runs a client whose stream onloop reads.
+async fn run_client(
+    cx: &mut RunContext<'_>,
+    preset: &Preset,
+    client: Client,
+    record: &StepRecord,
+) -> Result<ActionOutcome, TurnStop> {
+    let version = version::of(cx.io, cx.store.home(), preset).await;
+    let version = version.map_err(|_| TurnStop::Outcome(ActionOutcome::Interrupted))?;
+    if let Some(why) = start::too_old(preset, client, version.as_deref()) {
+        return Ok(ActionOutcome::NotStarted(why));
     }
+    let outcome = match streamed::take(cx, client, version.clone(), record).await {
+        Ok(outcome) | Err(TurnStop::Outcome(outcome)) => outcome,
+        Err(stop @ TurnStop::Record(_)) => return Err(stop),
+    };
+    let who = Starter { preset, client, version: version.as_deref() };
+    Ok(start::explained(cx, &who, record, outcome).await)
+}
+
+/// Runs a program that reads a prompt and reports by its exit code whether it did its work.
+async fn run_command(
+    cx: &mut RunContext<'_>,
+    record: &StepRecord,
+    needs: Needs,
+    command: impl FnOnce(&str) -> Command,
+) -> Result<ActionOutcome, TurnStop> {
+    let (io, sandbox, timeout_ms) = (cx.io, cx.sandbox(), cx.options.turns.timeout_ms);
+    let (attempt, paths) = (attempt_name(record), cx.store.paths().clone());
+    let prompt = io.redacted(&step_prompt(cx.run(), record));
+    write_prompt(io, &paths, &attempt, &prompt).await?;
     let command = command(&prompt);
-    let mut spec = spec(io, store.run(), record, command, conditions.timeout_ms);
-    spec = spec.stream_to(paths.log(&attempt));
+    let mut spec = spec(io, cx.run(), record, command, timeout_ms).stream_to(paths.log(&attempt));
     spec.env_set.insert("ONLOOP_PROMPT_FILE".to_owned(), paths.prompt(&attempt));
     spec.env_set.insert("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt));
     spec.stdin = Some(prompt.into_bytes().into());
-    // Only what is there can be written by somebody who is confined.
+    // A confined program can write only files that exist.
     let usage = paths.usage(&attempt);
     let empty = io.write(&usage, Vec::new(), Expect::Any, Durability::Relaxed).await;
-    if let Err(failure) = empty {
-        return Ok(Acted::failed(format!("the report of its use cannot be prepared: {failure}")));
-    }
+    empty.map_err(|failure| {
+        TurnStop::failed(format!("the report of its use cannot be prepared: {failure}"))
+    })?;
+    let mut work = Work::new(Worker::Agent, record.step.number, sandbox);
+    work.needs = needs;
     work.needs.may_read.push(paths.prompt(&attempt));
     work.needs.may_write.push(usage.clone());
-    let end = run_recorded(io, store, work, spec).await;
-    let end = followed(end, "agent")?;
-    let acted = end.map_or_else(|acted| acted, |end| ended(&end, "agent", conditions.timeout_ms));
+    let end = run_recorded(io, cx.store, work, spec).await;
+    let outcome = match ended(end, "agent") {
+        Ok(end) => outcome_of(&end, "agent", timeout_ms),
+        Err(TurnStop::Outcome(outcome)) => outcome,
+        Err(stop @ TurnStop::Record(_)) => return Err(stop),
+    };
     let usage = usage::read(io, &usage).await;
-    store.apply(Event::UsageReported(usage)).map_err(StoreError::Overtaken)?;
-    Ok(acted)
+    cx.store.apply(Event::UsageReported(usage)).map_err(StoreError::Overtaken)?;
+    Ok(outcome)
 }
 
 /// Names the files of an attempt.
@@ -167,10 +197,15 @@ pub(crate) fn attempt_name(record: &StepRecord) -> String {
     format!("{}-{}", record.step.number, record.attempts)
 }
 
-/// Keeps the prompt of an attempt where its agent can read it.
-async fn write_prompt(io: &Io, paths: &Paths, attempt: &str, prompt: &str) -> Result<(), Failure> {
+/// Writes the prompt of an attempt where its agent can read it.
+async fn write_prompt(io: &Io, paths: &Paths, attempt: &str, prompt: &str) -> Result<(), TurnStop> {
     let bytes = prompt.as_bytes().to_vec();
-    io.write(&paths.prompt(attempt), bytes, Expect::Any, Durability::Relaxed).await.map(|_| ())
+    match io.write(&paths.prompt(attempt), bytes, Expect::Any, Durability::Relaxed).await {
+        Ok(_) => Ok(()),
+        Err(failure) => {
+            Err(TurnStop::failed(format!("the prompt could not be written: {failure}")))
+        }
+    }
 }
 
 fn spec(io: &Io, run: &Run, record: &StepRecord, command: Command, timeout_ms: u64) -> ProcessSpec {
@@ -191,23 +226,22 @@ fn spec(io: &Io, run: &Run, record: &StepRecord, command: Command, timeout_ms: u
         .label(format!("Step {}: {}", step.number, text::one_line(&step.name)))
 }
 
-/// The end of a process that was announced, or what its failure comes to.
-fn followed<T>(end: Result<T, WorkError>, who: &str) -> Result<Result<T, Acted>, StoreError> {
-    match end {
-        Ok(end) => Ok(Ok(end)),
-        Err(WorkError::Process(failure)) if failure.is_interrupted() => Ok(Err(Acted::Interrupted)),
-        Err(WorkError::Process(failure)) => {
-            Ok(Err(Acted::failed(format!("{who} failed: {failure}"))))
+/// The end of a recorded process, or what its failure comes to.
+fn ended<T>(end: Result<T, WorkError>, who: &str) -> Result<T, TurnStop> {
+    end.map_err(|error| match error {
+        WorkError::Process(failure) if failure.is_interrupted() => {
+            TurnStop::Outcome(ActionOutcome::Interrupted)
         }
-        Err(WorkError::Record(error)) => Err(error),
-    }
+        WorkError::Process(failure) => TurnStop::failed(format!("{who} failed: {failure}")),
+        WorkError::Record(error) => TurnStop::Record(error),
+    })
 }
 
-/// What the end of a process means that tells by its exit code whether it did its work.
-fn ended(end: &ProcessEnd, who: &str, timeout_ms: u64) -> Acted {
+/// The outcome of a process that reports by its exit code whether it did its work.
+fn outcome_of(end: &ProcessEnd, who: &str, timeout_ms: u64) -> ActionOutcome {
     let reason = match why_ended(end.status, who, timeout_ms) {
-        Ended::Well => return Acted::Done,
-        Ended::Interrupted => return Acted::Interrupted,
+        Ended::Well => return ActionOutcome::Done,
+        Ended::Interrupted => return ActionOutcome::Interrupted,
         Ended::Badly(reason) => reason,
     };
     let mut output = recorded(&end.stdout);
@@ -215,7 +249,7 @@ fn ended(end: &ProcessEnd, who: &str, timeout_ms: u64) -> Acted {
         output.push('\n');
     }
     output += &recorded(&end.stderr);
-    Acted::Failed { reason, output }
+    ActionOutcome::Failed { reason, output }
 }
 
 /// What the end of a process tells by itself.
@@ -244,16 +278,16 @@ fn why_ended(status: ProcessStatus, who: &str, timeout_ms: u64) -> Ended {
     })
 }
 
-async fn act_by_person(io: &Io, record: &StepRecord) -> Acted {
+async fn ask_person(io: &Io, record: &StepRecord) -> ActionOutcome {
     let step = &record.step;
     io.note(format!("\n{}\n", text::printable(&step.action))).await;
     let question = "Press Enter when it is done, or type `fail` and why: ";
     match io.ask(question).await {
         Ok(answer) => match answer.trim().strip_prefix("fail") {
-            None => Acted::Done,
-            Some(why) => Acted::failed(format!("you said: fail {}", why.trim())),
+            None => ActionOutcome::Done,
+            Some(why) => ActionOutcome::failed(format!("you said: fail {}", why.trim())),
         },
-        Err(failure) if failure.is_interrupted() => Acted::Interrupted,
-        Err(failure) => Acted::failed(format!("nobody is there to act: {failure}")),
+        Err(failure) if failure.is_interrupted() => ActionOutcome::Interrupted,
+        Err(failure) => ActionOutcome::failed(format!("nobody is there to act: {failure}")),
     }
 }

@@ -14,8 +14,8 @@ fn paths(io: &Io, run_id: &str) -> Result<Paths, Failure> {
     Ok(Paths::new(&StateHome::of(io)?, "", run_id))
 }
 
-/// The session that drives run `run_id`; `None`: nobody is known to. A file that cannot be read
-/// names nobody.
+/// The session that drives run `run_id`; `None`: none is known. A file that cannot be read
+/// names none.
 pub async fn driver(io: &Io, run_id: &str) -> Option<SessionId> {
     let path = paths(io, run_id).ok()?.conversation();
     let (bytes, _) = io.read(&path, limits::SESSION_BYTES).await.ok()?;
@@ -64,7 +64,7 @@ pub async fn unfinished(io: &Io, folders: &[&str]) -> Vec<Run> {
     found
 }
 
-/// The only one of `runs`; nobody has said which of several is meant.
+/// The only one of `runs`; none where several fit.
 pub fn only(mut runs: Vec<Run>) -> Option<Run> {
     if runs.len() == 1 { runs.pop() } else { None }
 }

@@ -2,6 +2,7 @@
 
 use crate::git::checkout::Checkout;
 use onloop_effect::Io;
+use onloop_effect::is_within;
 use onloop_permission::Call;
 use onloop_permission::paths::Places;
 
@@ -20,13 +21,10 @@ pub async fn branch(io: &Io, call: &Call, checkout: Option<&Checkout>) -> Option
     if may_push { checkout.branch(io).await } else { None }
 }
 
-/// The root of the file system and the folders around a home are nobody's project: there,
+/// The root of the file system and the folders around a home are not a project: there,
 /// "inside the project" would be everything.
 fn is_project(root: &str, home: Option<&str>) -> bool {
-    let around_home = |home: &str| {
-        let home = home.trim_end_matches('/');
-        home == root || home.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'))
-    };
+    let around_home = |home: &str| is_within(home.trim_end_matches('/'), root);
     root != "/" && !home.is_some_and(around_home)
 }
 

@@ -155,7 +155,7 @@ fn config_of(io: &Io, own: &Result<Option<(String, String)>, Failure>) -> Config
     config.with_environment(|name| io.env(name))
 }
 
-/// What a hook goes by that cannot read the configuration: these rules, and nobody to ask.
+/// What a hook goes by that cannot read the configuration: these rules, without a person to ask.
 pub fn given(io: &Io, cwd: &str, rules: &GivenRules) -> Loaded {
     let mut loaded = Loaded { config: Config::safe(), given: rules.clone(), ..nothing(io, cwd) };
     loaded.context.rules = rules.rules();
@@ -554,7 +554,7 @@ mod tests {
             );
             assert_eq!(found.planted, Some(why));
         }
-        // The way goes on above it.
+        // The search continues above it.
         let mine = ("/.agentize.local.yaml", "permissions: {allow: ['^mine']}");
         let found = loaded(&[], &[(above, yaml), mine, git]);
         assert_eq!(decision(&found, "mine x"), Decision::Allow);
@@ -563,7 +563,7 @@ mod tests {
             let found = loaded(&[], &[(above, yaml), git]);
             assert_eq!(decision(&found, "frob x"), Decision::Ask);
         }
-        // One's own; in a home; and of whoever the folder itself belongs to, as in a container that
+        // One's own; in a home; and of the owner of the folder itself, as in a container that
         // mounts a checkout.
         let own = yaml.strip_prefix(THEIRS).expect("it begins so");
         let home = [("HOME", "/srv")];

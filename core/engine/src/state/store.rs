@@ -20,7 +20,7 @@ mod error;
 mod paths;
 
 pub use arrival::{Known, compare, read_arrival};
-pub use copy::{prepare_folder, refuse_links};
+pub use copy::{prepare_folder, refuse_links, refuse_state_links};
 pub use error::StoreError;
 pub use paths::Paths;
 pub use paths::StateHome;
@@ -52,7 +52,7 @@ pub struct Store {
     /// Whether the run was there before this process.
     opened: bool,
     boxes: Boxes,
-    merges: u32,
+    revision: u32,
     /// Whether what is added counts only behind the line that is known as the last one.
     only_as_known: bool,
 }
@@ -106,7 +106,7 @@ impl Store {
             copied_at: None,
             opened: false,
             boxes: Boxes::default(),
-            merges: 0,
+            revision: 0,
             only_as_known: false,
         };
         store.write_first_copy().await?;
@@ -136,18 +136,18 @@ impl Store {
             copied_at: None,
             opened: true,
             boxes: Boxes::default(),
-            merges: 0,
+            revision: 0,
             only_as_known: false,
         })
     }
 
-    /// The record goes on in the folder `root`, durably; the copies that it leaves behind in the
+    /// The record continues in the folder `root`, durably; the copies that it leaves behind in the
     /// old one are removed where they are there.
     pub async fn move_to(self, root: &str) -> Result<Store, StoreError> {
         self.go_on_in(root, false, None).await
     }
 
-    /// The record goes on in the folder `root`, to which `by` moved the whole checkout.
+    /// The record continues in the folder `root`, to which `by` moved the whole checkout.
     pub async fn relocate(self, root: &str, by: Decider) -> Result<Store, StoreError> {
         self.go_on_in(root, true, Some(by)).await
     }
@@ -189,14 +189,14 @@ impl Store {
     }
 
     /// How often this store took over what another process had written.
-    pub(crate) fn merges(&self) -> u32 {
-        self.merges
+    pub(crate) fn revision(&self) -> u32 {
+        self.revision
     }
 
-    /// Whether another process has changed the record since [`Store::merges`] was `merges`,
+    /// Whether another process has changed the record since [`Store::revision`] was `revision`,
     /// be it that this store knows of it or not yet.
-    pub(crate) async fn was_changed_since(&self, merges: u32) -> Result<bool, StoreError> {
-        if self.merges != merges {
+    pub(crate) async fn was_changed_since(&self, revision: u32) -> Result<bool, StoreError> {
+        if self.revision != revision {
             return Ok(true);
         }
         Ok(Store::open(&self.io, &self.run.id).await?.head != self.head)
@@ -405,7 +405,7 @@ impl Store {
         self.copy = Copy::Unseen;
         let last = read_head(&self.io, &self.paths).await?;
         self.copy_sha256 = last.and_then(|last| last.copy_sha256);
-        self.merges += 1;
+        self.revision += 1;
         for Pending { at, event, .. } in &self.pending {
             self.run.apply(*at, event).map_err(StoreError::Overtaken)?;
         }
@@ -451,7 +451,7 @@ async fn read_head(io: &Io, paths: &Paths) -> Result<Option<LastWritten>, StoreE
     Ok(found.and_then(|(bytes, _)| head::read(&bytes)))
 }
 
-/// A ledger that was read, with everything that is needed to go on with it.
+/// A ledger that was read, with everything that is needed to continue it.
 struct Opened {
     ledger: Ledger,
     bytes: Vec<u8>,
@@ -475,7 +475,7 @@ async fn open_ledger(io: &Io, home: &StateHome, id: &str) -> Result<Opened, Stor
     Ok(Opened { ledger, bytes, version, last })
 }
 
-/// The ledger of run `id` as it is now, for whoever only looks.
+/// The ledger of run `id` as it is now, to read only.
 pub(crate) async fn read_ledger_of(
     io: &Io,
     home: &StateHome,
@@ -514,6 +514,6 @@ fn progress(run: &Run) -> Progress {
         run_id: run.id.clone(),
         done: done as f64 + if open.is_some() { part } else { 0.0 },
         steps: run.steps.len(),
-        words: current.map_or_else(String::new, step_line),
+        words: current.map_or_else(String::new, |record| step_line(run, record)),
     }
 }

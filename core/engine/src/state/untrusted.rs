@@ -2,7 +2,7 @@
 //! program. They are shown, and nothing of theirs is run before a person adopted them.
 
 use crate::error::CommandError;
-use crate::state::store::{Paths, StoreError, refuse_links};
+use crate::state::store::{Paths, StoreError, refuse_state_links};
 use onloop_documents as documents;
 use onloop_documents::run::ReadError;
 use onloop_effect::{Failure, FailureKind, Io, OptionalExt};
@@ -19,15 +19,14 @@ pub struct UntrustedRecord {
     pub path: String,
 }
 
-/// Reads the record of run `id` that lies in the folder `root`, with the journal that earlier
-/// versions kept beside a large one.
+/// Reads the record of run `id` that lies in the folder `root`.
 ///
 /// # Errors
 ///
 /// [`StoreError::Missing`], [`StoreError::Unreadable`] when it is damaged, and
 /// [`FailureKind::Unsupported`] when a newer onloop wrote it.
 pub async fn read_untrusted(io: &Io, root: &str, id: &str) -> Result<UntrustedRecord, StoreError> {
-    refuse_links(io, root).await?;
+    refuse_state_links(io, root).await?;
     let path = Paths::copy_of(root, id);
     let found = io.read(&path, limits::RECORD_BYTES).await.optional()?;
     let (bytes, _) = found.ok_or(StoreError::Missing)?;
@@ -42,31 +41,9 @@ pub async fn read_untrusted(io: &Io, root: &str, id: &str) -> Result<UntrustedRe
         let why = format!("{path} is the record of run `{}`", run.id);
         return Err(StoreError::Unreadable(why));
     }
-    if bytes.len() > limits::RECORD_REWRITE_BYTES {
-        add_journal(io, &mut run, &format!("{}/{id}.journal", Paths::copies(root))).await?;
-    }
     // Relative paths and moved checkouts: a untrusted record would work where it lies.
     run.found_at(root.trim_end_matches('/'));
     Ok(UntrustedRecord { run, path })
-}
-
-/// Adds what the journal holds to the record that was just read.
-async fn add_journal(io: &Io, run: &mut Run, path: &str) -> Result<(), StoreError> {
-    let Some((bytes, _)) = io.read(path, limits::RECORD_BYTES).await.optional()? else {
-        return Ok(());
-    };
-    let (events, _) = documents::event::read_lines(&bytes)
-        .map_err(|bad| StoreError::Unreadable(format!("{path}: damaged journal: {bad}")))?;
-    let folded = run.revision;
-    for (revision, at, event) in events.into_iter().filter(|(revision, ..)| *revision > folded) {
-        let follows = revision == run.revision + 1 && run.apply(at, &event).is_ok();
-        if !follows {
-            return Err(StoreError::Unreadable(format!(
-                "{path}: revision {revision} does not follow the record"
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// Why nothing of run `id` is run before a person has adopted it.

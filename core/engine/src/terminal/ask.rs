@@ -15,7 +15,7 @@ use onloop_workflow::Budgets;
 pub enum Consulted {
     /// The person decided.
     Decided(Event),
-    /// Nobody is there, or no answer was understood.
+    /// There is no terminal, or no answer was understood.
     Nobody,
     /// The person pressed Ctrl-C.
     Interrupted,
@@ -53,14 +53,14 @@ pub async fn person(io: &Io, store: &Store, question: &Question) -> Consulted {
         return Consulted::Nobody;
     }
     tell(io, store, question).await;
-    notify::tell(io, store).await;
+    notify::deliver(io, store).await;
     if let Some(last) = run_review(store.run(), question) {
         let findings = text::printable(last.findings.trim());
         io.note(format!("\nReview: {}\n{findings}", last.verdict.as_str())).await;
     }
-    let text = format!("{} (yes/no/show-details) ", words(store.run(), question));
+    let text = words(store.run(), question);
     for _ in 0..TRIES {
-        let line = match io.ask(text.as_str()).await {
+        let line = match io.ask_choice(&text, &["yes", "no", "show-details"]).await {
             Ok(line) => line,
             Err(failure) => return Consulted::unanswered(&failure),
         };
@@ -215,7 +215,7 @@ async fn changes(io: &Io, run: &Run) -> String {
         Err(failure) => Err(failure),
     };
     match shown {
-        Ok(patch) => text::coloured_patch(&patch),
+        Ok(patch) => text::colored_patch(&patch),
         Err(failure) => {
             format!("The changes cannot be shown: {}\n", text::one_line(&failure.message))
         }
@@ -241,7 +241,7 @@ async fn details(io: &Io, store: &Store, question: &Question) -> String {
     out = text::printable(&out);
     match patch(io, run).await {
         Ok(patch) if patch.is_empty() => {}
-        Ok(patch) => out += &format!("Changes:\n{}\n", text::coloured_patch(&patch)),
+        Ok(patch) => out += &format!("Changes:\n{}\n", text::colored_patch(&patch)),
         Err(failure) => {
             let why = text::one_line(&failure.message);
             out += &format!("The changes cannot be shown: {why}\n");

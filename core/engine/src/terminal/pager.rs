@@ -13,7 +13,7 @@ const OPTIONS: (&str, &str) = ("LESS", "FRX");
 /// What a shell answers where there is no such program, or one that it cannot run.
 const NO_SUCH_PROGRAM: [i32; 2] = [126, 127];
 
-/// Shows `shown`, coloured with ANSI, in a pager; where there is none, or nobody to turn its pages, as
+/// Shows `shown`, coloured with ANSI, in a pager; without a pager or a terminal, as
 /// a note. What is in it besides the colours must not steer a terminal.
 pub(crate) async fn page(io: &Io, store: &Store, shown: &str) {
     let Some(pager) = pager(io) else { return io.note(shown).await };
@@ -40,7 +40,7 @@ pub(crate) async fn page(io: &Io, store: &Store, shown: &str) {
     }
 }
 
-/// The line that shows a file page by page; `None`: nobody can turn pages here, or nobody wants to.
+/// The line that shows a file page by page; `None`: there is no terminal, or no pager is wanted.
 fn pager(io: &Io) -> Option<&str> {
     let terminal = io.start().terminal;
     let turns_pages = terminal.stdin && terminal.stdout && terminal.stderr;

@@ -16,7 +16,7 @@ use onloop_workflow::Isolation;
 pub enum PlacementDecision {
     /// Do this, then begin the run.
     Proceed(Placement),
-    /// A person decides; where nobody can, see [`PlacementQuestion::into_refusal`].
+    /// A person decides. Without a person, see [`PlacementQuestion::into_refusal`].
     Ask(PlacementQuestion),
     /// Change nothing.
     Refuse(PlacementRefusal),
@@ -183,7 +183,7 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
     Ok(Placement { mode, branch, root, acts, note })
 }
 
-/// The isolation when nobody pinned one. A tool that put us into a linked worktree on a branch
+/// The isolation when none is pinned. A tool that put us into a linked worktree on a branch
 /// has already isolated the work. Elsewhere it is a worktree, unless a feature branch is
 /// checked out: only a person knows whether the work belongs to it.
 fn default_isolation(repository: &Repository, wish: &PlacementWish) -> Result<Isolation, Stop> {

@@ -29,7 +29,7 @@ words! {
         NoCheckout = "no-checkout",
         /// Files that are not ours are uncommitted.
         Dirty = "dirty",
-        /// A feature branch is checked out and nobody said where to work.
+        /// A feature branch is checked out, and no option says where to work.
         FeatureBranch = "feature-branch",
         /// Host mode needs a named branch.
         HostDetached = "host-detached",
@@ -64,7 +64,7 @@ pub struct Remedy {
 /// Something that a person decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacementQuestion {
-    /// Stable name; the same as that of the refusal where nobody can be asked.
+    /// Stable name, equal to that of the refusal without a person.
     pub code: RefusalCode,
     /// What was found.
     pub what: String,
@@ -124,7 +124,7 @@ impl fmt::Display for PlacementQuestion {
 }
 
 impl PlacementQuestion {
-    /// What to say where nobody can be asked: the flag for each choice.
+    /// The message without a person: the flag for each choice.
     pub fn into_refusal(self) -> PlacementRefusal {
         // Stopping is what happens anyway.
         let remedies = self.choices.into_iter().map(|choice| choice.remedy);

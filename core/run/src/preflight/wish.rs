@@ -57,11 +57,11 @@ pub struct PreflightFlags {
 /// What file and command line want together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacementWish {
-    /// Isolation that somebody pinned.
+    /// Pinned isolation.
     pub mode: Option<IsolationMode>,
-    /// Branch that somebody pinned.
+    /// Pinned branch.
     pub pinned: Option<BranchName>,
-    /// Branch of a workflow for which nobody pinned one.
+    /// Branch of a workflow without a pinned one.
     pub derived: BranchName,
     /// Files that are not ours may be uncommitted and stay so.
     pub dirty_allowed: bool,

@@ -10,7 +10,7 @@ fn watched(run: &mut Run, events: &[Event]) -> Vec<Option<(u64, NoticeKind)>> {
     for (seq, event) in (1..).zip(events) {
         apply(run, std::slice::from_ref(event));
         tracker.look(seq, run);
-        seen.push(tracker.standing().map(|(since, attention)| (since, attention.kind())));
+        seen.push(tracker.current().map(|(since, attention)| (since, attention.kind())));
     }
     seen
 }
@@ -38,7 +38,7 @@ fn a_gate_stands_from_its_verification_to_its_decision() {
 }
 
 #[test]
-fn whoever_interrupts_need_not_be_told_and_others_must() {
+fn a_person_who_interrupts_is_not_notified_and_others_are() {
     for (reason, told) in [(INTERRUPTED, None), ("the disk is full", Some(NoticeKind::Waits))] {
         let mut run = begin(vec![step(1)]);
         apply(&mut run, &[Event::RunPaused { reason: reason.to_owned() }]);

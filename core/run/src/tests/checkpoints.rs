@@ -51,6 +51,35 @@ fn a_step_lies_between_the_checkpoint_before_it_and_its_last_one() {
     assert!(run.apply(Timestamp::EPOCH, &stray).is_err());
 }
 
+#[test]
+fn attempts_that_change_nothing_and_fail_alike_are_repetitions() {
+    use CheckpointMoment::{Acted, Begun};
+    let failing = |output: &str, code: u32| {
+        let verdict = CheckVerdict::Failed { reason: format!("exit code {code}") };
+        let result = CheckResult { stdout: output.to_owned(), ..result(0, verdict) };
+        Event::StepVerified { step: 1, results: vec![result] }
+    };
+    // What each attempt left, what its check said, and whether the next would be the same again.
+    let table: [(&str, &[(&str, &str, u32)], bool); 5] = [
+        ("nothing changed", &[("a", "12 ms: no", 1), ("a", "7 ms: no", 1)], true),
+        ("the first changed", &[("b", "no", 1), ("b", "no", 1)], false),
+        ("then nothing changed", &[("b", "no", 1), ("b", "no", 1), ("b", "no", 1)], true),
+        ("other words", &[("a", "no", 1), ("a", "not yet", 1)], false),
+        ("another exit code", &[("a", "no", 1), ("a", "no", 2)], false),
+    ];
+    for (why, attempts, expected) in table {
+        let mut run = begin(vec![Step { repeat: until(5), ..step(1) }]);
+        apply(&mut run, &[taken(Begun, "a")]);
+        for (attempt, (left, output, code)) in (1..).zip(attempts) {
+            let acted = taken(Acted { step: 1, attempt }, left);
+            let events = [Event::StepStarted { step: 1 }, Event::StepActed { step: 1 }, acted];
+            apply(&mut run, &events);
+            apply(&mut run, &[failing(output, *code)]);
+        }
+        assert_eq!(run.steps[0].repeats().is_some(), expected, "{why}");
+    }
+}
+
 fn arrived(run: &mut Run, lost: &[&str]) {
     let lost_checkpoints = lost.iter().map(|name| (*name).to_owned()).collect();
     let (execution_root, started_in) = ("/y".to_owned(), Some("/y".to_owned()));

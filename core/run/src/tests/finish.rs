@@ -13,8 +13,8 @@ fn older_generations_wait_for_their_disposition_with_what_they_proved() {
     let record = Event::FinishRecorded { outcome: kept, replace: false };
     assert_eq!(
         refused(&mut run, &record),
-        "Finish disposition 'kept' requires sufficient completion evidence.\n  - \
-         verification_missing_or_failed"
+        "the work cannot be kept: the record does not prove that it is complete \
+         (verification_missing_or_failed)"
     );
     run.0.settings.plan_digest = String::new();
     apply(&mut run, &[record]);
@@ -37,16 +37,12 @@ fn a_blocked_run_that_was_kept_can_go_on_and_one_that_was_discarded_cannot() {
     apply(&mut run, &[blocked, discard(false)]);
     assert_eq!(
         refused(&mut run, &Event::RunResumed),
-        "The run is about to be discarded, and that is not known to be done. Bring it to an end \
-         first:\n  onloop finish demo-20260320T212315Z discard --confirm discard"
+        "the work is being discarded, and that has not ended"
     );
     let outcome = FinishOutcome::new(Disposition::Discarded);
     apply(&mut run, &[Event::FinishRecorded { outcome, replace: false }]);
     assert_eq!(run.next(), Next::Finished);
     for event in [Event::RunResumed, discard(true)] {
-        assert_eq!(
-            refused(&mut run, &event),
-            "Finish outcome already recorded: discarded. Nothing of the work is left."
-        );
+        assert_eq!(refused(&mut run, &event), "the work was discarded, and nothing of it is left");
     }
 }

@@ -37,7 +37,7 @@ impl Run {
         let same = |before: &Checkpoint| before.moment.name() == taken.moment.name();
         self.0.checkpoints.retain(|before| !same(before));
         self.0.checkpoints.push(taken.clone());
-        if !taken.is_complete() {
+        if !taken.complete {
             let count = text::counted(taken.left_out_count, "file");
             let first = taken.left_out.first().map_or("", |left| &left.path);
             let name = taken.moment.name();
@@ -64,6 +64,9 @@ impl Run {
     pub(super) fn work_restored(&mut self, at: Timestamp, to: &str) -> Result<(), Refusal> {
         if !self.checkpoints.iter().any(|checkpoint| checkpoint.moment.name() == to) {
             return Err(Refusal::NotDue { what: format!("there is no checkpoint {to}") });
+        }
+        if !self.status.is_finished() {
+            self.make_stale();
         }
         let text = format!("Files are those of checkpoint {to} again");
         self.log(at, "work_restored", None, text, "");
@@ -102,6 +105,7 @@ impl Run {
         self.0.settings.allow.clone_from(&adoption.allow);
         self.0.settings.protect.clone_from(&adoption.protect);
         self.0.settings.confine = adoption.confine;
+        self.0.settings.evidence = adoption.evidence;
         self.0.settings.commit = adoption.commit;
         if self.settings.setup != adoption.setup {
             self.0.settings.setup.clone_from(&adoption.setup);
@@ -109,7 +113,7 @@ impl Run {
         }
         self.adopt_written(&adoption.written);
         // What was said about checks need not be about the same checks any more.
-        self.0.unknown_inside.retain(|place, _| !place.starts_with("steps["));
+        self.0.unknown.remove("steps");
         self.0.settings.plan_digest.clone_from(&adoption.digest);
         self.0.reverified = false;
         self.0.reviews.standing = None;

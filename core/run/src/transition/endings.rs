@@ -24,7 +24,7 @@ impl Run {
             return Err(Refusal::WrongStepStatus {
                 step: unsettled.step.number,
                 status: unsettled.status.as_str(),
-                expected: "'done'",
+                expected: "`done`",
             });
         }
         for (step, _) in failures {
@@ -34,6 +34,13 @@ impl Run {
         self.0.reverified = failures.is_empty();
         let count = text::counted(u64::from(repeated), "check");
         if failures.is_empty() {
+            for record in &mut self.0.steps {
+                record.stale = false;
+                let machine = |result: &&mut CheckResult| {
+                    record.step.checks.get(result.check as usize).is_some_and(is_machine_check)
+                };
+                record.results.iter_mut().filter(machine).for_each(|result| result.at = Some(at));
+            }
             self.log(at, "checks_repeated", None, format!("✓ Repeated {count}: all hold"), "");
             return Ok(());
         }
@@ -59,6 +66,7 @@ impl Run {
     pub(super) fn pause(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
         self.demand_running("run_paused")?;
         self.0.status = RunStatus::Paused;
+        self.0.pause_reason = Some(text::one_line(reason));
         self.log(at, "run_paused", None, format!("Paused: {reason}"), "");
         Ok(())
     }
@@ -69,12 +77,12 @@ impl Run {
         let held_up = self.steps.iter().find(|record| self.is_held_up(record));
         let held_up = held_up.map(|record| record.step.number);
         if self.status == RunStatus::Paused {
-            // Somebody has decided to wait anew; a process that was killed goes on waiting.
+            // A person starts a new wait; after a kill the old wait continues.
             self.0.waits.iter_mut().for_each(|wait| wait.since = at);
         }
         for record in &mut self.0.steps {
             match &record.status {
-                // Nobody acts that could have been interrupted.
+                // No process runs that could be interrupted.
                 StepStatus::InProgress(Phase::Acting) if held_up == Some(record.step.number) => {}
                 StepStatus::InProgress(Phase::Acting) => {
                     record.status = StepStatus::InProgress(Phase::Interrupted);
@@ -97,11 +105,11 @@ impl Run {
                 | StepStatus::Blocked(_) => {}
             }
         }
-        // Whoever resumes has made sure that nobody acts any more.
+        // The caller resumes only after every process has ended.
         self.0.acting = None;
         self.0.reviews.standing = None;
         // A rejection stands until the person who said no says yes.
-        self.go_on();
+        self.continue_unless_blocked();
         self.log(at, "run_resumed", None, "Resumed".to_owned(), "");
         Ok(())
     }
@@ -138,7 +146,7 @@ impl Run {
         if self.reviews.standing.is_some() || unreviewed {
             return Err(Refusal::Unfinished(Missing::Review));
         }
-        if self.settings.reverify && !self.reverified {
+        if self.stale_step().is_some() || (self.settings.reverify && !self.reverified) {
             return Err(Refusal::Unfinished(Missing::Checks));
         }
         Ok(())

@@ -1,7 +1,5 @@
 //! What becomes of the work of a run that has ended: intended, done, recorded.
 
-use std::fmt;
-
 use super::Refusal;
 use crate::event::Event;
 use crate::finish::*;
@@ -9,9 +7,14 @@ use crate::record::*;
 use onloop_syntax::time::Timestamp;
 
 /// Why it cannot be settled now, or not in this way, what becomes of the work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FinishRefusal {
     /// The run has not ended, or not well enough for this.
+    #[error(
+        "the work cannot be {} while the run is `{status}`, expected a {} run",
+        disposition.as_str(),
+        needed(*disposition)
+    )]
     TooEarly {
         /// What was to become of the work.
         disposition: Disposition,
@@ -19,18 +22,28 @@ pub enum FinishRefusal {
         status: &'static str,
     },
     /// The record does not prove that the work is done.
+    #[error(
+        "the work cannot be {}: the record does not prove that it is complete ({})",
+        disposition.as_str(),
+        missing.join(", ")
+    )]
     Unproven {
         /// What was to become of the work.
         disposition: Disposition,
         /// What is missing, in the words of the receipt.
         missing: Vec<&'static str>,
     },
+    /// The work was thrown away.
+    #[error("the work was discarded, and nothing of it is left")]
+    Discarded,
     /// It is settled already.
+    #[error("the outcome `{}` is already recorded", disposition.as_str())]
     Settled {
         /// How.
         disposition: Disposition,
     },
-    /// Something was begun with the work and has to be brought to an end first.
+    /// Something was begun with the work and has to end first.
+    #[error("the work is being {}, and that has not ended", disposition.as_str())]
     UnderWay {
         /// What.
         disposition: Disposition,
@@ -38,6 +51,7 @@ pub enum FinishRefusal {
         command: String,
     },
     /// An outcome without the intention that has to come first.
+    #[error("the outcome `{}` has no recorded intention", disposition.as_str())]
     NotIntended {
         /// The outcome.
         disposition: Disposition,
@@ -74,8 +88,7 @@ impl Run {
                 return Err(FinishRefusal::NotIntended { disposition }.into());
             }
         }
-        let unknown = self.0.finish.take().map(|finish| finish.unknown).unwrap_or_default();
-        self.0.finish = Some(Finish { outcome: outcome.clone(), recorded_at: at, unknown });
+        self.0.finish = Some(Finish { outcome: outcome.clone(), recorded_at: at });
         let intent = self.0.finish_intent.take();
         self.0.finished_commit = match disposition {
             Disposition::Merged | Disposition::Published => {
@@ -115,12 +128,14 @@ impl Run {
             | Event::AgentEnded(_)
             | Event::AgentWaits(_)
             | Event::StepActed { .. }
+            | Event::BaselineTaken { .. }
             | Event::ActionFailed { .. }
             | Event::StepVerified { .. }
             | Event::StepBlocked { .. }
             | Event::GateDecided { .. }
             | Event::ReviewFinished { .. }
             | Event::StepRedone { .. }
+            | Event::FindingsReturned { .. }
             | Event::StepReopened { .. }
             | Event::VerdictAccepted
             | Event::ChecksRepeated { .. }
@@ -141,7 +156,7 @@ impl Run {
             return Err(self.under_way());
         }
         if self.is_discarded() {
-            return Err(FinishRefusal::Settled { disposition: Disposition::Discarded }.into());
+            return Err(FinishRefusal::Discarded.into());
         }
         Ok(())
     }
@@ -161,12 +176,18 @@ impl Run {
         if self.finish_intent.is_some() {
             return Err(self.under_way());
         }
-        // What is gone cannot be handed on, whatever somebody forces.
+        // Lost work cannot be delivered, even by force.
         if let Some(finish) = &self.finish
             && (!replace || self.is_discarded())
         {
-            let disposition = finish.outcome.disposition;
-            return Err(FinishRefusal::Settled { disposition }.into());
+            return Err(match finish.outcome.disposition {
+                Disposition::Discarded => FinishRefusal::Discarded,
+                disposition
+                @ (Disposition::Kept | Disposition::Merged | Disposition::Published) => {
+                    FinishRefusal::Settled { disposition }
+                }
+            }
+            .into());
         }
         if !self.accepts(disposition) {
             let status = self.status.as_str();
@@ -212,40 +233,10 @@ impl From<FinishRefusal> for Refusal {
     }
 }
 
-/// The first line of each is what agents match on.
-impl fmt::Display for FinishRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FinishRefusal::TooEarly { disposition, status } => {
-                let needed = match disposition {
-                    Disposition::Merged | Disposition::Published => "a completed run",
-                    Disposition::Kept | Disposition::Discarded => "a finalized run",
-                };
-                let word = disposition.as_str();
-                write!(f, "Finish disposition '{word}' requires {needed}. Current status: {status}")
-            }
-            FinishRefusal::Unproven { disposition, missing } => {
-                let word = disposition.as_str();
-                write!(f, "Finish disposition '{word}' requires sufficient completion evidence.")?;
-                missing.iter().try_for_each(|reason| write!(f, "\n  - {reason}"))
-            }
-            FinishRefusal::Settled { disposition: Disposition::Discarded } => f.write_str(
-                "Finish outcome already recorded: discarded. Nothing of the work is left.",
-            ),
-            FinishRefusal::Settled { disposition } => write!(
-                f,
-                "Finish outcome already recorded: {}. Use --force to replace it.",
-                disposition.as_str()
-            ),
-            FinishRefusal::UnderWay { disposition, command } => write!(
-                f,
-                "The run is about to be {}, and that is not known to be done. Bring it to an end \
-             first:\n  {command}",
-                disposition.as_str()
-            ),
-            FinishRefusal::NotIntended { disposition } => {
-                write!(f, "Finish outcome '{}' was not intended before", disposition.as_str())
-            }
-        }
+/// The state of a run of which the work can be disposed of in this way.
+fn needed(disposition: Disposition) -> &'static str {
+    match disposition {
+        Disposition::Merged | Disposition::Published => "completed",
+        Disposition::Kept | Disposition::Discarded => "finalized",
     }
 }

@@ -32,10 +32,16 @@ impl Run {
                 return Err(Refusal::WrongStepStatus {
                     step,
                     status: record.status.as_str(),
-                    expected: "'done', or waiting for human review",
+                    expected: "`done`, or a step that waits for a human review",
                 });
             }
         };
+        // A blocked run verifies nothing; what is stale in it is verified once it runs again.
+        let runs = self.status != RunStatus::Blocked;
+        if let (true, GateDecision::Approved, Some(stale)) = (runs, decision, self.stale_step()) {
+            let what = format!("step {stale} has to be verified again first: files changed since");
+            return Err(Refusal::NotDue { what });
+        }
         if mode == Mode::Auto && !self.rules_approve(record, reviewing) {
             return Err(Refusal::HumanGateRequired { step });
         }
@@ -48,7 +54,7 @@ impl Run {
                     record.completed_at = Some(at);
                     mark_reviewed(&mut record.results);
                 }
-                self.go_on();
+                self.continue_unless_blocked();
             }
             GateDecision::Rejected => {
                 if reviewing {
@@ -64,7 +70,7 @@ impl Run {
     }
 
     /// Instead of an approval: the step is acted again, as often as the file allows, and its agent is
-    /// told why. Only what nobody has built on can be done again.
+    /// told why. Only a step without later attempts can be done again.
     pub(super) fn redo(&mut self, at: Timestamp, step: u32, reason: &str) -> Result<(), Refusal> {
         self.demand_unfinished("step_redone")?;
         let record = self.demand_step(step)?;
@@ -85,41 +91,80 @@ impl Run {
             | StepStatus::Blocked(BlockReason::Other(_)) => false,
         };
         if !waits {
-            let (status, expected) = (record.status.as_str(), "a decision to wait for");
+            let (status, expected) = (record.status.as_str(), "a step that waits for a decision");
             return Err(Refusal::WrongStepStatus { step, status, expected });
         }
-        if self.steps.iter().any(|later| later.step.number > step && later.attempts > 0) {
-            let what = format!("steps after step {step} have begun");
-            return Err(Refusal::NotDue { what });
-        }
+        self.demand_last_begun(step)?;
         let findings = reviewed.map(|last| last.findings.clone()).unwrap_or_default();
         let reason = text::one_line(reason);
-        let record = self.step_mut(step).expect("looked up above");
-        record.status = StepStatus::Pending;
-        record.uncounted = record.attempts;
-        record.completed_at = None;
-        record.results.clear();
-        record.gate = None;
-        record.last_failure = Some(LastFailure {
-            reason: format!("a person wants it otherwise: {reason}"),
-            output: findings,
-        });
         if standing {
             self.0.reviews.standing = None;
         }
-        self.0.reverified = false;
-        self.go_on();
+        self.0.reviews.rounds = 0;
+        self.do_again(step, format!("a person wants it otherwise: {reason}"), findings);
         let text = format!("↻ Step {step}: to be done again: {reason}");
         self.log(at, "step_redone", Some(step), text, "");
         Ok(())
     }
 
+    /// Instead of a person, the agent that did the work is told what a reviewer found, a few times.
+    pub(super) fn return_findings(&mut self, at: Timestamp, step: u32) -> Result<(), Refusal> {
+        self.demand_unfinished("findings_returned")?;
+        if self.returnable_findings() != Some(step) {
+            let what = format!("no findings go back to the agent of step {step}");
+            return Err(Refusal::NotDue { what });
+        }
+        let blocking = self.0.reviews.standing.take();
+        let findings = blocking.map(|review| review.findings).unwrap_or_default();
+        self.0.reviews.rounds += 1;
+        let (round, most) = (self.reviews.rounds, self.settings.evidence.review_rounds());
+        self.do_again(step, "a reviewer says that it is not ready".to_owned(), findings);
+        let text = format!("↻ Step {step}: Findings of the review go back ({round}/{most})");
+        self.log(at, "findings_returned", Some(step), text, "");
+        Ok(())
+    }
+
+    /// The step whose agent can be told what the review that blocks the run has found; `None`: a person
+    /// has to decide.
+    pub fn returnable_findings(&self) -> Option<u32> {
+        let blocking = self.reviews.standing.as_ref().filter(|r| r.verdict == Verdict::Block)?;
+        let step = blocking.step.unwrap_or(self.steps.len() as u32);
+        let is_left = self.reviews.rounds < self.settings.evidence.review_rounds();
+        let is_last = self.demand_last_begun(step).is_ok();
+        (is_left && is_last && self.step(step)?.status == StepStatus::Done).then_some(step)
+    }
+
+    /// Only what no later step has built on can be done again.
+    fn demand_last_begun(&self, step: u32) -> Result<(), Refusal> {
+        match self.steps.iter().any(|later| later.step.number > step && later.attempts > 0) {
+            false => Ok(()),
+            true => {
+                let what = format!("steps after step {step} have begun");
+                Err(Refusal::NotDue { what })
+            }
+        }
+    }
+
+    /// A step is acted again, as often as the file allows, and its agent is told why.
+    fn do_again(&mut self, step: u32, reason: String, output: String) {
+        let record = self.step_mut(step).expect("callers looked it up");
+        record.status = StepStatus::Pending;
+        record.uncounted = record.attempts;
+        record.completed_at = None;
+        record.results.clear();
+        record.gate = None;
+        record.last_failure = Some(LastFailure::new(reason, output));
+        self.make_stale();
+        self.continue_unless_blocked();
+    }
+
     /// A decision that was waited for, or turned around, sets the run going again, unless
     /// something else holds it up.
-    pub(super) fn go_on(&mut self) {
+    pub(super) fn continue_unless_blocked(&mut self) {
         let blocked = self.status == RunStatus::Blocked
             && self.steps.iter().any(|record| blocker(record).is_some());
         self.0.status = if blocked { RunStatus::Blocked } else { RunStatus::Running };
+        self.0.pause_reason = None;
     }
 
     /// Whether the rules let the gate of `record` decide itself.
@@ -128,7 +173,7 @@ impl Run {
             return false;
         }
         match gate_rule(self, record) {
-            // Nobody has to decide; at high risk, nobody but a person may.
+            // The gate needs no person, except at high risk.
             GateRule::Open => self.settings.risk != Risk::High,
             GateRule::Automatic(_) => true,
             GateRule::Human(_) => false,
@@ -144,7 +189,7 @@ impl Run {
         base: Option<String>,
     ) -> Result<(), Refusal> {
         self.demand_running("review_finished")?;
-        // A verdict on work that is not there yet would hold up, or wave through, the wrong thing.
+        // A verdict on missing work would block or approve the wrong work.
         if self.next() != (Next::Review { step }) {
             let what = "the run is not at a review checkpoint".to_owned();
             return Err(Refusal::NotDue { what });
@@ -168,6 +213,7 @@ impl Run {
 
     fn pass_review(&mut self, step: Option<u32>) {
         self.0.reviews.standing = None;
+        self.0.reviews.rounds = 0;
         match step {
             Some(step) => self.0.reviews.reviewed_step = step,
             None => self.0.reviews.finally_reviewed = true,
@@ -183,7 +229,7 @@ impl Run {
             });
         };
         self.pass_review(standing.step);
-        self.go_on();
+        self.continue_unless_blocked();
         let text = format!("Review verdict {} accepted by a person", standing.verdict.as_str());
         self.log(at, "verdict_accepted", standing.step, text, "");
         Ok(())

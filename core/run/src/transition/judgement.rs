@@ -25,8 +25,14 @@ pub(super) fn judge(checks: &[Check], results: &[CheckResult]) -> Option<Judgeme
         match &result.verdict {
             CheckVerdict::Passed => {}
             CheckVerdict::Failed { reason } => {
+                let reason = match &checks[result.check as usize] {
+                    Check::Artifact { .. } => reason.clone(),
+                    Check::Shell(_) | Check::Browser { .. } | Check::HumanReview { .. } => {
+                        format!("verify failed: {reason}")
+                    }
+                };
                 let output = outputs(std::slice::from_ref(result));
-                return Some(Judgement::Failed { reason: reason.clone(), output });
+                return Some(Judgement::Failed { reason, output });
             }
             CheckVerdict::CannotEvaluate { reason } => {
                 return Some(Judgement::CannotEvaluate { reason: reason.clone() });

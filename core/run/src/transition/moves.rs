@@ -1,8 +1,9 @@
-//! The run goes on in another folder, or on another machine.
+//! The run continues in another folder, or on another machine.
 
 use crate::checkpoint::{Checkpoint, CheckpointKind};
 use crate::event::*;
 use crate::record::*;
+use onloop_effect::is_within;
 use onloop_syntax::time::Timestamp;
 
 impl Run {
@@ -18,8 +19,7 @@ impl Run {
             let place = &mut self.0.place;
             let before = std::mem::take(&mut place.execution_root);
             let inside = |path: &str| {
-                let rest = path.strip_prefix(&before)?;
-                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{root}{rest}"))
+                is_within(path, &before).then(|| format!("{root}{}", &path[before.len()..]))
             };
             let paths = [
                 Some(&mut place.workflow_path),

@@ -3,6 +3,7 @@
 use super::Refusal;
 use super::judgement::{Judgement, judge, outputs};
 use crate::budget::exceeded;
+use crate::checkpoint::CheckpointMoment;
 use crate::event::*;
 use crate::gate::{GateRule, gate_rule};
 use crate::held::WorkHold;
@@ -27,7 +28,7 @@ impl Run {
                 return Err(Refusal::WrongStepStatus {
                     step,
                     status: record.status.as_str(),
-                    expected: "'pending' or 'failed'",
+                    expected: "`pending` or `failed`",
                 });
             }
         }
@@ -53,10 +54,16 @@ impl Run {
         record.started_at = Some(at);
         record.completed_at = None;
         record.results.clear();
-        // Whoever decided the gate before has not seen what comes of this attempt.
+        // An earlier gate decision does not cover the result of this attempt.
         record.gate = None;
+        record.stale = false;
         let attempt = record.attempt_of_limit();
         let name = record.step.name.clone();
+        let done_later =
+            |other: &StepRecord| other.step.number > step && other.status == StepStatus::Done;
+        if self.steps.iter().any(done_later) {
+            self.make_stale();
+        }
         self.0.reverified = false;
         // Nor has a reviewer.
         self.0.reviews.finally_reviewed = false;
@@ -75,7 +82,7 @@ impl Run {
         // The checks of a completed run are repeated before its work is handed on.
         let again = acting.worker == Worker::Check && self.may_be_handed_on();
         if !again {
-            self.demand_running(acting.worker.event_name())?;
+            self.demand_running("work_started")?;
         }
         match acting.worker {
             Worker::Agent => {
@@ -130,6 +137,27 @@ impl Run {
         Ok(())
     }
 
+    /// What passes before the agent has done anything does not show that it did.
+    pub(super) fn baseline_taken(
+        &mut self,
+        at: Timestamp,
+        step: u32,
+        passed: &[u32],
+    ) -> Result<(), Refusal> {
+        self.demand_running("baseline_taken")?;
+        let record = self.demand_in_progress(step)?;
+        if !record.baseline_is_due() {
+            let what = format!("the checks of step {step} are not due before its agent has run");
+            return Err(Refusal::NotDue { what });
+        }
+        let checks = text::counted(record.step.checks.len() as u64, "check");
+        self.0.acting = None;
+        self.step_mut(step).expect("looked up above").baseline = Some(passed.to_vec());
+        let text = format!("Baseline of step {step}: {} of {checks} passed already", passed.len());
+        self.log(at, "baseline_taken", Some(step), text, "");
+        Ok(())
+    }
+
     pub(super) fn action_failed(
         &mut self,
         at: Timestamp,
@@ -155,7 +183,7 @@ impl Run {
         let record = self.step_mut(step).expect("callers looked it up");
         let reason = text::one_line(reason);
         let kept = text::suffix(output, limits::PROMPT_OUTPUT_BYTES).to_owned();
-        record.last_failure = Some(LastFailure { reason: reason.clone(), output: kept });
+        record.last_failure = Some(LastFailure::new(reason.clone(), kept));
         record.status = StepStatus::Failed { reason: reason.clone() };
         let attempts = text::counted(u64::from(record.attempts), "attempt");
         let text = format!("✗ Step {step}: Failed ({attempts}): {reason}");
@@ -169,23 +197,35 @@ impl Run {
         results: &[CheckResult],
     ) -> Result<(), Refusal> {
         self.demand_running("step_verified")?;
-        let record = self.demand_in_progress(step)?;
+        let record = self.demand_step(step)?;
+        let refreshed = record.is_stale();
+        if !refreshed {
+            self.demand_in_progress(step)?;
+        }
         let judgement =
             judge(&record.step.checks, results).ok_or(Refusal::IncompleteVerification { step })?;
         let attempts = text::counted(u64::from(record.attempts), "attempt");
         let report_full = self.settings.report_full;
+        let changed_nothing = self.changed_nothing(record);
         self.0.acting = None;
         let record = self.step_mut(step).expect("looked up above");
         record.results = results.to_vec();
+        record.stale = false;
         self.log_warnings(at, step);
         let record = self.step_mut(step).expect("looked up above");
         match judgement {
+            Judgement::Passed if refreshed => {
+                let text = format!("✓ Step {step}: Verified again, and it holds");
+                self.log(at, "step_verified", Some(step), text, "");
+            }
             Judgement::Passed => {
                 record.status = StepStatus::Done;
                 record.completed_at = Some(at);
                 record.last_failure = None;
-                let note = if results.is_empty() { "no verify, " } else { "" };
-                let text = format!("✓ Step {step}: Done ({note}{attempts})");
+                let text = match results.is_empty() {
+                    true => format!("○ Step {step}: Done, unchecked ({attempts})"),
+                    false => format!("✓ Step {step}: Done ({attempts})"),
+                };
                 let detail = if report_full { outputs(results) } else { String::new() };
                 // It was blocked after a person had said no, and that still stands.
                 let rejected =
@@ -196,7 +236,27 @@ impl Run {
                 self.log(at, "step_verified", Some(step), text, &detail);
             }
             Judgement::Failed { reason, output } => {
+                let before = record.last_failure.take();
+                let reason = match refreshed {
+                    true => format!("passed before, but not after a later change: {reason}"),
+                    false => reason,
+                };
+                if refreshed {
+                    // A decision was about work that held.
+                    record.gate = None;
+                    record.completed_at = None;
+                }
                 self.fail_step(at, step, "step_verified", &reason, &output);
+                let record = self.step_mut(step).expect("looked up above");
+                let check = results.last().map(|result| result.check);
+                if let Some(failure) = &mut record.last_failure {
+                    failure.check = check;
+                    let repeated = before.filter(|before| before.is_like(failure));
+                    failure.idle = match changed_nothing {
+                        true => repeated.map_or(0, |before| before.idle) + 1,
+                        false => 0,
+                    };
+                }
             }
             Judgement::NeedsHuman { prompt } => {
                 let reason = BlockReason::HumanReview { prompt: text::one_line(&prompt) };
@@ -215,6 +275,31 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// The checks of steps that are done have passed on other content than what there is now, or soon is.
+    pub(super) fn make_stale(&mut self) {
+        for record in self.0.steps.iter_mut().filter(|r| r.status == StepStatus::Done) {
+            record.stale = true;
+        }
+        self.0.reverified = false;
+    }
+
+    /// The first step whose checks have to be evaluated again before a person is asked and before the
+    /// run ends.
+    pub fn stale_step(&self) -> Option<u32> {
+        self.steps.iter().find(|record| record.is_stale()).map(|record| record.step.number)
+    }
+
+    /// Whether the agent of the present attempt has ended and left every file as it was. Unknown
+    /// outside a repository, and then false.
+    fn changed_nothing(&self, record: &StepRecord) -> bool {
+        let (step, attempt) = (record.step.number, record.attempts);
+        let [.., before, after] = self.checkpoints.as_slice() else { return false };
+        record.status == StepStatus::InProgress(Phase::Acted)
+            && after.moment == CheckpointMoment::Acted { step, attempt }
+            && after.complete
+            && before.tree == after.tree
     }
 
     /// What is known now about checks that were repeated takes the place of what was known before.
@@ -268,7 +353,7 @@ impl Run {
             | StepStatus::InProgress(_)
             | StepStatus::Done
             | StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected) => {
-                let (status, expected) = (record.status.as_str(), "'failed' or 'blocked'");
+                let (status, expected) = (record.status.as_str(), "`failed` or `blocked`");
                 return Err(Refusal::WrongStepStatus { step, status, expected });
             }
         };
@@ -277,14 +362,13 @@ impl Run {
         record.status = StepStatus::Pending;
         record.uncounted = record.attempts;
         let output = record.last_failure.take().map(|failure| failure.output);
-        record.last_failure = Some(LastFailure {
-            reason: format!("{before}; a person has it tried again: {reason}"),
-            output: output.unwrap_or_default(),
-        });
+        let reason_for_agent = format!("{before}; a person has it tried again: {reason}");
+        record.last_failure = Some(LastFailure::new(reason_for_agent, output.unwrap_or_default()));
+        self.make_stale();
         // What was said about the work before is said anew about what comes of this.
         self.0.reviews.standing = None;
         self.0.reverified = false;
-        self.go_on();
+        self.continue_unless_blocked();
         let text = format!("↻ Step {step}: to be tried again: {reason}");
         self.log(at, "step_reopened", Some(step), text, "");
         Ok(())

@@ -29,7 +29,10 @@ fn candidates(run: &Run) -> Vec<Event> {
         events.push(Event::StepActed { step });
         events.push(Event::ActionFailed { step, reason: reason.clone(), output });
         events.push(Event::StepBlocked { step, reason: reason.clone() });
-        events.push(Event::StepReopened { step, reason });
+        events.push(Event::StepReopened { step, reason: reason.clone() });
+        events.push(Event::StepRedone { step, reason });
+        events.push(Event::FindingsReturned { step });
+        events.push(Event::BaselineTaken { step, passed: Vec::new() });
         events.push(failed(step));
         events.push(Event::StepVerified { step, results: results_of(record) });
         let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });
@@ -130,7 +133,8 @@ fn key(run: &Run) -> String {
     key += &format!("{:?}", run.finish_intent.as_ref().map(|intent| &intent.act));
     for record in &run.steps {
         let used = record.attempts.saturating_sub(record.uncounted).min(3);
-        key += &format!("{:?}{used}{:?}", record.status, record.gate.map(|g| g.decision));
+        let decision = record.gate.map(|gate| gate.decision);
+        key += &format!("{:?}{used}{decision:?}{}", record.status, record.is_stale());
     }
     key
 }
@@ -180,6 +184,7 @@ fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
             assert!(open || approved, "completed with an open gate");
         }
         assert!(after.reviews.standing.is_none(), "completed against a verdict");
+        assert_eq!(after.stale_step(), None, "completed with a proof older than the work");
         assert!(after.reverified || !after.settings.reverify, "completed unconfirmed");
     }
 }

@@ -163,8 +163,8 @@ fn lines_that_are_moved_doubled_or_made_up_are_refused() {
     let error = read(&impossible, None).expect_err("nothing was done");
     assert_eq!(
         error.to_string(),
-        "line 2: `run_finalized` does not follow from the lines before it: Cannot finalize run \
-         with unfinished steps (2 remaining)"
+        "line 2: `run_finalized` does not follow from the lines before it: the run cannot be \
+         finalized: it has 2 unfinished steps"
     );
     // Another last line, with everything right but that it is not the one that was written.
     let mut other = lines[..lines.len() - 1].concat();
@@ -190,6 +190,7 @@ fn every_event_has_a_line() {
         allow: vec!["make *".to_owned()],
         protect: vec!["ci/**".to_owned()],
         confine: true,
+        evidence: EvidenceRules { require_checks: true, max_review_rounds: Some(3) },
         commit: CommitWhen::Step,
         setup: vec!["npm ci".to_owned()],
         written: Written { auto_approve: true, budgets: budgets.clone() },
@@ -281,7 +282,7 @@ fn an_event_that_is_not_known_was_recorded_by_a_newer_onloop() {
 }
 
 #[test]
-fn records_of_older_generations_are_read() {
+fn a_record_of_hotl_rt_is_read() {
     let old =
         br#"{"run_id":"add-auth-20260320T212315Z","workflow_path":"hotl-workflow-add-auth.md",
         "intent":"Add auth","success_criteria":"It works","risk_level":"medium",
@@ -309,16 +310,20 @@ fn records_of_older_generations_are_read() {
 
 #[test]
 fn what_is_no_record_is_refused_by_name() {
-    let table: [(&[u8], &str); 5] = [
+    let table: [(&[u8], &str); 6] = [
         (b"", "damaged record: EOF while parsing a value at line 1 column 0"),
-        (b"[]", "damaged record: invalid type: sequence, expected an object at line 1 column 0"),
+        (b"[]", "damaged record: it is not a JSON object"),
         (
             br#"{"schema":"onloop.run/v9","run_id":"a"}"#,
             "the record has the format `onloop.run/v9`, this onloop knows `onloop.run/v1`: \
              upgrade onloop",
         ),
-        (br#"{"status":"running"}"#, "damaged record: `run_id` is missing"),
-        (br#"{"run_id":"a","status":null}"#, "damaged record: `workflow_path` is missing"),
+        (br#"{"status":"running"}"#, "damaged record: missing field `run_id`"),
+        (br#"{"run_id":"a"}"#, "damaged record: missing field `workflow_path`"),
+        (
+            br#"{"run_id":"a","status":null}"#,
+            "damaged record: `status`: invalid type: null, expected a string",
+        ),
     ];
     for (bytes, expected) in table {
         let error = documents::run::read(bytes).expect_err("refused").to_string();

@@ -42,6 +42,7 @@ pub(super) fn step(number: u32) -> Step {
         repeat: Loop::Never,
         checks: vec![Check::Shell(ShellCheck::new("true"))],
         gate: None,
+        baseline: false,
         sensitive: false,
     }
 }
@@ -58,6 +59,7 @@ pub(super) fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
         stdout: "said".to_owned(),
         stderr: String::new(),
         measured: None,
+        at: None,
         warnings: Vec::new(),
     }
 }
@@ -67,7 +69,7 @@ pub(super) fn passed(step: u32) -> Event {
 }
 
 pub(super) fn failed(step: u32) -> Event {
-    let verdict = CheckVerdict::Failed { reason: "verify failed: exit code 1".to_owned() };
+    let verdict = CheckVerdict::Failed { reason: "exit code 1".to_owned() };
     Event::StepVerified { step, results: vec![result(0, verdict)] }
 }
 

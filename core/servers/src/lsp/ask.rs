@@ -1,5 +1,6 @@
 //! What an editor may ask about a document.
 
+use onloop_effect::is_within;
 use serde_json::{Map, Value, json};
 
 use super::answer::{self, FIX_ALL, QUICK_FIX, REWRITE, Ranges};
@@ -168,7 +169,7 @@ fn quick_fixes(asked: &Asked<'_>, range: Span, actions: &mut Vec<Value>) {
     let touched =
         findings.filter(|found| found.span.start <= range.end && range.start <= found.span.end);
     for finding in touched {
-        for (at, fix) in language::mends(asked.reading, finding).iter().enumerate() {
+        for (at, fix) in language::quick_fixes(asked.reading, finding).iter().enumerate() {
             actions.push(json!({
                 "title": sentence(&fix.title),
                 "kind": QUICK_FIX,
@@ -222,10 +223,7 @@ fn links(asked: &Asked<'_>) -> Answer {
 fn root_of<'a>(asked: &Asked<'a>) -> Option<&'a str> {
     let (folder, _) =
         asked.path.rsplit_once('/').filter(|_| file_uri::path_of(asked.uri).is_some())?;
-    let contains = |root: &&String| {
-        let rest = asked.path.strip_prefix(root.as_str());
-        rest.is_some_and(|rest| rest.starts_with('/'))
-    };
+    let contains = |root: &&String| is_within(asked.path, root);
     let open = asked.folders.iter().filter(contains).max_by_key(|root| root.len());
     let plans = ["/docs/plans", "/.ai/workflows"];
     let above = plans.iter().find_map(|plans| folder.strip_suffix(plans));

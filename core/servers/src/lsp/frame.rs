@@ -10,7 +10,7 @@ pub enum Framed {
     Message(Vec<u8>),
     /// A message that is not read, and why. The next one can be.
     Refused(String),
-    /// Nobody can tell where the next message begins, and why.
+    /// The beginning of the next message is unknown, and why.
     Broken(String),
 }
 
@@ -60,7 +60,7 @@ impl Frames {
         let header: Vec<u8> = self.buffer.drain(..end).collect();
         let header = match Header::read(&header) {
             Ok(header) => header,
-            Err(why) => return Some(self.broken(why)),
+            Err(error) => return Some(self.broken(error.to_string())),
         };
         if header.length > limits::LSP_MESSAGE_BYTES {
             self.skip(header.length);
@@ -112,15 +112,26 @@ fn header_end(buffer: &[u8]) -> Option<usize> {
     usual.into_iter().chain(bare).min()
 }
 
+/// Why a header cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum HeaderError {
+    #[error("`{0}` is not a header line")]
+    NotALine(String),
+    #[error("`Content-Length` is `{0}`; expected a number of bytes")]
+    BadLength(String),
+    #[error("the header has no `Content-Length`")]
+    NoLength,
+}
+
 impl Header {
-    fn read(bytes: &[u8]) -> Result<Header, String> {
+    fn read(bytes: &[u8]) -> Result<Header, HeaderError> {
         let shown = |text: &str| text::ellipsis(&text::one_line(text), 80);
         let header = String::from_utf8_lossy(bytes);
         let mut length = None;
         let mut foreign_charset = None;
         for line in header.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let Some((name, value)) = line.split_once(':') else {
-                return Err(format!("`{}` is not a header line", shown(line)));
+                return Err(HeaderError::NotALine(shown(line)));
             };
             let value = value.trim();
             if name.eq_ignore_ascii_case("content-length") {
@@ -128,10 +139,7 @@ impl Header {
                 let count = value.parse::<u64>().ok().filter(|_| digits);
                 let Some(count) = count.filter(|count| length.is_none_or(|known| known == *count))
                 else {
-                    return Err(format!(
-                        "`Content-Length` is `{}`; expected a number of bytes",
-                        shown(value)
-                    ));
+                    return Err(HeaderError::BadLength(shown(value)));
                 };
                 length = Some(count);
             } else if name.eq_ignore_ascii_case("content-type") {
@@ -139,7 +147,7 @@ impl Header {
                     charset(value).filter(|charset| !is_utf8(charset)).map(|c| shown(&c));
             }
         }
-        let length = length.ok_or("the header has no `Content-Length`")?;
+        let length = length.ok_or(HeaderError::NoLength)?;
         Ok(Header { length, foreign_charset })
     }
 }

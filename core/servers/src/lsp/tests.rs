@@ -159,7 +159,7 @@ fn findings_are_those_of_the_last_text() {
 > - textDocument/didChange {"textDocument":{"uri":"URI","version":4},"contentChanges":[{"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":1}},"text":"x"},{"range":"all","text":""}]}
 < window/logMessage `textDocument/didChange` is ignored: `range` must be an object
 =
-> - textDocument/didChange {"textDocument":{"uri":"URI","version":5},"contentChanges":[{"text":"---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n### 1. A\naction: b\nloop: false\n"}]}
+> - textDocument/didChange {"textDocument":{"uri":"URI","version":5},"contentChanges":[{"text":"---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n### 1. A\naction: b\nloop: false\nverify: make\n"}]}
 =
 < findings 5 of "URI" []
 > - textDocument/didClose {"textDocument":{"uri":"URI"}}

@@ -1,5 +1,6 @@
 //! What a tool answers: the same form for all of them.
 
+use onloop_engine::error::CommandError;
 use serde_json::{Value, json};
 
 use super::tool::Tool;
@@ -76,10 +77,10 @@ pub fn tool_result(tool: Tool, exit: Exit, said: &Capped, notes: &Capped) -> Val
 }
 
 /// The answer to `tools/call` when no program could be started.
-pub fn error_result(why: &str) -> Value {
+pub fn error_result(error: &CommandError) -> Value {
     let mut notes = Capped::new(limits::MCP_NOTES_BYTES);
-    notes.push(&format!("error: {why}\n"));
-    tool_result(Tool::Run, Exit::Usage, &Capped::default(), &notes)
+    notes.push(&error.render());
+    tool_result(Tool::Run, error.kind().exit(), &Capped::default(), &notes)
 }
 
 /// The answer to a `run` that continues in the background.

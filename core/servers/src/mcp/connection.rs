@@ -205,7 +205,7 @@ impl Connection {
 
     /// Asks a person through the client. `choices` are all that can be answered; none: any
     /// text.
-    pub fn ask(&mut self, words: &str, choices: &[&str]) -> (ServerRequest, Value) {
+    pub fn ask(&mut self, words: &str, choices: &[String]) -> (ServerRequest, Value) {
         self.question(ServerRequestKind::Person, ELICIT, form(words, choices))
     }
 
@@ -319,7 +319,7 @@ impl Connection {
 const ELICIT: &str = "elicitation/create";
 
 /// What a client shows to a person.
-fn form(words: &str, choices: &[&str]) -> Value {
+fn form(words: &str, choices: &[String]) -> Value {
     let mut answer = json!({ "type": "string", "title": "Answer" });
     let mut schema = json!({ "type": "object" });
     if !choices.is_empty() {
@@ -332,7 +332,7 @@ fn form(words: &str, choices: &[&str]) -> Value {
 
 /// The result with which a call of the stateless protocol asks a person: the client calls again with
 /// `state` and what was answered.
-pub fn input_required(state: &str, words: &str, choices: &[&str]) -> Value {
+pub fn input_required(state: &str, words: &str, choices: &[String]) -> Value {
     let mut params = form(words, choices);
     params["mode"] = json!("form");
     json!({

@@ -8,12 +8,13 @@
 mod call;
 mod folders;
 mod job;
+mod notifications;
 mod process;
 mod program;
-mod tell;
-mod told;
+mod progress;
 mod watcher;
 
+use onloop_engine::error::CommandError;
 use serde_json::Value;
 
 use crate::mcp::{ClientAnswer, Connection, Id, Reaction, ServerRequest};
@@ -96,7 +97,7 @@ impl Server {
     async fn run_timers(&mut self) {
         let now = self.io.now();
         if self.awaits_roots() {
-            let until = after(now, limits::MCP_ROOTS_WAIT_MS);
+            let until = now.later(limits::MCP_ROOTS_WAIT_MS);
             if *self.roots_until.get_or_insert(until) <= now {
                 self.connection.stop_waiting_for_roots();
                 self.begin_waiting().await;
@@ -142,8 +143,8 @@ impl Server {
                 Err(failure) if failure.is_interrupted() => self.close(Exit::Interrupted).await,
                 Ok(_) => self.close(Exit::Bug).await,
                 Err(failure) => {
-                    self.io.note(format!("error: {failure}")).await;
-                    self.close(Exit::Refused).await;
+                    let exit = CommandError::from(failure).report(&self.io).await;
+                    self.close(exit).await;
                 }
             }
             return;
@@ -249,10 +250,12 @@ impl Server {
             Request::Ask { .. } | Request::Process(_) | Request::Sleep { .. } if job.cancelled => {
                 Err(job::interrupted())
             }
-            Request::Ask { question } if job.asks() => return self.ask(at, &question).await,
+            Request::Ask { question, choices } if job.asks() => {
+                return self.ask(at, &question, &choices).await;
+            }
             Request::Ask { .. } => Err(job::no_answer()),
             Request::Sleep { duration_ms } if duration_ms > 0 => {
-                job.state = State::Sleeps(after(now, duration_ms));
+                job.state = State::Sleeps(now.later(duration_ms));
                 return;
             }
             Request::Process(spec) if !is_free => {
@@ -317,9 +320,4 @@ impl Server {
             }
         }
     }
-}
-
-/// That long after a moment.
-fn after(at: Timestamp, ms: u64) -> Timestamp {
-    Timestamp::from_millis(at.as_millis().saturating_add(i64::try_from(ms).unwrap_or(i64::MAX)))
 }

@@ -1,6 +1,7 @@
 //! Conversations as text. `>` is a line of the client: `ID METHOD PARAMS` for a request,
 //! `- METHOD PARAMS` for a notification, anything else as it is. `<` is what comes of it.
 
+use onloop_engine::error::CommandError;
 use serde_json::{Value, json};
 
 use crate::short_messages::written_short as message;
@@ -203,7 +204,7 @@ fn people_are_asked_only_where_the_client_can_show_a_form() {
         assert_eq!(client.elicits, expected, "{line}");
     }
     let mut connection = Connection::default();
-    let (question, asked) = connection.ask("Go on?", &["yes", "no"]);
+    let (question, asked) = connection.ask("Go on?", &["yes", "no"].map(str::to_owned));
     assert_eq!(
         asked["params"],
         json!({
@@ -367,7 +368,7 @@ fn answers_are_cut_where_they_are_told_to_be() {
     assert_eq!((said.whole(), said.total_bytes()), (None, 9));
     let result = tool_result(Tool::Report, onloop_effect::Exit::Done, &said, &Capped::default());
     assert_eq!(result["structuredContent"]["result"], "12日\n[… 4 bytes omitted …]\n");
-    let failed = error_result("no\u{1b}[31m");
+    let failed = error_result(&CommandError::usage("no\u{1b}[31m"));
     assert_eq!(failed["isError"], true);
     assert_eq!(failed["content"][0]["text"], "error: no");
 }

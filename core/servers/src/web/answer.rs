@@ -18,7 +18,7 @@ fn policy() -> String {
 }
 
 /// What a browser must do with every answer. With `no-referrer` it would not say where a form comes
-/// from, and that is checked; `same-origin` tells it to nobody but us.
+/// from, and that is checked; `same-origin` sends it only to this server.
 const HEADERS: [(&str, &str); 7] = [
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),

@@ -18,7 +18,7 @@ pub(super) struct Said {
 }
 
 /// Runs a program to its end, and keeps what it says instead of saying it. Whatever it asks of a person at
-/// the terminal, nobody answers: the person is at a browser.
+/// the terminal, there is no answer: the person is at a browser.
 pub(super) async fn captured<B, F>(io: &Io, body: B) -> Result<Said, CommandError>
 where
     B: FnOnce(Io) -> F + 'static,

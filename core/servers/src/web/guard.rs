@@ -6,7 +6,7 @@
 //! - A *link* with a key that was printed to the person's terminal. It is exchanged once, by pressing
 //!   a button, for a *session*: a cookie that scripts cannot read and other sites cannot make the browser send.
 //! - Browsers send a cookie to every port of a machine, also to a server that an agent has started
-//!   there. So the cookie is bound to a path with a name that nobody can guess, below which everything lies.
+//!   there. So the cookie is bound to a path with an unpredictable name, below which everything lies.
 //! - The `Host` must be ours, or a name that somebody else has pointed at this machine would do.
 //! - What changes something must come from a form of ours: by its `Origin`, and by a token in it.
 
@@ -56,7 +56,7 @@ pub(super) enum TurnedAway {
     Host,
     /// It did not come from a page of ours.
     Origin,
-    /// Nobody is signed in.
+    /// No one is signed in.
     SignedOut,
     /// Its form is not one that this session was given, or is an old one.
     Fields,
@@ -72,7 +72,7 @@ struct Open {
     until: Timestamp,
 }
 
-/// A key that nobody has used.
+/// A key that was not used yet.
 #[derive(Debug)]
 struct Key {
     digest: [u8; 32],
@@ -110,7 +110,7 @@ impl Outside {
 }
 
 impl Doorkeeper {
-    /// Nobody may come in yet. `secret` is what nobody can guess.
+    /// No session is open yet. `secret` is unpredictable.
     pub(super) fn new(port: u16, secret: Vec<u8>, outside: Option<Outside>) -> Doorkeeper {
         Doorkeeper { secret, port, outside, key: None, open: Vec::new(), made: 0 }
     }
@@ -123,7 +123,7 @@ impl Doorkeeper {
     /// A new key; the last one is void.
     pub(super) fn new_key(&mut self, now: Timestamp) -> String {
         let key = self.new_token(b"key");
-        let until = after(now, limits::WEB_KEY_MS);
+        let until = now.later(limits::WEB_KEY_MS);
         self.key = Some(Key { digest: digest(key.as_bytes()), until });
         key
     }
@@ -145,12 +145,12 @@ impl Doorkeeper {
             self.open.remove(0);
         }
         let session = SignedIn(digest(cookie.as_bytes()));
-        self.open.push(Open { session, until: after(now, limits::WEB_SESSION_MS) });
+        self.open.push(Open { session, until: now.later(limits::WEB_SESSION_MS) });
         let secure = if is_https { "; Secure" } else { "" };
         Some(self.cookie(&cookie) + secure)
     }
 
-    /// Whether a session goes on.
+    /// Whether a session continues.
     pub(super) fn is_signed_in(&self, now: Timestamp, session: SignedIn) -> bool {
         self.open.iter().any(|open| open.session == session && now < open.until)
     }
@@ -273,7 +273,7 @@ impl Doorkeeper {
         for value in pairs.filter_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('=')) {
             let session = SignedIn(digest(value.as_bytes()));
             if let Some(open) = self.open.iter_mut().find(|open| open.session == session) {
-                open.until = after(now, limits::WEB_SESSION_MS);
+                open.until = now.later(limits::WEB_SESSION_MS);
                 return Ok((session, path));
             }
         }
@@ -305,10 +305,6 @@ impl Doorkeeper {
 /// What is compared instead of a secret itself, so that the time it takes tells nothing.
 fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
-}
-
-fn after(now: Timestamp, ms: u64) -> Timestamp {
-    Timestamp::from_millis(now.as_millis().saturating_add(ms as i64))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub(super) enum Sight {
     Board,
     /// One run; its steps from this one on, or those around the one that it is at.
     Run { id: String, from: Option<u32> },
-    /// What a run has changed: that nobody has approved yet, or one step.
+    /// What a run has changed: since the last approval, or in one step.
     Diff { id: String, step: Option<u32> },
     /// A stream that tells when to look again: when one run, or anything, is not as the page that listens
     /// has `seen` it any more.

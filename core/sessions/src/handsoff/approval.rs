@@ -68,7 +68,7 @@ impl std::fmt::Display for Approver {
 /// A question in a chat that waits for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatQuestion {
-    /// Its id: 32 hexadecimal digits that nobody can guess, chosen before it is sent.
+    /// Its id: 32 unpredictable hexadecimal digits, chosen before it is sent.
     pub nonce: String,
     /// The chat it was sent to.
     pub chat_id: i64,
@@ -103,7 +103,7 @@ pub enum ChatReaction {
         /// What they are called.
         name: String,
     },
-    /// Answers the press of a button with a line for whoever pressed it.
+    /// Answers the press of a button with a line for the person who pressed it.
     Acknowledge {
         /// Telegram's id of the press.
         callback_id: String,

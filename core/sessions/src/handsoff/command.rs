@@ -170,7 +170,7 @@ pub fn unread_number(prompt: &str, custom: &[(&str, &str)]) -> Option<(String, u
     }
 }
 
-/// What somebody writes who means an issue or a pull request.
+/// The ways to name an issue or a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reference {
     Issue(u64),

@@ -49,7 +49,7 @@ pub struct Config {
     pub telegram: Option<Telegram>,
     /// What models cost, where their clients do not say it; only when all of it can be used.
     pub prices: Option<Prices>,
-    /// How a person is told of what happens while nobody watches; `None`: not at all.
+    /// Notifications; `None` sends none.
     pub notify: Option<Notify>,
     /// Workflows that the user added; what is wrong with one leaves that one out.
     pub workflows: Vec<CustomWorkflow>,
@@ -70,7 +70,7 @@ pub struct Supervisor {
     pub provider: Provider,
     /// Its model; `None` for our default. Never begins with `-`.
     pub model: Option<String>,
-    /// Further arguments, passed on as they are, without a shell.
+    /// Additional arguments, passed unchanged, without a shell.
     pub flags: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ words! {
     /// An agent that can write prompts.
     #[derive(Default)]
     pub enum Provider {
-        /// Nobody: the prompt is our own.
+        /// No supervisor: onloop writes the prompt.
         #[default]
         None = "none",
         /// Claude Code.

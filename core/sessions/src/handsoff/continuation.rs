@@ -35,7 +35,7 @@ impl StopFacts {
 pub enum HostCap {
     /// Without a limit.
     None,
-    /// So many times without a tool call in between; then it ends the turn and tells nobody.
+    /// Limit without a tool call in between; beyond it the client ends the turn silently.
     InARow(u32),
     /// So many times in one session.
     Total(u32),
@@ -60,7 +60,7 @@ pub enum StopVerdict {
 /// Why an agent is not continued although its session is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Nobody has touched the session for a long time.
+    /// The session has been idle for a long time.
     Stale,
     /// The transcript ends with an error of the model's service; its message.
     ApiError(String),

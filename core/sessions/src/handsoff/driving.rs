@@ -1,5 +1,5 @@
 //! What shows that a conversation drives a run: its own calls of our verbs and tools, and the
-//! prompts that begin or go on with one. Nothing else does, and no time.
+//! prompts that begin or continue one. Nothing else does, and no time.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub enum RunCall {
     Begins,
     /// It works on one: by this id, or on the one that is meant without it.
     WorksOn(Option<String>),
-    /// It asks what to do next, which shows who drives a run that nobody else does.
+    /// It asks what to do next, which makes it the driver of a run without one.
     Asks(Option<String>),
 }
 
@@ -96,9 +96,9 @@ pub fn ids_in(text: &str) -> impl Iterator<Item = &str> {
 pub enum RunPrompt {
     /// One begins with it.
     Begins,
-    /// It goes on with one: by this id, or with the only one that is unfinished.
-    GoesOn(Option<String>),
-    /// It names a workflow file: a run of it begins, or goes on.
+    /// It continues a run: the one with this id, or the only unfinished one.
+    Continues(Option<String>),
+    /// It names a workflow file, to begin or continue its run.
     Names(String),
 }
 
@@ -112,7 +112,7 @@ pub fn of_prompt(prompt: &str) -> Option<RunPrompt> {
         let bare = bare.or_else(|| command.starts_with("onloop-").then_some(command))?;
         return match bare.trim_start_matches("onloop-") {
             "loop" | "execute-plan" => Some(RunPrompt::Begins),
-            "resume" => Some(RunPrompt::GoesOn(id())),
+            "resume" => Some(RunPrompt::Continues(id())),
             _ => None,
         };
     }
@@ -123,7 +123,7 @@ pub fn of_prompt(prompt: &str) -> Option<RunPrompt> {
         return None;
     }
     match id() {
-        Some(id) => Some(RunPrompt::GoesOn(Some(id))),
+        Some(id) => Some(RunPrompt::Continues(Some(id))),
         None => prompt.split_whitespace().find_map(workflow_file).map(RunPrompt::Names),
     }
 }
@@ -235,7 +235,7 @@ mod tests {
             ("pnpm exec hotl-rt step 1 start", works(None)),
             ("node /p/launch.mjs step 1 start", works(None)),
             ("node node_modules/onloop/bin/onloop.mjs init a.md", Some(RunCall::Begins)),
-            // What only looks, and what is somebody else's.
+            // Commands that only read, and commands of other programs.
             ("onloop status", None),
             ("onloop lint a.md", None),
             ("onloop report add-auth-20260320T212315Z", None),
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_prompt_that_asks_drives_nothing() {
-        let goes_on = |id: Option<&str>| Some(RunPrompt::GoesOn(id.map(str::to_owned)));
+        let goes_on = |id: Option<&str>| Some(RunPrompt::Continues(id.map(str::to_owned)));
         let names = |file: &str| Some(RunPrompt::Names(file.to_owned()));
         let table = [
             ("/hotl:loop hotl-workflow-a.md", Some(RunPrompt::Begins)),

@@ -19,13 +19,13 @@ const RESETS: [&str; 2] = ["resetsAt", "resets_at"];
 pub enum Patience {
     /// Until then it is worth trying again.
     Until(Timestamp),
-    /// Longer than anybody waits; until when, where that is known.
+    /// Longer than the longest wait, with its end if known.
     TooLong(Option<Timestamp>),
 }
 
 impl Session {
     /// The provider does not serve the agent; `why` on one line, `lifted` where it says until when.
-    /// `None`: nobody waits, as the session is over or paused.
+    /// `None`: the session is finished or paused, so it does not wait.
     pub fn refused(
         &mut self,
         at: Timestamp,
@@ -60,7 +60,7 @@ impl Session {
         })
     }
 
-    /// It is worth trying again: the agent goes on, which counts as no continuation.
+    /// Retry now: the agent continues, which does not count as a continuation.
     pub fn served_again(&mut self, at: Timestamp) {
         self.limited_until = None;
         self.reason = None;
@@ -68,13 +68,13 @@ impl Session {
         self.updated_at = Some(at);
     }
 
-    /// The provider serves its agent, or somebody says so.
+    /// The provider accepts requests again, or a person says so.
     pub(super) fn no_longer_limited(&mut self) {
         self.limited_until = None;
         self.limited_since = None;
     }
 
-    /// Whether it is still waited until `until`, and nobody has done anything else with it.
+    /// Whether the session still waits until `until`, unchanged since.
     pub fn still_waits(&self, until: Timestamp) -> bool {
         // Files keep whole seconds.
         let seconds = |at: Timestamp| at.as_millis().div_euclid(1000);
@@ -113,7 +113,7 @@ fn resets(value: &Value, found: &mut Vec<Timestamp>) {
     }
 }
 
-/// What an agent is told that goes on.
+/// The prompt of an agent that continues.
 pub fn go_on(session: &Session, waited_ms: u64) -> String {
     let count = session.continuation_count;
     format!(

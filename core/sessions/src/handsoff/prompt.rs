@@ -86,7 +86,7 @@ fn fill(template: &str, session: &Session, facts: PromptFacts<'_>) -> String {
         ("issue_no", issue),
         ("pr_no", number(session.pr_no.or(session.pr_number))),
         ("resume", facts.resume.to_owned()),
-        // Last, because it holds foreign text.
+        // Last, because it contains untrusted text.
         ("plan_context", facts.plan.map_or_else(String::new, |(path, plan)| excerpt(path, plan))),
     ];
     for (name, value) in values {
@@ -115,7 +115,7 @@ fn excerpt(path: &str, plan: &str) -> String {
 pub enum RunAdvice {
     /// The agent has something to do: what the prompt says about it.
     GoOn(String),
-    /// Only a person can go on: what to tell them.
+    /// Only a person can continue; the advice for that person.
     Tell(String),
     /// The run is over.
     Over,

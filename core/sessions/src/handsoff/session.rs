@@ -44,7 +44,7 @@ words! {
         Error = "error",
         /// It went wrong, as older generations wrote it.
         Failed = "failed",
-        /// Somebody stopped it.
+        /// A person stopped it.
         Stopped = "stopped",
     }
 }
@@ -56,10 +56,10 @@ impl SessionEnding {
     }
 }
 
-/// Whether a session still goes on.
+/// Whether a session is still active.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionState {
-    /// It does. The word is `initial`, or whatever else somebody wrote into the file.
+    /// It is active. The word is `initial`, or another word from the file.
     Open(String),
     /// It does not.
     Ended(SessionEnding),
@@ -85,9 +85,9 @@ impl From<&str> for SessionState {
 words! {
     /// Why an open session is not continued for now.
     pub enum Pause {
-        /// A person has asked something; the next prompt that is not a question goes on.
+        /// A person asked a question; the next other prompt continues the session.
         Question = "question",
-        /// A person has said so; until a person says to go on.
+        /// A person paused it, until a person asks to continue.
         Person = "person",
         /// Nothing has happened in it for a long time.
         Silence = "silence",
@@ -102,7 +102,7 @@ pub struct Session {
     /// What it works on: a workflow of the table, one of the user's own, or
     /// [`Session::RUN`].
     pub workflow: String,
-    /// Whether it still goes on.
+    /// Whether it is still active.
     pub state: SessionState,
     /// How many times the agent was continued.
     pub continuation_count: u32,
@@ -171,11 +171,11 @@ pub struct Prompt<'p> {
 pub enum PromptEffect {
     /// Nothing that has to be stored.
     Nothing,
-    /// It goes on as before, with a person there.
-    GoesOn,
+    /// It continues as before, with a person present.
+    Continues,
     /// It is paused now, and was not before.
     Paused(Pause),
-    /// It was paused, and goes on again.
+    /// It was paused, and continues.
     Resumed,
 }
 
@@ -231,7 +231,7 @@ impl Session {
             (PromptSubject::Question, Some(_)) | (PromptSubject::Pause, Some(Pause::Person)) => {
                 return PromptEffect::Nothing;
             }
-            // Only the word that was asked for ends a pause that somebody wanted.
+            // Only the requested word ends a pause that a person asked for.
             (PromptSubject::Answer | PromptSubject::Instruction, Some(Pause::Person)) => {
                 return PromptEffect::Nothing;
             }
@@ -241,14 +241,14 @@ impl Session {
                 PromptEffect::Resumed
             }
             (PromptSubject::GoOn | PromptSubject::Answer | PromptSubject::Instruction, None) => {
-                PromptEffect::GoesOn
+                PromptEffect::Continues
             }
         };
         self.pause = match effect {
             PromptEffect::Paused(pause) => Some(pause),
-            PromptEffect::Nothing | PromptEffect::GoesOn | PromptEffect::Resumed => None,
+            PromptEffect::Nothing | PromptEffect::Continues | PromptEffect::Resumed => None,
         };
-        // Whoever waits to wake it has nothing to wait for any more.
+        // The waiting process has no session to wake any more.
         self.no_longer_limited();
         self.reason = None;
         self.in_a_row = 0;
@@ -398,10 +398,10 @@ mod tests {
 
     #[test]
     fn a_question_pauses_and_what_is_said_next_goes_on() {
-        use PromptEffect::{GoesOn, Nothing, Paused, Resumed};
+        use PromptEffect::{Continues, Nothing, Paused, Resumed};
         let mut session = session();
         let table = [
-            ("yes, use option 2", GoesOn, None),
+            ("yes, use option 2", Continues, None),
             ("/compact", Nothing, None),
             ("what is this?", Paused(Pause::Question), Some(Pause::Question)),
             ("and that?", Nothing, Some(Pause::Question)),

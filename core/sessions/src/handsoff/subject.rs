@@ -9,7 +9,7 @@
 pub enum PromptSubject {
     /// For the client or by it: a command, a line for its shell, something that it inserted.
     Client,
-    /// It says that the work should go on.
+    /// It asks to continue the work.
     GoOn,
     /// It answers something.
     Answer,
@@ -21,7 +21,7 @@ pub enum PromptSubject {
     Instruction,
 }
 
-/// How prompts begin that say that the work should go on.
+/// The openings of prompts that ask to continue the work.
 const GO_ON: [&[&str]; 7] = [
     &["continue"],
     &["go", "on"],

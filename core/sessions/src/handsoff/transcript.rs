@@ -55,7 +55,7 @@ pub enum Entry {
     },
     /// A tool answered.
     ToolAnswered,
-    /// Somebody spoke to the agent: a person, or we.
+    /// A prompt to the agent, from a person or from onloop.
     Spoken,
     /// The model's service failed.
     Failed(String),

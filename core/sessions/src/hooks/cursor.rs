@@ -60,7 +60,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     Ok(HookInput { session, cwd, transcript, call_id: None, event })
 }
 
-/// The event. Versions that do not name it are told apart by a member that only one event has.
+/// The event. Versions without its name are recognized by a member that only one event has.
 fn event_name(document: &Value) -> Result<&str, MalformedInput> {
     match document["hook_event_name"].as_str() {
         Some(name) if !name.trim().is_empty() => Ok(name),

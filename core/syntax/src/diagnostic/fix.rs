@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Diagnostic, Edit, Fix};
 
-/// `source` with the fixes of `diagnostics` applied, and how many were. A fix that touches
-/// the same place as an earlier one is left for the next round: what it would change is not
-/// what it was made for any more.
+/// `source` with the fixes of `diagnostics` applied, and their number. A fix that overlaps an
+/// earlier one waits for the next round, because its text has changed.
 pub fn apply_fixes(source: &[u8], diagnostics: &[Diagnostic]) -> (Vec<u8>, usize) {
     let mut accepted: BTreeMap<usize, &Edit> = BTreeMap::new();
     let mut count = 0;

@@ -6,11 +6,11 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use super::{Diagnostic, LineIndex, Severity};
 use crate::text;
 
-/// Width of a message where the terminal has hardly any.
+/// Message width on a very narrow terminal.
 const LEAST_COLUMNS: usize = 20;
 
-/// Renders findings of one file in lines of at most `columns` characters, broken between words;
-/// with ANSI colours if `styled`.
+/// Renders the findings of one file in lines of at most `columns` characters, broken between words,
+/// with ANSI colors if `styled`.
 pub fn render(
     path: &str,
     source: &[u8],
@@ -41,7 +41,7 @@ fn one(
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    // The renderer prints messages as they are, behind a label.
+    // The renderer prints messages unchanged, after a label.
     let lines = |message: &str, label: usize| {
         text::wrapped(&text::one_line(message), columns.saturating_sub(label).max(LEAST_COLUMNS), 0)
     };
@@ -57,7 +57,7 @@ fn one(
                 .path(path)
                 .annotation(AnnotationKind::Primary.span(span.start..span.end)),
         ),
-        // Bytes that are not text cannot be shown; the message says where they are.
+        // The renderer cannot show bytes that are not text; the message names their position.
         Err(_) => title.element(annotate_snippets::Origin::path(path).line(line)),
     };
     if let Some(help) = &diagnostic.help {
@@ -70,8 +70,8 @@ fn one(
     renderer.render(&[group])
 }
 
-/// The line with characters that could steer a terminal replaced by visible ones of the same
-/// length in bytes, so that the carets stay where they belong.
+/// The line with terminal control characters replaced by visible ones of the same length in bytes,
+/// so that the carets keep their position.
 fn visible(line: &str) -> String {
     let replaced = |c: char| match c.len_utf8() {
         1 => '?',

@@ -1,4 +1,4 @@
-//! Findings for programs: JSON of our own, and SARIF 2.1.0.
+//! Findings for programs: onloop's own JSON, and SARIF 2.1.0.
 
 use serde_json::{Value, json};
 
@@ -63,8 +63,8 @@ fn fix_document(fix: &Fix) -> Value {
     json!({ "title": fix.title, "edits": edits.collect::<Vec<_>>() })
 }
 
-/// SARIF 2.1.0, as code scanning services read it. `rules` are `(code, summary)` pairs; codes
-/// that are not among them are described by themselves.
+/// SARIF 2.1.0, as code scanning services read it. `rules` are `(code, summary)` pairs; a code
+/// without a pair describes itself.
 pub fn render_sarif(files: &[FileFindings<'_>], rules: &[(&str, &str)]) -> Value {
     let results = files.iter().flat_map(|file| {
         let index = LineIndex::new(file.source);

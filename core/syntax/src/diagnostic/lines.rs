@@ -1,10 +1,10 @@
-//! Findings as single lines: workflow commands of GitHub Actions, and the sentences of older
-//! linters that agents match on.
+//! Findings as single lines: workflow commands of GitHub Actions, and the sentences of hotl-rt that
+//! agents match on.
 
 use super::{Diagnostic, LineIndex, Severity};
 use crate::text;
 
-/// One `::error …` or `::warning …` line a finding.
+/// One `::error …` or `::warning …` line for each finding.
 pub fn render_github(path: &str, source: &[u8], diagnostics: &[Diagnostic]) -> String {
     let index = LineIndex::new(source);
     let mut out = String::new();
@@ -36,8 +36,8 @@ fn escaped_property(text: &str) -> String {
     escaped(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// What older linters print for a file: `(standard output, standard error)`. Warnings are not
-/// part of it.
+/// The output of hotl-rt for a file: `(standard output, standard error)`. It does not include
+/// warnings.
 pub fn render_hotl(base_name: &str, diagnostics: &[Diagnostic]) -> (String, String) {
     let name = text::one_line(base_name);
     let is_error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;

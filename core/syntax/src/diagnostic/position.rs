@@ -1,8 +1,8 @@
-//! Lines and columns, for people and editors. Everything else counts bytes.
+//! Lines and columns, for people and editors. All other code counts bytes.
 
 use super::Span;
 
-/// A place in a text; both numbers count from 1.
+/// A position in a text; both numbers count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Line.
@@ -11,7 +11,7 @@ pub struct Position {
     pub column: usize,
 }
 
-/// Where the lines of a text begin.
+/// The starts of the lines of a text.
 #[derive(Debug)]
 pub struct LineIndex<'s> {
     source: &'s [u8],
@@ -19,19 +19,19 @@ pub struct LineIndex<'s> {
 }
 
 impl<'s> LineIndex<'s> {
-    /// Looks at the whole of `source` once.
+    /// Indexes `source`.
     pub fn new(source: &'s [u8]) -> Self {
         let mut starts = vec![0];
         starts.extend(memchr::memchr_iter(b'\n', source).map(|at| at + 1));
         LineIndex { source, starts }
     }
 
-    /// The place of the byte at `offset`; offsets beyond the end are at the end.
+    /// The position of the byte at `offset`; offsets beyond the end count as the end.
     pub fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.source.len());
         let line = self.starts.partition_point(|&start| start <= offset);
         let start = self.starts[line - 1];
-        // A byte-order mark is not a column that an editor shows.
+        // Editors do not show a byte-order mark as a column.
         let start = match line {
             1 if self.source.starts_with("\u{feff}".as_bytes()) => start.max(3).min(offset.max(3)),
             _ => start,
@@ -41,8 +41,8 @@ impl<'s> LineIndex<'s> {
         Position { line, column: characters + 1 }
     }
 
-    /// The first line that `span` touches: its number from 1, its bytes without terminator,
-    /// and the part of `span` in it, relative to its beginning.
+    /// The first line of `span`: its number from 1, its bytes without terminator, and the part of
+    /// `span` in it, relative to its start.
     pub fn first_line(&self, span: Span) -> (usize, &'s [u8], Span) {
         let offset = span.start.min(self.source.len());
         let line = self.starts.partition_point(|&start| start <= offset);

@@ -1,8 +1,8 @@
-//! JSON-RPC 2.0: messages, taken apart and put together.
+//! JSON-RPC 2.0: reads and writes messages.
 
 use serde_json::{Map, Value, json};
 
-/// The `id` of a request of the client.
+/// The `id` of a client's request.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Id {
     /// A whole number.
@@ -12,7 +12,7 @@ pub enum Id {
 }
 
 impl Id {
-    /// The id in a message; nothing else than a whole number or a string is one.
+    /// The id in a message: a whole number or a string.
     pub fn read(value: &Value) -> Option<Id> {
         match value {
             Value::Number(number) => number.as_i64().map(Id::Number),
@@ -21,7 +21,7 @@ impl Id {
         }
     }
 
-    /// As it stands in a message.
+    /// The id as JSON.
     pub fn to_value(&self) -> Value {
         match self {
             Id::Number(number) => Value::from(*number),
@@ -30,37 +30,37 @@ impl Id {
     }
 }
 
-/// Why a request was not carried out.
+/// An error that answers a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RpcError {
     /// The error code of JSON-RPC or of the protocol.
     pub code: i64,
     /// For people.
     pub message: String,
-    /// For programs, where the protocol says what.
+    /// For programs, where the protocol defines data.
     pub data: Option<Box<Value>>,
 }
 
 impl RpcError {
     /// The line is not JSON.
     pub const PARSE: i64 = -32700;
-    /// It is not a request, or not one that can be made now.
+    /// The message is not a request, or the request is not possible now.
     pub const INVALID_REQUEST: i64 = -32600;
     /// The method is unknown.
     pub const NO_METHOD: i64 = -32601;
     /// The parameters do not fit the method.
     pub const INVALID_PARAMS: i64 = -32602;
-    /// The resource is unknown, or cannot be read.
+    /// The resource is unknown or unreadable.
     pub const NO_RESOURCE: i64 = -32002;
-    /// Too much is open already.
+    /// Too many requests are open.
     pub const BUSY: i64 = -32000;
-    /// The version that a request declares is not spoken here.
+    /// This server does not speak the version that the request declares.
     pub const UNSUPPORTED_VERSION: i64 = -32022;
-    /// The conversation has not begun with its first request.
+    /// The client has not initialized the conversation.
     pub const NOT_INITIALIZED: i64 = -32002;
-    /// The client has taken the request back.
+    /// The client has cancelled the request.
     pub const CANCELLED: i64 = -32800;
-    /// The request is well formed, and what it wants cannot be done.
+    /// The request is well formed and failed.
     pub const REQUEST_FAILED: i64 = -32803;
 
     /// An error of that code; `message` is for people.
@@ -77,36 +77,36 @@ impl RpcError {
 /// A message of the client.
 #[derive(Debug, PartialEq)]
 pub enum Incoming {
-    /// It expects an answer.
+    /// A request, which expects an answer.
     Request {
-        /// Names the answer.
+        /// The id for the answer.
         id: Id,
-        /// What is asked for.
+        /// The method.
         method: String,
-        /// With what.
+        /// Its parameters.
         params: Map<String, Value>,
     },
-    /// It expects none.
+    /// A notification, which expects no answer.
     Notification {
-        /// What happened.
+        /// The method.
         method: String,
-        /// With what.
+        /// Its parameters.
         params: Map<String, Value>,
     },
-    /// Without a result: an error of the client.
+    /// A response to a request of the server. `None`: the client answered with an error.
     Response {
-        /// Of the request that it answers.
+        /// The id of that request.
         id: Id,
-        /// What came of it.
+        /// The result.
         result: Option<Value>,
     },
 }
 
-/// Takes a message apart.
+/// Reads a message.
 ///
 /// # Errors
 ///
-/// The error to answer with, and to whom.
+/// The error to answer with, and the id of the request.
 pub fn read(value: Value) -> Result<Incoming, (Option<Id>, RpcError)> {
     let Value::Object(mut members) = value else {
         return Err((None, invalid("a message must be an object")));
@@ -127,7 +127,7 @@ pub fn read(value: Value) -> Result<Incoming, (Option<Id>, RpcError)> {
         None => return response(id, &mut members),
     };
     let params = match members.remove("params") {
-        // Editors write `null` where there are none.
+        // Editors write `null` for absent parameters.
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(params)) => params,
         Some(_) => {
@@ -147,12 +147,13 @@ fn response(
 ) -> Result<Incoming, (Option<Id>, RpcError)> {
     let id =
         id.ok_or((None, invalid("a message needs a `method`, or the `id` that it answers")))?;
-    // What is neither a result nor an error is not objected to: answering an answer would never end.
+    // A response without result and error is accepted: answering a response would start an endless
+    // exchange.
     let result = members.remove("result").filter(|_| !members.contains_key("error"));
     Ok(Incoming::Response { id, result })
 }
 
-/// A message that is not a request as the protocol has it.
+/// The error for a message that is not a valid request.
 pub fn invalid(message: &str) -> RpcError {
     RpcError::new(RpcError::INVALID_REQUEST, message)
 }
@@ -172,12 +173,12 @@ pub fn answer(id: Option<&Id>, outcome: &Result<Value, RpcError>) -> Value {
     }
 }
 
-/// A request of ours.
+/// A request of the server.
 pub fn request(id: u64, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-/// A notification of ours.
+/// A notification of the server.
 pub fn notification(method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }

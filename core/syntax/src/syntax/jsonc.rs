@@ -1,10 +1,9 @@
-//! Editing JSON that somebody else wrote, comments, odd indentation and all.
+//! Editing JSON that people write, with comments and any indentation.
 //!
-//! A document is read into spans; an edit inserts or removes bytes at spans and leaves every
-//! other byte alone. What [`append`] inserts, [`remove`] takes out again to the byte. To know
-//! which empty containers were there before, it looks at how their first entry was put in:
-//! into a container that was there already without any space, into a new one on a line of
-//! its own.
+//! The reader keeps spans. An edit inserts or removes bytes at spans and leaves every other byte
+//! alone. [`remove`] restores the bytes from before [`append`]. The layout of a container's first
+//! entry tells [`remove`] whether the container is new: [`append`] adds no space in an existing
+//! empty container, and starts a line in a new one.
 
 use std::ops::Range;
 
@@ -17,10 +16,10 @@ mod tests;
 use super::spans::{line_start, newline_of, spliced};
 pub use parse::{ParseError, parse};
 
-/// A value and where it stands.
+/// A value and its span.
 #[derive(Debug)]
 pub struct Node {
-    /// From its first byte to behind its last.
+    /// From its first byte to the byte after its last.
     pub(crate) span: Range<usize>,
     content: Content,
 }
@@ -35,18 +34,18 @@ enum Content {
 /// An element of an array, or a member of an object.
 #[derive(Debug)]
 pub struct Entry {
-    /// Where the element, or the key of the member, begins.
+    /// The start of the element, or of the member's key.
     start: usize,
     /// The key of a member.
     pub key: Option<String>,
     /// The value.
     pub value: Node,
-    /// Where the comma behind it is, if there is one.
+    /// The position of the comma after it, if there is one.
     comma: Option<usize>,
 }
 
 impl Node {
-    /// The entries of a container; none of a scalar.
+    /// The entries of a container; none for a scalar.
     pub fn entries(&self) -> &[Entry] {
         match &self.content {
             Content::Object(entries) | Content::Array(entries) => entries,
@@ -64,14 +63,14 @@ impl Node {
         matches!(self.content, Content::Array(_))
     }
 
-    /// Place and value of a member.
+    /// Index and value of a member.
     pub fn member(&self, key: &str) -> Option<(usize, &Node)> {
         let is_it = |entry: &Entry| entry.key.as_deref() == Some(key);
         let at = self.entries().iter().position(is_it)?;
         Some((at, &self.entries()[at].value))
     }
 
-    /// The value without its form.
+    /// The value without its layout.
     pub fn to_value(&self) -> Value {
         match &self.content {
             Content::Object(entries) => {
@@ -92,8 +91,8 @@ impl Node {
     }
 }
 
-/// The text with an entry added at the end of the container at `path` from the root. `key` is
-/// given for objects and only for them.
+/// The text with an entry added at the end of the container at `path` from the root. Objects
+/// require `key`, arrays exclude it.
 pub fn append(text: &str, path: &[usize], key: Option<&str>, value: &Value) -> String {
     let root = parse(text).expect("the text was read before");
     let container = root.at(path);
@@ -131,7 +130,7 @@ pub fn append(text: &str, path: &[usize], key: Option<&str>, value: &Value) -> S
     }
 }
 
-/// The text without the entry at `path`, and without the containers that were made for it.
+/// The text without the entry at `path`, and without the containers that [`append`] made for it.
 pub fn remove(text: &str, path: &[usize]) -> String {
     let root = parse(text).expect("the text was read before");
     let mut path = path;
@@ -147,7 +146,7 @@ pub fn remove(text: &str, path: &[usize]) -> String {
     }
 }
 
-/// What disappears with an entry.
+/// The range that disappears with an entry.
 fn cuts(
     text: &str,
     container: &Node,
@@ -171,7 +170,7 @@ fn cuts(
     cuts
 }
 
-/// Where the blanks and the line break in front of an entry begin.
+/// The start of the blanks and the line break in front of an entry.
 fn lead(text: &str, start: usize) -> usize {
     let before = text[..start].trim_end_matches([' ', '\t']);
     match before.strip_suffix('\n') {
@@ -180,8 +179,8 @@ fn lead(text: &str, start: usize) -> usize {
     }
 }
 
-/// The end of the line break and the indentation that [`append`] puts behind the only entry of
-/// an empty root.
+/// The end of the line break and the indentation that [`append`] puts after the only entry of an
+/// empty root.
 fn behind_closing_line(text: &str, root: &Node, end: usize) -> usize {
     let rest = &text[end..];
     let newline = ["\r\n", "\n"].into_iter().find(|newline| rest.starts_with(newline));
@@ -190,7 +189,7 @@ fn behind_closing_line(text: &str, root: &Node, end: usize) -> usize {
     if rest[newline.len()..].starts_with(indent) { end + newline.len() + indent.len() } else { end }
 }
 
-/// How a document is laid out.
+/// The layout of a document.
 struct Style {
     newline: &'static str,
     unit: String,
@@ -243,7 +242,7 @@ impl Style {
     }
 }
 
-/// The place behind comments on the rest of the line, or `from` where there are none.
+/// The position after comments on the rest of the line; `from` without comments.
 fn behind_comments(text: &str, from: usize) -> usize {
     let (mut place, mut at) = (from, from);
     loop {

@@ -1,5 +1,5 @@
-//! JSON as every reader understands it: an object that names a key twice is refused, because
-//! readers do not agree on which of the two counts.
+//! Strict JSON. An object that names a key twice is refused, because readers disagree on which
+//! value counts.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 ///
 /// # Errors
 ///
-/// What is wrong and where; never more than a line.
+/// The problem and its location, on one line.
 pub fn parse(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str::<Strict>(text).map(|strict| strict.0)
 }

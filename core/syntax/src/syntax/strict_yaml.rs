@@ -1,8 +1,7 @@
-//! YAML that people write by hand, behind a guard: bounded in size and nesting, each key once.
+//! YAML that people write, behind a guard: bounded in size and nesting, each key once.
 //!
-//! The reader of the library is quadratic in nesting and tells no positions of values, so
-//! the size is looked at before and a position is found by a second reading, when there is
-//! something to complain about.
+//! The library's reader is quadratic in nesting and reports no positions of values. The guard
+//! therefore checks the size first, and a second reading finds a position when a message needs it.
 
 use std::fmt;
 
@@ -13,7 +12,7 @@ use crate::diagnostic::Position;
 use crate::limits;
 use crate::text;
 
-/// How much YAML is read.
+/// Upper bounds on a YAML document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Most bytes.
@@ -22,30 +21,30 @@ pub struct Bounds {
     pub open_brackets: usize,
 }
 
-/// For a configuration file. Brackets in patterns count too, so there may be more of them than
-/// in frontmatter.
+/// The bounds of a configuration file. Brackets in patterns count, so the bound is higher than in
+/// frontmatter.
 pub const CONFIGURATION: Bounds =
     Bounds { bytes: limits::CONFIG_BYTES, open_brackets: limits::CONFIG_OPEN_BRACKETS };
 
 impl Bounds {
-    /// Whether `yaml` may be handed to the library.
+    /// Whether the library may read `yaml`.
     pub fn admit(self, yaml: &str) -> bool {
         yaml.len() <= self.bytes && open_brackets(yaml) <= self.open_brackets
     }
 }
 
-/// How many `[` and `{` there are, quoted ones included.
+/// The number of `[` and `{`, quoted ones included.
 pub fn open_brackets(yaml: &str) -> usize {
     yaml.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count()
 }
 
-/// Why a document is not read. Displayed, it completes a sentence about the document.
+/// Why a document is refused. The text completes a sentence about the document.
 #[derive(Debug, thiserror::Error)]
 pub enum UnreadableYaml {
     /// It exceeds its [`Bounds`].
     #[error("is too large to be read")]
     TooLarge,
-    /// It is not YAML, or says a key twice.
+    /// It is not YAML, or it has a key twice.
     #[error("is not YAML: {0}")]
     Malformed(serde_yaml::Error),
 }
@@ -62,7 +61,7 @@ pub fn parse(yaml: &str, bounds: Bounds) -> Result<Value, UnreadableYaml> {
     serde_yaml::from_str(without_mark(yaml)).map_err(UnreadableYaml::Malformed)
 }
 
-/// What of an entry is looked for.
+/// The part of an entry to locate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Its key.
@@ -71,8 +70,8 @@ pub enum Part {
     Value,
 }
 
-/// Where the entry at `path` stands: keys of mappings and positions in lists. `None`: there
-/// is no such entry.
+/// The position of the entry at `path`: keys of mappings and positions in lists. `None`: the entry
+/// does not exist.
 pub fn locate(yaml: &str, path: &[&str], part: Part) -> Option<Position> {
     let deserializer = serde_yaml::Deserializer::from_str(without_mark(yaml));
     let error = Seek { path, part }.deserialize(deserializer).err()?;
@@ -85,10 +84,10 @@ fn without_mark(yaml: &str) -> &str {
     yaml.strip_prefix('\u{feff}').unwrap_or(yaml)
 }
 
-/// The library tells where an error was raised, so what is found is raised as one.
+/// The library reports the position of an error, so the search raises its result as an error.
 const FOUND: &str = "the entry that is looked for";
 
-/// Goes down `path` and raises [`FOUND`] at its end.
+/// Follows `path` and raises [`FOUND`] at its end.
 #[derive(Clone, Copy)]
 struct Seek<'p> {
     path: &'p [&'p str],
@@ -175,7 +174,7 @@ impl<'de> Visitor<'de> for Seek<'_> {
     }
 }
 
-/// Compares a key, and raises [`FOUND`] at it when that is what is looked for.
+/// Compares a key, and raises [`FOUND`] at the key that the search wants.
 struct Key<'p> {
     wanted: &'p str,
     raise: bool,
@@ -204,7 +203,7 @@ impl Visitor<'_> for Key<'_> {
     }
 }
 
-/// A value in a few words, for messages: what was found instead of what was expected.
+/// A value in a few words, for messages that say what was found.
 pub fn described(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),

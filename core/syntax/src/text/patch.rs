@@ -1,21 +1,21 @@
 //! A patch as git writes it, line by line.
 
-/// What a line of a patch is.
+/// The kind of a line of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchLine {
-    /// It says which file, and what became of it.
+    /// Names the file and its change: the header.
     Head,
-    /// It says where in the file.
+    /// Names the position in the file.
     Place,
-    /// It was added.
+    /// An added line.
     Added,
-    /// It was removed.
+    /// A removed line.
     Removed,
-    /// It is as it was.
+    /// An unchanged line.
     Same,
 }
 
-/// Each line of `patch` without its line break, and what it is.
+/// Each line of `patch` without its line break, and its kind.
 pub fn patch_lines(patch: &str) -> impl Iterator<Item = (PatchLine, &str)> {
     let mut in_hunk = false;
     patch.lines().map(move |line| {
@@ -31,8 +31,8 @@ pub fn patch_lines(patch: &str) -> impl Iterator<Item = (PatchLine, &str)> {
     })
 }
 
-/// `patch` for a terminal, coloured. What would steer a terminal or hide in it is spelled out.
-pub fn coloured_patch(patch: &str) -> String {
+/// `patch` for a terminal, colored. Characters that steer a terminal or hide are spelled out.
+pub fn colored_patch(patch: &str) -> String {
     let mut out = String::with_capacity(patch.len() * 5 / 4);
     for (kind, line) in patch_lines(patch) {
         let line = super::visible(line, &['\t']);
@@ -57,10 +57,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_coloured_and_what_is_in_them_steers_nothing() {
+    fn colored_lines_contain_no_control_characters() {
         let patch = "diff --git a/x b/x\n--- a/x\n@@ -1,2 +1,2 @@\n-b\u{1b}[2J\n+--- y\n z\n";
         assert_eq!(
-            coloured_patch(patch),
+            colored_patch(patch),
             "\u{1b}[1mdiff --git a/x b/x\u{1b}[0m\n\u{1b}[1m--- a/x\u{1b}[0m\n\
              \u{1b}[36m@@ -1,2 +1,2 @@\u{1b}[0m\n\u{1b}[31m-b\\u{1b}[2J\u{1b}[0m\n\u{1b}[32m+--- y\u{1b}[0m\n z\n"
         );

@@ -1,7 +1,7 @@
-//! Names that say that what they stand for is nobody else's business.
+//! Names of files and variables that hold secrets.
 
-/// Places below a home folder with keys, tokens, wallets and what browsers remember, in lower case:
-/// folders with all that is in them, and files.
+/// Places below a home folder with keys, tokens, wallets and browser data, in lower case: files,
+/// and folders with everything in them.
 pub const HOME_SECRETS: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -59,18 +59,18 @@ pub const HOME_SECRETS: &[&str] = &[
     ".wrangler",
 ];
 
-/// Words that are telling wherever they stand in the name of a variable.
+/// Words that name a secret anywhere in the name of a variable.
 const SECRET_WORDS: [&str; 6] =
     ["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "CREDENTIAL"];
-/// Words that are telling as a whole part between underscores.
+/// Words that name a secret as a whole part between underscores.
 const SECRET_PARTS: [&str; 4] = ["APIKEY", "PAT", "PWD", "COOKIE"];
 
 /// Whether the name of a variable says that its value is a secret: `GITHUB_TOKEN`, `DB_PASSWORD`,
-/// `AWS_SECRET_ACCESS_KEY`, `OPENAI_API_KEY`. `KEY` alone does not, since scripts call what they
-/// loop over so.
+/// `AWS_SECRET_ACCESS_KEY`, `OPENAI_API_KEY`. `KEY` alone does not: scripts use it as a loop
+/// variable.
 pub fn says_secret(name: &str) -> bool {
     let name = name.as_bytes();
-    // The shell's own.
+    // The shell sets these itself.
     if is_one_of(name, &["PWD", "OLDPWD"]) {
         return false;
     }
@@ -92,7 +92,7 @@ fn ends_with(name: &[u8], end: &str) -> bool {
     begin.is_some_and(|begin| name[begin..].eq_ignore_ascii_case(end.as_bytes()))
 }
 
-/// Looks at each letter once and copies nothing: every process asks about its whole environment.
+/// Reads each letter once and copies nothing: every process checks its whole environment.
 fn has_secret_word(name: &[u8]) -> bool {
     (0..name.len()).any(|at| {
         let begins = name[at].to_ascii_uppercase();

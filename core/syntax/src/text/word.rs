@@ -1,10 +1,15 @@
 //! Closed sets of words.
 
+use std::str::FromStr;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
 use super::ellipsis;
 
-/// Declares an enum without data whose values are written as words: `ALL`, `WORDS`, `as_str` and
-/// `FromStr` come from the one list. With `impl`, for an enum that is declared elsewhere, where a
-/// generator reads it.
+/// Declares an enum without data whose values are written as words: `ALL`, `WORDS`, `as_str`,
+/// `FromStr` and the forms of serde come from the one list. With `impl`, for an enum that derives
+/// the forms of serde itself, where a generator reads it.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! words {
@@ -18,6 +23,23 @@ macro_rules! words {
         }
 
         $crate::text::words! { impl $vis $name { $($variant = $word,)* } }
+
+        impl $crate::text::serde::Serialize for $name {
+            fn serialize<S: $crate::text::serde::Serializer>(
+                &self,
+                to: S,
+            ) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> $crate::text::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::text::serde::Deserializer<'de>>(
+                from: D,
+            ) -> Result<$name, D::Error> {
+                $crate::text::read_word(from, $name::WORDS)
+            }
+        }
     };
     (impl $vis:vis $name:ident { $($variant:ident = $word:literal,)* }) => {
         #[allow(dead_code, reason = "some sets are only written, and some are never listed")]
@@ -51,14 +73,24 @@ macro_rules! words {
 
 pub use words;
 
-/// A word that is none of those that are known at its place. Its message is a clause whose subject
-/// is that place: `is "maybe", expected …`.
+/// Reads one of the words `known`.
+#[doc(hidden)]
+pub fn read_word<'de, T: FromStr, D: Deserializer<'de>>(
+    from: D,
+    known: &'static [&'static str],
+) -> Result<T, D::Error> {
+    let word = String::deserialize(from)?;
+    word.parse().map_err(|_| D::Error::unknown_variant(&ellipsis(&word, 80), known))
+}
+
+/// A word that its place does not know. The message is a clause whose subject is that place: `is
+/// "maybe", expected …`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is {found:?}, expected {}", alternatives(.expected))]
 pub struct UnknownWord {
     /// What was found, cut where it is long.
     pub found: String,
-    /// The words that are known.
+    /// The words that the place knows.
     pub expected: Vec<&'static str>,
 }
 

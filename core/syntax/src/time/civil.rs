@@ -1,17 +1,17 @@
 //! Dates and times of day in UTC, and the texts that people and programs write for them.
 //!
-//! A library for this knows zones, calendars and spans, which nothing here asks for; it was an
-//! eighth of the WebAssembly module. What this reads and writes is compared with one in the tests.
+//! A calendar library adds zones and spans that core does not need, and made up an eighth of the
+//! WebAssembly module. The tests compare this module with that library.
 
 use std::fmt;
 
 const DAY_SECONDS: i64 = 86_400;
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH_DAYS: i64 = 719_468;
-/// A cycle of the calendar: 400 years.
+/// A cycle of the Gregorian calendar: 400 years.
 const ERA_DAYS: i64 = 146_097;
 
-/// A point in time as calendar and clock show it.
+/// A point in time in calendar and clock fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Civil {
     year: i64,
@@ -20,7 +20,7 @@ pub(super) struct Civil {
     second_of_day: i64,
 }
 
-/// Which parts are wanted, and in which form.
+/// A text form of a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeForm {
     /// `2026-03-20T21:23:15+00:00`.
@@ -36,7 +36,7 @@ pub(super) enum TimeForm {
 impl Civil {
     pub(super) fn from_millis(millis: i64) -> Civil {
         let seconds = millis.div_euclid(1000);
-        // Years begin in March here, so that the day of a leap year comes last.
+        // Years begin in March here, so that the leap day comes last.
         let days = seconds.div_euclid(DAY_SECONDS) + EPOCH_DAYS;
         let (era, day) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));
         let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -88,7 +88,7 @@ impl Civil {
     }
 }
 
-/// Four digits; a year before our era has its sign besides.
+/// Four digits, with a sign before negative years.
 struct Year(i64);
 
 impl fmt::Display for Year {
@@ -98,12 +98,12 @@ impl fmt::Display for Year {
     }
 }
 
-/// What a text says about a point in time.
+/// The content of a text about a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WrittenTime {
-    /// Milliseconds since 1970, where the text's clock shows UTC.
+    /// Milliseconds since 1970, with the text's clock read as UTC.
     clock_ms: i64,
-    /// Seconds that its clock is ahead of UTC; none where the text does not say.
+    /// Seconds that its clock is ahead of UTC; `None` without a zone.
     ahead_s: Option<i64>,
 }
 
@@ -119,8 +119,8 @@ impl WrittenTime {
     }
 }
 
-/// Reads RFC 3339 and what ISO 8601 allows besides: separators may be left out, as may seconds and
-/// the zone; a blank may stand for the `T`. A leap second is the second before it.
+/// Reads RFC 3339 and further forms of ISO 8601: separators, seconds and the zone are optional, and
+/// a blank may replace the `T`. A leap second counts as the second before it.
 pub(super) fn read(text: &str) -> Option<WrittenTime> {
     let mut rest = Reader { rest: text.as_bytes() };
     let year = rest.number(4)?;
@@ -139,7 +139,7 @@ pub(super) fn read(text: &str) -> Option<WrittenTime> {
     if !rest.rest.is_empty() || !civil.is_in_calendar() {
         return None;
     }
-    // Toward 1970, as whole milliseconds of an instant are counted.
+    // Rounds toward 1970, as an instant counts whole milliseconds.
     let clock_ms = civil.seconds() * 1000 + millis;
     Some(WrittenTime { clock_ms, ahead_s })
 }
@@ -149,7 +149,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Exactly so many digits.
+    /// Exactly `digits` digits.
     fn number(&mut self, digits: usize) -> Option<i64> {
         let (found, rest) = self.rest.split_at_checked(digits)?;
         self.rest = rest;
@@ -162,11 +162,11 @@ impl Reader<'_> {
         self.number(2).filter(|number| *number <= limit)
     }
 
-    /// Whether one of these stood here.
+    /// Whether the next byte is one of these; consumes it.
     fn skip(&mut self, bytes: &[u8]) -> bool {
-        let stood = self.rest.first().is_some_and(|first| bytes.contains(first));
-        self.rest = &self.rest[usize::from(stood)..];
-        stood
+        let found = self.rest.first().is_some_and(|first| bytes.contains(first));
+        self.rest = &self.rest[usize::from(found)..];
+        found
     }
 
     fn has_digit(&self) -> bool {
@@ -279,11 +279,11 @@ mod tests {
     fn every_day_is_written_as_the_library_writes_it_and_read_again() {
         let days = jiff::Timestamp::MIN.as_second() / DAY_SECONDS
             ..jiff::Timestamp::MAX.as_second() / DAY_SECONDS;
-        // A step that no cycle of the calendar divides, and every day of some leap years.
+        // A step that no calendar cycle divides, and every day of some leap years.
         let sparse = days.clone().step_by(97);
         let around_now = -4 * 366..ERA_DAYS;
         for day in sparse.chain(around_now) {
-            // Another second of each day.
+            // A different second of each day.
             let second = day * DAY_SECONDS + day.rem_euclid(DAY_SECONDS);
             let zoned = jiff::Timestamp::from_second(second)
                 .expect("within the library's range")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{go_on, warn};
+use super::{continue_session, warn};
 use onloop_documents::approval::PendingCall;
 use onloop_effect::{Exit, Io};
 use onloop_engine::approval::pending::{self, Waiting};
@@ -40,7 +40,8 @@ pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Result<Exit, Comman
             }
         };
         match pending::answer(io, &call.id, choice, Some(&by)).await {
-            Ok(call) => match exit_of(io, go_on(io, &call, choice, resumes).await).await {
+            Ok(call) => match exit_of(io, continue_session(io, &call, choice, resumes).await).await
+            {
                 Exit::Done => {}
                 Exit::Interrupted => return Ok(Exit::Interrupted),
                 other => exit = other,

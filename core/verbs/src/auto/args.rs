@@ -10,7 +10,7 @@ use onloop_auto::{Profile, UnknownName, named};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::agent::AgentArgs;
 use onloop_engine::lookup::agent::names;
-use onloop_engine::run::options::ConductArgs;
+use onloop_engine::run::options::DriveArgs;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow::duration;
@@ -51,7 +51,7 @@ pub struct AutoRunArgs {
     /// Pass `--auto` on to the loop: ask people as little as possible
     #[arg(long)]
     pub auto: bool,
-    /// Pass `--no-hitl` on to the loop: ask nobody
+    /// Pass `--no-hitl` on to the loop: ask no person
     #[arg(long)]
     pub no_hitl: bool,
     /// Pass `--hitl` on to the loop: ask people
@@ -244,13 +244,13 @@ impl AutoRunArgs {
         match self.loop_runner {
             LoopRunner::Agent => None,
             LoopRunner::Onloop => Some(NativeLoop {
-                conduct: ConductArgs {
+                drive: DriveArgs {
                     agent: AgentArgs {
                         agent: self.agent.clone(),
                         agent_command: self.agent_command.clone(),
                     },
                     agent_timeout: self.agent_timeout.clone(),
-                    ..ConductArgs::default()
+                    ..DriveArgs::default()
                 },
             }),
         }
@@ -265,7 +265,7 @@ impl AutoRunArgs {
         let agent = match (&self.agent_command, self.agent.as_deref().or(from_env)) {
             (Some(line), _) => Agent::CommandLine(line.clone()),
             (None, None) => {
-                // What is wrong with the time is said whoever plays.
+                // A wrong time is reported for every runner.
                 self.child_of(Agent::You, None)?;
                 return Ok(None);
             }

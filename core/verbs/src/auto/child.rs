@@ -28,7 +28,7 @@ pub(super) struct ChildCommand {
     pub(super) listen: Option<Listen>,
 }
 
-/// See [`ChildCommand::listen`]. Whoever only rehearses needs no reader of any client, and leaves
+/// See [`ChildCommand::listen`]. A rehearsal needs no reader of any client, and leaves
 /// the code out: it is given, not named.
 pub(super) type Listen =
     for<'a> fn(

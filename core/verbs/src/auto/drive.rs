@@ -3,7 +3,7 @@
 use super::workspace::Workspace;
 use onloop_auto::record::{Auto, AutoEnding, AutoEvent, AutoNext, Dispatch};
 
-/// Where a run cannot go on by itself.
+/// Where a run cannot continue by itself.
 pub(super) enum AutoHalt {
     /// A child has to be started; the run waits for it.
     Child(Box<Auto>, Dispatch),
@@ -11,7 +11,7 @@ pub(super) enum AutoHalt {
     Over(AutoEnding),
 }
 
-/// Goes on until a child has to be started or the run is over.
+/// Continues until a child has to be started or the run is finished.
 pub(super) async fn advance(workspace: &mut Workspace, mut auto: Auto) -> AutoHalt {
     let mut probed = None;
     loop {

@@ -13,7 +13,7 @@ use onloop_auto::task::{TaskEnd, TaskResult, TasksLeft, finished_answer, workflo
 use onloop_effect::{Durability, Exit, Expect, Failure, FailureKind, Io, Version};
 use onloop_engine::error::exit_of;
 use onloop_engine::lookup::runs::{Found, find_all, is_of};
-use onloop_engine::run::options::ConductArgs;
+use onloop_engine::run::options::DriveArgs;
 use onloop_engine::run::resume::{ResumeArgs, resume_run};
 use onloop_engine::run::start::{RunArgs, run_workflow};
 use onloop_run::preflight::OnExisting;
@@ -28,7 +28,7 @@ const TRIES: usize = 5;
 #[derive(Clone, Debug)]
 pub(super) struct NativeLoop {
     /// Which agent does the steps, and for how long.
-    pub(super) conduct: ConductArgs,
+    pub(super) drive: DriveArgs,
 }
 
 /// Where the newest run of a workflow stands.
@@ -78,7 +78,7 @@ impl NativeLoop {
             return failed(&failure);
         }
         let unfinished = before.filter(|latest| !latest.run.status.is_finished());
-        let exit = self.conduct(io, dispatch, path, unfinished.as_ref()).await;
+        let exit = self.drive(io, dispatch, path, unfinished.as_ref()).await;
         let after = latest(io, file).await;
         let end = match exit {
             Exit::Done => TaskEnd::Completed,
@@ -99,7 +99,7 @@ impl NativeLoop {
         }
     }
 
-    async fn conduct(
+    async fn drive(
         &self,
         io: &Io,
         dispatch: &Dispatch,
@@ -108,18 +108,18 @@ impl NativeLoop {
     ) -> Exit {
         // Standard output carries tokens and nothing else.
         let io = io.with_results_as_notes();
-        let conduct = self.conduct.clone();
+        let drive = self.drive.clone();
         let ended = match unfinished {
             Some(latest) => {
                 let run = Some(latest.run.id.clone());
-                resume_run(&io, &ResumeArgs { run, conduct, ..ResumeArgs::default() }).await
+                resume_run(&io, &ResumeArgs { run, drive, ..ResumeArgs::default() }).await
             }
             None => {
                 let auto_approve =
                     dispatch.argument.split(' ').any(|flag| matches!(flag, "--auto" | "--no-hitl"));
                 let args = RunArgs {
                     file: Some(path.to_owned()),
-                    conduct,
+                    drive,
                     auto_approve,
                     // Tasks that build on each other share a branch.
                     on_existing: Some(OnExisting::Reuse),

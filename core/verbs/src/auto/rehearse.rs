@@ -3,8 +3,8 @@
 
 use super::args::{AutoRunArgs, RehearseArgs, RuleArgs};
 use super::run::run_with_children;
+use onloop_auto::documents::{Rehearsal, RehearsalError, Scenario, to_line};
 use onloop_auto::{LOCK_PATH, Profile, UnknownName, named};
-use onloop_documents::auto::{Rehearsal, RehearsalError, Scenario, to_line};
 use onloop_effect::{Exit, Io, Reply, Start, Turn};
 use onloop_engine::error::{CommandError, ErrorKind, verb_program};
 use onloop_syntax::limits;

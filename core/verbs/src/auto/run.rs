@@ -21,7 +21,7 @@ pub async fn run(io: Io, args: AutoRunArgs) -> Result<Exit, CommandError> {
     run_with(io, args, native, Some(LISTEN)).await
 }
 
-/// The same where every child is another program. Whoever only needs this does not get the code
+/// The same where every child is another program. A caller that only needs this does not get the code
 /// that runs workflows: it is a third of the WebAssembly module without a command line.
 pub(super) async fn run_with_children(io: Io, args: AutoRunArgs) -> Result<Exit, CommandError> {
     run_with::<Infallible>(io, args, None, None).await
@@ -36,7 +36,7 @@ async fn run_with<W: WorkflowRunner>(
     let profile = args.rules.profile()?;
     let child = args.child_command(io.env("ONLOOP_AGENT"), listen)?;
     let child = match profile {
-        // It starts nobody.
+        // It starts no child.
         Profile::Route => child,
         Profile::V1 | Profile::V2 | Profile::V3 => {
             present(&io, &args, (child, listen), native.is_some()).await
@@ -104,8 +104,8 @@ pub async fn route(io: Io, args: RouteArgs) -> Result<Exit, CommandError> {
         can_dispatch: false,
     };
     let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Immediate);
-    let nobody = Cast::<Infallible> { native: None, child: None };
-    Ok(to_the_end(&io, workspace, assignment, nobody).await)
+    let none = Cast::<Infallible> { native: None, child: None };
+    Ok(to_the_end(&io, workspace, assignment, none).await)
 }
 
 async fn to_the_end<W: WorkflowRunner>(

@@ -7,12 +7,12 @@ use super::drive::{AutoHalt, advance, take};
 use super::run::run_id;
 use super::workspace::{HealthCommands, Speech, Workspace};
 use onloop_auto::child::ChildOutcome;
+use onloop_auto::documents::{AutoDocument, HostLine, InvalidState, to_line};
 use onloop_auto::prompts::{self, TaskForm};
 use onloop_auto::record::{
     Assignment, Auto, AutoEnding, AutoEvent, AutoNext, Dispatch, LockWritten,
 };
 use onloop_auto::{RUNTIME_FOLDER, STATE_PATH};
-use onloop_documents::auto::{AutoDocument, HostLine, InvalidState, to_line};
 use onloop_effect::{Durability, Exit, Expect, Failure, Io, OptionalExt};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_syntax::limits;
@@ -32,7 +32,7 @@ pub async fn begin(io: Io, args: BeginArgs) -> Result<Exit, CommandError> {
         can_dispatch: !args.no_subagents,
     });
     let workspace = Workspace::new(&io, args.rules.health(), Speech::Held(String::new()));
-    Ok(go_on(&io, workspace, auto).await)
+    Ok(continue_run(&io, workspace, auto).await)
 }
 
 /// Takes a child's answer and goes up to the next child or the end.
@@ -49,7 +49,7 @@ pub async fn resume(io: Io, args: AutoResumeArgs) -> Result<Exit, CommandError> 
     };
     let event = AutoEvent::ChildFinished { cycle: dispatch.cycle, outcome };
     let auto = take(&mut workspace, &auto, event).await;
-    Ok(go_on(&io, workspace, auto).await)
+    Ok(continue_run(&io, workspace, auto).await)
 }
 
 /// Why a run cannot be resumed.
@@ -90,7 +90,7 @@ impl From<ResumeError> for CommandError {
 }
 
 /// Advances, stores, and only then speaks of a dispatch.
-async fn go_on(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit {
+async fn continue_run(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit {
     let run = auto.assignment().run.clone();
     loop {
         let (waiting, dispatch) = match advance(&mut workspace, auto).await {
@@ -109,7 +109,7 @@ async fn go_on(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit {
                 io.result(dispatch_line(io, &run, &dispatch)).await;
                 return Exit::Done;
             }
-            // Nobody could resume what is not stored.
+            // What is not stored could not be resumed.
             Err(failure) => {
                 CommandError::from(failure).context("cannot store the run").report(io).await;
                 auto = take(&mut workspace, &waiting, AutoEvent::Aborted).await;
@@ -195,7 +195,7 @@ async fn forget(io: &Io, run: &str) {
 }
 
 fn dispatch_line(io: &Io, run: &str, dispatch: &Dispatch) -> String {
-    to_line(&HostLine::dispatch(dispatch, io.told_path(&result_path(run, dispatch))))
+    to_line(&HostLine::dispatch(dispatch, io.caller_path(&result_path(run, dispatch))))
 }
 
 fn result_path(run: &str, dispatch: &Dispatch) -> String {

@@ -1,4 +1,4 @@
-//! The workspace in the current folder: the files below `.ai/`, its health, and whoever reads
+//! The workspace in the current folder: the files below `.ai/`, its health, and the readers of
 //! the token stream.
 
 use std::collections::BTreeSet;
@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use onloop_agents as agent;
-use onloop_auto::document::{Presence, WorkspaceFile};
 use onloop_auto::progress::{TaskStatus, TaskTable};
 use onloop_auto::record::{
     AutoEnding, AutoEvent, AutoNext, Health, HealthStep, Probe, Snapshot, Transition,
 };
+use onloop_auto::workspace_file::{Presence, WorkspaceFile};
 use onloop_auto::{
     ACTIVE_PLAN_PATH, CONTEXT_PATH, FEATURES_FOLDER, PAUSE_PATH, PLANS_FOLDER, PROGRESS_PATH,
     Profile, feature, plan,

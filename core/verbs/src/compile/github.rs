@@ -1,7 +1,7 @@
 //! A plan as a workflow of GitHub Actions.
 //!
 //! Each job is a machine of its own that begins with a clone: it fetches the run, takes it further and
-//! pushes it, so that the next one goes on where it was, and a job that is run again does, too.
+//! pushes it, so that the next job, or the same job run again, continues there.
 
 use super::jobs::{CompiledJob, jobs};
 use super::yaml::{block, comment, shown, word};
@@ -41,7 +41,7 @@ const TOKEN: &str = "GH_TOKEN: ${{ github.token }}";
 
 const FETCH: &str = "onloop fetch --yes -- \"$RUN\"\n";
 
-/// The report is what whoever decides next looks at; a summary of a job has at most a megabyte.
+/// The next approver reads the report; a summary of a job has at most a megabyte.
 const PUSH: &str = r#"onloop push -- "$RUN"
 onloop report "$RUN" | head -c 900000 >> "$GITHUB_STEP_SUMMARY"
 "#;
@@ -55,7 +55,7 @@ pub(super) fn workflow(wanted: &Compilation<'_>) -> String {
         if at > 0 {
             out.push('\n');
         }
-        // It stops at the next decision, or at a later one where it goes on with a run that is further.
+        // It stops at the next decision, or at a later one where it continues a run.
         let later = jobs[at..].iter().filter_map(|job| match job {
             CompiledJob::Gate { step } => Some(*step),
             CompiledJob::Steps { .. } | CompiledJob::End => None,

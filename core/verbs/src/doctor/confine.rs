@@ -1,8 +1,9 @@
 //! `onloop doctor confine`: whether commands can be confined here, tried.
 
 use onloop_effect::{Exit, Io, Mechanism, Network, ProcessSpec, ProcessStatus, Shell};
-use onloop_engine::sandbox::status::Confined;
-use onloop_syntax::text::alternatives;
+use onloop_engine::error::CommandError;
+use onloop_engine::sandbox::confinement::Confined;
+use onloop_syntax::text::{alternatives, one_line};
 
 /// `onloop doctor confine`: tries each mechanism.
 pub(super) async fn examine_confinement(io: &Io) -> Exit {
@@ -13,8 +14,8 @@ pub(super) async fn examine_confinement(io: &Io) -> Exit {
                 exit = Exit::Done;
                 format!("  ✓ {}: works; network {}", mechanism.as_str(), alternatives(&networks))
             }
-            Err(why) => {
-                format!("  · {}: {}", mechanism.as_str(), onloop_syntax::text::one_line(&why))
+            Err(error) => {
+                format!("  · {}: {}", mechanism.as_str(), one_line(&error.to_string()))
             }
         };
         io.result(format!("{line}\n")).await;
@@ -23,32 +24,37 @@ pub(super) async fn examine_confinement(io: &Io) -> Exit {
         io.result("Commands can be confined here.\n").await;
     } else {
         let fix = "go to a checkout; install bubblewrap, or use Linux 6.12 or newer";
-        io.result(format!("Nothing can be confined here.\n      fix: {fix}\n")).await;
+        io.result(format!("This machine has no sandbox.\n      fix: {fix}\n")).await;
     }
     exit
 }
 
 /// The networks that it can offer.
-async fn attempt(io: &Io, mechanism: Mechanism) -> Result<Vec<&'static str>, String> {
+async fn attempt(io: &Io, mechanism: Mechanism) -> Result<Vec<&'static str>, CommandError> {
     let mut networks = Vec::new();
-    let mut why = String::new();
+    let mut why = None;
     for network in Network::ALL {
         match attempt_network(io, mechanism, network).await {
             Ok(()) => networks.push(network.as_str()),
             // The first is what is asked for most.
-            Err(refusal) if why.is_empty() => why = refusal,
-            Err(_) => {}
+            Err(error) => why = why.or(Some(error)),
         }
     }
-    if networks.contains(&Network::All.as_str()) { Ok(networks) } else { Err(why) }
+    match why {
+        Some(error) if !networks.contains(&Network::All.as_str()) => Err(error),
+        Some(_) | None => Ok(networks),
+    }
 }
 
 /// Runs something that must work, and something that must not.
-async fn attempt_network(io: &Io, mechanism: Mechanism, network: Network) -> Result<(), String> {
+async fn attempt_network(
+    io: &Io,
+    mechanism: Mechanism,
+    network: Network,
+) -> Result<(), CommandError> {
     let cwd = &io.start().cwd;
-    let confined = Confined::prepare(io, cwd, network, Some(mechanism))
-        .await
-        .map_err(|error| error.to_string())?;
+    let confined = Confined::prepare(io, cwd, network, Some(mechanism)).await;
+    let confined = confined.map_err(|error| CommandError::refused(error.to_string()))?;
     let witness = confined.beside();
     let line = format!(": > \"$TMPDIR/a\" || exit 1; (: > '{witness}') 2>/dev/null || true");
     let spec = ProcessSpec::shell(Shell::Sh, line).in_folder(cwd.clone());
@@ -56,14 +62,16 @@ async fn attempt_network(io: &Io, mechanism: Mechanism, network: Network) -> Res
     confined.remove(io).await;
     if io.stat(&witness).await.is_ok() {
         let _ = io.remove(&witness).await;
-        return Err("it did not hold: a file was written outside".to_owned());
+        let message = "it did not hold: a file was written outside";
+        return Err(CommandError::refused(message));
     }
     match ended {
-        Err(failure) => Err(failure.message),
+        Err(failure) => Err(failure.into()),
         Ok(end) if end.status != ProcessStatus::Exited(0) => {
-            Err(format!("what it must allow failed: {}", end.stderr.text()))
+            let said = end.stderr.text();
+            Err(CommandError::refused(format!("what it must allow failed: {said}")))
         }
-        Ok(end) if end.confined != Some(mechanism) => Err("it was not used".to_owned()),
+        Ok(end) if end.confined != Some(mechanism) => Err(CommandError::refused("it was not used")),
         Ok(_) => Ok(()),
     }
 }

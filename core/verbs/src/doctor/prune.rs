@@ -1,4 +1,4 @@
-//! `onloop doctor --prune`: checkpoints that nobody needs any more.
+//! `onloop doctor --prune`: checkpoints that are not needed any more.
 
 use std::collections::BTreeMap;
 

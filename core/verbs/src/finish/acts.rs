@@ -14,7 +14,7 @@ use onloop_syntax::text;
 
 /// How far something that an earlier process intended has come.
 pub(super) enum HowFar {
-    /// It is what is asked for now: go on with it.
+    /// It is what is asked for now: continue it.
     GoOn,
     /// Nothing of it has happened, for this reason it will not.
     NotBegun(String),
@@ -235,7 +235,7 @@ async fn publish(
     Ok((store, outcome))
 }
 
-/// What came of a push that ended with a failure: whoever took the branch says so, and then it is
+/// What came of a push that ended with a failure: the remote reports that it took the branch, and then it is
 /// published, whatever else went wrong.
 async fn unpublished(
     io: &Io,

@@ -1,4 +1,4 @@
-//! What a pull request says, for whoever reviews it.
+//! What a pull request says to its reviewer.
 
 use onloop_documents::attestation::Decided;
 use onloop_run::{CheckVerdict, Mode, Run, StepRecord, describe_check};
@@ -26,7 +26,7 @@ pub(super) fn body(run: &Run, decided: &[Decided], ledger_head: &str) -> String 
     }
     out += "\n## What was done\n\n";
     for record in &run.steps {
-        out += &step(record);
+        out += &step(run, record);
     }
     out += "\n## Who approved\n\n";
     if decided.is_empty() {
@@ -54,12 +54,14 @@ pub(super) fn body(run: &Run, decided: &[Decided], ledger_head: &str) -> String 
     out
 }
 
-fn step(record: &StepRecord) -> String {
+fn step(run: &Run, record: &StepRecord) -> String {
     let name = plain(&record.step.name);
     let attempts = text::counted(u64::from(record.attempts), "attempt");
     let mut out = format!("- **Step {}: {name}** ({attempts})\n", record.step.number);
     if record.step.checks.is_empty() {
-        out += "  - nothing was verified\n";
+        let by =
+            if run.is_checked(record) { "no check; see who approved it" } else { "○ unchecked" };
+        out += &format!("  - {by}\n");
     }
     for (index, check) in record.step.checks.iter().enumerate() {
         let result = record.results.iter().find(|result| result.check as usize == index);
@@ -95,7 +97,7 @@ fn cost(run: &Run) -> String {
     format!("{attempts}, at most {minutes}, {money}{tokens}.")
 }
 
-/// One line in which nothing is markup, names nobody and links nothing.
+/// One line without markup, mentions and links.
 fn plain(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
     for c in text::one_line(words).chars() {

@@ -120,7 +120,7 @@ impl FinishContext {
         for name in candidates {
             let Some(here) = io.git_survey(&self.home, name).await?.repository else { continue };
             let exists = here.target_commit.is_some();
-            // Nobody said that a branch without the run's beginning is to have it.
+            // No option says that a branch without the run's beginning is to have it.
             if let (None, Some(head)) = (named, &self.began_detached)
                 && io.git_merge_base(&self.home, head, name).await?.as_ref() != Some(head)
             {
@@ -162,7 +162,7 @@ async fn own_worktree(
     let there = io.git_survey(&path, branch).await?.repository;
     let mut others = Vec::new();
     for id in own_ids(io, &path).await.into_iter().filter(|id| *id != run.id) {
-        // What cannot be read may be a run that goes on.
+        // What cannot be read may be a running run.
         let over = match Store::open(io, &id).await {
             Ok(store) => store.run().is_over() || store.run().place.execution_root != path,
             Err(StoreError::Missing) => true,

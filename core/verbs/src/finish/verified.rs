@@ -5,7 +5,7 @@ use super::context::{FinishContext, TargetBranch};
 use super::plan::{listed, missing_branch};
 use onloop_effect::{Failure, GitRequest, Io, KeptWork};
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::run::checkpoint::{left_out_line, look};
+use onloop_engine::run::checkpoint::{left_out_line, snapshot_work};
 use onloop_engine::state::store::Store;
 use onloop_run::preflight::foreign_paths;
 use onloop_run::{Checkpoint, CheckpointKind, Run};
@@ -76,7 +76,7 @@ pub(super) async fn settle(
 }
 
 /// The verified checkpoints that the branch does not have yet, oldest first, where it has exactly
-/// what one of them or the beginning has. Else none: whoever has committed there has
+/// what one of them or the beginning has. Else none: the person who has committed there has
 /// committed parts of steps, and a commit of an earlier state would take them back.
 async fn steps_ahead<'s>(
     io: &Io,
@@ -168,7 +168,7 @@ async fn demand_same_files(
 ) -> Result<(), CommandError> {
     let run = store.run();
     let root = &run.place.execution_root;
-    let seen = look(io, store).await.map_err(unknown_files)?;
+    let seen = snapshot_work(io, store).await.map_err(unknown_files)?;
     let KeptWork { commit, tree, left_out, .. } = seen;
     if !left_out.is_empty() {
         let names: Vec<String> = left_out.iter().map(left_out_line).collect();
@@ -189,7 +189,7 @@ async fn demand_same_files(
         .fix_by("or take them back", format!("onloop undo {id} {name}")))
 }
 
-/// Refuses to go on with a merge that a crash interrupted where somebody has changed files of the
+/// Refuses to continue a merge that a crash interrupted where somebody has changed files of the
 /// worktree since: it is about to be removed.
 pub(super) async fn demand_untouched(
     io: &Io,
@@ -217,12 +217,12 @@ pub(super) async fn other_hook(
 ) -> Result<Option<CommandError>, CommandError> {
     let run = store.run();
     let root = &run.place.execution_root;
-    // Without the checkout there is no configuration of it, and nobody to ask.
+    // Without the checkout there is no configuration of it, and no one to ask.
     let tells = run.trusted_programs().is_some_and(|programs| programs.contains('+'));
     if !tells || io.stat(root).await.is_err() {
         return Ok(None);
     }
-    let seen = look(io, store).await.map_err(unknown_files)?;
+    let seen = snapshot_work(io, store).await.map_err(unknown_files)?;
     Ok(run.has_other_push_hook(&seen.programs).then(|| {
         let (remote, branch) = (text::shell_word(remote), text::shell_word(&context.branch));
         let folder = text::shell_word(&context.home);

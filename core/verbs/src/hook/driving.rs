@@ -1,5 +1,5 @@
 //! Ties a conversation to the run that it drives, by what it does itself: its calls and the prompts
-//! that begin or go on with a run. Calls that are not ours cost a look at their text.
+//! that begin or continue a run. Calls that are not ours cost a look at their text.
 
 use super::{HookContext, log};
 use onloop_effect::Io;
@@ -132,7 +132,7 @@ async fn begins(sessions: &Sessions, id: &SessionId) -> Result<(), SessionError>
         .await
 }
 
-/// The conversation drives `run` from now on, whoever did before.
+/// The conversation drives `run` from now on, in place of another one.
 async fn tie(
     context: &HookContext,
     sessions: &Sessions,
@@ -188,8 +188,8 @@ pub(super) async fn prompted(
     let (io, folders) = (&context.io, context.folders());
     let run = match &prompt {
         RunPrompt::Begins => None,
-        RunPrompt::GoesOn(Some(id)) => unfinished_run(io, id).await.map(|run| run.id.clone()),
-        RunPrompt::GoesOn(None) => {
+        RunPrompt::Continues(Some(id)) => unfinished_run(io, id).await.map(|run| run.id.clone()),
+        RunPrompt::Continues(None) => {
             only(conversation::unfinished(io, &folders).await).map(|run| run.id.clone())
         }
         // A name is not much: it takes no run from others.
@@ -201,7 +201,7 @@ pub(super) async fn prompted(
     };
     let sessions = context.sessions(id).await;
     match (run, prompt) {
-        (None, RunPrompt::GoesOn(_)) => return Ok(false),
+        (None, RunPrompt::Continues(_)) => return Ok(false),
         (None, RunPrompt::Begins | RunPrompt::Names(_)) => {
             // One that is bound to a run stays bound until the other one is there.
             let is_new = sessions.load(id).await?.is_none_or(|session| {

@@ -1,10 +1,10 @@
-//! Decides about a tool call: first by rules, then, where no rule decides, by whoever can be asked.
+//! Decides about a tool call: first by rules, then, where no rule decides, by a reviewer or a person.
 
 use super::{HookContext, driving, log};
 use onloop_documents::session::RememberedAnswer;
 use onloop_engine::approval::pending::{self, Deferred, WaitedFor};
 use onloop_engine::approval::{self, Escalation, Resolution};
-use onloop_engine::sandbox::run::Confining;
+use onloop_engine::sandbox::choice::Sandbox;
 use onloop_engine::session::files::{SessionChange, Sessions};
 use onloop_engine::{git::known_to_git, git::links, session::workspace};
 use onloop_permission::{Call, CallingSession, Context, Decision, Rule, Ruling, contained, decide};
@@ -50,7 +50,7 @@ async fn judged(hook_context: &HookContext, call: &Call) -> HookAnswer {
     decided(hook_context, call, &ruling).await
 }
 
-/// The host is about to ask a person, often because we have just answered "ask". Then nobody is
+/// The host is about to ask a person, often because we have just answered "ask". Then no one is
 /// asked a second time.
 pub(super) async fn permission_request(hook_context: &HookContext, call: &Call) -> HookAnswer {
     let ruling = by_rules(hook_context, call).await;
@@ -78,7 +78,7 @@ pub(super) async fn confined(
     links::resolve(&hook_context.io, call, &mut context.places).await;
     let rewritten = contained(call, &context, ruling, &hook_context.io.start().program)?;
     // A call that cannot run is worse than one that is asked about.
-    let can = Confining::attempt(&hook_context.io, &hook_context.cwd).await.ok()?;
+    let can = Sandbox::attempt(&hook_context.io, &hook_context.cwd).await.ok()?;
     can.end(&hook_context.io).await;
     Some(rewritten)
 }
@@ -111,7 +111,7 @@ fn digest_of(call: &Call) -> String {
     digest(&format!("{}\n{}", call.tool, call.input))
 }
 
-/// Asks whoever can be asked. Without an answer the decision stays.
+/// Asks a reviewer or a person. Without an answer the decision stays.
 pub(super) async fn escalated(hook_context: &HookContext, call: &Call, ruling: Ruling) -> Ruling {
     let (tail, whole) = hook_context.transcript().await;
     let escalation = Escalation {
@@ -211,7 +211,7 @@ pub(super) async fn recalled(hook_context: &HookContext, asked: &str) -> Option<
     Some(Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() })
 }
 
-/// Stores the answer for whoever else asks about the same. If that fails, a person may be asked
+/// Stores the answer for other hooks that ask about the same call. If that fails, a person may be asked
 /// twice.
 pub(super) async fn remember(hook_context: &HookContext, asked: &str, ruling: &Ruling) {
     let Some(id) = &hook_context.session else { return };

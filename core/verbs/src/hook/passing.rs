@@ -2,7 +2,7 @@
 //! trying again, and wakes the client, where it takes that from a hook.
 //!
 //! A client that has exited cannot be woken. Then the session says until when there is nothing to
-//! do, and a person goes on with it.
+//! do, and a person continues it.
 
 use super::{HookContext, log};
 use onloop_agents::AgentErrorKind;
@@ -17,7 +17,7 @@ use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
-/// What the client hears that takes the exit code for "go on".
+/// The message to a client that takes the exit code for "continue".
 const WAKE: Exit = Exit::Usage;
 
 /// After a turn that failed.
@@ -56,7 +56,7 @@ fn passes(failure: &StopFailure) -> bool {
     })
 }
 
-/// What the agent is told that goes on; `None`: it does not, by us.
+/// The message to an agent that continues; `None`: onloop does not continue it.
 async fn wait_out(
     context: &HookContext,
     sessions: &Sessions,
@@ -79,7 +79,7 @@ async fn wait_out(
             Some(mut session) => {
                 let patience = session.refused(at, &why, lifted);
                 if matches!(patience, Some(Patience::TooLong(_))) {
-                    notify::session::owe(&mut session, &context.loaded.config);
+                    notify::session::enqueue(&mut session, &context.loaded.config);
                 }
                 (SessionChange::when(patience.is_some(), session), patience)
             }
@@ -97,7 +97,7 @@ async fn wait_out(
                 resume: &resume,
                 time_left_ms: left_ms,
             };
-            notify::session::tell(io, &context.loaded.config, sessions, id, place).await?;
+            notify::session::deliver(io, &context.loaded.config, sessions, id, place).await?;
             return Ok(None);
         }
         Some(Patience::Until(until)) => until,
@@ -119,7 +119,7 @@ async fn wait_out(
         .await?;
     if said.is_some() {
         let waited = text::span(at_end.millis_since(at));
-        log::limit(context, &format!("goes on after {waited}")).await;
+        log::limit(context, &format!("continues after {waited}")).await;
     }
     Ok(said)
 }
@@ -158,7 +158,7 @@ async fn slept(
     }
 }
 
-/// Who has started us, and whoever they were started by, where the system tells it: others once the
+/// The processes above this one, where the system tells them: others once the
 /// client is gone.
 async fn client(io: &Io) -> Vec<u32> {
     let above = io.ancestors().await.unwrap_or_default();

@@ -54,7 +54,7 @@ async fn begin(
 }
 
 /// A prompt that starts no workflow. It may be about a run; else a question pauses the session, and
-/// everything else goes on with it.
+/// everything else continues it.
 async fn other_prompt(
     context: &HookContext,
     id: &SessionId,
@@ -66,7 +66,7 @@ async fn other_prompt(
     if (typed || is_command) && driving::prompted(context, id, prompt.text, prompt.id).await? {
         return Ok(HookAnswer::Nothing);
     }
-    // Nobody would hear of a pause there.
+    // A pause would not be noticed there.
     let is_unheard =
         !context.host.tells_at_prompts() && subject(prompt.text) == PromptSubject::Question;
     if !typed || is_unheard {
@@ -102,8 +102,8 @@ fn said(session: &Session, effect: PromptEffect) -> Option<String> {
     }
     let (goal, id) = (session.goal(), &session.id);
     let how = match effect {
-        PromptEffect::Nothing | PromptEffect::GoesOn => return None,
-        PromptEffect::Resumed => return Some(format!("{goal} goes on after this")),
+        PromptEffect::Nothing | PromptEffect::Continues => return None,
+        PromptEffect::Resumed => return Some(format!("{goal} continues after this")),
         PromptEffect::Paused(Pause::Question) => {
             "pauses for your question.\n  Your next prompt that is not a question resumes it; \
              `continue` is enough."

@@ -53,7 +53,7 @@ async fn tell_person(context: &HookContext, sessions: &Sessions, id: &SessionId)
         time_left_ms: Some(context.time_left_ms()),
     };
     let config = &context.loaded.config;
-    if let Err(error) = notify::session::tell(&context.io, config, sessions, id, place).await {
+    if let Err(error) = notify::session::deliver(&context.io, config, sessions, id, place).await {
         log::debug(context, &format!("nobody was told: {error}")).await;
     }
 }
@@ -86,7 +86,7 @@ async fn decide(
             end(sessions, id, SessionEnding::Done, "its run is over, or gone").await?;
             return Ok(HookAnswer::Nothing);
         }
-        // What else the session works on goes on.
+        // The rest of the session's work continues.
         Driven::Run(_) | Driven::ByProcess | Driven::Over | Driven::Nothing => {}
     }
     if session.begins_run_at.is_some() {
@@ -290,7 +290,7 @@ fn settle(
         StopVerdict::Rest => (SessionChange::Keep, Said::Nothing),
         StopVerdict::End(why) => {
             if session.reason != before {
-                notify::session::owe(&mut session, &context.loaded.config);
+                notify::session::enqueue(&mut session, &context.loaded.config);
             }
             let message = format!("session {} is not continued: {why}", session.id);
             (SessionChange::Write(Box::new(session)), Said::Over(message))

@@ -1,4 +1,4 @@
-//! A hook in the turn of a run's agent: every call gets a clear answer, for nobody sits before the
+//! A hook in the turn of a run's agent: every call gets a clear answer, because no person sits at the
 //! agent, and each is written down, because not every client tells of calls that were refused.
 //!
 //! The run hands its agent a hook for the turn. Hooks that the user has installed are asked about the
@@ -71,7 +71,7 @@ pub(super) async fn respond(
     let (ruling, input) = settled(&context, &call, &guard, (id.as_deref(), is_before_call)).await;
     let line = line(&context, &call, &ruling, id, channel);
     if let Err(failure) = log(&context, &line, &guard.calls).await {
-        // A call that nobody can see afterwards does not run.
+        // A call that cannot be logged does not run.
         let why = format!("onloop (run): the call cannot be written down: {failure}");
         return HookAnswer::Decided(Decision::Deny, text::one_line(&why));
     }
@@ -95,7 +95,7 @@ struct Settled {
     decided: bool,
 }
 
-/// By rules, by confining it, by whoever can be asked, and else as the run wants it; with the input
+/// By rules, by confining it, by a reviewer or a person, and else by the options of the run; with the input
 /// that it runs with where that is another.
 async fn settled(
     context: &HookContext,
@@ -124,7 +124,7 @@ async fn settled(
     (Settled { ruling: policy.settle(call, ruling), decided }, None)
 }
 
-/// Asks whoever can be asked, unless another hook has asked about the same call.
+/// Asks a reviewer or a person, unless another hook has asked about the same call.
 async fn escalated_once(
     context: &HookContext,
     call: &Call,
@@ -135,7 +135,7 @@ async fn escalated_once(
     if !judge::can_escalate(context) {
         return judge::escalated(context, call, ruling).await;
     }
-    // Whoever comes second waits for the answer. The end of the program gives the lock back.
+    // The second hook waits for the answer. The end of the program gives the lock back.
     if context.io.lock(&format!("{calls}.{id}.lock"), context.time_left_ms()).await.is_err() {
         let reason = "another hook still asks about this call".to_owned();
         return Ruling { decision: Decision::Deny, reason, ..ruling };

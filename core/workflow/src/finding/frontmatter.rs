@@ -55,9 +55,10 @@ pub(crate) fn unknown_key(span: Span, key: &str, suggestion: Option<&str>) -> Di
     }
 }
 
-pub(crate) fn missing_key(span: Span, key: &str, help: &str) -> Diagnostic {
+pub(crate) fn missing_key(span: Span, key: &'static str, help: &str) -> Diagnostic {
     rule::MISSING_KEY
         .at(span, format!("the frontmatter has no `{key}`"))
+        .about(key)
         .with_help(help)
         .with_hotl_text(format!("Frontmatter missing '{key}:' field"))
 }

@@ -199,7 +199,23 @@ pub(crate) fn hidden_character(span: Span, what: &str) -> Diagnostic {
         .with_help("control and formatting characters make a line look different from what runs")
 }
 
-/// `certain`: older linters know these words too, so the finding is an error.
+pub(crate) fn invalid_baseline(span: Span, found: &str) -> Diagnostic {
+    let message = format!("`baseline` is `{}`; expected `true` or `false`", shown(found));
+    rule::INVALID_BASELINE.at(span, message)
+}
+
+/// `required`: the frontmatter says `require_checks: true`, so the finding is an error.
+pub(crate) fn unchecked(span: Span, required: bool) -> Diagnostic {
+    let mut diagnostic = rule::UNCHECKED_STEP.at(span, "no check verifies this step");
+    if required {
+        diagnostic.severity = Severity::Error;
+    }
+    diagnostic.with_help(
+        "add `verify: …` with a command that fails until the step is done, or `gate: human`",
+    )
+}
+
+/// `certain`: hotl-rt knows these words too, so the finding is an error.
 pub(crate) fn security_without_gate(
     span: Span,
     step: &str,

@@ -1,5 +1,4 @@
-//! Steps in another order, and new ones: every number follows, at the steps and in what mentions
-//! them.
+//! Reorders and inserts steps. Numbers at the steps and in mentions follow.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +7,19 @@ use super::refer::{mentions, steps_by_number};
 use crate::StepPlace;
 use onloop_syntax::diagnostic::{Edit, Span};
 
-/// Why steps cannot be put into that order.
+/// Why a new order is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArrangeError {
-    /// Not every step is named once.
+    /// The order does not name every step exactly once.
     #[error("the order does not name every step once")]
     NotAnOrder,
-    /// What stands between the steps that move belongs to neither.
+    /// Text between the steps that move belongs to neither step.
     #[error("step {0} is followed by a heading or text that is part of no step; move it by hand")]
     TextBetween(u32),
 }
 
 /// The edits that put the steps into `order`, positions from 0 in the order of the file, and number
-/// them 1, 2, 3, …. With the order of the file they only put the numbers right.
+/// them 1, 2, 3, …. With the order of the file they only correct the numbers.
 ///
 /// # Errors
 ///
@@ -90,7 +89,7 @@ pub fn inserted(reading: Reading<'_>, position: usize, text: &str) -> Vec<Edit> 
     edits
 }
 
-/// The edits that give the steps these numbers, at their headers and wherever they are mentioned.
+/// The edits that give the steps these numbers, at their headers and in mentions.
 fn renumbering(reading: Reading<'_>, numbers: &[usize]) -> Vec<Edit> {
     let steps = reading.steps();
     let new: BTreeMap<u32, usize> =
@@ -108,7 +107,7 @@ fn renumbering(reading: Reading<'_>, numbers: &[usize]) -> Vec<Edit> {
     edits
 }
 
-/// A step with the edits that are inside of it.
+/// A step with the edits inside it.
 fn with_edits(reading: Reading<'_>, step: &StepPlace, edits: &[Edit]) -> String {
     let inside =
         |edit: &&Edit| edit.span.start >= step.span.start && edit.span.end <= step.span.end;

@@ -1,4 +1,4 @@
-//! What can be written where somebody writes.
+//! Completion: proposals at the cursor.
 
 use std::collections::BTreeSet;
 
@@ -8,26 +8,26 @@ use crate::{FIELDS, Field, FieldPlace, PlaceKind, Section};
 use onloop_syntax::diagnostic::Span;
 use onloop_syntax::text::{self, words};
 
-/// Something that can be written.
+/// A proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// What it is called in a list.
+    /// Its name in a list.
     pub label: String,
-    /// What is written: text in which `$0`, `$1` and `${1:word}` are where the cursor goes, and `\`
-    /// stands before `$`, `}` and itself. [`plain`] takes them out.
+    /// The text to insert, with snippet syntax: the cursor visits `$0`, `$1` and `${1:word}`, and
+    /// `\` escapes `$`, `}` and itself. [`plain`] removes this syntax.
     pub snippet: String,
-    /// What it means, as Markdown.
+    /// Its meaning, as Markdown.
     pub about: String,
-    /// What it replaces: what has been written of it.
+    /// The range that it replaces: the text typed so far.
     pub span: Span,
-    /// What it is.
+    /// Its kind.
     pub kind: ProposalKind,
-    /// Whether there are proposals for what comes next.
+    /// Whether further proposals follow after it.
     pub goes_on: bool,
 }
 
 words! {
-    /// What is proposed.
+    /// The kind of a proposal.
     pub enum ProposalKind {
         /// A field.
         Field = "field",
@@ -38,7 +38,7 @@ words! {
     }
 }
 
-/// Most values that are taken from elsewhere in the file.
+/// Most values taken from other parts of the file.
 const REPEATED: usize = 20;
 
 const NEW_STEP: &str =
@@ -48,7 +48,7 @@ const NEW_FILE: &str = "---\nintent: ${1:what this builds}\n\
     - [ ] **Step 1: ${4:Name}**\naction: ${5:what to do}\nloop: false\n\
     verify: ${6:the command that proves it}\n$0";
 
-/// What can be written at `offset`, the likeliest first.
+/// The proposals at `offset`, the likeliest first.
 pub fn proposals(reading: Reading<'_>, offset: usize) -> Vec<Proposal> {
     let is_empty = reading.steps().is_empty() && reading.fields().is_empty();
     if is_empty && reading.text.trim_matches(['-', '\u{feff}']).trim().is_empty() {
@@ -73,7 +73,7 @@ pub fn proposals(reading: Reading<'_>, offset: usize) -> Vec<Proposal> {
     found
 }
 
-/// A snippet as text, with the words of its places.
+/// A snippet as text, with the default words of its placeholders.
 pub fn plain(snippet: &str) -> String {
     let mut out = String::with_capacity(snippet.len());
     let mut chars = snippet.chars().peekable();
@@ -85,7 +85,7 @@ pub fn plain(snippet: &str) -> String {
                 chars.next();
             }
             '$' => while chars.next_if(char::is_ascii_digit).is_some() {},
-            // Ends a place; a brace of the text has a `\` before it.
+            // Ends a placeholder; a brace of the text has a `\` before it.
             '}' => {}
             c => out.push(c),
         }
@@ -93,9 +93,9 @@ pub fn plain(snippet: &str) -> String {
     out
 }
 
-/// What is being written.
+/// The kind of text at the cursor.
 enum Spot<'t> {
-    /// The name of a field, among those that are there already.
+    /// The name of a field, and the fields that exist already.
     Name { section: Section, siblings: Vec<&'t FieldPlace>, span: Span },
     /// The value of a field.
     Value { field: &'static Field, span: Span },
@@ -115,7 +115,7 @@ fn spot<'t>(reading: Reading<'t>, offset: usize) -> Option<Spot<'t>> {
         (_, Some(step)) if line.start > step.span.start => step.span,
         (_, _) => return None,
     };
-    // `- ` of an item belongs to the layout.
+    // The `- ` of an item belongs to the layout.
     let dash = (!in_front && (rest == "-" || rest.starts_with("- "))).then_some(blanks);
     let content = match dash {
         Some(_) => text.len() - rest[1..].trim_start_matches(' ').len(),
@@ -161,7 +161,7 @@ fn spot<'t>(reading: Reading<'t>, offset: usize) -> Option<Spot<'t>> {
     Some(Spot::Value { field, span: Span::new(value_start, value_end) })
 }
 
-/// Which section a line of a step belongs to, and the fields of the same object.
+/// The section of a step's line, and the fields of the same object.
 fn surroundings<'t>(
     reading: Reading<'t>,
     fields: &'t [FieldPlace],
@@ -187,7 +187,7 @@ fn surroundings<'t>(
         Some(PlaceKind::Field(Section::Check, "assert")) => Section::Assert,
         Some(PlaceKind::Field(..) | PlaceKind::Variable | PlaceKind::Unknown(_)) => return None,
     };
-    // The object begins behind what encloses it; that of a dash, behind the dash.
+    // The object begins after its container; for a dash, after the dash.
     let from = match (dash, parent) {
         (Some(_), _) => above,
         (None, Some(parent)) => parent + 1,
@@ -281,7 +281,7 @@ fn values(reading: Reading<'_>, field: &'static Field, span: Span) -> Vec<Propos
     field.values.iter().map(|word| value((*word).to_owned(), escaped(word), &about)).collect()
 }
 
-/// Values of one line elsewhere in the file, each once.
+/// One-line values in other parts of the file, each once.
 fn repeated(
     reading: Reading<'_>,
     span: Span,
@@ -308,12 +308,12 @@ fn repeated(
         .collect()
 }
 
-/// A step, on a line behind the frontmatter that has at most its beginning.
+/// Proposals for a step, on a line after the frontmatter that has at most the start of one.
 fn new_step(reading: Reading<'_>, offset: usize) -> Option<Proposal> {
     let line = reading.line(offset);
     let text = reading.slice(line);
     let front = reading.parsed.outline.frontmatter?;
-    // Behind the line that ends the frontmatter.
+    // After the line that ends the frontmatter.
     if line.start <= reading.line(front.end).start {
         return None;
     }
@@ -341,7 +341,7 @@ fn new_step(reading: Reading<'_>, offset: usize) -> Option<Proposal> {
     })
 }
 
-/// Text that is no place of a snippet.
+/// Text with snippet syntax escaped.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('$', "\\$").replace('}', "\\}")
 }

@@ -1,8 +1,8 @@
-//! A text as an editor holds it: places are lines and units of an encoding, changes are ranges.
+//! A text in an editor: positions are lines and columns in an encoding, changes are ranges.
 
 use onloop_syntax::diagnostic::Span;
 
-/// In what the columns of a line are counted.
+/// The unit of columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// Bytes.
@@ -14,7 +14,7 @@ pub enum Encoding {
     Utf32,
 }
 
-/// A place in a text; both numbers count from 0.
+/// A position in a text; both numbers count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DocumentPosition {
     /// Line; `\n`, `\r\n` and `\r` end one.
@@ -23,7 +23,7 @@ pub struct DocumentPosition {
     pub character: usize,
 }
 
-/// A text, and where its lines begin.
+/// A text, and the starts of its lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     text: String,
@@ -31,7 +31,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Looks at the whole text once.
+    /// Indexes the text.
     pub fn new(text: String) -> Document {
         let starts = line_starts(&text);
         Document { text, starts }
@@ -42,14 +42,14 @@ impl Document {
         &self.text
     }
 
-    /// Replaces a range, which must be one of [`Document::offset`]'s.
+    /// Replaces a range of offsets from [`Document::offset`].
     pub fn change(&mut self, span: Span, text: &str) {
         self.text.replace_range(span.start..span.end, text);
         self.starts = line_starts(&self.text);
     }
 
-    /// The byte at a place. A column behind the end of its line is the end, a line behind the last
-    /// is the end of the text, and inside of a character is before it.
+    /// The byte at a position. A column after the end of its line is the end of the line, a line
+    /// after the last is the end of the text, and a position inside a character is before it.
     pub fn offset(&self, at: DocumentPosition, encoding: Encoding) -> usize {
         let Some(&start) = self.starts.get(at.line) else { return self.text.len() };
         let line = &self.text[start..self.line_end(at.line)];
@@ -63,7 +63,7 @@ impl Document {
         start + line.len()
     }
 
-    /// The place of the byte at `offset`; offsets beyond the end are at the end.
+    /// The position of the byte at `offset`; offsets beyond the end count as the end.
     pub fn position(&self, offset: usize, encoding: Encoding) -> DocumentPosition {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|&start| start <= offset) - 1;
@@ -77,7 +77,7 @@ impl Document {
         DocumentPosition { line, character }
     }
 
-    /// Where a line ends, before its line break.
+    /// The end of a line, before its line break.
     fn line_end(&self, line: usize) -> usize {
         let start = self.starts[line];
         let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());

@@ -1,21 +1,21 @@
-//! What can be folded: the frontmatter, whole steps, values of several lines, hidden blocks.
+//! Folding ranges: the frontmatter, whole steps, values of several lines, hidden blocks.
 
 use super::Reading;
 use crate::BlockKind;
 use onloop_syntax::diagnostic::Span;
 use onloop_syntax::text::words;
 
-/// Lines that can be folded into their first.
+/// Lines that fold into the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fold {
     /// From the first line to the end of the last.
     pub span: Span,
-    /// What they are.
+    /// Their kind.
     pub kind: FoldKind,
 }
 
 words! {
-    /// What is folded.
+    /// The kind of a folding range.
     pub enum FoldKind {
         /// The frontmatter.
         Frontmatter = "frontmatter",
@@ -28,7 +28,7 @@ words! {
     }
 }
 
-/// Everything that can be folded, in the order of the file.
+/// All folding ranges, in the order of the file.
 pub fn folds(reading: Reading<'_>) -> Vec<Fold> {
     let outline = &reading.parsed.outline;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What something means, where somebody points at it.
+//! Hover: explains the text at the cursor.
 
 use super::Reading;
 use super::refer::{mentions, steps_by_number};
@@ -6,25 +6,25 @@ use crate::{Field, Loop, Section, Step, StepPlace};
 use onloop_syntax::diagnostic::Span;
 use onloop_syntax::text;
 
-/// A meaning.
+/// An explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
     /// As Markdown.
     pub markdown: String,
-    /// What it is the meaning of.
+    /// The range that it explains.
     pub span: Span,
 }
 
-/// Where the documentation of the format is.
+/// The address of the format's documentation.
 pub(super) const FORMAT: &str =
     concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/workflow-format.md");
 
-/// What the field, the step or the mention of a step at `offset` means.
+/// The explanation of the field, the step or the mention of a step at `offset`.
 pub fn hover(reading: Reading<'_>, offset: usize) -> Option<Hover> {
     let touches = |span: Span| span.start <= offset && offset <= span.end;
     let fields = reading.fields();
     let until = fields.partition_point(|place| place.key.start <= offset);
-    // A closed word is explained by its field, and is never far behind it.
+    // The field explains its allowed words; it is close to them.
     for place in fields[..until].iter().rev().take(2) {
         let Some(field) = place.field() else { continue };
         if touches(place.key) {
@@ -101,7 +101,7 @@ fn facts(reading: Reading<'_>, place: &StepPlace, step: &Step) -> String {
     facts.join(" · ")
 }
 
-/// Text from the file, which is no Markdown of ours.
+/// Text of the file, escaped for Markdown.
 fn markdown_text(text: &str) -> String {
     let text = text::one_line(text);
     let mut escaped = String::with_capacity(text.len());

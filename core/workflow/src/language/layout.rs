@@ -1,20 +1,20 @@
-//! One layout for every workflow: fields in the first column, two blanks deeper inside of them, one
-//! blank behind colons, one empty line between steps.
+//! Formatting: fields in the first column, nested fields two blanks deeper, one blank after colons,
+//! one empty line between steps.
 //!
-//! A layout is only proposed here. What it means is read again, and whatever would change the
-//! meaning of the file stays as it was written.
+//! A layout is first a proposal. It is parsed again, and parts that would change the meaning of the
+//! file stay as written.
 
 use super::Reading;
 use super::reading::is_container;
 use crate::{FieldPlace, PlaceKind, parse, same_meaning};
 use onloop_syntax::diagnostic::{Edit, Span};
 
-/// How often a layout is read again before the file is left as it is. Each refused part takes some
-/// of it; files that people write have none.
+/// Most attempts before the file stays as it is. Each attempt leaves out some refused parts;
+/// ordinary files have none.
 const READINGS: usize = 64;
 
-/// The edits that lay out the file, in its order; none where it is no workflow that can be read, or
-/// where a second layout would change more. Laying out the result changes nothing.
+/// The edits that format the file, in its order. Empty if it is not a readable workflow, or if a
+/// second formatting would change more: formatting is idempotent.
 pub fn layout(reading: Reading<'_>) -> Vec<Edit> {
     let edits = proposed(reading);
     if edits.is_empty() {
@@ -50,7 +50,7 @@ fn proposed(reading: Reading<'_>) -> Vec<Edit> {
     accepted
 }
 
-/// Accepts the parts that keep the meaning; `false`: there were too many that did not.
+/// Accepts the parts that keep the meaning; `false` if too many do not.
 fn accept(
     reading: Reading<'_>,
     parts: &[Vec<Edit>],
@@ -98,7 +98,7 @@ impl<'t> Part<'t> {
         Part { reading, edits: Vec::new() }
     }
 
-    /// Replaces a place, unless it says that already.
+    /// Replaces a range, unless its text is equal.
     fn set(&mut self, span: Span, text: &str) {
         if self.reading.slice(span) != text {
             self.edits.push(Edit::replace(span, text));
@@ -130,7 +130,7 @@ impl<'t> Part<'t> {
     }
 
     fn fields(mut self, places: &[FieldPlace]) -> Vec<Edit> {
-        // What encloses a place, where it ends, and the column that it gets.
+        // The containers of a position: where they end, and their columns.
         let mut open: Vec<(&FieldPlace, usize)> = Vec::new();
         for place in places {
             open.retain(|(around, _)| place.key.start < around.value.end);
@@ -140,7 +140,7 @@ impl<'t> Part<'t> {
             let before = Span::new(line.start, place.key.start);
             match around.filter(|(around, _)| around.key.start >= line.start) {
                 None => self.set(before, &" ".repeat(column)),
-                // The first field of an item, behind its dash.
+                // The first field of an item, after its dash.
                 Some((item, _)) => self.set(Span::new(item.key.end, place.key.start), " "),
             }
             self.name(place);
@@ -159,7 +159,7 @@ impl<'t> Part<'t> {
         places.get(next).is_some_and(|next| next.key.start < place.value.end)
     }
 
-    /// Known names are written in lower case.
+    /// Writes known names in lower case.
     fn name(&mut self, place: &FieldPlace) {
         if let PlaceKind::Field(_, name) = place.what
             && self.reading.slice(place.key).eq_ignore_ascii_case(name)
@@ -168,7 +168,7 @@ impl<'t> Part<'t> {
         }
     }
 
-    /// One blank before the value, and its other lines two blanks deeper than its name.
+    /// Puts one blank before the value, and its other lines two blanks deeper than its name.
     fn value(&mut self, place: &FieldPlace, column: usize) {
         let colon = usize::from(place.what != PlaceKind::Item);
         let from = place.key.end + colon;
@@ -185,8 +185,7 @@ impl<'t> Part<'t> {
         }
     }
 
-    /// Moves the lines of a value together. Where a heredoc may be among them, only their layout
-    /// could be wrong, never that they stay.
+    /// Moves the lines of a value together. If they may contain a heredoc, they stay unchanged.
     fn lines_below(&mut self, span: Span, column: usize) {
         let text = self.reading.slice(span);
         if text.contains("<<") || self.reading.slice(self.reading.line(span.start)).contains("<<") {
@@ -199,7 +198,7 @@ impl<'t> Part<'t> {
             start += line.len();
         }
         let blanks = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
-        // The first piece is the end of the line of the name.
+        // The first piece is the end of the name's line.
         let body = || lines.iter().skip(1).filter(|(_, line)| !line.trim().is_empty());
         let Some(written) = body().map(|(_, line)| blanks(line)).next() else { return };
         let wanted = column + 2;
@@ -216,7 +215,7 @@ impl<'t> Part<'t> {
         self.edits.sort_by_key(|edit| edit.span);
     }
 
-    /// Takes blanks away from the end of the line of a name with nothing else on it.
+    /// Removes blanks at the end of a line with only a name.
     fn trim_line_end(&mut self, key_end: usize) {
         let line = self.reading.line(key_end);
         let rest = self.reading.slice(Span::new(key_end, line.end));
@@ -226,7 +225,7 @@ impl<'t> Part<'t> {
     }
 }
 
-/// One line break at the end.
+/// Puts one line break at the end.
 fn file_end(reading: Reading<'_>) -> Vec<Edit> {
     let end = reading.line(reading.text.trim_end().len()).end;
     let rest = Span::new(end, reading.text.len());

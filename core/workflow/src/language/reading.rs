@@ -1,19 +1,19 @@
-//! A file as it was read, and questions about places in it.
+//! A parsed file, and queries about positions in it.
 
 use crate::{FieldPlace, Parsed, PlaceKind, Section, StepPlace};
 use onloop_syntax::diagnostic::Span;
 
-/// A text and what the reader of workflows found in it.
+/// A text and its parse result.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'t> {
     /// The text.
     pub text: &'t str,
-    /// What [`workflow::parse`](crate::parse) said about this very text.
+    /// The result of [`workflow::parse`](crate::parse) for this text.
     pub parsed: &'t Parsed,
 }
 
 impl<'t> Reading<'t> {
-    /// `parsed` is what was read from `text`.
+    /// `parsed` must be the parse result of `text`.
     pub fn new(text: &'t str, parsed: &'t Parsed) -> Reading<'t> {
         Reading { text, parsed }
     }
@@ -26,7 +26,7 @@ impl<'t> Reading<'t> {
         &self.parsed.outline.steps
     }
 
-    /// The text of a place; empty where it lies outside.
+    /// The text of a span; empty outside of the file.
     pub(super) fn slice(self, span: Span) -> &'t str {
         self.text.get(span.start..span.end).unwrap_or_default()
     }
@@ -41,7 +41,7 @@ impl<'t> Reading<'t> {
         Span::new(start, if has_return { end - 1 } else { end })
     }
 
-    /// The lines that a place touches, with the line break of the last.
+    /// The lines of a span, with the line break of the last.
     pub(super) fn whole_lines(self, span: Span) -> Span {
         let end = self.line(span.end.max(span.start)).end;
         let rest = &self.text[end..];
@@ -49,7 +49,7 @@ impl<'t> Reading<'t> {
         Span::new(self.line(span.start).start, end + ends)
     }
 
-    /// How many bytes stand before the place on its line.
+    /// The number of bytes before the span on its line.
     pub(super) fn column(self, offset: usize) -> usize {
         offset - self.line(offset).start
     }
@@ -61,7 +61,7 @@ impl<'t> Reading<'t> {
         if has_return { "\r\n" } else { "\n" }
     }
 
-    /// The step that a place belongs to, by its position from 0.
+    /// The step of a span, by its position from 0.
     pub(super) fn step_index(self, offset: usize) -> Option<usize> {
         let steps = self.steps();
         let after = steps.partition_point(|step| step.span.start <= offset);
@@ -88,20 +88,20 @@ impl<'t> Reading<'t> {
         self.parsed.outline.frontmatter.map_or(&[], |span| self.fields_in(span))
     }
 
-    /// Whether a place is inside of a fenced block or a comment between the fields.
+    /// Whether a span is inside a fenced block or a comment between the fields.
     pub(super) fn is_hidden(self, offset: usize) -> bool {
         let blocks = &self.parsed.outline.blocks;
         let after = blocks.partition_point(|block| block.span.start <= offset);
         after > 0 && offset <= blocks[after - 1].span.end
     }
 
-    /// Where what is written between `span.start` and `span.end` ends, blanks aside.
+    /// The end of the text between `span.start` and `span.end`, without blanks.
     pub(super) fn trimmed_end(self, span: Span) -> usize {
         span.start + self.slice(span).trim_end().len()
     }
 }
 
-/// Whether what stands here consists of other fields.
+/// Whether the value consists of other fields.
 pub(super) fn is_container(place: &FieldPlace, text: &str) -> bool {
     match place.what {
         PlaceKind::Field(Section::Check, "env" | "assert") => true,

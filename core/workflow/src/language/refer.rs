@@ -6,17 +6,17 @@ use super::Reading;
 use crate::{PlaceKind, Section};
 use onloop_syntax::diagnostic::Span;
 
-/// A number of a step in prose.
+/// A step number in prose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepMention {
     /// The number.
     pub number: u32,
-    /// Its digits.
+    /// The span of its digits.
     pub span: Span,
 }
 
-/// Every mention of a step, in the order of the file. What a shell reads, paths, fenced blocks and
-/// code between backticks mention none, and neither do headers, except in their titles.
+/// Every mention of a step, in the order of the file. Shell commands, paths, fenced blocks and code
+/// in backticks contain no mentions, and headers only in their titles.
 pub fn mentions(reading: Reading<'_>) -> Vec<StepMention> {
     let silent = silent_places(reading);
     let mut found = Vec::new();
@@ -38,7 +38,8 @@ pub fn mentions(reading: Reading<'_>) -> Vec<StepMention> {
     found
 }
 
-/// Steps, by position from 0, under the number that is written at them; a number that two of them have is nobody's.
+/// Step positions, from 0, by their written numbers. A number of two steps is ambiguous and left
+/// out.
 pub fn steps_by_number(reading: Reading<'_>) -> BTreeMap<u32, usize> {
     let mut numbers: BTreeMap<u32, Option<usize>> = BTreeMap::new();
     for (at, step) in reading.steps().iter().enumerate() {
@@ -49,7 +50,7 @@ pub fn steps_by_number(reading: Reading<'_>) -> BTreeMap<u32, usize> {
     numbers.into_iter().filter_map(|(number, at)| Some((number, at?))).collect()
 }
 
-/// Where the step at `position`, from 0 in the order of the file, is mentioned.
+/// The mentions of the step at `position`, from 0 in the order of the file.
 pub fn mentions_of(reading: Reading<'_>, position: usize) -> Vec<Span> {
     let numbers = steps_by_number(reading);
     let found = mentions(reading).into_iter();
@@ -57,7 +58,7 @@ pub fn mentions_of(reading: Reading<'_>, position: usize) -> Vec<Span> {
     own.map(|mention| mention.span).collect()
 }
 
-/// Where a number is no mention: in the order of the file, and none inside of another.
+/// The ranges without mentions, in the order of the file and without overlap.
 fn silent_places(reading: Reading<'_>) -> Vec<Span> {
     let mut silent: Vec<Span> = Vec::new();
     for step in reading.steps() {
@@ -119,7 +120,7 @@ fn scan_line(line: &str, start: usize, found: &mut Vec<StepMention>) {
     }
 }
 
-/// A whole number behind one of the separators.
+/// A whole number after one of the separators.
 fn number_after<'l>(line: &'l str, at: usize, separators: &[&str]) -> Option<(&'l str, Span)> {
     let rest = line.get(at..)?;
     let separator = separators.iter().find(|separator| {
@@ -129,7 +130,7 @@ fn number_after<'l>(line: &'l str, at: usize, separators: &[&str]) -> Option<(&'
     let from = at + separator.len();
     let count = line[from..].bytes().take_while(u8::is_ascii_digit).count();
     let after = &line[from + count..];
-    // `step 2b` and `step 1.5` are names of something else.
+    // `step 2b` and `step 1.5` are not step numbers.
     let goes_on = after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
         || after
             .strip_prefix('.')

@@ -1,38 +1,38 @@
-//! Another name for a step, or another number.
+//! Renames and renumbers steps.
 
 use super::refer::{mentions, steps_by_number};
 use super::{ArrangeError, Reading, arranged};
 use onloop_syntax::diagnostic::{Edit, Span};
 use onloop_syntax::text;
 
-/// A step, found at its header or where it is mentioned.
+/// A step at the cursor, found at its header or in a mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepHere {
-    /// Which step, from 0 in the order of the file.
+    /// Its position from 0 in the order of the file.
     pub position: usize,
-    /// Its number or its title, or the number in what mentions it: where it was found.
+    /// The text at the cursor: its number, its title, or the number in a mention.
     pub here: Span,
     /// Its number in its header.
     pub number: Span,
-    /// Its title, or its whole header where it has none.
+    /// Its title, or its whole header without one.
     pub title: Span,
-    /// Whether its title was found and not a number.
+    /// Whether the cursor is on its title.
     pub is_title: bool,
 }
 
-/// Why a step gets no other name.
+/// Why a new name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RenameError {
-    /// Something else is there.
+    /// The cursor is not on a step.
     #[error("only steps can be renamed: their names and numbers")]
     NoStep,
-    /// Such text is no title.
+    /// The text is not a valid title.
     #[error("the name of a step is text on one line, without `**`")]
     Name,
-    /// No step can have this number, of so many steps.
+    /// No step can have this number; the file has this many steps.
     #[error("the number of a step is from 1 to {0} here")]
     Number(usize),
-    /// The steps cannot be put into the order that this would need.
+    /// The new number needs an order that is refused.
     #[error(transparent)]
     Order(#[from] ArrangeError),
 }
@@ -55,8 +55,8 @@ pub fn step_at(reading: Reading<'_>, offset: usize) -> Option<StepHere> {
     Some(StepHere { position, here, number: step.id, title: step.title, is_title })
 }
 
-/// The edits that rename the step at `offset`. A title becomes another one. A number is where the
-/// step goes: the others make room, and everything that mentions one of them follows.
+/// The edits that rename the step at `offset`. On a title, the new name replaces it. On a number,
+/// the step moves to that number; the other steps make room and all mentions follow.
 ///
 /// # Errors
 ///

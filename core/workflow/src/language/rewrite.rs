@@ -1,4 +1,4 @@
-//! Changes that resolve no finding: new steps, and steps in another place.
+//! Edits without a finding: inserting and moving steps.
 
 use super::{Reading, arranged, inserted};
 use crate::StepPlace;
@@ -6,8 +6,8 @@ use onloop_syntax::diagnostic::{Edit, Fix};
 
 const STEP: &str = "- [ ] **Step {number}: New step**\naction: what to do\nloop: false\n";
 
-/// New steps beside the one whose header is at `offset`, that one in another place, and numbers that
-/// follow the order; nothing elsewhere.
+/// Edits for the step whose header is at `offset`: insert a step before or after it, move it, or
+/// renumber all steps. No edits at other positions.
 pub fn rewrites(reading: Reading<'_>, offset: usize) -> Vec<Fix> {
     let steps = reading.steps();
     let is_here =

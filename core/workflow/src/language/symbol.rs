@@ -11,20 +11,20 @@ use onloop_syntax::text::{self, words};
 pub struct Symbol {
     /// Its name, without line breaks or control characters.
     pub name: String,
-    /// The beginning of its value; empty where the name says it all.
+    /// The beginning of its value; empty if the name is enough.
     pub detail: String,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolKind,
-    /// The whole of it.
+    /// Its whole range.
     pub span: Span,
-    /// What is selected when somebody goes there; inside of `span`.
+    /// The range that editors select; inside `span`.
     pub selection: Span,
     /// Its parts.
     pub children: Vec<Symbol>,
 }
 
 words! {
-    /// What a part is.
+    /// The kind of a part.
     pub enum SymbolKind {
         /// The frontmatter.
         Frontmatter = "frontmatter",
@@ -68,7 +68,7 @@ pub fn symbols(reading: Reading<'_>) -> Vec<Symbol> {
     found
 }
 
-/// Places as a tree: what is inside the value of a container is its child.
+/// Positions as a tree: everything inside the value of a container is its child.
 fn tree(reading: Reading<'_>, places: &[FieldPlace]) -> Vec<Symbol> {
     let mut symbols = Vec::new();
     let mut rest = places;
@@ -113,7 +113,7 @@ fn symbol(reading: Reading<'_>, place: &FieldPlace, children: &[FieldPlace]) -> 
             (name.unwrap_or_else(|| "check".to_owned()), detail, SymbolKind::Check)
         }
     };
-    // Clients refuse names that are empty.
+    // Clients refuse empty names.
     let name = if name.is_empty() { "check".to_owned() } else { name };
     Symbol {
         name,
@@ -125,7 +125,7 @@ fn symbol(reading: Reading<'_>, place: &FieldPlace, children: &[FieldPlace]) -> 
     }
 }
 
-/// The first line of a value, fit for a list.
+/// The first line of a value, safe for a list.
 fn shown(value: &str) -> String {
     let first = value.lines().next().unwrap_or_default();
     text::ellipsis(&text::one_line(text::prefix(first, 4 * SHOWN_BYTES)), SHOWN_BYTES)

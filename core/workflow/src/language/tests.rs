@@ -10,7 +10,7 @@ fn read(text: &str) -> Parsed {
     parse("hotl-workflow-a.md", text.as_bytes())
 }
 
-/// The text without its cursor, and where that was.
+/// The text without its cursor, and the position of the cursor.
 #[track_caller]
 fn at_cursor(marked: &str) -> (String, usize) {
     let offset = marked.find('¦').expect("a cursor");
@@ -50,7 +50,7 @@ fn what_fits_where_the_cursor_is_is_proposed() {
             "---\nintent: a\nr¦\n---\n".to_owned(),
             "success_criteria risk_level auto_approve branch worktree dirty_worktree progress \
              report_detail max_total_attempts max_agents max_cost_usd max_tokens \
-             max_elapsed_minutes allow protect commit review setup confine policy_profile",
+             max_elapsed_minutes allow protect commit review setup confine require_checks max_review_rounds baseline policy_profile",
         ),
         ("its value", "---\nrisk_level: ¦\n---\n".to_owned(), "low medium high"),
         ("a value that is begun", "---\nworktree: t¦\n---\n".to_owned(), "true false host"),
@@ -59,12 +59,12 @@ fn what_fits_where_the_cursor_is_is_proposed() {
         (
             "a field of a step, and a new step",
             format!("{FRONT}{step}action: a\n¦"),
-            "loop max_iterations verify gate Step 2",
+            "loop max_iterations verify gate baseline Step 2",
         ),
         (
             "a field between others",
             format!("{FRONT}{step}action: a\n¦\nloop: false\n\n{step}"),
-            "max_iterations verify gate Step 2",
+            "max_iterations verify gate baseline Step 2",
         ),
         ("in an action", format!("{FRONT}{step}action: |\n  ve¦\n"), ""),
         ("gate words", format!("{FRONT}{step}gate: ¦\n"), "human auto"),
@@ -81,12 +81,12 @@ fn what_fits_where_the_cursor_is_is_proposed() {
         (
             "fields of a check",
             format!("{FRONT}{step}verify:\n  ¦\n"),
-            "type command expect timeout cwd env shell network url check prompt path assert",
+            "type command expect timeout cwd env shell network allow_no_tests url check prompt path assert",
         ),
         (
             "those of its type",
             format!("{FRONT}{step}verify:\n  type: shell\n  command: a\n  ¦\n"),
-            "expect timeout cwd env shell network",
+            "expect timeout cwd env shell network allow_no_tests",
         ),
         (
             "types",
@@ -101,7 +101,7 @@ fn what_fits_where_the_cursor_is_is_proposed() {
         (
             "an item that is begun",
             format!("{FRONT}{step}verify:\n  - make\n  - ty¦\n"),
-            "type command expect timeout cwd env shell network url check prompt path assert",
+            "type command expect timeout cwd env shell network allow_no_tests url check prompt path assert",
         ),
         (
             "an assertion",
@@ -346,22 +346,22 @@ fn wrong_numbers_are_put_right_with_what_mentions_them() {
     let parsed = read(&file);
     let edits = arranged(Reading::new(&file, &parsed), &[0, 1, 2]).unwrap();
     assert_eq!(outline_of(&applied(&file, &edits))[1], "step 3");
-    // Nobody knows which of two steps is meant.
+    // It is ambiguous which of the two steps is meant.
     let file = three_steps().replace("**Step 2", "**Step 1");
     let parsed = read(&file);
     let edits = arranged(Reading::new(&file, &parsed), &[0, 1, 2]).unwrap();
     assert_eq!(outline_of(&applied(&file, &edits))[3], "after step 1");
 }
 
-/// The titles of what mends the finding `code`, each tried: that finding is gone, and no error came.
+/// The titles of the quick fixes for the finding `code`. Each one removes that finding when applied.
 #[track_caller]
-fn mended(file: &str, code: &str) -> Vec<String> {
+fn fixed(file: &str, code: &str) -> Vec<String> {
     let parsed = read(file);
     let count = |parsed: &Parsed| parsed.diagnostics.iter().filter(|d| d.code == code).count();
     let finding = parsed.diagnostics.iter().find(|found| found.code == code);
     let finding =
         finding.unwrap_or_else(|| panic!("no {code} in {file}\n{:?}", parsed.diagnostics));
-    let fixes = mends(Reading::new(file, &parsed), finding);
+    let fixes = quick_fixes(Reading::new(file, &parsed), finding);
     for fix in &fixes {
         let after = applied(file, &fix.edits);
         assert_ne!(after, file, "{}", fix.title);
@@ -484,7 +484,7 @@ fn findings_with_an_obvious_change_offer_it() {
         ),
     ];
     for (code, file, expected) in table {
-        assert_eq!(mended(file, code).join("|"), *expected, "{code}");
+        assert_eq!(fixed(file, code).join("|"), *expected, "{code}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the parts of a text are, for editors that colour by meaning.
+//! Semantic tokens for editors.
 
 use super::reading::is_container;
 use super::{Document, DocumentPosition, Encoding, Reading};
@@ -7,7 +7,7 @@ use onloop_syntax::diagnostic::Span;
 use onloop_syntax::text::words;
 
 words! {
-    /// What a token is, in the vocabulary that editors share.
+    /// The kind of a token, in the vocabulary of editors.
     pub enum TokenKind {
         /// `Step`, `until`.
         Keyword = "keyword",
@@ -31,17 +31,17 @@ words! {
 /// A part of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SemanticToken {
-    /// Where; never more than one line.
+    /// Its range, within one line.
     pub span: Span,
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
 }
 
-/// The tokens of the file that touch `range`, in its order; none overlaps another.
+/// The tokens in `range`, in the order of the file and without overlap.
 pub fn tokens(reading: Reading<'_>, range: Span) -> Vec<SemanticToken> {
     let mut found = Tokens { reading, range, found: Vec::new() };
     for step in reading.steps() {
-        // What stands before the number is `- [ ] **Step ` or `### `.
+        // The text before the number is `- [ ] **Step ` or `### `.
         let before = Span::new(step.span.start, step.id.start);
         if let Some(at) = reading.slice(before).find("Step") {
             let start = before.start + at;
@@ -74,9 +74,9 @@ pub fn tokens(reading: Reading<'_>, range: Span) -> Vec<SemanticToken> {
     tokens
 }
 
-/// Tokens in the form that editors take: five numbers each, relative to the token before, which are
-/// the lines, the characters (from the beginning of another line), the length, the index of the kind
-/// in [`TokenKind::ALL`], and 0.
+/// Tokens in the encoding of editors: five numbers each, relative to the token before. They are the
+/// lines, the characters (from the start of a new line), the length, the index of the kind in
+/// [`TokenKind::ALL`], and 0.
 pub fn token_data(document: &Document, encoding: Encoding, tokens: &[SemanticToken]) -> Vec<u32> {
     let mut data = Vec::with_capacity(5 * tokens.len());
     let mut last = DocumentPosition { line: 0, character: 0 };
@@ -84,7 +84,7 @@ pub fn token_data(document: &Document, encoding: Encoding, tokens: &[SemanticTok
         let start = document.position(token.span.start, encoding);
         let end = document.position(token.span.end, encoding);
         if start.line != end.line {
-            // A lone carriage return is a line break to editors and none to us.
+            // A lone carriage return is a line break for editors, not for the parser.
             continue;
         }
         let same_line = start.line == last.line;
@@ -151,7 +151,7 @@ impl Tokens<'_> {
         }
     }
 
-    /// Whether an item is a command and no object.
+    /// Whether an item is a command rather than an object.
     fn is_command(&self, item: &FieldPlace) -> bool {
         let fields = self.reading.fields();
         let next = fields.partition_point(|field| field.key.start <= item.key.start);

@@ -1,4 +1,4 @@
-//! Every form of `verify`, and what is wrong with some.
+//! Every form of `verify`, and the findings of wrong ones.
 
 use super::*;
 use onloop_effect::{Network, Shell};
@@ -13,6 +13,7 @@ fn verify_in_every_form() {
         env: vec![("A".to_owned(), "b c".to_owned()), ("B_2".to_owned(), "x: y".to_owned())],
         shell: Shell::Sh,
         network: Network::Loopback,
+        allow_no_tests: true,
     };
     let artifact = |assertion| Check::Artifact { path: "out".to_owned(), assertion };
     let review = |prompt: &str| Check::HumanReview { prompt: prompt.to_owned() };
@@ -41,7 +42,7 @@ fn verify_in_every_form() {
         ),
         (
             "\n  type: shell\n  command: make \"x\" # no comment\n  expect: fail\n  timeout: 1h30m\n  \
-             cwd: app\n  env:\n    A: \"b c\"\n    B_2: x: y\n  shell: sh\n  network: loopback",
+             cwd: app\n  env:\n    A: \"b c\"\n    B_2: x: y\n  shell: sh\n  network: loopback\n  allow_no_tests: true",
             vec![Check::Shell(extended)],
         ),
         (

@@ -1,4 +1,4 @@
-//! The fields of a check that is an object become the check.
+//! Converts the fields of a check object into the check.
 
 use onloop_syntax::diagnostic::{Edit, Span};
 use onloop_syntax::text;
@@ -77,7 +77,7 @@ impl<'c> CheckReader<'_, 'c> {
         self.only(
             draft,
             "shell",
-            &["command", "expect", "timeout", "cwd", "env", "shell", "network"],
+            &["command", "expect", "timeout", "cwd", "env", "shell", "network", "allow_no_tests"],
         );
         let command = self.required(draft, "shell", "command")?;
         let mut check = ShellCheck { env: draft.env.clone(), ..ShellCheck::new(command) };
@@ -107,6 +107,13 @@ impl<'c> CheckReader<'_, 'c> {
             match text.parse() {
                 Ok(network) => check.network = network,
                 Err(_) => self.invalid(span, "network", text, "`all`, `loopback` or `none`"),
+            }
+        }
+        if let Some((text, span)) = word("allow_no_tests") {
+            match text {
+                "true" => check.allow_no_tests = true,
+                "false" => {}
+                _ => self.invalid(span, "allow_no_tests", text, "`true` or `false`"),
             }
         }
         if let Some((text, span)) = word("cwd") {
@@ -199,7 +206,7 @@ impl<'c> CheckReader<'_, 'c> {
         }
     }
 
-    /// `path` if it names something below the folder in which the run works.
+    /// `path`, if it stays below the folder in which the run works.
     fn path_below(&mut self, field: &str, path: &str, span: Span) -> Option<String> {
         if text::printable(path) != path {
             self.findings.push(finding::step::hidden_character(span, field));
@@ -217,7 +224,7 @@ fn plain_word<'v>(value: &'v Value<'_>) -> &'v str {
     value::unquoted(value::without_comment(value.trimmed()))
 }
 
-/// Whether `path` is relative and never climbs above where it starts.
+/// Whether `path` is relative and never leads above its start.
 fn is_below(path: &str) -> bool {
     let drive = path.as_bytes().get(1) == Some(&b':')
         && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);

@@ -1,4 +1,4 @@
-//! What a driver is told by its worker.
+//! The task of a driver, written by its worker.
 
 use std::path::{Path, PathBuf};
 
@@ -9,23 +9,23 @@ use crate::client::Client;
 use crate::engine::Assignment;
 use crate::key::Key;
 
-/// Work on one run.
+/// A run to drive.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
-    /// The run, and the permission to drive it.
+    /// The run and its lease.
     pub assignment: Assignment,
     /// Address of the fleet's server.
     pub server: String,
     /// The file with the fleet's key.
     pub key_file: PathBuf,
-    /// The file with the authority that vouches for the server; `None`: whom browsers trust.
+    /// The file with the certificate authority of the server; `None`: an authority that browsers trust.
     pub authority_file: Option<PathBuf>,
     /// The folder of all runs, in the worker's state home.
     pub runs: String,
     /// The folder of the worker's clones.
     pub repos: PathBuf,
-    /// The words that start `onloop` here.
+    /// The command that starts `onloop`.
     pub program: Vec<String>,
 }
 
@@ -34,17 +34,17 @@ impl Task {
     ///
     /// # Errors
     ///
-    /// When it cannot be read, as a clause.
+    /// Why it cannot be read, as a clause.
     pub fn read(file: &Path) -> Result<Task, String> {
         let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
         serde_json::from_slice(&bytes).map_err(|error| error.to_string())
     }
 
-    /// The server of the fleet.
+    /// Returns a client of the fleet's server.
     ///
     /// # Errors
     ///
-    /// When the key or the authority cannot be read, as a clause.
+    /// The key or the authority cannot be read, as a clause.
     pub fn client(&self) -> Result<Client, String> {
         let key = Key::read(&self.key_file).map_err(|error| error.to_string())?;
         let authority = self.authority_file.as_deref().map(Authority::read).transpose();

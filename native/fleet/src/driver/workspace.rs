@@ -1,4 +1,4 @@
-//! Where a driver works: the clone that was made for the run here, with the run's record and work in it.
+//! The workspace of a driver: the clone of the run, with its record and its work.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,31 +9,31 @@ use onloop_core::documents::ledger;
 use onloop_core::effect::{Durability, Expect};
 use onloop_core::run::Run;
 
-use super::options;
 use super::task::Task;
 use crate::client::Client;
 use crate::clone::{self, CloneError, REMOTE};
 use crate::engine::{EngineError, Submission};
 use crate::journal::{Mirror, MirrorError};
+use crate::run_options;
 
-/// How long a driver waits for a provider by itself. Longer, and the fleet waits, at no cost.
+/// Longest provider wait of a driver. A longer wait costs nothing in the fleet's queue.
 const MAX_WAIT: &str = "1s";
 
-/// How long the server is asked again that does not answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longest time that an unreachable server is retried.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Why a run does not begin here now.
+/// Why a run does not start here.
 pub(super) enum PrepareError {
-    /// A person has to see to it.
+    /// A person has to fix it.
     Refused(String),
-    /// It may work after a while: a machine did not answer.
+    /// A machine did not answer, so it may work later.
     Later(String),
 }
 
 impl From<CloneError> for PrepareError {
     fn from(error: CloneError) -> PrepareError {
         match error {
-            // Git does not say whether a repository is away or was never there.
+            // Git does not distinguish an unreachable repository from a missing one.
             CloneError::Git(_) => PrepareError::Later(error.to_string()),
             CloneError::Folder { .. } | CloneError::Address(_) => {
                 PrepareError::Refused(error.to_string())
@@ -53,13 +53,13 @@ impl From<MirrorError> for PrepareError {
     }
 }
 
-/// Where and how the program begins.
+/// The current folder and the command line of the program.
 pub(super) struct Workspace {
     /// The current folder.
     pub(super) cwd: PathBuf,
     /// The command line.
     pub(super) argv: Vec<String>,
-    /// The run as its record has it; `None`: it begins.
+    /// The run of the record; `None`: the run begins.
     pub(super) begun: Option<Box<Run>>,
 }
 
@@ -69,7 +69,7 @@ impl Workspace {
     }
 }
 
-/// Brings record and repository of the run here.
+/// Fetches the record and the repository of the run.
 pub(super) fn prepare(task: &Task, client: &Client) -> Result<Workspace, PrepareError> {
     let submission = &task.assignment.submission;
     let (lease, is_begun) = (&task.assignment.lease, task.assignment.head.is_some());
@@ -91,14 +91,14 @@ pub(super) fn prepare(task: &Task, client: &Client) -> Result<Workspace, Prepare
         Ok(bytes) => {
             let ledger = ledger::read(&bytes, None).map_err(|error| fails(&error))?;
             let begun = Some(Box::new(ledger.run));
-            Ok(Workspace { cwd: clone, argv: go_on(submission), begun })
+            Ok(Workspace { cwd: clone, argv: resume(submission), begun })
         }
     }
 }
 
 fn pull(mirror: &Mirror, files: &mut dyn Files, client: &Client) -> Result<(), MirrorError> {
     let mut other = None;
-    let pulled = client.retry_within(PATIENCE, || match mirror.pull(files, client) {
+    let pulled = client.retry_within(RETRY_TIMEOUT, || match mirror.pull(files, client) {
         Ok(_) => Ok(()),
         Err(MirrorError::Engine(error)) => Err(error),
         Err(error) => {
@@ -110,7 +110,7 @@ fn pull(mirror: &Mirror, files: &mut dyn Files, client: &Client) -> Result<(), M
     other.map_or(Ok(()), Err)
 }
 
-/// Says that the ledger of the run is a copy.
+/// Records that the ledger of the run is a copy.
 fn mark(task: &Task, clone: &Path, files: &mut dyn Files) -> Result<(), String> {
     let run = FleetRun {
         server: task.server.clone(),
@@ -132,7 +132,7 @@ fn begin(submission: &Submission, clone: PathBuf) -> Result<Workspace, String> {
     let file = clone.join(relative);
     let is_there = std::fs::read(&file).is_ok_and(|bytes| bytes == submission.text.as_bytes());
     if !is_there {
-        // A link in the repository would lead out of it.
+        // A link could lead out of the repository.
         let mut files = OsFiles::new(Root::new("/"));
         let (path, text) = (file.to_string_lossy().into_owned(), submission.text.as_bytes());
         demand_no_link(&clone, relative)?;
@@ -142,8 +142,8 @@ fn begin(submission: &Submission, clone: PathBuf) -> Result<Workspace, String> {
     }
     let mut argv = vec!["onloop".to_owned(), "run".to_owned(), submission.workflow.clone()];
     argv.extend(["--run-id".to_owned(), submission.run_id.clone()]);
-    argv.extend(options::without(&submission.options, "--max-wait"));
     argv.extend(["--max-wait".to_owned(), MAX_WAIT.to_owned()]);
+    argv.extend(run_options::of_driver("run", &submission.options));
     Ok(Workspace { cwd: clone, argv, begun: None })
 }
 
@@ -161,11 +161,10 @@ fn demand_no_link(clone: &Path, relative: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The words that go on with a run whose record is here.
-fn go_on(submission: &Submission) -> Vec<String> {
+/// The command line that resumes a run whose record is here.
+fn resume(submission: &Submission) -> Vec<String> {
     let mut argv = vec!["onloop".to_owned(), "resume".to_owned(), submission.run_id.clone()];
-    let options = options::of_going_on(&submission.options);
-    argv.extend(options::without(&options, "--max-wait"));
     argv.extend(["--max-wait".to_owned(), MAX_WAIT.to_owned()]);
+    argv.extend(run_options::of_driver("resume", &submission.options));
     argv
 }

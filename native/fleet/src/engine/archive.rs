@@ -1,5 +1,5 @@
-//! Runs that have been over for long, as files: one for each, which anybody can read. The first line says what
-//! was submitted and how the run stands; the lines of its journal follow as they are.
+//! Archived runs: one text file for each finished run. The first line contains the submission and the
+//! record; the lines of the journal follow.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 
 use super::{EngineError, Head, RunRecord, Submission};
 
-/// What the first line says that it is.
+/// The schema in the first line.
 const SCHEMA: &str = "onloop.fleet_archive/v1";
 
-/// Where runs go that have been over for long, and when.
+/// The folder of archived runs, and the age at which a run is archived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Archive {
-    /// The folder of the files.
+    /// The folder.
     pub folder: PathBuf,
-    /// How long a run is over before it goes there, by the time of its last line.
+    /// The age of the last line at which a finished run is archived.
     pub after: Duration,
 }
 
-/// A run that lies there.
+/// An archived run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivedRun {
-    /// How it stands.
+    /// The record.
     pub record: RunRecord,
-    /// What was submitted.
+    /// The submission.
     pub submission: Submission,
     /// Its journal.
     pub lines: String,
@@ -43,8 +43,8 @@ struct FirstLine {
 }
 
 impl Archive {
-    /// Writes a run as a whole and durably, and replaces an earlier file of it. It refuses a run whose journal
-    /// is incomplete.
+    /// Writes a whole run durably and replaces its earlier file. A run with an incomplete journal is
+    /// refused.
     pub(super) fn write(&self, run: &ArchivedRun) -> Result<(), EngineError> {
         let path = self.path(&run.record.run_id)?;
         run.demand_whole().map_err(|why| broken(&path, "is not written", &why))?;
@@ -56,7 +56,7 @@ impl Archive {
             .map_err(|error| broken(&path, "cannot be written", &error))
     }
 
-    /// A run that lies there.
+    /// Reads an archived run; `None`: the archive does not have it.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Archive {
 }
 
 impl ArchivedRun {
-    /// Whether the lines are those that the record speaks of; otherwise why not, as a clause.
+    /// Returns why the lines are not the whole journal of the record, as a clause.
     fn demand_whole(&self) -> Result<(), String> {
         let found = match self.lines.is_empty() {
             true => None,
@@ -115,7 +115,7 @@ impl ArchivedRun {
         Err(format!("its journal ends with {found}, expected {expected}"))
     }
 
-    /// The journal behind line `after`.
+    /// Returns the lines after line `after`.
     pub(super) fn lines_after(&self, after: u64) -> String {
         let after = usize::try_from(after).unwrap_or(usize::MAX);
         self.lines.split_inclusive('\n').skip(after).collect()

@@ -1,5 +1,5 @@
-//! The ends of the logs of running attempts, for people who watch from other machines. The server keeps them
-//! in memory. Workers send them with their heartbeats while a person watches, and when they leave a run.
+//! The tails of running attempts' logs, for people who watch from other machines. The server keeps them
+//! in memory. Workers send them with heartbeats while a person watches, and when a run ends.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,32 +13,32 @@ use super::EngineError;
 use super::record::invalid;
 use super::service::now;
 
-/// Most bytes of a log that travel.
+/// Most bytes of a tail.
 pub const LOG_TAIL_BYTES: usize = 32 * 1024;
-/// Runs whose logs are kept: those that were written or asked about last.
+/// Runs whose tails are kept: those that were written or read last.
 const RUNS: usize = 256;
-/// How long a watcher may take to ask again.
+/// How long a run counts as watched after a request.
 const ASKS_AGAIN: Duration = Duration::from_secs(10);
 
-/// The end of the log of one attempt.
+/// The tail of one attempt's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogTail {
     /// The run.
     pub run_id: String,
-    /// The attempt, as its log is called: `1-2`.
+    /// The attempt, named as its log: `1-2`.
     pub attempt: String,
-    /// At most [`LOG_TAIL_BYTES`].
+    /// The text, at most [`LOG_TAIL_BYTES`].
     pub text: String,
 }
 
-/// The end of a log with a number that grows with each change.
+/// A tail with a number that grows with each change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NumberedLogTail {
     /// The number.
     pub number: u64,
-    /// The end of the log.
+    /// The tail.
     pub tail: LogTail,
 }
 
@@ -60,7 +60,7 @@ impl LogRelay {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the ends of logs.
+    /// Stores tails.
     pub(super) fn publish(&self, tails: &[LogTail]) -> Result<(), EngineError> {
         if tails.iter().any(|tail| tail.text.len() > LOG_TAIL_BYTES) {
             return Err(invalid(format!("the end of a log has more than {LOG_TAIL_BYTES} bytes")));
@@ -68,7 +68,7 @@ impl LogRelay {
         let mut runs = self.lock();
         for tail in tails {
             let entry = entry(&mut runs, &tail.run_id);
-            // A server that starts again must not repeat the numbers of the one before.
+            // A restarted server must not repeat numbers of the previous one.
             let last = entry.latest.as_ref().map_or(0, |latest| latest.number);
             let number = now().wall_ms.max(last + 1);
             entry.latest = Some(NumberedLogTail { number, tail: tail.clone() });
@@ -84,7 +84,7 @@ impl LogRelay {
         until.is_some_and(|until| until > Instant::now())
     }
 
-    /// Returns the end of a run's log as soon as its number is not `seen`.
+    /// Returns the tail of a run as soon as its number differs from `seen`.
     pub(super) async fn read(
         &self,
         run_id: &str,
@@ -95,7 +95,7 @@ impl LogRelay {
         entry(&mut self.lock(), run_id).watched_until = Some(until + ASKS_AGAIN);
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
-            // What changes from here on is not missed.
+            // From here on a change is not missed.
             changed.as_mut().enable();
             let latest = self.lock().get(run_id).and_then(|entry| entry.latest.clone());
             if latest.as_ref().is_some_and(|latest| latest.number != seen) {
@@ -108,7 +108,7 @@ impl LogRelay {
     }
 }
 
-/// Returns the entry of a run; the least recently used entry makes room.
+/// Returns the entry of a run, and removes the least recently used one if there are too many.
 fn entry<'r>(runs: &'r mut BTreeMap<String, Entry>, id: &str) -> &'r mut Entry {
     let touched = Instant::now();
     if runs.len() >= RUNS && !runs.contains_key(id) {

@@ -1,10 +1,9 @@
-//! An engine that forgets everything when its process ends: what tests of the other parts run on, and
-//! what every other engine must be indistinguishable from.
+//! A storage in memory. Tests of the other parts use it, and every other storage must behave like it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::record::{Chained, Judged};
+use super::record::{AppendCheck, Chained};
 use super::{Append, Appended, ArchivedRun, Change, EngineError, RunRecord, Storage, Submission};
 
 /// Runs in memory.
@@ -17,12 +16,12 @@ pub struct Memory {
 struct Kept {
     record: RunRecord,
     submission: Submission,
-    /// Without their line breaks; the first has the number 1.
+    /// The lines without line breaks; the first has the number 1.
     lines: Vec<String>,
 }
 
 impl Memory {
-    /// Without any run.
+    /// Returns a storage without runs.
     pub fn new() -> Memory {
         Memory::default()
     }
@@ -53,7 +52,7 @@ impl Storage for Memory {
                 let (record, submission) = (record.clone(), run.as_ref().clone());
                 runs.insert(run_id.to_owned(), Kept { record, submission, lines: Vec::new() });
             }
-            // Nothing else is done with a run that is not there.
+            // A run that does not exist is not changed.
             (None, _) => {}
         }
         Ok(record)
@@ -62,12 +61,12 @@ impl Storage for Memory {
     async fn append(&self, append: &Append) -> Result<Appended, EngineError> {
         let chained = Chained::of(append)?;
         self.with(&append.run_id, |kept| {
-            match kept.record.judge(append, &chained)? {
-                Judged::New(from) => {
+            match kept.record.check_append(append, &chained)? {
+                AppendCheck::New(from) => {
                     kept.lines.extend(chained.from(from).map(|(_, line)| line.to_owned()));
                     kept.record.take_lines(append, &chained, from);
                 }
-                Judged::Compare(seq) => {
+                AppendCheck::Compare(seq) => {
                     let line = usize::try_from(seq).ok().and_then(|seq| kept.lines.get(seq - 1));
                     if !line.is_some_and(|line| chained.ends_with(line)) {
                         return Err(kept.record.conflict());

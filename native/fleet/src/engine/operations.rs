@@ -1,5 +1,5 @@
-//! The operations of a fleet's server. Each one is a type with its path, its answer and what the engine
-//! does; client and server handle all of them in the same way.
+//! The operations of a fleet's server. Each is a type with its path, its answer and its implementation;
+//! client and server handle all of them in the same way.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout_at;
 
-use super::record::{invalid, judge_name};
+use super::record::{invalid, validate_name};
 use super::schedule::Claimed;
 use super::service::{RETRY, now};
 use super::{
@@ -15,29 +15,29 @@ use super::{
     Offer, Overview, QueueState, Renewal, RunView, Storage, Submission,
 };
 
-/// Longest wait that a caller can ask for.
+/// Longest wait that a caller can request.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// How long a claim waits while another caller is being given the run.
+/// How long a claim waits while another caller gets the run.
 const CLAIM_WAIT: Duration = Duration::from_secs(5);
-/// Most leases that a worker can have.
+/// Most leases of one worker.
 const LEASES_MAX: usize = 1024;
-/// Most repositories that a worker can name.
+/// Most repositories of one worker.
 const REPOSITORIES_MAX: usize = 1024;
 
-/// An operation of the server. Each call is atomic, and durable once it has answered. A caller that did not
-/// get the answer repeats it: a repetition answers as the first call did.
+/// An operation of the server. Each call is atomic, and its effect is durable before its answer. A
+/// caller without an answer repeats the call and gets the same answer.
 pub trait Operation: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// Where the server offers it.
+    /// Its path on the server.
     const PATH: &'static str;
-    /// What it answers.
+    /// The answer.
     type Answer: Serialize + DeserializeOwned + Send + 'static;
 
-    /// How long the engine may wait before it answers.
+    /// Returns how long the engine may wait before it answers.
     fn wait(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Performs it.
+    /// Performs the operation.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ pub trait Operation: Clone + Serialize + DeserializeOwned + Send + Sync + 'stati
     ) -> impl Future<Output = Result<Self::Answer, EngineError>> + Send;
 }
 
-/// Takes a new run. [`EngineError::Exists`]: another submission has its id.
+/// Adds a new run. [`EngineError::Exists`]: another submission has its id.
 impl Operation for Submission {
     const PATH: &'static str = "/v1/submit";
     type Answer = ();
@@ -74,13 +74,13 @@ impl Operation for Submission {
     }
 }
 
-/// Asks for a run to work on, with a new lease; `None`: there is none within the wait.
+/// Takes a run with a new lease; `None`: there is none within the wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Take {
-    /// What the worker can take.
+    /// The worker's offer.
     pub offer: Offer,
-    /// How long it waits, in milliseconds.
+    /// Longest wait, in milliseconds.
     pub wait_ms: u64,
 }
 
@@ -94,13 +94,13 @@ impl Operation for Take {
 
     async fn perform<S: Storage>(&self, engine: &Engine<S>) -> Result<Self::Answer, EngineError> {
         let (offer, inner) = (&self.offer, &engine.inner);
-        judge_offer(offer)?;
+        validate_offer(offer)?;
         let end = Instant::now() + self.wait();
         inner.schedule().hear(offer, now());
         loop {
             let changed = inner.work.notified();
             tokio::pin!(changed);
-            // From here on nothing is missed.
+            // From here on a change is not missed.
             changed.as_mut().enable();
             let chosen = inner.schedule().choose(offer, now());
             if let Some(run_id) = chosen {
@@ -108,7 +108,7 @@ impl Operation for Take {
                 match engine.through(|inner| inner.give(run_id, holder)).await {
                     Ok(assignment) => return Ok(Some(assignment)),
                     Err(error @ EngineError::Unreachable { .. }) => return Err(error),
-                    // Another caller was faster; the engine is finding out the state of the run.
+                    // Another caller was faster, and the engine is still reading the state of the run.
                     Err(_) => continue,
                 }
             }
@@ -124,16 +124,15 @@ impl Operation for Take {
     }
 }
 
-/// A sign of life of a worker: it extends the leases. The answer says which of them still hold, and what
-/// their holder is asked to do.
+/// A heartbeat of a worker: it renews the leases. The answer contains the status of each lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Heartbeat {
-    /// What the worker can take at the moment.
+    /// The worker's offer.
     pub offer: Offer,
-    /// What it works on: run and epoch.
+    /// The runs that it drives: id and epoch.
     pub leases: Vec<(String, u64)>,
-    /// The ends of watched logs, where they have changed.
+    /// The tails of watched logs that have changed.
     pub logs: Vec<LogTail>,
 }
 
@@ -142,7 +141,7 @@ impl Operation for Heartbeat {
     type Answer = Vec<Renewal>;
 
     async fn perform<S: Storage>(&self, engine: &Engine<S>) -> Result<Self::Answer, EngineError> {
-        judge_offer(&self.offer)?;
+        validate_offer(&self.offer)?;
         let found = self.leases.len().max(self.logs.len());
         if found > LEASES_MAX {
             return Err(invalid(format!("{found} leases or logs, expected up to {LEASES_MAX}")));
@@ -156,17 +155,17 @@ impl Operation for Heartbeat {
     }
 }
 
-/// Asks for the lease of one run, for a person's verb that must be alone. [`EngineError::Busy`] names the
-/// holder of a lease that has not ended.
+/// Claims the lease of one run for a person's command. [`EngineError::Busy`] names the holder of a
+/// lease that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// The run.
     pub run_id: String,
-    /// A name that no other caller uses: the holder of the lease gets it again, for instance because the
-    /// first answer was lost.
+    /// A unique name. The holder of the lease gets it again, for instance because the first answer was
+    /// lost.
     pub holder: String,
-    /// Whether the present holder is asked to stop; claim again afterwards.
+    /// Whether to ask the present holder to stop; claim again afterwards.
     pub recall: bool,
 }
 
@@ -177,7 +176,7 @@ impl Operation for Claim {
     async fn perform<S: Storage>(&self, engine: &Engine<S>) -> Result<Lease, EngineError> {
         let Claim { run_id, holder, recall } = self;
         let inner = &engine.inner;
-        judge_name("the holder", holder)?;
+        validate_name("the holder", holder)?;
         let end = Instant::now() + CLAIM_WAIT;
         loop {
             let changed = inner.work.notified();
@@ -213,7 +212,7 @@ impl Operation for Claim {
                 Some(Claimed::Free) => {
                     let (run_id, holder) = (run_id.clone(), holder.clone());
                     match engine.through(|inner| inner.give(run_id, holder)).await {
-                        // The archive has taken it at this moment.
+                        // The run has just been archived.
                         Err(EngineError::NotFound { .. }) => {}
                         given => return given.map(|assignment| assignment.lease),
                     }
@@ -223,7 +222,7 @@ impl Operation for Claim {
     }
 }
 
-/// Ends a lease and says what the run waits for. A lease that has ended already changes nothing.
+/// Ends a lease and sets the state of the run. A lease that has already ended changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
@@ -231,7 +230,7 @@ pub struct Release {
     pub run_id: String,
     /// The lease.
     pub epoch: u64,
-    /// How the run stands.
+    /// The state of the run.
     pub state: QueueState,
 }
 
@@ -248,7 +247,7 @@ impl Operation for Release {
                 if matches!(released, Err(EngineError::NotFound { .. }))
                     && inner.archived(&run_id).await?.is_some()
                 {
-                    // An archived run is finished: its lease ended long ago.
+                    // An archived run is finished, so its lease has ended.
                     return Ok(());
                 }
                 inner.put(inner.judge(&run_id, released)?);
@@ -258,20 +257,20 @@ impl Operation for Release {
     }
 }
 
-/// Adds lines to the journal of a run, behind the last line that the writer knows. Lines that are there
-/// already count as written by this call; lines that do not chain are refused.
+/// Appends lines to the journal of a run, after the last line that the writer knows. Lines that the
+/// journal already has count as written; lines that do not chain are refused.
 ///
-/// [`EngineError::Conflict`]: the journal has another end. [`EngineError::Fenced`]: the lease is not the
-/// present one.
+/// [`EngineError::Conflict`]: the journal has another end. [`EngineError::Fenced`]: the lease has been
+/// replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Append {
     /// The run.
     pub run_id: String,
-    /// The lease of the driver; `None`: a person's decision, which counts behind the line that the person
-    /// has seen.
+    /// The lease of the driver; `None`: a person's decision, which is valid after the line that the
+    /// person has seen.
     pub epoch: Option<u64>,
-    /// The last line that the writer knows; `None`: there is none.
+    /// The last line that the writer knows; `None`: the journal is empty.
     pub after: Option<Head>,
     /// Whole lines, each with its line break.
     pub lines: String,
@@ -299,7 +298,8 @@ impl Operation for Append {
     }
 }
 
-/// Reads the journal behind a line. It waits until there are more lines, or the state of the run changes.
+/// Reads the journal after a line. The call waits until there are more lines or the state of the run
+/// changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadJournal {
@@ -307,12 +307,12 @@ pub struct ReadJournal {
     pub run_id: String,
     /// The last line that the caller has.
     pub after: u64,
-    /// How long the caller waits for more, in milliseconds.
+    /// Longest wait for more lines, in milliseconds.
     pub wait_ms: u64,
 }
 
 impl ReadJournal {
-    /// Reads the journal of a run as it is now.
+    /// Reads the present journal of a run.
     pub fn now(run_id: &str) -> ReadJournal {
         ReadJournal { run_id: run_id.to_owned(), after: 0, wait_ms: 0 }
     }
@@ -324,7 +324,7 @@ impl ReadJournal {
 pub struct Lines {
     /// The lines; empty: there are no more yet.
     pub lines: String,
-    /// How the run stands.
+    /// The status of the run.
     pub view: RunView,
 }
 
@@ -351,7 +351,7 @@ impl Operation for ReadJournal {
             if record.head.as_ref().is_some_and(|head| head.seq > after) {
                 match inner.storage.read(run, after).await {
                     Ok((lines, record)) => return Ok(Lines { lines, view: record.view() }),
-                    // The archive has taken it at this moment.
+                    // The run has just been archived.
                     Err(EngineError::NotFound { .. }) => {
                         inner.schedule().remove(run);
                         continue;
@@ -382,16 +382,15 @@ impl Operation for ReadOverview {
     }
 }
 
-/// Reads the end of the log of the attempt that is under way; `None`: there is nothing newer within the
-/// wait.
+/// Reads the tail of the running attempt's log; `None`: there is no newer one within the wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadLog {
     /// The run.
     pub run_id: String,
-    /// The number of the answer before; 0: there was none.
+    /// The number of the previous answer; 0: there was none.
     pub seen: u64,
-    /// How long the caller waits for another one, in milliseconds.
+    /// Longest wait for another tail, in milliseconds.
     pub wait_ms: u64,
 }
 
@@ -412,8 +411,8 @@ fn bounded(wait_ms: u64) -> Duration {
     Duration::from_millis(wait_ms).min(WAIT_MAX)
 }
 
-fn judge_offer(offer: &Offer) -> Result<(), EngineError> {
-    judge_name("the worker", &offer.worker)?;
+fn validate_offer(offer: &Offer) -> Result<(), EngineError> {
+    validate_name("the worker", &offer.worker)?;
     if offer.repositories.len() > REPOSITORIES_MAX {
         let found = offer.repositories.len();
         return Err(invalid(format!("{found} repositories, expected up to {REPOSITORIES_MAX}")));

@@ -1,5 +1,5 @@
-//! The record of a run, and the only ways in which it changes. The functions are pure, so that every storage
-//! has the same rules.
+//! The record of a run and its transitions. The functions are pure, so that every storage has the same
+//! rules.
 
 use onloop_core::documents::ledger;
 use onloop_core::documents::ledger::Head as LedgerHead;
@@ -10,66 +10,66 @@ use serde_json::Value;
 
 use super::{Append, EngineError, Head, QueueState, RunView, Submission};
 
-/// Most bytes of a submission, all of its words together. A workflow can have 4 MiB.
+/// Most bytes of a submission. A workflow can have 4 MiB.
 pub(crate) const SUBMISSION_BYTES: usize = 5 * 1024 * 1024;
-/// Most bytes of the lines of one append. The first line has the plan.
+/// Most bytes of the lines of one append. The first line contains the plan.
 pub(crate) const APPEND_BYTES: usize = 8 * 1024 * 1024;
-/// Longest name of a worker, an agent, a machine and the like.
+/// Most bytes of a name, such as that of a worker, an agent or a machine.
 const NAME_BYTES: usize = 512;
 
-/// How a run stands, durably. Its submission and its lines are kept beside it.
+/// The durable state of a run. Its submission and its lines are stored beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunRecord {
     /// Its id.
     pub run_id: String,
-    /// Digest of what was submitted, hexadecimal: another submission has another one.
+    /// SHA-256 of the submission, hexadecimal.
     pub digest: String,
-    /// Its repository, as it was submitted.
+    /// The repository of the submission.
     pub repository: String,
     /// File name of its workflow.
     pub workflow: String,
-    /// Who submitted it.
+    /// The user that submitted it.
     pub user: Option<String>,
-    /// When, as the submitter says, in milliseconds since 1970.
+    /// Time of the submission by the submitter's clock, in milliseconds since 1970.
     pub at_ms: u64,
-    /// Who acts, the first choice first.
+    /// The agents, the first choice first.
     pub agents: Vec<String>,
-    /// When it came here, in milliseconds since 1970: the oldest is given out first.
+    /// Time when the server accepted it, in milliseconds since 1970: the oldest run is taken first.
     pub queued_ms: u64,
-    /// Grows with each change: the larger of two is the later.
+    /// Grows with each change.
     pub version: u64,
     /// Number of the last lease; 0: there was none.
     pub epoch: u64,
-    /// Who has that lease; `None`: it has ended.
+    /// The holder of that lease; `None`: it has ended.
     pub holder: Option<String>,
-    /// What it waits for without a lease.
+    /// What it waits for while it has no lease.
     pub state: QueueState,
     /// The last line of its journal.
     pub head: Option<Head>,
-    /// A person has decided something that the holder of the lease may not have seen.
+    /// A person has decided something that the holder of the lease may not have read.
     pub decided: bool,
-    /// The last agent that its journal says is not served, and until when.
+    /// The last rate limit in its journal.
     pub unserved: Option<Unserved>,
 }
 
-/// An agent that its provider does not serve.
+/// A rate limit of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unserved {
     /// The agent.
     pub agent: String,
-    /// Until when, in milliseconds since 1970.
+    /// The end, in milliseconds since 1970.
     pub until_ms: u64,
 }
 
-/// What came of an append.
+/// The result of an append.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Appended {
-    /// The last of the lines that were to be added.
+    /// The last appended line.
     pub head: Head,
-    /// How the run stands now.
+    /// The record afterwards.
     pub record: RunRecord,
 }
 
@@ -78,12 +78,12 @@ pub(crate) struct Chained<'a> {
     lines: Vec<(LedgerHead, &'a str)>,
 }
 
-/// What is to be done with lines that chain.
+/// What to do with lines that chain.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Judged {
-    /// Those from this one on are new; none of them may be.
+pub(crate) enum AppendCheck {
+    /// Append the lines from this index on; there may be none.
     New(usize),
-    /// They are there already if the line with this number is their last one.
+    /// The journal has them if the line with this number equals their last line.
     Compare(u64),
 }
 
@@ -94,7 +94,7 @@ impl RunRecord {
     ///
     /// [`EngineError::Invalid`].
     pub(crate) fn begin(run: &Submission, queued_ms: u64) -> Result<RunRecord, EngineError> {
-        judge(run)?;
+        validate(run)?;
         Ok(RunRecord {
             run_id: run.run_id.clone(),
             digest: digest(run),
@@ -114,11 +114,11 @@ impl RunRecord {
         })
     }
 
-    /// Answers a submission of a run that is there already.
+    /// Accepts a repeated submission of an existing run.
     ///
     /// # Errors
     ///
-    /// [`EngineError::Exists`] where another was submitted.
+    /// [`EngineError::Exists`] if the submissions differ.
     pub(crate) fn demand_same(&self, run: &Submission) -> Result<(), EngineError> {
         if self.digest == digest(run) {
             return Ok(());
@@ -126,11 +126,11 @@ impl RunRecord {
         Err(EngineError::Exists { run_id: run.run_id.clone() })
     }
 
-    /// Gives out the next lease.
+    /// Begins the next lease.
     ///
     /// # Errors
     ///
-    /// [`EngineError::Busy`] while there is one.
+    /// [`EngineError::Busy`] while a lease holds.
     pub(crate) fn lease(&mut self, holder: &str) -> Result<(), EngineError> {
         if let Some(holder) = &self.holder {
             let (run_id, holder) = (self.run_id.clone(), holder.clone());
@@ -143,8 +143,8 @@ impl RunRecord {
         Ok(())
     }
 
-    /// Ends the lease `epoch`; with `state` its holder says how the run stands, without it the holder has
-    /// not been heard of for too long.
+    /// Ends the lease `epoch`. `state` is the holder's report; `None`: the holder has sent no heartbeat
+    /// for too long.
     pub(crate) fn end_lease(&mut self, epoch: u64, state: Option<QueueState>) {
         if self.holder.is_none() || self.epoch != epoch {
             return;
@@ -152,10 +152,10 @@ impl RunRecord {
         self.holder = None;
         self.version += 1;
         match state {
-            // What it waits for may have been decided between its last look and this.
+            // The decision may have come after the holder's last look.
             Some(QueueState::NeedsPerson { .. }) if self.decided => self.state = QueueState::Ready,
             Some(state) => self.state = state,
-            // The journal shows how far it came.
+            // The journal contains what the holder has done.
             None if matches!(
                 self.state,
                 QueueState::Finished { .. } | QueueState::Local { .. }
@@ -164,27 +164,27 @@ impl RunRecord {
         }
     }
 
-    /// What is to be done with an append.
+    /// Decides what to do with an append.
     ///
     /// # Errors
     ///
     /// [`EngineError::Conflict`], [`EngineError::Fenced`].
-    pub(crate) fn judge(
+    pub(crate) fn check_append(
         &self,
         append: &Append,
         chained: &Chained<'_>,
-    ) -> Result<Judged, EngineError> {
+    ) -> Result<AppendCheck, EngineError> {
         let new_from = match &self.head {
             head if *head == append.after => Some(0),
             Some(head) => chained.lines.iter().position(|(at, _)| same(at, head)).map(|at| at + 1),
             None => None,
         };
         match new_from {
-            Some(from) if from == chained.lines.len() => Ok(Judged::New(from)),
-            Some(from) => self.demand(append).map(|()| Judged::New(from)),
-            // The lines name each other by their digests: if the last one is there, all are.
+            Some(from) if from == chained.lines.len() => Ok(AppendCheck::New(from)),
+            Some(from) => self.demand(append).map(|()| AppendCheck::New(from)),
+            // Each line contains the digest of the one before, so the last one implies all.
             None => match (&self.head, chained.last()) {
-                (Some(head), last) if last.seq < head.seq => Ok(Judged::Compare(last.seq)),
+                (Some(head), last) if last.seq < head.seq => Ok(AppendCheck::Compare(last.seq)),
                 (_, _) => Err(self.conflict()),
             },
         }
@@ -204,7 +204,7 @@ impl RunRecord {
         EngineError::Conflict { run_id: self.run_id.clone(), head: self.head.clone() }
     }
 
-    /// Takes lines that were judged to be new.
+    /// Appends lines that [`RunRecord::check_append`] has accepted.
     pub(crate) fn take_lines(&mut self, append: &Append, chained: &Chained<'_>, from: usize) {
         let Some(lines) = chained.lines.get(from..).filter(|lines| !lines.is_empty()) else {
             return;
@@ -222,18 +222,18 @@ impl RunRecord {
         }
     }
 
-    /// The same run where it was forgotten: a change that is later than all before.
+    /// Returns the record for a restored run, with a later version than before.
     pub(crate) fn again(&self) -> RunRecord {
         RunRecord { version: self.version + 1, ..self.clone() }
     }
 
-    /// Whether no worker gets it any more.
+    /// Whether no worker takes the run again.
     pub(crate) fn is_finished(&self) -> bool {
         self.holder.is_none()
             && matches!(self.state, QueueState::Finished { .. } | QueueState::Local { .. })
     }
 
-    /// How it stands, for others.
+    /// Returns the status of the run for callers.
     pub(crate) fn view(&self) -> RunView {
         RunView {
             run_id: self.run_id.clone(),
@@ -249,11 +249,11 @@ impl RunRecord {
 }
 
 impl<'a> Chained<'a> {
-    /// The lines of an append.
+    /// Reads the lines of an append.
     ///
     /// # Errors
     ///
-    /// [`EngineError::Invalid`] where they do not chain.
+    /// [`EngineError::Invalid`] if they do not chain.
     pub(crate) fn of(append: &'a Append) -> Result<Chained<'a>, EngineError> {
         if append.lines.len() > APPEND_BYTES {
             let found = append.lines.len();
@@ -266,23 +266,23 @@ impl<'a> Chained<'a> {
         Ok(Chained { lines })
     }
 
-    /// How many they are.
+    /// Returns their number.
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// The last of them.
+    /// Returns the last one.
     pub(crate) fn last(&self) -> Head {
         let (head, _) = self.lines.last().expect("lines that chain are at least one");
         Head { seq: head.seq, sha256: head.sha256.clone() }
     }
 
-    /// Whether the last one is this one, which has no line break.
+    /// Whether the last one equals `line`, which has no line break.
     pub(crate) fn ends_with(&self, line: &str) -> bool {
         self.lines.last().is_some_and(|(_, last)| *last == line)
     }
 
-    /// The lines from `from` on with their numbers, without line breaks.
+    /// Returns the lines from the index `from` on with their numbers, without line breaks.
     pub(crate) fn from(&self, from: usize) -> impl Iterator<Item = (u64, &'a str)> {
         self.lines.iter().skip(from).map(|(head, line)| (head.seq, *line))
     }
@@ -292,9 +292,9 @@ fn same(one: &LedgerHead, other: &Head) -> bool {
     one.seq == other.seq && one.sha256 == other.sha256
 }
 
-/// What a line says of an agent that is not served.
+/// Returns the rate limit that a line records.
 fn unserved(line: &str) -> Option<Unserved> {
-    // Nearly every line is about something else, and some are long.
+    // A search is faster than parsing lines about other things.
     if !line.contains("\"agent_waits\"") {
         return None;
     }
@@ -316,7 +316,7 @@ pub(crate) fn invalid(why: impl Into<String>) -> EngineError {
     EngineError::Invalid { why: why.into() }
 }
 
-fn judge(run: &Submission) -> Result<(), EngineError> {
+fn validate(run: &Submission) -> Result<(), EngineError> {
     if !is_run_id(&run.run_id) {
         return Err(invalid("the run id is not valid; expected letters, digits, `.`, `_` and `-`"));
     }
@@ -326,15 +326,15 @@ fn judge(run: &Submission) -> Result<(), EngineError> {
     if bytes > SUBMISSION_BYTES {
         return Err(invalid(format!("{bytes} bytes, expected up to {SUBMISSION_BYTES}")));
     }
-    judge_name("the machine", &run.host)?;
+    validate_name("the machine", &run.host)?;
     if run.repository.trim().is_empty() {
         return Err(invalid("no repository is named"));
     }
     Ok(())
 }
 
-/// Refuses a name that is none.
-pub(crate) fn judge_name(what: &str, name: &str) -> Result<(), EngineError> {
+/// Refuses an invalid name.
+pub(crate) fn validate_name(what: &str, name: &str) -> Result<(), EngineError> {
     if name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
         let expected = format!("expected 1 to {NAME_BYTES} bytes without control characters");
         return Err(invalid(format!("the name of {what} is not valid; {expected}")));

@@ -1,6 +1,6 @@
-//! [Restate](https://restate.dev) as the engine: a server of its own, started by us, whose durable objects
-//! keep the runs. It listens on sockets in the data folder only, and calls our handlers on the loopback
-//! interface with a signature that they check.
+//! [Restate](https://restate.dev) as the storage: a child process whose durable objects contain the
+//! runs. It listens only on sockets in the data folder. It signs its calls of our handlers on the
+//! loopback interface.
 
 mod find;
 mod handlers;
@@ -12,9 +12,7 @@ mod server;
 mod socket;
 mod storage;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hyper::StatusCode;
@@ -34,64 +32,61 @@ use run_locks::RunLocks;
 use socket::Socket;
 
 pub use find::{Missing, find};
-pub use server::{Server, ServerEvent};
+pub use server::Server;
 
-/// How many runs are asked after at once at the start.
+/// Runs that are read at once at the start.
 const ASKED_AT_ONCE: usize = 16;
 
-/// How long what was taken may be on its way to where it is kept; it takes milliseconds.
+/// Longest time until a `Journal` has what its `Run` has sent, which takes milliseconds.
 const ARRIVE: Duration = Duration::from_secs(5);
 const ARRIVE_LOOK: Duration = Duration::from_millis(5);
-/// The error where the engine has not stored what it had confirmed.
+/// The error when the engine did not store lines that it had confirmed.
 pub const LOST_LINES: &str = "the engine has lost lines that it had confirmed";
-/// How many submissions are kept in memory for their first worker, and how large they may be.
-const REMEMBERED: usize = 1024;
-const REMEMBERED_BYTES: usize = 64 * 1024;
 
 /// How an engine is started.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The server's program.
+    /// The program of the server.
     pub program: PathBuf,
-    /// This program, which starts the server so that it ends with us.
+    /// This program, which starts the server so that both end together.
     pub guard: PathBuf,
-    /// Where everything is kept.
+    /// The data folder.
     pub folder: PathBuf,
-    /// How leases and accounts are bounded.
+    /// Bounds of leases and accounts.
     pub settings: Settings,
 }
 
 /// Why an engine cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Something cannot be read, written or started.
+    /// A file or a process failed.
     #[error("{what}: {error}")]
     Io {
-        /// What.
+        /// The failed action.
         what: String,
-        /// Why.
+        /// The error.
         error: std::io::Error,
     },
-    /// The path of the data folder is longer than names of sockets may be.
+    /// The path of the data folder is too long for a socket's path.
     #[error(
         "the data folder's path has {found} bytes, expected up to {most}: choose a shorter one with `--data`"
     )]
     LongPath {
-        /// Its bytes.
+        /// Its length in bytes.
         found: usize,
-        /// How many there may be.
+        /// The longest length in bytes.
         most: usize,
     },
-    /// The file with the engine's key has something else in it.
+    /// The file with the engine's key contains something else.
     #[error("{} is not a key as it was written: move it away, a new one is made", path.display())]
     Identity {
         /// The file.
         path: PathBuf,
     },
-    /// It does not come up.
+    /// The server does not start.
     #[error("the engine does not start: {why}; its log is {}", log.display())]
     Engine {
-        /// Why, as a clause.
+        /// The reason, as a clause.
         why: String,
         /// Its log.
         log: PathBuf,
@@ -108,10 +103,8 @@ impl StartError {
 /// Runs in Restate's durable objects.
 pub struct Restate {
     ingress: Socket,
-    /// The submissions of runs that no worker has taken yet.
-    submissions: Mutex<BTreeMap<String, Submission>>,
     locks: RunLocks,
-    /// The handlers are served until it is dropped.
+    /// The handlers are served until this is dropped.
     _handlers: oneshot::Sender<()>,
 }
 
@@ -119,7 +112,7 @@ pub struct Restate {
 ///
 /// # Errors
 ///
-/// Why it does not start; nothing is left running then.
+/// Why it does not start; then nothing is left running.
 pub async fn start(options: Options) -> Result<(Engine<Restate>, Server), StartError> {
     let identity = identity(&options.folder)?;
     let listener = TcpListener::bind(("127.0.0.1", 0))
@@ -155,13 +148,11 @@ async fn begin(
 ) -> Result<Engine<Restate>, String> {
     register(&Socket::new(server.admin()), handlers_at).await?;
     let ingress = Socket::new(server.ingress());
-    let (submissions, locks) = (Mutex::default(), RunLocks::default());
-    let restate = Restate { ingress, submissions, locks, _handlers: handlers };
+    let restate = Restate { ingress, locks: RunLocks::default(), _handlers: handlers };
     Engine::start(restate, settings).await.map_err(|error| error.to_string())
 }
 
-/// Tells the engine where our handlers are. What is under way is told, too: it was begun by handlers that
-/// listened elsewhere.
+/// Registers the address of our handlers, also for calls that handlers at an earlier address began.
 async fn register(admin: &Socket, uri: &str) -> Result<(), String> {
     let known = admin.get("/deployments").await?;
     let known: Value = serde_json::from_slice(&known.body).map_err(|error| error.to_string())?;
@@ -185,7 +176,7 @@ async fn register(admin: &Socket, uri: &str) -> Result<(), String> {
     }
 }
 
-/// The key of the engine in `folder`, made when there is none.
+/// Reads the engine's key in `folder`, or creates it.
 fn identity(folder: &Path) -> Result<Identity, StartError> {
     let path = folder.join(server::IDENTITY);
     match std::fs::read_to_string(&path) {
@@ -201,7 +192,7 @@ fn identity(folder: &Path) -> Result<Identity, StartError> {
 }
 
 impl Restate {
-    /// What the handler of a `Run` says.
+    /// Calls a handler of a `Run`.
     async fn run<T: DeserializeOwned>(
         &self,
         run_id: &str,
@@ -211,7 +202,7 @@ impl Restate {
         self.call(&target("Run", run_id, handler)?, bytes(argument)).await?
     }
 
-    /// Changes the record of a run, while no other call about the run is under way.
+    /// Changes the record of a run while no other call about the run is open.
     async fn change(&self, run_id: &str, change: &Change) -> Result<RunRecord, EngineError> {
         let mut known = self.locks.of(run_id).await;
         let before = known.take();
@@ -223,12 +214,8 @@ impl Restate {
         Ok(record)
     }
 
-    /// What was submitted, once it has arrived where it is kept.
+    /// Returns the submission, once the `Journal` has it.
     async fn submitted(&self, run_id: &str) -> Result<Submission, EngineError> {
-        let kept = self.submissions().remove(run_id);
-        if let Some(submission) = kept {
-            return Ok(submission);
-        }
         let target = target("Journal", run_id, "submission")?;
         let until = Instant::now() + ARRIVE;
         loop {
@@ -239,7 +226,7 @@ impl Restate {
         }
     }
 
-    /// The lines between two numbers, once they have arrived where they are kept.
+    /// Returns the lines between two numbers, once the `Journal` has them.
     async fn earlier_lines(
         &self,
         run_id: &str,
@@ -258,10 +245,6 @@ impl Restate {
         }
     }
 
-    fn submissions(&self) -> MutexGuard<'_, BTreeMap<String, Submission>> {
-        self.submissions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     async fn call<T: DeserializeOwned>(
         &self,
         target: &str,
@@ -271,7 +254,7 @@ impl Restate {
         serde_json::from_slice(&body).map_err(unreachable)
     }
 
-    /// Has a handler called, once that is durable.
+    /// Queues a call of a handler durably, and does not wait for its result.
     async fn send(&self, target: &str, argument: Bytes) -> Result<(), EngineError> {
         self.post(&format!("{target}/send"), argument, StatusCode::ACCEPTED).await.map(drop)
     }
@@ -299,7 +282,7 @@ async fn wait_for_arrival(until: Instant) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Where a handler is called. A run's id becomes a part of a path.
+/// Returns the path of a handler. The id of the run is a part of it.
 fn target(object: &str, run_id: &str, handler: &str) -> Result<String, EngineError> {
     match onloop_core::run::is_run_id(run_id) {
         true => Ok(format!("/{object}/{run_id}/{handler}")),

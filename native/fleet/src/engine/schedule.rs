@@ -1,6 +1,6 @@
-//! The schedule: which run goes to which worker next, and when leases end. It is in memory. Everything in it
-//! follows from the records and the heartbeats, so a restarted server rebuilds it. A restarted server takes
-//! each lease to have begun at that moment, which is later than its holder assumes.
+//! The schedule in memory: which run the next worker takes, and when leases end. It follows from the
+//! records and the heartbeats, so a restarted server rebuilds it. A restarted server counts each lease
+//! from its start, which is later than the holder's count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -10,18 +10,18 @@ use super::{
 };
 use crate::allow_list::covers;
 
-/// How many runs may have an agent at once, by agent.
+/// Most runs at once, by agent.
 pub type Limits = BTreeMap<String, u32>;
 
-/// Workers that have not been heard of for this long are not shown any more.
+/// Workers without a heartbeat for this long are not shown.
 const FORGET_WORKER_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// The present, by the clock on the wall and by one that never jumps.
+/// The present by the wall clock and by a monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now {
     /// Milliseconds since 1970.
     pub(super) wall_ms: u64,
-    /// What leases are measured by.
+    /// The monotonic time, for leases.
     pub(super) steady: Instant,
 }
 
@@ -30,35 +30,35 @@ pub(super) struct Schedule {
     lease: Duration,
     limits: Limits,
     entries: BTreeMap<String, Entry>,
-    /// Runs that are not finished, the oldest first.
+    /// Unfinished runs, the oldest first.
     open: BTreeSet<(u64, String)>,
     workers: BTreeMap<String, WorkerView>,
-    /// When agents are served again.
+    /// Ends of rate limits, by agent.
     served_ms: BTreeMap<String, u64>,
 }
 
 #[derive(Debug)]
 struct Entry {
     record: RunRecord,
-    /// The end of the lease, while there is one.
+    /// The end of the lease.
     ends: Option<Instant>,
     is_recalled: bool,
-    /// A caller is being given it.
+    /// A caller is about to get it.
     is_reserved: bool,
 }
 
-/// What a wish for a lease meets.
+/// The answer to a claim.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Claimed {
     /// The run has no lease.
     Free,
-    /// The one who asks has it.
+    /// The caller has its lease.
     Own(Lease),
     /// Another holder has it.
     Busy(String),
-    /// The lease with this number has ended, which is not written down yet.
+    /// The lease with this number has ended, and the end is not stored yet.
     Ended(u64),
-    /// Another caller is being given it at this moment.
+    /// Another caller is about to get it.
     Soon,
 }
 
@@ -74,7 +74,7 @@ impl Schedule {
         }
     }
 
-    /// Takes how a run stands. What is older than what is known is passed over.
+    /// Takes the record of a run, unless a newer one is known.
     pub(super) fn put(&mut self, record: RunRecord, now: Now) {
         let mut agents: Vec<(String, u64)> = Vec::new();
         if let Some(unserved) = &record.unserved {
@@ -116,8 +116,8 @@ impl Schedule {
         self.entries.get(run_id).map(|entry| &entry.record)
     }
 
-    /// The oldest run that the offer allows and whose agent has room; it is reserved until it is
-    /// [put](Schedule::put) or [let go](Schedule::let_go).
+    /// Reserves the oldest run that matches the offer and whose agent is below its limit. The
+    /// reservation ends with [`Schedule::put`] or [`Schedule::cancel_reservation`].
     pub(super) fn choose(&mut self, offer: &Offer, now: Now) -> Option<String> {
         let (_, run_id) = self.open.iter().find(|(_, run_id)| {
             self.entries.get(run_id).is_some_and(|entry| self.fits(entry, offer, now))
@@ -149,7 +149,7 @@ impl Schedule {
             && self.limits.get(agent).is_none_or(|parallel| self.busy(agent) < *parallel)
     }
 
-    /// How many runs whose first choice is `agent` are worked on or being given out.
+    /// Returns the number of runs with a lease or a reservation whose first choice is `agent`.
     fn busy(&self, agent: &str) -> u32 {
         let has = |entry: &&Entry| {
             (entry.record.holder.is_some() || entry.is_reserved)
@@ -159,22 +159,22 @@ impl Schedule {
         u32::try_from(open.filter(has).count()).unwrap_or(u32::MAX)
     }
 
-    /// Ends a reservation that came to nothing.
+    /// Ends a reservation without a change.
     pub(super) fn let_go(&mut self, run_id: &str) {
         if let Some(entry) = self.entries.get_mut(run_id) {
             entry.is_reserved = false;
         }
     }
 
-    /// Runs that are over and were handed over before a moment, by id.
+    /// Returns finished runs that were submitted before this time.
     pub(super) fn finished_before(&self, queued_ms: u64) -> Vec<String> {
         let old = self.entries.values().map(|entry| &entry.record);
         let old = old.filter(|record| record.is_finished() && record.queued_ms < queued_ms);
         old.map(|record| record.run_id.clone()).collect()
     }
 
-    /// Reserves a run that is over, until it is [put](Schedule::put), [let go](Schedule::let_go) or
-    /// [removed](Schedule::remove); whether it could be.
+    /// Reserves a finished run until [`Schedule::put`], [`Schedule::cancel_reservation`] or
+    /// [`Schedule::remove`]; returns whether it could.
     pub(super) fn reserve_finished(&mut self, run_id: &str) -> bool {
         let is_free = |entry: &&mut Entry| entry.record.is_finished() && !entry.is_reserved;
         match self.entries.get_mut(run_id).filter(is_free) {
@@ -186,14 +186,14 @@ impl Schedule {
         }
     }
 
-    /// Forgets a run that is kept no more.
+    /// Removes a run.
     pub(super) fn remove(&mut self, run_id: &str) {
         if let Some(Entry { record, .. }) = self.entries.remove(run_id) {
             self.open.remove(&(record.queued_ms, record.run_id));
         }
     }
 
-    /// The next moment at which time alone makes a run ready.
+    /// Returns the next time at which a run becomes ready without an event.
     pub(super) fn next_due_ms(&self, now: Now) -> Option<u64> {
         let rests = self.open.iter().filter_map(|(_, run_id)| {
             match self.entries.get(run_id).map(|entry| &entry.record.state) {
@@ -206,7 +206,7 @@ impl Schedule {
         rests.chain(self.served_ms.values().copied()).filter(|at| *at > now.wall_ms).min()
     }
 
-    /// Leases that have ended, by run and number.
+    /// Returns leases that have ended, by run and number.
     pub(super) fn ended(&self, now: Now) -> Vec<(String, u64)> {
         self.leases()
             .filter(|(_, ends)| *ends <= now.steady)
@@ -214,7 +214,7 @@ impl Schedule {
             .collect()
     }
 
-    /// When the next lease ends.
+    /// Returns the end of the next lease.
     pub(super) fn next_end(&self) -> Option<Instant> {
         self.leases().map(|(_, ends)| ends).min()
     }
@@ -224,7 +224,7 @@ impl Schedule {
         open.filter_map(|entry| Some((&entry.record, entry.ends?)))
     }
 
-    /// What a wish for a lease of a run meets; `None`: there is no such run.
+    /// Answers a claim of a run; `None`: there is no such run.
     pub(super) fn claim(
         &mut self,
         run_id: &str,
@@ -252,12 +252,12 @@ impl Schedule {
         })
     }
 
-    /// The lease that a run has.
+    /// Returns the lease of a run.
     pub(super) fn lease(&self, record: &RunRecord) -> Lease {
         lease_of(record, self.lease)
     }
 
-    /// Hears a worker and extends its leases.
+    /// Records a heartbeat and renews the leases.
     pub(super) fn renew(
         &mut self,
         offer: &Offer,
@@ -284,14 +284,14 @@ impl Schedule {
         renewals.collect()
     }
 
-    /// Remembers what a worker says of itself.
+    /// Records the offer of a worker.
     pub(super) fn hear(&mut self, offer: &Offer, now: Now) {
         let view = WorkerView { offer: offer.clone(), seen_ms: now.wall_ms };
         self.workers.insert(offer.worker.clone(), view);
         self.workers.retain(|_, worker| worker.seen_ms + FORGET_WORKER_MS > now.wall_ms);
     }
 
-    /// How everything stands.
+    /// Returns the status of the fleet.
     pub(super) fn overview(&self, now: Now) -> Overview {
         let mut records: Vec<&RunRecord> =
             self.entries.values().map(|entry| &entry.record).collect();
@@ -308,7 +308,7 @@ impl Schedule {
         let is_worth_a_line = |account: &AccountView| {
             account.parallel.is_some() || account.busy > 0 || account.until_ms.is_some()
         };
-        // What a worker says of itself is some seconds old.
+        // The offer of a worker is some seconds old.
         let at_work = |worker: &WorkerView| {
             let is_its_own =
                 |record: &&&RunRecord| record.holder.as_ref() == Some(&worker.offer.worker);
@@ -323,8 +323,8 @@ impl Schedule {
     }
 }
 
-/// A lease as its holder is told of it. The holder counts from before it asked, and gives up a third
-/// earlier than the server would.
+/// Returns the lease as its holder sees it. The holder counts from before its request, and stops after
+/// two thirds of the time.
 fn lease_of(record: &RunRecord, lease: Duration) -> Lease {
     let lasts_ms = u64::try_from(lease.as_millis() * 2 / 3).unwrap_or(u64::MAX);
     let holder = record.holder.clone().unwrap_or_default();

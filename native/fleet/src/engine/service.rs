@@ -1,4 +1,4 @@
-//! The engine over any storage: it gives out runs, ends leases in time, and archives old runs.
+//! The engine over any storage: it assigns runs, ends leases in time, and archives old runs.
 
 mod archiving;
 
@@ -16,19 +16,19 @@ use super::log_relay::LogRelay;
 use super::schedule::{Limits, Now, Schedule};
 use super::{Append, Appended, Assignment, Change, EngineError, Operation, RunRecord, Storage};
 
-/// Pause before a change is tried again that could not be stored.
+/// Pause before a change that could not be stored is retried.
 pub(super) const RETRY: Duration = Duration::from_millis(500);
-/// How often the engine looks for leases that end when it knows none.
+/// Longest pause between two checks for leases that end.
 const IDLE: Duration = Duration::from_secs(60 * 60);
 
-/// How leases and accounts are bounded, and how long runs are kept.
+/// Bounds of leases and accounts, and the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How long a lease holds on the server. Its holder is told two thirds of it.
+    /// How long a lease holds on the server. Its holder uses two thirds of it.
     pub lease: Duration,
-    /// How many runs may have an agent at once.
+    /// Most runs at once for each agent.
     pub limits: Limits,
-    /// Where runs go that have been over for long; `None`: they stay.
+    /// The archive of finished runs; `None`: they stay in the engine.
     pub archive: Option<Archive>,
 }
 
@@ -48,19 +48,19 @@ pub struct Engine<S> {
 pub(super) struct Inner<S> {
     pub(super) storage: S,
     schedule: Mutex<Schedule>,
-    /// The ends of logs that people watch.
+    /// The tails of watched logs.
     pub(super) logs: LogRelay,
     archive: Option<Archive>,
-    /// Held as its writer while a run moves to the archive or back, and as a reader by a call that must find
-    /// the run in one of both places.
+    /// Write-locked while a run moves to or from the archive, and read-locked by a call that must find
+    /// the run in one of both.
     pub(super) moving: RwLock<()>,
-    /// Runs of which it is not known what came of the last call.
+    /// Runs whose last call has an unknown result.
     unsettled: Mutex<BTreeSet<String>>,
-    /// Something may be there to work on, or ends at another time.
+    /// Notified when a run may be ready.
     pub(super) work: Notify,
-    /// A journal has grown.
+    /// Notified when a journal has grown.
     pub(super) lines: Notify,
-    /// A lease ends earlier than was known, or something has to be settled.
+    /// Notified when a lease ends earlier than known, or a run is unsettled.
     clock: Notify,
 }
 
@@ -80,7 +80,7 @@ impl<S> Drop for Engine<S> {
 }
 
 impl<S: Storage> Engine<S> {
-    /// The engine, once it knows how every run stands.
+    /// Starts the engine with the records of all runs.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl<S: Storage> Engine<S> {
         operation.perform(self).await
     }
 
-    /// Completes `act`, even if the caller stops waiting for it.
+    /// Completes `action`, even if the caller stops waiting for it.
     pub(super) async fn through<T: Send + 'static, F>(
         &self,
         act: impl FnOnce(Arc<Inner<S>>) -> F,
@@ -139,7 +139,7 @@ impl<S: Storage> Inner<S> {
         self.unsettled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the record of a run, and wakes waiting callers.
+    /// Takes the record of a run and wakes waiting callers.
     pub(super) fn put(&self, record: RunRecord) {
         self.schedule().put(record, now());
         self.work.notify_waiters();
@@ -147,7 +147,7 @@ impl<S: Storage> Inner<S> {
         self.clock.notify_one();
     }
 
-    /// Looks at what came of a call about a run: what is not known has to be found out.
+    /// Notes a failed call: the engine has to read the state of the run again.
     pub(super) fn judge<T>(
         &self,
         run_id: &str,
@@ -168,13 +168,13 @@ impl<S: Storage> Inner<S> {
     pub(super) async fn append(&self, append: &Append) -> Result<Appended, EngineError> {
         let appended = self.storage.append(append).await;
         match appended {
-            // The request did not reach the storage.
+            // The storage did not receive the request.
             Err(EngineError::Invalid { .. }) => appended,
             _ => self.judge(&append.run_id, appended),
         }
     }
 
-    /// Gives a run that is reserved to `holder`.
+    /// Gives a reserved run to `holder`.
     pub(super) async fn give(
         self: Arc<Self>,
         run_id: String,
@@ -196,7 +196,7 @@ impl<S: Storage> Inner<S> {
         Ok(())
     }
 
-    /// Writes down what time does, and finds out what is not known.
+    /// Ends leases in time, and reads the state of unsettled runs.
     async fn keep_time(self: Arc<Self>) {
         loop {
             let ended = self.schedule().ended(now());
@@ -229,14 +229,14 @@ impl<S: Storage> Inner<S> {
             if is_tried_again {
                 sleep_until(next.into()).await;
             } else {
-                // What is new comes with a permit that is kept until here.
+                // A notification since the last loop is kept until here.
                 let _ = timeout_at(next.into(), self.clock.notified()).await;
             }
         }
     }
 }
 
-/// Logs an error of the store on the server, where its operator finds it.
+/// Logs an internal error of the store for the operator of the server.
 fn log_internal(error: &EngineError) {
     if matches!(error, EngineError::Internal { .. }) {
         error!("{error}");

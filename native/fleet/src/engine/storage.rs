@@ -1,4 +1,4 @@
-//! What an engine stores durably.
+//! The durable storage of an engine.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +9,14 @@ use super::{Append, Appended, EngineError, QueueState, RunRecord, Submission};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Change {
-    /// Takes a new run.
+    /// Adds a new run.
     Submit {
         /// The run.
         run: Box<Submission>,
-        /// When it arrived, in milliseconds since 1970.
+        /// Time when the server accepted it, in milliseconds since 1970.
         queued_ms: u64,
     },
-    /// Gives the next lease of a run that has none.
+    /// Begins the next lease.
     Lease {
         /// The new holder.
         holder: String,
@@ -25,10 +25,10 @@ pub enum Change {
     EndLease {
         /// The lease.
         epoch: u64,
-        /// How the run stands; `None`: the server has not heard of the holder for too long.
+        /// The holder's report; `None`: the holder has sent no heartbeat for too long.
         state: Option<QueueState>,
     },
-    /// Changes nothing: it returns the record behind all changes that were asked for earlier.
+    /// Changes nothing and returns the record after all earlier changes.
     None,
 }
 
@@ -37,7 +37,7 @@ impl Change {
     ///
     /// # Errors
     ///
-    /// Why it is refused; the record stays as it is then.
+    /// Why it is refused.
     pub(crate) fn apply(
         &self,
         run_id: &str,
@@ -60,8 +60,8 @@ impl Change {
     }
 }
 
-/// A durable store. Each call is atomic, is durable once it has answered, and may be repeated; calls about
-/// one run happen one after the other.
+/// A durable store. Each call is atomic, is durable before its answer, and may be repeated. Calls about
+/// one run are serialized.
 pub trait Storage: Send + Sync + 'static {
     /// Changes the record of a run; returns the record afterwards.
     fn change(
@@ -69,10 +69,10 @@ pub trait Storage: Send + Sync + 'static {
         run_id: &str,
         change: &Change,
     ) -> impl Future<Output = Result<RunRecord, EngineError>> + Send;
-    /// Adds lines to a journal.
+    /// Appends lines to a journal.
     fn append(&self, append: &Append)
     -> impl Future<Output = Result<Appended, EngineError>> + Send;
-    /// Returns the whole lines behind line `after`, and the record.
+    /// Returns the whole lines after line `after`, and the record.
     fn read(
         &self,
         run_id: &str,
@@ -80,12 +80,12 @@ pub trait Storage: Send + Sync + 'static {
     ) -> impl Future<Output = Result<(String, RunRecord), EngineError>> + Send;
     /// Returns all records.
     fn all(&self) -> impl Future<Output = Result<Vec<RunRecord>, EngineError>> + Send;
-    /// Returns what was submitted.
+    /// Returns the submission of a run.
     fn submission(
         &self,
         run_id: &str,
     ) -> impl Future<Output = Result<Submission, EngineError>> + Send;
-    /// Deletes a finished run whose record has still this version; returns whether it did.
+    /// Deletes a finished run if its record still has this version; returns whether it did.
     fn forget(
         &self,
         run_id: &str,

@@ -7,13 +7,13 @@ use onloop_core::effect::{Durability, Expect, Failure, FailureKind, Stat, Versio
 
 use super::locks::Leases;
 use super::mirror::{Mirror, last_line};
-use super::{PATIENCE, Writer, failure, of_mirror, run_of};
+use super::{RETRY_TIMEOUT, Writer, failure, of_mirror, run_of};
 use crate::client::Client;
 use crate::engine::{Append, EngineError, Head};
 
-/// How long a driver waits for a server that cannot be reached. Its lease ends before that, and whoever
-/// watches over it ends it then.
-const DRIVER_PATIENCE: Duration = Duration::from_secs(600);
+/// Longest time that a driver retries an unreachable server. Its lease ends earlier, and then the
+/// watchdog ends the driver.
+const DRIVER_TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) struct JournalledFiles {
     inner: Box<dyn Files>,
@@ -21,7 +21,7 @@ pub(super) struct JournalledFiles {
     client: Client,
     writer: Writer,
     leases: Leases,
-    /// The ledger that was added to last: its size and its last line.
+    /// The ledger that was appended to last: its run, its size and its last line.
     known: Option<(String, u64, Head)>,
 }
 
@@ -36,29 +36,29 @@ impl JournalledFiles {
         JournalledFiles { inner, runs, client, writer, leases, known: None }
     }
 
-    /// The run whose journal stands behind the file `path`.
+    /// Returns the run whose ledger is the file `path`.
     fn journal_of(&mut self, path: &str) -> Option<String> {
         let id = run_of(&self.runs, path, "ledger.jsonl")?;
         let marker = format!("{}/{id}/fleet.json", self.runs);
         self.inner.stat(&marker).is_ok().then(|| id.to_owned())
     }
 
-    /// Adds `lines` to the journal of a run behind `after`; the line that it ends with then.
+    /// Appends `lines` to the journal of a run after the line `after`; returns the last line.
     fn journal(&mut self, id: &str, after: Option<Head>, lines: &[u8]) -> Result<Head, Failure> {
         let text = String::from_utf8(lines.to_vec())
             .map_err(|_| Failure::new(FailureKind::Invalid, "a line of the ledger is not UTF-8"))?;
-        let (epoch, patience) = match &self.writer {
+        let (epoch, timeout) = match &self.writer {
             Writer::Driver { lease, pusher } if lease.run_id == id => {
                 if let Some(pusher) = pusher {
                     pusher.deliver(&text)?;
                 }
-                (Some(lease.epoch), DRIVER_PATIENCE)
+                (Some(lease.epoch), DRIVER_TIMEOUT)
             }
-            Writer::Driver { .. } => (None, PATIENCE),
-            Writer::Person { .. } => (self.leases.epoch(id), PATIENCE),
+            Writer::Driver { .. } => (None, RETRY_TIMEOUT),
+            Writer::Person { .. } => (self.leases.epoch(id), RETRY_TIMEOUT),
         };
         let append = Append { run_id: id.to_owned(), epoch, after, lines: text };
-        match self.client.call_within(patience, &append) {
+        match self.client.call_within(timeout, &append) {
             Ok(head) => Ok(head),
             Err(error @ EngineError::Conflict { .. }) => {
                 self.known = None;
@@ -70,7 +70,7 @@ impl JournalledFiles {
         }
     }
 
-    /// The last line of the copy at `path`, which has to have this size.
+    /// Returns the last line of the copy at `path`, which must have this size.
     fn head_at(&mut self, id: &str, path: &str, size: u64) -> Result<Option<Head>, Failure> {
         if let Some((known, known_size, head)) = &self.known
             && known == path
@@ -138,7 +138,7 @@ impl Files for JournalledFiles {
         let after = self.head_at(&id, path, expect_len_bytes)?;
         let head = self.journal(&id, after, bytes)?;
         debug_assert_eq!(last_line(bytes).as_ref(), Some(&head), "the journal ends with our line");
-        // The journal has it: a copy that loses it in a power cut gets it again.
+        // The journal has the line, so a copy that loses it in a power cut gets it again.
         self.inner.append(path, bytes, expect_len_bytes, Durability::Relaxed, private)?;
         self.known = Some((path.to_owned(), expect_len_bytes + bytes.len() as u64, head));
         Ok(())
@@ -164,7 +164,7 @@ impl Files for JournalledFiles {
         self.inner.canonical(path)
     }
 
-    fn doubt(&mut self) -> Option<String> {
-        self.inner.doubt()
+    fn durability_warning(&mut self) -> Option<String> {
+        self.inner.durability_warning()
     }
 }

@@ -10,22 +10,22 @@ use onloop_core::limits;
 use onloop_core::time::Timestamp;
 
 use super::mirror::Mirror;
-use super::{PATIENCE, failure, of_mirror, run_of};
+use super::{RETRY_TIMEOUT, failure, of_mirror, run_of};
 use crate::client::Client;
 use crate::engine::{Claim, EngineError, Lease, ReadJournal, Release};
 use crate::queue_state;
 
-/// How long a person waits for a worker that was asked to stop.
-const RECALL_PATIENCE: Duration = Duration::from_secs(60);
-/// Between two looks at whether it has.
+/// Longest time that a person waits for a worker to stop.
+const RECALL_TIMEOUT: Duration = Duration::from_secs(60);
+/// Pause between two checks whether it has stopped.
 const RECALL_PAUSE: Duration = Duration::from_millis(250);
 
-/// The leases that this process has.
+/// The leases of this process.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leases(Arc<Mutex<BTreeMap<String, Lease>>>);
 
 impl Leases {
-    /// The number of the lease of a run, while this process has it.
+    /// Returns the number of the lease of a run, if this process has it.
     pub(super) fn epoch(&self, run: &str) -> Option<u64> {
         self.map(|leases| leases.get(run).map(|lease| lease.epoch))
     }
@@ -54,20 +54,20 @@ impl JournalledLocks {
         JournalledLocks { inner, runs, client, holder, leases }
     }
 
-    /// The run of a fleet whose driver's lock is at `path`.
+    /// Returns the fleet run whose driver lock is at `path`.
     fn driven(&self, path: &str) -> Option<String> {
         let id = run_of(&self.runs, path, "driver.lock")?;
         let marker = format!("{}/{id}/fleet.json", self.runs);
         std::path::Path::new(&marker).exists().then(|| id.to_owned())
     }
 
-    /// Claims the lease of a run; its holder is asked to stop.
+    /// Claims the lease of a run and asks its holder to stop.
     fn claim(&self, run: &str) -> Result<Lease, Failure> {
         let claim = Claim { run_id: run.to_owned(), holder: self.holder.clone(), recall: true };
         let began = Instant::now();
         loop {
-            match self.client.call_within(PATIENCE, &claim) {
-                Err(EngineError::Busy { .. }) if began.elapsed() < RECALL_PATIENCE => {
+            match self.client.call_within(RETRY_TIMEOUT, &claim) {
+                Err(EngineError::Busy { .. }) if began.elapsed() < RECALL_TIMEOUT => {
                     std::thread::sleep(RECALL_PAUSE);
                 }
                 claimed => return claimed.map_err(|error| failure(&error)),
@@ -75,7 +75,7 @@ impl JournalledLocks {
         }
     }
 
-    /// Copies what was recorded until the earlier driver had stopped.
+    /// Copies the lines that the previous driver recorded before it stopped.
     fn catch_up(&mut self, run: &str, now: Timestamp) -> Result<(), Failure> {
         let record = format!("{}/{run}/record.lock", self.runs);
         self.inner.lock(&record, limits::LOCK_WAIT_MS, true, None, now)?;
@@ -90,8 +90,8 @@ impl JournalledLocks {
         let Some(lease) = self.leases.map(|leases| leases.remove(run)) else { return };
         let state = queue_state::of_copy(&self.runs, run);
         let release = Release { run_id: run.to_owned(), epoch: lease.epoch, state };
-        // What is not given back ends by itself.
-        let _ = self.client.call_within(PATIENCE, &release);
+        // A lease that is not returned ends by itself.
+        let _ = self.client.call_within(RETRY_TIMEOUT, &release);
     }
 }
 
@@ -136,7 +136,7 @@ impl Locks for JournalledLocks {
     fn holder(&mut self, path: &str) -> Result<Option<LockHolder>, Failure> {
         let here = self.inner.holder(path)?;
         let Some(run) = self.driven(path).filter(|_| here.is_none()) else { return Ok(here) };
-        // A server that does not answer tells no holder.
+        // If the server does not answer, the holder is unknown.
         let read = ReadJournal { after: u64::MAX, ..ReadJournal::now(&run) };
         let lines = self.client.call(&read).ok();
         let holder = lines.and_then(|lines| lines.view.holder);

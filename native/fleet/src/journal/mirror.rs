@@ -11,26 +11,26 @@ use onloop_core::limits;
 use crate::client::Client;
 use crate::engine::{EngineError, Head, Lines, ReadJournal};
 
-/// Why a copy could not be brought up to date.
+/// Why a copy could not be updated.
 #[derive(Debug, thiserror::Error)]
 pub enum MirrorError {
-    /// The engine did not tell.
+    /// The engine returned an error.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The file stood in the way.
+    /// The file could not be read or written.
     #[error("{0}")]
     Files(Failure),
-    /// The copy says something else than the journal.
+    /// The copy differs from the journal.
     #[error("`{path}` is not a copy of the journal of run {run_id}: {why}")]
     Different {
         /// The file.
         path: String,
         /// The run.
         run_id: String,
-        /// What is wrong, as a clause.
+        /// The difference, as a clause.
         why: String,
     },
-    /// The machine did not do what was asked.
+    /// The machine returned an error.
     #[error("{0}")]
     Machine(#[from] io::Error),
 }
@@ -49,26 +49,26 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// The copy of run `run_id` below the folder of all runs.
+    /// Names the copy of run `run_id` below the folder of all runs.
     pub fn new(runs: &str, run_id: &str) -> Mirror {
         Mirror { run_id: run_id.to_owned(), path: format!("{runs}/{run_id}/ledger.jsonl") }
     }
 
-    /// The file.
+    /// Returns the path of the copy.
     pub fn path(&self) -> &Path {
         Path::new(&self.path)
     }
 
-    /// The folder of the run.
+    /// Returns the folder of the run.
     pub fn folder(&self) -> PathBuf {
         self.path().parent().map(Path::to_owned).unwrap_or_default()
     }
 
-    /// The last line of the copy, and the size of its whole lines; what is behind them was torn.
+    /// Returns the last line of the copy and the size of its whole lines. A torn line may follow them.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, or its last line is none of a ledger.
+    /// The file cannot be read, or its last line is not a ledger line.
     pub fn head(&self, files: &mut dyn Files) -> Result<(Option<Head>, u64), MirrorError> {
         let bytes = match files.read(&self.path, limits::RECORD_BYTES) {
             Ok((bytes, _)) => bytes,
@@ -84,11 +84,11 @@ impl Mirror {
         Ok((Some(head), whole as u64))
     }
 
-    /// Takes over what the journal has behind the copy, durably; how the run stands.
+    /// Appends new lines of the journal to the copy, durably; returns the status of the run.
     ///
     /// # Errors
     ///
-    /// [`MirrorError::Different`] where the copy has lines that the journal has not.
+    /// [`MirrorError::Different`] if the journal does not have all lines of the copy.
     pub fn pull(&self, files: &mut dyn Files, client: &Client) -> Result<Lines, MirrorError> {
         let (head, size) = self.head(files)?;
         let after = head.as_ref().map_or(0, |head| head.seq);
@@ -137,7 +137,7 @@ impl Mirror {
         Ok(())
     }
 
-    /// Removes what a power cut has left of a line.
+    /// Removes a line that a power cut has torn.
     fn cut(&self, files: &mut dyn Files, size: u64) -> Result<(), MirrorError> {
         match files.stat(&self.path) {
             Ok(stat) if stat.size_bytes > size => {}
@@ -157,7 +157,7 @@ impl Mirror {
     }
 }
 
-/// What the last of whole lines is known by.
+/// Returns the number and the digest of the last line.
 pub(super) fn last_line(lines: &[u8]) -> Option<Head> {
     let body = lines.strip_suffix(b"\n")?;
     let start = body.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);

@@ -1,5 +1,5 @@
-//! The thread that pushes the work to the remote, beside the program. It pushes what a turn has changed while
-//! the checks run. Work that differs only in ticked boxes waits for the next push, or for a short moment.
+//! A thread that pushes work to the remote. It pushes the changes of a turn while the checks run. Work
+//! that differs only in ticked boxes waits for the next push or a short time.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -9,27 +9,27 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::{Outbox, is_about_work};
 
-/// How long work waits that differs only in ticked boxes. A shorter turn saves the extra push.
+/// How long work waits that differs only in ticked boxes: an earlier end of the turn saves its push.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// A handle of the thread that pushes the work of one run.
+/// A handle of the thread.
 #[derive(Clone)]
 pub struct Pusher {
     jobs: Sender<Job>,
 }
 
-/// Lines whose checkpoints are to be pushed; none: everything that is pending.
+/// Lines whose checkpoints are pushed; `None`: everything that is pending.
 struct Job {
     lines: Option<String>,
     done: Sender<Result<(), Failure>>,
 }
 
 impl Pusher {
-    /// Starts the thread with the outbox that `pack` makes.
+    /// Starts the thread with the outbox that `make` returns.
     ///
     /// # Errors
     ///
-    /// Those of `pack`.
+    /// Those of `make`.
     pub fn start(
         pack: impl FnOnce() -> Result<Outbox, Failure> + Send + 'static,
     ) -> Result<Pusher, Failure> {
@@ -48,21 +48,21 @@ impl Pusher {
         Ok(Pusher { jobs })
     }
 
-    /// As [`Outbox::deliver`].
+    /// Does the same as [`Outbox::deliver`].
     ///
     /// # Errors
     ///
-    /// Those of it, also for what was to be brought before.
+    /// Those of this push and of an earlier one that was not waited for.
     pub fn deliver(&self, lines: &str) -> Result<(), Failure> {
-        // Lines without work do not wait for a push that is under way.
+        // Lines without work do not wait for an open push.
         if is_about_work(lines) { self.send(Some(lines.to_owned())) } else { Ok(()) }
     }
 
-    /// As [`Outbox::settle`].
+    /// Does the same as [`Outbox::settle`].
     ///
     /// # Errors
     ///
-    /// Those of it.
+    /// Those of [`Outbox::settle`].
     pub fn settle(&self) -> Result<(), Failure> {
         self.send(None)
     }
@@ -75,7 +75,7 @@ impl Pusher {
 }
 
 fn attend(mut outbox: Outbox, orders: &Receiver<Job>) {
-    // A failed push is repeated when a caller waits for it, who learns the cause.
+    // A failed push is repeated for a caller that waits, which gets the error.
     let mut has_failed = false;
     loop {
         outbox.prepare();

@@ -1,4 +1,4 @@
-//! What comes to a remote, and when.
+//! Tests which refs an outbox pushes, and when.
 
 use super::*;
 use onloop::host::git::OsGit;
@@ -41,7 +41,7 @@ impl Shop {
         take(&self.path("here"), epoch, base)
     }
 
-    /// A commit in which a file is changed.
+    /// Commits a change of a file.
     fn change(&self, name: &str) -> String {
         let file = self.path("here").join(name);
         let text = std::fs::read_to_string(&file).unwrap_or_default();
@@ -50,7 +50,7 @@ impl Shop {
         self.commit("Change")
     }
 
-    /// What the remote has under a name of the run.
+    /// Returns the commit of a ref of the run in the remote.
     fn there(&self, name: &str) -> Option<String> {
         let name = format!("refs/onloop/run/{name}");
         git(&self.path("shop.git"), &["rev-parse", "--verify", "--quiet", &name]).ok()
@@ -89,7 +89,7 @@ fn work_that_nobody_has_brought_comes_with_what_is_found_good() {
     assert_eq!((outbox.is_pending(), shop.there("1-1")), (true, None));
     outbox.deliver(&line("verified", &verified)).expect("it is brought");
     assert_eq!((outbox.is_pending(), shop.there("1-1")), (false, Some(verified.clone())));
-    // Whoever comes after a death brings what is here and was not brought.
+    // The driver after a crash pushes what the previous one left.
     let mut next = shop.take(2, None).expect("the lease");
     let checkpoint = |kind, commit: &str| checkpoint_of(&line(kind, commit)).expect("a line");
     let unknown = checkpoint("verified", &"0".repeat(40));
@@ -108,14 +108,14 @@ fn a_push_whose_answer_never_came_is_known_as_our_own() {
     let shop = Shop::new();
     let mut outbox = shop.take(1, None).expect("the lease");
     let (acted, verified) = (shop.change("till.txt"), shop.change("till.txt"));
-    // It came there, and whoever pushed it was not told.
+    // The push succeeded, and its answer was lost.
     let before = (outbox.at.clone(), outbox.there.clone());
     outbox.deliver(&line("acted", &acted)).expect("it waits");
     outbox.settle().expect("it is brought");
     (outbox.at, outbox.there) = before;
     outbox.deliver(&line("verified", &verified)).expect("it is brought");
     assert_eq!(shop.there("1-1"), Some(verified));
-    // A lease that is not there any more is nobody's.
+    // Another holder has removed the lease.
     let shared = shop.path("shop.git");
     git(&shared, &["update-ref", "-d", "refs/onloop/run/lease"]).expect("git");
     let gone = outbox.deliver(&line("verified", &acted)).expect_err("it is not ours");
@@ -131,7 +131,7 @@ fn what_is_there_but_for_its_boxes_is_not_waited_for() {
     outbox.deliver(&line("acted", &acted)).expect("it waits");
     assert!(outbox.is_urgent(), "its checks run now");
     outbox.settle().expect("it is brought");
-    // Boxes are ticked in the checkout, on no branch.
+    // Boxes are ticked in the checkout, without a branch.
     shop.run(&["checkout", "--quiet", "--detach"]);
     let ticked = shop.change("plan.md");
     outbox.deliver(&line("verified", &ticked)).expect("it waits");
@@ -139,11 +139,11 @@ fn what_is_there_but_for_its_boxes_is_not_waited_for() {
     assert_eq!(shop.there("1-1"), Some(acted));
     outbox.deliver(r#"{"event":"run_finalized"}"#).expect("it is brought");
     assert_eq!((outbox.is_pending(), shop.there("1-1")), (false, Some(ticked)));
-    // What a check has made is not there yet.
+    // The remote does not have a file that a check has made.
     let made = shop.change("built.txt");
     outbox.deliver(&line("verified", &made)).expect("it is brought");
     assert_eq!(shop.there("1-1"), Some(made.clone()));
-    // Neither is what somebody has done to the branch.
+    // It does not have a change of the branch either.
     shop.run(&["branch", "--force", "main", &made]);
     outbox.deliver(&line("verified", &shop.change("plan.md"))).expect("it is brought");
     assert_eq!((outbox.is_pending(), shop.there("branch")), (false, Some(made)));
@@ -156,7 +156,7 @@ fn a_turn_that_changes_nothing_is_brought_in_time() {
     let acted = |step: usize, commit: &str| {
         line("acted", commit).replace(r#""step":1"#, &format!(r#""step":{step}"#))
     };
-    // Nothing of the run is there to compare with.
+    // The remote has no work of the run to compare with.
     outbox.deliver(&acted(1, &shop.change("till.txt"))).expect("it waits");
     assert!(outbox.is_urgent());
     outbox.settle().expect("it is brought");
@@ -184,7 +184,7 @@ fn checks_that_take_long_are_not_waited_for() {
         assert!(asked.elapsed().as_secs() < 60, "it is never brought");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    // Where somebody else has the lease, whoever waits is told.
+    // After another worker took the lease, a waiting caller gets the error.
     shop.take(2, None).expect("the lease");
     pusher.deliver(&line("acted", &shop.base)).expect("it is taken");
     let late = pusher.settle().expect_err("the lease is lost");

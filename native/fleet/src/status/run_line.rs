@@ -1,4 +1,4 @@
-//! One run, as its journal and the engine say that it stands.
+//! The status of one run, from its journal and the engine.
 
 use onloop_core::documents::ledger;
 use onloop_core::run::{Next, Question, Run};
@@ -9,16 +9,16 @@ use super::{COLUMNS, moment};
 use crate::engine::{QueueState, RunView};
 use crate::queue_state;
 
-/// A run of the fleet.
+/// A run with its status.
 #[derive(Debug)]
 pub(super) struct RunLine {
     view: RunView,
-    /// What its journal says; `None`: there is none yet.
+    /// The run of its journal; `None`: the journal is empty.
     run: Option<Result<Run, String>>,
 }
 
 impl RunLine {
-    /// The run with this journal.
+    /// Reads the journal of a run.
     pub(super) fn of(view: RunView, lines: &str) -> RunLine {
         let run = match ledger::read(lines.as_bytes(), None) {
             Ok(ledger) => Some(Ok(ledger.run)),
@@ -32,7 +32,7 @@ impl RunLine {
         self.run.as_ref()?.as_ref().ok()
     }
 
-    /// For people: what it is called, where it is, what is going on, and what to do about it.
+    /// Returns the text for people: name, place, activity and next command.
     pub(super) fn text(&self) -> String {
         let mut text = format!("{} {}\n", self.mark(), text::one_line(&self.view.run_id));
         let mut say = |line: String| {
@@ -48,7 +48,7 @@ impl RunLine {
         }
         say(self.now());
         if let Some(command) = self.command() {
-            // Whole, so that it can be copied.
+            // The command is not wrapped, so that it can be copied.
             text += &format!("    {command}\n");
         }
         text
@@ -65,16 +65,16 @@ impl RunLine {
         }
     }
 
-    /// What is going on, on one line.
+    /// Returns the activity on one line.
     fn now(&self) -> String {
-        let said = self.run().map(|run| run.standing().now);
+        let said = self.run().map(|run| run.status_summary().now);
         let now = match (&self.view.holder, &self.view.state) {
             (Some(holder), _) => match said {
                 Some(said) => format!("{said}, on {holder}"),
                 None => format!("running on {holder}"),
             },
             (None, QueueState::Ready) => "waiting for a worker".to_owned(),
-            // A run whose worker could not go on stands as if it had; why it does not, is not in its record.
+            // The record does not say why the worker could not continue; the engine does.
             (None, QueueState::NeedsPerson { reason: what }) => {
                 said.filter(|_| self.asks_itself()).unwrap_or_else(|| what.clone())
             }
@@ -90,13 +90,13 @@ impl RunLine {
         text::one_line(&now)
     }
 
-    /// Whether the record itself says that a person is waited for.
+    /// Whether the record itself waits for a person.
     fn asks_itself(&self) -> bool {
         let state = self.run().map(|run| queue_state::of_run(run, queue_state::now(), 0));
         matches!(state, Some(QueueState::NeedsPerson { .. }))
     }
 
-    /// What a person does about it.
+    /// Returns the command that a person runs next.
     fn command(&self) -> Option<String> {
         if !matches!((&self.view.holder, &self.view.state), (None, QueueState::NeedsPerson { .. }))
         {
@@ -113,7 +113,7 @@ impl RunLine {
         })
     }
 
-    /// For programs.
+    /// Returns the JSON value.
     pub(super) fn document(&self) -> Value {
         let mut document = serde_json::to_value(&self.view).expect("only string keys");
         document["now"] = self.now().into();
@@ -138,13 +138,13 @@ impl RunLine {
     }
 }
 
-/// The step that a person is waited for at, else the one that is worked on.
+/// Returns the step that waits for a person, else the current one.
 fn step_of(run: &Run) -> u32 {
     let attention = run.attention();
     attention.and_then(|attention| attention.step()).unwrap_or_else(|| run.current_step())
 }
 
-/// Where a run is, and what it cost.
+/// Returns the place of a run and its cost.
 fn place(run: &Run) -> String {
     let number = step_of(run);
     let mut place = format!("step {number}/{}", run.steps.len());
@@ -174,7 +174,7 @@ mod tests {
         max_iterations: 3\nverify: test -s greeting.txt\ngate: human\n\
         - [ ] **Step 2: Leave**\naction: Go.\nloop: false\nverify: true\n";
 
-    /// The journal of a run that these events happened to.
+    /// Returns the journal of a run with these events.
     fn journal(events: &[Event]) -> String {
         let plan = workflow::parse("hotl-workflow-greet.md", WORKFLOW.as_bytes()).plan;
         let beginning = Beginning {
@@ -214,6 +214,7 @@ mod tests {
             stdout: String::new(),
             stderr: String::new(),
             measured: None,
+            at: None,
             warnings: Vec::new(),
         };
         let mut events = vec![Event::StepStarted { step: 1 }];

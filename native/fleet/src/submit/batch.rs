@@ -1,4 +1,4 @@
-//! Runs one workflow in many repositories, a number of them at once, and prints a table.
+//! Runs one workflow in many repositories, a limited number at once, and prints a table.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,15 +14,15 @@ use super::{give, refuse, remember, submission};
 use crate::client::Client;
 use crate::engine::{QueueState, ReadJournal, RunView, Submission};
 
-/// How long the server may think about whether there is something new.
+/// Longest wait of one request for news.
 const LOOK_MS: u64 = 20_000;
-/// How long a server is waited for that cannot be reached.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// Longest time that an unreachable server is retried.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What all repositories have in common.
+/// What all repositories share.
 pub(super) struct Batch<'a> {
     pub(super) client: Client,
-    /// Where the runs are.
+    /// The fleet of the runs.
     pub(super) fleet: FleetRun,
     /// The workflow.
     pub(super) found: &'a Submitted,
@@ -30,7 +30,7 @@ pub(super) struct Batch<'a> {
     pub(super) options: &'a [String],
 }
 
-/// What result of one repository.
+/// The result for one repository.
 struct Row {
     repository: String,
     run_id: String,
@@ -38,9 +38,9 @@ struct Row {
 }
 
 enum RunResult {
-    /// It is at rest.
+    /// The run has finished or waits.
     State(QueueState),
-    /// It was not submitted, or cannot be followed any more.
+    /// It was not submitted, or the server stayed unreachable.
     Failed(String),
 }
 
@@ -71,8 +71,8 @@ impl RunResult {
     }
 }
 
-/// Submits one run for each repository of the list and waits until all are at rest; the exit code is the
-/// worst of theirs.
+/// Submits one run for each repository of the list and waits until all have finished or wait; the exit
+/// code is that of the worst.
 pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<Exit, Exit> {
     let Batch { client, fleet, found, options } = batch;
     let text = std::fs::read_to_string(list)
@@ -91,7 +91,7 @@ pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<
     }
     let next = AtomicUsize::new(0);
     let rows = Mutex::new(Vec::new());
-    // One after the other: it takes over the process for a moment.
+    // One at a time, because it takes over the process.
     let remembering = Mutex::new(());
     std::thread::scope(|scope| {
         for _ in 0..parallel.clamp(1, repositories.len()) {
@@ -103,7 +103,7 @@ pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<
                     one.run_id = format!("{}-r{}", one.run_id, at + 1);
                     let remember_it = || {
                         let _one = remembering.lock().unwrap_or_else(PoisonError::into_inner);
-                        // It said why not, and the run goes on without.
+                        // A failure was printed, and the run does not depend on it.
                         let _ = remember(&one.run_id, fleet.clone());
                     };
                     let row = follow(client, &one, remember_it);
@@ -122,7 +122,7 @@ pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<
     Ok(worst.unwrap_or(Exit::Done))
 }
 
-/// Submits one run and waits until it is at rest.
+/// Submits one run and waits until it has finished or waits.
 fn follow(client: &Client, submission: &Submission, remember_it: impl FnOnce()) -> Row {
     let row = |result| Row {
         repository: submission.repository.clone(),
@@ -135,13 +135,13 @@ fn follow(client: &Client, submission: &Submission, remember_it: impl FnOnce()) 
     remember_it();
     let mut read = ReadJournal { wait_ms: LOOK_MS, ..ReadJournal::now(&submission.run_id) };
     loop {
-        let lines = match client.call_within(PATIENCE, &read) {
+        let lines = match client.call_within(RETRY_TIMEOUT, &read) {
             Ok(lines) => lines,
             Err(error) => return row(RunResult::Failed(error.to_string())),
         };
         let RunView { holder, state: rest, head, .. } = lines.view;
         match (holder, rest) {
-            // What is tried again may never work; the fleet goes on with it, the table does not.
+            // A retry may never succeed, so the table does not wait for it.
             (
                 None,
                 rest @ (QueueState::NeedsPerson { .. }

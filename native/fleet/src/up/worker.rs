@@ -1,159 +1,93 @@
-//! The worker that `onloop fleet up` starts, as a process of its own that is started again when it dies.
+//! The worker that `onloop fleet up` starts as a child process.
 
+use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use onloop_core::confine::HIDDEN_VARIABLE;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use tokio::process::{Child, Command};
-use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::task::JoinHandle;
+use tokio::sync::Notify;
 
 use crate::backoff::Backoff;
 use crate::guard::Ending;
 use crate::hidden;
 use crate::log::Log;
-
-/// Pauses before it is started again.
-const RESTART: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(30));
-/// Having run for so long it is taken to be well.
-const WELL: Duration = Duration::from_secs(60);
+use crate::supervisor::{Supervised, Supervisor, send_signal};
 
 /// How a worker is started.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct WorkerOptions {
     /// This program.
     pub(crate) program: PathBuf,
+    /// Address of the fleet's server.
     pub(crate) url: String,
     /// The file with the fleet's key.
     pub(crate) key: PathBuf,
+    /// Folder for clones.
     pub(crate) repos: PathBuf,
-    /// What the engine keeps: no agent may see it.
+    /// The engine's data, which is hidden from agents.
     pub(crate) data: PathBuf,
+    /// Repositories that the worker accepts.
     pub(crate) allow: Vec<String>,
     pub(crate) name: Option<String>,
     pub(crate) slots: Option<u32>,
+    /// Path of the log.
     pub(crate) log: PathBuf,
 }
 
-/// What happens to a worker.
-#[derive(Clone, Debug)]
-pub(crate) enum WorkerEvent {
-    /// It has ended, and is started again.
-    Ended {
-        /// Why.
-        why: String,
-        /// Where it says more.
-        log: PathBuf,
-    },
+/// Starts a worker, and again whenever it ends.
+pub(crate) fn start(options: WorkerOptions) -> io::Result<Supervisor> {
+    let log = Log::open(&options.log, Arc::new(Notify::new()))?;
+    let process = WorkerProcess { options, log };
+    let child = process.spawn()?;
+    Ok(Supervisor::new(process, child))
 }
 
-/// A worker.
-pub(crate) struct Worker {
-    stop: Option<oneshot::Sender<()>>,
-    watch: JoinHandle<()>,
-    events: mpsc::UnboundedReceiver<WorkerEvent>,
+struct WorkerProcess {
+    options: WorkerOptions,
+    log: Log,
 }
 
-impl Worker {
-    /// Starts a worker, and again whenever it ends.
-    pub(crate) fn start(plan: Plan) -> Worker {
-        let (stop, stopped) = oneshot::channel();
-        let (tell, events) = mpsc::unbounded_channel();
-        Worker { stop: Some(stop), watch: tokio::spawn(watch(plan, stopped, tell)), events }
-    }
+impl Supervised for WorkerProcess {
+    const RESTART: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(30));
 
-    /// What happens to it next.
-    pub(crate) async fn event(&mut self) -> WorkerEvent {
-        match self.events.recv().await {
-            Some(event) => event,
-            None => std::future::pending().await,
-        }
-    }
-
-    /// Asks it to end, and waits until it has. What it works on it hands back first.
-    pub(crate) async fn stop(mut self) {
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
-        let _ = (&mut self.watch).await;
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        // Its process ends with the task that watches it.
-        self.watch.abort();
-    }
-}
-
-impl Plan {
-    fn spawn(&self, log: Option<&Log>) -> std::io::Result<Child> {
-        let mut command = Command::new(&self.program);
+    fn spawn(&self) -> io::Result<Child> {
+        let WorkerOptions { program, url, key, repos, data, allow, name, slots, .. } =
+            &self.options;
+        let mut command = Command::new(program);
         command.args(["guard", &std::process::id().to_string(), Ending::Term.as_str()]);
-        command.arg(&self.program).args(["worker", "--server", &self.url, "--repos"]);
-        command.arg(&self.repos);
-        for repository in &self.allow {
+        command.arg(program).args(["worker", "--server", url, "--repos"]).arg(repos);
+        for repository in allow {
             command.args(["--allow", repository]);
         }
-        if let Some(name) = &self.name {
+        if let Some(name) = name {
             command.args(["--name", name]);
         }
-        if let Some(slots) = self.slots {
+        if let Some(slots) = slots {
             command.args(["--slots", &slots.to_string()]);
         }
-        command.env(crate::config::KEY_VARIABLE, &self.key);
-        command.env(HIDDEN_VARIABLE, hidden::with([self.data.as_path()]));
+        command.env(crate::config::KEY_VARIABLE, key);
+        command.env(HIDDEN_VARIABLE, hidden::with([data.as_path()]));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C is for us, who end it in order.
+        // Ctrl-C reaches only this process, which then ends the worker in order.
         command.process_group(0).kill_on_drop(true);
         let mut child = command.spawn()?;
-        if let Some(log) = log {
-            log.take(child.stdout.take());
-            log.take(child.stderr.take());
-        }
+        self.log.copy(child.stdout.take());
+        self.log.copy(child.stderr.take());
         Ok(child)
     }
-}
 
-async fn watch(
-    plan: Plan,
-    mut stopped: oneshot::Receiver<()>,
-    tell: mpsc::UnboundedSender<WorkerEvent>,
-) {
-    let log = Log::open(&plan.log, Arc::new(Notify::new())).ok();
-    let mut backoff = RESTART;
-    loop {
-        let begun = Instant::now();
-        let why = match plan.spawn(log.as_ref()) {
-            Err(error) => error.to_string(),
-            Ok(mut child) => tokio::select! {
-                ended = child.wait() => match ended {
-                    Ok(status) => status.to_string(),
-                    Err(error) => error.to_string(),
-                },
-                _ = &mut stopped => {
-                    interrupt(&child);
-                    let _ = child.wait().await;
-                    return;
-                }
-            },
-        };
-        let _ = tell.send(WorkerEvent::Ended { why, log: plan.log.clone() });
-        if begun.elapsed() > WELL {
-            backoff.reset();
-        }
-        tokio::select! {
-            () = tokio::time::sleep(backoff.pause()) => {}
-            _ = &mut stopped => return,
-        }
+    /// A worker is ready as soon as it runs.
+    async fn wait_until_ready(&self, _: &mut Child) -> Result<(), String> {
+        Ok(())
     }
-}
 
-fn interrupt(child: &Child) {
-    if let Some(pid) = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
-        let _ = kill_process(pid, Signal::INT);
+    /// The worker returns its runs before it ends.
+    async fn end(&self, child: &mut Child) {
+        send_signal(child, Signal::INT);
+        let _ = child.wait().await;
     }
 }

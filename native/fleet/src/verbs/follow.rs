@@ -10,7 +10,7 @@ use super::tracked::{TrackedRun, tracked_runs};
 use super::{LOOK_MS, PAUSE, log_tail, pull};
 use crate::client::Client;
 
-/// Longest time without a look at which runs there are; the system tells of new ones.
+/// Longest time between two searches for new runs; the system reports most of them.
 const NOTICE_MS: u64 = 60_000;
 
 /// Follows runs.
@@ -20,12 +20,12 @@ pub(super) struct Follower {
     pub(super) runs: String,
     /// The fleet's server.
     pub(super) client: Client,
-    /// This process, for the locks of copies.
+    /// This process, which locks the copies.
     pub(super) process: ProcessIdentity,
 }
 
 impl Follower {
-    /// Keeps the copy of one run up to date, and hears its agent.
+    /// Updates the copy of one run and its log until the process ends.
     pub(super) fn begin(&self, mark: TrackedRun) {
         if mark.is_over(&self.runs) {
             return;
@@ -43,13 +43,13 @@ impl Follower {
         });
     }
 
-    /// Does the same for runs that are handed over from now on, besides those that are `known`.
+    /// Also follows runs that are submitted from now on and are not `known`.
     pub(super) fn notice(&self, mut known: BTreeSet<String>) {
         let watching = self.clone();
         std::thread::spawn(move || {
             let Ok(interrupts) = Interrupts::new() else { return };
             let mut changes = OsChanges::new(Root::new("/"), &interrupts);
-            // Without a watch of the file system there is nothing to wait for.
+            // Without a watch of the file system there are no events.
             while changes.changes(&watching.folders(), NOTICE_MS).is_ok() {
                 for mark in tracked_runs(&watching.runs) {
                     if known.insert(mark.run_id.clone()) {
@@ -60,8 +60,8 @@ impl Follower {
         });
     }
 
-    /// Where something new shows: among the runs, or where their folder will be, and in a folder of one that
-    /// has no record yet, which may be about to become tracked.
+    /// Returns the folders to watch: that of all runs or its parent, and those of runs without a
+    /// record, which may become tracked.
     fn folders(&self) -> Vec<String> {
         let above = Path::new(&self.runs).ancestors().find(|folder| folder.is_dir());
         let mut folders = Vec::from_iter(above.map(|folder| folder.to_string_lossy().into_owned()));

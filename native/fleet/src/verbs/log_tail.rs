@@ -1,4 +1,4 @@
-//! Logs of runs that work on other machines, as files of this machine while a person watches.
+//! Logs of runs on other machines, as files on this machine while a person watches.
 
 use onloop::host::{Files, OsFiles, Root};
 use onloop_core::effect::{Durability, Expect};
@@ -28,13 +28,13 @@ pub(super) fn follow(runs: &str, mark: TrackedRun, client: &Client) {
 }
 
 fn write(runs: &str, mark: &TrackedRun, tail: &LogTail) {
-    // The server does not decide where this machine writes.
+    // The server must not choose the file that is written.
     if tail.run_id != mark.run_id || !is_attempt(&tail.attempt) {
         return;
     }
     let path = format!("{runs}/{}/logs/{}.log", mark.run_id, tail.attempt);
     let bytes = tail.text.as_bytes();
-    // The copy is only shown.
+    // The copy is only shown, so a failure has no consequences.
     let _ =
         OsFiles::new(Root::new("/")).write(&path, bytes, &Expect::Any, Durability::Relaxed, true);
 }

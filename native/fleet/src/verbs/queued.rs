@@ -1,16 +1,15 @@
-//! Runs that no worker has started: they have no journal yet that could be shown, or record that the run is
-//! abandoned.
+//! Queued runs: no worker has started them, so they have no journal to show or to write.
 
 use onloop_core::effect::Exit;
 
-use super::resume::{PATIENCE, claim, demand_person, meant, refuse};
+use super::resume::{RETRY_TIMEOUT, claim, demand_person, meant, refuse};
 use super::{LOOK_MS, PAUSE};
 use crate::client::Client;
 use crate::engine::{EngineError, QueueState, ReadJournal, Release};
 use crate::status::described;
 
-/// Says of the run that the command line names how it stands, where it has no journal; whoever watches
-/// waits until it has one. `None`: there is something for the ordinary verb to show.
+/// Shows the queued run that the command line names; `watch` waits until it has a journal. `None`: the
+/// ordinary verb shows the run.
 pub(super) fn show(argv: &[String], server: &str, client: &Client) -> Option<Exit> {
     let watches = match argv.get(1..)? {
         [verb, _] if verb == "status" => false,
@@ -43,14 +42,14 @@ pub(super) fn show(argv: &[String], server: &str, client: &Client) -> Option<Exi
     }
 }
 
-/// How a run stands that was given up.
+/// The status of a run that was abandoned.
 const ABANDONED: &str = "abandoned";
 
-/// Gives up the run that the command line names where it has no journal. `None`: it has one, or is none of
-/// the fleet's; the ordinary verb knows what to do.
+/// Abandons the queued run that the command line names. `None`: it has a journal or is not a run of the
+/// fleet, so the ordinary verb handles it.
 pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<Exit> {
     let mark = meant(argv, server, client)?;
-    let look = || client.call_within(PATIENCE, &ReadJournal::now(&mark.run_id));
+    let look = || client.call_within(RETRY_TIMEOUT, &ReadJournal::now(&mark.run_id));
     let view = match look() {
         Ok(lines) => lines.view,
         Err(EngineError::NotFound { .. }) => return None,
@@ -74,12 +73,12 @@ pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<
         Ok(lines) if lines.view.head.is_none() => {
             QueueState::Finished { status: ABANDONED.to_owned() }
         }
-        // A worker had started it in the meantime.
+        // A worker started it meanwhile.
         Ok(_) | Err(_) => QueueState::Ready,
     };
     let is_begun = state == QueueState::Ready;
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
-    if let Err(error) = client.call_within(PATIENCE, &release) {
+    if let Err(error) = client.call_within(RETRY_TIMEOUT, &release) {
         return Some(refuse(&error.to_string()));
     }
     if is_begun {

@@ -1,5 +1,5 @@
-//! `onloop resume` of a fleet's run: it moves lease, ledger and work to this machine, and the fleet does not
-//! touch the run again.
+//! `onloop resume` of a fleet run: it moves lease, ledger and work to this machine, and the fleet does
+//! not touch the run again.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -20,14 +20,14 @@ use crate::engine::{Claim, EngineError, Lease, QueueState, ReadJournal, Release}
 use crate::journal::{Mirror, Writer, on_journal};
 use crate::submit;
 
-/// How long a worker has to stop.
-const STOP_PATIENCE: Duration = Duration::from_secs(90);
-/// Between two looks at whether it has.
+/// Longest time for a worker to stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(90);
+/// Pause between two checks whether it has stopped.
 const STOP_PAUSE: Duration = Duration::from_millis(250);
-/// How long a server is waited for that cannot be reached.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest time that an unreachable server is retried.
+pub(super) const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The fleet's run that the command line means.
+/// Returns the fleet run that the command line names.
 pub(super) fn meant(argv: &[String], server: &str, client: &Client) -> Option<TrackedRun> {
     let runs = runs_here()?;
     tracked::discover(argv, &runs, server, client);
@@ -35,7 +35,7 @@ pub(super) fn meant(argv: &[String], server: &str, client: &Client) -> Option<Tr
     tracked_runs.into_iter().find(|mark| argv.contains(&mark.run_id))
 }
 
-/// Brings the run here; afterwards it is a run of this machine alone.
+/// Moves the run here; afterwards only this machine has it.
 pub(super) fn bring(mark: &TrackedRun, client: &Client) -> Result<(), Exit> {
     demand_person("bringing a run home")?;
     let root = root_of(mark, client)?;
@@ -53,7 +53,7 @@ pub(super) fn bring(mark: &TrackedRun, client: &Client) -> Result<(), Exit> {
         _ => QueueState::Ready,
     };
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
-    client.call_within(PATIENCE, &release).map_err(|error| refuse(&error.to_string()))?;
+    client.call_within(RETRY_TIMEOUT, &release).map_err(|error| refuse(&error.to_string()))?;
     if exit != Exit::Done {
         return Err(exit);
     }
@@ -63,7 +63,7 @@ pub(super) fn bring(mark: &TrackedRun, client: &Client) -> Result<(), Exit> {
         .map_err(|error| refuse(&format!("`{}`: {error}", marker.display())))
 }
 
-/// The ordinary verb, now that the run is here.
+/// Runs the ordinary verb on the moved run.
 pub(super) fn go_on(argv: &[String]) -> ExitCode {
     let error = match std::env::current_exe() {
         Ok(program) => Command::new(program).args(argv.iter().skip(1)).exec(),
@@ -72,7 +72,7 @@ pub(super) fn go_on(argv: &[String]) -> ExitCode {
     ExitCode::from(refuse(&format!("`onloop` could not be started: {error}")).code())
 }
 
-/// The folder of all runs of this machine.
+/// Returns the folder of all runs of this machine.
 fn runs_here() -> Option<String> {
     let env = std::env::vars_os();
     let env =
@@ -81,13 +81,13 @@ fn runs_here() -> Option<String> {
     runs_of(&Start { env: env.collect(), cwd, ..Start::example(["onloop"]) })
 }
 
-/// The checkout that the run comes home to.
+/// Returns the checkout that the run moves to.
 fn root_of(mark: &TrackedRun, client: &Client) -> Result<String, Exit> {
     if let Some(root) = &mark.run.root {
         return Ok(root.clone());
     }
     let id = &mark.run_id;
-    let found = client.call_within(PATIENCE, &ReadJournal::now(id));
+    let found = client.call_within(RETRY_TIMEOUT, &ReadJournal::now(id));
     let repository = found.map_err(|error| refuse(&error.to_string()))?.view.repository;
     let here = std::env::current_dir().unwrap_or_default();
     let Some(root) = clone::checkout_of(&here, &repository) else {
@@ -102,14 +102,14 @@ fn root_of(mark: &TrackedRun, client: &Client) -> Result<String, Exit> {
     Ok(root)
 }
 
-/// Claims the lease of the run; the present holder is asked to stop.
+/// Claims the lease of the run and asks the present holder to stop.
 pub(super) fn claim(mark: &TrackedRun, client: &Client) -> Result<Lease, EngineError> {
     let claim = Claim { run_id: mark.run_id.clone(), holder: holder(), recall: true };
     let began = Instant::now();
     let mut told = false;
     loop {
-        match client.call_within(PATIENCE, &claim) {
-            Err(EngineError::Busy { holder, .. }) if began.elapsed() < STOP_PATIENCE => {
+        match client.call_within(RETRY_TIMEOUT, &claim) {
+            Err(EngineError::Busy { holder, .. }) if began.elapsed() < STOP_TIMEOUT => {
                 if !std::mem::replace(&mut told, true) {
                     eprintln!("  Waiting for {holder} to stop");
                 }
@@ -120,7 +120,7 @@ pub(super) fn claim(mark: &TrackedRun, client: &Client) -> Result<Lease, EngineE
     }
 }
 
-/// The program that makes the checkout and records the move, on the run's journal.
+/// Runs the program that creates the checkout and records the move in the journal.
 fn settle_here(mark: &TrackedRun, client: &Client, lease: &Lease) -> Exit {
     let (id, remote) = (mark.run_id.clone(), mark.run.remote.clone());
     let (for_host, lease) = (client.clone(), lease.clone());
@@ -139,7 +139,7 @@ fn settle_here(mark: &TrackedRun, client: &Client, lease: &Lease) -> Exit {
     )
 }
 
-/// Refuses an agent in its turn, before anything is asked of the server.
+/// Refuses an agent in its turn, before any request to the server.
 pub(super) fn demand_person(what: &'static str) -> Result<(), Exit> {
     let demand = async move |io: Io| {
         only_for_a_person(&io, what).await?;

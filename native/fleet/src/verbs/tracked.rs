@@ -17,13 +17,13 @@ use crate::submit;
 pub(crate) struct TrackedRun {
     /// Its id.
     pub(crate) run_id: String,
-    /// Where it is.
+    /// Its fleet and its checkout.
     pub(crate) run: FleetRun,
 }
 
 impl TrackedRun {
-    /// Brings the commits of its checkpoints to the checkout that it was submitted from, where that works:
-    /// they are for comparing.
+    /// Fetches the commits of its checkpoints to the checkout that it was submitted from, for
+    /// comparisons.
     pub(crate) fn fetch(&self) {
         let TrackedRun { run_id, run: FleetRun { root, remote, .. } } = self;
         let Some(root) = root else { return };
@@ -31,7 +31,7 @@ impl TrackedRun {
         let _ = git(Path::new(root), &["fetch", "--quiet", "--no-tags", remote, &names]);
     }
 
-    /// Whether its copy here says that it is over, so that nothing comes any more.
+    /// Whether its copy is finished, so that the journal does not grow.
     pub(crate) fn is_over(&self, runs: &str) -> bool {
         let path = Path::new(runs).join(&self.run_id).join("ledger.jsonl");
         let read = std::fs::read(path).ok().and_then(|bytes| ledger::read(&bytes, None).ok());
@@ -39,8 +39,7 @@ impl TrackedRun {
     }
 }
 
-/// Learns of the runs of the fleet that a command line names and this machine has not heard of: they were
-/// handed over elsewhere.
+/// Tracks the fleet runs that a command line names and that were submitted on another machine.
 pub(super) fn discover(argv: &[String], runs: &str, server: &str, client: &Client) {
     let is_unknown = |id: &&str| is_run_id(id) && !Path::new(runs).join(id).exists();
     for id in named(argv).into_iter().filter(is_unknown) {
@@ -48,7 +47,7 @@ pub(super) fn discover(argv: &[String], runs: &str, server: &str, client: &Clien
             Ok(found) => found,
             // The command that needs the server reports it.
             Err(EngineError::Unreachable { .. }) => return,
-            // It may be none, and why a run that is there cannot be shown is not that.
+            // The word may not be an id; a warning would be wrong then.
             Err(error) => {
                 if matches!(error, EngineError::Invalid { .. }) {
                     eprintln!("warning: run {id}: {error}");
@@ -66,14 +65,14 @@ pub(super) fn discover(argv: &[String], runs: &str, server: &str, client: &Clien
             root: root.map(|root| root.to_string_lossy().into_owned()),
             remote: REMOTE.to_owned(),
         };
-        // Why it cannot be remembered has been said; the verb says that it does not know the run.
+        // The failure has been printed, and the verb reports an unknown run.
         let _ = submit::remember(id, run);
     }
 }
 
-/// The words of a command line that may be the id of a run.
+/// Returns the words of a command line that may be ids of runs.
 fn named(argv: &[String]) -> Vec<&str> {
-    // What stands first behind these is the number of a step, and then a word of their own.
+    // After these verbs come the number of a step and a subcommand.
     let has_other_words = argv.get(1).is_some_and(|verb| verb == "step" || verb == "gate");
     let words: Vec<&str> = argv.iter().skip(2).map(String::as_str).collect();
     let mut named = Vec::new();
@@ -88,7 +87,7 @@ fn named(argv: &[String]) -> Vec<&str> {
     named
 }
 
-/// Every one of them.
+/// Returns all tracked runs.
 pub(crate) fn tracked_runs(runs: &str) -> Vec<TrackedRun> {
     let Ok(entries) = std::fs::read_dir(runs) else { return Vec::new() };
     let mark = |entry: std::fs::DirEntry| {

@@ -10,7 +10,7 @@ use crate::backoff::Backoff;
 use crate::engine::Lease;
 use crate::watchdog::LeaseMessage;
 
-/// The runs that are worked on, and whether there will be more.
+/// The runs of a worker, and whether it takes more.
 #[derive(Debug, Default)]
 pub(crate) struct ActiveRuns {
     inner: Mutex<Inner>,
@@ -20,14 +20,14 @@ pub(crate) struct ActiveRuns {
 #[derive(Debug, Default)]
 struct Inner {
     runs: BTreeMap<String, Entry>,
-    /// There will be no more.
+    /// The worker takes no more runs.
     stops: bool,
-    /// How often work on a run has begun, and how often that was seen.
+    /// How many runs have been entered, and how many of them the heartbeats have seen.
     entered: u64,
     seen: u64,
-    /// Runs that are not worked on any more, of which the server has not been told yet.
+    /// Runs that have ended and whose state the server does not know yet.
     unreleased: u32,
-    /// The backoff of each run that could not go on here.
+    /// The backoff of each run that could not continue here.
     backoffs: BTreeMap<String, Backoff>,
 }
 
@@ -38,13 +38,13 @@ struct Entry {
     recalled: bool,
 }
 
-/// Pauses before a run is tried again that could not go on.
+/// Pauses before a failed run is tried again.
 const RETRY: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(300));
 
 /// Why a driver was asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopReason {
-    /// It was not.
+    /// It was not asked.
     None,
     /// Another machine wants the run.
     Recalled,
@@ -57,17 +57,17 @@ impl ActiveRuns {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many runs are worked on.
+    /// Returns the number of runs.
     pub(crate) fn busy(&self) -> u32 {
         u32::try_from(self.lock().runs.len()).unwrap_or(u32::MAX)
     }
 
-    /// The leases of what is worked on.
+    /// Returns the leases of the runs.
     pub(crate) fn leases(&self) -> Vec<Lease> {
         self.lock().runs.values().map(|entry| entry.lease.clone()).collect()
     }
 
-    /// Waits until fewer than `slots` are worked on. `false`: there will be no more.
+    /// Waits until there are fewer runs than `slots`. `false`: the worker takes no more.
     pub(crate) fn wait_for_slot(&self, slots: u32) -> bool {
         let has_none = |inner: &mut Inner| !inner.stops && inner.runs.len() >= slots as usize;
         let inner = self.changed.wait_while(self.lock(), has_none);
@@ -80,19 +80,19 @@ impl ActiveRuns {
         let _ = self.changed.wait_timeout_while(self.lock(), length, goes_on);
     }
 
-    /// Waits until there will be no more runs, nothing is worked on and the server knows it.
+    /// Waits until the worker takes no more runs, all have ended and the server knows their states.
     pub(crate) fn wait_until_stopped(&self) {
         let goes_on =
             |inner: &mut Inner| !inner.stops || !inner.runs.is_empty() || inner.unreleased > 0;
         drop(self.changed.wait_while(self.lock(), goes_on));
     }
 
-    /// Whether there will be no more.
+    /// Whether the worker takes no more runs.
     pub(crate) fn stops(&self) -> bool {
         self.lock().stops
     }
 
-    /// Work on a run begins. `false`: the worker stops, or has an earlier lease of this run at work.
+    /// Adds a run. `false`: the worker stops, or still drives the run with an earlier lease.
     pub(crate) fn enter(&self, lease: &Lease) -> bool {
         let mut inner = self.lock();
         if inner.stops || inner.runs.contains_key(&lease.run_id) {
@@ -105,7 +105,7 @@ impl ActiveRuns {
         true
     }
 
-    /// Waits for this long, or until work on another run has begun since the last call.
+    /// Waits for this long, or until a run has been entered since the last call.
     pub(crate) fn wait_for_more(&self, length: Duration) {
         let has_none = |inner: &mut Inner| inner.entered == inner.seen;
         let waited = self.changed.wait_timeout_while(self.lock(), length, has_none);
@@ -113,8 +113,8 @@ impl ActiveRuns {
         inner.seen = inner.entered;
     }
 
-    /// Takes the pipe to the guard of a run. It must not block: messages are written under the lock of
-    /// the whole set.
+    /// Sets the pipe to the watchdog of a run. Writes to it must not block, because they hold the lock
+    /// of all runs.
     pub(crate) fn guarded(&self, run_id: &str, guard: ChildStdin) {
         let mut inner = self.lock();
         let stops = inner.stops;
@@ -126,18 +126,19 @@ impl ActiveRuns {
         }
     }
 
-    /// Tells the guard of a run something.
+    /// Sends a message to the watchdog of a run.
     pub(crate) fn tell(&self, run_id: &str, epoch: u64, word: LeaseMessage) {
         let mut inner = self.lock();
         if let Some(entry) = inner.runs.get_mut(run_id).filter(|entry| entry.lease.epoch == epoch) {
-            // Ctrl-C once: a second one would end the driver before it has said how the run stands.
+            // A second Ctrl-C would end the driver before it reports the state of the run.
             if word != LeaseMessage::Recalled || !std::mem::replace(&mut entry.recalled, true) {
                 entry.tell(word);
             }
         }
     }
 
-    /// Work on a run has ended; why it was asked to. Call [`ActiveRuns::told`] once the server knows.
+    /// Removes a run; returns why it was asked to stop. Call [`ActiveRuns::released`] once the server
+    /// knows its state.
     pub(crate) fn leave(&self, run_id: &str) -> StopReason {
         let mut inner = self.lock();
         let entry = inner.runs.remove(run_id);
@@ -150,24 +151,24 @@ impl ActiveRuns {
         }
     }
 
-    /// The server was told how a run stands that was left, or will find out by itself.
+    /// Counts a run whose state the server knows, or will learn when the lease ends.
     pub(crate) fn released(&self) {
         let mut inner = self.lock();
         inner.unreleased = inner.unreleased.saturating_sub(1);
         self.changed.notify_all();
     }
 
-    /// How long it is until a run is tried again that could not go on here.
+    /// Returns the pause before a failed run is tried again.
     pub(crate) fn pause_of(&self, run_id: &str) -> Duration {
         self.lock().backoffs.entry(run_id.to_owned()).or_insert(RETRY).pause()
     }
 
-    /// A run has gone on here.
+    /// Resets the backoff of a run that continues.
     pub(crate) fn went_well(&self, run_id: &str) {
         self.lock().backoffs.remove(run_id);
     }
 
-    /// No more runs, and what is worked on stops.
+    /// Takes no more runs and stops the others.
     pub(crate) fn stop(&self) {
         let mut inner = self.lock();
         inner.stops = true;
@@ -181,8 +182,8 @@ impl ActiveRuns {
 impl Entry {
     fn tell(&mut self, word: LeaseMessage) {
         if let Some(guard) = &mut self.guard {
-            // A guard that is gone needs no message. One that is stopped and does not empty its pipe ends
-            // the driver itself when its lease has run out.
+            // A watchdog that has ended needs no message, and one that hangs ends the driver when its
+            // lease ends.
             let _ = guard.write_all(word.line().as_bytes()).and_then(|()| guard.flush());
         }
     }
@@ -216,7 +217,7 @@ mod tests {
         let pipe = guard.stdin.take().expect("a pipe");
         rustix::io::ioctl_fionbio(&pipe, true).expect("a pipe");
         runs.guarded("run", pipe);
-        // More than a pipe holds.
+        // These are more bytes than a pipe holds.
         for _ in 0..100_000 {
             runs.tell("run", 1, LeaseMessage::Renewed(20_000));
         }

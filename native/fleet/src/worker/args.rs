@@ -38,9 +38,9 @@ pub struct WorkerArgs {
     pub slots: u32,
 }
 
-/// Why a worker does not begin.
+/// Why a worker does not start.
 pub(super) struct Refusal {
-    /// Why, and what to do.
+    /// The reason and the fix.
     pub(super) why: String,
     /// The exit code.
     pub(super) exit: u8,
@@ -57,7 +57,7 @@ impl Refusal {
 }
 
 impl WorkerArgs {
-    /// Returns the worker, and the lock that keeps a second one out of its folders.
+    /// Returns the worker, and the lock that keeps other workers out of its folders.
     pub(super) fn worker(&self) -> Result<(Worker, File), Refusal> {
         let host = host();
         let name = self.name.clone().unwrap_or_else(|| host.clone());
@@ -117,7 +117,7 @@ impl WorkerArgs {
         Ok((worker, alone))
     }
 
-    /// The repositories that may be worked on.
+    /// Returns the repositories that the worker accepts.
     fn repositories(&self, repos: &Path) -> Result<Vec<String>, Refusal> {
         let mut allowed = self.allow.clone();
         let file = repos.join("repositories");
@@ -148,14 +148,14 @@ impl WorkerArgs {
     }
 }
 
-/// The program `onloop` that lies beside this one; where none does, this one answers for it.
+/// Returns the `onloop` program beside this one; if there is none, this program acts as `onloop`.
 fn beside(program: &Path) -> PathBuf {
     let name = if cfg!(windows) { "onloop.exe" } else { "onloop" };
     let onloop = program.with_file_name(name);
     if onloop.is_file() { onloop } else { program.to_owned() }
 }
 
-/// Two workers in the same folders would take each other's clones away.
+/// Locks the folders: two workers would remove each other's clones.
 fn alone(repos: &Path) -> Result<File, Refusal> {
     let path = repos.join("worker.lock");
     let lock = crate::private::lock(&path);
@@ -168,7 +168,7 @@ fn alone(repos: &Path) -> Result<File, Refusal> {
     })
 }
 
-/// The name of this machine.
+/// Returns the name of this machine.
 pub(crate) fn host() -> String {
     let uname = rustix::system::uname();
     let name = uname.nodename().to_string_lossy().into_owned();

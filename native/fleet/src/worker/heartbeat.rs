@@ -1,4 +1,4 @@
-//! Heartbeats: they extend the leases, bring the logs that people watch, and return the server's wishes.
+//! Heartbeats: they renew leases, send watched logs, and return what the server asks for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::watchdog::LeaseMessage;
 
 /// Pause between two heartbeats of a worker without a run.
 const IDLE_PAUSE: Duration = Duration::from_secs(5);
-/// How many heartbeats there are while a lease holds.
+/// Heartbeats while one lease holds.
 const HEARTBEATS_PER_LEASE: u64 = 4;
 /// Longest pause while a person watches a run.
 const WATCHED_PAUSE: Duration = Duration::from_secs(1);
-/// An unchanged log is sent again after this long: the server may have started again without it.
+/// An unchanged log is sent again after this time, because the server may have restarted without it.
 const AGAIN: Duration = Duration::from_secs(30);
 
-/// What was sent last of each watched run; `None`: nothing yet.
+/// The last tail that was sent for each watched run.
 type Watched = BTreeMap<String, Option<(LogTail, Instant)>>;
 
 /// Sends heartbeats until the process ends.
@@ -27,7 +27,7 @@ pub(super) fn begin(worker: &Arc<Worker>) {
         let mut watched = Watched::new();
         loop {
             let pause = send(&worker, &mut watched);
-            // A lease that has just begun may be shorter than a pause without one.
+            // A new lease may be shorter than the pause without a run.
             worker.active.wait_for_more(pause);
         }
     });
@@ -43,7 +43,7 @@ fn send(worker: &Worker, watched: &mut Watched) -> Duration {
         leases: leases.iter().map(|lease| (lease.run_id.clone(), lease.epoch)).collect(),
         logs: changed_logs(worker, watched),
     };
-    // A lease is counted from before it was asked for.
+    // A lease counts from before its request.
     let asked = Instant::now();
     if let Ok(renewals) = worker.client.call(&heartbeat) {
         let took_ms = u64::try_from(asked.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -75,7 +75,7 @@ fn send(worker: &Worker, watched: &mut Watched) -> Duration {
     if watched.is_empty() { pause } else { pause.min(WATCHED_PAUSE) }
 }
 
-/// Returns the ends of the watched logs that the server does not have.
+/// Returns the tails of watched logs that the server does not have.
 fn changed_logs(worker: &Worker, watched: &Watched) -> Vec<LogTail> {
     let tails = watched.iter().filter_map(|(run, sent)| {
         let tail = log_tail::of_run(worker, run)?;

@@ -1,4 +1,4 @@
-//! The end of the log of a run's attempt, for people who watch the run from other machines.
+//! The tail of an attempt's log, for people who watch from other machines.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -8,21 +8,21 @@ use onloop::host::{Files, OsFiles, Root};
 use super::Worker;
 use crate::engine::{Heartbeat, LOG_TAIL_BYTES, LogTail};
 
-/// Reads the end of a run's log.
+/// Reads the tail of a run's log.
 pub(super) fn of_run(worker: &Worker, run_id: &str) -> Option<LogTail> {
     read(&worker.settings.runs().join(run_id).join("logs"), run_id)
 }
 
-/// Sends the end of a run's log once more when its driver has ended: people who look later find it.
+/// Sends the tail once more when the driver has ended, for people who look later.
 pub(super) fn send_last(worker: &Worker, run_id: &str) {
     if let Some(tail) = of_run(worker, run_id) {
         let last = Heartbeat { offer: worker.offer(), leases: Vec::new(), logs: vec![tail] };
-        // The log itself stays on this machine.
+        // The log stays on this machine, so a failure loses nothing.
         let _ = worker.client.call(&last);
     }
 }
 
-/// Reads the end of the log that was written last; logs contain no secrets.
+/// Reads the tail of the newest log; logs contain no secrets.
 fn read(logs: &Path, run_id: &str) -> Option<LogTail> {
     let written = |entry: std::fs::DirEntry| -> Option<(SystemTime, String)> {
         let name = entry.file_name().into_string().ok()?;
@@ -39,7 +39,7 @@ fn read(logs: &Path, run_id: &str) -> Option<LogTail> {
     Some(LogTail { run_id: run_id.to_owned(), attempt, text })
 }
 
-/// Whether a log with this name belongs to an attempt: step and attempt.
+/// Whether this is the name of an attempt's log: step and attempt.
 pub(crate) fn is_attempt(name: &str) -> bool {
     let is_number = |part: &str| part.parse::<u32>().is_ok() && !part.starts_with('+');
     name.split_once('-').is_some_and(|(step, attempt)| is_number(step) && is_number(attempt))

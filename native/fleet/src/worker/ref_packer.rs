@@ -7,9 +7,9 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::git::{git, tidy};
 
-/// How many finished runs of a repository are packed together.
+/// Finished runs of a repository that are packed together.
 const RUNS: usize = 32;
-/// Most of them that are remembered where packing does not work.
+/// Most runs that are remembered while packing fails.
 const RUNS_MAX: usize = 1024;
 
 /// Finished runs whose names are not packed yet, by repository.
@@ -17,8 +17,7 @@ const RUNS_MAX: usize = 1024;
 pub(crate) struct RefPacker(Mutex<BTreeMap<String, Vec<String>>>);
 
 impl RefPacker {
-    /// Remembers that a run is over. Once there are many, their names move into the one file in which git
-    /// keeps those that do not change.
+    /// Adds a finished run. Once there are many, git moves their refs into its file of packed refs.
     pub(crate) fn add(&self, repository: &str, run_id: &str) {
         if !Path::new(repository).is_absolute() {
             return;
@@ -30,7 +29,7 @@ impl RefPacker {
             return;
         }
         let taken = std::mem::take(runs);
-        // Others are not kept from saying what they have finished.
+        // Packing takes time, so other runs must not wait for the lock.
         drop(all);
         if pack(repository, &taken) || taken.len() >= RUNS_MAX {
             return;
@@ -40,8 +39,8 @@ impl RefPacker {
     }
 }
 
-/// Packs the refs of these runs; returns whether git could. Refs of other runs stay as they are, because packing
-/// locks them against pushes. Git before 2.42 cannot do it, nor can two git at the same time.
+/// Packs the refs of these runs; returns whether git could. Other refs are not packed, because packing
+/// locks them against pushes. Git before 2.42 cannot do this, and only one git at a time can.
 fn pack(repository: &str, runs: &[String]) -> bool {
     let patterns: Vec<String> = runs
         .iter()
@@ -49,11 +48,11 @@ fn pack(repository: &str, runs: &[String]) -> bool {
         .collect();
     let mut words = vec!["--git-dir=.", "pack-refs"];
     words.extend(patterns.iter().map(String::as_str));
-    // It may be a checkout.
+    // The repository may be a checkout.
     let folder = Path::new(repository).join(".git");
     let folder = if folder.is_dir() { folder } else { Path::new(repository).to_owned() };
     let packed = git(&folder, &words).is_ok();
-    // A push would do this at its end, while its caller waits. A failure does no harm.
+    // Otherwise a push would do it while its caller waits. A failure has no consequences.
     let _ = tidy(&folder);
     packed
 }
@@ -80,7 +79,7 @@ mod tests {
         for setting in [["gc.auto", "1"], ["gc.autoDetach", "false"]] {
             git(folder, &["config", setting[0], setting[1]]).expect("git");
         }
-        // Git estimates how many there are by those whose id begins with 17.
+        // Git estimates the number of objects from those whose id begins with 17.
         let files: Vec<String> = (0..1500).map(|number| format!("hooks/{number}")).collect();
         for file in &files {
             std::fs::write(folder.join(file), file).expect("a file");
@@ -94,7 +93,7 @@ mod tests {
         assert!(packs() > 0);
     }
 
-    /// Runs with these numbers are over.
+    /// Adds finished runs with these numbers.
     fn add(packer: &RefPacker, (folder, commit): &(tempfile::TempDir, String), runs: &[usize]) {
         let path = folder.path().to_string_lossy();
         for over in runs {
@@ -105,7 +104,7 @@ mod tests {
         }
     }
 
-    /// How many runs have names in files of their own.
+    /// Returns the number of runs with loose refs.
     fn loose(folder: &Path) -> usize {
         let runs = std::fs::read_dir(folder.join("refs/onloop")).expect("names");
         runs.filter(|run| run.as_ref().expect("a run").path().join("1-1").exists()).count()
@@ -139,7 +138,7 @@ mod tests {
         std::fs::remove_file(&lock).expect("it is there");
         add(&packer, &shop, &(RUNS..2 * RUNS).collect::<Vec<_>>());
         assert_eq!(loose(folder), 0);
-        // Elsewhere it is for others to see to.
+        // The machine of a remote repository packs it.
         packer.add("git@example.org:shop", "over-0");
         assert!(!packer.0.lock().expect("no panic").contains_key("git@example.org:shop"));
     }

@@ -1,4 +1,4 @@
-//! One run: a guard, and below it a driver.
+//! One run of a worker: a watchdog process with a driver below it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -24,26 +24,26 @@ use crate::engine::{Assignment, Lease, QueueState, Release};
 use crate::queue_state;
 use crate::watchdog::KILLED;
 
-/// How long the server is told that a run is at state.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest time to report that a run has ended.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a driver is told besides its run.
+/// Settings of all drivers.
 pub(crate) struct DriverSettings {
     /// Address of the fleet's server.
     pub(crate) server: String,
     /// The file with the fleet's key.
     pub(crate) key_file: PathBuf,
-    /// The file with the authority that vouches for the server.
+    /// The file with the certificate authority of the server.
     pub(crate) authority_file: Option<PathBuf>,
     /// The state home of this worker.
     pub(crate) state_home: PathBuf,
-    /// What no agent may see besides that.
+    /// Other paths that are hidden from agents.
     pub(crate) hidden: OsString,
     /// The folder of its clones.
     pub(crate) repos: PathBuf,
     /// This program.
     pub(crate) program: PathBuf,
-    /// The words that start `onloop`.
+    /// The command that starts `onloop`.
     pub(crate) onloop: Vec<String>,
 }
 
@@ -52,13 +52,13 @@ impl DriverSettings {
         self.state_home.join("runs")
     }
 
-    /// The folder of a run.
+    /// Returns the folder of a run.
     fn folder(&self, run_id: &str) -> PathBuf {
         self.runs().join(run_id)
     }
 }
 
-/// Begins to work on a run.
+/// Starts the driver of a run.
 pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
     if !worker.active.enter(&assignment.lease) {
         if worker.active.stops() {
@@ -82,8 +82,8 @@ pub(super) fn begin(worker: &Arc<Worker>, assignment: Assignment) {
     });
 }
 
-/// Why a run is not worked on here, whatever the server gives out: what runs on this machine is not for
-/// it to say, nor which folders are made and removed.
+/// Returns why the worker refuses an assignment. The server does not decide which programs run here and
+/// which folders are created and removed.
 fn refusal(worker: &Worker, assignment: &Assignment) -> Option<String> {
     let Assignment { lease, submission, .. } = assignment;
     if !is_run_id(&lease.run_id) || lease.run_id != submission.run_id {
@@ -111,13 +111,13 @@ fn work(worker: &Worker, assignment: Assignment) {
     settle(worker, (&lease, &repository), outcome, asked);
 }
 
-/// Waits for a driver; `None`: it was ended before it could say how.
+/// Waits for a driver; `None`: it was killed before it wrote its outcome.
 fn outcome_of(worker: &Worker, lease: &Lease, mut driver: Child) -> Option<Outcome> {
     let status = driver.wait();
     let outcome = Outcome::read(&worker.settings.folder(&lease.run_id), lease.epoch);
     let reason = match (outcome, status) {
         (Ok(Some(outcome)), _) => return Some(outcome),
-        // A signal has ended it, or its watchdog.
+        // A signal or the watchdog has ended the driver.
         (Ok(None), Ok(status)) if status.code().is_none_or(|code| code == i32::from(KILLED)) => {
             return None;
         }
@@ -149,7 +149,7 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<Child, String> {
         .write(&path, &bytes, &Expect::Any, Durability::Relaxed, true)
         .map_err(|failure| failure.message)?;
     let log = folder.join("driver.log");
-    // What the driver before has said is worth one look back.
+    // The log of the previous driver is kept for a person who looks for a cause.
     let _ = std::fs::rename(&log, folder.join("driver.1.log"));
     let output = File::create(&log).map_err(|error| format!("`{}`: {error}", log.display()))?;
     let errors = output.try_clone().map_err(|error| error.to_string())?;
@@ -166,7 +166,7 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<Child, String> {
     Ok(child)
 }
 
-/// Says how a run stands where its driver has not.
+/// Reports the state of a run whose driver did not.
 fn settle(
     worker: &Worker,
     (lease, repository): (&Lease, &str),
@@ -195,7 +195,7 @@ fn settle(
             QueueState::NeedsPerson { reason: "another machine has taken it".to_owned() }
         }
         (Some(Outcome::Stopped), StopReason::Stopping | StopReason::None) => QueueState::Ready,
-        // When its lease has ended, the run may continue here or on another worker.
+        // The run continues here or on another worker when its lease ends.
         (None, _) => return,
     };
     give_back(worker, lease, state);
@@ -203,12 +203,12 @@ fn settle(
 
 fn give_back(worker: &Worker, lease: &Lease, state: QueueState) {
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
-    if let Err(error) = worker.client.call_within(PATIENCE, &release) {
+    if let Err(error) = worker.client.call_within(RETRY_TIMEOUT, &release) {
         warn!("run {}: the server did not learn its state: {error}", lease.run_id);
     }
 }
 
-/// Removes the clone of a run that is over, and tidies up behind many of them.
+/// Removes the clone of a finished run, and packs refs after many of them.
 fn clean(worker: &Worker, lease: &Lease, repository: &str) {
     let runs = worker.settings.runs();
     let state = queue_state::of_copy(&runs.to_string_lossy(), &lease.run_id);

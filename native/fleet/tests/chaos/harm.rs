@@ -1,4 +1,4 @@
-//! What can be done to a fleet.
+//! Faults of a fleet and their repairs.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::processes::Kind;
 use crate::random::Random;
 use crate::world::World;
 
-/// Something that is done to it.
+/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Harm {
     KillWorker,
@@ -17,18 +17,18 @@ pub(crate) enum Harm {
     KillAgent,
     KillEngine,
     KillServer,
-    /// The server, its engine and every worker at one moment.
+    /// Kills the server, its engine and every worker at once.
     KillEverything,
     FreezeWorker,
     FreezeDriver,
     RemoteAway,
     /// From now on two persons decide each gate at once.
     TwoPersons,
-    /// A person gives up a run.
+    /// A person abandons a run.
     Abandon,
 }
 
-/// How often each is drawn. What takes seconds to recover from is drawn less.
+/// The weight of each fault. A fault with a slow recovery is rarer.
 const WEIGHTS: [(Harm, u64); 12] = [
     (Harm::KillWorker, 4),
     (Harm::KillGuard, 4),
@@ -44,7 +44,7 @@ const WEIGHTS: [(Harm, u64); 12] = [
     (Harm::Abandon, 2),
 ];
 
-/// What puts right what was done.
+/// The repair of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     Thaw(Pid),
@@ -64,8 +64,8 @@ impl Harm {
         unreachable!("what is drawn is below the sum")
     }
 
-    /// Does it to processes or to the remote; what puts it right, where it does not recover by itself.
-    /// `Err`: there is nothing to do it to at the moment.
+    /// Injects the fault; returns its repair if it does not recover by itself. `Err`: it has no target
+    /// now.
     pub(crate) fn strike(self, world: &World, random: &mut Random) -> Result<Option<Remedy>, ()> {
         match self {
             Harm::KillWorker => signal(world, random, Kind::Worker, Signal::KILL).map(|_| None),
@@ -101,7 +101,7 @@ impl Harm {
 impl Remedy {
     pub(crate) fn apply(self, world: &World) {
         match self {
-            // Whoever killed it meanwhile was faster.
+            // Another fault may have killed the process.
             Remedy::Thaw(pid) => drop(kill_process(pid, Signal::CONT)),
             Remedy::RemoteBack => {
                 fs::rename(world.path("away.git"), world.path("shop.git")).expect("moved back");

@@ -1,4 +1,4 @@
-//! What has to be true of a run that is over.
+//! Invariants of finished runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::world::World;
 
-/// The same workflow as it ends where nobody disturbs it and no fleet is.
+/// The same workflow without faults and without a fleet.
 pub(crate) struct Alone {
     essence: String,
-    /// What the last checkpoint has in it.
+    /// The files of the last checkpoint.
     files: String,
 }
 
@@ -27,7 +27,7 @@ impl Alone {
     }
 }
 
-/// How it stands, its steps and their gates; not how often something was tried.
+/// Returns the status of the run, its steps and their gates, without the number of attempts.
 fn essence(run: &Run) -> String {
     let mut essence = run.status.as_str().to_owned();
     for step in &run.steps {
@@ -66,8 +66,8 @@ impl Checkpoint {
     }
 }
 
-/// What is wrong with a run; `is_given_up`: somebody was told that it is abandoned; `typed`: how often who
-/// has typed a decision.
+/// Returns the violations of a run. `is_given_up`: a person was told that it is abandoned; `typed`: how
+/// often each person typed a decision.
 pub(crate) fn faults(
     world: &World,
     alone: &Alone,
@@ -76,7 +76,7 @@ pub(crate) fn faults(
 ) -> Vec<String> {
     let text = world.ask(|client| client.call(&ReadJournal::now(&view.run_id))).lines;
     if text.is_empty() {
-        // Given up before anybody began.
+        // The run was abandoned before it began.
         return match is_given_up {
             true => Vec::new(),
             false => vec!["it has no journal".to_owned()],
@@ -126,13 +126,14 @@ impl Faults {
     }
 }
 
-/// What happens once in a run happened once, and nobody is heard more often than they spoke.
+/// Each event that happens once in a run is there once, and no person has more decisions than they
+/// typed.
 fn once(faults: &mut Faults, lines: &[Value], is_given_up: bool, typed: &BTreeMap<&str, usize>) {
     let count = |name: &str| lines.iter().filter(|line| line["event"] == name).count();
     let wanted = if is_given_up { (0, 1) } else { (1, 0) };
     let ends = (count("run_finalized"), count("run_abandoned"));
     faults.unless(ends == wanted, || format!("it was finalized and abandoned {ends:?} times"));
-    // Whoever does not see what came of it, because the server is away, says it again.
+    // A person who gets no answer, because the server is down, types the decision again.
     let decided = |line: &&Value| line["event"] == "gate_decided";
     let mut heard: BTreeMap<&str, usize> = BTreeMap::new();
     for line in lines.iter().filter(decided) {
@@ -140,7 +141,7 @@ fn once(faults: &mut Faults, lines: &[Value], is_given_up: bool, typed: &BTreeMa
     }
     let spoke = |person: &str| typed.get(person).copied().unwrap_or_default();
     let is_heard_twice = heard.iter().any(|(person, count)| *count > spoke(person));
-    // What was said of work that was left behind is no longer said.
+    // A verification counts no more after its work was left behind.
     let is_verified = |line: &Value| line["event"] == "step_verified" && line["step"] == 1;
     let from = lines.iter().rposition(is_verified).unwrap_or_default();
     let is_decided = lines[from..].iter().any(|line| decided(&line));
@@ -151,8 +152,8 @@ fn once(faults: &mut Faults, lines: &[Value], is_given_up: bool, typed: &BTreeMa
     faults.unless(begun == 1, || format!("it begins {begun} times"));
 }
 
-/// Each attempt is acted and verified once, and its work is kept once for each. What was verified and left
-/// behind is verified again.
+/// Each attempt has one turn, one verification and one checkpoint for each. Work that was left behind
+/// is verified again.
 fn attempts(faults: &mut Faults, lines: &[Value], run: &Run) {
     let mut attempt: BTreeMap<u64, u64> = BTreeMap::new();
     let mut seen: BTreeSet<(u64, u64, String)> = BTreeSet::new();
@@ -175,7 +176,7 @@ fn attempts(faults: &mut Faults, lines: &[Value], run: &Run) {
                     }
                 }
             }
-            // Who looks at everything again keeps what they looked at again.
+            // Repeated checks keep their own checkpoint.
             "checks_repeated" => is_repeated = true,
             "step_acted" | "step_verified" => {
                 let now = attempt.get(&step).copied().unwrap_or_default();
@@ -205,12 +206,12 @@ fn attempts(faults: &mut Faults, lines: &[Value], run: &Run) {
     }
 }
 
-/// Names of the checkpoints that did not come along with a run.
+/// Returns the names of the checkpoints that were left behind.
 fn lost(line: &Value) -> impl Iterator<Item = &str> {
     line["lost_checkpoints"].as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The work of the last checkpoint of each attempt is in the repository.
+/// The remote has the last checkpoint of each attempt.
 fn work(
     faults: &mut Faults,
     world: &World,
@@ -224,13 +225,13 @@ fn work(
         kept.extend(Checkpoint::of(line).map(|checkpoint| (checkpoint.name.clone(), checkpoint)));
         lost(line).for_each(|name| drop(kept.remove(name)));
     }
-    // Of a run that was given up nobody brings any more what was not judged.
+    // Work without a verification is not pushed after the run was abandoned.
     kept.retain(|_, checkpoint| checkpoint.is_verified || !is_given_up);
     let prefix = format!("refs/onloop/{run}/");
     let refs = world.git("shop.git", &["for-each-ref", "--format=%(refname)", &prefix]);
     for Checkpoint { name, commit, .. } in kept.values() {
         let there = format!("{prefix}{name}");
-        // Whoever died before it was recorded may have brought a later one.
+        // A driver that was killed before the event may have pushed a later commit.
         let is_there =
             refs.lines().any(|line| line == there) && world.is_in("shop.git", commit, &there);
         faults.unless(is_there, || format!("{commit} is not in `{there}` of the remote: {refs}"));
@@ -248,7 +249,7 @@ fn work(
     }
 }
 
-/// No two of them lived at once, and no attempt was acted by two.
+/// No two agents were alive at once, and no attempt had two agents.
 fn agents(faults: &mut Faults, world: &World, run: &str) {
     let log = fs::read_to_string(world.path(&format!("agents/{run}"))).unwrap_or_default();
     let mut begun = BTreeSet::new();

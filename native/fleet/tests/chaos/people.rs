@@ -1,5 +1,5 @@
-//! Persons: they submit runs, decide what waits for them and give up what they do not want any more. What
-//! does not work because something is broken they try again.
+//! People who submit runs, decide gates and abandon runs. They retry a command that fails because of a
+//! fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,7 @@ use onloop_fleet::engine::{Overview, QueueState, RunView};
 
 use crate::world::World;
 
-/// Who there is. The second one has not submitted anything.
+/// The persons. The second one submits nothing.
 const PERSONS: [&str; 2] = ["ada", "ben"];
 
 #[derive(Default)]
@@ -17,11 +17,11 @@ pub(crate) struct People {
     submitting: BTreeMap<String, Child>,
     deciding: BTreeMap<String, Vec<Child>>,
     giving_up: BTreeMap<String, Option<Child>>,
-    /// How often each of them has typed a decision about each run.
+    /// How often each person has typed a decision about each run.
     typed: BTreeMap<(String, &'static str), usize>,
-    /// What was given up, as whoever did it was told.
+    /// Abandoned runs, as far as a person got the answer.
     pub(crate) given_up: BTreeSet<String>,
-    /// Both decide at once.
+    /// Both persons decide at once.
     pub(crate) both: bool,
 }
 
@@ -32,7 +32,7 @@ impl People {
         self.submitting.insert(id, world.types(PERSONS[0], &words));
     }
 
-    /// How many submissions are on their way.
+    /// Returns the number of open submissions.
     pub(crate) fn submitting(&self) -> usize {
         self.submitting.len()
     }
@@ -41,12 +41,12 @@ impl People {
         self.giving_up.entry(run.to_owned()).or_default();
     }
 
-    /// Whether nobody does anything.
+    /// Whether no command is open.
     pub(crate) fn is_idle(&self) -> bool {
         self.submitting.is_empty() && self.deciding.is_empty() && self.giving_up.is_empty()
     }
 
-    /// Does what there is to do. What waits for anything that is none of a person's business comes back.
+    /// Starts the next commands. Returns runs that wait for something else than a person.
     pub(crate) fn tick(&mut self, world: &World, overview: &Overview) -> Vec<RunView> {
         self.submitting.retain(|_, child| is_running(child));
         self.deciding.retain(|_, children| {
@@ -69,7 +69,7 @@ impl People {
         strange
     }
 
-    /// How often somebody has typed a decision about a run.
+    /// Returns how often each person has typed a decision about a run.
     pub(crate) fn typed(&self, run: &str) -> BTreeMap<&'static str, usize> {
         let about = self.typed.iter().filter(|((about, _), _)| about == run);
         about.map(|((_, person), count)| (*person, *count)).collect()
@@ -117,7 +117,7 @@ impl People {
     }
 }
 
-/// Makes a run known to a person who has not submitted it, or was not told that it was taken.
+/// Tracks a run for a person who did not submit it or got no answer.
 fn know(world: &World, person: &str, run: &str) {
     let mark =
         |person: &str, run: &str| world.path(&format!("state-{person}/runs/{run}/fleet.json"));

@@ -1,28 +1,28 @@
-//! The processes of a world: each has inherited its mark.
+//! The processes of a test: each has inherited its mark.
 
 use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Names the world in the environment of everything that it starts.
+/// Names the test in the environment of everything that it starts.
 pub(crate) const MARK: &str = "ONLOOP_CHAOS_WORLD";
 
-/// What a process is.
+/// The kind of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `up`.
+    /// The server, `up`.
     Up,
-    /// The engine's server.
+    /// The engine.
     Engine,
     /// A worker.
     Worker,
-    /// What watches over a driver.
+    /// The watchdog of a driver.
     Guard,
-    /// What drives a run.
+    /// The driver of a run.
     Driver,
-    /// What acts.
+    /// The agent.
     Agent,
-    /// Git, checks, what persons type.
+    /// Git, checks, and commands of people.
     Other,
 }
 
@@ -37,12 +37,12 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn signal(&self, signal: Signal) {
-        // It may have ended meanwhile.
+        // The process may have ended.
         let _ = kill_process(self.pid, signal);
     }
 }
 
-/// Those that have the mark, but for zombies.
+/// Returns the processes with the mark, without zombies.
 pub(crate) fn of_world(mark: &str) -> Vec<Process> {
     let wanted = format!("{MARK}={mark}");
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Repeatable choices.
+//! Repeatable random choices.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The choices that belong to `seed`.
+    /// Returns the generator of `seed`.
     pub(crate) fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -19,18 +19,18 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.number() % bound
     }
 
-    /// One of these; `None`: there are none.
+    /// Returns one of the choices; `None`: there are none.
     pub(crate) fn pick<T: Copy>(&mut self, choices: &[T]) -> Option<T> {
         let bound = u64::try_from(choices.len()).ok().filter(|bound| *bound > 0)?;
         choices.get(usize::try_from(self.below(bound)).ok()?).copied()
     }
 
-    /// A time between these, in milliseconds.
+    /// Returns a time between these bounds, in milliseconds.
     pub(crate) fn time(&mut self, least_ms: u64, most_ms: u64) -> Duration {
         Duration::from_millis(least_ms + self.below(most_ms - least_ms))
     }

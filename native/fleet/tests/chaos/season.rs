@@ -1,4 +1,4 @@
-//! Some rounds, and the peace after them.
+//! Several rounds of faults and the recovery after them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,18 +12,18 @@ use crate::processes::Kind;
 use crate::random::Random;
 use crate::world::{LONG, World};
 
-/// How many runs are under way.
+/// Open runs.
 const OPEN: usize = 7;
-/// Between two looks at everything.
+/// Pause between two steps of the simulation.
 const TICK: Duration = Duration::from_millis(40);
 
 pub(crate) struct Season<'w> {
     world: &'w mut World,
     people: People,
     random: Random,
-    /// What repeats it.
+    /// How to repeat the test.
     about: String,
-    /// Runs that were over before.
+    /// Runs that had finished before.
     before: Vec<String>,
     overview: Overview,
     remedies: Vec<(Instant, Remedy)>,
@@ -48,7 +48,7 @@ impl<'w> Season<'w> {
         }
     }
 
-    /// Does `rounds` harms.
+    /// Injects `rounds` faults.
     pub(crate) fn rage(mut self, rounds: u64) -> Season<'w> {
         for _ in 0..rounds {
             let until = Instant::now() + self.random.time(100, 1500);
@@ -67,7 +67,7 @@ impl<'w> Season<'w> {
         }
     }
 
-    /// The runs of this season that are not over.
+    /// Returns the unfinished runs of these rounds.
     fn open(&self) -> Vec<String> {
         let is_open = |rest: &QueueState| !matches!(rest, QueueState::Finished { .. });
         let runs = self.overview.runs.iter();
@@ -104,7 +104,7 @@ impl<'w> Season<'w> {
         }
     }
 
-    /// Lets everybody do what they do all the time.
+    /// Lets people and restarts happen as they do all the time.
     fn tick(&mut self) {
         std::thread::sleep(TICK);
         let now = Instant::now();
@@ -130,7 +130,8 @@ impl<'w> Season<'w> {
         }
     }
 
-    /// Puts everything right, waits until every run is over and judges them; how many there were.
+    /// Repairs all faults, waits until every run has finished and checks them; returns how many there
+    /// were.
     pub(crate) fn come_to_rest(mut self, alone: &Alone) -> usize {
         let began = Instant::now();
         loop {
@@ -147,7 +148,7 @@ impl<'w> Season<'w> {
         }
         self.world.revive();
         self.world.wait_for_quiet(|kind| matches!(kind, Kind::Up | Kind::Engine | Kind::Worker));
-        // What was seen last may be older than the last word of a run.
+        // The last overview may be older than the end of a run.
         self.overview = self.world.ask(|client| client.call(&ReadOverview {}));
         let mut faults = BTreeMap::new();
         let mut runs = 0;
@@ -167,7 +168,7 @@ impl<'w> Season<'w> {
         runs
     }
 
-    /// What was done and what came of it.
+    /// Returns the faults and their results.
     fn story(&self) -> String {
         let mut story = String::new();
         for (at, harm) in &self.done {

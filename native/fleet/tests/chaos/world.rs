@@ -1,4 +1,4 @@
-//! What is broken: a server, workers, a repository and the checkout of persons.
+//! The environment of the test: a server, workers, a repository and the checkout of people.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -13,9 +13,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::processes::{self, Kind, MARK, Process};
 
-/// Long enough for whatever should happen on a busy machine.
+/// Longer than everything that is waited for, on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(90);
-/// A lock of git that is older belongs to nobody, even if whoever pushed was frozen for as long as anybody is.
+/// An older lock of git is stale, even if its push was frozen for the longest time.
 const STALE: Duration = Duration::from_secs(15);
 /// The workflow file.
 pub(crate) const WORKFLOW: &str = "hotl-workflow-sell.md";
@@ -31,12 +31,12 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A fleet whose leases hold for `lease`, with a workflow and an agent.
+    /// Creates a fleet whose leases hold for `lease`, with a workflow and an agent.
     pub(crate) fn new(lease: &str, workflow: &str, agent: &str) -> World {
         let folder = tempfile::Builder::new().prefix("chaos").tempdir().expect("a folder");
         let server_program =
             find(None, folder.path()).unwrap_or_else(|missing| panic!("{missing}"));
-        // Nobody else is given a number that was just free.
+        // The listener reserves its port until the server starts.
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("a port").port();
         drop(listener);
@@ -75,7 +75,7 @@ impl World {
         Client::new(&format!("http://127.0.0.1:{}", self.port), self.key.clone(), None)
     }
 
-    /// Asks the server until it answers.
+    /// Calls the server until it answers.
     pub(crate) fn ask<T>(
         &self,
         mut ask: impl FnMut(&Client) -> Result<T, onloop_fleet::engine::EngineError>,
@@ -104,7 +104,7 @@ impl World {
         String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
     }
 
-    /// Whether a commit is `there`, or what that was made from.
+    /// Whether `there` is the commit or descends from it.
     pub(crate) fn is_in(&self, folder: &str, commit: &str, there: &str) -> bool {
         let mut command = self.environment(Command::new("git"), "one");
         command.args(["merge-base", "--is-ancestor", commit, there]);
@@ -112,7 +112,7 @@ impl World {
         status.expect("git").success()
     }
 
-    /// What a person has around them; each has a state home.
+    /// Sets the environment of a person; each has a state home.
     fn environment(&self, mut command: Command, person: &str) -> Command {
         command.env_clear();
         for name in ["PATH", "TMPDIR", "LLVM_PROFILE_FILE"] {
@@ -162,7 +162,7 @@ impl World {
         command.env("ONLOOP_FLEET_KEY_FILE", self.path("data/fleet.key"));
     }
 
-    /// What a person types in the checkout; it says what it says to a file.
+    /// Starts a command that a person types in the checkout; its output goes to a file.
     pub(crate) fn types(&self, person: &str, words: &[&str]) -> Child {
         let mut command = self.fleet(person);
         self.know(&mut command);
@@ -172,7 +172,7 @@ impl World {
         command.spawn().expect("onloop")
     }
 
-    /// The words that submit the next run, and its id.
+    /// Returns the command that submits the next run, and its id.
     pub(crate) fn next_run(&mut self) -> (String, Vec<String>) {
         self.runs += 1;
         let id = format!("run-{}", self.runs);
@@ -188,14 +188,14 @@ impl World {
         words.map(str::to_owned).to_vec()
     }
 
-    /// The same workflow on this machine alone, without gates; its ledger.
+    /// Runs the same workflow on this machine alone, without gates; returns its ledger.
     pub(crate) fn run_alone(&self, id: &str) -> Vec<u8> {
         let mut words = self.words_of_run();
         words.extend(["--on-existing", "recreate", "--run-id", id].map(str::to_owned));
         let output = self.fleet("alone").args(&words).current_dir(self.path("shop")).output();
         let output = output.expect("onloop");
         assert!(output.status.success(), "{words:?}: {}", text(&output));
-        // Nothing of it is in the way of the next one.
+        // The next run needs the branch and the folder.
         let listed = self.git("shop", &["worktree", "list", "--porcelain"]);
         for worktree in listed.lines().filter_map(|line| line.strip_prefix("worktree ")).skip(1) {
             self.git("shop", &["worktree", "remove", "--force", worktree]);
@@ -203,7 +203,7 @@ impl World {
         fs::read(self.path(&format!("state-alone/runs/{id}/ledger.jsonl"))).expect("a ledger")
     }
 
-    /// The same workflow on this machine alone: what a person who knows no fleet types, one after the other.
+    /// Runs the same workflow on this machine alone, with all commands of a person; returns its ledger.
     pub(crate) fn alone(&self) -> Vec<u8> {
         let run = self.words_of_run();
         let agent = run[5].clone();
@@ -227,8 +227,8 @@ impl World {
         processes::of_world(&self.folder.path().to_string_lossy())
     }
 
-    /// Starts again what of the server and the workers has ended, and takes away what killed programs have
-    /// left in the remote: git there belongs to another machine, which is not killed with a worker.
+    /// Restarts the server and the workers that have ended, and removes stale locks of killed programs
+    /// in the remote: there git belongs to another machine, which does not die with a worker.
     pub(crate) fn revive(&mut self) {
         remove_stale_locks(&self.path("shop.git"));
         if self.up.try_wait().expect("a child").is_some() {
@@ -241,7 +241,7 @@ impl World {
         }
     }
 
-    /// Ends everything in order; nothing of it is left then.
+    /// Ends all processes in order; returns when none is left.
     pub(crate) fn end(mut self) {
         let workers = self.workers.iter().map(|(_, worker)| Pid::from_child(worker));
         let up = Pid::from_child(&self.up);
@@ -255,7 +255,7 @@ impl World {
         self.wait_for_quiet(|_| false);
     }
 
-    /// Waits until there is no process but those that are `expected`.
+    /// Waits until there is no process of a kind that is not `expected`.
     pub(crate) fn wait_for_quiet(&self, expected: impl Fn(Kind) -> bool) {
         let began = Instant::now();
         loop {
@@ -269,7 +269,7 @@ impl World {
         }
     }
 
-    /// What everybody has written, as far as it concerns these runs.
+    /// Returns the parts of all logs that concern these runs.
     pub(crate) fn logs(&self, runs: &[String]) -> String {
         let mut text = String::new();
         let mut read = |path: &Path| {
@@ -316,7 +316,7 @@ fn text(output: &Output) -> String {
     format!("{}\n{said}{errors}", output.status)
 }
 
-/// Removes locks of git that are older than any push takes.
+/// Removes locks of git that are older than a push takes.
 fn remove_stale_locks(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

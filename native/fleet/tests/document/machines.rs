@@ -1,4 +1,4 @@
-//! Two machines on one: homes of their own, and stand-ins for what leads from one to the other.
+//! Two machines on one: separate homes, and stand-ins for the programs that connect them.
 
 use std::cell::RefCell;
 use std::fs;
@@ -14,16 +14,16 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::words::Words;
 
-/// The machine with the server, and the other one.
+/// The machine with the server.
 pub(super) const DESK: &str = "desk";
 pub(super) const TOWER: &str = "tower";
-/// Long enough for whatever should happen on a busy machine.
+/// Longer than everything that is waited for, on a busy machine.
 const LONG: Duration = Duration::from_secs(120);
-/// How long outputs are waited for that nobody knows yet.
+/// How long an unknown output is waited for.
 const SETTLED: Duration = Duration::from_secs(15);
 
-/// Where readers start a fleet they are asked for nothing; here its port may be taken, and both machines have
-/// one name.
+/// Readers start a fleet with a fixed port and their machine's name. Here the port may be taken, and
+/// both machines have one name.
 const SHELL: &str = r#"
 exec 2>&1
 onloop() {
@@ -35,17 +35,17 @@ onloop() {
 }
 trap 'pwd > "$WHERE"' EXIT
 "#;
-/// Installs the engine that this machine has.
+/// Installs the engine of this machine.
 const NPM: &str = r#"#!/bin/sh
 [ "$1 $2 $3 $4 $6" = "install --silent --ignore-scripts --prefix @restatedev/restate-server" ] || exit 1
 mkdir -p "$5/node_modules/.bin" && ln -s "$ENGINE" "$5/node_modules/.bin/restate-server"
 "#;
-/// Copies a file of the desk.
+/// Copies a file from the first machine.
 const SCP: &str = r#"#!/bin/sh
 [ "$1" = -q ] || exit 1
 cp "$DESK_HOME/${2#desk:}" "$3"
 "#;
-/// The port is here already.
+/// The port is already reachable.
 const SSH: &str = r#"#!/bin/sh
 [ "$*" = "-f -N -L $PORT:127.0.0.1:$PORT desk" ]
 "#;
@@ -109,12 +109,12 @@ impl Machines {
         self.folder.path().join(name)
     }
 
-    /// The file in which a machine's shells say where they are.
+    /// Returns the file with the current folder of a machine's shell.
     fn place(&self, on: &str) -> PathBuf {
         self.path(&format!("{on}.where"))
     }
 
-    /// The current folder of a machine.
+    /// Returns the current folder of a machine.
     fn folder(&self, on: &str) -> PathBuf {
         match fs::read_to_string(self.place(on)) {
             Ok(place) => PathBuf::from(place.trim_end()),
@@ -126,7 +126,7 @@ impl Machines {
         fs::write(self.folder(DESK).join(name), self.placed(text)).expect("a file");
     }
 
-    /// The places of the document as they are here.
+    /// Replaces the paths of the document by those of the test.
     fn placed(&self, text: &str) -> String {
         let git = self.path("git");
         text.replace("/srv/git", &git.to_string_lossy()).replace("9400", &self.port)
@@ -137,7 +137,7 @@ impl Machines {
         let mut shell = Command::new("bash");
         shell.arg("-c").arg(format!("{SHELL}\n{text}")).current_dir(self.folder(on)).env_clear();
         let bin = self.path("bin");
-        // What is installed elsewhere must not show.
+        // Programs that are installed on this machine are hidden.
         shell.env("PATH", format!("{}:/usr/bin:/bin", bin.display())).env("BIN", bin);
         shell.env("HOME", self.path(on)).env("USER", "you").env("GIT_CONFIG_NOSYSTEM", "1");
         shell.env("PORT", &self.port).env("ENGINE", &self.engine).env("WHERE", self.place(on));
@@ -146,14 +146,14 @@ impl Machines {
         shell
     }
 
-    /// The exit code of a command, and all that it said.
+    /// Runs a command; returns its exit code and its whole output.
     pub(super) fn run(&self, on: &str, text: &str) -> (Option<i32>, String) {
         let output = self.shell(on, text).output().expect("bash");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         (output.status.code(), self.words.borrow_mut().said(&said))
     }
 
-    /// The same, repeated until it says what is expected, or for too long.
+    /// Repeats a command until its output is as expected or the time is over.
     pub(super) fn run_until(&self, on: &str, text: &str, expected: &str) -> (Option<i32>, String) {
         let began = Instant::now();
         loop {
@@ -165,11 +165,12 @@ impl Machines {
         }
     }
 
-    /// Starts something that goes on; what it has said once that is what is expected, or for too long.
+    /// Starts a command that keeps running; returns its output once it is as expected or the time is
+    /// over.
     pub(super) fn start(&mut self, on: &str, text: &str, expected: Option<&str>) -> String {
         let log = self.path(&format!("started-{}.log", self.started.len()));
         let output = fs::File::create(&log).expect("a log");
-        // Without a shell in between, which would not hand on what ends it.
+        // A shell in between would not pass signals on.
         let child = self.shell(on, text).env("EXEC", "exec").stdout(output).spawn().expect("bash");
         self.started.push(child);
         let began = Instant::now();
@@ -182,7 +183,7 @@ impl Machines {
         }
     }
 
-    /// What everything that goes on has said.
+    /// Returns the output of all started commands.
     pub(super) fn logs(&self) -> String {
         let home = self.path(DESK);
         let mut logs = vec![home.join(".local/state/onloop/fleet/data/worker.log")];
@@ -197,7 +198,7 @@ impl Machines {
 
 impl Drop for Machines {
     fn drop(&mut self) {
-        // The last one first: a worker hands back what it has while there is a server.
+        // The last one ends first, because a worker returns its runs to the server.
         for child in self.started.iter_mut().rev() {
             let _ = kill_process(Pid::from_child(child), Signal::TERM);
             let began = Instant::now();
@@ -210,7 +211,7 @@ impl Drop for Machines {
     }
 }
 
-/// Whether what was said is what is expected, or cannot be expected any more.
+/// Whether the output is as expected, or the time is over.
 fn is_enough(said: &str, expected: Option<&str>, began: Instant) -> bool {
     match (super::is_written(), expected) {
         (true, _) => began.elapsed() > SETTLED,

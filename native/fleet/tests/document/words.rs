@@ -1,23 +1,23 @@
-//! What a document says, and what is said: the same but for ids, times and places.
+//! Compares outputs with the document, apart from ids, times and paths.
 
 use std::collections::BTreeMap;
 
-/// The moment at which every run of the document begins, in ids.
+/// The time in all run ids of the document.
 const MOMENT: &str = "20260320T212315Z";
-/// The same as a time.
+/// The same time as a timestamp.
 const TIME: &str = "2026-03-20T21:23:15";
 
-/// What stands for what.
+/// The replacements.
 #[derive(Default)]
 pub(super) struct Words {
-    /// Text of this machine, and what the document says in its place; the longest first.
+    /// Text of this machine and its replacement in the document; the longest comes first.
     pub(super) places: Vec<(String, String)>,
-    /// The moment in the id of each workflow's run.
+    /// The time in the id of each workflow's run.
     runs: BTreeMap<String, String>,
 }
 
 impl Words {
-    /// A command of the document as it is typed here.
+    /// Returns a command of the document as it is executed here.
     pub(super) fn typed(&self, command: &str) -> String {
         let mut text = command.to_owned();
         for (slug, moment) in &self.runs {
@@ -26,7 +26,7 @@ impl Words {
         text
     }
 
-    /// What was said here as the document says it.
+    /// Returns an output as the document has it.
     pub(super) fn said(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
         for (here, there) in &self.places {
@@ -41,7 +41,7 @@ impl Words {
     }
 }
 
-/// Columns of a table are as wide as the places of this machine.
+/// Narrows the columns of a table, whose width depends on the paths of this machine.
 fn narrow(line: &str) -> String {
     if let (Some(id), true) = (line.strip_prefix("     "), !runs_in(line).is_empty()) {
         return format!("    {}", id.trim_start());
@@ -52,7 +52,7 @@ fn narrow(line: &str) -> String {
     }
 }
 
-/// Name of the workflow and moment of each id of a run.
+/// Returns the workflow and the time of each run id.
 fn runs_in(text: &str) -> Vec<(String, String)> {
     let is_of_id = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let words = text.split(|c| !is_of_id(c));
@@ -69,7 +69,7 @@ fn times_in(text: &str) -> Vec<String> {
     starts.filter_map(time).map(str::to_owned).collect()
 }
 
-/// Whether `text` differs from `sample` in digits alone.
+/// Whether `text` differs from `sample` only in digits.
 fn is_like(text: &str, sample: &str) -> bool {
     let same = |(a, b): (char, char)| a == b || (a.is_ascii_digit() && b.is_ascii_digit());
     text.len() == sample.len() && text.chars().zip(sample.chars()).all(same)

@@ -1,4 +1,4 @@
-//! What every engine does with runs that have been over for long.
+//! Tests of the archive, for every storage.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,11 +15,11 @@ use crate::samples::{
     Service, append, chained, chained_at, lines, offer, reading, release, submission, taking,
 };
 
-/// Long enough for whatever should happen.
+/// Longer than everything that is waited for.
 const LONG: Duration = Duration::from_secs(30);
 const NOW: Duration = Duration::ZERO;
 
-/// What an engine is set to that keeps nothing for long.
+/// Returns the settings of an engine that archives runs soon.
 pub(crate) fn settings(folder: &Path) -> Settings {
     let archive = Archive { folder: folder.to_owned(), after: Duration::from_millis(50) };
     Settings { archive: Some(archive), ..Settings::default() }
@@ -44,7 +44,7 @@ async fn what_stays(engine: &impl Service, folder: &Path) {
     run(engine, "over", &[1, 2], over()).await;
     run(engine, "home", &[2], QueueState::Local { host: "laptop".to_owned() }).await;
     run(engine, "unbegun", &[], over()).await;
-    // Longer than an engine may want to keep in one piece.
+    // These lines exceed what an engine stores in one value.
     run(engine, "long", &[1, 80, 40, 1], over()).await;
     until_listed(engine, &["waits", "recent"]).await;
     assert_eq!(files(folder), ["home", "long", "over", "unbegun"]);
@@ -82,7 +82,7 @@ async fn what_can_be_asked(engine: &impl Service) {
 }
 
 async fn what_comes_back(engine: &impl Service, folder: &Path) {
-    // Lines that are there already, and one that a person adds.
+    // Lines that the journal has already, and one of a person.
     let (second, _) = lines(None, 81);
     let (third, more) = lines(Some(&second), 40);
     let again = append("long", Some(1), Some(&second), &more);
@@ -96,7 +96,7 @@ async fn what_comes_back(engine: &impl Service, folder: &Path) {
     let file = std::fs::read_to_string(folder.join("long.jsonl")).expect("a file");
     assert!(file.ends_with(&added), "the file is written again");
 
-    // A person's verb that has the run for itself.
+    // A person's command that claims the run.
     let lease = claim(engine, "over").await.expect("a lease");
     assert_eq!(lease.epoch, 2);
     until_listed(engine, &["over", "waits", "recent"]).await;
@@ -122,7 +122,7 @@ async fn what_is_gone(engine: &impl Service, folder: &Path) {
         let (_, one) = lines(None, 1);
         assert_eq!(engine.call(&append(id, None, None, &one)).await, Err(missing));
     }
-    // Nothing of the old run shows in a new one of that name.
+    // A new run with the same id contains nothing of the old one.
     let new = Submission { text: "another".to_owned(), ..submission("long", "claude") };
     engine.call(&new).await.expect("a new run");
     let given = engine.call(&taking(&offer("worker-new", &["git@example.com:long"]), LONG)).await;
@@ -170,7 +170,7 @@ async fn files_that_are_damaged(engine: &impl Service, folder: &Path) {
     claim(engine, "long").await.expect("a lease");
 }
 
-/// A run that has come to rest, with lines that were added in parts.
+/// Submits and finishes a run whose lines are appended in parts.
 pub(crate) async fn run(engine: &impl Service, id: &str, counts: &[usize], rest: QueueState) {
     let mut head: Option<Head> = None;
     let mut parts = Vec::new();
@@ -195,7 +195,7 @@ async fn end(engine: &impl Service, id: &str, parts: &[String], rest: QueueState
     engine.call(&release(id, epoch, rest)).await.expect("released");
 }
 
-/// Waits until these runs are listed and no others.
+/// Waits until exactly these runs are listed.
 pub(crate) async fn until_listed(engine: &impl Service, expected: &[&str]) {
     let expected: BTreeSet<&str> = expected.iter().copied().collect();
     let begun = Instant::now();
@@ -218,7 +218,7 @@ async fn claim(
     engine.call(&Claim { run_id, holder, recall: false }).await
 }
 
-/// The runs that have a file.
+/// Returns the runs that have a file.
 fn files(folder: &Path) -> Vec<String> {
     let names = std::fs::read_dir(folder).expect("a folder").map(|entry| {
         let name = entry.expect("an entry").file_name();

@@ -1,4 +1,4 @@
-//! Runs, workers and journals to try an engine with.
+//! Sample runs, workers and journals.
 
 use std::time::Duration;
 
@@ -22,12 +22,12 @@ impl<S: Storage> Service for Engine<S> {
     }
 }
 
-/// A worker's wish for a run.
+/// Returns a worker's request for a run.
 pub(crate) fn taking(offer: &Offer, wait: Duration) -> Take {
     Take { offer: offer.clone(), wait_ms: millis(wait) }
 }
 
-/// A wish for the lines behind `after`.
+/// Returns a request for the lines after `after`.
 pub(crate) fn reading(run_id: &str, after: u64, wait: Duration) -> ReadJournal {
     ReadJournal { run_id: run_id.to_owned(), after, wait_ms: millis(wait) }
 }
@@ -36,7 +36,7 @@ fn millis(wait: Duration) -> u64 {
     u64::try_from(wait.as_millis()).expect("a wait")
 }
 
-/// A run of the repository that is called as it is.
+/// Returns a run whose repository has its name.
 pub(crate) fn submission(name: &str, agent: &str) -> Submission {
     Submission {
         run_id: name.to_owned(),
@@ -53,7 +53,7 @@ pub(crate) fn submission(name: &str, agent: &str) -> Submission {
     }
 }
 
-/// A worker with room.
+/// Returns the offer of a worker with free slots.
 pub(crate) fn offer(worker: &str, repositories: &[&str]) -> Offer {
     Offer {
         worker: worker.to_owned(),
@@ -64,12 +64,12 @@ pub(crate) fn offer(worker: &str, repositories: &[&str]) -> Offer {
     }
 }
 
-/// The end of a lease.
+/// Returns the end of a lease.
 pub(crate) fn release(run_id: &str, epoch: u64, rest: QueueState) -> Release {
     Release { run_id: run_id.to_owned(), epoch, state: rest }
 }
 
-/// An append.
+/// Returns an append.
 pub(crate) fn append(
     run_id: &str,
     epoch: Option<u64>,
@@ -79,17 +79,17 @@ pub(crate) fn append(
     Append { run_id: run_id.to_owned(), epoch, after: after.cloned(), lines: lines.to_owned() }
 }
 
-/// Lines that chain behind `before`, and the last of them.
+/// Returns lines that chain after `before`, and the last of them.
 pub(crate) fn lines(before: Option<&Head>, count: usize) -> (Head, String) {
     chained(before, count, &Event::RunPaused { reason: "a line".to_owned() })
 }
 
-/// Lines of one event that chain behind `before`, and the last of them.
+/// Returns lines of one event that chain after `before`, and the last of them.
 pub(crate) fn chained(before: Option<&Head>, count: usize, event: &Event) -> (Head, String) {
     chained_at(before, count, event, Timestamp::EPOCH)
 }
 
-/// The same, written at a time.
+/// Does the same with a time.
 pub(crate) fn chained_at(
     before: Option<&Head>,
     count: usize,

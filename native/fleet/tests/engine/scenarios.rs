@@ -1,5 +1,5 @@
-//! What every engine does, by the contract in `engine.rs`. Each scenario has runs, repositories and
-//! agents of its own, so that all of them can take place on one engine.
+//! Tests of every storage, by the contract in `engine.rs`. Each test has its own runs, repositories and
+//! agents, so that all of them can use one engine.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -15,19 +15,19 @@ use crate::samples::{
     Service, append, chained, lines, offer, reading, release, submission, taking,
 };
 
-/// How long a lease holds on the engine under test.
+/// How long a lease holds.
 const LEASE: Duration = Duration::from_millis(900);
-/// Long enough for whatever should happen.
+/// Longer than everything that is waited for.
 const LONG: Duration = Duration::from_secs(20);
 const NOW: Duration = Duration::ZERO;
 
-/// What the engine under test is set to.
+/// Returns the settings of the engine.
 pub(crate) fn settings() -> Settings {
     let limits = BTreeMap::from([("bounded".to_owned(), 1)]);
     Settings { lease: LEASE, limits, archive: None }
 }
 
-/// All of them.
+/// Runs all tests.
 pub(crate) async fn all(engine: &impl Service) {
     submissions(engine).await;
     order_of_runs(engine).await;
@@ -65,7 +65,7 @@ async fn submissions(engine: &impl Service) {
 async fn order_of_runs(engine: &impl Service) {
     for name in ["order-b", "order-a", "order-c"] {
         engine.call(&submission(name, "claude")).await.expect("a new run");
-        // The order is that in which they came, to the millisecond.
+        // Runs are ordered by their time of arrival in milliseconds.
         until_next_millisecond().await;
     }
     let first =
@@ -119,7 +119,7 @@ async fn journals(engine: &impl Service) {
     assert_eq!(assignment.epoch, epoch + 1);
 }
 
-/// Longer than an engine may want to keep in one piece.
+/// The lines exceed what an engine stores in one value.
 async fn long_journals(engine: &impl Service) {
     let Lease { epoch, .. } = begin(engine, "long").await;
     let mut head: Option<Head> = None;
@@ -162,15 +162,15 @@ async fn repetitions(engine: &impl Service) {
     for _ in 0..2 {
         assert_eq!(engine.call(&add(Some(&second), &one)).await, Ok(third.clone()));
     }
-    // The first two again, and with the third: nothing of it is new.
+    // The first two again together with the third: none is new.
     assert_eq!(engine.call(&add(None, &two)).await, Ok(second.clone()));
     assert_eq!(engine.call(&add(None, &format!("{two}{one}"))).await, Ok(third.clone()));
-    // All of them and one more: that one is new.
+    // All of them and one new line.
     let (fourth, next) = lines(Some(&third), 1);
     assert_eq!(engine.call(&add(None, &format!("{two}{one}{next}"))).await, Ok(fourth.clone()));
     let all = engine.call(&ReadJournal::now("repeated")).await.expect("lines");
     assert_eq!(all.lines, format!("{two}{one}{next}"));
-    // Behind the second line stands another one already.
+    // The journal has another line after the second one.
     let (_, other) = other_lines(Some(&second), 1);
     let conflict = EngineError::Conflict { run_id: "repeated".to_owned(), head: Some(fourth) };
     assert_eq!(engine.call(&add(Some(&second), &other)).await, Err(conflict.clone()));
@@ -179,7 +179,7 @@ async fn repetitions(engine: &impl Service) {
     let ahead = Head { seq: 9, sha256: "9".repeat(64) };
     let (_, other) = lines(Some(&ahead), 1);
     assert_eq!(engine.call(&add(Some(&ahead), &other)).await, Err(conflict));
-    // What was there counts even when the lease has ended since.
+    // Repeated lines count, although the lease has ended.
     engine.call(&release("repeated", epoch, waits())).await.expect("released");
     engine.call(&release("repeated", epoch, QueueState::Ready)).await.expect("ended before");
     assert_eq!(engine.call(&add(Some(&second), &one)).await, Ok(third));
@@ -257,7 +257,7 @@ async fn recalls(engine: &impl Service) {
     engine.call(&release("recalled", held.epoch, QueueState::Ready)).await.expect("released");
     let lease = claim(engine, "recalled", "laptop", true).await.expect("a lease");
     assert_eq!((lease.epoch, lease.holder.as_str()), (held.epoch + 1, "laptop"));
-    // Whoever did not get the answer asks again.
+    // A caller without an answer repeats its claim.
     assert_eq!(claim(engine, "recalled", "laptop", true).await, Ok(lease.clone()));
     let home = QueueState::Local { host: "laptop".to_owned() };
     engine.call(&release("recalled", lease.epoch, home.clone())).await.expect("released");
@@ -284,13 +284,13 @@ async fn decisions(engine: &impl Service) {
     assert_eq!(appended, Ok(second.clone()));
     let taken = taken.expect("taken").expect("a run");
     assert_eq!((taken.lease.epoch, taken.head), (lease.epoch + 1, Some(second.clone())));
-    // The same decision again is no other one.
+    // The same decision again is a repetition.
     assert_eq!(engine.call(&decided).await, Ok(second));
     engine.call(&release("decided", taken.lease.epoch, waits())).await.expect("released");
     assert_eq!(view(engine, "decided").await.state, waits());
 }
 
-/// A person is faster than the worker that says what the run waits for.
+/// A person decides before the worker reports the state.
 async fn decisions_before_a_rest(engine: &impl Service) {
     let lease = begin(engine, "hasty").await;
     let (first, one) = lines(None, 1);
@@ -380,7 +380,7 @@ async fn ends(engine: &impl Service) {
     }
     let view = view(engine, "over").await;
     assert_eq!((view.state, view.holder), (over.clone(), None));
-    // A person's verb can still have it for itself; if it dies, the run is over as it was.
+    // A person can still claim the run; if the command dies, the run stays finished.
     claim(engine, "over", "laptop", false).await.expect("a lease");
     let begun = Instant::now();
     while let Err(error) = claim(engine, "over", "desktop", false).await {

@@ -1,5 +1,5 @@
-//! A whole fleet for a test: a server that keeps runs in memory, workers that are processes, a bare
-//! repository that everybody pushes to, and the checkout of a person.
+//! A fleet for tests: a server with runs in memory, workers in processes, a bare repository and the
+//! checkout of a person.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use onloop_fleet::key::Key;
 use onloop_fleet::server::Server;
 use rustix::process::{Pid, Signal};
 
-/// Long enough for whatever should happen on a busy machine.
+/// Longer than everything that is waited for, on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(90);
 
 pub(crate) struct Fleet {
@@ -27,12 +27,12 @@ pub(crate) struct Fleet {
 }
 
 impl Fleet {
-    /// A server whose leases last for `lease`, and a repository with one commit.
+    /// Creates a server whose leases last for `lease`, and a repository with one commit.
     pub(crate) fn new(lease: Duration) -> Fleet {
         Fleet::keeping(lease, None)
     }
 
-    /// The same, whose finished runs move to the folder `archive` after a while.
+    /// Does the same with an archive in the folder `archive` for runs that are older than `kept`.
     pub(crate) fn keeping(lease: Duration, kept: Option<Duration>) -> Fleet {
         let folder = tempfile::tempdir().expect("a folder");
         let archive = kept.map(|after| Archive { folder: folder.path().join("archive"), after });
@@ -46,7 +46,7 @@ impl Fleet {
         });
         let url = format!("http://{}", server.address().expect("an address"));
         let (end, ended) = tokio::sync::watch::channel(false);
-        // It ends with its runtime.
+        // The sender lives until the runtime ends.
         std::mem::forget(end);
         runtime.spawn(server.serve(ended));
         let fleet = Fleet { folder, runtime: Some(runtime), url, key, workers: Vec::new() };
@@ -110,12 +110,12 @@ impl Fleet {
         command
     }
 
-    /// Starts a worker; a test ends it by its place in the list.
+    /// Starts a worker; returns its index.
     pub(crate) fn start_worker(&mut self, name: &str) -> usize {
         self.start_worker_with(name, &std::env::var("PATH").unwrap_or_default())
     }
 
-    /// The same, who finds programs elsewhere.
+    /// Does the same with other programs on PATH.
     pub(crate) fn start_worker_with(&mut self, name: &str, programs: &str) -> usize {
         let log = fs::File::create(self.path(&format!("{name}.log"))).expect("a log");
         let mut command = self.environment(Command::new(env!("CARGO_BIN_EXE_onloop-fleet")));
@@ -126,7 +126,7 @@ impl Fleet {
         self.workers.len() - 1
     }
 
-    /// Sends a signal to a worker, and to nothing below it.
+    /// Sends a signal to the process of a worker alone.
     pub(crate) fn signal(&self, at: usize, signal: Signal) {
         rustix::process::kill_process(Pid::from_child(&self.workers[at]), signal)
             .expect("a worker");
@@ -137,23 +137,23 @@ impl Fleet {
         self.workers[at].wait().expect("a child")
     }
 
-    /// The run as its journal has it.
+    /// Returns the run of the journal.
     pub(crate) fn run(&self, id: &str) -> Run {
         let lines = self.client().call(&ReadJournal::now(id)).expect("lines").lines;
         ledger::read(lines.as_bytes(), None).expect("a sound ledger").run
     }
 
-    /// What a person types in the checkout.
+    /// Runs a person's command in the checkout.
     pub(crate) fn onloop(&self, words: &[&str]) -> Output {
         self.onloop_as("state", "shop", words)
     }
 
-    /// What somebody types in a folder, on a machine with a state home of its own.
+    /// Runs a person's command in a folder, on a machine with another state home.
     pub(crate) fn onloop_as(&self, state: &str, folder: &str, words: &[&str]) -> Output {
         self.command(state, folder, words).output().expect("onloop")
     }
 
-    /// What an agent types in its turn.
+    /// Runs an agent's command during its turn.
     pub(crate) fn onloop_in_turn(&self, words: &[&str]) -> Output {
         self.command("state", "shop", words).env("ONLOOP_STEP", "1").output().expect("onloop")
     }
@@ -165,12 +165,12 @@ impl Fleet {
         command
     }
 
-    /// Submits a workflow; its run.
+    /// Submits a workflow; returns its run.
     pub(crate) fn submit(&self, steps: &str, agent: &str) -> String {
         self.submit_with(steps, agent, &[])
     }
 
-    /// The same, with more options.
+    /// Does the same with more options.
     pub(crate) fn submit_with(&self, steps: &str, agent: &str, more: &[&str]) -> String {
         self.write_workflow(steps);
         let words = ["run", "hotl-workflow-sell.md", "--on", "fleet", "--agent-command", agent];
@@ -203,7 +203,7 @@ impl Fleet {
         }
     }
 
-    /// What everybody has written.
+    /// Returns all logs.
     pub(crate) fn logs(&self) -> String {
         let mut text = String::new();
         let mut read = |path: &Path| {

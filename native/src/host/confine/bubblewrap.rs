@@ -1,8 +1,8 @@
 //! Namespaces, set up by `bwrap`.
 //!
-//! It is started with no environment and gets everything but the command by a file descriptor: what
-//! the environment of the confined program says can neither reach `bwrap` itself, as `LD_PRELOAD`
-//! would, nor the list of processes.
+//! `bwrap` starts without an environment and reads everything but the command from a descriptor. So
+//! the confined program's environment can neither change `bwrap`, as `LD_PRELOAD` would, nor appear
+//! in the process list.
 
 mod remembered;
 
@@ -21,13 +21,13 @@ use rustix::process::geteuid;
 use remembered::Remembered;
 
 use super::impossible;
-use super::places::Places;
+use super::paths::ConfinedPaths;
 use crate::host::failure;
 
-/// Written to by programs that know no other place; what is there is lost with the program.
+/// Folders that programs use for temporary files; their content is lost with the program.
 const SCRATCH: [&str; 2] = ["/tmp", "/var/tmp"];
 
-/// The program as it is on this machine.
+/// The `bwrap` of this machine.
 #[derive(Debug)]
 pub(super) struct Bubblewrap {
     path: PathBuf,
@@ -36,8 +36,8 @@ pub(super) struct Bubblewrap {
     makes_modes: bool,
 }
 
-/// The program, when it is installed and the kernel lets it work. It is tried once, and again when
-/// the program or the kernel has changed.
+/// Returns `bwrap` if it is installed and works. It is tried once, and again when `bwrap` or the
+/// kernel has changed.
 pub(super) fn usable() -> Result<&'static Bubblewrap, String> {
     static TRIED: OnceLock<Result<Bubblewrap, String>> = OnceLock::new();
     TRIED.get_or_init(attempt).as_ref().map_err(Clone::clone)
@@ -67,7 +67,7 @@ fn attempt() -> Result<Bubblewrap, String> {
 fn works(program: &Path, more: &[&str]) -> Result<(), String> {
     let mut command = OsCommand::new(program);
     command.args(NAMESPACES).args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
-    // What is started is `bwrap` again, since nothing else is everywhere.
+    // The trial runs `bwrap` itself, the only program that is certainly there.
     command.args(more).args(["--", "/proc/self/exe", "--version"]);
     let output = command.env_clear().stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("`bwrap`: {}", failure::reason(&error)))?;
@@ -90,31 +90,31 @@ const NAMESPACES: [&str; 7] = [
     "ALL",
 ];
 
-/// A command that runs another one within its places.
+/// A command in `bwrap`.
 pub(super) struct Wrapped {
     pub(super) command: OsCommand,
-    /// What `bwrap` inherits besides its three streams.
+    /// Descriptors of `bwrap` in addition to its three streams.
     pub(super) inherited: Vec<OwnedFd>,
     pub(super) status: Status,
 }
 
-/// What `bwrap` says of how far it came.
+/// The status output of `bwrap`.
 pub(super) struct Status(std::io::PipeReader);
 
 impl Status {
-    /// Whether the confined program was started. Only after `bwrap` has ended.
+    /// Whether the confined program was started. Call it after `bwrap` has ended.
     pub(super) fn was_started(mut self) -> bool {
         let mut said = String::new();
-        // Nobody else holds the other end.
+        // No other process has the other end.
         self.0.read_to_string(&mut said).is_ok() && said.contains("\"exit-code\"")
     }
 }
 
-/// `command`, which is not run, run by `bwrap`.
+/// Returns a command that runs `command` in `bwrap`.
 pub(super) fn wrap(
     bubblewrap: &Bubblewrap,
     command: &OsCommand,
-    places: &Places,
+    paths: &ConfinedPaths,
     network: Network,
     sockets: &[PathBuf],
 ) -> Result<Wrapped, Failure> {
@@ -127,7 +127,7 @@ pub(super) fn wrap(
     if network != Network::All {
         words.push("--unshare-net".into());
     }
-    mounts(bubblewrap, places, sockets, &mut words);
+    mounts(bubblewrap, paths, sockets, &mut words);
     if let Some(folder) = command.get_current_dir() {
         words.push("--chdir".into());
         words.push(folder.into());
@@ -145,7 +145,7 @@ pub(super) fn wrap(
     Ok(Wrapped { command: wrapped, inherited: vec![list, said], status: Status(status) })
 }
 
-/// What the program would inherit, with what its command changes of it.
+/// Returns the environment of the program.
 fn environment(command: &OsCommand) -> Vec<(OsString, OsString)> {
     let mut all: std::collections::BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     for (name, value) in command.get_envs() {
@@ -157,7 +157,7 @@ fn environment(command: &OsCommand) -> Vec<(OsString, OsString)> {
     all.into_iter().collect()
 }
 
-/// A file of arguments, each ended by a NUL, at its beginning.
+/// A file with arguments, each terminated by NUL, at its start.
 fn arguments(words: &[OsString]) -> std::io::Result<OwnedFd> {
     let mut bytes = Vec::new();
     for word in words {
@@ -170,11 +170,11 @@ fn arguments(words: &[OsString]) -> std::io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// What is put where. `bwrap` reads the list of all mounts for each one but a `--tmpfs`, which is most
-/// of its time.
+/// Writes the mounts. For each one but a `--tmpfs`, `bwrap` reads the list of all mounts, which
+/// takes most of its time.
 fn mounts(
     bubblewrap: &Bubblewrap,
-    places: &Places,
+    paths: &ConfinedPaths,
     sockets: &[PathBuf],
     words: &mut Vec<OsString>,
 ) {
@@ -187,19 +187,19 @@ fn mounts(
     add("--dev", &[OsStr::new("/dev")]);
     add("--proc", &[OsStr::new("/proc")]);
     if may_set_the_kernel() {
-        // What else root could change there `bwrap` protects by itself.
+        // `bwrap` protects the rest of `/proc` from root.
         let settings = OsStr::new("/proc/sys");
         add("--ro-bind-try", &[settings, settings]);
     }
     let mut emptied = Vec::new();
-    for place in &places.there {
-        let path = place.path.as_os_str();
-        match place.reach {
+    for rule in &paths.there {
+        let path = rule.path.as_os_str();
+        match rule.reach {
             Reach::Write => add("--bind", &[path, path]),
             Reach::Read | Reach::Others => add("--ro-bind", &[path, path]),
             Reach::Scratch => add("--tmpfs", &[path]),
-            Reach::Hidden if place.is_folder => {
-                let is_scratch = SCRATCH.iter().any(|scratch| place.path == Path::new(scratch));
+            Reach::Hidden if rule.is_folder => {
+                let is_scratch = SCRATCH.iter().any(|scratch| rule.path == Path::new(scratch));
                 if bubblewrap.makes_modes && !is_scratch {
                     add("--perms", &[OsStr::new("0555")]);
                 }
@@ -208,30 +208,29 @@ fn mounts(
                     emptied.push(path);
                 }
             }
-            // A device that cannot be opened there: like a file without permissions.
+            // A device cannot be opened there, like a file without permissions.
             Reach::Hidden => add("--ro-bind", &[null, path]),
         }
     }
-    for (link, says) in &places.links {
-        add("--symlink", &[says.as_os_str(), link.as_os_str()]);
+    for (link, target) in &paths.links {
+        add("--symlink", &[target.as_os_str(), link.as_os_str()]);
     }
     for socket in sockets {
-        if places.around(socket) == Reach::Read {
+        if paths.around(socket) == Reach::Read {
             add("--ro-bind", &[null, socket.as_os_str()]);
         }
     }
-    // Only now: what lies in them needed places to be put.
+    // This comes last, because mounts inside them needed mount points.
     emptied.into_iter().for_each(|path| add("--remount-ro", &[path]));
 }
 
-/// Whether settings of the kernel could be written: by root, also by one that only a namespace calls
-/// otherwise.
+/// Whether this user, or one that the namespace maps, is root and could write kernel settings.
 fn may_set_the_kernel() -> bool {
     let setting = "/proc/sys/kernel/core_pattern";
     geteuid().is_root() || access(setting, Access::WRITE_OK).is_ok()
 }
 
-/// The program as a person would look for it, so that one that is not there is said like any other.
+/// Searches the program like a shell, so that a missing program fails as usual.
 pub(super) fn is_there(command: &OsCommand) -> bool {
     let program = command.get_program();
     if program.as_bytes().contains(&b'/') {

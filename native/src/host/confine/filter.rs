@@ -1,8 +1,8 @@
-//! System calls that a confined program is refused.
+//! The system call filter of confined programs.
 //!
-//! Files are no business of this filter. It closes what namespaces and Landlock leave open: typing
-//! into the terminal, the keyring, kinds of sockets, shared memory by number, and calls that only
-//! reach around the other rules.
+//! The filter does not handle files. It closes what namespaces and Landlock leave open: input to
+//! the terminal, the keyring, kinds of sockets, shared memory by id, and calls that bypass the
+//! other rules.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,17 @@ use seccompiler::{
 
 use super::impossible;
 
-/// Refused whatever the arguments are.
+/// Refused with any arguments.
 const NEVER: &[c_long] = &[
     // Would open sockets without `socket`.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
-    // Keys of the session are shared with every program of the person.
+    // All programs of the user share the session's keys.
     libc::SYS_add_key,
     libc::SYS_keyctl,
     libc::SYS_request_key,
-    // Other processes and files by ways that are not paths.
+    // Access to processes and files without paths.
     libc::SYS_open_by_handle_at,
     libc::SYS_pidfd_getfd,
     libc::SYS_process_vm_readv,
@@ -51,7 +51,7 @@ const NEVER: &[c_long] = &[
     libc::SYS_adjtimex,
 ];
 
-/// Memory and messages that programs share by a number or a name which is no path.
+/// Shared memory and messages with ids instead of paths.
 const SHARED: &[c_long] = &[
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -68,22 +68,21 @@ const SHARED: &[c_long] = &[
     libc::SYS_mq_unlink,
 ];
 
-/// `TIOCSTI`, which puts characters into the input of a terminal, and `TIOCLINUX`, which does it by
-/// way of the console's clipboard.
+/// `TIOCSTI` inserts input into a terminal; `TIOCLINUX` does it through the console's clipboard.
 const TERMINAL: [u64; 2] = [0x5412, 0x541C];
 
-/// Which sockets there are, and whether there is shared memory.
+/// The allowed sockets and shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     /// The network.
     pub(super) network: Network,
-    /// Whether sockets of this machine, with a path or an abstract name, are refused altogether.
+    /// Whether Unix sockets, with a path or an abstract name, are refused.
     pub(super) no_local_sockets: bool,
-    /// Whether shared memory is refused because it is that of the whole machine.
+    /// Whether shared memory is refused, because it belongs to the whole machine.
     pub(super) no_shared_memory: bool,
 }
 
-/// The filter, which the kernel obeys for the process and everything that it starts.
+/// Builds the filter for a process and its descendants.
 pub(super) fn program(wanted: Wanted) -> Result<BpfProgram, Failure> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)
         .map_err(|_| impossible("no filter of system calls is known for this processor"))?;
@@ -121,7 +120,7 @@ fn rules(wanted: Wanted) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler:
     Ok(rules)
 }
 
-/// The families of sockets that may be made. `AF_NETLINK` asks which addresses this machine has.
+/// Allowed socket families. `AF_NETLINK` lists the addresses of this machine.
 fn families(wanted: Wanted) -> Vec<libc::c_int> {
     let mut families = vec![libc::AF_NETLINK];
     if wanted.network != Network::None {
@@ -133,7 +132,7 @@ fn families(wanted: Wanted) -> Vec<libc::c_int> {
     families
 }
 
-/// On x86-64 every call has a second number, for a form of programs that nobody uses.
+/// On x86-64 every call has a second number, for the unused x32 ABI.
 #[cfg(target_arch = "x86_64")]
 fn guarded(program: BpfProgram) -> BpfProgram {
     use seccompiler::sock_filter;

@@ -1,9 +1,9 @@
-//! Rules for files with Landlock.
+//! File rules with Landlock.
 //!
-//! Landlock only grants. What is hidden is therefore left out: every folder above it is granted by
-//! its entries, as they are now. A scratch folder is left out, too; one in another scratch folder is
-//! granted and put back afterwards. Listing folders is granted everywhere, since no grant could be taken
-//! away again below: the names of hidden files can be seen, their content cannot.
+//! Landlock only grants access. So a hidden path is omitted: each folder above it is granted entry
+//! by entry, as it is now. A scratch folder is omitted, too; one inside another scratch folder is
+//! granted and restored afterwards. Listing is granted for all folders, because no rule can revoke
+//! it below: names of hidden files are visible, their content is not.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -15,12 +15,12 @@ use landlock::{
 use onloop_core::effect::{Failure, Reach};
 
 use super::impossible;
-use super::places::Places;
+use super::paths::ConfinedPaths;
 
-/// The oldest version that closes abstract sockets, signals and the controls of devices.
+/// The oldest version that restricts abstract sockets, signals and device control.
 const OLDEST: ABI = ABI::V6;
 
-/// Devices without memory, and terminals, whose own permissions decide.
+/// Stateless devices, and terminals, whose own permissions apply.
 const DEVICES: [&str; 8] = ["null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"];
 
 /// Rules for abstract sockets and signals only; `None` on a kernel that has none.
@@ -30,7 +30,7 @@ pub(super) fn scopes() -> Option<OwnedFd> {
 }
 
 /// Rules for files, abstract sockets and signals.
-pub(super) fn files(places: &Places) -> Result<OwnedFd, Failure> {
+pub(super) fn files(paths: &ConfinedPaths) -> Result<OwnedFd, Failure> {
     let too_old = |_: RulesetError| {
         impossible("it takes Linux 6.12 or newer with Landlock, or the program `bwrap`")
     };
@@ -40,13 +40,13 @@ pub(super) fn files(places: &Places) -> Result<OwnedFd, Failure> {
         .and_then(|ruleset| ruleset.scope(Scope::from_all(OLDEST)))
         .and_then(|ruleset| ruleset.create())
         .map_err(too_old)?;
-    let mut grants = Grants { ruleset: Some(ruleset), places };
+    let mut grants = Grants { ruleset: Some(ruleset), paths };
     grants.all().map_err(|error| impossible(format_args!("Landlock: {error}")))?;
-    for place in &places.there {
-        if place.reach == Reach::Write && places.hides_below(&place.path) {
+    for rule in &paths.there {
+        if rule.reach == Reach::Write && paths.hides_below(&rule.path) {
             return Err(impossible(format_args!(
                 "Landlock cannot hide what is in `{}`, which may be written",
-                place.path.display()
+                rule.path.display()
             )));
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn files(places: &Places) -> Result<OwnedFd, Failure> {
 
 struct Grants<'a> {
     ruleset: Option<RulesetCreated>,
-    places: &'a Places,
+    paths: &'a ConfinedPaths,
 }
 
 impl Grants<'_> {
@@ -67,15 +67,15 @@ impl Grants<'_> {
             let rights = AccessFs::from_file(OLDEST) & !AccessFs::Execute;
             self.grant(&Path::new("/dev").join(device), rights)?;
         }
-        for place in &self.places.there {
-            match place.reach {
-                Reach::Write => self.walk(&place.path, AccessFs::from_all(OLDEST))?,
-                Reach::Scratch if self.places.is_inner_scratch(place) => {
-                    self.walk(&place.path, AccessFs::from_all(OLDEST))?;
+        for rule in &self.paths.there {
+            match rule.reach {
+                Reach::Write => self.walk(&rule.path, AccessFs::from_all(OLDEST))?,
+                Reach::Scratch if self.paths.is_inner_scratch(rule) => {
+                    self.walk(&rule.path, AccessFs::from_all(OLDEST))?;
                 }
-                Reach::Read | Reach::Others => match self.places.around(&place.path) {
+                Reach::Read | Reach::Others => match self.paths.around(&rule.path) {
                     Reach::Hidden | Reach::Scratch => {
-                        self.walk(&place.path, AccessFs::from_read(OLDEST))?;
+                        self.walk(&rule.path, AccessFs::from_read(OLDEST))?;
                     }
                     Reach::Write | Reach::Read | Reach::Others => {}
                 },
@@ -85,19 +85,19 @@ impl Grants<'_> {
         Ok(())
     }
 
-    /// Grants everything at `path` but what is hidden there, and what is named by itself.
+    /// Grants `path` without hidden paths and paths with their own rule.
     fn walk(&mut self, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), RulesetError> {
         let has_devices = path == Path::new("/");
-        if !has_devices && !self.places.hides_below(path) {
+        if !has_devices && !self.paths.hides_below(path) {
             return self.grant(path, rights);
         }
         let Ok(entries) = std::fs::read_dir(path) else { return Ok(()) };
         for entry in entries.flatten() {
             let path = entry.path();
-            let is_named = self.places.there.iter().any(|place| {
-                place.path == path && !matches!(place.reach, Reach::Read | Reach::Others)
+            let is_named = self.paths.there.iter().any(|rule| {
+                rule.path == path && !matches!(rule.reach, Reach::Read | Reach::Others)
             });
-            // What a link leads to has rules of its own.
+            // The target of a link has its own rules.
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             if !is_named && !is_link && path != Path::new("/dev") {
                 self.walk(&path, rights)?;
@@ -106,7 +106,7 @@ impl Grants<'_> {
         Ok(())
     }
 
-    /// What cannot be opened has no rule, and cannot be reached then.
+    /// A path that cannot be opened gets no rule and stays inaccessible.
     fn grant(&mut self, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), RulesetError> {
         let Ok(open) = PathFd::new(path) else { return Ok(()) };
         let is_folder = path.is_dir();

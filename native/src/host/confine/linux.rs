@@ -1,4 +1,4 @@
-//! Linux: which mechanism, and what of each.
+//! Chooses the mechanism on Linux and its parts.
 
 use std::io;
 use std::process::Command as OsCommand;
@@ -6,26 +6,26 @@ use std::process::Command as OsCommand;
 use onloop_core::effect::{Confinement, Failure, Mechanism, Network, ProcessStatus};
 
 use super::filter::{self, Wanted};
-use super::kept::Kept;
-use super::places::Places;
+use super::paths::ConfinedPaths;
+use super::read_only::Snapshot;
 use super::restrict::Restrictions;
 use super::{bubblewrap, impossible, landlock, sockets};
 use crate::host::failure;
 
-/// A program that was started confined.
+/// A confined program.
 pub(in crate::host) struct Confined {
     mechanism: Mechanism,
     status: Option<bubblewrap::Status>,
-    kept: Kept,
+    snapshot: Snapshot,
     restrictions: Option<Restrictions>,
 }
 
-/// Confines `command`, which has to be started with the [`Restrictions`] that come with it.
+/// Confines `command`, which must start with the returned [`Restrictions`].
 pub(in crate::host) fn confine(
     command: OsCommand,
     confinement: &Confinement,
 ) -> Result<(OsCommand, Confined), Failure> {
-    let places = Places::of(confinement);
+    let paths = ConfinedPaths::of(confinement);
     let network = confinement.network;
     match mechanism(confinement)? {
         Chosen::Bubblewrap(program) => {
@@ -35,15 +35,15 @@ pub(in crate::host) fn confine(
             let rules = landlock::scopes();
             let wanted = Wanted {
                 network,
-                // Abstract sockets are those of the network, which is shared then.
+                // Abstract sockets belong to the network namespace, which is shared then.
                 no_local_sockets: rules.is_none() && network == Network::All,
                 no_shared_memory: false,
             };
             let filter = filter::program(wanted)?;
             let sockets = sockets::with_a_path();
-            let kept = Kept::unheld(&places)?;
+            let snapshot = Snapshot::unprotected(&paths)?;
             let bubblewrap::Wrapped { command, inherited, status } =
-                bubblewrap::wrap(program, &command, &places, network, &sockets)?;
+                bubblewrap::wrap(program, &command, &paths, network, &sockets)?;
             let restrictions = Restrictions {
                 inherited,
                 empty_environment: true,
@@ -54,17 +54,17 @@ pub(in crate::host) fn confine(
             let confined = Confined {
                 mechanism: Mechanism::Bubblewrap,
                 status: Some(status),
-                kept,
+                snapshot,
                 restrictions: Some(restrictions),
             };
             Ok((command, confined))
         }
         Chosen::Landlock => {
-            let rules = Some(landlock::files(&places)?);
+            let rules = Some(landlock::files(&paths)?);
             let no_local_sockets = true;
             let wanted = Wanted { network, no_local_sockets, no_shared_memory: true };
             let filter = filter::program(wanted)?;
-            let kept = Kept::all(&places)?;
+            let snapshot = Snapshot::all(&paths)?;
             let restrictions = Restrictions {
                 inherited: Vec::new(),
                 empty_environment: false,
@@ -75,7 +75,7 @@ pub(in crate::host) fn confine(
             let confined = Confined {
                 mechanism: Mechanism::Landlock,
                 status: None,
-                kept,
+                snapshot,
                 restrictions: Some(restrictions),
             };
             Ok((command, confined))
@@ -109,19 +109,19 @@ fn mechanism(confinement: &Confinement) -> Result<Chosen, Failure> {
 }
 
 impl Confined {
-    /// What the program has to be started with; to be dropped once it runs, or what it inherits
-    /// stays open here.
+    /// Takes the restrictions for the start. Drop them once the program runs, because they hold
+    /// descriptors.
     pub(in crate::host) fn take_restrictions(&mut self) -> Option<Restrictions> {
         self.restrictions.take()
     }
 
-    /// Puts right what could not be held, after the program and everything that it has started
-    /// have ended. The names of what was put right, for people.
+    /// Repairs unprotected paths after the program and its descendants have ended. Returns the
+    /// repaired paths.
     pub(in crate::host) fn finish(
         self,
         status: ProcessStatus,
     ) -> Result<(Mechanism, Vec<String>), Failure> {
-        let changed = self.kept.put_right()?;
+        let changed = self.snapshot.repair()?;
         let by_itself = matches!(status, ProcessStatus::Exited(_));
         if by_itself && self.status.is_some_and(|status| !status.was_started()) {
             return Err(impossible("`bwrap` could not start it; see what it wrote"));

@@ -1,4 +1,4 @@
-//! What a child does to itself before it becomes the confined program.
+//! Restrictions that a child applies to itself before `exec`.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -7,14 +7,13 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 use seccompiler::BpfProgram;
 
-/// Everything that the child needs, made by its parent: the child shares its memory and may not
-/// allocate.
+/// The restrictions, prepared by the parent: the child shares its memory and must not allocate.
 pub(in crate::host) struct Restrictions {
-    /// Stay open in the child.
+    /// Descriptors that stay open in the child.
     pub(super) inherited: Vec<OwnedFd>,
     /// Whether the child begins with no variable of ours.
     pub(super) empty_environment: bool,
-    /// Whether it gives up what root may do.
+    /// Whether it drops all capabilities.
     pub(super) no_capabilities: bool,
     /// A ruleset of Landlock.
     pub(super) rules: Option<OwnedFd>,
@@ -27,8 +26,8 @@ impl Restrictions {
         self.empty_environment
     }
 
-    /// Restricts this process, which is a child that shares its parent's memory: these are system
-    /// calls, and nothing allocates, takes a lock or is freed.
+    /// Restricts this process, a child that shares its parent's memory: only system calls, without
+    /// allocations or locks.
     ///
     /// # Errors
     ///
@@ -52,7 +51,7 @@ impl Restrictions {
     }
 }
 
-/// The rules hold for this process from now on. The ruleset stays open: it is our parent's.
+/// Applies the rules to this process. The ruleset stays open for the parent.
 #[expect(unsafe_code, reason = "the crate's form of this call closes what is our parent's")]
 fn restrict_self(rules: &OwnedFd) -> io::Result<()> {
     set_no_new_privs(true)?;
@@ -63,7 +62,7 @@ fn restrict_self(rules: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Whatever we have inherited or opened without the mark is not for the child.
+/// Closes all other descriptors at `exec`.
 #[expect(unsafe_code, reason = "no safe form of this call is at hand")]
 fn close_on_exec() -> io::Result<()> {
     let (first, last, mark) = (3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);

@@ -9,11 +9,11 @@ use std::process::Command as OsCommand;
 use onloop_core::effect::{Confinement, Failure, Mechanism, ProcessStatus};
 use onloop_core::effect::{Network, Reach};
 
-use super::places::Places;
+use super::paths::ConfinedPaths;
 #[cfg(target_os = "macos")]
-use super::{impossible, kept::Kept};
+use super::{impossible, read_only::Snapshot};
 
-/// What every profile begins with.
+/// Start of every profile.
 const BEGINNING: &str = r#"(version 1)
 (allow default)
 (deny file-write*)
@@ -31,20 +31,20 @@ const BEGINNING: &str = r#"(version 1)
 (deny network-outbound (remote unix-socket))
 "#;
 
-/// The rules, of which the last that fits decides.
-fn profile(places: &Places, network: Network) -> String {
+/// The rules; the last match decides.
+fn profile(paths: &ConfinedPaths, network: Network) -> String {
     let mut lines = Vec::new();
-    for place in &places.there {
-        // A program that resolves a path asks for each folder on the way.
-        if matches!(place.reach, Reach::Write | Reach::Read) {
-            for folder in places.hidden_above(&place.path) {
+    for rule in &paths.there {
+        // A program that resolves a path asks for each folder on the route.
+        if matches!(rule.reach, Reach::Write | Reach::Read) {
+            for folder in paths.hidden_above(&rule.path) {
                 let path = quoted(&folder.display().to_string());
                 lines.push(format!("(allow file-read-metadata (literal {path}))"));
             }
         }
-        let path = quoted(&place.path.display().to_string());
-        let kind = if place.is_folder { "subpath" } else { "literal" };
-        match place.reach {
+        let path = quoted(&rule.path.display().to_string());
+        let kind = if rule.is_folder { "subpath" } else { "literal" };
+        match rule.reach {
             Reach::Write => {
                 lines.push(format!("(allow file-read* file-write* ({kind} {path}))"));
                 lines
@@ -54,7 +54,7 @@ fn profile(places: &Places, network: Network) -> String {
                 lines.push(format!("(allow file-read* ({kind} {path}))"));
                 lines.push(format!("(deny file-write* ({kind} {path}))"));
             }
-            Reach::Scratch if places.is_inner_scratch(place) => {
+            Reach::Scratch if paths.is_inner_scratch(rule) => {
                 lines.push(format!("(allow file-read* file-write* ({kind} {path}))"));
             }
             Reach::Scratch | Reach::Hidden => {
@@ -62,8 +62,8 @@ fn profile(places: &Places, network: Network) -> String {
             }
         }
     }
-    for unheld in &places.unheld {
-        let path = quoted(&unheld.display().to_string());
+    for unprotected in &paths.unprotected {
+        let path = quoted(&unprotected.display().to_string());
         lines.push(format!("(deny file-write* (subpath {path}))"));
     }
     if network != Network::All {
@@ -72,18 +72,18 @@ fn profile(places: &Places, network: Network) -> String {
     format!("{BEGINNING}{}\n", lines.join("\n"))
 }
 
-/// Text in the notation of the profile.
+/// Quotes text for the profile.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A program that was started confined.
+/// A confined program.
 #[cfg(target_os = "macos")]
 pub(in crate::host) struct Confined {
-    kept: Kept,
+    snapshot: Snapshot,
 }
 
-/// Has `sandbox-exec` run `command`.
+/// Runs `command` in `sandbox-exec`.
 #[cfg(target_os = "macos")]
 pub(in crate::host) fn confine(
     command: OsCommand,
@@ -95,9 +95,9 @@ pub(in crate::host) fn confine(
     if confinement.network == Network::Loopback {
         return Err(impossible("macOS has no loopback of its own for a program"));
     }
-    let places = Places::of(confinement);
+    let paths = ConfinedPaths::of(confinement);
     let mut wrapped = OsCommand::new("/usr/bin/sandbox-exec");
-    wrapped.arg("-p").arg(profile(&places, confinement.network));
+    wrapped.arg("-p").arg(profile(&paths, confinement.network));
     wrapped.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
@@ -108,22 +108,22 @@ pub(in crate::host) fn confine(
     if let Some(folder) = command.get_current_dir() {
         wrapped.current_dir(folder);
     }
-    Ok((wrapped, Confined { kept: Kept::all(&places)? }))
+    Ok((wrapped, Confined { snapshot: Snapshot::all(&paths)? }))
 }
 
 #[cfg(target_os = "macos")]
 impl Confined {
-    /// There are none: `sandbox-exec` does it all.
+    /// Returns `None`, because `sandbox-exec` applies the profile.
     pub(in crate::host) fn take_restrictions(&mut self) -> Option<super::Restrictions> {
         None
     }
 
-    /// Puts right what could not be held.
+    /// Repairs unprotected paths.
     pub(in crate::host) fn finish(
         self,
         _status: ProcessStatus,
     ) -> Result<(Mechanism, Vec<String>), Failure> {
-        Ok((Mechanism::Seatbelt, self.kept.put_right()?))
+        Ok((Mechanism::Seatbelt, self.snapshot.repair()?))
     }
 }
 
@@ -131,22 +131,23 @@ impl Confined {
 mod tests {
     use std::path::PathBuf;
 
-    use super::super::places::Place;
+    use super::super::paths::ConfinedPath;
     use super::*;
 
-    fn places() -> Places {
-        let place = |path: &str, reach, is_folder| Place { path: path.into(), reach, is_folder };
-        Places {
+    fn paths() -> ConfinedPaths {
+        let rule =
+            |path: &str, reach, is_folder| ConfinedPath { path: path.into(), reach, is_folder };
+        ConfinedPaths {
             there: vec![
-                place("/Users/u/.ssh", Reach::Hidden, true),
-                place("/Users/u/.npmrc", Reach::Hidden, false),
-                place("/Users/u/a \"b\\", Reach::Write, true),
-                place("/Users/u/a \"b\\/.git/config", Reach::Read, false),
-                place("/Users/v", Reach::Hidden, true),
-                place("/Users/v/c/d", Reach::Read, true),
+                rule("/Users/u/.ssh", Reach::Hidden, true),
+                rule("/Users/u/.npmrc", Reach::Hidden, false),
+                rule("/Users/u/a \"b\\", Reach::Write, true),
+                rule("/Users/u/a \"b\\/.git/config", Reach::Read, false),
+                rule("/Users/v", Reach::Hidden, true),
+                rule("/Users/v/c/d", Reach::Read, true),
             ],
-            unheld: vec![PathBuf::from("/Users/u/w/.git/commondir")],
-            ..Places::default()
+            unprotected: vec![PathBuf::from("/Users/u/w/.git/commondir")],
+            ..ConfinedPaths::default()
         }
     }
 
@@ -156,7 +157,7 @@ mod tests {
             (Network::All, include_str!("golden/all.sb")),
             (Network::None, include_str!("golden/none.sb")),
         ] {
-            let profile = profile(&places(), network);
+            let profile = profile(&paths(), network);
             if std::env::var_os("ONLOOP_BLESS").is_some() {
                 let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/host/confine/golden");
                 std::fs::write(format!("{folder}/{}.sb", network.as_str()), &profile).unwrap();

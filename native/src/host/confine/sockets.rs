@@ -1,11 +1,11 @@
-//! Sockets with a path, wherever they lie.
+//! Unix sockets with a path.
 
 use std::path::PathBuf;
 
-use super::places::is_closed;
+use super::paths::is_closed;
 
-/// Every socket of this machine that has a path, is there, and is not closed to us anyway. A mount that cannot be written does
-/// not keep anybody from connecting.
+/// Returns every Unix socket with a path that we can access. A read-only mount does not prevent a
+/// connection.
 pub(super) fn with_a_path() -> Vec<PathBuf> {
     let Ok(table) = std::fs::read("/proc/net/unix") else { return Vec::new() };
     let mut paths: Vec<PathBuf> = in_table(&String::from_utf8_lossy(&table));

@@ -1,9 +1,8 @@
 //! Temporary files of processes that were killed before they could publish or remove them.
 //!
-//! The name of such a file says where and by whom it was made: machine, pid namespace, pid, start
-//! of the process, and a number. Whoever writes into a folder next removes those whose process is
-//! gone. What was made elsewhere, or in a pid namespace that is not ours, may belong to somebody
-//! alive and stays.
+//! The name of such a file contains its machine, pid namespace, pid, process start and a number.
+//! The next writer in the folder removes files whose process has ended. Files from another machine
+//! or pid namespace stay, because their process may be alive.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,15 +12,15 @@ use std::time::{Duration, Instant};
 
 use crate::host::process_table::{self, Presence};
 
-/// Who makes temporary files here.
+/// The process that creates temporary files here.
 static US: LazyLock<Maker> = LazyLock::new(Maker::us);
 
-/// When a folder was looked through last.
+/// Time of the last search in each folder.
 static LOOKED: Mutex<BTreeMap<PathBuf, Instant>> = Mutex::new(BTreeMap::new());
 
-/// How often a folder is looked through by one process at most.
+/// Shortest time between two searches of a folder.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
-/// Entries of a folder that are looked at: a large folder must not make every writer slow.
+/// Most entries of a search, because a large folder must not slow down every writer.
 const ENTRIES_LOOKED_AT: usize = 1000;
 
 const PREFIX: &str = ".onloop-";
@@ -30,7 +29,7 @@ const SUFFIX: &str = ".tmp";
 /// The process that made a file.
 #[derive(Debug, PartialEq, Eq)]
 struct Maker {
-    /// Its machine and pid namespace, where pids mean the same.
+    /// Its machine and pid namespace.
     place: String,
     pid: u32,
     /// As [`ProcessIdentity::started`](onloop_core::effect::ProcessIdentity).
@@ -48,7 +47,7 @@ impl Maker {
         format!("{PREFIX}{place}-{pid}-{started}-{number}{SUFFIX}")
     }
 
-    /// Who made the file of that name; `None` when it is none of ours.
+    /// Parses a name; `None`: another file.
     fn of(name: &str) -> Option<Maker> {
         let name = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
         let mut parts = name.rsplitn(4, '-');
@@ -57,7 +56,7 @@ impl Maker {
         Some(Maker { place: parts.next()?.to_owned(), pid, started })
     }
 
-    /// Whether it has provably ended, as far as somebody at `place` can tell.
+    /// Whether it has ended, as far as a process at `place` can see.
     fn is_gone(&self, place: &str) -> bool {
         self.place == place
             && match process_table::look_up(self.pid) {
@@ -70,13 +69,13 @@ impl Maker {
     }
 }
 
-/// A name for a temporary file of ours.
+/// Returns the name of a temporary file.
 pub(super) fn name(number: u64) -> String {
     US.name(number)
 }
 
-/// Removes from `folder` what dead processes have left there. What cannot be removed stays: it
-/// is in nobody's way.
+/// Removes temporary files of dead processes from `folder`. A file that cannot be removed does no
+/// harm.
 pub(super) fn remove(folder: &Path) {
     if is_due(folder) {
         remove_from(folder, &US.place);

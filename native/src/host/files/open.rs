@@ -1,5 +1,5 @@
-//! Opening files that others may have planted: no final symbolic link is followed for writing,
-//! and a pipe without a partner does not block.
+//! Opens files that may be untrusted: no final symbolic link is followed for writing, and a pipe
+//! without a partner does not block.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::permissions::Readers;
 
-/// Opens what may not be a regular file; the caller checks before it reads.
+/// Opens a path that may not be a regular file; the caller checks before it reads.
 pub(in crate::host) fn to_read(path: &Path) -> io::Result<File> {
     careful(OpenOptions::new().read(true), Links::Followed, Readers::Usual).open(path)
 }
@@ -39,8 +39,8 @@ pub(super) fn to_append(
     Ok((open(&mut OpenOptions::new())?, false))
 }
 
-/// Opens a log that is added to, so that what an earlier attempt said is not lost. Its writer may
-/// shorten it again, which some systems refuse where only appending was asked for.
+/// Opens a log for appending, so that the output of an earlier attempt stays. Its writer may
+/// truncate it, which some systems refuse for append-only files.
 pub(super) fn to_log(path: &Path, readers: Readers) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let options = options.write(true).create(true).truncate(false);
@@ -79,13 +79,13 @@ pub(super) fn is_executable(metadata: &Metadata) -> bool {
     metadata.permissions().mode() & 0o111 != 0
 }
 
-/// Without permission bits every file may be tried.
+/// Without permission bits every file may be executable.
 #[cfg(not(unix))]
 pub(super) fn is_executable(_metadata: &Metadata) -> bool {
     true
 }
 
-/// What root owns is as the system is.
+/// Root's files count as the system's.
 #[cfg(unix)]
 pub(super) fn is_foreign(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

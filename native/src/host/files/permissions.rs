@@ -1,21 +1,21 @@
-//! Who may use what we create.
+//! Permissions of new files and folders.
 
 use std::fs::{DirBuilder, File};
 use std::io;
 use std::path::Path;
 
-/// For whom a file or folder is made.
+/// Who may read a new file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::host) enum Readers {
-    /// Whoever the process's mask lets.
+    /// Everyone that the process's umask allows.
     Usual,
-    /// Its owner, whatever that mask says. On systems without permission bits the same as
-    /// `Usual`: there the folder that it lies in decides.
+    /// Only the owner, whatever the umask. On systems without permission bits this equals `Usual`:
+    /// the parent folder decides.
     Owner,
 }
 
 impl Readers {
-    /// What a request says.
+    /// From the `private` of a request.
     pub(in crate::host) fn of(private: bool) -> Readers {
         if private { Readers::Owner } else { Readers::Usual }
     }
@@ -57,8 +57,8 @@ mod unix {
             }
         }
 
-        /// Makes an open file what it was asked to be: it may have been there before, and the
-        /// mask may have taken bits from its owner.
+        /// Applies the permissions to an open file, which may have existed or have lost bits to the
+        /// umask.
         pub(in crate::host) fn apply(self, file: &File) -> io::Result<()> {
             match self {
                 Readers::Owner if file.metadata()?.permissions().mode() & 0o777 != PRIVATE_FILE => {

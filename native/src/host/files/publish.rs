@@ -1,4 +1,4 @@
-//! Making a finished file appear under its name in one step.
+//! Publishes a finished file under its name in one step.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -11,13 +11,13 @@ use super::leftovers;
 use super::permissions::Readers;
 use crate::host::paths;
 
-/// Distinguishes temporary files of one process; the rest of their names distinguishes processes.
+/// Number of the next temporary file of this process; the rest of the name identifies the process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Names tried before giving up: somebody may have put something in the way.
+/// Most names to try, because other files can exist.
 const NAMES_TRIED: u32 = 64;
 
-/// A file under a temporary name. Removed when it is dropped before it was published.
+/// A file under a temporary name. If it is dropped before it is published, it is removed.
 #[derive(Debug)]
 pub(in crate::host) struct Temporary {
     path: PathBuf,
@@ -25,7 +25,7 @@ pub(in crate::host) struct Temporary {
 }
 
 impl Temporary {
-    /// An empty file in `folder`, with the owner of the file it is going to replace, and with
+    /// Creates an empty file in `folder` with the owner of the file that it will replace, and with
     /// its permissions unless it is private.
     pub(in crate::host) fn create(
         folder: &Path,
@@ -33,18 +33,18 @@ impl Temporary {
         readers: Readers,
     ) -> io::Result<Temporary> {
         leftovers::remove(folder);
-        // Nobody may open it before it has the permissions of what it replaces.
+        // Other users must not open it before it has the final permissions.
         let at_first = if like.is_some() { Readers::Owner } else { readers };
         let mut tried = 0;
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            // Not derived from the final name, which may already be as long as names can be.
+            // The name does not contain the final name, which can have the maximum length.
             let path = folder.join(leftovers::name(number));
             match new_file(&path, at_first) {
                 Ok(file) => {
                     let temporary = Temporary { path, file: Some(file) };
                     if let Some(like) = like {
-                        resemble(temporary.file(), like, readers)?;
+                        copy_owner_and_mode(temporary.file(), like, readers)?;
                     }
                     readers.apply(temporary.file())?;
                     return Ok(temporary);
@@ -65,21 +65,21 @@ impl Temporary {
         self.file.as_ref().expect("a temporary file is open until it is published")
     }
 
-    /// Takes the place of whatever is at `target`.
+    /// Replaces whatever is at `target`.
     pub(in crate::host) fn publish(self, target: &Path) -> io::Result<File> {
         fs::rename(&self.path, target)?;
         Ok(self.into_file())
     }
 
-    /// Like [`Temporary::publish`], for content that may be lost with the power.
+    /// Like [`Temporary::publish`], for content that a power cut may lose.
     ///
-    /// ext4 writes a file out when it is renamed over another one, which takes longer than
-    /// everything else about a small file; it does not when the two change places.
+    /// On ext4 a rename over another file writes the file to the disk, which is slow; an exchange
+    /// does not.
     pub(in crate::host) fn publish_relaxed(self, target: &Path) -> io::Result<File> {
-        if !change_places(&self.path, target) {
+        if !exchange(&self.path, target) {
             return self.publish(target);
         }
-        // What was there has the temporary name now.
+        // The old file has the temporary name now.
         let _ = fs::remove_file(&self.path);
         Ok(self.into_file())
     }
@@ -88,13 +88,13 @@ impl Temporary {
         self.file.take().expect("published once")
     }
 
-    /// Appears at `target` if nothing is there; otherwise the error is `AlreadyExists`. Of
-    /// several that try at once exactly one succeeds.
+    /// Publishes at `target` if nothing is there, else fails with `AlreadyExists`. Of several
+    /// attempts at once exactly one succeeds.
     pub(in crate::host) fn publish_new(self, target: &Path) -> io::Result<File> {
         if !rename_without_replacing(&self.path, target)? {
-            // Nothing may fail any more once it is there.
+            // Nothing may fail after the link exists.
             let file = self.file().try_clone()?;
-            // The temporary name goes when `self` is dropped, because `file` stays in place.
+            // The drop of `self` removes the temporary name, because `file` stays set.
             fs::hard_link(&self.path, target)?;
             return Ok(file);
         }
@@ -110,22 +110,21 @@ impl Drop for Temporary {
     }
 }
 
-/// `false`: they did not, because nothing is at `target` or because this system or file system
-/// cannot do it.
+/// Exchanges two files. `false`: nothing is at `target`, or the file system does not support it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn change_places(one: &Path, target: &Path) -> bool {
+fn exchange(one: &Path, target: &Path) -> bool {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
 
     renameat_with(CWD, one, CWD, target, RenameFlags::EXCHANGE).is_ok()
 }
 
-/// Elsewhere renaming costs no more than it has to.
+/// Other systems rename cheaply.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn change_places(_one: &Path, _target: &Path) -> bool {
+fn exchange(_one: &Path, _target: &Path) -> bool {
     false
 }
 
-/// `false`: this system or file system cannot do it.
+/// Renames if nothing is at `to`. `false`: the file system does not support it.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<bool> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -138,7 +137,7 @@ fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<bool> {
     }
 }
 
-/// Left to the hard link, which refuses an existing target everywhere.
+/// The caller uses a hard link, which refuses an existing target.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 fn rename_without_replacing(_from: &Path, _to: &Path) -> io::Result<bool> {
     Ok(false)
@@ -157,9 +156,9 @@ fn new_file(path: &Path, _readers: Readers) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).open(path)
 }
 
-/// Copies the owner where we are allowed to, and the permissions of what is not private.
+/// Copies the owner if permitted, and the permissions unless the file is private.
 #[cfg(unix)]
-fn resemble(file: &File, like: &Metadata, readers: Readers) -> io::Result<()> {
+fn copy_owner_and_mode(file: &File, like: &Metadata, readers: Readers) -> io::Result<()> {
     use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
     use std::os::unix::fs::MetadataExt;
 
@@ -167,7 +166,7 @@ fn resemble(file: &File, like: &Metadata, readers: Readers) -> io::Result<()> {
     let uid = (ours.uid() != like.uid()).then(|| Uid::from_raw(like.uid()));
     let gid = (ours.gid() != like.gid()).then(|| Gid::from_raw(like.gid()));
     if uid.is_some() || gid.is_some() {
-        // Only root may give files away; for everybody else the content matters more.
+        // Only root may change the owner; otherwise the content matters more.
         let _ = fchown(file, uid, gid);
     }
     if readers == Readers::Usual && ours.mode() != like.mode() {
@@ -177,16 +176,16 @@ fn resemble(file: &File, like: &Metadata, readers: Readers) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn resemble(_file: &File, _like: &Metadata, _readers: Readers) -> io::Result<()> {
+fn copy_owner_and_mode(_file: &File, _like: &Metadata, _readers: Readers) -> io::Result<()> {
     Ok(())
 }
 
 /// Whether names in a folder survive a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::host) enum Names {
-    /// They do, as far as the file system keeps its word.
+    /// They do, if the file system keeps its promise.
     Durable,
-    /// The file system refuses to say so.
+    /// The file system does not support a sync.
     Refused,
 }
 
@@ -200,7 +199,7 @@ impl Names {
     }
 }
 
-/// Creates `folder` and what is missing above it. Durable: their entries survive a power cut.
+/// Creates `folder` and its missing parents. With `Durable` their entries survive a power cut.
 pub(in crate::host) fn create_folders(
     folder: &Path,
     durability: Durability,
@@ -217,7 +216,7 @@ pub(in crate::host) fn create_folders(
                 names = names.and(sync_folder(paths::folder_of(folder))?);
             }
             Ok(()) => {}
-            // Another process was faster, or something else is in the way.
+            // Another process created it, or a file has this name.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if !fs::metadata(folder)?.is_dir() {
                     return Err(io::ErrorKind::NotADirectory.into());
@@ -234,8 +233,8 @@ pub(in crate::host) fn create_folders(
 pub(super) fn sync_folder(folder: &Path) -> io::Result<Names> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         Ok(()) => Ok(Names::Durable),
-        // Some network and user-space file systems cannot sync a folder, and one that may only be
-        // written cannot be opened for it; there is nothing better to do.
+        // Some network and user-space file systems cannot sync a folder, and a write-only folder
+        // cannot be opened for it.
         Err(error) if is_refused(&error) => Ok(Names::Refused),
         Err(error) => Err(error),
     }

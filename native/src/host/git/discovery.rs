@@ -1,38 +1,38 @@
-//! Where a repository is looked for, as git does it.
+//! The search for a repository, with git's rules.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use super::resolved;
 
-/// What the environment says about the search.
+/// Bounds of the search, from the environment.
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
-    /// Folders that are not entered from below, symbolic links resolved.
+    /// `GIT_CEILING_DIRECTORIES`, symbolic links resolved.
     pub(super) ceilings: Vec<PathBuf>,
-    /// Whether the search goes on beyond the file system in which it began.
+    /// Whether the search crosses file systems.
     pub(super) crosses: bool,
 }
 
 impl Bounds {
-    /// Those of our environment.
-    pub(super) fn ours() -> Bounds {
+    /// Reads the environment of this process.
+    pub(super) fn of_environment() -> Bounds {
         let ceilings = env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
         let crosses = env::var("GIT_DISCOVERY_ACROSS_FILESYSTEM").unwrap_or_default();
-        let mut as_they_are = false;
+        let mut keeps_links = false;
         let mut bounds = Bounds { ceilings: Vec::new(), crosses: is_true(&crosses) };
         for folder in env::split_paths(&ceilings) {
             if folder.as_os_str().is_empty() {
-                // Links in what comes after an empty entry are not resolved.
-                as_they_are = true;
+                // Git does not resolve links in entries after an empty one.
+                keeps_links = true;
             } else if folder.is_absolute() {
-                bounds.ceilings.push(if as_they_are { folder } else { resolved(&folder) });
+                bounds.ceilings.push(if keeps_links { folder } else { resolved(&folder) });
             }
         }
         bounds
     }
 
-    /// The folders that are looked into from `cwd`, nearest first.
+    /// Returns the searched folders from `cwd`, nearest first.
     pub(super) fn folders(&self, cwd: &Path) -> Vec<PathBuf> {
         let cwd = resolved(cwd);
         let disk = disk(&cwd);
@@ -45,7 +45,7 @@ impl Bounds {
     }
 }
 
-/// As git reads a variable that is on or off.
+/// Whether git reads this value as true.
 fn is_true(value: &str) -> bool {
     let value = value.to_ascii_lowercase();
     matches!(value.as_str(), "true" | "yes" | "on") || value.parse::<i64>().is_ok_and(|n| n != 0)
@@ -67,8 +67,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_up_ends_below_a_ceiling() {
-        let folder = super::super::tests::surroundings::temporary_folder();
+    fn the_search_stops_below_a_ceiling() {
+        let folder = super::super::tests::temporary::temporary_folder();
         let top = folder.path().canonicalize().unwrap();
         let here = top.join("a/b/c");
         std::fs::create_dir_all(&here).unwrap();

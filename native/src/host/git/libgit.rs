@@ -1,4 +1,4 @@
-//! What libgit2 can do on its own.
+//! Requests that libgit2 performs without the git program.
 
 mod attributes;
 mod worktree;
@@ -15,14 +15,14 @@ use onloop_core::time::Timestamp;
 
 use super::discovery::Bounds;
 use super::program::{KnownRemote, NewFiles};
-use super::{Registered, resolved, trouble, utf8};
+use super::{Registered, known_failures, resolved, utf8};
 
 pub(super) use attributes::{checkout_needs_program, needs_program};
 pub(super) use worktree::{create_worktree, registered, remove_worktree};
 
 /// The repository around `cwd`. The search ends where git's own does.
 pub(super) fn open(cwd: &Path) -> Result<Repository, git2::Error> {
-    let Bounds { ceilings, crosses } = Bounds::ours();
+    let Bounds { ceilings, crosses } = Bounds::of_environment();
     let mut flags = RepositoryOpenFlags::empty();
     flags.set(RepositoryOpenFlags::CROSS_FS, crosses);
     Repository::open_ext(cwd, flags, ceilings)
@@ -127,7 +127,7 @@ fn dirty(repository: &Repository) -> Result<Vec<String>, Failure> {
     Ok(paths)
 }
 
-/// A commit of ours that no name names.
+/// A commit without a ref.
 fn commit(
     repository: &Repository,
     tree: Oid,
@@ -143,8 +143,7 @@ fn commit(
     repository.commit(None, &ours, &ours, message, &tree, &parents)
 }
 
-/// Makes a commit that holds these files, byte for byte as the git program does; `None`: git itself has to
-/// make it.
+/// Makes a commit of these files, byte for byte as the git program does; `None`: git itself has to.
 pub(super) fn keep_files(repository: &Repository, new: &NewFiles<'_>) -> Option<String> {
     let made = || {
         let mut tree = repository.treebuilder(None)?;
@@ -212,8 +211,8 @@ pub(super) fn merge_base(
     }
 }
 
-/// Paths of the files that differ between two commits, as git's own list has them; `None`: it cannot read
-/// all that is needed for that.
+/// Returns the paths that differ between two commits, as git lists them; `None`: an object is
+/// unreadable.
 pub(super) fn changed_paths(repository: &Repository, from: &str, to: &str) -> Option<Vec<String>> {
     let tree = |id: &str| repository.find_object(id.parse().ok()?, None).ok()?.peel_to_tree().ok();
     let (from, to) = (tree(from)?, tree(to)?);
@@ -227,19 +226,19 @@ pub(super) fn changed_paths(repository: &Repository, from: &str, to: &str) -> Op
     Some(paths)
 }
 
-/// The remote with this name; `None`: there is none, or git itself has to look.
+/// Returns the remote with this name; `None`: unknown, or git has to check.
 pub(super) fn known_remote<'n>(repository: &Repository, name: &'n str) -> Option<KnownRemote<'n>> {
     let remote = repository.find_remote(name).ok()?;
     let address = match remote.pushurl() {
         Ok(Some(address)) => address,
         _ => remote.url().unwrap_or_default(),
     };
-    // One of several can be elsewhere, and somebody can have said what serves it.
+    // One of several addresses can be remote, and a setting can replace the receiving program.
     let is_plain = Path::new(address).is_absolute() && !has_more_to_it(repository, name)?;
     Some(KnownRemote { name, is_folder: is_plain })
 }
 
-/// Whether a remote has several addresses, or a program of its own for what is pushed.
+/// Whether a remote has several addresses, or its own receiving program.
 fn has_more_to_it(repository: &Repository, name: &str) -> Option<bool> {
     let config = repository.config().ok()?.snapshot().ok()?;
     let count = |what: &str| {
@@ -254,7 +253,7 @@ fn has_more_to_it(repository: &Repository, name: &str) -> Option<bool> {
 /// An error of libgit2 as a failure that names the repository.
 fn failure(repository: &Repository, error: &git2::Error) -> Failure {
     let folder = repository.workdir().unwrap_or(repository.path());
-    if let Some(named) = trouble::named(error.message(), folder) {
+    if let Some(named) = known_failures::recognize(error.message(), folder) {
         return named;
     }
     let kind = match error.code() {

@@ -1,10 +1,10 @@
 //! The git program, for what libgit2 cannot do. Needs git 2.36 or newer.
 
 mod changes;
+mod checkout_rollback;
 mod checkpoint;
 mod command;
 mod commit;
-mod cut;
 mod integrity;
 mod merge;
 mod programs;
@@ -19,7 +19,7 @@ use onloop_core::effect;
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
 
-use super::{Registered, resolved, trouble, utf8};
+use super::{Registered, known_failures, resolved, utf8};
 
 pub(super) use checkpoint::{NewCheckpoint, Wanted};
 pub(super) use command::GitProgram;
@@ -186,7 +186,7 @@ impl GitProgram {
         let args = ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"];
         let lock = PathBuf::from(text(&self.answer(cwd, &args)?.success()?));
         if lock.symlink_metadata().is_ok() {
-            return Err(trouble::locked(&format!("`{}`", lock.display())));
+            return Err(known_failures::locked(&format!("`{}`", lock.display())));
         }
         for reference in references {
             // Making it what it is changes nothing, and takes every lock that a change takes.

@@ -1,4 +1,4 @@
-//! Leaving nothing behind when a worktree could not be created.
+//! Cleanup after a worktree that could not be created or removed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use crate::host::files::remove_tree;
 
-/// Folders created for a worktree; removed again on drop unless the worktree was created.
+/// New parent folders of a worktree, removed on drop unless the worktree was created.
 #[derive(Debug)]
 pub(super) struct Parents {
     made: Vec<PathBuf>,
@@ -22,7 +22,7 @@ impl Parents {
         for folder in missing.into_iter().rev() {
             match fs::create_dir(folder) {
                 Ok(()) => parents.made.push(folder.to_owned()),
-                // Another process was faster; then it is theirs to remove.
+                // Another process created it and owns it.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failure(folder, &error)),
             }
@@ -39,16 +39,16 @@ impl Parents {
 impl Drop for Parents {
     fn drop(&mut self) {
         for folder in self.made.iter().rev() {
-            // A folder that is not empty is used by somebody else by now.
+            // A folder that is not empty is in use by now.
             let _ = fs::remove_dir(folder);
         }
     }
 }
 
-/// Removes the folders that only held worktrees, once the last one has gone.
+/// Removes empty folders of worktrees, up to `.hotl-worktrees`.
 pub(super) fn remove_empty_ancestors(worktree: &Path) {
-    const HOME_OF_WORKTREES: &str = ".hotl-worktrees";
-    let named = |folder: &Path| folder.file_name().is_some_and(|name| name == HOME_OF_WORKTREES);
+    const WORKTREES_FOLDER: &str = ".hotl-worktrees";
+    let named = |folder: &Path| folder.file_name().is_some_and(|name| name == WORKTREES_FOLDER);
     if !worktree.ancestors().any(named) {
         return;
     }
@@ -59,30 +59,32 @@ pub(super) fn remove_empty_ancestors(worktree: &Path) {
     }
 }
 
-/// Removes the folder of a worktree. It is there whole or not at all: under its own name nobody
-/// finds a part of it, and what a killed process has left goes with the next.
+/// Removes the folder of a worktree. It is renamed first, so a killed removal leaves no partial
+/// worktree under its name; the next removal deletes the rest.
 pub(super) fn remove_folder(worktree: &Path) -> Result<(), Failure> {
     remove_rest(worktree)?;
-    let Some(doomed) = doomed(worktree) else { return Ok(()) };
-    match fs::rename(worktree, &doomed) {
+    let Some(removal_path) = removal_path(worktree) else { return Ok(()) };
+    match fs::rename(worktree, &removal_path) {
         Ok(()) => remove_rest(worktree),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        // A mount point, or a folder that somebody has open.
+        // A mount point, or a folder that another process has open.
         Err(_) => remove_tree(worktree).map_err(|error| failure(worktree, &error)),
     }
 }
 
-/// Removes what is left of a worktree whose removal was broken off.
+/// Removes what a killed removal has left.
 pub(super) fn remove_rest(worktree: &Path) -> Result<(), Failure> {
-    let Some(doomed) = doomed(worktree) else { return Ok(()) };
-    match remove_tree(&doomed) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failure(&doomed, &error)),
+    let Some(removal_path) = removal_path(worktree) else { return Ok(()) };
+    match remove_tree(&removal_path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(failure(&removal_path, &error))
+        }
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
-/// What a worktree is called while it is removed.
-fn doomed(worktree: &Path) -> Option<PathBuf> {
+/// Name of a worktree during its removal.
+fn removal_path(worktree: &Path) -> Option<PathBuf> {
     let mut name = std::ffi::OsString::from(".onloop-removing-");
     name.push(worktree.file_name()?);
     Some(worktree.with_file_name(name))

@@ -1,16 +1,15 @@
-//! What several machines share through a remote repository.
+//! Requests about refs that several machines share through a remote.
 
 use std::path::Path;
 
 use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome, RefUpdate};
 
-use super::aside::{KEEPING, checkpoint_name};
+use super::checkpoints::{CHECKPOINT_REASON, checkpoint_name};
 use super::program::{KnownRemote, NewFiles};
 use super::{Access, OsGit, absolute, commit_id, done, libgit, needed, no_repository, remote_name};
 
 impl OsGit {
-    /// Performs one of the requests about what is shared. Only the git program knows every way to reach a
-    /// server.
+    /// Performs a request about shared refs. Only the git program supports every transport.
     pub(super) fn perform_shared(&self, request: &GitRequest) -> Result<Outcome, Failure> {
         let program = &self.program;
         match request {
@@ -28,7 +27,7 @@ impl OsGit {
                 };
                 let commit = match kept {
                     Some(commit) => commit,
-                    None => needed(program.keep_files(&cwd, &new), KEEPING)?,
+                    None => needed(program.keep_files(&cwd, &new), CHECKPOINT_REASON)?,
                 };
                 Ok(Outcome::Commit { commit: Some(commit) })
             }
@@ -36,7 +35,7 @@ impl OsGit {
                 let cwd = self.demand_repository(cwd)?;
                 demand_plain(name)?;
                 let read = program.read_kept(&cwd, commit_id(commit)?, name, *limit_bytes);
-                Ok(Outcome::KeptFile { bytes: needed(read, KEEPING)?.into() })
+                Ok(Outcome::KeptFile { bytes: needed(read, CHECKPOINT_REASON)?.into() })
             }
             GitRequest::PushRefs { cwd, remote, updates } => {
                 let cwd = self.demand_repository(cwd)?;
@@ -61,10 +60,10 @@ impl OsGit {
         }
     }
 
-    /// A remote that is configured: git would take another one's name for a folder.
+    /// Returns a configured remote; git would take an unknown name for a folder.
     fn known_remote<'n>(&self, cwd: &Path, name: &'n str) -> Result<KnownRemote<'n>, Failure> {
         let name = remote_name(name)?;
-        // Every step of a fleet's run asks, and starting git takes longer.
+        // Each step of a fleet run asks this, and libgit2 is faster than starting git.
         if let Access::Library(repository) = self.access(cwd)?
             && let Some(known) = libgit::known_remote(&repository, name)
         {
@@ -75,7 +74,7 @@ impl OsGit {
     }
 }
 
-/// Whoever performs requests without the core has not had their names judged.
+/// Rejects a name with a path in it, because a caller other than core may not check names.
 fn demand_plain(name: &str) -> Result<(), Failure> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     if !name.is_empty() && name.bytes().all(plain) && !name.starts_with(['.', '-']) {

@@ -1,13 +1,13 @@
 //! Real repositories in temporary folders.
 
 mod attributes;
+mod checkpoints;
 mod environment;
-mod hanging;
-mod keeping;
 mod merging;
 mod programs;
 mod shared;
-pub(super) mod surroundings;
+pub(super) mod temporary;
+mod timeouts;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ struct Place {
 
 impl Place {
     fn new() -> Place {
-        Place { folder: surroundings::temporary_folder() }
+        Place { folder: temporary::temporary_folder() }
     }
 
     /// A repository with one commit on `main`, made with further options of `git init`.

@@ -1,9 +1,9 @@
-//! Names of servers, looked up by a program that has its C library inside.
+//! Name resolution for a statically linked C library.
 
-/// Looks names up in `/etc/hosts` and by DNS from now on, whatever else `/etc/nsswitch.conf` names.
+/// Resolves names with `/etc/hosts` and DNS from now on, and ignores other sources of
+/// `/etc/nsswitch.conf`.
 ///
-/// For anything else the library would load a module of the system into this process, made for the
-/// system's own C library. A program that came from elsewhere crashes in it.
+/// The static library would load a module built for the system's C library, and crash.
 #[cfg(c_library_inside)]
 #[expect(unsafe_code, reason = "the C library offers this to C alone")]
 pub(super) fn without_modules_of_the_system() {
@@ -19,11 +19,11 @@ pub(super) fn without_modules_of_the_system() {
         // needs, and no other thread of ours is in this call.
         let refused =
             unsafe { __nss_configure_lookup(c"hosts".as_ptr(), c"files dns".as_ptr()) } != 0;
-        // It refuses what it cannot read, and it can read this.
+        // It refuses only invalid settings, and these are valid.
         debug_assert!(!refused, "the C library knows where names of servers come from");
     });
 }
 
-/// The system's own library looks names up, as the system is told to.
+/// The system's own library resolves names.
 #[cfg(not(c_library_inside))]
 pub(super) fn without_modules_of_the_system() {}

@@ -1,4 +1,4 @@
-//! Who holds a lock: what its file says, and whether that process still exists.
+//! The holder of a lock, from its file, and whether that process exists.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use crate::host::process_table::{self, Presence};
 /// Longest line read; ours have about 150 bytes.
 const LINE_BYTES: u64 = 4096;
 
-/// The holder as a lock file names it.
+/// The content of a lock file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Holder {
     pid: u32,
@@ -74,7 +74,7 @@ impl Holder {
         .filter(|holder| holder.pid != 0)
     }
 
-    /// Whether the process has provably ended, as far as pids tell on this machine.
+    /// Whether the process has ended, as far as pids show on this machine.
     pub(super) fn is_gone(&self) -> bool {
         match process_table::look_up(self.pid) {
             Presence::Gone => true,

@@ -1,4 +1,4 @@
-//! What a program that does not end is waiting for.
+//! The descendant that a hanging program waits for.
 
 use onloop_core::text;
 
@@ -7,8 +7,8 @@ use super::{Entry, all};
 /// Longest command line that is shown.
 const SHOWN_CHARS: usize = 200;
 
-/// The program below `pid` that it is waiting for, as it was started: git waits for its own parts,
-/// so that the first below them counts which is none. `None`: nothing runs below it.
+/// Returns the command line of the descendant that `pid` waits for. Git waits for its own parts, so
+/// these are skipped. `None`: there is no descendant.
 pub(in crate::host) fn waited_for_by(pid: u32) -> Option<String> {
     let all = all();
     let mut found = None;
@@ -51,7 +51,7 @@ fn shown(words: &[String]) -> String {
     text::ellipsis(&text::one_line(&words.join(" ")), SHOWN_CHARS)
 }
 
-/// An address without the name and the password in it.
+/// Removes user name and password from an address.
 fn without_user(word: &str) -> String {
     let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
     let end = rest.find('/').unwrap_or(rest.len());

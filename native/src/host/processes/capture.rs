@@ -1,8 +1,8 @@
-//! Keeping the beginning and the end of a stream of any length in bounded memory.
+//! Captures the head and the tail of a stream in bounded memory.
 
 use onloop_core::effect::Capture;
 
-/// Collects one stream. Memory stays below three times the bytes kept at each end.
+/// Captures one stream. Memory stays below three times the bytes of each end.
 #[derive(Debug)]
 pub(super) struct Keeper {
     limit_bytes: usize,

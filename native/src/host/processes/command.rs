@@ -1,4 +1,4 @@
-//! From a specification to the command of the standard library.
+//! Builds the command of the standard library from a specification.
 
 use std::io;
 use std::path::Path;
@@ -10,11 +10,11 @@ use onloop_core::effect::{Command, Failure, FailureKind, ProcessSpec, Shell};
 
 use crate::host::{Root, failure};
 
-/// The command, ready to be spawned once its streams are connected.
+/// Returns the command, without its streams.
 ///
 /// # Errors
 ///
-/// `Invalid` for what no system can start: no program, a NUL, a variable without a name.
+/// `Invalid` for a command that no system can start: no program, a NUL, a variable without a name.
 pub(super) fn prepare(root: &Root, spec: &ProcessSpec) -> Result<OsCommand, Failure> {
     let words = words(&spec.command);
     let Some((program, arguments)) = words.split_first().filter(|(program, _)| !program.is_empty())
@@ -41,7 +41,7 @@ pub(super) fn prepare(root: &Root, spec: &ProcessSpec) -> Result<OsCommand, Fail
     Ok(command)
 }
 
-/// Connects the streams of a command to us, or to the terminal.
+/// Connects the streams of a command to pipes or to the terminal.
 #[cfg(any(not(target_os = "linux"), test))]
 pub(super) fn connect(command: &mut OsCommand, spec: &ProcessSpec) {
     if spec.interactive {
@@ -72,7 +72,7 @@ fn for_cmd(command: &mut OsCommand, line: &str) {
     command.args(["/D", "/S", "/C"]).raw_arg(format!("\"{line}\""));
 }
 
-/// There is no `cmd`, unless somebody has put one there.
+/// Other systems have no `cmd`.
 #[cfg(not(windows))]
 fn for_cmd(command: &mut OsCommand, line: &str) {
     command.args(["/D", "/S", "/C"]).arg(format!("\"{line}\""));
@@ -90,8 +90,8 @@ fn invalid(message: &str) -> Failure {
     Failure::new(FailureKind::Invalid, message)
 }
 
-/// Why a program could not be started. The system says "not found" for a missing folder as
-/// for a missing program; people need to know which.
+/// Describes why a program did not start. The system reports a missing folder like a missing
+/// program, so this distinguishes them.
 pub(super) fn spawn_failure(error: &io::Error, root: &Root, spec: &ProcessSpec) -> Failure {
     let program = words(&spec.command).first().copied().unwrap_or_default().to_owned();
     let what = format!("cannot run `{program}`");

@@ -1,5 +1,5 @@
-//! Signals to process groups. A group is only ever signalled while its leader is ours and not
-//! yet waited for: until then the system cannot give its number to anybody else.
+//! Signals to process groups. A group is signalled only while its leader is our child and not
+//! waited for, because then its id cannot be reused.
 
 use std::time::{Duration, Instant};
 
@@ -9,29 +9,29 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::notice::EndNotice;
 use super::running::Group;
 
-/// How long somebody who has no time waits for programs to take their locks away.
+/// Longest time for programs to remove their locks in a hurry.
 const LOCKS_GRACE: Duration = Duration::from_millis(500);
 
-/// Asks every member to end, and wakes those that are stopped so that they can.
+/// Sends SIGTERM to every member, and SIGCONT to wake stopped ones.
 pub(super) fn ask_to_end(group: Pid) {
     signal(group, Signal::TERM);
     signal(group, Signal::CONT);
 }
 
-/// Ends every member.
+/// Sends SIGKILL to every member.
 pub(super) fn kill_now(group: Pid) {
     signal(group, Signal::KILL);
 }
 
-/// Ends what a leader that has ended has left in its group: asks first, kills after the grace. Elsewhere than
-/// on Linux nobody tells who is in a group, so there is nothing to wait for.
+/// Ends what is left in the group of an ended leader: SIGTERM first, SIGKILL after the grace. Only
+/// Linux lists the members of a group, so other systems do not wait.
 pub(super) fn end_left(group: Pid) {
     #[cfg(target_os = "linux")]
     super::survivors::end_left_of(group);
     kill_now(group);
 }
 
-/// Ends every member of all groups, as quickly as leaves no locks behind.
+/// Ends all groups as quickly as possible without leaving locks.
 pub(super) fn end_at_once(groups: &[Group]) {
     let pid = |group: &Group| Pid::from_raw(group.leader);
     let (asked, killed): (Vec<_>, Vec<_>) = groups.iter().partition(|group| group.has_locks);
@@ -48,8 +48,7 @@ pub(super) fn end_at_once(groups: &[Group]) {
     asked.into_iter().for_each(kill_now);
 }
 
-/// A group without members left is what we want, and a member of another user cannot be
-/// helped: neither is an error.
+/// An empty group needs no signal, and another user's process cannot get one: neither is an error.
 fn signal(group: Pid, signal: Signal) {
     let _ = kill_process_group(group, signal);
 }

@@ -1,4 +1,4 @@
-//! Starting what outlives us: nobody follows it, and nobody of us ends it.
+//! Starts programs that outlive this process.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use onloop_core::effect::{Failure, FailureKind, ProcessSpec};
 use super::command;
 use crate::host::{Interrupts, Root};
 
-/// What a shell says of a program that is not there.
+/// Exit code of a shell for a missing program.
 const NO_SUCH_PROGRAM: i32 = 127;
 
 /// Starts a program, and waits up to `wait` for it to fail.
@@ -19,7 +19,7 @@ pub(super) fn launch(
 ) -> Result<(), Failure> {
     interrupts.check()?;
     let spec = ProcessSpec::argv(argv);
-    // What nobody can start is refused before a shell makes something else of it.
+    // An invalid command is refused before a shell interprets it.
     command::prepare(root, &spec)?;
     let code = system::launch(root, interrupts, &spec, Instant::now().checked_add(wait))?;
     let program = argv.first().map_or("", String::as_str);
@@ -46,8 +46,7 @@ mod system {
     use super::super::command;
     use crate::host::{Interrupts, Root, failure};
 
-    /// The shell that runs this ends at once. What it leaves running has no parent among us, and says how
-    /// the program has ended to whoever still listens.
+    /// The shell ends at once. Its background process writes the program's exit code to the pipe.
     const DETACH: &str = r#"("$@" >/dev/null 2>&1; echo $?) &"#;
 
     /// The exit code of a program that ends before `end`.
@@ -110,7 +109,7 @@ mod system {
     use super::super::command;
     use crate::host::{Interrupts, Root, failure};
 
-    /// How often it is looked for its end.
+    /// How often the program's end is checked.
     const LOOK_EVERY: Duration = Duration::from_millis(20);
 
     /// The exit code of a program that ends before `end`. Nothing here ends with its parent.

@@ -1,8 +1,7 @@
-//! The log of one program: both streams as they come, without secrets and within a bound.
+//! The log of one program: both streams in their order, without secrets and bounded.
 //!
-//! The beginning and the end are kept. The end is on the disk all the time, so that somebody who
-//! follows the file sees it, and so that it is there when we are killed: it may grow to twice its
-//! bound before its older half makes room.
+//! The head and the tail are kept. The tail is always on the disk, for readers and for a crash. So
+//! the file may grow to twice its bound before its older half is dropped.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -41,7 +40,7 @@ struct Open {
 }
 
 impl Log {
-    /// A log that goes on in `file`, behind what is there.
+    /// Continues the log `file` after its content.
     pub(super) fn new(file: File, path: &str, redaction: &Arc<Redaction>) -> Log {
         Log::bounded(file, path, redaction, LOG_HEAD_BYTES, LOG_TAIL_BYTES)
     }
@@ -53,7 +52,7 @@ impl Log {
         head_bytes: usize,
         tail_bytes: usize,
     ) -> Log {
-        // What cannot be positioned is no regular file, and never grows too long.
+        // A file without positions is not a regular file and has no bound.
         let head_end = file.seek(SeekFrom::End(0)).unwrap_or(0);
         let (tail, omitted_bytes) = (Vec::new(), 0);
         let head_room = head_bytes;
@@ -62,8 +61,8 @@ impl Log {
         Log { open: Some(open), path: path.to_owned(), streams: [stream(), stream()] }
     }
 
-    /// Adds what came. A log that cannot be written ends early and says so; the program it follows
-    /// goes on, because its work is worth more than its log.
+    /// Appends output. If a write fails, the log ends with a warning; the program continues,
+    /// because its work is worth more.
     pub(super) fn push(&mut self, source: Source, bytes: &[u8], progress: &mut dyn Progress) {
         if let Some(open) = &mut self.open {
             let written = open.push(&self.streams[source as usize].push(bytes));
@@ -71,7 +70,7 @@ impl Log {
         }
     }
 
-    /// Nothing more comes.
+    /// Ends the log.
     pub(super) fn finish(&mut self, progress: &mut dyn Progress) {
         let Some(open) = &mut self.open else { return };
         let mut written = Ok(());
@@ -111,7 +110,7 @@ impl Open {
         if self.tail.len() > self.tail_bytes { self.make_room() } else { Ok(()) }
     }
 
-    /// Leaves out all but the last bytes of the tail.
+    /// Drops all but the last bytes of the tail.
     fn make_room(&mut self) -> io::Result<()> {
         let surplus = self.tail.len() - self.tail_bytes;
         self.tail.drain(..surplus);

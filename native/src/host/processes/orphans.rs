@@ -1,9 +1,8 @@
 //! Descendants that outlived their program.
 //!
-//! On Linux a process can ask to become the parent of its orphaned descendants, wherever they
-//! moved. The kernel gives them to its first thread. So what a program left behind is among the
-//! children of that thread and of the one that started it; those of other threads, such as a
-//! `git push` beside a check, are somebody's who waits for them.
+//! On Linux a process can become the parent of its orphaned descendants. The kernel gives them to
+//! its first thread. So leftovers of a program are children of that thread or of the one that
+//! started it. Children of other threads, such as a parallel `git push`, belong to their callers.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +15,7 @@ use super::{Orphans, group};
 
 const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
 
-/// What of `wanted` the system can do.
+/// Returns the part of `wanted` that the system supports.
 pub(super) fn prepare(wanted: Orphans) -> Orphans {
     match wanted {
         Orphans::Leave => Orphans::Leave,
@@ -25,8 +24,7 @@ pub(super) fn prepare(wanted: Orphans) -> Orphans {
     }
 }
 
-/// Adopting is of no use on a kernel that does not list children: what cannot be found cannot
-/// be ended.
+/// Without a list of children, adopted orphans could not be found.
 #[cfg(target_os = "linux")]
 fn adopt() -> bool {
     std::fs::exists("/proc/thread-self/children").unwrap_or(false)
@@ -38,15 +36,15 @@ fn adopt() -> bool {
     false
 }
 
-/// What is started next is not adopted when it loses its parent; until [`prepare`].
+/// Stops adopting orphans of the next start, until [`prepare`].
 pub(super) fn leave_the_next() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(None);
 }
 
-/// Ends everything that `leader`, which has ended and was not waited for, left behind: asks
-/// first, kills after the grace, gives up after another (a process stuck in the kernel cannot
-/// be killed by anybody).
+/// Ends the descendants of `leader`, which has ended and was not waited for: SIGTERM first, SIGKILL
+/// after the grace. Gives up after another grace, because a process stuck in the kernel cannot be
+/// killed.
 pub(super) fn end(leader: Pid, of_group: Option<Pid>) {
     let mut left = children_except(leader);
     if left.is_empty() {
@@ -59,7 +57,7 @@ pub(super) fn end(leader: Pid, of_group: Option<Pid>) {
     let mut killing = false;
     let mut asked: Vec<Pid> = Vec::new();
     loop {
-        // Ending one process can orphan the next, so each look may find new ones.
+        // Ending one process can orphan the next, so each search may find new ones.
         for &pid in &left {
             if killing {
                 let _ = kill_process(pid, Signal::KILL);
@@ -85,8 +83,7 @@ pub(super) fn end(leader: Pid, of_group: Option<Pid>) {
     }
 }
 
-/// Waits for orphans that have already ended, so that a long run does not fill the process
-/// table with them.
+/// Reaps ended orphans, so that a long run does not fill the process table.
 pub(super) fn reap_ended(leader: Pid) {
     reap(&children_except(leader));
 }
@@ -113,7 +110,7 @@ fn children_except(leader: Pid) -> Vec<Pid> {
         let list = std::fs::read_to_string(list).unwrap_or_default();
         let pids = list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
         for pid in pids.filter_map(Pid::from_raw) {
-            // Both lists are one where this is the first thread.
+            // Both lists are equal on the first thread.
             if pid != leader && !children.contains(&pid) {
                 children.push(pid);
             }
@@ -142,7 +139,7 @@ mod tests {
         let (done, is_done) = channel::<()>();
         let thread = thread::spawn(move || {
             started.send(start()).expect("somebody waits");
-            // What a thread has started belongs to others when it ends.
+            // The children of a thread get another parent when it ends.
             let _ = is_done.recv();
         });
         let other = starts.recv().expect("it starts");

@@ -1,8 +1,8 @@
-//! Running a program with nothing but the standard library: for systems without process
-//! groups, `poll` and signals that safe code can reach (Windows).
+//! Runs a program with the standard library alone, for systems without process groups, `poll` and
+//! safe signals (Windows).
 //!
-//! What differs: the end of the program is looked for every few milliseconds, only the
-//! program itself is ended when its time is over, and Ctrl-C ends us too.
+//! The end of the program is polled every few milliseconds, a timeout ends only the program itself,
+//! and Ctrl-C ends onloop, too.
 
 use std::io::{Read, Write};
 use std::process::{Child, ExitStatus};
@@ -19,12 +19,12 @@ use crate::host::confine;
 use crate::host::interrupts::TerminalLent;
 use crate::host::{Interrupts, Progress, failure};
 
-/// How often the end of the program is looked for.
+/// How often the end of the program is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// How long we read on from pipes that descendants keep open after the program's end.
+/// Longest time to read from pipes that descendants keep open.
 const LINGER: Duration = Duration::from_millis(200);
 const CHUNK_BYTES: usize = 64 * 1024;
-/// Chunks waiting to be taken; more make the program wait, so memory stays bounded.
+/// Most chunks in the queue, which bounds memory: a full queue blocks the program.
 const CHUNKS_WAITING: usize = 16;
 
 /// Starts what `spec` says.
@@ -99,7 +99,7 @@ impl Running {
         Ok(Followed::Ended(ProcessEnd { status, stdout, stderr, duration_ms, confined: None }))
     }
 
-    /// Ends the program, because nobody will follow it any more.
+    /// Ends the program.
     pub(super) fn end(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_nobody_follows_any_more_is_ended() {
+    fn a_program_without_a_follower_is_ended() {
         let interrupts = Interrupts::new().unwrap();
         let processes = processes(&interrupts);
         let program = start(&processes, &spec("exec sleep 1000", 20_000)).unwrap();

@@ -1,26 +1,24 @@
-//! The process groups that run at the moment, within reach of whoever has to end them from
-//! another thread.
+//! The running process groups, which another thread can end.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The process groups that run at the moment, if any.
+/// The running process groups.
 #[derive(Clone, Debug, Default)]
 pub struct RunningGroup(Arc<Mutex<Vec<Group>>>);
 
-/// A process group that runs.
+/// A running process group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(unix), expect(dead_code, reason = "there are no process groups"))]
 pub(super) struct Group {
-    /// Its number: the process id of the program that leads it.
+    /// The process id of its leader.
     pub(super) leader: i32,
-    /// Whether it is asked to end before it is killed even when we have no time: what is killed
-    /// leaves its locks.
+    /// Whether it gets SIGTERM first even in a hurry: a killed git leaves its locks.
     pub(super) has_locks: bool,
 }
 
 impl RunningGroup {
-    /// Ends what runs, without a grace period for what leaves nothing behind, and lets nothing
-    /// start any more: the process is about to exit.
+    /// Ends the groups at once, except those that leave locks, and prevents new starts: the process
+    /// is about to exit.
     pub fn end_for_good(&self) {
         let groups = self.guard();
         #[cfg(unix)]
@@ -28,8 +26,8 @@ impl RunningGroup {
         std::mem::forget(groups);
     }
 
-    /// Starts a program with `spawn`, which also returns its group. Holding the guard meanwhile
-    /// leaves no moment in which the program runs and nobody knows it.
+    /// Starts a program with `spawn`, which also returns its group. The guard is held meanwhile, so
+    /// every running program is registered.
     #[cfg(unix)]
     pub(super) fn start<T, E>(
         &self,
@@ -41,8 +39,8 @@ impl RunningGroup {
         Ok(started)
     }
 
-    /// The group of this leader is empty. To be called before its leader is waited for, because
-    /// from then on the number may belong to somebody else.
+    /// Removes the group of this leader, which is empty. Call it before waiting for the leader,
+    /// because the id may be reused after that.
     #[cfg(unix)]
     pub(super) fn ended(&self, leader: rustix::process::Pid) {
         let leader = leader.as_raw_nonzero().get();

@@ -1,4 +1,4 @@
-//! Starting a program: on Linux without a copy of ours, elsewhere as the standard library does.
+//! Starts a program: with shared memory on Linux, with the standard library on other systems.
 
 #[cfg(target_os = "linux")]
 mod image;

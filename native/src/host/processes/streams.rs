@@ -1,4 +1,4 @@
-//! The pipes of a running program: fed, drained, kept and copied without ever blocking.
+//! The pipes of a running program, served without blocking.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -12,12 +12,12 @@ use super::child::Child;
 use super::log::{Log, Source};
 use crate::host::Progress;
 
-/// Bytes read at once: what a pipe holds.
+/// Bytes of one read: the size of a pipe.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// Chunks read from one stream before the others get their turn.
+/// Most chunks of one stream before the others are served.
 const CHUNKS_PER_TURN: usize = 16;
 
-/// All three standard streams of a program, as seen from our side.
+/// Our ends of a program's three standard streams.
 pub(super) struct Streams {
     stdin: Option<Input>,
     stdout: Stream<ChildStdout>,
@@ -37,7 +37,7 @@ struct Stream<P> {
     /// `None` after its end.
     pipe: Option<P>,
     keeper: Keeper,
-    /// What the caller has not been handed yet; `None`: it only wants to have it at the end.
+    /// Output that was not delivered; `None`: the caller wants it only at the end.
     unread: Option<Vec<u8>>,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Which {
 }
 
 impl Streams {
-    /// Takes over the pipes of `child`; an interactive one has none.
+    /// Takes the pipes of `child`; an interactive one has none.
     pub(super) fn new(
         child: &mut Child,
         spec: &ProcessSpec,
@@ -89,13 +89,13 @@ impl Streams {
         [stdin, stdout, stderr].into_iter().flatten()
     }
 
-    /// Whether there is a line that the caller has not been handed, or a long part of one.
+    /// Whether an undelivered line, or a long part of one, is there.
     pub(super) fn has_lines(&self) -> bool {
         let unread = self.stdout.unread.as_deref().unwrap_or_default();
         unread.len() >= CHUNK_BYTES || unread.contains(&b'\n')
     }
 
-    /// What the caller has not been handed.
+    /// Takes the undelivered output.
     pub(super) fn take_lines(&mut self) -> Vec<u8> {
         self.stdout.unread.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -105,12 +105,12 @@ impl Streams {
         self.stdout.pipe.is_none() && self.stderr.pipe.is_none()
     }
 
-    /// Nobody reads our input any more.
+    /// Closes the program's standard input, which is not read any more.
     pub(super) fn close_stdin(&mut self) {
         self.stdin = None;
     }
 
-    /// Moves what can be moved now.
+    /// Transfers the bytes that are available.
     pub(super) fn serve(&mut self, which: Which, progress: &mut dyn Progress) {
         let Streams { stdin, stdout, stderr, log, chunk } = self;
         match which {
@@ -128,7 +128,7 @@ impl Streams {
     }
 }
 
-/// Writes what the pipe takes. A program that does not read all of its input is not a failure.
+/// Writes what the pipe accepts. A program may ignore the rest of its input.
 fn feed(stdin: &mut Option<Input>) {
     let Some(input) = stdin else { return };
     while input.written < input.bytes.len() {

@@ -1,13 +1,13 @@
-//! What is left of a process group whose driver was killed.
+//! Finds and ends the rest of a process group whose driver was killed.
 //!
-//! The number of a group belongs to it as long as it has a member, even when its leader is gone.
-//! So whoever is in it, and started no earlier than its leader, is what we are looking for; a
-//! leader that started at another time has got a number that was free again.
+//! A group keeps its id as long as it has a member, even without its leader. A member that started
+//! no earlier than the leader belongs to the group. A leader with another start time has reused the
+//! id.
 //!
-//! Tools of agents lead sessions of their own and are in no group that we know. They have got the
-//! environment of the group's leader, though, which nobody can put into a process from outside: who
-//! has the mark of the group there, and started no earlier than its leader, belongs to it. A
-//! process that gave itself another environment is not found.
+//! Tools of agents lead sessions of their own, outside the group. They inherit the mark in the
+//! environment of the leader, which no outside process can add. A process with the mark that
+//! started no earlier than the leader belongs to the group. A process that replaced its environment
+//! is not found.
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
@@ -24,15 +24,16 @@ use rustix::process::{
 use crate::host::process_table::{self, Entry};
 
 const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
-/// How often the group is looked at: ending one member can start another.
+/// How often the group is searched: ending one member can start another.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Asks what is left of a group to end, kills it after the grace, and says how many there were.
+/// Sends SIGTERM to the rest of a group, then SIGKILL after the grace. Returns how many processes
+/// there were.
 ///
 /// # Errors
 ///
-/// `Unsupported` for another machine, and where start times are not known; `Invalid` for what
-/// is never ended: everybody, the first process, our own group; `Denied` when somebody is left.
+/// `Unsupported` for another machine, and without start times; `Invalid` for all processes, the
+/// first process and our own group; `Denied` if a process survives.
 pub(super) fn end(group: &ProcessGroup, host: &str, mark: Option<&str>) -> Result<u32, Failure> {
     if host != process_table::host_name() {
         let message = format!("process group {} is on `{host}`, not on this machine", group.pid);
@@ -44,8 +45,10 @@ pub(super) fn end(group: &ProcessGroup, host: &str, mark: Option<&str>) -> Resul
         return Err(Failure::new(FailureKind::Invalid, message));
     }
     let Ok(leader_started) = group.started.parse::<u64>() else {
-        let message =
-            format!("nobody knows when process group {} was started, so it is left", group.pid);
+        let message = format!(
+            "the start time of process group {} is unknown, so it was not ended",
+            group.pid
+        );
         return Err(Failure::new(FailureKind::Unsupported, message));
     };
     if !group.boot.is_empty() && group.boot != process_table::boot() {
@@ -81,16 +84,16 @@ pub(super) fn end(group: &ProcessGroup, host: &str, mark: Option<&str>) -> Resul
     }
 }
 
-/// The same for what a child of ours that has ended, and was not waited for, has left in its group.
+/// Does the same for the group of an ended child that was not waited for.
 pub(super) fn end_left_of(leader: Pid) {
     let pid = leader.as_raw_nonzero().get().unsigned_abs();
     let group =
         ProcessGroup { pid, started: process_table::started(pid), boot: process_table::boot() };
-    // Who is left then cannot be helped.
+    // A process that is left now cannot be ended.
     let _ = end(&group, &process_table::host_name(), None);
 }
 
-/// Somebody in the group, held so that the number cannot become another process's meanwhile.
+/// A member of the group; the handle prevents reuse of its id.
 struct Member {
     pid: u32,
     /// `None` on kernels and in sandboxes without pidfds.
@@ -99,7 +102,7 @@ struct Member {
 
 impl Member {
     fn signal(&self, signal: Signal) {
-        // Who has ended is what we want; who belongs to another user is noticed in the end.
+        // An ended process needs no signal; a process of another user is detected at the end.
         let _ = match (&self.fd, Pid::from_raw(self.pid.cast_signed())) {
             (Some(fd), _) => pidfd_send_signal(fd, signal),
             (None, Some(pid)) => kill_process(pid, signal),
@@ -127,7 +130,7 @@ fn members(group: u32, leader_started: u64, mark: Option<&str>) -> Vec<Member> {
     found.filter_map(|(pid, entry)| hold(pid, &entry)).collect()
 }
 
-/// Whether the process was started with this in its environment, as far as we may see that.
+/// Whether the environment of the process contained this at its start, as far as it is readable.
 fn has_mark(pid: u32, mark: &str) -> bool {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
@@ -144,7 +147,7 @@ fn hold(pid: u32, seen: &Entry) -> Option<Member> {
     (now.started == seen.started && !now.zombie).then_some(Member { pid, fd })
 }
 
-/// Until a member has ended, or it is time to look again.
+/// Waits until a member ends or the next search is due.
 fn wait_for_one(members: &[Member]) {
     let mut fds: Vec<PollFd<'_>> = members
         .iter()
@@ -195,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_is_ended() {
+    fn other_processes_are_not_ended() {
         let here = process_table::host_name();
         let (mut leader, group) = group();
         let earlier = (group.started.parse::<u64>().unwrap() - 1).to_string();

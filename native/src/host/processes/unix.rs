@@ -1,4 +1,4 @@
-//! One program, from its start to the end of everything it started.
+//! One program, from its start to the end of its descendants.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -25,15 +25,15 @@ use crate::host::readiness::{self, Want};
 use crate::host::{Interrupts, Progress, failure, process_table};
 
 const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
-/// How long what outlives its program may still write before it is ended, and how long we
-/// read on afterwards from pipes that somebody out of reach keeps open.
+/// Longest time for descendants to write after the program's end, and then for pipes that
+/// unreachable processes keep open.
 const LINGER: Duration = Duration::from_millis(200);
-/// How long further lines are collected after the first that the caller wants to hear of.
+/// How long more lines are collected after the first one.
 const LINES_LULL: Duration = Duration::from_millis(50);
-/// How often orphans that ended by themselves are cleared away during a long run.
+/// How often ended orphans are reaped during a long run.
 const REAP_EVERY: Duration = Duration::from_secs(5);
 
-/// Starts what `spec` says.
+/// Starts the program of `spec`.
 pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Running, Failure> {
     let command = command::prepare(&processes.root, spec)?;
     let (mut command, mut confined) = match &spec.confine {
@@ -67,7 +67,7 @@ pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Runni
     Ok(running)
 }
 
-/// How a program begins, besides what its specification says.
+/// Options of a start that are not in the specification.
 pub(super) struct Beginning {
     pub(super) place: Place,
     pub(super) restrictions: Option<Restrictions>,
@@ -77,13 +77,13 @@ pub(super) struct Beginning {
     pub(super) orphans: Orphans,
 }
 
-/// What an interrupt is to a program.
+/// The effect of an interrupt on a program.
 pub(super) enum Attention {
-    /// It ends the program and is over with that.
+    /// It ends the program and is cleared.
     Takes(Interrupts),
-    /// It ends the program and everything else that it is for; it stays until somebody takes it.
+    /// It ends the program and the rest of its request; the caller clears it.
     Shares(Interrupts),
-    /// Nothing: the program is not to be disturbed.
+    /// None.
     None,
 }
 
@@ -95,7 +95,7 @@ impl Attention {
         }
     }
 
-    /// Whether the program is one of several that the host started for a request.
+    /// Whether the host runs the program for a request.
     fn is_shared(&self) -> bool {
         match self {
             Attention::Takes(_) => false,
@@ -103,7 +103,7 @@ impl Attention {
         }
     }
 
-    /// Whether the program is to be ended.
+    /// Whether the program has to end.
     fn is_interrupted(&self) -> bool {
         match self {
             Attention::Takes(interrupts) => interrupts.take(),
@@ -117,7 +117,7 @@ impl Attention {
 pub(super) enum Unstarted {
     /// The system did not start it.
     Refused(io::Error),
-    /// It could not be followed, and was killed.
+    /// It could not be supervised, and was killed.
     Lost(io::Error),
 }
 
@@ -186,8 +186,8 @@ fn own_end(exit: ExitStatus) -> ProcessStatus {
     }
 }
 
-/// What is signalled: an interactive program shares our group, because that is where the
-/// terminal sends its own signals.
+/// The target of signals: an interactive program is in our group, because the terminal sends its
+/// signals there.
 #[derive(Clone, Copy)]
 enum Scope {
     Group(Pid),
@@ -228,10 +228,10 @@ impl Scope {
     }
 }
 
-/// How far we have gone in ending the program.
+/// Progress of ending the program.
 #[derive(Clone, Copy)]
 enum Phase {
-    /// Not at all; it may run until `deadline`.
+    /// Not started; the program may run until `deadline`.
     Free { deadline: Option<Instant> },
     /// It was asked to end.
     Asked { why: ProcessStatus, kill_at: Instant },
@@ -253,19 +253,19 @@ pub(super) struct Running {
     reap_at: Option<Instant>,
     tick_every: Option<Duration>,
     confined: Option<Confined>,
-    /// The program that it had started and was waiting for when it was asked to end.
+    /// The program that it was waiting for when SIGTERM was sent.
     waits_for: Option<String>,
     _terminal: Option<tty::Lent>,
 }
 
-/// Why following a program has stopped.
+/// Why the wait for a program has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halt {
     /// It has ended.
     Ended,
     /// It cannot be made to end.
     Stuck,
-    /// It is still running, and the caller wants to know.
+    /// It is still running, and the caller is woken.
     Woken,
 }
 
@@ -277,7 +277,7 @@ struct Woken {
     input: bool,
 }
 
-/// What a wait watches besides the streams.
+/// What a wait watches in addition to the streams.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Watch {
     /// The end of the program, interrupts and standard input.
@@ -318,15 +318,15 @@ impl Running {
         }
     }
 
-    /// Follows the program to its end, unseen. Also says which program it was waiting for when it
-    /// was asked to end.
+    /// Follows the program to its end without progress. Also returns the program that it was
+    /// waiting for when SIGTERM was sent.
     pub(super) fn follow_to_its_end(mut self) -> Result<(ProcessEnd, Option<String>), Failure> {
         let halt = self.until(Alarm::default(), &mut Unwatched);
         let waited_for = self.waits_for.take();
         Ok((self.finish(halt, &mut Unwatched)?, waited_for))
     }
 
-    /// Ends the program, because nobody will follow it any more.
+    /// Ends the program.
     pub(super) fn end(mut self) {
         self.tick_every = None;
         self.ask(ProcessStatus::Interrupted);
@@ -336,7 +336,7 @@ impl Running {
 
     fn finish(mut self, halt: Halt, progress: &mut dyn Progress) -> Result<ProcessEnd, Failure> {
         let duration_ms = u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.clear_up(self.orphans, progress);
+        self.end_descendants(self.orphans, progress);
         self.group.ended(self.scope.leader());
         let exit = match halt {
             Halt::Ended => Some(self.child.wait()),
@@ -374,7 +374,7 @@ impl Running {
                     (Watch::EndInterruptsAndInput, deadline, alarm_at)
                 }
                 Phase::Free { deadline } => (Watch::EndAndInterrupts, deadline, alarm_at),
-                // A program that is being ended will end soon.
+                // A program that is being ended ends soon.
                 Phase::Asked { kill_at, .. } => (Watch::End, Some(kill_at), None),
                 Phase::Killed { give_up_at, .. } => (Watch::End, Some(give_up_at), None),
             };
@@ -401,7 +401,7 @@ impl Running {
             } else if has_come(wake_at) || woken.input {
                 return Halt::Woken;
             }
-            self.keep_house();
+            self.reap_orphans();
         }
     }
 
@@ -413,7 +413,7 @@ impl Running {
         self.phase = Phase::Asked { why, kill_at: Instant::now() + GRACE };
     }
 
-    fn keep_house(&mut self) {
+    fn reap_orphans(&mut self) {
         let now = Instant::now();
         if self.reap_at.is_some_and(|reap_at| now >= reap_at) {
             orphans::reap_ended(self.scope.leader());
@@ -421,8 +421,8 @@ impl Running {
         }
     }
 
-    /// Ends what the program left running and reads its last output.
-    fn clear_up(&mut self, orphans: Orphans, progress: &mut dyn Progress) {
+    /// Ends descendants of the program and reads their last output.
+    fn end_descendants(&mut self, orphans: Orphans, progress: &mut dyn Progress) {
         self.streams.close_stdin();
         self.drain(progress);
         match orphans {
@@ -445,7 +445,7 @@ impl Running {
         }
     }
 
-    /// Reads until both streams end, for [`LINGER`] at most.
+    /// Reads until both streams end, at most for [`LINGER`].
     fn drain(&mut self, progress: &mut dyn Progress) {
         let end = Instant::now() + LINGER;
         while !self.streams.ended() && Instant::now() < end {
@@ -453,7 +453,7 @@ impl Running {
         }
     }
 
-    /// Blocks until something happens, `deadline` or the next tick, and serves the streams.
+    /// Blocks until an event, `deadline` or the next tick, and serves the streams.
     fn wait(
         &mut self,
         watch: Watch,

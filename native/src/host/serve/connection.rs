@@ -25,12 +25,12 @@ const ANSWER: Duration = Duration::from_millis(limits::WEB_ANSWER_MS);
 /// Pause after a failure to accept, such as for want of descriptors.
 const RECOVER: Duration = Duration::from_millis(100);
 
-/// What a connection knows of itself.
+/// State of a connection.
 #[derive(Default)]
 struct Connection {
     /// Ends it; known as soon as it runs.
     handle: OnceLock<AbortHandle>,
-    /// Its answer stays open, for as long as the program likes.
+    /// Its answer stays open without a time limit.
     is_open: AtomicBool,
 }
 
@@ -72,7 +72,7 @@ async fn carry(stream: TcpStream, connection: Arc<Connection>, calls: Calls) {
     // Arrival, the wait for the answer, and the time to read it.
     let in_time = timeout(2 * ARRIVAL + 2 * ANSWER, serving.as_mut()).await;
     if in_time.is_err() && connection.is_open.load(Ordering::Relaxed) {
-        // What went wrong with a connection is nobody's concern but its browser's.
+        // Only the browser cares about a broken connection.
         let _ = serving.await;
     }
 }
@@ -107,11 +107,11 @@ async fn converse(
     }
 }
 
-/// The call as a program sees it, or the status with which it is turned away.
+/// Returns the call, or the status of a rejection.
 async fn read(request: Request<Arriving>) -> Result<WebCall, StatusCode> {
     let (head, body) = request.into_parts();
     let target = head.uri.path_and_query().map_or("", |target| target.as_str()).to_owned();
-    // A cookie of another program on this machine may have any bytes; ours stands beside it.
+    // Cookies of other programs on this machine may contain any bytes.
     let headers = head.headers.iter().map(|(name, value)| {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     });

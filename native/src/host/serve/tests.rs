@@ -76,9 +76,9 @@ fn what_is_new_is_told_after_the_calls_that_came_first() {
 }
 
 #[test]
-fn where_nobody_tells_of_changes_a_second_passes_first() {
+fn without_change_events_a_second_passes_first() {
     let (mut serve, _port) = server();
-    // What is no path cannot be listened to.
+    // A folder that is not a path cannot be watched.
     let folders = ["\0".to_owned()];
     let since = Instant::now();
     assert_eq!(serve.next(Some(60_000), &folders).unwrap(), None);
@@ -162,7 +162,7 @@ fn an_open_answer_ends_when_the_program_says_so() {
 }
 
 #[test]
-fn a_reader_that_does_not_read_is_disconnected_and_holds_nobody_up() {
+fn a_reader_that_does_not_read_is_disconnected_and_blocks_no_other() {
     let (mut serve, port) = server();
     let _slow = connected(port, "GET /e HTTP/1.1\r\nHost: h\r\n\r\n");
     let call = serve.next(Some(60_000), &[]).unwrap().unwrap();

@@ -48,7 +48,7 @@ fn cut_before_used(activity: &str, columns: usize) -> String {
     }
     let used = &activity[head.len()..];
     match columns.checked_sub(width(used)) {
-        // Of a few columns nobody learns anything.
+        // A few columns show nothing useful.
         Some(room) if room >= 8 || room >= width(head) => format!("{}{used}", cut(head, room)),
         Some(_) | None => cut(activity, columns),
     }

@@ -48,7 +48,7 @@ impl Lines {
             wait(interrupts, None)?;
             let read = read(&mut chunk);
             match read.map_err(|error| failure::of(&error, "cannot read the answer"))? {
-                0 if self.rest.is_empty() => return Err(nobody()),
+                0 if self.rest.is_empty() => return Err(no_person()),
                 0 => return Ok(text(std::mem::take(&mut self.rest))),
                 _ => self.rest.extend_from_slice(&chunk),
             }
@@ -162,9 +162,9 @@ fn text(line: Vec<u8>) -> String {
     String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned()
 }
 
-/// The failure of a question that nobody is there to answer.
-pub(super) fn nobody() -> Failure {
-    Failure::new(FailureKind::Closed, "nobody is at the terminal to answer")
+/// The failure of a question without a person at the terminal.
+pub(super) fn no_person() -> Failure {
+    Failure::new(FailureKind::Closed, "there is no person at a terminal to answer")
 }
 
 fn line_too_long(limit_bytes: u64) -> Failure {

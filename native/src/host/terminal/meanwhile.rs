@@ -1,5 +1,5 @@
-//! What a person sees while the host itself works for more than a moment: git checks out a large
-//! tree, keeps it, or talks to a remote.
+//! The status line while the host itself works: git checks out a large tree, makes a checkpoint, or
+//! talks to a remote.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -9,14 +9,14 @@ use std::time::Duration;
 use super::status::StatusLine;
 use crate::host::Progress;
 
-/// What takes less is not worth a word.
+/// Shorter work is not shown.
 const SILENT: Duration = Duration::from_secs(1);
-/// The same where a line stays: a busy machine is no news.
+/// The same for a plain line, which stays.
 const SILENT_LINES: Duration = Duration::from_secs(2);
 /// How often a status line moves.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Says what goes on until it is dropped.
+/// Shows the status until it is dropped.
 #[derive(Debug)]
 pub struct Meanwhile(Option<(Sender<()>, JoinHandle<()>)>);
 
@@ -36,7 +36,7 @@ impl Meanwhile {
                 return;
             }
             if !live {
-                // Whoever has closed it does not want to know.
+                // A closed standard error is not an error.
                 let _ = writeln!(io::stderr().lock(), "  {words} …");
                 return;
             }
@@ -54,7 +54,7 @@ impl Drop for Meanwhile {
     fn drop(&mut self) {
         if let Some((stop, thread)) = self.0.take() {
             drop(stop);
-            // The line is gone before anything else is said.
+            // The line disappears before other output.
             let _ = thread.join();
         }
     }

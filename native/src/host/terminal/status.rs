@@ -9,12 +9,11 @@ use super::fit::{StatusParts, fit};
 use crate::host::Progress;
 use crate::start;
 
-/// Smooth enough for an eye, cheap enough for a laptop.
+/// Time between two frames.
 const TICK_MS: u64 = 100;
 /// Bytes of an output chunk searched for its last line.
 const LAST_LINE_BYTES: usize = 1024;
-/// The spinner and the blank behind it, and the last column: a terminal that writes there may go on
-/// in the next line.
+/// Columns of the spinner, the blank behind it, and the last column, where a terminal may wrap.
 const TAKEN_COLUMNS: u16 = 3;
 
 /// A line on standard error that is redrawn in place and gone when dropped.
@@ -41,12 +40,11 @@ impl Progress for StatusLine {
 
     fn tick(&mut self) {
         let elapsed = self.bar.elapsed();
-        // The first moments stay silent: a line that flashes up for a fast command only
-        // disturbs.
+        // The line is delayed, because it would only flash for a fast command.
         if elapsed <= Duration::from_millis(2 * TICK_MS) {
             return;
         }
-        // A window may have another width by now.
+        // The window may have a new width.
         let columns = start::columns().saturating_sub(TAKEN_COLUMNS);
         let elapsed = text::span(elapsed.as_secs() * 1000);
         let parts = StatusParts { label: &self.label, elapsed: &elapsed, activity: &self.activity };

@@ -170,7 +170,7 @@ fn colour_of(sign: &str, look: Look<'_>) -> Style {
     match sign {
         "✓" | "⚡" => look.colour(Color::Green),
         "✗" | "!" => look.colour(Color::Red),
-        "⏸" | "⚠" => look.colour(Color::Yellow),
+        "⏸" | "⚠" | "○" => look.colour(Color::Yellow),
         "→" => look.colour(Color::Cyan),
         _ => Style::new(),
     }

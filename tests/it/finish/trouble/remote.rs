@@ -141,7 +141,7 @@ fn a_shallow_clone_works_and_what_it_lacks_is_named() {
     assert_eq!(
         crate::flat(&run.refused(&["publish", "--remote", "other"])),
         "error: `hotl/x` was not published cause: `other` refused `hotl/x` (shallow update not \
-         allowed); this clone is shallow: git fetch --unshallow brings what is missing"
+         allowed); this clone is shallow, so run: git fetch --unshallow"
     );
     assert_eq!(run.done(&["publish"])["disposition"], "published");
     assert_eq!(run.done(&["merge", "--force"])["disposition"], "merged");

@@ -5,6 +5,7 @@
 mod cli;
 mod config;
 mod exit_codes;
+mod git_settings;
 mod limits;
 mod rust_docs;
 mod transitions;
@@ -27,6 +28,7 @@ const DOCUMENTS: &[Document] = &[
     Document { path: "docs/limits.md", content: limits::document },
     Document { path: "docs/transitions.md", content: transitions::document },
     Document { path: "npm/src/git_vocabulary.ts", content: vocabulary::git_document },
+    Document { path: "npm/src/node/git_settings.ts", content: git_settings::document },
     Document { path: "npm/src/process_vocabulary.ts", content: vocabulary::process_document },
     Document { path: "npm/src/serve_vocabulary.ts", content: vocabulary::serve_document },
     Document { path: "npm/src/start_vocabulary.ts", content: vocabulary::start_document },

@@ -59,6 +59,13 @@ fn states() -> Vec<State> {
     let with_end = |more: &[Event]| [to_the_end.as_slice(), more].concat();
     let repeated =
         Event::ChecksRepeated { repeated: 2, failures: Vec::new(), warnings: Vec::new() };
+    let reopened = [
+        Event::StepBlocked { step: 2, reason: "why".to_owned() },
+        Event::StepReopened { step: 2, reason: "why".to_owned() },
+        StepStarted { step: 2 },
+        passed(2),
+    ];
+    let again = [&to_the_end[..3], &reopened].concat();
     let rows = [
         ("step 1 pending", after(&[])),
         ("step 1: the agent runs", after(std::slice::from_ref(&started))),
@@ -80,6 +87,7 @@ fn states() -> Vec<State> {
         ("step 1 done, its gate is open", gated(&[started.clone(), passed(1)])),
         ("step 1 done, its gate was rejected", gated(&[started.clone(), passed(1), rejected])),
         ("step 1 done", after(&[started.clone(), passed(1)])),
+        ("step 1 done, step 2 done again", after(&again)),
         ("paused while the agent ran", after(&[started.clone(), paused.clone()])),
         ("resumed; the agent may have run", after(&[started, paused, RunResumed])),
         ("every step done", after(&to_the_end)),
@@ -104,6 +112,7 @@ fn events() -> Vec<(&'static str, Event)> {
         findings: String::new(),
         base: None,
     };
+    let baseline = Event::BaselineTaken { step: 1, passed: Vec::new() };
     let broken = match failed(1) {
         Event::StepVerified { results, .. } => results.into_iter().map(|result| (1, result)),
         other => panic!("a verification, not {other:?}"),
@@ -111,6 +120,7 @@ fn events() -> Vec<(&'static str, Event)> {
     vec![
         ("step 1 started", Event::StepStarted { step: 1 }),
         ("step 2 started", Event::StepStarted { step: 2 }),
+        ("the checks of step 1 ran before its agent", baseline),
         ("the agent of step 1 ended", Event::StepActed { step: 1 }),
         (
             "the agent of step 1 failed",
@@ -135,6 +145,7 @@ fn events() -> Vec<(&'static str, Event)> {
         ("gate of step 1 rejected by a person", decided(GateDecision::Rejected, Mode::Human)),
         ("final review: ready", review(Verdict::Ready)),
         ("final review: not ready", review(Verdict::Block)),
+        ("findings returned to step 2", Event::FindingsReturned { step: 2 }),
         ("verdict accepted", Event::VerdictAccepted),
         (
             "checks repeated: all pass",
@@ -201,6 +212,7 @@ fn verified(step: u32, verdict: CheckVerdict) -> Event {
         stdout: String::new(),
         stderr: String::new(),
         measured: None,
+        at: None,
         warnings: Vec::new(),
     };
     Event::StepVerified { step, results: vec![result] }
@@ -211,7 +223,7 @@ fn passed(step: u32) -> Event {
 }
 
 fn failed(step: u32) -> Event {
-    verified(step, CheckVerdict::Failed { reason: "verify failed: exit code 1".to_owned() })
+    verified(step, CheckVerdict::Failed { reason: "exit code 1".to_owned() })
 }
 
 fn needs_human(step: u32) -> Event {

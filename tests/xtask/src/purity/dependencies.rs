@@ -95,9 +95,9 @@ fn may_know(member: &str, dependency: &str) -> bool {
         "onloop-fleet" => is_core(dependency) || dependency == "onloop",
         "onloop-wasm-programs" => is_core(dependency) || dependency == "onloop-wasm",
         _ if is_core(member) => is_core(dependency),
-        // The fleet is found when it is called for: nobody carries it along, tests included.
+        // The fleet is a separate program, so no crate depends on it, tests included.
         _ if dependency == "onloop-fleet" => false,
-        // Tests and tools are published to nobody and may look at everything.
+        // Tests and tools are not published and may use everything.
         _ => true,
     }
 }

@@ -39,6 +39,7 @@ fn waiting() -> Run {
         stdout: String::new(),
         stderr: String::new(),
         measured: Some(Measured { exit_code: Some(0), duration_ms: 1200 }),
+        at: None,
         warnings: Vec::new(),
     };
     for (seconds, event) in [
@@ -53,7 +54,9 @@ fn waiting() -> Run {
 
 fn view(run: &Run) -> RunView {
     let lines = " out.txt | 1 +\n 1 file changed, 1 insertion(+)\n".to_owned();
-    let facts = run.facts(1, ChangedWork::Stat { since: None, lines }).expect("the step is there");
+    let facts = run
+        .facts(1, ChangedWork::Stat { since: None, lines }, run.last_update)
+        .expect("the step is there");
     RunView {
         card: board::card(run, Driving::Nobody),
         steps: board::steps(run),

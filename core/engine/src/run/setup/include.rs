@@ -2,7 +2,7 @@
 //!
 //! Its patterns are those of `.gitignore`. A file is copied when one of them matches it and git
 //! ignores it as well, so that nothing that git tracks is ever copied. Git itself answers both
-//! questions: nobody else reads such patterns as it does.
+//! questions, because only git reads such patterns exactly as git does.
 
 use std::collections::BTreeSet;
 

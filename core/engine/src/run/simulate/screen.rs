@@ -122,6 +122,7 @@ fn happens(paper: &Simulation, moment: &SimulatedEvent, out: &mut String) {
                 HumanReason::Asked => "",
                 HumanReason::HighRisk => " (the risk is high)",
                 HumanReason::Sensitive => " (the step is about security)",
+                HumanReason::Unchecked => " (no check verifies the step)",
             };
             *out += &format!("    gate: a person decides{why}\n");
         }

@@ -1,13 +1,20 @@
-//! Clients that cannot start: what is wrong, and what mends it. A turn in which nothing was done for
-//! such a reason is no attempt at the step.
+//! Clients that cannot start: what is wrong, and what fixes it. A turn in which nothing was done for
+//! such a reason does not count as an attempt.
 
-use super::{Acted, version};
+use super::{ActionOutcome, version};
 use crate::lookup::agent::on_path;
-use crate::state::store::Store;
+use crate::run::context::RunContext;
 use onloop_agents::{AgentErrorKind, Client, Preset};
-use onloop_effect::Io;
 use onloop_run::{StepRecord, TurnRecord};
 use onloop_syntax::text;
+
+/// The client that a turn started.
+pub(super) struct Starter<'a> {
+    pub(super) preset: &'a Preset,
+    pub(super) client: Client,
+    /// What it said about its version.
+    pub(super) version: Option<&'a str>,
+}
 
 /// What keeps a client from starting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,28 +27,31 @@ enum Obstacle {
     Untrusted,
 }
 
-/// `acted`, or why the client could not start.
+/// `outcome`, or why the client could not start.
 pub(super) async fn explained(
-    io: &Io,
-    (preset, client, version): (&Preset, Client, Option<&str>),
-    store: &Store,
+    cx: &RunContext<'_>,
+    who: &Starter<'_>,
     record: &StepRecord,
-    acted: Acted,
-) -> Acted {
-    let Acted::Failed { reason, output } = &acted else { return acted };
+    outcome: ActionOutcome,
+) -> ActionOutcome {
+    let ActionOutcome::Failed { reason, output } = &outcome else { return outcome };
+    let (io, run) = (cx.io, cx.run());
+    let Starter { preset, client, version } = *who;
     let is_this =
         |turn: &TurnRecord| (turn.step, turn.attempt) == (record.step.number, record.attempts);
-    let was_started = store.run().turns.last().is_some_and(is_this);
+    let was_started = run.turns.last().is_some_and(is_this);
     if !was_started && !on_path(io, preset.program).await {
         let (program, install) = (preset.program, install(client));
-        return Acted::NotStarted(format!("`{program}` is not on PATH; install it with {install}"));
+        return ActionOutcome::NotStarted(format!(
+            "`{program}` is not on PATH; install it with {install}"
+        ));
     }
     let has_used = |turn: &TurnRecord| turn.tokens.is_some_and(|tokens| tokens.total() > 0);
-    if store.run().turns.last().is_some_and(has_used) {
-        return acted;
+    if run.turns.last().is_some_and(has_used) {
+        return outcome;
     }
     let why = match obstacle(reason, output) {
-        None => return acted,
+        None => return outcome,
         Some(Obstacle::NotLoggedIn) => {
             let words = text::ellipsis(reason, 200);
             format!(
@@ -63,7 +73,7 @@ pub(super) async fn explained(
             preset.program
         ),
     };
-    Acted::NotStarted(io.redacted(&why))
+    ActionOutcome::NotStarted(io.redacted(&why))
 }
 
 /// What the end of a turn in which nothing was done says. Clients have no codes for these.

@@ -1,4 +1,4 @@
-//! The turn of a client whose stream is understood: what it is started with, and what came of it.
+//! The turn of a client whose stream onloop reads: how it starts, and its outcome.
 
 mod cause;
 mod guard;
@@ -12,10 +12,11 @@ use opening::Opening;
 use verdict::TurnVerdict;
 use watch::Watch;
 
-use super::{Acted, attempt_name, followed, spec, write_prompt};
+use super::{ActionOutcome, TurnStop, attempt_name, ended, spec, write_prompt};
 use crate::run::agent_stream;
-use crate::run::options::TurnConditions;
-use crate::sandbox::run::Confining;
+use crate::run::context::RunContext;
+use crate::run::options::TurnOptions;
+use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
 use onloop_agents::{AgentState, Client, TurnSettings};
 use onloop_documents::turn_policy::{JudgedCall, TURN_POLICY_VARIABLE};
@@ -27,31 +28,27 @@ use onloop_syntax::tokens::Tokens;
 
 /// Lets `client` act on the current attempt of a step.
 pub(super) async fn take(
-    io: &Io,
-    (client, version): (Client, Option<String>),
-    store: &mut Store,
+    cx: &mut RunContext<'_>,
+    client: Client,
+    version: Option<String>,
     record: &StepRecord,
-    (conditions, confining): (TurnConditions, &Confining),
-) -> Result<Acted, StoreError> {
-    let step = record.step.number;
-    let mut opening = opening::of(store.run(), record, client, conditions.fresh_session);
+) -> Result<ActionOutcome, TurnStop> {
+    let (io, step) = (cx.io, record.step.number);
+    let mut opening = opening::of(cx.run(), record, client, cx.options.turns.fresh_session);
     if let Some(why) = opening.anew {
-        store.note(format!("    a new conversation about step {step} begins: {why}"));
+        cx.store.note(format!("    a new conversation about step {step} begins: {why}"));
     }
     loop {
-        let guard = match guard::prepare(io, client, store, record, (conditions, confining)).await {
-            Ok(guard) => guard,
-            Err(failure) => {
-                return Ok(Acted::failed(format!("the agent was not started: {failure}")));
-            }
-        };
-        let version = version.clone();
-        let turn = Turn { io, client, version, record, conditions, confining, guard };
-        match turn.perform(store, &opening).await? {
-            Performed::Acted(acted) => return Ok(acted),
+        let guard = guard::prepare(cx, client, record)
+            .await
+            .map_err(|failure| TurnStop::failed(format!("the agent was not started: {failure}")))?;
+        let (version, options, sandbox) = (version.clone(), cx.options.turns, cx.sandbox());
+        let turn = Turn { io, client, version, record, options, sandbox, guard };
+        match turn.perform(cx.store, &opening).await? {
+            Performed::Outcome(outcome) => return Ok(outcome),
             Performed::NotResumed(why) => {
-                store.note(format!(
-                    "    the conversation about step {step} cannot go on ({why}); a new one begins"
+                cx.store.note(format!(
+                    "    the conversation about step {step} cannot continue ({why}); a new one begins"
                 ));
                 opening = Opening::default();
             }
@@ -73,9 +70,9 @@ fn turn_name(run: &Run, record: &StepRecord) -> String {
 
 /// What came of starting a client.
 enum Performed {
-    /// It acted, or tried to.
-    Acted(Acted),
-    /// It ended without going on with its conversation: why, on one line.
+    /// It ran, or could not start.
+    Outcome(ActionOutcome),
+    /// It ended without continuing its conversation: why, on one line.
     NotResumed(String),
 }
 
@@ -85,20 +82,17 @@ struct Turn<'a> {
     /// What it said about its version before.
     version: Option<String>,
     record: &'a StepRecord,
-    conditions: TurnConditions,
-    confining: &'a Confining,
+    options: TurnOptions,
+    sandbox: &'a Sandbox,
     guard: GuardFiles,
 }
 
 impl Turn<'_> {
-    async fn perform(&self, store: &mut Store, opening: &Opening) -> Result<Performed, StoreError> {
+    async fn perform(&self, store: &mut Store, opening: &Opening) -> Result<Performed, TurnStop> {
         let (io, record) = (self.io, self.record);
         let (name, paths) = (turn_name(store.run(), record), store.paths().clone());
         let prompt = io.redacted(&opening.prompt(store.run(), record));
-        if let Err(failure) = write_prompt(io, &paths, &name, &prompt).await {
-            let why = format!("the prompt could not be written: {failure}");
-            return Ok(Performed::Acted(Acted::failed(why)));
-        }
+        write_prompt(io, &paths, &name, &prompt).await?;
         let settings = TurnSettings {
             guard: self.guard.form.clone(),
             session: opening.session.clone(),
@@ -109,7 +103,7 @@ impl Turn<'_> {
         };
         let launch =
             self.client.launch(&settings).expect("its stream is read, so it can be started");
-        let mut spec = spec(io, store.run(), record, launch.command, self.conditions.timeout_ms)
+        let mut spec = spec(io, store.run(), record, launch.command, self.options.timeout_ms)
             .with_env(launch.env)
             .with_env([("ONLOOP_PROMPT_FILE", paths.prompt(&name))])
             .with_env([(TURN_POLICY_VARIABLE, paths.policy(&name))])
@@ -121,35 +115,32 @@ impl Turn<'_> {
         let state = AgentState::new(self.client, opening.used);
         let log = paths.log(&attempt_name(record));
         let mut watch = Watch::new(self, state, opening.session.as_deref(), log).await;
-        let end = match followed(watch.follow(spec, needs, store).await, "agent")? {
-            Ok(end) => end,
-            Err(acted) => return Ok(Performed::Acted(acted)),
-        };
+        let end = ended(watch.follow(spec, needs, store).await, "agent")?;
         watch.finish(end.as_ref()).await;
         let judged = self.judged().await;
-        let TurnVerdict { ending, acted } = match (&end, watch.ended.take()) {
+        let TurnVerdict { ending, outcome } = match (&end, watch.ended.take()) {
             (_, Some(cause)) => self.of_cause(cause, &watch),
             (Some(end), None) => self.of_end(end.status, &judged, &watch),
             (None, None) => self.interrupted(),
         };
         self.book(store, &watch.heard.state, &judged, ending)?;
-        Ok(match acted {
-            Acted::Failed { reason, output: _ }
+        Ok(match outcome {
+            ActionOutcome::Failed { reason, output: _ }
                 if opening.session.is_some() && end.is_some() && watch.heard.state.is_idle() =>
             {
                 Performed::NotResumed(reason)
             }
-            acted => Performed::Acted(acted),
+            outcome => Performed::Outcome(outcome),
         })
     }
 
     /// Whether the client can set up a sandbox of its own, which only Codex has. Inside of another one
     /// it takes namespaces in namespaces, which root for one does not get.
     async fn has_own_sandbox(&self, run: &Run) -> bool {
-        match (self.client, self.confining.mechanism()) {
+        match (self.client, self.sandbox.mechanism()) {
             (Client::Codex, Some(Mechanism::Bubblewrap)) => {
                 let spec = ProcessSpec::argv(["unshare", "--user", "--map-root-user", "true"]);
-                self.confining.succeeds(self.io, &run.place.execution_root, spec).await
+                self.sandbox.succeeds(self.io, &run.place.execution_root, spec).await
             }
             (_, Some(Mechanism::Landlock | Mechanism::Seatbelt)) => false,
             (_, Some(Mechanism::Bubblewrap) | None) => true,
@@ -169,7 +160,7 @@ impl Turn<'_> {
     }
 
     /// What a turn has cost, as its client says, else by the user's prices, whose date comes with
-    /// it; `None`: nobody knows.
+    /// it; `None`: unknown.
     fn cost(&self, state: &AgentState) -> Option<(Money, Option<&str>)> {
         agent_stream::cost(state, self.guard.prices.as_ref())
     }

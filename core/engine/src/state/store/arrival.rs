@@ -93,7 +93,7 @@ impl Store {
         Store::open(io, id).await
     }
 
-    /// The run goes on in the folder `root` of the repository around `started_in`, to which `by`
+    /// The run continues in the folder `root` of the repository around `started_in`, to which `by`
     /// brought it without the checkpoints `lost`, durably.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use onloop_effect::{Durability, Expect, Failure, FailureKind, FileKind, Io, Opti
 use onloop_run::{Event, RunStatus, render_report};
 use onloop_syntax::limits;
 
-/// Copy, report and head of a large run are written at most this often while the run goes on.
+/// Copy, report and head of a large run are written at most this often while the run is running.
 const COPY_INTERVAL_MS: u64 = 250;
 
 /// What is known about the copy.
@@ -92,7 +92,7 @@ impl Store {
             let message = format!("`{root}` is gone; nothing recorded is lost");
             return Err(Failure::new(FailureKind::NotFound, message));
         }
-        refuse_links(&self.io, root).await
+        refuse_state_links(&self.io, root).await
     }
 
     /// Whether the place is not here because a fleet's worker has it on another machine.
@@ -194,12 +194,12 @@ impl Store {
     }
 }
 
-/// The folders that we write to.
-const FOLDERS: [&str; 3] = [".hotl", ".hotl/state", ".hotl/reports"];
+/// The folders below the checkout that onloop writes to.
+const FOLDERS: [&str; 2] = [".hotl/state", ".hotl/reports"];
 
-/// Makes a folder ready for copies. Whoever runs `git add -A` there must not commit them.
+/// Prepares a folder for copies. `git add -A` there must not commit them.
 pub async fn prepare_folder(io: &Io, root: &str) -> Result<(), Failure> {
-    refuse_links(io, root).await?;
+    refuse_state_links(io, root).await?;
     let ignore = format!("{root}/.hotl/.gitignore");
     match io.write(&ignore, b"*\n".to_vec(), Expect::Absent, Durability::Relaxed).await {
         Ok(_) => Ok(()),
@@ -208,16 +208,29 @@ pub async fn prepare_folder(io: &Io, root: &str) -> Result<(), Failure> {
     }
 }
 
-/// A repository may contain a link where our files belong, so that we write somewhere else.
-pub async fn refuse_links(io: &Io, root: &str) -> Result<(), Failure> {
-    let root = root.trim_end_matches('/');
+/// Refuses links in the place of the folders that onloop writes to below `root`.
+pub async fn refuse_state_links(io: &Io, root: &str) -> Result<(), Failure> {
     for folder in FOLDERS {
-        let path = format!("{root}/{folder}");
-        let found = io.stat(&path).await.optional()?;
-        if found.is_some_and(|stat| stat.kind != FileKind::Folder) {
-            let message =
-                format!("`{path}` is not a folder; onloop does not write through links: remove it");
-            return Err(Failure::new(FailureKind::Invalid, message));
+        refuse_links(io, root.trim_end_matches('/'), folder).await?;
+    }
+    Ok(())
+}
+
+/// Refuses a folder below `root` that leads through a symbolic link. A commit can contain such a link,
+/// and writing through it would leave the checkout.
+pub async fn refuse_links(io: &Io, root: &str, folder: &str) -> Result<(), Failure> {
+    let mut path = root.to_owned();
+    for name in folder.split('/').filter(|name| !name.is_empty()) {
+        path = format!("{path}/{name}");
+        match io.stat(&path).await.optional()? {
+            None => return Ok(()),
+            Some(stat) if stat.kind == FileKind::Folder => {}
+            Some(_) => {
+                let message = format!(
+                    "`{path}` is not a folder; onloop does not write through links: remove it"
+                );
+                return Err(Failure::new(FailureKind::Invalid, message));
+            }
         }
     }
     Ok(())

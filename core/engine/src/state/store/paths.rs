@@ -1,6 +1,7 @@
 //! Where things are kept: what decides in the state home, copies for readers in the worktree.
 
 use onloop_documents::ledger::sha256;
+use onloop_effect::is_within;
 use onloop_effect::{Failure, FailureKind, Io, OptionalExt, Start};
 
 /// The folder in which onloop keeps what an agent must not write; see
@@ -31,7 +32,7 @@ impl StateHome {
         &self.0
     }
 
-    /// Refuses a state home in the checkout `checkout`: whoever works there could write to it. A
+    /// Refuses a state home in the checkout `checkout`: an agent there could write to it. A
     /// folder that is no checkout may hold it: it may be the user's home.
     ///
     /// # Errors
@@ -40,7 +41,7 @@ impl StateHome {
     pub(crate) async fn demand_outside(&self, io: &Io, checkout: &str) -> Result<(), Failure> {
         let checkout = checkout.trim_end_matches('/');
         let inside =
-            is_below(&self.0, checkout) || is_below(&existing(io, &self.0).await, checkout);
+            is_within(&self.0, checkout) || is_within(&existing(io, &self.0).await, checkout);
         if !inside || io.stat(&format!("{checkout}/.git")).await.optional()?.is_none() {
             return Ok(());
         }
@@ -128,10 +129,6 @@ async fn existing(io: &Io, path: &str) -> String {
             _ => return path.to_owned(),
         }
     }
-}
-
-fn is_below(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Where a run keeps its files.

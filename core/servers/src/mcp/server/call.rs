@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Server, State, job};
+use super::{Server, State};
 use crate::mcp::{ClientAnswer, ClientRequest, Protocol, ToolCall, ToolProgram, started_result};
+use onloop_engine::error::CommandError;
 use onloop_syntax::limits;
 
 impl Server {
@@ -28,12 +29,12 @@ impl Server {
             }
             let directory = match &work {
                 ClientRequest::CallTool(_, Err(why)) => {
-                    self.jobs[at].refuse(&why.to_string());
+                    self.jobs[at].refuse(&CommandError::usage(why.to_string()));
                     continue;
                 }
                 ClientRequest::CallTool(_, Ok(call)) => {
-                    if let Err(why) = self.check_call(at, call).await {
-                        self.jobs[at].refuse(&why);
+                    if let Err(error) = self.check_call(at, call).await {
+                        self.jobs[at].refuse(&error);
                         continue;
                     }
                     call.directory.as_deref()
@@ -48,21 +49,21 @@ impl Server {
                     let io = self.io.clone();
                     self.jobs[at].begin(&io, work, folder);
                 }
-                Err(why) => self.jobs[at].refuse(&why.to_string()),
+                Err(why) => self.jobs[at].refuse(&CommandError::usage(why.to_string())),
             }
         }
     }
 
     /// Checks a call before it begins, and ends what stands against it.
-    async fn check_call(&mut self, at: usize, call: &ToolCall) -> Result<(), String> {
+    async fn check_call(&mut self, at: usize, call: &ToolCall) -> Result<(), CommandError> {
         if let ToolProgram::Stop(run_id) = &call.program {
             let drives =
                 |job: &super::Job| job.is_background && job.run_id.as_ref() == Some(run_id);
             let Some(driving) = self.jobs.iter().position(drives) else {
                 let run_id = onloop_syntax::text::one_line(run_id);
-                return Err(format!(
+                return Err(CommandError::usage(format!(
                     "this server does not run `{run_id}` in the background; see `status`"
-                ));
+                )));
             };
             self.interrupt(driving).await;
         }
@@ -70,10 +71,10 @@ impl Server {
             && self.jobs.iter().filter(|job| job.is_background).count()
                 >= limits::MCP_BACKGROUND_RUNS
         {
-            return Err(format!(
+            return Err(CommandError::usage(format!(
                 "{} runs are in the background already; `stop` pauses one",
                 limits::MCP_BACKGROUND_RUNS
-            ));
+            )));
         }
         if !call.given.0.is_read_only() {
             // A new call gives up the question of an earlier one, whose run must not block it.
@@ -97,9 +98,9 @@ impl Server {
     ) {
         let now = self.io.now();
         let Some(waits) = self.jobs.iter().position(|job| job.waits_for(state, call)) else {
-            return self.jobs[at].refuse(
-                "`requestState` belongs to no open question of this call; call again without it",
-            );
+            let error = "`requestState` belongs to no open question of this call; call again \
+                         without it";
+            return self.jobs[at].refuse(&CommandError::usage(error));
         };
         let Some(answer) = answer else {
             // The question is asked again.
@@ -120,20 +121,19 @@ impl Server {
     }
 
     /// Asks the person behind the client of a call.
-    pub(super) async fn ask(&mut self, at: usize, question: &str) {
+    pub(super) async fn ask(&mut self, at: usize, question: &str, choices: &[String]) {
         let now = self.io.now();
         let job = &mut self.jobs[at];
         let words = job.question(question);
-        let choices = job::choices(question.trim_end());
         match job.client.protocol {
             Protocol::Conversation => {
-                let (question, message) = self.connection.ask(&words, &choices);
+                let (question, message) = self.connection.ask(&words, choices);
                 job.state = State::Asking(question);
                 self.send(&message).await;
             }
             Protocol::Stateless => {
                 let random = self.io.start().random;
-                let asked = job.park(&random, &words, &choices, now);
+                let asked = job.park(&random, &words, choices, now);
                 if let Some(id) = job.id.take()
                     && let Some(answer) = self.connection.finish(&id, Ok(asked))
                 {

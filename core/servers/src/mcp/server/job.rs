@@ -1,11 +1,11 @@
 //! One request of the client: a program, what it waits for, and what it has said.
 
+use onloop_engine::error::CommandError;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::after;
 use super::program::program;
-use super::told::ProgressReporter;
+use super::progress::ProgressReporter;
 use crate::mcp::{
     Capped, ClientAnswer, ClientRequest, ClientSettings, Completion, Id, Resource, RpcError,
     ServerRequest, Tool, ToolCall, error_result, input_required, listed, tool_result,
@@ -169,13 +169,13 @@ impl Job {
     }
 
     /// No program is started.
-    pub(super) fn refuse(&mut self, why: &str) {
+    pub(super) fn refuse(&mut self, error: &CommandError) {
         self.state = State::Finished(match &self.form {
-            Form::Tool(_) => Ok(error_result(why)),
+            Form::Tool(_) => Ok(error_result(error)),
             Form::List | Form::Resource(_) | Form::Completion(_) => {
-                Err(RpcError::new(RpcError::NO_RESOURCE, why))
+                Err(RpcError::new(RpcError::NO_RESOURCE, error.to_string()))
             }
-            Form::None => Err(RpcError::new(RpcError::INVALID_PARAMS, why)),
+            Form::None => Err(RpcError::new(RpcError::INVALID_PARAMS, error.to_string())),
         });
     }
 
@@ -210,7 +210,7 @@ impl Job {
         &mut self,
         random: &[u8],
         words: &str,
-        choices: &[&str],
+        choices: &[String],
         now: Timestamp,
     ) -> Value {
         let mut state = Sha256::new();
@@ -221,7 +221,7 @@ impl Job {
         let state: String =
             state.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect();
         let question = input_required(&state, words, choices);
-        let until = after(now, limits::MCP_ANSWER_WAIT_MS);
+        let until = now.later(limits::MCP_ANSWER_WAIT_MS);
         self.state = State::Parked { state, question: question.clone(), until };
         question
     }
@@ -390,15 +390,6 @@ impl Job {
         let why = text::one_line(self.notes.whole().unwrap_or_default());
         RpcError::new(RpcError::NO_RESOURCE, text::ellipsis(&why, 1000))
     }
-}
-
-/// What a question can be answered with, where it ends with `(yes/no)` or the like.
-pub(super) fn choices(question: &str) -> Vec<&str> {
-    let list = question.strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
-    let Some((_, list)) = list else { return Vec::new() };
-    let choices: Vec<&str> = list.split('/').collect();
-    let is_word = |word: &&str| !word.is_empty() && !word.contains(char::is_whitespace);
-    if choices.len() > 1 && choices.iter().all(is_word) { choices } else { Vec::new() }
 }
 
 /// The program has none.

@@ -14,7 +14,7 @@ pub(super) enum Followed {
 }
 
 impl Server {
-    /// Starts a process and lets it run, so that other calls go on before it is waited for.
+    /// Starts a process and lets it run, so that other calls continue meanwhile.
     pub(super) async fn start_process(&mut self, at: usize, spec: ProcessSpec) {
         if spec.interactive {
             return self.jobs[at].reply(self.io.now(), Err(job::no_answer()));

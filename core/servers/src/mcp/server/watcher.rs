@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Server, after};
+use super::Server;
 use onloop_effect::Io;
 use onloop_engine::state::store::{Paths, StateHome};
 use onloop_syntax::limits;
@@ -49,7 +49,7 @@ impl Server {
             return;
         }
         let seen = self.watcher.look(&self.io, &runs, lists).await;
-        self.watcher.due = Some(after(self.io.now(), limits::MCP_LOOK_MS));
+        self.watcher.due = Some(self.io.now().later(limits::MCP_LOOK_MS));
         for run_id in seen.changed {
             for message in self.connection.run_changed(&run_id) {
                 self.send(&message).await;

@@ -199,7 +199,7 @@ fn streams_are_acknowledged_fed_and_closed() {
     let cancel = message(r#"- notifications/cancelled {"requestId":1}"#);
     assert!(connection.receive(cancel.as_bytes()).is_none());
     assert!(connection.watched_runs().is_empty() && !connection.watches_list());
-    // What nobody asked for is not sent.
+    // Notifications without a subscription are not sent.
     let plain = json!({ "notifications": {} });
     answer(&mut connection, &alone(2, "subscriptions/listen", plain, json!({})));
     assert_eq!(connection.list_changed(), Vec::<Value>::new());

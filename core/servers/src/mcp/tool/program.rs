@@ -5,7 +5,7 @@ use serde_json::json;
 use super::parameter::CheckedArguments;
 use super::{InputError, Tool, ToolProgram};
 use onloop_engine::lookup::agent::AgentArgs;
-use onloop_engine::run::options::ConductArgs;
+use onloop_engine::run::options::DriveArgs;
 use onloop_run::Platform;
 use onloop_verbs::permit::ExplainArgs;
 use onloop_verbs::{
@@ -110,18 +110,18 @@ fn platform(word: &str) -> Option<Platform> {
 }
 
 fn run(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
-    let conduct = ConductArgs {
+    let drive = DriveArgs {
         agent: AgentArgs { agent: given.text("agent"), agent_command: None },
         agent_timeout: given.text("agent_timeout"),
         verify_timeout: given.text("verify_timeout"),
         json: true,
-        ..ConductArgs::default()
+        ..DriveArgs::default()
     };
     let Some(id) = given.text("run_id") else {
         let mode = given.text("mode");
         return Ok(ToolProgram::Run(RunArgs {
             file: given.text("file"),
-            conduct,
+            drive,
             mode: mode.and_then(|word| word.parse().ok()),
             branch: given.text("branch"),
             fresh: given.flag("fresh"),
@@ -134,7 +134,7 @@ fn run(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
             return Err(InputError::ForNewRuns(name));
         }
     }
-    Ok(ToolProgram::Resume(ResumeArgs { run: Some(id), conduct, ..ResumeArgs::default() }))
+    Ok(ToolProgram::Resume(ResumeArgs { run: Some(id), drive, ..ResumeArgs::default() }))
 }
 
 fn explain(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {

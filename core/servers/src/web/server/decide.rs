@@ -4,8 +4,8 @@ use super::*;
 use crate::web::captured::{Said, captured};
 use onloop_engine::error::ErrorKind;
 use onloop_run::DecisionChannel;
-use onloop_verbs::gate::decide_as_seen;
-use onloop_verbs::{ApproveArgs, SeenDecision, SeenRun, approve};
+use onloop_verbs::gate::decide_as_displayed;
+use onloop_verbs::{ApproveArgs, DisplayedDecision, DisplayedRun, approve};
 
 impl Server {
     /// The decision at a gate or a review.
@@ -26,9 +26,9 @@ impl Server {
 
     async fn decided(&self, id: &str, form: &Fields) -> Result<(), CommandError> {
         let decision = match form.get("decision") {
-            "approved" => SeenDecision::Approve { typed: form.get("name").to_owned() },
-            "rejected" => SeenDecision::Reject,
-            "redo" => SeenDecision::Redo { reason: form.get("reason").to_owned() },
+            "approved" => DisplayedDecision::Approve { typed: form.get("name").to_owned() },
+            "rejected" => DisplayedDecision::Reject,
+            "redo" => DisplayedDecision::Redo { reason: form.get("reason").to_owned() },
             _ => return Err(CommandError::usage("the form has no decision; nothing is decided")),
         };
         let step = form.get("step").parse();
@@ -36,8 +36,8 @@ impl Server {
             step.map_err(|_| CommandError::usage("the form names no step; nothing is decided"))?;
         let (id, record) = (id.to_owned(), form.get("seen").to_owned());
         let decide = async move |io: Io| {
-            let seen = SeenRun { run_id: &id, step, record: &record };
-            decide_as_seen(&io, seen, &decision, DecisionChannel::Web).await?;
+            let seen = DisplayedRun { run_id: &id, step, record: &record };
+            decide_as_displayed(&io, seen, &decision, DecisionChannel::Web).await?;
             Ok(Exit::Done)
         };
         captured(&self.io, decide).await?;

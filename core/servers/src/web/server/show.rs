@@ -71,7 +71,7 @@ impl Server {
         self.page(status, &run_page(&self.frame(session), &page))
     }
 
-    /// What `status` says that takes the run further, where nobody drives it and the page has no button
+    /// The commands that continue a run without a driver, where the page has no button
     /// for it.
     async fn go_on(&self, view: &RunView, run: &Run) -> Option<String> {
         let has_buttons = view.choice.as_ref().is_some_and(|choice| choice.is_gate);

@@ -6,7 +6,7 @@ use super::ApprovalChoice;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// What a person is told about a call.
+/// The message to a person about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalSubject {
     /// Name of the tool.
@@ -136,9 +136,9 @@ pub fn closed(question: &str, outcome: &str) -> String {
     format!("{question}\n\n<b>{}</b>", escaped(outcome))
 }
 
-/// Outcome of a question that nobody answered.
+/// Outcome of an unanswered question.
 pub const TIMED_OUT: &str = "⏰ Timed Out";
-/// Outcome of a question about something that was decided elsewhere, or has changed.
+/// Outcome of a question that another channel decided, or whose subject changed.
 pub const SETTLED: &str = "⏹ Settled elsewhere";
 /// Outcome of a question whose asker was interrupted or could not read answers any more.
 pub const GIVEN_UP: &str = "⚠️ No longer asked here";

@@ -25,7 +25,7 @@ pub struct ChatUpdate {
     pub action: ChatAction,
 }
 
-/// What somebody did in a chat.
+/// An action of a person in a chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChatAction {
     /// Nothing that can be an answer.
@@ -78,7 +78,7 @@ pub fn read(body: &[u8]) -> Option<Vec<ChatUpdate>> {
 fn chat_update(update: &Value) -> Option<ChatUpdate> {
     let update_id = update["update_id"].as_i64()?;
     let press = &update["callback_query"];
-    // Edited messages and posts of channels have other names and are nobody's answer.
+    // Edited messages and channel posts have other names and do not count as answers.
     let (message, from, action) = if press.is_object() {
         (&press["message"], &press["from"], button(press))
     } else {

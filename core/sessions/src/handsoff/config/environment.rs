@@ -20,7 +20,7 @@ pub(super) fn overridden<'v>(
             safe
         }),
     };
-    // An unreadable switch must neither silence the rules nor let anything go on by itself.
+    // An unreadable switch neither disables the rules nor allows unattended sessions.
     let switch = "HANDSOFF_MODE";
     let is_unclear = variable(switch).is_some_and(|word| flag_word(word).is_none());
     config.enabled = flag(switch, config.enabled, true);

@@ -124,7 +124,7 @@ keys! {
     "notify.telegram" (Flag) "false", None =>
         "Whether each notice is sent to the chat of `telegram`, which has to be set up and switched on"
     "prices" (Prices) "", None =>
-        "What models cost where their clients do not say it: `{as_of: DATE, MODEL: {input, cached_input, output}}`, in US dollars for a million tokens. Costs are then marked as estimated, see [agents](agents.md#what-it-costs)"
+        "What models cost where their clients do not say it: `{as_of: DATE, MODEL: {input, cached_input, output}}`, in US dollars for a million tokens. Costs are then marked as estimated, see [agents](agents.md#costs-and-budgets)"
     "permissions" (Rules) "", None =>
         "Rules for tool calls, see [permissions](permission.md)"
 }

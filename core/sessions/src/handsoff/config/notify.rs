@@ -1,4 +1,4 @@
-//! How a person is told of what happens while nobody watches.
+//! Configuration of notifications.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::BotToken;
 use onloop_run::NoticeKind;
 use onloop_syntax::text::words;
 
-/// Of what a person is told, and how.
+/// The events that send notifications, and their channels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notify {
     /// Of what.

@@ -58,7 +58,7 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.confine = reader.confine();
     config.confine_caches = reader.arguments("run.confine_caches").or(Vec::new(), Vec::new());
     config.confine_read = reader.arguments("run.confine_read").or(Vec::new(), Vec::new());
-    // Somebody who mistyped the switch has not said what should go on by itself.
+    // A mistyped switch does not allow unattended sessions.
     if reader.flag("handsoff.enabled") == ConfigValue::Faulty {
         let Config { workflows, prices, confine, confine_caches, confine_read, .. } = config;
         let kept = Config { workflows, prices, confine, confine_caches, ..Config::safe() };
@@ -108,7 +108,7 @@ impl<'y> Reader<'y> {
         self.value("handsoff.supervisor.provider", &alternatives(Provider::WORDS), provider)
     }
 
-    /// Whoever mistyped it wants something that cannot be guessed: the machine decides.
+    /// A mistyped value cannot be guessed, so the machine decides.
     fn confine(&mut self) -> ConfineWhen {
         let when = |value: &Value| match value {
             // YAML 1.1 has them as flags.

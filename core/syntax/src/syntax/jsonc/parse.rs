@@ -6,12 +6,11 @@ use super::{Content, Entry, Node};
 use crate::limits;
 use crate::text::{ellipsis, one_line};
 
-/// Reads a document. A byte order mark, comments and trailing commas are read over.
+/// Reads a document. It skips a byte-order mark, comments and trailing commas.
 ///
 /// # Errors
 ///
-/// The first problem. A key that an object has twice is one, because readers do not agree on
-/// which of the two counts.
+/// The first problem. A duplicate key is a problem, because readers disagree on which value counts.
 pub fn parse(text: &str) -> Result<Node, ParseError> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     if text.starts_with('\u{feff}') {
@@ -25,27 +24,27 @@ pub fn parse(text: &str) -> Result<Node, ParseError> {
     }
 }
 
-/// Why a text is not such a document.
+/// A problem and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// Counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong at a place.
+/// The kind of a problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// Another character than expected, or the end.
     #[error("found {}, expected {expected}", .found.map_or("the end".to_owned(), |c| format!("`{}`", one_line(&c.to_string()))))]
     Unexpected {
-        /// The character; nothing is the end.
+        /// The character; `None` at the end.
         found: Option<char>,
-        /// What would fit.
+        /// The expected text.
         expected: String,
     },
-    /// An object has two members of one name.
+    /// An object has two members with one name.
     #[error("`{}` is given twice", ellipsis(&one_line(.0), 64))]
     DuplicateKey(String),
     /// A comment without its end.

@@ -1,10 +1,10 @@
 //! The processes of a child whose rw-auto was killed. They are noted in the state home while they
 //! run: what lies in the workspace could be written by the child.
 
-use onloop_documents::auto::ChildGroupDocument;
+use onloop_auto::documents::ChildGroupDocument;
 use onloop_effect::{
-    Durability, Expect, Failure, FailureKind, Io, OptionalExt, ProcessEnd, ProcessGroup,
-    ProcessSpec, Watched,
+    Durability, Expect, Failure, FailureKind, Io, OptionalExt, OutputAction, ProcessEnd,
+    ProcessGroup, ProcessSpec,
 };
 use onloop_engine::error::CommandError;
 use onloop_engine::run::processes;
@@ -27,7 +27,7 @@ pub(super) async fn follow_noted(
 ) -> Result<ProcessEnd, Failure> {
     let note = Note::of(io);
     let on_start = async |group| note.write(group).await;
-    let watch = async |bytes: &[u8]| Watched::GoesOn(Some(on_lines(bytes).await));
+    let watch = async |bytes: &[u8]| OutputAction::Continue(Some(on_lines(bytes).await));
     let end = io.process_followed(spec, limits::TURN_LOOK_MS, on_start, watch).await;
     note.remove().await;
     let ended = || Failure::new(FailureKind::Interrupted, "the child was ended");

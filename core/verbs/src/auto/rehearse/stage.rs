@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::auto::child;
 use onloop_agents as agent;
 use onloop_auto::child::ChildOutcome;
-use onloop_auto::record::Health;
-use onloop_documents::auto::{
+use onloop_auto::documents::{
     ChildDocument, DispatchDocument, EntryContent, EntryDocument, HealthDocument, Scenario,
 };
+use onloop_auto::record::Health;
 use onloop_effect::{
     Capture, Expect, Failure, FailureKind, FileKind, Outcome, ProcessEnd, ProcessSpec,
     ProcessStatus, Request, Say, Stat, Version,
@@ -24,7 +24,7 @@ pub(super) const HEALTH_REPAIR: &str = "health repair";
 
 /// A workspace in memory, and what a run has said and done there.
 pub(super) struct Stage {
-    /// Goes on only while a child works.
+    /// Continues only while a child works.
     pub(super) now: Timestamp,
     /// Path → file; folders are there through their files.
     pub(super) tree: BTreeMap<String, EntryDocument>,
@@ -67,7 +67,7 @@ impl Stage {
                 self.output.push_str(&text);
                 Ok(Outcome::Done)
             }
-            // Nobody else is at work here.
+            // No other process works here.
             Request::Say(Say::Note(_)) | Request::Lock { .. } | Request::Unlock { .. } => {
                 Ok(Outcome::Done)
             }

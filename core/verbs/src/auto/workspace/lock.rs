@@ -2,9 +2,9 @@
 
 use super::{HealthCommands, Speech, Workspace};
 use onloop_auto::LOCK_PATH;
+use onloop_auto::documents::LockPayload;
 use onloop_auto::lock::{self, LockState};
 use onloop_auto::record::{LockBefore, LockSight, LockWritten};
-use onloop_documents::auto::LockPayload;
 use onloop_effect::{Durability, Expect, Failure, Io, Version};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -101,7 +101,7 @@ impl Workspace {
     pub(in crate::auto) async fn read_lock(&mut self) -> LockFile {
         let found = self.look_at_lock().await;
         if found.is_held(self.now()) {
-            // Its age alone says that it is held, or it is our own; nobody may replace it.
+            // Its age alone says that it is held, or it is our own; it may not be replaced.
             return found;
         }
         self.try_guard().await;
@@ -186,7 +186,7 @@ impl Workspace {
             let why = format!("cannot make sure that no other run is at work: {failure}");
             return LockWritten::Failed(why);
         }
-        // Whoever loses power has let go; a lock need not outlive that.
+        // A power cut releases the lock; it need not outlive that.
         let written =
             self.io.write(LOCK_PATH, line.into_bytes(), expect, Durability::Relaxed).await;
         match self.notice(written) {
@@ -202,7 +202,7 @@ impl Workspace {
 /// when the child is done.
 pub(in crate::auto) fn stamping(io: &Io, run: &str) -> Io {
     let (plain, run) = (io.clone(), run.to_owned());
-    io.with_pulse(limits::AUTO_STAMP_EVERY_MS, move || {
+    io.with_heartbeat(limits::AUTO_STAMP_EVERY_MS, move || {
         let (io, run) = (plain.clone(), run.clone());
         async move {
             let mut workspace = Workspace::during_child(&io);

@@ -1,14 +1,14 @@
-//! Where the server's program is.
+//! Finds the program of the server.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Its name on PATH and in `node_modules/.bin`.
+/// The name of the program.
 const PROGRAM: &str = "restate-server";
-/// Names it in the environment.
+/// The environment variable that names its path.
 const VARIABLE: &str = "ONLOOP_RESTATE_SERVER";
 
-/// The program is not there.
+/// The program is not installed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the fleet's engine is not installed\n  cause: `restate-server` is neither on PATH nor in \
@@ -19,12 +19,12 @@ pub struct Missing {
     folder: String,
 }
 
-/// The program: `chosen`, else what the environment names, else on PATH, else as npm installs it in the
-/// current folder, in those above it or in `folder`.
+/// Returns `chosen`, else the program that the environment names, else the one on PATH, else the one
+/// that npm has installed in the current folder, its ancestors or `folder`.
 ///
 /// # Errors
 ///
-/// [`Missing`] says how to install it.
+/// [`Missing`] contains the command that installs it.
 pub fn find(chosen: Option<&Path>, folder: &Path) -> Result<PathBuf, Missing> {
     let named = env::var_os(VARIABLE).filter(|named| !named.is_empty()).map(PathBuf::from);
     if let Some(program) = chosen.map(Path::to_owned).or(named) {
@@ -42,8 +42,8 @@ pub fn find(chosen: Option<&Path>, folder: &Path) -> Result<PathBuf, Missing> {
     }
 }
 
-/// What npm installs is a script that starts the program, and does not end it when the script is killed:
-/// the program itself lies beside the script's package.
+/// Returns the program behind npm's script, because the script does not end the program when it is
+/// killed itself.
 fn behind(program: &Path) -> PathBuf {
     let system = match env::consts::OS {
         "macos" => "darwin",

@@ -1,5 +1,5 @@
-//! Serves our handlers to the engine. The SDK's own server would do, but that it lets the system wait for
-//! more before it sends what is short, which takes 40 ms for each answer.
+//! Serves our handlers to the engine. The SDK's own server leaves Nagle's algorithm on, which delays
+//! each answer by 40 ms.
 
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -10,14 +10,14 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// Serves until `ended`, whose other end is dropped then.
+/// Serves until the other end of `ended` is dropped.
 pub(super) async fn serve(
     endpoint: Endpoint,
     listener: TcpListener,
     mut ended: oneshot::Receiver<()>,
 ) {
     let endpoint = HyperEndpoint::new(endpoint);
-    // What is served ends with this.
+    // The connections end with this set.
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {

@@ -1,5 +1,5 @@
-//! The large and seldom read state in the engine. A `Run` sends it here, and it arrives shortly after the `Run`
-//! has answered; a reader may be a moment too early.
+//! Large state that is seldom read. A `Run` sends it after its answer, so a reader may have to wait a
+//! moment.
 
 use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -9,16 +9,16 @@ use crate::engine::{RunRecord, Submission};
 
 const SUBMISSION: &str = "submission";
 
-/// Lines that have moved on.
+/// Lines that a `Run` has moved here.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct EarlierLines {
-    /// The number of the first of them.
+    /// The number of the first line.
     pub(super) first: u64,
-    /// Without their line breaks.
+    /// The lines without line breaks.
     pub(super) lines: Vec<String>,
 }
 
-/// What was submitted, and the lines of a journal but the last ones.
+/// The submission of a run, and its journal without the last lines.
 pub(super) struct JournalObject;
 
 #[restate_sdk::object(
@@ -42,14 +42,14 @@ impl JournalObject {
         Ok(())
     }
 
-    /// The run has gone elsewhere.
+    /// Deletes the state of the run.
     #[handler]
     async fn forget(&self, ctx: ObjectContext<'_>) -> HandlerResult<()> {
         ctx.clear_all();
         Ok(())
     }
 
-    /// After everything that has arrived before it.
+    /// Returns a line, after all earlier calls.
     #[handler(lazy_state = false)]
     async fn line(&self, ctx: ObjectContext<'_>, seq: u64) -> HandlerResult<Json<Option<String>>> {
         Ok(Json(line(&ctx, 1, seq).await?))
@@ -63,8 +63,8 @@ impl JournalObject {
         Ok(Json(ctx.get::<Json<Submission>>(SUBMISSION).await?.map(Json::into_inner)))
     }
 
-    /// The lines behind `after`, as far as they have arrived. The whole state comes with the call: each
-    /// value would be a question otherwise.
+    /// Returns the lines after `after`, as far as the object has them. The whole state comes with the
+    /// call, because reading single values takes a round trip each.
     #[handler(lazy_state = false)]
     async fn read(
         &self,
@@ -80,7 +80,7 @@ impl JournalObject {
     }
 }
 
-/// Which runs there are.
+/// The records of all runs.
 pub(super) struct FleetObject;
 
 #[restate_sdk::object(
@@ -105,7 +105,7 @@ impl FleetObject {
     async fn forget(&self, ctx: ObjectContext<'_>, forget: Json<Forget>) -> HandlerResult<()> {
         let Forget { run_id, version } = forget.into_inner();
         let known = ctx.get::<Json<RunRecord>>(&run_id).await?.map(Json::into_inner);
-        // One that came back meanwhile has a later version.
+        // A run that was restored meanwhile has a later version.
         if known.is_some_and(|known| known.version <= version) {
             ctx.clear(&run_id);
         }

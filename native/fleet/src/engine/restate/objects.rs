@@ -1,26 +1,25 @@
-//! The handlers inside the engine, which store a run's record and its lines. They take no time, start nothing
-//! and do not wait, so that a repetition by the engine does no harm.
+//! The handlers in the engine that store a run's record and its lines. They have no side effects and do
+//! not wait, so the engine can repeat them.
 //!
-//! The state of a `Run` comes with each call, so it is kept small: the record and the last lines. Each value
-//! that is set is written down by the engine for itself, so lines that came together are one. The
-//! lines before them, and what was submitted, move on to its `Journal`. The `Fleet` names all runs and
-//! says how the finished ones stand. Calls go one way only, from `Run` to the others, so that no two
-//! objects ever wait for each other.
+//! The state of a `Run` comes with each call, so it is small: the record and the last lines. The engine
+//! writes each value separately, so lines of one append are one value. Earlier lines and the submission
+//! move to the `Journal`. The `Fleet` has the records of all runs. Only `Run` calls the others, so that
+//! two objects never wait for each other.
 
 use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::journal::{EarlierLines, FleetObjectClient, JournalObjectClient};
-use crate::engine::record::{Chained, Judged};
+use crate::engine::record::{AppendCheck, Chained};
 use crate::engine::{Append, Appended, Change, EngineError, RunRecord, Submission};
 
-/// The key of the one `Fleet`.
+/// The key of the only `Fleet`.
 pub(super) const FLEET: &str = "main";
-/// Most bytes of lines that stay with a record.
+/// Most bytes of the lines that stay with a record.
 const LATEST_BYTES: usize = 16 * 1024;
 const KEPT: &str = "kept";
 
-/// What a handler answers. A refusal is an answer: an error of a handler would be tried again.
+/// The answer of a handler. A refusal is an answer, because the engine retries a handler with an error.
 pub(super) type Answer<T> = Json<Result<T, EngineError>>;
 
 #[derive(Serialize, Deserialize)]
@@ -28,14 +27,14 @@ pub(super) struct Read {
     pub(super) after: u64,
 }
 
-/// What is to be forgotten: a run that has not changed since.
+/// Deletes a run that still has this version.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Forget {
     pub(super) run_id: String,
     pub(super) version: u64,
 }
 
-/// A part of a run that was forgotten. With the record, which comes last, it is there again.
+/// A part of a deleted run. The record comes last and makes the run visible.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Restore {
     Submission(Submission),
@@ -46,20 +45,20 @@ pub(super) enum Restore {
 /// The last lines of a journal.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Latest {
-    /// Without their line breaks.
+    /// The lines without line breaks.
     pub(super) lines: Vec<String>,
-    /// How many lines of the journal lie elsewhere.
+    /// How many lines the `Journal` has.
     pub(super) moved: u64,
     pub(super) record: RunRecord,
 }
 
-/// What is kept of a run besides its last lines.
+/// The state of a run without its last lines.
 #[derive(Clone, Serialize, Deserialize)]
 struct Kept {
     record: RunRecord,
-    /// How many lines have moved on.
+    /// How many lines the `Journal` has.
     moved: u64,
-    /// Bytes of the lines that have not.
+    /// Bytes of the other lines.
     latest_bytes: usize,
 }
 
@@ -89,7 +88,7 @@ impl RunObject {
         }
         let (moved, latest_bytes) = kept.map_or((0, 0), |kept| (kept.moved, kept.latest_bytes));
         ctx.set(KEPT, Json(Kept { record: record.clone(), moved, latest_bytes }));
-        // Of a run that is not finished the fleet only has to know that there is one.
+        // The fleet needs the current record only of finished runs.
         if record.is_finished() || before.is_none_or(|before| before.is_finished()) {
             note(&ctx, &record);
         }
@@ -108,9 +107,9 @@ impl RunObject {
             Ok(chained) => chained,
             Err(error) => return Ok(Json(Err(error))),
         };
-        match kept.record.judge(&append, &chained) {
+        match kept.record.check_append(&append, &chained) {
             Err(error) => return Ok(Json(Err(error))),
-            Ok(Judged::New(from)) => {
+            Ok(AppendCheck::New(from)) => {
                 let version = kept.record.version;
                 kept.record.take_lines(&append, &chained, from);
                 if kept.record.version != version {
@@ -118,7 +117,7 @@ impl RunObject {
                     ctx.set(KEPT, Json(kept.clone()));
                 }
             }
-            Ok(Judged::Compare(seq)) => {
+            Ok(AppendCheck::Compare(seq)) => {
                 let line = match seq <= kept.moved {
                     true => journal(&ctx).line(seq).call().await?.into_inner(),
                     false => line(&ctx, kept.moved + 1, seq).await?,
@@ -131,8 +130,8 @@ impl RunObject {
         Ok(Json(Ok(Appended { head: chained.last(), record: kept.record })))
     }
 
-    /// Lets go of everything that is kept of a run, if it stands as the caller knows. Itself comes last: what
-    /// is half done is done again.
+    /// Deletes all state of a run that has the caller's version. The state of the `Run` goes last, so
+    /// an interrupted call is repeated.
     #[handler]
     async fn forget(
         &self,
@@ -150,8 +149,8 @@ impl RunObject {
         Ok(Json(Ok(is_forgotten)))
     }
 
-    /// Takes a part of a run that was forgotten. They come through here and not to the `Journal` itself, so
-    /// that they come after a `forget` that is still at work.
+    /// Stores a part of a deleted run. It passes through the `Run`, so that it is ordered after a
+    /// `forget` that has not finished.
     #[handler]
     async fn restore(
         &self,
@@ -178,7 +177,7 @@ impl RunObject {
         Ok(Json(Ok(Some(record))))
     }
 
-    /// Beside the others.
+    /// Reads concurrently with other calls.
     #[handler]
     async fn read(
         &self,
@@ -198,20 +197,20 @@ impl RunObject {
     }
 }
 
-/// Where lines lie that came together, the first of which has the number `first`.
+/// Returns the key of a value that contains lines; `first` is the number of its first line.
 pub(super) fn lines_key(first: u64) -> String {
     format!("line {first}")
 }
 
-/// Adds those of `some` lines behind the line `after` to `lines`, of which the first has the number `first`;
-/// how many they are in all.
+/// Appends the lines after number `after` to `lines`; `first` is the number of the first of `some`.
+/// Returns how many lines `some` contains.
 pub(super) fn append_behind(lines: &mut Vec<String>, some: &str, first: u64, after: u64) -> u64 {
     let numbered = (first..).zip(some.split('\n'));
     lines.extend(numbered.filter(|(seq, _)| *seq > after).map(|(_, line)| line.to_owned()));
     some.split('\n').count() as u64
 }
 
-/// The line `seq` of those that lie from the line `first` on.
+/// Returns the line `seq` of the values that begin at the line `first`.
 pub(super) async fn line(
     ctx: &ObjectContext<'_>,
     first: u64,
@@ -233,7 +232,8 @@ fn missing<T>(ctx: &ObjectContext<'_>) -> Answer<T> {
     Json(Err(EngineError::NotFound { run_id: ctx.key().to_owned() }))
 }
 
-/// Adds lines to those that stay with the record; all of them move on when they become too many.
+/// Adds lines to those that stay with the record, or moves all of them to the `Journal` if they are too
+/// many.
 async fn add(
     ctx: &ObjectContext<'_>,
     kept: &mut Kept,
@@ -256,7 +256,7 @@ async fn add(
         next += append_behind(&mut lines, &some, next, 0);
     }
     append_behind(&mut lines, &joined, first, 0);
-    // This clears the record, too, which the caller sets again.
+    // This also clears the record, which the caller sets again.
     ctx.clear_all();
     let _sent = journal(ctx).put(Json(EarlierLines { first: kept.moved + 1, lines })).send();
     kept.moved = last;
@@ -273,6 +273,6 @@ fn fleet<'ctx>(ctx: &ObjectContext<'ctx>) -> FleetObjectClient<'ctx> {
 }
 
 fn note(ctx: &ObjectContext<'_>, record: &RunRecord) {
-    // It need not have arrived.
+    // The record may arrive later.
     let _sent = fleet(ctx).note(Json(record.clone())).send();
 }

@@ -1,5 +1,5 @@
-//! HTTP through a socket in the file system. The engine listens nowhere else, so only
-//! the owner of the data folder can call it.
+//! HTTP over a Unix socket. The engine listens only there, so only the owner of the data folder can
+//! call it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-/// How long an answer may take. The engine answers in milliseconds unless its disk is stuck.
+/// Longest time for an answer. The engine answers in milliseconds unless its disk is stuck.
 const ANSWER: Duration = Duration::from_secs(20);
 
-/// One peer, to which one connection is kept.
+/// A peer with one open connection.
 pub(super) struct Socket {
     path: PathBuf,
     connection: Mutex<Option<SendRequest<Full<Bytes>>>>,
 }
 
-/// What came back.
+/// An answer.
 pub(super) struct Answered {
     pub(super) status: StatusCode,
     pub(super) body: Bytes,
@@ -65,7 +65,7 @@ impl Socket {
         answer.map_err(|error: hyper::Error| format!("the engine has gone away: {error}"))
     }
 
-    /// The connection, a new one where there is none or the last has ended.
+    /// Returns the open connection, or a new one.
     async fn connection(&self) -> Result<SendRequest<Full<Bytes>>, String> {
         let mut kept = self.connection.lock().await;
         if let Some(connection) = kept.as_ref().filter(|connection| !connection.is_closed()) {
@@ -78,7 +78,7 @@ impl Socket {
         let (sender, driver) = handshake(TokioExecutor::new(), TokioIo::new(stream))
             .await
             .map_err(|error| not_there(error.to_string()))?;
-        // It ends with the connection; what is under way then fails there.
+        // The task ends with the connection, and its open requests fail.
         tokio::spawn(driver);
         *kept = Some(sender.clone());
         Ok(sender)

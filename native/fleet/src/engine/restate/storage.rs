@@ -1,4 +1,4 @@
-//! The records of runs, as objects of the engine.
+//! The storage on Restate's objects.
 
 use std::collections::VecDeque;
 
@@ -7,39 +7,30 @@ use hyper::body::Bytes;
 
 use super::journal::EarlierLines;
 use super::objects::{FLEET, Forget, Latest, Read, Restore};
-use super::{
-    ASKED_AT_ONCE, REMEMBERED, REMEMBERED_BYTES, Restate, bytes, joined, target, unreachable,
-};
-use crate::engine::record::{Chained, Judged};
+use super::{ASKED_AT_ONCE, Restate, bytes, joined, target, unreachable};
+use crate::engine::record::{AppendCheck, Chained};
 use crate::engine::{
     Append, Appended, ArchivedRun, Change, EngineError, RunRecord, Storage, Submission,
 };
 
-/// Most bytes of lines that are brought back at once, but for a line that is longer by itself.
+/// Most bytes of lines that are restored at once, unless a single line is longer.
 const PART_BYTES: usize = 1024 * 1024;
 
 impl Storage for Restate {
     async fn change(&self, run_id: &str, change: &Change) -> Result<RunRecord, EngineError> {
         if let Change::Submit { run, queued_ms } = change {
-            // A run that is refused here does not reach the engine.
+            // An invalid submission does not reach the engine.
             RunRecord::begin(run, *queued_ms)?;
         }
-        let record = Restate::change(self, run_id, change).await?;
-        if let Change::Submit { run, .. } = change {
-            let mut submissions = self.submissions();
-            if submissions.len() < REMEMBERED && run.text.len() < REMEMBERED_BYTES {
-                submissions.insert(run_id.to_owned(), run.as_ref().clone());
-            }
-        }
-        Ok(record)
+        Restate::change(self, run_id, change).await
     }
 
     async fn append(&self, append: &Append) -> Result<Appended, EngineError> {
         let chained = Chained::of(append)?;
         let mut known = self.locks.of(&append.run_id).await;
-        // Not known until it is answered, whatever comes in between.
+        // Until the answer the record is unknown.
         if let Some(mut record) = known.take()
-            && let Ok(Judged::New(from)) = record.judge(append, &chained)
+            && let Ok(AppendCheck::New(from)) = record.check_append(append, &chained)
         {
             if from < chained.len() {
                 record.take_lines(append, &chained, from);
@@ -58,7 +49,7 @@ impl Storage for Restate {
         let mut latest: Latest = self.run(run_id, "read", &Read { after }).await?;
         let acknowledged = self.locks.acknowledged(run_id);
         if latest.record.head.as_ref().map_or(0, |head| head.seq) < acknowledged {
-            // What it has taken and not looked at yet is there afterwards.
+            // A confirmed call that the engine has not performed yet is performed before this returns.
             Restate::change(self, run_id, &Change::None).await?;
             latest = self.run(run_id, "read", &Read { after }).await?;
         }
@@ -75,7 +66,7 @@ impl Storage for Restate {
         let noted: Vec<RunRecord> = self.call(&format!("/Fleet/{FLEET}/all"), Bytes::new()).await?;
         let (mut records, open): (Vec<_>, Vec<_>) =
             noted.into_iter().partition(RunRecord::is_finished);
-        // Those that are not finished may have come further since they were noted.
+        // Records of unfinished runs may be out of date.
         for some in open.chunks(ASKED_AT_ONCE) {
             let asked =
                 some.iter().map(|record| Restate::change(self, &record.run_id, &Change::None));
@@ -89,7 +80,7 @@ impl Storage for Restate {
     }
 
     async fn forget(&self, run_id: &str, version: u64) -> Result<bool, EngineError> {
-        // Whatever was known of it is not known any more.
+        // The cached record is no longer valid.
         let mut known = self.locks.of(run_id).await;
         known.take();
         self.run(run_id, "forget", &Forget { run_id: run_id.to_owned(), version }).await
@@ -110,7 +101,7 @@ impl Storage for Restate {
     }
 }
 
-/// Lines in parts of a size that the engine takes at once.
+/// Splits lines into parts that the engine accepts in one call.
 fn parts(lines: &str) -> impl Iterator<Item = EarlierLines> {
     let mut rest: VecDeque<(u64, &str)> = (1..).zip(lines.lines()).collect();
     std::iter::from_fn(move || {

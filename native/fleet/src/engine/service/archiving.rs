@@ -1,5 +1,5 @@
-//! Moves old finished runs to the archive, and back when a caller changes one. A run that is in both places,
-//! for instance after a power cut, counts as being in the engine: its file is written again.
+//! Moves old finished runs to the archive, and back when a caller changes one. If a power cut leaves a
+//! run in both places, the engine's copy counts and the file is written again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,22 +14,23 @@ use super::{Inner, now};
 use crate::engine::archive::{Archive, ArchivedRun};
 use crate::engine::{EngineError, Lines, Storage};
 
-/// How often it is looked for runs that have been over for long enough.
+/// Pause between two searches for old runs.
 const LOOK: Duration = Duration::from_secs(60 * 60);
 
-/// After how many milliseconds it is tried again with a run that cannot be moved, which is said each time.
+/// Pause before a run that could not be archived is tried again, in milliseconds. Each failure is
+/// logged.
 const AGAIN_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// What came of archiving a run.
+/// The result of archiving a run.
 enum Archived {
-    /// It is there, or was no matter of ours any more.
+    /// It is archived, or the engine does not have it.
     Done,
-    /// That is too early: it was over at this moment, in milliseconds since 1970.
+    /// It is too early: the run finished at this time, in milliseconds since 1970.
     TooEarly(u64),
 }
 
 impl<S: Storage> Inner<S> {
-    /// A run that lies in the archive and nowhere else.
+    /// Returns a run that only the archive has.
     pub(in crate::engine) async fn archived(
         &self,
         run_id: &str,
@@ -42,7 +43,8 @@ impl<S: Storage> Inner<S> {
         in_background(move || archive.read(&run_id)).await
     }
 
-    /// Returns lines of an archived run. There will be no more: a caller that waits for some waits until `end`.
+    /// Returns lines of an archived run. The journal does not grow, so a caller that waits for more
+    /// waits until `end`.
     pub(in crate::engine) async fn archived_lines(
         &self,
         run_id: &str,
@@ -59,7 +61,7 @@ impl<S: Storage> Inner<S> {
         Ok(Lines { lines, view: run.record.view() })
     }
 
-    /// Brings a run back that lies in the archive; whether the engine has it now.
+    /// Restores an archived run; returns whether the engine has it now.
     pub(in crate::engine) async fn restore(&self, run_id: &str) -> Result<bool, EngineError> {
         let _alone = self.moving.write().await;
         if let Some(run) = self.archived(run_id).await? {
@@ -68,7 +70,7 @@ impl<S: Storage> Inner<S> {
         Ok(self.schedule().record(run_id).is_some())
     }
 
-    /// Moves runs to the archive once they have been over for long enough.
+    /// Archives finished runs that are old enough.
     pub(super) async fn archive_what_is_old(self: Arc<Self>, archive: Archive) {
         let after_ms = u64::try_from(archive.after.as_millis()).unwrap_or(u64::MAX);
         let mut not_before: BTreeMap<String, u64> = BTreeMap::new();
@@ -84,7 +86,7 @@ impl<S: Storage> Inner<S> {
                     Ok(Archived::TooEarly(over_ms)) => {
                         not_before.insert(run_id, over_ms.saturating_add(after_ms));
                     }
-                    // The supervisor of the engine reports that it is away.
+                    // The supervisor of the engine reports the failure.
                     Err(EngineError::Unreachable { .. }) => break,
                     Err(error) => {
                         error!("run {run_id} stays in the engine: {error}");
@@ -108,7 +110,7 @@ impl<S: Storage> Inner<S> {
         }
         let moved = self.move_away(archive, run_id, before_ms).await;
         match moved {
-            // Not there any more: an earlier try went through without our hearing of it.
+            // An earlier attempt succeeded without an answer.
             Ok(None) | Err(EngineError::NotFound { .. }) => {
                 self.schedule().remove(run_id);
                 Ok(Archived::Done)
@@ -121,7 +123,7 @@ impl<S: Storage> Inner<S> {
         }
     }
 
-    /// Moves a run that is reserved; when it was over where that is not long enough ago.
+    /// Archives a reserved run; returns when it finished if that is too early.
     async fn move_away(
         &self,
         archive: &Archive,
@@ -141,13 +143,13 @@ impl<S: Storage> Inner<S> {
         let forgotten = self.storage.forget(run_id, version).await;
         match self.judge(run_id, forgotten)? {
             true => Ok(None),
-            // It has changed meanwhile: it is looked at anew.
+            // It has changed meanwhile, so it is checked again.
             false => Ok(Some(0)),
         }
     }
 }
 
-/// When a line of a journal was written, in milliseconds since 1970.
+/// Returns the time of a journal line, in milliseconds since 1970.
 fn time_of(line: &str) -> Option<u64> {
     let line: Value = serde_json::from_str(line).ok()?;
     let at = Timestamp::parse(line.get("at")?.as_str()?)?;

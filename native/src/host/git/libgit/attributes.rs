@@ -1,4 +1,4 @@
-//! Where libgit2 would read or write files differently from git.
+//! Settings under which libgit2 reads or writes files differently from git.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -11,7 +11,7 @@ use super::failure;
 
 const ATTRIBUTES: &str = ".gitattributes";
 
-/// Why the git program has to look at the state of this checkout, if it has to.
+/// Returns why only the git program can read the state of this checkout.
 pub(crate) fn needs_program(repository: &Repository) -> Option<String> {
     let everywhere = sparse(repository).or_else(environment);
     everywhere.or_else(|| shared_attributes(repository)).or_else(|| {
@@ -19,7 +19,7 @@ pub(crate) fn needs_program(repository: &Repository) -> Option<String> {
         if file_converts(&workdir.join(ATTRIBUTES)) {
             return Some(because(ATTRIBUTES));
         }
-        // An index that cannot be read is reported by whoever needs it next.
+        // The next reader of a damaged index reports it.
         let index = repository.index().ok()?;
         let path = index.iter().map(|entry| entry.path).find(|path| {
             is_attributes(path) && file_converts(&workdir.join(&*String::from_utf8_lossy(path)))
@@ -28,7 +28,7 @@ pub(crate) fn needs_program(repository: &Repository) -> Option<String> {
     })
 }
 
-/// Why the git program has to check `new` out, if it has to.
+/// Returns why only the git program can check out `new`.
 pub(crate) fn checkout_needs_program(
     repository: &Repository,
     new: &NewWorktree<'_>,
@@ -58,15 +58,15 @@ pub(crate) fn checkout_needs_program(
         TreeWalkResult::Ok
     });
     match (found, walked) {
-        // Ending the walk early is an error to libgit2, not to us.
+        // libgit2 reports the early end of the walk as an error.
         (Some(reason), _) => Ok(Some(reason)),
         (None, Ok(())) => Ok(None),
         (None, Err(error)) => Err(failure(repository, &error)),
     }
 }
 
-/// A sparse checkout leaves files out on purpose, and libgit2 takes them for deleted. A
-/// worktree's own configuration has to be copied to a new worktree, which libgit2 does not.
+/// libgit2 takes files outside of a sparse checkout for deleted. It does not copy a worktree's own
+/// configuration to a new worktree.
 fn sparse(repository: &Repository) -> Option<String> {
     let config = repository.config().ok()?;
     ["core.sparseCheckout", "extensions.worktreeConfig"]
@@ -75,7 +75,7 @@ fn sparse(repository: &Repository) -> Option<String> {
         .map(|name| format!("`{name}` is set"))
 }
 
-/// Attributes that apply to every file: of the repository, of the user and of the system.
+/// Attribute files for all files: of the repository, the user and the system.
 fn shared_attributes(repository: &Repository) -> Option<String> {
     let own = repository.commondir().join("info/attributes");
     let named = repository.config().ok()?.get_path("core.attributesFile").ok();
@@ -89,16 +89,16 @@ fn shared_attributes(repository: &Repository) -> Option<String> {
         .map(|path| because(&path.display().to_string()))
 }
 
-/// Where git may have been built to look for what is the system's.
+/// Possible folders of git's system configuration.
 const SYSTEMS_FOLDERS: [&str; 3] = ["/etc", "/usr/local/etc", "/opt/homebrew/etc"];
 
-/// Where the user's files about git are unless configuration says otherwise.
+/// Default folders of the user's git configuration.
 fn users_folder() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
     set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config"))).map(|to| to.join("git"))
 }
 
-/// Where the environment says what git does with files: libgit2 reads other configuration then.
+/// Returns the configuration that the environment selects and libgit2 does not read.
 fn environment() -> Option<String> {
     let home = env::var_os("HOME").map(|home| PathBuf::from(home).join(".gitconfig"));
     let users = [home, users_folder().map(|folder| folder.join("config"))];
@@ -115,7 +115,7 @@ fn environment() -> Option<String> {
         .map(|name| format!("`{name}` is set"))
 }
 
-/// Whether a file of configuration may say what git does with files.
+/// Whether a configuration file can change how git writes files.
 fn configures_files(path: &Path) -> bool {
     let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
     let content = fs::read(path).ok().filter(|_| is_file).unwrap_or_default();
@@ -133,7 +133,7 @@ fn is_attributes(path: &[u8]) -> bool {
 }
 
 fn file_converts(path: &Path) -> bool {
-    // What is not a file could keep whoever opens it for good.
+    // Opening a pipe could block for ever.
     fs::metadata(path).is_ok_and(|found| found.is_file())
         && fs::read(path).is_ok_and(|content| converts(&content))
 }

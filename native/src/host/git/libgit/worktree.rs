@@ -19,7 +19,7 @@ struct Named {
 /// Every worktree on record, the main checkout first unless the repository is bare.
 pub(crate) fn registered(repository: &Repository) -> Result<Vec<Registered>, Failure> {
     let mut all = Vec::new();
-    // A submodule's repository lies elsewhere and finds its checkout through its configuration.
+    // A submodule's repository is outside of its checkout, which its configuration names.
     let opened;
     let main = if repository.is_worktree() {
         opened = Repository::open(repository.commondir()).map_err(|e| failure(repository, &e))?;

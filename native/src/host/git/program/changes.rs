@@ -1,4 +1,4 @@
-//! What is different in a checkout from what an index says.
+//! Differences between a checkout and an index.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,19 @@ use onloop_core::effect::Failure;
 use super::Answer;
 use super::command::lines_until_nul;
 
-/// The folder in which copies of records lie; it is the run's and not its work.
+/// The folder with copies of records, which are not the run's work.
 const OURS: &[u8] = b".hotl";
 
-/// Files of a checkout that an index does not have as they are.
+/// Changed files of a checkout.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Files, links and repositories to take in; relative to the top folder. Some may turn out to be
-    /// as the index has them.
+    /// Files, links and repositories to add, relative to the top folder. Some may be unchanged.
     pub(super) present: BTreeSet<Vec<u8>>,
     pub(super) gone: BTreeSet<Vec<u8>>,
 }
 
 impl Changes {
-    /// From what git says of tracked files.
+    /// Parses git's list of tracked files.
     pub(super) fn tracked(answer: Answer) -> Result<Changes, Failure> {
         let tracked = answer.success()?;
         let mut changes = Changes::default();
@@ -34,16 +33,16 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Adds what git says of files that it does not track.
+    /// Adds git's list of untracked files.
     pub(super) fn add_untracked(&mut self, answer: Answer) -> Result<(), Failure> {
         let others = answer.success()?;
-        // A repository inside the checkout ends with a slash.
+        // The path of a nested repository ends with a slash.
         let others = lines_until_nul(&others).map(|path| path.strip_suffix(b"/").unwrap_or(path));
         self.present.extend(others.map(<[u8]>::to_vec));
         Ok(())
     }
 
-    /// Without what is not the run's work.
+    /// Removes files that are not the run's work.
     pub(super) fn of_the_run(mut self) -> Changes {
         self.present.retain(|path| !is_ours(path));
         self.gone.retain(|path| !is_ours(path));

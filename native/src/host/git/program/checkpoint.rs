@@ -1,7 +1,7 @@
-//! Keeping the files of a checkout as a commit beside its branches, with an index of its own.
+//! Commits the files of a checkout beside its branches, with an index of its own.
 //!
-//! Git does all of it, because only git runs filters. Its index lies in the state home, so that git reads
-//! only files that have changed, and no change that an agent makes to the checkout's index counts.
+//! The git program does all of it, because only it runs filters. The index is in the state home:
+//! git reads only changed files, and an agent cannot change it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -15,13 +15,13 @@ use onloop_core::time::Timestamp;
 use super::super::rollback;
 use super::GitProgram;
 use super::changes::Changes;
-use super::command::{Aside, lines_until_nul, text, until_nul};
+use super::command::{IsolatedOptions, lines_until_nul, text, until_nul};
 use super::programs::{Programs, push_hook};
 
 /// A checkpoint to make.
 pub(crate) struct NewCheckpoint<'a> {
     pub(crate) index: &'a Path,
-    /// The whole name of the reference.
+    /// The full name of the ref.
     pub(crate) reference: &'a str,
     pub(crate) parent: Option<&'a str>,
     pub(crate) message: &'a str,
@@ -30,17 +30,17 @@ pub(crate) struct NewCheckpoint<'a> {
     pub(crate) programs: Option<&'a str>,
 }
 
-/// Files to bring back.
+/// Files to restore.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
-    /// Whose files they are.
+    /// The commit that contains them.
     pub(crate) commit: &'a str,
-    /// Relative to the top folder; none: all.
+    /// Paths relative to the top folder; empty: all.
     pub(crate) paths: &'a [String],
 }
 
 impl GitProgram {
-    /// Keeps the files of the checkout around `cwd`.
+    /// Makes a checkpoint of the checkout around `cwd`.
     pub(crate) fn checkpoint(
         &self,
         cwd: &Path,
@@ -48,11 +48,11 @@ impl GitProgram {
     ) -> Result<KeptWork, Failure> {
         let layout = self.layout(cwd)?;
         let root = &layout.root;
-        // First: what follows runs filters.
+        // This comes first, because the rest runs filters.
         let Programs { digest, hooks } = self.demand_programs(root, new.programs)?;
         self.prepare_index(root, new.index)?;
         let mut changes = match self.changes(root, new.index) {
-            // An index that cannot be read is only a memory of what is in the checkout.
+            // A damaged index is only a cache of the checkout.
             Err(failure) if new.index.exists() && failure.kind == FailureKind::Other => {
                 fs::remove_file(new.index).map_err(|e| rollback::failure(new.index, &e))?;
                 self.prepare_index(root, new.index)?;
@@ -61,20 +61,20 @@ impl GitProgram {
             found => found?,
         };
         changes.present.extend(self.tracked_though_ignored(root)?);
-        let left_out = self.take_in(root, new, changes.of_the_run())?;
-        let aside = Aside { index: Some(new.index), ..Aside::default() };
-        // What is missing here was missing before: a partial clone.
-        let tree = self.answer_aside(root, &["write-tree", "--missing-ok"], &[], aside)?;
+        let left_out = self.add_to_index(root, new, changes.of_the_run())?;
+        let options = IsolatedOptions { index: Some(new.index), ..IsolatedOptions::default() };
+        // An object can be missing in a partial clone.
+        let tree = self.answer_isolated(root, &["write-tree", "--missing-ok"], &[], options)?;
         let tree = text(&tree.success()?);
         make_private(new.index).map_err(|error| rollback::failure(new.index, &error))?;
-        let commit = self.commit_aside(root, &tree, new)?;
+        let commit = self.commit_tree(root, &tree, new)?;
         let args = ["update-ref", "--no-deref", new.reference, &commit];
-        self.answer_aside(root, &args, &[], Aside::default())?.success()?;
+        self.answer_isolated(root, &args, &[], IsolatedOptions::default())?.success()?;
         let hook = push_hook(&hooks.unwrap_or_else(|| layout.common.join("hooks")));
         Ok(KeptWork { commit, tree, programs: format!("{digest}+{hook}"), left_out })
     }
 
-    fn commit_aside(
+    fn commit_tree(
         &self,
         root: &Path,
         tree: &str,
@@ -89,13 +89,13 @@ impl GitProgram {
             args.extend(["-p", parent]);
         }
         args.extend(["-F", "-", tree]);
-        let aside = Aside { committed: Some(new.at), ..Aside::default() };
-        let made = self.answer_aside(root, &args, new.message.as_bytes(), aside)?;
+        let options = IsolatedOptions { committed: Some(new.at), ..IsolatedOptions::default() };
+        let made = self.answer_isolated(root, &args, new.message.as_bytes(), options)?;
         Ok(text(&made.success()?))
     }
 
-    /// Makes `index` ready to be used: begins it with what the checkout's index says, and takes
-    /// away the lock of a git that was killed. Nobody else uses it: whoever asks drives the run.
+    /// Prepares `index`: it starts as a copy of the checkout's, and a lock of a killed git is
+    /// removed. Only the driver of the run uses it.
     fn prepare_index(&self, root: &Path, index: &Path) -> Result<(), Failure> {
         let mut lock = index.as_os_str().to_owned();
         lock.push(".lock");
@@ -117,16 +117,15 @@ impl GitProgram {
         copy_with_time(&own, index).map_err(|error| rollback::failure(&own, &error))
     }
 
-    /// What is different in the checkout from what `index` says. The two questions do not wait for each
-    /// other.
+    /// Compares the checkout with `index`. The two commands run in parallel.
     fn changes(&self, root: &Path, index: &Path) -> Result<Changes, Failure> {
-        let aside = Aside { index: Some(index), ..Aside::default() };
+        let options = IsolatedOptions { index: Some(index), ..IsolatedOptions::default() };
         let tracked =
             ["diff-files", "--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
         let others = ["ls-files", "--others", "--exclude-standard", "-z"];
         let (tracked, others) = thread::scope(|scope| {
-            let others = scope.spawn(|| self.answer_aside(root, &others, &[], aside));
-            let tracked = self.answer_aside(root, &tracked, &[], aside);
+            let others = scope.spawn(|| self.answer_isolated(root, &others, &[], options));
+            let tracked = self.answer_isolated(root, &tracked, &[], options);
             (tracked, others.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
         let mut changes = Changes::tracked(tracked?)?;
@@ -134,17 +133,18 @@ impl GitProgram {
         Ok(changes)
     }
 
-    /// Files that the checkout's own index has although they are ignored by name: `git add --force`.
+    /// Returns ignored files that the checkout's index contains because of `git add --force`.
     fn tracked_though_ignored(&self, root: &Path) -> Result<Vec<Vec<u8>>, Failure> {
         let args = ["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"];
-        let listed = self.answer_aside(root, &args, &[], Aside::default())?.success()?;
+        let listed =
+            self.answer_isolated(root, &args, &[], IsolatedOptions::default())?.success()?;
         let paths = lines_until_nul(&listed).map(<[u8]>::to_vec);
         // Some of them may be missing, as in a sparse checkout.
         Ok(paths.filter(|path| below(root, path).symlink_metadata().is_ok()).collect())
     }
 
     /// Writes the changes to the index, but for what cannot be kept, which is returned.
-    fn take_in(
+    fn add_to_index(
         &self,
         root: &Path,
         new: &NewCheckpoint<'_>,
@@ -160,12 +160,12 @@ impl GitProgram {
                 return Ok(());
             }
             let args = [&["update-index"], words, &["-z", "--stdin"]].concat();
-            let aside = Aside { index: Some(new.index), ..Aside::default() };
+            let options = IsolatedOptions { index: Some(new.index), ..IsolatedOptions::default() };
             let list = until_nul(paths.iter().map(Vec::as_slice));
-            self.answer_aside(root, &args, &list, aside)?.success().map(drop)
+            self.answer_isolated(root, &args, &list, options)?.success().map(drop)
         };
-        // First: a folder may take the place of a file, a link that of a folder, and git only removes a
-        // file whose place a repository has taken.
+        // Removals come first: a folder can replace a file, or a link a folder. Git removes a file
+        // on its own only if a repository replaced it.
         let is_folder = |path: &&Vec<u8>| {
             below(root, path).symlink_metadata().is_ok_and(|found| found.is_dir())
         };
@@ -185,7 +185,7 @@ impl GitProgram {
         let mut large = Vec::new();
         for path in paths {
             let at = below(root, path);
-            // What has gone since is taken out of the index.
+            // A file that has gone is removed from the index.
             let Ok(found) = at.symlink_metadata() else { continue };
             if found.is_dir() {
                 if !matches!(self.commit(&at, "HEAD"), Ok(Some(_))) {
@@ -207,12 +207,13 @@ impl GitProgram {
         Ok(unkept)
     }
 
-    /// Those of `paths` of which a filter makes something else.
+    /// Returns those of `paths` that a filter changes.
     fn filtered(&self, root: &Path, paths: &[Vec<u8>]) -> Result<BTreeSet<Vec<u8>>, Failure> {
         let mut list = paths.join(&0);
         list.push(0);
         let args = ["check-attr", "-z", "--stdin", "filter"];
-        let said = self.answer_aside(root, &args, &list, Aside::default())?.success()?;
+        let said =
+            self.answer_isolated(root, &args, &list, IsolatedOptions::default())?.success()?;
         let mut fields = said.split(|&byte| byte == 0);
         let mut filtered = BTreeSet::new();
         while let (Some(path), Some(_), Some(value)) = (fields.next(), fields.next(), fields.next())
@@ -224,7 +225,7 @@ impl GitProgram {
         Ok(filtered)
     }
 
-    /// Makes the files of the checkout around `cwd` those that are wanted.
+    /// Restores files of the checkout around `cwd`.
     pub(crate) fn restore(
         &self,
         cwd: &Path,
@@ -235,7 +236,7 @@ impl GitProgram {
         let root = self.layout(cwd)?.root;
         self.demand_programs(&root, programs)?;
         if !index.exists() {
-            let message = format!("nothing is known about the files in `{}`", root.display());
+            let message = format!("`{}` has no checkpoint yet", root.display());
             return Err(Failure::new(FailureKind::Conflict, message));
         }
         self.prepare_index(&root, index)?;
@@ -246,18 +247,19 @@ impl GitProgram {
         let commit = mixed.as_deref().unwrap_or(wanted.commit);
         let in_the_way = self.in_the_way(&root, index, commit)?;
         if !in_the_way.is_empty() {
-            let message = format!("nothing was changed; in the way: {}", in_the_way.join(", "));
+            let message =
+                format!("nothing was changed; no checkpoint has {}", in_the_way.join(", "));
             return Err(Failure::new(FailureKind::Conflict, message));
         }
-        let aside = Aside { index: Some(index), ..Aside::default() };
-        let read = self.answer_aside(&root, &["read-tree", "-m", "-u", commit], &[], aside)?;
+        let options = IsolatedOptions { index: Some(index), ..IsolatedOptions::default() };
+        let read = self.answer_isolated(&root, &["read-tree", "-m", "-u", commit], &[], options)?;
         match read.exit {
             0 => Ok(()),
             _ => Err(Failure::new(FailureKind::Conflict, read.into_failure().message)),
         }
     }
 
-    /// A tree with the files that `index` has, but for `paths`, which are as in `commit`.
+    /// Returns a tree with the files of `index`, and with `paths` from `commit`.
     fn mixed_tree(
         &self,
         root: &Path,
@@ -272,25 +274,26 @@ impl GitProgram {
             fs::copy(index, &beside).map_err(|error| rollback::failure(index, &error))?;
             let mut args = vec!["ls-tree", "-r", "--full-tree", "-z", commit, "--"];
             args.extend(paths.iter().map(String::as_str));
-            let entries = self.answer_aside(root, &args, &[], Aside::default())?.success()?;
-            let aside = Aside { index: Some(&beside), ..Aside::default() };
+            let entries =
+                self.answer_isolated(root, &args, &[], IsolatedOptions::default())?.success()?;
+            let options = IsolatedOptions { index: Some(&beside), ..IsolatedOptions::default() };
             let gone = until_nul(paths.iter().map(String::as_bytes));
             let args = ["update-index", "--force-remove", "-z", "--stdin"];
-            self.answer_aside(root, &args, &gone, aside)?.success()?;
+            self.answer_isolated(root, &args, &gone, options)?.success()?;
             let args = ["update-index", "--replace", "-z", "--index-info"];
-            self.answer_aside(root, &args, &entries, aside)?.success()?;
+            self.answer_isolated(root, &args, &entries, options)?.success()?;
             let args = ["write-tree", "--missing-ok"];
-            self.answer_aside(root, &args, &[], aside)?.success()
+            self.answer_isolated(root, &args, &[], options)?.success()
         })();
         let _ = fs::remove_file(&beside);
         made.map(|tree| text(&tree))
     }
 
-    /// Files that nobody has kept, where the files of `commit` belong.
+    /// Returns files without a checkpoint at paths that `commit` needs.
     fn in_the_way(&self, root: &Path, index: &Path, commit: &str) -> Result<Vec<String>, Failure> {
-        let aside = Aside { index: Some(index), ..Aside::default() };
+        let options = IsolatedOptions { index: Some(index), ..IsolatedOptions::default() };
         let args = ["diff-index", "--cached", "--name-status", "-z", "--no-renames", commit, "--"];
-        let differ = self.answer_aside(root, &args, &[], aside)?.success()?;
+        let differ = self.answer_isolated(root, &args, &[], options)?.success()?;
         let (mut wanted, mut leaving) = (Vec::new(), BTreeSet::new());
         let mut fields = lines_until_nul(&differ);
         while let (Some(letter), Some(path)) = (fields.next(), fields.next()) {
@@ -310,7 +313,7 @@ impl GitProgram {
                     if !kept {
                         found.insert(path[..end].to_vec());
                     }
-                    // What is reached through a link lies elsewhere.
+                    // A link leads out of the checkout.
                     break;
                 }
                 if !kept && end == path.len() {
@@ -321,12 +324,12 @@ impl GitProgram {
         Ok(found.iter().map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect())
     }
 
-    /// Files in a folder that the index does not have, ignored ones too.
+    /// Returns files in a folder that are not in the index, also ignored ones.
     fn others_in(&self, root: &Path, index: &Path, folder: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
         let folder = String::from_utf8_lossy(folder);
         let args = ["ls-files", "--others", "-z", "--", &folder];
-        let aside = Aside { index: Some(index), ..Aside::default() };
-        let others = self.answer_aside(root, &args, &[], aside)?.success()?;
+        let options = IsolatedOptions { index: Some(index), ..IsolatedOptions::default() };
+        let others = self.answer_isolated(root, &args, &[], options)?.success()?;
         Ok(lines_until_nul(&others).map(<[u8]>::to_vec).collect())
     }
 }
@@ -342,7 +345,7 @@ pub(super) fn below(root: &Path, path: &[u8]) -> PathBuf {
     root.join(&*String::from_utf8_lossy(path))
 }
 
-/// Git writes it for everybody to read; what lies in the state home is for its owner alone.
+/// Makes the index private, because git creates it readable for all users.
 #[cfg(unix)]
 fn make_private(index: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -358,7 +361,8 @@ fn make_private(_index: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Copies an index with its time: git trusts what an index says of files that are older than it.
+/// Copies an index with its modification time: git trusts entries of files that are older than the
+/// index.
 fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<()> {
     let bytes = match fs::read(from) {
         Ok(bytes) => bytes,

@@ -1,4 +1,4 @@
-//! Starting git so that it does what we ask and nothing else.
+//! Starts git with hardened settings and a clean environment.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,57 +9,26 @@ use onloop_core::effect::{Failure, FailureKind};
 use onloop_core::time::Timestamp;
 use onloop_core::{limits, text};
 
-use super::super::trouble;
-use crate::host::processes::{Bounds, OwnEnd, OwnError, OwnPrograms};
+use super::super::{known_failures, settings};
+use crate::host::processes::{Bounds, HostProgramEnd, HostProgramError, HostPrograms};
 use crate::host::{Interrupts, RunningGroup};
 
-/// What git would start or touch on its own, turned off.
-///
-/// Filters and credential helpers stay: without filters a checkout holds the wrong bytes, and
-/// a partial clone may have to fetch. `core.hooksPath` is not a folder, so that there are no
-/// hooks; the file system monitor is a program too.
-const CONFIG: [&str; 5] = [
-    "core.fsmonitor=false",
-    "submodule.recurse=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "advice.detachedHead=false",
-];
-
-/// Turns hooks off, see [`CONFIG`].
-const NO_HOOKS: &str = "core.hooksPath=/dev/null";
-
-/// What is asked with an index of its own comes out the same whatever the repository configures:
-/// what git remembers of a file counts only while size and every time are the same.
-const ASIDE_CONFIG: [&str; 10] = [
-    "core.splitIndex=false",
-    "core.untrackedCache=false",
-    "core.trustctime=true",
-    "core.checkStat=default",
-    "core.ignoreStat=false",
-    "core.safecrlf=false",
-    "core.logAllRefUpdates=false",
-    "index.sparse=false",
-    "index.skipHash=true",
-    "i18n.commitEncoding=UTF-8",
-];
-
-/// Git that is asked beside the checkout: with an index of its own, without a network, and not for
-/// ever. A named pipe in the place of a `.gitignore` would hold it for good.
+/// Options of a command that is isolated from the checkout: an index of its own, no network, and a
+/// time limit, because git blocks on a named pipe in place of a `.gitignore`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Aside<'a> {
-    /// The index instead of the checkout's; `None`: the checkout's, which is only read.
+pub(super) struct IsolatedOptions<'a> {
+    /// Index file; `None`: the checkout's, which is only read.
     pub(super) index: Option<&'a Path>,
-    /// Time of a commit that git makes; then it is ours and not the user's.
+    /// Time of a new commit, whose author is onloop and not the user.
     pub(super) committed: Option<Timestamp>,
-    /// Most bytes that git may answer.
+    /// Most bytes of the output.
     pub(super) limit_bytes: u64,
 }
 
-impl Default for Aside<'_> {
+impl Default for IsolatedOptions<'_> {
     fn default() -> Self {
         let limit_bytes = limits::GIT_ANSWER_BYTES;
-        Aside { index: None, committed: None, limit_bytes }
+        IsolatedOptions { index: None, committed: None, limit_bytes }
     }
 }
 
@@ -70,65 +39,19 @@ pub(super) enum Hooks {
     On,
 }
 
-/// Variables about git that say who the user is, how to reach a server, where repositories are looked
-/// for and what configuration the user adds. Every other one that starts with `GIT_` is removed: it
-/// could point git at another repository or another index. What we configure ourselves counts more than
-/// all of it.
-const KEPT: [&str; 36] = [
-    "GIT_ALLOW_PROTOCOL",
-    "GIT_ASKPASS",
-    "GIT_ATTR_NOSYSTEM",
-    "GIT_CEILING_DIRECTORIES",
-    "GIT_CONFIG_COUNT",
-    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
-    "GIT_HTTP_LOW_SPEED_LIMIT",
-    "GIT_HTTP_LOW_SPEED_TIME",
-    "GIT_HTTP_PROXY_AUTHMETHOD",
-    "GIT_HTTP_USER_AGENT",
-    "GIT_LFS_SKIP_SMUDGE",
-    "GIT_PROTOCOL_FROM_USER",
-    "GIT_PROXY_COMMAND",
-    "GIT_PROXY_SSL_CAINFO",
-    "GIT_PROXY_SSL_CERT",
-    "GIT_PROXY_SSL_CERT_PASSWORD_PROTECTED",
-    "GIT_PROXY_SSL_KEY",
-    "GIT_SSH_VARIANT",
-    "GIT_SSL_CERT",
-    "GIT_SSL_CERT_PASSWORD_PROTECTED",
-    "GIT_SSL_CIPHER_LIST",
-    "GIT_SSL_KEY",
-    "GIT_SSL_NO_VERIFY",
-    "GIT_SSL_VERSION",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_CONFIG_NOSYSTEM",
-    "GIT_EXEC_PATH",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_AUTHOR_NAME",
-    "GIT_AUTHOR_EMAIL",
-    "GIT_COMMITTER_NAME",
-    "GIT_COMMITTER_EMAIL",
-    "GIT_SSL_CAINFO",
-    "GIT_SSL_CAPATH",
-];
-
-/// Where numbered variables begin, of which each is one setting: see `GIT_CONFIG_COUNT`.
-const KEPT_NUMBERED: [&str; 2] = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
-
-/// Whether git gets to know this variable of ours.
-fn is_kept(name: &str) -> bool {
+/// Whether git inherits this variable.
+fn is_inherited(name: &str) -> bool {
     !name.starts_with("GIT_")
-        || KEPT.contains(&name)
-        || KEPT_NUMBERED.iter().any(|start| name.starts_with(start))
+        || settings::INHERITED_VARIABLES.contains(&name)
+        || settings::INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// The git program under the name it is started by.
+/// The git program.
 #[derive(Debug)]
 pub(crate) struct GitProgram {
     executable: OsString,
-    programs: OwnPrograms,
-    /// Longest time for one command, whatever it is.
+    programs: HostPrograms,
+    /// Longest time of each command.
     longest_ms: u64,
 }
 
@@ -138,45 +61,45 @@ pub(super) struct Answer {
     pub(super) exit: i32,
     pub(super) stdout: Vec<u8>,
     stderr: Vec<u8>,
-    /// Where it was asked.
+    /// The current folder of the command.
     cwd: PathBuf,
-    /// What was asked, for people.
+    /// The command, for messages.
     asked: String,
 }
 
 impl GitProgram {
     pub(crate) fn new(executable: OsString) -> GitProgram {
-        GitProgram { executable, programs: OwnPrograms::default(), longest_ms: u64::MAX }
+        GitProgram { executable, programs: HostPrograms::default(), longest_ms: u64::MAX }
     }
 
-    /// The same program, which `interrupts` disturbs and whoever has no time finds in `running`.
+    /// Lets `interrupts` end commands, and adds them to `running`.
     pub(crate) fn among(self, interrupts: &Interrupts, running: &RunningGroup) -> GitProgram {
-        GitProgram { programs: OwnPrograms::new(interrupts, running), ..self }
+        GitProgram { programs: HostPrograms::new(interrupts, running), ..self }
     }
 
-    /// The same program, which never takes longer than this.
+    /// Bounds the time of each command.
     pub(crate) fn at_most_ms(self, timeout_ms: u64) -> GitProgram {
         GitProgram { longest_ms: timeout_ms, ..self }
     }
 
-    /// The same program, which no interrupt disturbs: for putting right what was interrupted.
+    /// Returns a program that no interrupt ends, for a rollback after an interrupt.
     pub(super) fn undisturbed(&self) -> GitProgram {
         let executable = self.executable.clone();
         let longest_ms = limits::GIT_QUESTION_TIMEOUT_MS.min(self.longest_ms);
         GitProgram { executable, programs: self.programs.undisturbed(), longest_ms }
     }
 
-    /// An interrupt has done what it is for.
+    /// Clears the interrupt, once every command of the request has ended.
     pub(crate) fn take_interrupt(&self) {
         self.programs.take_interrupt();
     }
 
-    /// Asks git in `cwd`.
+    /// Runs a quick command in `cwd`.
     pub(super) fn answer(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.answer_to(cwd, args, &[])
     }
 
-    /// Asks git in `cwd` with `input` on its standard input.
+    /// Runs a quick command in `cwd` with `input` on its standard input.
     pub(super) fn answer_to(
         &self,
         cwd: &Path,
@@ -186,17 +109,17 @@ impl GitProgram {
         self.perform(cwd, args, input, Hooks::Off, limits::GIT_QUESTION_TIMEOUT_MS)
     }
 
-    /// Asks git in `cwd` about something that the user's hooks may refuse.
+    /// Runs a quick command in `cwd` with the user's hooks.
     pub(super) fn answer_with_hooks(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.perform(cwd, args, &[], Hooks::On, limits::GIT_QUESTION_TIMEOUT_MS)
     }
 
-    /// Lets git do something in `cwd` that takes its time.
+    /// Runs a command in `cwd` that may take long.
     pub(super) fn act(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.perform(cwd, args, &[], Hooks::Off, limits::GIT_ACT_TIMEOUT_MS)
     }
 
-    /// The same with `input` on its standard input.
+    /// Like [`GitProgram::act`], with `input` on its standard input.
     pub(super) fn act_on(
         &self,
         cwd: &Path,
@@ -206,7 +129,7 @@ impl GitProgram {
         self.perform(cwd, args, input, Hooks::Off, limits::GIT_ACT_TIMEOUT_MS)
     }
 
-    /// The same for something that the user's hooks may refuse.
+    /// Like [`GitProgram::act`], with the user's hooks.
     pub(super) fn act_with_hooks(&self, cwd: &Path, args: &[&str]) -> Result<Answer, Failure> {
         self.perform(cwd, args, &[], Hooks::On, limits::GIT_ACT_TIMEOUT_MS)
     }
@@ -238,26 +161,26 @@ impl GitProgram {
         let bounds = Bounds { timeout_ms: bounds.timeout_ms.min(self.longest_ms), ..bounds };
         let ended = match self.programs.run(command, input, bounds) {
             Ok(ended) => ended,
-            Err(OwnError::Unstarted(error)) => return Err(self.unstarted(cwd, &error)),
-            Err(OwnError::Failed(failure)) => return Err(failure),
+            Err(HostProgramError::Unstarted(error)) => return Err(self.unstarted(cwd, &error)),
+            Err(HostProgramError::Failed(failure)) => return Err(failure),
         };
         let waits = |program: Option<String>| {
             program.map_or_else(String::new, |program| format!(": it was waiting for `{program}`"))
         };
         let (kind, message) = match ended {
-            OwnEnd::Ended { exit, stdout, stderr } => {
+            HostProgramEnd::Ended { exit, stdout, stderr } => {
                 return Ok(Answer { exit, stdout, stderr, cwd: cwd.to_owned(), asked });
             }
-            OwnEnd::TooLarge => {
+            HostProgramEnd::TooLarge => {
                 let limit = bounds.limit_bytes;
                 (FailureKind::TooLarge, format!("{asked}: more than {limit} bytes"))
             }
-            OwnEnd::TimedOut(program) => {
+            HostProgramEnd::TimedOut(program) => {
                 let time = text::span(bounds.timeout_ms);
                 let waits = waits(program);
                 (FailureKind::Other, format!("{asked} was ended after {time}{waits}"))
             }
-            OwnEnd::Interrupted(program) => {
+            HostProgramEnd::Interrupted(program) => {
                 (FailureKind::Interrupted, format!("{asked} was interrupted{}", waits(program)))
             }
         };
@@ -282,22 +205,22 @@ impl GitProgram {
     ///
     /// `TooLarge` when it answers more than it may; `Other` when it takes longer than
     /// [`limits::CHECKPOINT_TIMEOUT_MS`].
-    pub(super) fn answer_aside(
+    pub(super) fn answer_isolated(
         &self,
         cwd: &Path,
         args: &[&str],
         input: &[u8],
-        aside: Aside<'_>,
+        options: IsolatedOptions<'_>,
     ) -> Result<Answer, Failure> {
         let mut command = self.command(cwd, Hooks::Off);
-        for setting in ASIDE_CONFIG {
+        for setting in settings::ISOLATED_CONFIG {
             command.args(["-c", setting]);
         }
         command.args(args).env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
-        if let Some(index) = aside.index {
+        if let Some(index) = options.index {
             command.env("GIT_INDEX_FILE", index).env("GIT_INDEX_VERSION", "4");
         }
-        if let Some(at) = aside.committed {
+        if let Some(at) = options.committed {
             let date = format!("@{} +0000", at.as_millis().div_euclid(1000));
             for who in ["AUTHOR", "COMMITTER"] {
                 command
@@ -306,51 +229,42 @@ impl GitProgram {
                     .env(format!("GIT_{who}_DATE"), &date);
             }
         }
-        let (timeout_ms, limit_bytes) = (limits::CHECKPOINT_TIMEOUT_MS, aside.limit_bytes);
+        let (timeout_ms, limit_bytes) = (limits::CHECKPOINT_TIMEOUT_MS, options.limit_bytes);
         self.run(command, cwd, args, input, Bounds { timeout_ms, limit_bytes })
     }
 
     fn command(&self, cwd: &Path, hooks: Hooks) -> Command {
         let mut command = Command::new(&self.executable);
         command.current_dir(cwd);
-        for (name, _) in env::vars_os().filter(|(name, _)| !is_kept(&name.to_string_lossy())) {
+        for (name, _) in env::vars_os().filter(|(name, _)| !is_inherited(&name.to_string_lossy())) {
             command.env_remove(name);
         }
-        command
-            .env("LC_ALL", "C")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            // Reading must not write: a refreshed index would be a change nobody asked for.
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_LITERAL_PATHSPECS", "1")
-            // An agent that writes to the repository could put other content and parents in place.
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
-            .env("GIT_GRAFT_FILE", "/dev/null/none")
-            .arg("--no-pager");
-        for setting in CONFIG {
+        command.envs(settings::ENVIRONMENT.iter().copied()).arg("--no-pager");
+        for setting in settings::HARDENED_CONFIG {
             command.args(["-c", setting]);
         }
         if hooks == Hooks::Off {
-            command.args(["-c", NO_HOOKS]);
+            command.args(["-c", settings::NO_HOOKS]);
         }
         command
     }
 }
 
 impl Answer {
-    /// Git had done all that it was asked for in `cwd` when it was ended.
+    /// The answer of a command that had finished its work when it was ended.
     pub(super) fn done(cwd: &Path) -> Answer {
         let (stdout, stderr) = (Vec::new(), Vec::new());
         Answer { exit: 0, stdout, stderr, cwd: cwd.to_owned(), asked: String::new() }
     }
 
-    /// What git said besides its answer.
+    /// Returns the standard error.
     pub(super) fn said(&self) -> String {
         String::from_utf8_lossy(&self.stderr).trim_end().to_owned()
     }
 
     pub(super) fn into_failure(self) -> Failure {
         let said = self.said();
-        if let Some(named) = trouble::named(&said, &self.cwd) {
+        if let Some(named) = known_failures::recognize(&said, &self.cwd) {
             return named;
         }
         let said = if said.is_empty() { "no reason given" } else { &said };
@@ -359,18 +273,18 @@ impl Answer {
     }
 }
 
-/// An answer of one line, without its line break.
+/// Returns an answer of one line, without its line break.
 pub(super) fn text(output: &[u8]) -> String {
     let output = output.strip_suffix(b"\n").unwrap_or(output);
     String::from_utf8_lossy(output).into_owned()
 }
 
-/// Paths as git reads them, each ended by NUL.
+/// Joins paths, each terminated by NUL.
 pub(super) fn until_nul<'p>(paths: impl Iterator<Item = &'p [u8]>) -> Vec<u8> {
     paths.flat_map(|path| [path, b"\0"]).collect::<Vec<_>>().concat()
 }
 
-/// The parts of an output that terminates each of them with NUL.
+/// Splits an output at NUL.
 pub(super) fn lines_until_nul(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output.split(|&byte| byte == 0).filter(|part| !part.is_empty())
 }

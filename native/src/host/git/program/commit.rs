@@ -1,4 +1,4 @@
-//! Work that was kept as the next commit of a branch.
+//! Commits a checkpoint as the next commit of a branch.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use onloop_core::effect::{BranchName, Failure, FailureKind};
 
 use super::GitProgram;
-use super::command::{Aside, lines_until_nul, text};
+use super::command::{IsolatedOptions, lines_until_nul, text};
 
-/// A commit to make of what was kept.
+/// A commit to make from a checkpoint.
 pub(crate) struct NewCommit<'a> {
     pub(crate) index: &'a Path,
     pub(crate) branch: &'a BranchName,
@@ -19,7 +19,7 @@ pub(crate) struct NewCommit<'a> {
 }
 
 impl GitProgram {
-    /// Makes the commit, and lets the index of the checkout around `cwd` agree with it.
+    /// Makes the commit and updates the index of the checkout around `cwd`.
     pub(crate) fn commit_kept(&self, cwd: &Path, new: &NewCommit<'_>) -> Result<String, Failure> {
         let root = self.layout(cwd)?.root;
         let branch = format!("refs/heads/{}", new.branch);
@@ -39,12 +39,12 @@ impl GitProgram {
             true => new.head.to_owned(),
             false => self.commit_by_user(&root, &tree, new)?,
         };
-        // First: of an index that is ahead of its branch everything can be committed again, while
-        // one that is behind would make what was committed look taken back.
+        // The index comes first: everything in an index ahead of its branch can be committed again.
+        // An index behind it would show the commit as reverted.
         let checked_out = self.answer(&root, &["symbolic-ref", "--quiet", "HEAD"])?.yes_or_no()?;
         if checked_out.is_some_and(|name| text(&name) == branch) {
             self.answer(&root, &["read-tree", "--reset", &commit])?.success()?;
-            // Its answer is which files differ.
+            // The answer lists the differing files.
             self.answer(&root, &["update-index", "-q", "--refresh"])?.yes_or_no()?;
         }
         if commit != new.head {
@@ -54,35 +54,37 @@ impl GitProgram {
         Ok(commit)
     }
 
-    /// The files of the checkpoint, but for those that stay out.
+    /// Returns the tree of the checkpoint without the excluded files.
     fn tree_to_commit(&self, root: &Path, new: &NewCommit<'_>) -> Result<String, Failure> {
         let mut index = new.index.as_os_str().to_owned();
         index.push(".commit");
         let index = PathBuf::from(index);
-        let aside = Aside { index: Some(&index), ..Aside::default() };
+        let options = IsolatedOptions { index: Some(&index), ..IsolatedOptions::default() };
         let made = (|| {
-            self.answer_aside(root, &["read-tree", new.kept], &[], aside)?.success()?;
+            self.answer_isolated(root, &["read-tree", new.kept], &[], options)?.success()?;
             let mut args = vec!["ls-tree", "--full-tree", "-z", "--name-only", new.head, "--"];
             args.extend(new.without.iter().map(String::as_str));
             let there = match new.without {
                 [] => Vec::new(),
-                [_, ..] => self.answer_aside(root, &args, &[], Aside::default())?.success()?,
+                [_, ..] => {
+                    self.answer_isolated(root, &args, &[], IsolatedOptions::default())?.success()?
+                }
             };
             let there: BTreeSet<&[u8]> = lines_until_nul(&there).collect();
             let out = new.without.iter().filter(|path| !there.contains(path.as_bytes()));
             let list: Vec<u8> = out.flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
             if !list.is_empty() {
                 let args = ["update-index", "--force-remove", "-z", "--stdin"];
-                self.answer_aside(root, &args, &list, aside)?.success()?;
+                self.answer_isolated(root, &args, &list, options)?.success()?;
             }
             let args = ["write-tree", "--missing-ok"];
-            self.answer_aside(root, &args, &[], aside)?.success()
+            self.answer_isolated(root, &args, &[], options)?.success()
         })();
         let _ = std::fs::remove_file(&index);
         made.map(|tree| text(&tree))
     }
 
-    /// As `git commit` would, without the hooks that it would run.
+    /// Commits like `git commit`, without hooks.
     fn commit_by_user(
         &self,
         root: &Path,

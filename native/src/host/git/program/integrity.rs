@@ -9,7 +9,7 @@ use onloop_core::documents::ledger::sha256;
 use onloop_core::effect::{Failure, FailureKind};
 
 use super::GitProgram;
-use super::command::{Aside, text};
+use super::command::{IsolatedOptions, text};
 use crate::host::failure;
 
 /// Commands that write to the folder of git.
@@ -96,10 +96,10 @@ impl GitProgram {
         base: Option<&str>,
     ) -> Result<(), Failure> {
         let ask = |args: &[&str], input: &[u8], limit_bytes: u64| {
-            let aside = Aside { limit_bytes, ..Aside::default() };
-            self.answer_aside(cwd, args, input, aside)?.success()
+            let options = IsolatedOptions { limit_bytes, ..IsolatedOptions::default() };
+            self.answer_isolated(cwd, args, input, options)?.success()
         };
-        let limit_bytes = Aside::default().limit_bytes;
+        let limit_bytes = IsolatedOptions::default().limit_bytes;
         let commits = match base {
             Some(base) => ask(&["rev-list", commit, &format!("^{base}")], &[], limit_bytes)?,
             None => Vec::new(),
@@ -131,8 +131,9 @@ impl GitProgram {
         let ids: String = objects.iter().map(|object| format!("{}\n", object.id)).collect();
         // A line of an id, a kind and a size before each, and an end of line after it.
         let limit_bytes = bytes.saturating_add(128 * objects.len() as u64);
-        let aside = Aside { limit_bytes, ..Aside::default() };
-        let answer = self.answer_aside(cwd, &["cat-file", "--batch"], ids.as_bytes(), aside)?;
+        let options = IsolatedOptions { limit_bytes, ..IsolatedOptions::default() };
+        let answer =
+            self.answer_isolated(cwd, &["cat-file", "--batch"], ids.as_bytes(), options)?;
         let (exit, said) = (answer.exit, answer.said());
         let mut rest = answer.stdout.as_slice();
         for object in objects {

@@ -1,22 +1,22 @@
-//! Merging with the git program: completely, or not at all.
+//! Merges with the git program, completely or not at all.
 
 use std::path::Path;
 
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
 
-use super::super::{NewMerge, trouble};
+use super::super::{NewMerge, known_failures};
 use super::command::{lines_until_nul, text};
 use super::{Answer, GitProgram};
 
 /// What is checked out before a merge.
-enum Before {
+enum CheckedOut {
     Branch(BranchName),
     Commit(String),
 }
 
 impl GitProgram {
-    /// The best common ancestor of a commit and a branch.
+    /// Returns the best common ancestor of a commit and a branch.
     pub(crate) fn merge_base(
         &self,
         cwd: &Path,
@@ -31,7 +31,7 @@ impl GitProgram {
         Ok(base.map(|base| text(&base)))
     }
 
-    /// Merges, and leaves everything as it was when that cannot be done.
+    /// Merges, and restores the checkout if the merge fails.
     pub(crate) fn merge(&self, cwd: &Path, merge: &NewMerge<'_>) -> Result<(), Failure> {
         let root = self.layout(cwd)?.root;
         let shown = root.display();
@@ -52,27 +52,27 @@ impl GitProgram {
         self.demand_intact(&root, merge.commit, Some(&into))?;
         self.demand_unlocked(&root, &["HEAD", &into])?;
         let before = self.checked_out(&root)?;
-        let elsewhere = !before.is(merge.into);
-        if elsewhere {
+        let switches = !before.is(merge.into);
+        if switches {
             self.switch(&root, merge.into, false)?;
         }
         if let Err(failure) = self.merge_here(&root, merge) {
-            // Also when a person interrupted: what was begun is undone first.
+            // An interrupted merge is undone, too.
             let undisturbed = self.undisturbed();
-            let undone = undisturbed.abort_merge(&root).and_then(|()| match elsewhere {
-                true => undisturbed.go_back(&root, &before),
+            let undone = undisturbed.abort_merge(&root).and_then(|()| match switches {
+                true => undisturbed.switch_back(&root, &before),
                 false => Ok(()),
             });
             return Err(match undone {
                 Ok(()) => failure,
-                Err(left) => trouble::left(&failure, &root, &left),
+                Err(left) => known_failures::with_rollback_error(&failure, &root, &left),
             });
         }
-        // Whoever worked on the merged branch continues from the result.
-        if !elsewhere || before.is(merge.branch) {
+        // A checkout of the merged branch stays on the target, to continue from the result.
+        if !switches || before.is(merge.branch) {
             return Ok(());
         }
-        self.go_back(&root, &before).map_err(|left| {
+        self.switch_back(&root, &before).map_err(|left| {
             let (branch, into) = (merge.branch, merge.into);
             let message =
                 format!("`{branch}` is in `{into}` now, and `{shown}` stays on `{into}`: {left}");
@@ -91,11 +91,11 @@ impl GitProgram {
         }
     }
 
-    fn checked_out(&self, root: &Path) -> Result<Before, Failure> {
+    fn checked_out(&self, root: &Path) -> Result<CheckedOut, Failure> {
         let branch = self.head_branch(root)?.and_then(|name| name.parse::<BranchName>().ok());
         match (branch, self.commit(root, "HEAD")?) {
-            (Some(branch), _) => Ok(Before::Branch(branch)),
-            (None, Some(commit)) => Ok(Before::Commit(commit)),
+            (Some(branch), _) => Ok(CheckedOut::Branch(branch)),
+            (None, Some(commit)) => Ok(CheckedOut::Commit(commit)),
             (None, None) => {
                 let message = format!("`{}` has no commit checked out", root.display());
                 Err(Failure::new(FailureKind::Invalid, message))
@@ -103,10 +103,10 @@ impl GitProgram {
         }
     }
 
-    fn go_back(&self, root: &Path, before: &Before) -> Result<(), Failure> {
+    fn switch_back(&self, root: &Path, before: &CheckedOut) -> Result<(), Failure> {
         match before {
-            Before::Branch(branch) => self.switch(root, branch, false),
-            Before::Commit(commit) => {
+            CheckedOut::Branch(branch) => self.switch(root, branch, false),
+            CheckedOut::Commit(commit) => {
                 let args = ["switch", "--quiet", "--no-recurse-submodules", "--detach", commit];
                 self.change_files(root, &args, commit)?.success().map(drop)
             }
@@ -141,11 +141,11 @@ impl GitProgram {
     }
 }
 
-impl Before {
+impl CheckedOut {
     fn is(&self, branch: &BranchName) -> bool {
         match self {
-            Before::Branch(name) => name == branch,
-            Before::Commit(_) => false,
+            CheckedOut::Branch(name) => name == branch,
+            CheckedOut::Commit(_) => false,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a repository's own configuration would have git run.
+//! Programs that the configuration of a repository makes git run.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -8,19 +8,21 @@ use std::path::{Path, PathBuf};
 use onloop_core::documents::ledger::sha256;
 use onloop_core::effect::{Failure, FailureKind};
 
+use super::super::settings;
 use super::GitProgram;
-use super::command::Aside;
+use super::command::IsolatedOptions;
 
 impl GitProgram {
-    /// Digest of everything that the repository's own configuration names as a program which git
-    /// would run for us.
+    /// Returns the digest of all programs that the repository's own configuration makes git run,
+    /// and refuses one other than `expected`.
     pub(super) fn demand_programs(
         &self,
         root: &Path,
         expected: Option<&str>,
     ) -> Result<Programs, Failure> {
         let args = ["config", "--list", "--show-scope", "-z"];
-        let listed = self.answer_aside(root, &args, &[], Aside::default())?.success()?;
+        let listed =
+            self.answer_isolated(root, &args, &[], IsolatedOptions::default())?.success()?;
         let mut named = Vec::new();
         let mut keys = BTreeSet::new();
         let mut hooks = Vec::new();
@@ -38,11 +40,11 @@ impl GitProgram {
                 keys.insert(key.into_owned());
             }
         }
-        // What we say ourselves comes last, turns hooks off, and does not count.
+        // The last value is our own, which turns hooks off.
         hooks.pop();
         let hooks = hooks.pop();
         let digest = sha256(&named);
-        // What comes after it is about a hook, which does not run here.
+        // The part after `+` is the digest of a hook, which does not run here.
         let expected = expected.map(|known| known.split('+').next().unwrap_or_default());
         if expected.is_none_or(|expected| expected == digest) {
             return Ok(Programs { digest, hooks });
@@ -59,15 +61,15 @@ impl GitProgram {
     }
 }
 
-/// Programs that a repository names.
+/// Programs of a repository.
 pub(super) struct Programs {
-    /// Of those that its own configuration names.
+    /// Digest of the configured programs.
     pub(super) digest: String,
-    /// Where the hooks are, if any configuration says so.
+    /// Folder of the hooks, if it is configured.
     pub(super) hooks: Option<PathBuf>,
 }
 
-/// A folder as configuration names it: relative to the top folder, or to the home of the user.
+/// Resolves a configured folder against the top folder or the user's home.
 fn folder_in(root: &Path, named: &[u8]) -> PathBuf {
     let named = String::from_utf8_lossy(named);
     match named.strip_prefix("~/") {
@@ -76,7 +78,7 @@ fn folder_in(root: &Path, named: &[u8]) -> PathBuf {
     }
 }
 
-/// Digest of the hook that a push runs; empty: there is none.
+/// Digest of the `pre-push` hook; empty: there is none.
 pub(super) fn push_hook(hooks: &Path) -> String {
     let path = hooks.join("pre-push");
     let Ok(found) = fs::metadata(&path) else { return String::new() };
@@ -92,22 +94,14 @@ pub(super) fn push_hook(hooks: &Path) -> String {
     sha256(&bytes)
 }
 
-/// How much of a hook is looked at, besides its length.
+/// Most bytes of a hook that enter its digest; its length always does.
 const HOOK_BYTES: u64 = 1024 * 1024;
 
-/// Whether git would run what this setting says when it does what we ask. What we turn off does
-/// not count: hooks, the file system monitor, everything that shows differences.
+/// Whether the value of this setting is a program that git starts for one of our commands.
 fn names_program(key: &str) -> bool {
     let section = key.split('.').next().unwrap_or_default();
     let name = key.rsplit('.').next().unwrap_or_default();
-    match section {
-        "filter" => matches!(name, "clean" | "smudge" | "process"),
-        "merge" => name == "driver",
-        "gpg" => matches!(name, "program" | "defaultkeycommand"),
-        "core" => matches!(name, "sshcommand" | "gitproxy" | "askpass"),
-        "credential" => name == "helper",
-        "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs"),
-        "protocol" => name == "allow",
-        _ => false,
-    }
+    settings::PROGRAM_SETTINGS
+        .iter()
+        .any(|(known, names)| *known == section && names.contains(&name))
 }

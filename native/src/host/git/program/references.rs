@@ -1,4 +1,4 @@
-//! Commits that no branch shows: what they are called, and what changed between them.
+//! Refs of checkpoints, and differences between commits.
 
 use std::path::Path;
 
@@ -6,16 +6,16 @@ use onloop_core::effect::{Failure, FailureKind, NamedCheckpoint};
 use onloop_core::time::Timestamp;
 
 use super::GitProgram;
-use super::command::{Aside, lines_until_nul, text};
+use super::command::{IsolatedOptions, lines_until_nul, text};
 
-/// Where the names of checkpoints begin.
+/// Prefix of the refs of checkpoints.
 pub(crate) const CHECKPOINTS: &str = "refs/onloop/";
 
-/// Where there is something to say about commits.
+/// The ref of notes about commits.
 const NOTES: &str = "refs/notes/onloop";
 
 impl GitProgram {
-    /// What changed between two commits, for people.
+    /// Returns the diff of two commits, for people.
     pub(crate) fn diff(
         &self,
         cwd: &Path,
@@ -39,8 +39,8 @@ impl GitProgram {
             "--",
         ];
         args.extend(paths.iter().map(String::as_str));
-        let aside = Aside { limit_bytes, ..Aside::default() };
-        let answer = self.answer_aside(cwd, &args, &[], aside)?;
+        let options = IsolatedOptions { limit_bytes, ..IsolatedOptions::default() };
+        let answer = self.answer_isolated(cwd, &args, &[], options)?;
         let said = answer.said();
         let is_missing = |commit: &&str| said.ends_with(&format!("bad object {commit}"));
         match [from, to].into_iter().find(is_missing) {
@@ -53,7 +53,7 @@ impl GitProgram {
         }
     }
 
-    /// Paths that differ between two commits.
+    /// Returns the paths that differ between two commits.
     pub(crate) fn changed_paths(
         &self,
         cwd: &Path,
@@ -61,7 +61,8 @@ impl GitProgram {
         to: &str,
     ) -> Result<Vec<String>, Failure> {
         let args = ["diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to, "--"];
-        let listed = self.answer_aside(cwd, &args, &[], Aside::default())?.success()?;
+        let listed =
+            self.answer_isolated(cwd, &args, &[], IsolatedOptions::default())?.success()?;
         let paths = lines_until_nul(&listed);
         let mut paths: Vec<String> =
             paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
@@ -70,7 +71,7 @@ impl GitProgram {
         Ok(paths)
     }
 
-    /// Says something about a commit, instead of what was said about it before.
+    /// Replaces the note of a commit.
     pub(crate) fn note(
         &self,
         cwd: &Path,
@@ -80,16 +81,16 @@ impl GitProgram {
     ) -> Result<(), Failure> {
         self.demand_intact(cwd, commit, None)?;
         let args = ["notes", "--ref", NOTES, "add", "--force", "--file", "-", commit];
-        let aside = Aside { committed: Some(at), ..Aside::default() };
-        self.answer_aside(cwd, &args, text.as_bytes(), aside)?.success().map(drop)
+        let options = IsolatedOptions { committed: Some(at), ..IsolatedOptions::default() };
+        self.answer_isolated(cwd, &args, text.as_bytes(), options)?.success().map(drop)
     }
 
-    /// Every commit that has a name below [`CHECKPOINTS`].
+    /// Returns every commit with a ref below [`CHECKPOINTS`].
     pub(crate) fn checkpoints(&self, cwd: &Path) -> Result<Vec<NamedCheckpoint>, Failure> {
         self.named_below(cwd, CHECKPOINTS)
     }
 
-    /// Every commit that has a name below `base`, which ends with a slash.
+    /// Returns every commit with a ref below `base`, which ends with a slash.
     pub(super) fn named_below(
         &self,
         cwd: &Path,
@@ -97,13 +98,14 @@ impl GitProgram {
     ) -> Result<Vec<NamedCheckpoint>, Failure> {
         let format = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)";
         let args = ["for-each-ref", format, base];
-        let listed = self.answer_aside(cwd, &args, &[], Aside::default())?.success()?;
+        let listed =
+            self.answer_isolated(cwd, &args, &[], IsolatedOptions::default())?.success()?;
         let mut found = Vec::new();
         for line in text(&listed).lines() {
             let mut fields = line.split('\0');
             let (name, commit, time) = (fields.next(), fields.next(), fields.next());
             let name = name.and_then(|name| name.strip_prefix(base));
-            // What is not a commit there has no time, and is not ours.
+            // A ref to another object has no time and is not a checkpoint.
             let time = time.and_then(|time| time.parse::<i64>().ok());
             if let (Some(name), Some(commit), Some(seconds)) = (name, commit, time) {
                 let at = Timestamp::from_millis(seconds.saturating_mul(1000));
@@ -117,7 +119,7 @@ impl GitProgram {
         Ok(found)
     }
 
-    /// Takes a name away that has to name `commit`.
+    /// Deletes a ref that must point to `commit`.
     pub(crate) fn forget_checkpoint(
         &self,
         cwd: &Path,
@@ -134,6 +136,6 @@ impl GitProgram {
             return Err(Failure::new(kind, message));
         }
         let args = ["update-ref", "--no-deref", "-d", reference, commit];
-        self.answer_aside(cwd, &args, &[], Aside::default())?.success().map(drop)
+        self.answer_isolated(cwd, &args, &[], IsolatedOptions::default())?.success().map(drop)
     }
 }

@@ -1,11 +1,11 @@
-//! Remote repositories with the git program, which knows every way to reach them.
+//! Remote repositories, through the git program.
 
 use std::path::{Path, PathBuf};
 
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
 
-use super::super::trouble;
+use super::super::known_failures;
 use super::command::text;
 use super::{Answer, GitProgram};
 
@@ -54,7 +54,7 @@ impl GitProgram {
         }
     }
 
-    /// Where the `pre-push` hook says no, git says nothing of its own but that it failed.
+    /// When the `pre-push` hook refuses, git prints only that the push failed.
     pub(super) fn refused_by_hook(
         &self,
         cwd: &Path,
@@ -79,7 +79,7 @@ impl GitProgram {
         Ok(Some(Failure::new(FailureKind::Denied, message)))
     }
 
-    /// Git would take the name of a remote that is not there for a folder.
+    /// Git would take the name of a missing remote for a folder.
     pub(crate) fn demand_remote(&self, cwd: &Path, remote: &str) -> Result<(), Failure> {
         if self.answer(cwd, &["remote", "get-url", "--", remote])?.exit == 0 {
             return Ok(());
@@ -98,11 +98,11 @@ impl GitProgram {
     }
 }
 
-/// Most lines of what the other side has to say that are passed on.
+/// Most lines of the remote's output in a message.
 const WARNINGS: usize = 10;
 
-/// Why a branch is not in the other repository. Git says one line for each branch: a flag, the
-/// names, and a summary.
+/// Explains why a branch was not pushed. Git prints one line for each branch: a flag, the names,
+/// and a summary.
 fn unpushed(remote: &str, branch: &BranchName, answer: Answer) -> Failure {
     let stdout = String::from_utf8_lossy(&answer.stdout).into_owned();
     let verdict = stdout.lines().find(|line| line.starts_with('!')).unwrap_or_default();
@@ -122,7 +122,7 @@ fn unpushed(remote: &str, branch: &BranchName, answer: Answer) -> Failure {
         let theirs = theirs.map(str::trim_end).filter(|line| !line.is_empty());
         let mut message = format!("`{remote}` refused `{branch}` ({reason})");
         if reason == "shallow update not allowed" {
-            message += "; this clone is shallow: git fetch --unshallow brings what is missing";
+            message += "; this clone is shallow, so run: git fetch --unshallow";
         }
         for line in theirs.take(WARNINGS) {
             message += &format!("\n{remote}: {line}");
@@ -132,17 +132,18 @@ fn unpushed(remote: &str, branch: &BranchName, answer: Answer) -> Failure {
     unanswered(remote, answer)
 }
 
-/// Why names were not changed in the other repository.
+/// Explains why refs were not changed in the remote.
 pub(super) fn unpushed_refs(remote: &str, answer: Answer) -> Failure {
     let stdout = String::from_utf8_lossy(&answer.stdout).into_owned();
     let mut summaries = stdout.lines().filter(|line| line.starts_with('!'));
-    // What fails only because something else does says nothing.
+    // A ref that fails only with another one explains nothing.
     let why = |line: &&str| !line.ends_with("(atomic push failed)");
     let Some(verdict) = summaries.find(why) else { return unanswered(remote, answer) };
     let summary = verdict.rsplit('\t').next().unwrap_or_default();
     let said = answer.said();
-    // It is in the way of every later push.
-    let lock = trouble::lock_in(&said).map(|path| trouble::locked(&format!("`{path}`")).message);
+    // A lock blocks every later push.
+    let lock = known_failures::lock_in(&said)
+        .map(|path| known_failures::locked(&format!("`{path}`")).message);
     let reason = lock.as_deref().unwrap_or(summary);
     let mut message = format!("`{remote}` did not take it: {reason}");
     let theirs = said.lines().filter_map(|line| line.strip_prefix("remote: "));
@@ -153,7 +154,7 @@ pub(super) fn unpushed_refs(remote: &str, answer: Answer) -> Failure {
     Failure::new(FailureKind::Denied, message)
 }
 
-/// Why another repository did not do what it was asked.
+/// Explains why a remote refused.
 pub(super) fn unanswered(remote: &str, answer: Answer) -> Failure {
     let said = answer.said();
     if said.contains("Could not read from remote repository") || said.contains("unable to access") {
@@ -162,7 +163,7 @@ pub(super) fn unanswered(remote: &str, answer: Answer) -> Failure {
     answer.into_failure()
 }
 
-/// Why another repository did not answer.
+/// Explains why a remote did not answer.
 fn unreachable(remote: &str, answer: Answer) -> Failure {
     let said = answer.said();
     let why = said.lines().find_map(|line| line.strip_prefix("fatal: "));

@@ -1,5 +1,5 @@
-//! What several machines share: files in commits of their own, and names of commits in a remote
-//! repository that change together or not at all.
+//! Refs that several machines share: files in commits of their own, and refs of a remote that
+//! change together or not at all.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use onloop_core::effect::{Failure, FailureKind, KeptFile, NamedCheckpoint, RefUp
 use onloop_core::time::Timestamp;
 
 use super::GitProgram;
-use super::command::{Aside, lines_until_nul, text};
+use super::command::{IsolatedOptions, lines_until_nul, text};
 use super::references::CHECKPOINTS;
 
-/// A commit to make of files.
+/// A commit to make from files.
 pub(crate) struct NewFiles<'a> {
     pub(crate) files: &'a [KeptFile],
     pub(crate) parent: Option<&'a str>,
@@ -26,27 +26,29 @@ pub(crate) struct KnownRemote<'n> {
 }
 
 impl GitProgram {
-    /// Makes a commit that holds these files.
+    /// Makes a commit with these files.
     pub(crate) fn keep_files(&self, cwd: &Path, new: &NewFiles<'_>) -> Result<String, Failure> {
         let mut entries = Vec::new();
         for KeptFile { name, bytes } in new.files {
             let args = ["hash-object", "-w", "--stdin", "--no-filters"];
-            let made = self.answer_aside(cwd, &args, bytes, Aside::default())?.success()?;
+            let made =
+                self.answer_isolated(cwd, &args, bytes, IsolatedOptions::default())?.success()?;
             entries.extend(format!("100644 blob {}\t{name}\0", text(&made)).into_bytes());
         }
-        let tree = self.answer_aside(cwd, &["mktree", "-z"], &entries, Aside::default())?;
+        let tree =
+            self.answer_isolated(cwd, &["mktree", "-z"], &entries, IsolatedOptions::default())?;
         let tree = text(&tree.success()?);
         let mut args = vec!["commit-tree", "--no-gpg-sign"];
         if let Some(parent) = new.parent {
             args.extend(["-p", parent]);
         }
         args.extend(["-F", "-", &tree]);
-        let aside = Aside { committed: Some(new.at), ..Aside::default() };
-        let made = self.answer_aside(cwd, &args, new.message.as_bytes(), aside)?.success()?;
+        let options = IsolatedOptions { committed: Some(new.at), ..IsolatedOptions::default() };
+        let made = self.answer_isolated(cwd, &args, new.message.as_bytes(), options)?.success()?;
         Ok(text(&made))
     }
 
-    /// The content of a file that a commit holds.
+    /// Returns the content of a file in a commit.
     pub(crate) fn read_kept(
         &self,
         cwd: &Path,
@@ -55,7 +57,8 @@ impl GitProgram {
         limit_bytes: u64,
     ) -> Result<Vec<u8>, Failure> {
         let args = ["ls-tree", "-z", "--full-tree", commit, "--", name];
-        let listed = self.answer_aside(cwd, &args, &[], Aside::default())?.success()?;
+        let listed =
+            self.answer_isolated(cwd, &args, &[], IsolatedOptions::default())?.success()?;
         let entry = lines_until_nul(&listed).next().map(String::from_utf8_lossy);
         let Some(entry) = entry else {
             let message = format!("there is no `{name}` in {commit}");
@@ -66,11 +69,11 @@ impl GitProgram {
             let message = format!("`{name}` in {commit} is not a file");
             return Err(Failure::new(FailureKind::Invalid, message));
         };
-        let aside = Aside { limit_bytes, ..Aside::default() };
-        self.answer_aside(cwd, &["cat-file", "blob", blob], &[], aside)?.success()
+        let options = IsolatedOptions { limit_bytes, ..IsolatedOptions::default() };
+        self.answer_isolated(cwd, &["cat-file", "blob", blob], &[], options)?.success()
     }
 
-    /// Changes names in a remote repository, if each names there what is expected.
+    /// Changes refs in a remote repository if each has its expected commit.
     pub(crate) fn push_refs(
         &self,
         cwd: &Path,
@@ -106,15 +109,15 @@ impl GitProgram {
             Err(failure) if failure.is_interrupted() => return Err(failure),
             Err(failure) => failure,
         };
-        // The remote knows what came of it: its own words for a race differ from server to server,
-        // and a connection may end after the deed.
+        // The state of the remote decides: its messages about a race vary, and a connection can end
+        // after the change.
         match self.undisturbed().remote_refs(cwd, remote, updates) {
             Ok(found) => came_of_it(remote, updates, &found, failure),
             Err(_) => Err(failure),
         }
     }
 
-    /// What each of these names in a remote repository.
+    /// Returns the commits of these refs in a remote repository.
     fn remote_refs(
         &self,
         cwd: &Path,
@@ -133,7 +136,7 @@ impl GitProgram {
         Ok(names.iter().map(commit).collect())
     }
 
-    /// Brings what is below a prefix of a remote repository here.
+    /// Fetches the refs below a prefix of a remote repository.
     pub(crate) fn fetch_refs(
         &self,
         cwd: &Path,
@@ -163,17 +166,15 @@ impl GitProgram {
     }
 }
 
-/// Settings by which the git of the other side looks at no names below ours but those of the run that is
-/// pushed: it reads each of them and the commit that it names, and there may be thousands. What arrives is
-/// first kept apart, beside a repository of which it would list every name once more. And it does not
-/// begin to tidy up while somebody waits. Only where that git is started by the one here does it take
-/// settings.
+/// Settings for the git of a remote on this machine. It hides refs other than those of the pushed
+/// run, because git reads each ref and its commit, and there may be thousands. It receives objects
+/// without a quarantine, which would list every ref again. It runs no maintenance during a push.
 fn only_below(updates: &[RefUpdate]) -> Option<[String; 4]> {
     let (run, _) = updates.first()?.name.split_once('/')?;
     let is_of_run = |update: &RefUpdate| {
         update.name.strip_prefix(run).is_some_and(|rest| rest.starts_with('/'))
     };
-    // A shell may read it.
+    // A shell may interpret it.
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     if !run.bytes().all(plain) || !updates.iter().all(is_of_run) {
         return None;
@@ -187,13 +188,13 @@ fn only_below(updates: &[RefUpdate]) -> Option<[String; 4]> {
     ])
 }
 
-/// The option that starts the git of the other side with these settings.
+/// Returns the option that starts the remote's git with these settings.
 fn receive_pack(settings: &[String; 4]) -> String {
     let settings: String = settings.iter().map(|setting| format!(" -c '{setting}'")).collect();
     format!("--receive-pack=git{settings} receive-pack")
 }
 
-/// Whether a push that failed did what it should all the same, or why it did not.
+/// Returns whether a failed push has changed the refs after all, or why not.
 fn came_of_it(
     remote: &str,
     updates: &[RefUpdate],
@@ -210,8 +211,8 @@ fn came_of_it(
     let said = |commit: &Option<String>| commit.clone().unwrap_or_else(|| "nothing".to_owned());
     let (found, expected, name) = (said(found), said(&update.expected), &update.name);
     let message = format!(
-        "`{CHECKPOINTS}{name}` of `{remote}` names {found}, expected {expected}: somebody else was \
-         faster; nothing was changed there"
+        "`{CHECKPOINTS}{name}` of `{remote}` names {found}, expected {expected}: another \
+         machine changed it; nothing was pushed"
     );
     Err(Failure::new(FailureKind::Conflict, message))
 }

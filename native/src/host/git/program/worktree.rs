@@ -10,13 +10,13 @@ use super::super::{NewWorktree, Registered, resolved, utf8};
 use super::{Answer, GitProgram};
 
 impl GitProgram {
-    /// Every worktree on record, the main checkout first unless the repository is bare.
+    /// Returns every registered worktree, the main checkout first unless the repository is bare.
     pub(crate) fn registered(&self, cwd: &Path) -> Result<Vec<Registered>, Failure> {
         self.registered_around(cwd, || self.main_root(&self.layout(cwd)?))
     }
 
-    /// The same, with the top folder of the main checkout from `main_root`, which is not asked
-    /// when the repository is bare.
+    /// Does the same with the main checkout's top folder from `main_root`, which is not called for
+    /// a bare repository.
     pub(super) fn registered_around(
         &self,
         cwd: &Path,
@@ -41,7 +41,7 @@ impl GitProgram {
                 }
                 ("locked", Some(entry)) => entry.locked = Some(value.to_owned()),
                 ("bare", Some(_)) => bare = true,
-                // Commits and whatever later versions add.
+                // Commits, and lines of later versions.
                 (_, _) => {}
             }
         }

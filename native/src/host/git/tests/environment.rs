@@ -95,7 +95,7 @@ fn what_leads_nowhere_counts_only_where_it_is_looked_for() {
 }
 
 #[test]
-fn git_gets_what_it_needs_to_log_in_and_nothing_that_leads_it_elsewhere() {
+fn git_inherits_credentials_and_no_other_repository() {
     let place = Place::with_commit(&[]);
     let real = Command::new("sh").args(["-c", "command -v git"]).output().unwrap();
     let real = String::from_utf8(real.stdout).unwrap();

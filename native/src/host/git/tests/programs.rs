@@ -23,7 +23,7 @@ pub(super) fn with_filter() -> Place {
 fn filters_are_applied_to_checkouts_and_to_the_state_of_files() {
     let place = with_filter();
     assert_eq!(place.git("repo", &["cat-file", "blob", "HEAD:sub/big.dat"]), "CONTENT");
-    // A new time of change makes whoever looks compare the content.
+    // A new modification time makes git compare the content.
     place.write("repo/sub/big.dat", "content\n");
     assert_eq!(place.survey("repo", "x").unwrap().dirty, Vec::<String>::new());
     place.create("tree", "x", true).unwrap();

@@ -154,8 +154,8 @@ fn a_lock_that_somebody_has_left_there_is_named() {
     let failure = push(&place, vec![update("r/a", None, &one)]).unwrap_err();
     let lock = format!("{}/./refs/onloop/r/a.lock", place.text("hub.git"));
     let first = format!(
-        "`origin` did not take it: `{lock}` is there: another git is at work, or one that was killed \
-         has left it; when no git runs in this repository, remove that file"
+        "`origin` did not take it: `{lock}` is there: another git is running, or a killed one \
+         left it; when no git runs in this repository, remove that file"
     );
     assert_eq!(failure.message.lines().next(), Some(first.as_str()));
     assert_eq!(failure.kind, FailureKind::Denied);
@@ -190,7 +190,7 @@ fn a_connection_that_ends_after_the_deed_is_a_deed() {
 }
 
 #[test]
-fn names_that_nobody_has_judged_reach_no_git() {
+fn invalid_names_do_not_reach_git() {
     let place = with_hub(&[]);
     let one = keep(&place, "1\n");
     let cwd = || place.text("repo");

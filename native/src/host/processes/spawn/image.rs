@@ -1,4 +1,4 @@
-//! What the kernel is told about a new program, as it wants to have it.
+//! The arguments of `exec`, prepared before the child starts.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
@@ -9,27 +9,27 @@ use std::ptr;
 
 use libc::c_char;
 
-/// Where programs are looked for without `PATH`, as the C library does.
+/// Search path without `PATH`, as in the C library.
 const USUAL_PATH: &str = "/bin:/usr/bin";
 
 /// A program with its arguments, its environment and its folder.
 pub(super) struct Image {
-    /// Where it may be, in the order in which it is looked for.
+    /// Candidate paths in the order of the search.
     candidates: Vec<CString>,
     arguments: List,
     environment: List,
     folder: Option<CString>,
 }
 
-/// Strings, and the list of their addresses that ends with none.
+/// Strings, and the null-terminated list of their addresses.
 struct List {
     addresses: Vec<*const c_char>,
-    /// What the addresses point to.
+    /// The strings behind the addresses.
     _strings: Vec<CString>,
 }
 
 impl Image {
-    /// The image of `command`, which begins with our environment unless it is to be `empty`.
+    /// Prepares `command`, with our environment unless it is to be `empty`.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Image {
         }
     }
 
-    /// Becomes the program; returns why it could not. Allocates nothing.
+    /// Calls `exec`; returns its error. Allocates nothing.
     #[expect(unsafe_code, reason = "only the caller knows whether it may become another program")]
     pub(super) fn execute(&self) -> io::Error {
         let (arguments, environment) = (&self.arguments.addresses, &self.environment.addresses);
@@ -87,7 +87,7 @@ impl Image {
             }
             let error = io::Error::last_os_error();
             match error.raw_os_error() {
-                // It may be in another folder.
+                // Another folder may contain it.
                 Some(libc::EACCES) => denied = Some(error),
                 Some(
                     libc::ENOENT | libc::ENOTDIR | libc::ESTALE | libc::ENODEV | libc::ETIMEDOUT,
@@ -107,8 +107,8 @@ impl List {
     }
 }
 
-/// Where `program` may be: a name with a slash is one place, seen from the folder in which it is
-/// started; an empty part of `PATH` is that folder.
+/// Returns candidate paths of `program`: a name with a slash is one path, relative to its current
+/// folder; an empty part of `PATH` means that folder.
 fn candidates(program: &OsStr, path: &OsStr) -> Vec<OsString> {
     if program.as_bytes().contains(&b'/') {
         return vec![program.to_owned()];

@@ -1,11 +1,10 @@
-//! Starting a program without a copy of ours.
+//! Starts a program without a fork.
 //!
-//! The standard library forks as soon as a child has anything to do before it becomes its program,
-//! and a fork copies the page tables of all our memory and, one fault each, every page that we write
-//! to afterwards: for a run of thousands of steps a third of its time. A child that shares our
-//! memory, while the thread that started it waits, costs the same for all of them. It may do nothing
-//! that could be seen here: no allocation, no lock, nothing freed. This is how `posix_spawn` works,
-//! which knows neither of restrictions nor of an end with its parent.
+//! The standard library forks if a child has work before `exec`. A fork copies the page tables, and
+//! each later write to a page faults once: a third of the time of a run with thousands of steps. A
+//! child that shares our memory, while its parent thread waits, has a constant cost. It must not
+//! allocate, lock or free. `posix_spawn` works this way, but supports neither restrictions nor a
+//! parent-death signal.
 
 use std::ffi::{c_int, c_void};
 use std::fs::File;
@@ -27,22 +26,22 @@ use super::image::Image;
 use crate::host::confine::Restrictions;
 use crate::host::processes::child::{Child, Place};
 
-/// What the child has for its own calls, none of which is deep.
+/// Stack of the child, whose calls are shallow.
 const STACK_BYTES: usize = 256 * 1024;
-/// Below the stack: what goes too deep ends the child instead of changing our memory.
+/// Guard below the stack: an overflow ends the child instead of changing our memory.
 const GUARD_BYTES: usize = 64 * 1024;
 /// Numbers of signals on Linux, from 1.
 const SIGNALS: c_int = 64;
 
-/// Starts `command` with the streams of `spec`; the kernel ends it with us unless its place says
-/// otherwise.
+/// Starts `command` with the streams of `spec`; the kernel ends it with this process, unless its
+/// role forbids it.
 ///
-/// The kernel watches the thread that starts a program, and not the process. The main thread lives
-/// as long as the process; for others, which an embedder may end at any time, nothing is asked for.
+/// The kernel watches the starting thread, not the process. The main thread lives as long as the
+/// process. Programs of other threads, which an embedder can end, get no parent-death signal.
 ///
 /// # Errors
 ///
-/// What the kernel says about the program, its folder, a restriction, or another process.
+/// Errors of the kernel about the program, its folder, a restriction or a process.
 pub(in crate::host::processes) fn spawn(
     command: &mut OsCommand,
     spec: &ProcessSpec,
@@ -67,7 +66,7 @@ pub(in crate::host::processes) fn spawn(
 }
 
 impl Child {
-    /// Makes its streams; returns the child's ends of them.
+    /// Creates the streams and returns the child's ends.
     fn pipes(&mut self, fed: bool) -> io::Result<Vec<OwnedFd>> {
         let input = if fed {
             let (reader, writer) = io::pipe()?;
@@ -84,7 +83,7 @@ impl Child {
     }
 }
 
-/// What takes the place of the first three descriptors must not be one of them.
+/// A source of the first three descriptors must not be one of them.
 fn above_the_three(fd: impl Into<OwnedFd>) -> io::Result<OwnedFd> {
     let fd = fd.into();
     match fd.as_raw_fd() {
@@ -93,29 +92,29 @@ fn above_the_three(fd: impl Into<OwnedFd>) -> io::Result<OwnedFd> {
     }
 }
 
-/// Everything that a child does before it is its program.
+/// The work of a child before `exec`.
 struct Beginning<'b> {
     image: &'b Image,
-    /// All three streams, or none where ours are used.
+    /// All three streams, or none if the child uses ours.
     streams: &'b [OwnedFd],
     place: Place,
     restrictions: Option<&'b Restrictions>,
     ends_with: Option<Pid>,
-    /// The number of the error for which the child has ended.
+    /// The error for which the child has ended.
     failure: AtomicI32,
 }
 
 impl Beginning<'_> {
-    /// Starts the child and returns when it is its program.
+    /// Starts the child and returns after its `exec`.
     #[expect(unsafe_code, reason = "no safe form of this call exists")]
     fn clone_us(&self) -> io::Result<Pid> {
         let stack = Stack::new()?;
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-        // A handler of ours that runs in the child would change what is ours.
+        // Our signal handlers must not run in the child, which shares our memory.
         let blocked = SignalsBlocked::all()?;
         let argument = ptr::from_ref(self).cast_mut().cast::<c_void>();
         // SAFETY: the stack is the child's own, and `self` outlives the child's use of it, because
-        // this thread goes on only when the child has become its program or has ended.
+        // this thread continues only after the child's `exec` or end.
         let pid = unsafe { libc::clone(begin, stack.top(), flags, argument) };
         let cloned = if pid == -1 { Err(io::Error::last_os_error()) } else { Ok(pid) };
         drop(blocked);
@@ -129,7 +128,7 @@ impl Beginning<'_> {
         }
     }
 
-    /// The child's part: returns only why it could not become its program.
+    /// Runs in the child; returns only if `exec` fails.
     fn run(&self) -> io::Error {
         match self.prepare() {
             Ok(()) => self.image.execute(),
@@ -153,7 +152,7 @@ impl Beginning<'_> {
         }
         if let Some(us) = self.ends_with {
             set_parent_process_death_signal(Some(Signal::KILL))?;
-            // We may have ended just before: then nobody would send the signal.
+            // If the parent has ended already, the signal does not come.
             if getppid() != Some(us) {
                 return Err(Errno::INTR.into());
             }
@@ -163,7 +162,7 @@ impl Beginning<'_> {
     }
 }
 
-/// Where the child begins.
+/// Entry point of the child.
 #[expect(unsafe_code, reason = "its argument comes through the kernel")]
 extern "C" fn begin(argument: *mut c_void) -> c_int {
     // SAFETY: it is the `Beginning` that was given to `clone`, which lives until this ends.
@@ -174,8 +173,8 @@ extern "C" fn begin(argument: *mut c_void) -> c_int {
     unsafe { libc::_exit(127) }
 }
 
-/// Signals that we handle are handled by the system from now on. What is ignored stays so, but for
-/// a closed pipe, which the standard library ignores for us only.
+/// Resets our signal handlers to the default. Ignored signals stay ignored, except SIGPIPE, which
+/// the standard library ignores for us only.
 #[expect(unsafe_code, reason = "no safe form of this call exists")]
 fn forget_handlers() {
     for number in 1..=SIGNALS {
@@ -214,7 +213,7 @@ fn unblock_signals() {
     }
 }
 
-/// No signal is handled by this thread until this is dropped.
+/// Blocks all signals in this thread until it is dropped.
 struct SignalsBlocked(libc::sigset_t);
 
 impl SignalsBlocked {
@@ -243,7 +242,7 @@ impl Drop for SignalsBlocked {
     }
 }
 
-/// Memory for the child's own calls, above memory that nobody may touch.
+/// Stack of the child, above a guard that is not accessible.
 struct Stack(*mut c_void);
 
 impl Stack {
@@ -260,7 +259,7 @@ impl Stack {
             return Err(io::Error::last_os_error());
         }
         let stack = Stack(memory);
-        // SAFETY: the lower part of what was just made, which nobody uses yet.
+        // SAFETY: the lower part of the new mapping, which is not in use yet.
         match unsafe { libc::mprotect(memory, GUARD_BYTES, libc::PROT_NONE) } {
             0 => Ok(stack),
             _ => Err(io::Error::last_os_error()),
@@ -276,7 +275,7 @@ impl Stack {
 impl Drop for Stack {
     #[expect(unsafe_code, reason = "no safe form of this call exists")]
     fn drop(&mut self) {
-        // SAFETY: it was made by `new`, and whoever ran on it has ended or is another program.
+        // SAFETY: `new` made it, and the child that ran on it has ended or called `exec`.
         unsafe {
             libc::munmap(self.0, GUARD_BYTES + STACK_BYTES);
         }

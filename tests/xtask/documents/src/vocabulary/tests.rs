@@ -101,7 +101,7 @@ fn objects(members: &[Member], all: &[Declaration]) -> Vec<Value> {
     objects
 }
 
-/// Positions of attachments are counted anew by whoever writes a document.
+/// Each writer of a document counts the positions of attachments anew.
 fn without_numbers(value: &Value) -> Value {
     match value {
         Value::Number(_) => json!(0),

@@ -7,7 +7,7 @@ use onloop_syntax::time::Timestamp;
 /// Why a turn was ended before it had ended itself.
 #[derive(Clone, Debug)]
 pub(super) enum Cause {
-    /// Nobody judges its calls.
+    /// Its calls are not judged.
     Unguarded,
     /// It has used more than it may: what, on one line.
     Bound(String),

@@ -3,16 +3,14 @@
 use super::super::line::guard as form_of;
 use super::turn_name;
 use crate::lookup::agent::on_path;
-use crate::run::options::TurnConditions;
+use crate::run::context::RunContext;
 use crate::run::processes::own_needs;
-use crate::sandbox::run::Confining;
 use crate::state::config;
-use crate::state::store::Store;
 use onloop_agents::Client;
 use onloop_agents::confine::Needs;
 use onloop_documents::turn_policy;
 use onloop_documents::turn_policy::TurnGuard;
-use onloop_effect::{Durability, Expect, Failure, FailureKind, Io};
+use onloop_effect::{Durability, Expect, Failure, FailureKind};
 use onloop_install::{TurnHook, Waits};
 use onloop_permission::TurnPolicy;
 use onloop_run::StepRecord;
@@ -33,12 +31,11 @@ pub(super) struct GuardFiles {
 
 /// Writes what the hook is told, before anybody can call it.
 pub(super) async fn prepare(
-    io: &Io,
+    cx: &RunContext<'_>,
     client: Client,
-    store: &Store,
     record: &StepRecord,
-    (conditions, confining): (TurnConditions, &Confining),
 ) -> Result<GuardFiles, Failure> {
+    let (io, store, sandbox) = (cx.io, &*cx.store, cx.sandbox());
     let mut program = io.start().program.clone();
     if program.is_empty() {
         if !on_path(io, "onloop").await {
@@ -50,19 +47,19 @@ pub(super) async fn prepare(
     }
     let root = &store.run().place.execution_root;
     let loaded = config::load(io, root).await;
-    let is_confined = confining.mechanism().is_some();
+    let is_confined = sandbox.mechanism().is_some();
     let (paths, name) = (store.paths(), turn_name(store.run(), record));
     let guard = TurnGuard {
         policy: TurnPolicy {
             verification: verification(record),
             allowed: store.run().settings.allow.clone(),
-            on_ask: conditions.on_ask,
+            on_ask: cx.options.turns.on_ask,
             confined: is_confined,
         },
         state_home: store.home().folder().to_owned(),
         calls: paths.calls(&name),
         rules: is_confined.then(|| loaded.given.clone()),
-        temporary: confining.temporary().map(str::to_owned),
+        temporary: sandbox.temporary().map(str::to_owned),
     };
     let put = async |path: &str, bytes: Vec<u8>| {
         io.write(path, bytes, Expect::Any, Durability::Relaxed).await.map(|_| ())
@@ -71,7 +68,7 @@ pub(super) async fn prepare(
     put(&policy, turn_policy::write(&guard)).await?;
     put(&guard.calls, Vec::new()).await?;
     let config = loaded.config;
-    let mut needs = own_needs(io, confining, client.as_str(), root).await;
+    let mut needs = own_needs(io, sandbox, client.as_str(), root).await;
     needs.may_read.push(policy.clone());
     needs.may_write.push(guard.calls.clone());
     let hook = TurnHook { program, policy, wait_s: Waits::of(&config).call_s };

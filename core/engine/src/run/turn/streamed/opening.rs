@@ -1,4 +1,4 @@
-//! With what a turn begins: the conversation that goes on, and the words in it.
+//! How a turn begins: the conversation that it continues, and its prompt.
 
 use onloop_agents::Client;
 use onloop_run::{
@@ -9,11 +9,11 @@ use onloop_syntax::tokens::Tokens;
 /// With what a turn begins.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Opening {
-    /// The conversation that goes on; `None`: a new one.
+    /// The conversation that continues; `None`: a new one.
     pub(super) session: Option<String>,
     /// What has been used in it, where its client counts so.
     pub(super) used: Tokens,
-    /// Why a conversation that there is does not go on.
+    /// Why an existing conversation does not continue.
     pub(super) anew: Option<&'static str>,
     words: Words,
 }
@@ -46,7 +46,7 @@ impl Opening {
 }
 
 /// The conversation of the turn before, where the same client had it and something came of it. An
-/// attempt goes on in its own conversation even where retries are to begin new ones.
+/// attempt continues its own conversation even where retries begin new ones.
 pub(super) fn of(run: &Run, record: &StepRecord, client: Client, is_fresh: bool) -> Opening {
     let is_of_step = |turn: &&TurnRecord| turn.step == record.step.number && !turn.is_idle;
     let mut turns = run.turns.iter().rev().filter(is_of_step);

@@ -25,7 +25,7 @@ pub(super) struct Rollout {
 }
 
 impl Rollout {
-    /// That of a turn which goes on in `session`, from its present end; `None` for other clients.
+    /// That of a turn which continues `session`, from its present end; `None` for other clients.
     pub(super) async fn of(io: &Io, client: Client, session: Option<&str>) -> Option<Rollout> {
         if client != Client::Codex {
             return None;

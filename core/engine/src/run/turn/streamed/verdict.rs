@@ -2,7 +2,7 @@
 
 use super::cause::{Cause, wait_reason};
 use super::watch::Watch;
-use super::{Acted, Turn};
+use super::{ActionOutcome, Turn};
 use crate::run::turn::{Ended, why_ended};
 use onloop_agents::{AgentError, AgentErrorKind, TurnOutcome};
 use onloop_documents::turn_policy::JudgedCall;
@@ -17,7 +17,7 @@ pub(super) struct TurnVerdict {
     /// For the record.
     pub(super) ending: TurnEnding,
     /// For the attempt.
-    pub(super) acted: Acted,
+    pub(super) outcome: ActionOutcome,
 }
 
 impl Turn<'_> {
@@ -64,15 +64,18 @@ impl Turn<'_> {
             return self.of_cause(Cause::Unguarded, watch);
         }
         if let Some(call) = judged.iter().rev().find(|call| !call.decided && call.is_denied())
-            && self.conditions.on_ask == OnAsk::Pause
+            && self.options.on_ask == OnAsk::Pause
         {
             let what = format!("`{}: {}`: {}", call.tool, call.about, call.reason);
-            return TurnVerdict { ending: TurnEnding::Completed, acted: Acted::Undecided(what) };
+            return TurnVerdict {
+                ending: TurnEnding::Completed,
+                outcome: ActionOutcome::Undecided(what),
+            };
         }
         let failed = |reason: String| self.failed(TurnEnding::Failed, reason, watch);
         match watch.heard.state.outcome(status) {
             TurnOutcome::Completed => {
-                TurnVerdict { ending: TurnEnding::Completed, acted: Acted::Done }
+                TurnVerdict { ending: TurnEnding::Completed, outcome: ActionOutcome::Done }
             }
             TurnOutcome::Limited(limit) => {
                 self.refused(WaitReason::Limited, limit.resets_at, watch)
@@ -85,7 +88,7 @@ impl Turn<'_> {
                 None => failed(failed_with(&error)),
             },
             TurnOutcome::NoFinalEvent => {
-                failed(match why_ended(status, "agent", self.conditions.timeout_ms) {
+                failed(match why_ended(status, "agent", self.options.timeout_ms) {
                     Ended::Badly(reason) => reason,
                     Ended::Well | Ended::Interrupted => {
                         "agent failed: it ended without saying how its turn ended".to_owned()
@@ -96,7 +99,7 @@ impl Turn<'_> {
     }
 
     pub(super) fn interrupted(&self) -> TurnVerdict {
-        TurnVerdict { ending: TurnEnding::Interrupted, acted: Acted::Interrupted }
+        TurnVerdict { ending: TurnEnding::Interrupted, outcome: ActionOutcome::Interrupted }
     }
 
     fn refused(
@@ -112,17 +115,17 @@ impl Turn<'_> {
             why,
             resets_at,
         };
-        let went_on = !watch.heard.state.is_idle();
-        let acted = Acted::Refused { refused, went_on };
-        TurnVerdict { ending: TurnEnding::Refused(why), acted }
+        let had_started = !watch.heard.state.is_idle();
+        let outcome = ActionOutcome::Refused { refused, had_started };
+        TurnVerdict { ending: TurnEnding::Refused(why), outcome }
     }
 
     /// A failed attempt, with the end of its transcript.
     fn failed(&self, ending: TurnEnding, reason: String, watch: &Watch<'_>) -> TurnVerdict {
         let output =
             text::suffix(&watch.heard.transcript, limits::RECORDED_OUTPUT_BYTES).to_owned();
-        let acted = Acted::Failed { reason: self.io.redacted(&reason), output };
-        TurnVerdict { ending, acted }
+        let outcome = ActionOutcome::Failed { reason: self.io.redacted(&reason), output };
+        TurnVerdict { ending, outcome }
     }
 }
 

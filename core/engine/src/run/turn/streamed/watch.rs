@@ -1,5 +1,5 @@
 //! Watching a turn while it runs: its transcript is written as it grows, the status line shows what
-//! the agent does, and a turn of which nothing good can come any more is ended.
+//! the agent does, and a turn that cannot succeed any more is ended.
 
 use super::cause::{Cause, wait_reason};
 use super::rollout::Rollout;
@@ -10,7 +10,7 @@ use crate::run::processes::{Work, WorkError, follow_recorded};
 use crate::state::store::Store;
 use onloop_agents::confine::Needs;
 use onloop_agents::{AgentErrorKind, AgentState, Retry};
-use onloop_effect::{ProcessEnd, ProcessSpec, Watched};
+use onloop_effect::{OutputAction, ProcessEnd, ProcessSpec};
 use onloop_run::{WaitReason, Worker};
 use onloop_syntax::money::Money;
 use onloop_syntax::time::Timestamp;
@@ -40,7 +40,7 @@ impl<'a> Watch<'a> {
     ) -> Watch<'a> {
         let rollout = Rollout::of(turn.io, turn.client, session).await;
         // An earlier turn of the attempt may have begun the log.
-        let heard = Listener::new(turn.io, state, log, turn.conditions.verbose).await;
+        let heard = Listener::new(turn.io, state, log, turn.options.verbose).await;
         Watch {
             turn,
             heard,
@@ -63,7 +63,7 @@ impl<'a> Watch<'a> {
         store: &mut Store,
     ) -> Result<Option<ProcessEnd>, WorkError> {
         let io = self.turn.io;
-        let work = Work::new(Worker::Agent, self.turn.record.step.number, self.turn.confining);
+        let work = Work::new(Worker::Agent, self.turn.record.step.number, self.turn.sandbox);
         let work = Work { needs, ..work };
         let bounds = Bounds { cost: cost_left(store.run()), tokens: tokens_left(store.run()) };
         let on_lines = async |bytes: &[u8]| self.look(bytes, &bounds).await;
@@ -71,7 +71,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Takes what the client wrote, if anything.
-    async fn look(&mut self, bytes: &[u8], bounds: &Bounds) -> Watched {
+    async fn look(&mut self, bytes: &[u8], bounds: &Bounds) -> OutputAction {
         let mut said = self.heard.push(bytes);
         said += &self.read_beside().await;
         self.heard.write(said).await;
@@ -88,10 +88,10 @@ impl<'a> Watch<'a> {
                 .or_else(|| self.hopeless());
         }
         match self.ended {
-            Some(_) => Watched::Ends,
+            Some(_) => OutputAction::End,
             None => {
                 let cost = self.turn.cost(&self.heard.state);
-                Watched::GoesOn(Some(self.heard.activity(cost)))
+                OutputAction::Continue(Some(self.heard.activity(cost)))
             }
         }
     }
@@ -107,7 +107,7 @@ impl<'a> Watch<'a> {
         if let Some(cause) = retry.and_then(|retry| given_up(retry, now)) {
             return Some(cause);
         }
-        let stall_ms = self.turn.conditions.stall_ms;
+        let stall_ms = self.turn.options.stall_ms;
         let (works, longest_ms) = match self.heard.state.current_call() {
             Some(call) => (Some(&call.tool), stall_ms.max(limits::TOOL_STALL_TIMEOUT_MS)),
             None => (None, stall_ms),
@@ -172,7 +172,7 @@ impl Life {
 }
 
 /// Why a client need not try again: its key is refused for good, or it would wait by itself for so
-/// long that nobody could tell it from one that hangs.
+/// long that it cannot be told from one that hangs.
 fn given_up(retry: &Retry, now: Timestamp) -> Option<Cause> {
     if retry.error.kind == AgentErrorKind::Auth {
         return (retry.times >= limits::SAME_ERRORS).then(|| Cause::Rejected(retry.error.clone()));
@@ -182,9 +182,7 @@ fn given_up(retry: &Retry, now: Timestamp) -> Option<Cause> {
         Some(why @ (WaitReason::Limited | WaitReason::Overloaded)) => why,
         Some(WaitReason::Unreachable) | None => return None,
     };
-    let wait_ms = i64::try_from(wait_ms).unwrap_or(i64::MAX);
-    let at = Timestamp::from_millis(now.as_millis().saturating_add(wait_ms));
-    Some(Cause::NotServed { why, resets_at: Some(at) })
+    Some(Cause::NotServed { why, resets_at: Some(now.later(wait_ms)) })
 }
 
 /// What a turn may use.

@@ -12,7 +12,7 @@ use onloop_syntax::syntax::strict_yaml::described;
 use onloop_syntax::text::alternatives;
 
 impl Reader<'_> {
-    /// `None`: nobody is told anything.
+    /// `None` sends no notifications.
     pub(super) fn notify(&mut self, chat: Option<&Telegram>, folder: &str) -> Option<Notify> {
         let kinds = self.kinds();
         let command = self.text("notify.command", is_line, "a line for a shell");

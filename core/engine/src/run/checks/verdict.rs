@@ -1,0 +1,158 @@
+//! What the end of a check's command means: whether it passed, and whether it failed because of
+//! the code.
+
+use super::seconds;
+use onloop_effect::ProcessStatus;
+use onloop_run::{CheckVerdict, RunnerReport, runner_report};
+use onloop_workflow::{Expectation, ShellCheck};
+
+/// How the command of a check ended and what it wrote.
+pub(super) struct CommandEnd<'e> {
+    pub(super) status: ProcessStatus,
+    pub(super) stdout: &'e str,
+    pub(super) stderr: &'e str,
+    /// The time that it had.
+    pub(super) timeout_ms: u64,
+}
+
+/// Whether the command has to fail, by `expect: fail` or by a `!` in front of it.
+pub(super) fn has_to_fail(check: &ShellCheck) -> bool {
+    check.expect == Expectation::Fail || is_negated(check)
+}
+
+fn is_negated(check: &ShellCheck) -> bool {
+    check.command.trim_start().starts_with("! ")
+}
+
+/// The verdict on a check whose command has ended; `None`: a person interrupted it.
+pub(super) fn verdict(check: &ShellCheck, end: &CommandEnd<'_>) -> Option<CheckVerdict> {
+    let report = runner_report(&check.command, &[end.stdout, end.stderr]);
+    let no_tests = report.ran_none() && !check.allow_no_tests;
+    let refusal = match (end.status, check.expect) {
+        (ProcessStatus::Interrupted, _) => return None,
+        (ProcessStatus::TimedOut, expect) => {
+            Some(unanswered(expect, format!("timed out after {}", seconds(end.timeout_ms))))
+        }
+        (ProcessStatus::Signalled(signal), expect) => {
+            Some(unanswered(expect, format!("killed by signal {signal}")))
+        }
+        (ProcessStatus::Exited(0), Expectation::Pass) if is_negated(check) => {
+            another_reason(&report, no_tests)
+        }
+        (ProcessStatus::Exited(0), Expectation::Pass) => no_tests.then(|| NO_TESTS.to_owned()),
+        (ProcessStatus::Exited(code), Expectation::Pass) => {
+            let why = if no_tests { format!(": {NO_TESTS}") } else { String::new() };
+            Some(format!("exit code {code}{why}"))
+        }
+        (ProcessStatus::Exited(0), Expectation::Fail) => {
+            Some("exit code 0, but the command was expected to fail".to_owned())
+        }
+        // A command that cannot be run has not said no.
+        (ProcessStatus::Exited(code @ (126 | 127)), Expectation::Fail) => {
+            let what = format!("exit code {code}, the command could not be run");
+            Some(unanswered(Expectation::Fail, what))
+        }
+        (ProcessStatus::Exited(_), Expectation::Fail) => another_reason(&report, no_tests),
+    };
+    Some(refusal.map_or(CheckVerdict::Passed, |reason| CheckVerdict::Failed { reason }))
+}
+
+const NO_TESTS: &str = "no tests ran";
+
+/// Why a command that had to fail has failed, unless the code is why.
+fn another_reason(report: &RunnerReport, no_tests: bool) -> Option<String> {
+    let misuse = report.misuse.clone();
+    let what = if no_tests { Some(NO_TESTS.to_owned()) } else { misuse };
+    what.map(|what| unanswered(Expectation::Fail, what))
+}
+
+/// `what`, which is no answer to whether the code fails the check.
+fn unanswered(expect: Expectation, what: String) -> String {
+    match expect {
+        Expectation::Pass => what,
+        Expectation::Fail => format!("failed for another reason than the code: {what}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(check: &ShellCheck, status: ProcessStatus, stdout: &str) -> String {
+        let end = CommandEnd { status, stdout, stderr: "", timeout_ms: 5000 };
+        match verdict(check, &end) {
+            Some(CheckVerdict::Passed) => "passed".to_owned(),
+            Some(CheckVerdict::Failed { reason }) => reason,
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_check_passes_and_fails_for_the_right_reason() {
+        use Expectation::{Fail, Pass};
+        use ProcessStatus::{Exited, Signalled, TimedOut};
+        const NONE: &str = "test result: ok. 0 passed; 0 failed; 0 ignored; finished in 0.00s";
+        const SOME: &str = "test result: ok. 2 passed; 0 failed; 0 ignored; finished in 0.00s";
+        const NO_RULE: &str = "make: *** No rule to make target 'test'.  Stop.";
+        const OTHER: &str = "failed for another reason than the code: ";
+        let table = [
+            ("cargo test", Pass, Exited(0), SOME, "passed".to_owned()),
+            ("cargo test nope", Pass, Exited(0), NONE, "no tests ran".to_owned()),
+            ("cargo test", Pass, Exited(101), "", "exit code 101".to_owned()),
+            (
+                "pytest",
+                Pass,
+                Exited(5),
+                "no tests ran in 0.01s",
+                "exit code 5: no tests ran".to_owned(),
+            ),
+            ("make", Pass, TimedOut, "", "timed out after 5 s".to_owned()),
+            ("make test", Fail, Exited(2), "FAIL", "passed".to_owned()),
+            (
+                "make test",
+                Fail,
+                Exited(2),
+                NO_RULE,
+                format!("{OTHER}make: *** No rule to make target 'test'. Stop."),
+            ),
+            (
+                "! make test",
+                Pass,
+                Exited(0),
+                NO_RULE,
+                format!("{OTHER}make: *** No rule to make target 'test'. Stop."),
+            ),
+            ("! make test", Pass, Exited(0), "FAIL", "passed".to_owned()),
+            (
+                "pytest -k new",
+                Fail,
+                Exited(5),
+                "3 deselected in 0.01s",
+                format!("{OTHER}no tests ran"),
+            ),
+            ("pytest", Fail, Exited(1), "1 error in 0.05s", "passed".to_owned()),
+            (
+                "nope",
+                Fail,
+                Exited(127),
+                "",
+                format!("{OTHER}exit code 127, the command could not be run"),
+            ),
+            ("make", Fail, TimedOut, "", format!("{OTHER}timed out after 5 s")),
+            ("make", Fail, Signalled(9), "", format!("{OTHER}killed by signal 9")),
+            (
+                "make",
+                Fail,
+                Exited(0),
+                "",
+                "exit code 0, but the command was expected to fail".to_owned(),
+            ),
+        ];
+        for (command, expect, status, output, expected) in table {
+            let check = ShellCheck { expect, ..ShellCheck::new(command) };
+            assert_eq!(judged(&check, status, output), expected, "{command} {status:?} {output}");
+        }
+        let allowed = ShellCheck { allow_no_tests: true, ..ShellCheck::new("cargo test") };
+        assert_eq!(judged(&allowed, Exited(0), NONE), "passed");
+    }
+}

@@ -1,0 +1,222 @@
+//! Whether what works for a run is confined: decided once in a program, put in force for each process,
+//! and said in the ledger.
+
+use std::fmt;
+
+use crate::error::CommandError;
+use crate::sandbox::confinement::{ConfineError, Confined, Temporary, temporary_name};
+use crate::state::config;
+use onloop_agents::confine::Needs;
+use onloop_effect::{
+    Failure, FailureKind, Io, Mechanism, Network, ProcessSpec, ProcessStatus, Shell,
+};
+use onloop_run::{Hold, Run};
+use onloop_sessions::handsoff::config::ConfineWhen;
+use std::cell::Cell;
+
+/// How the processes of a run are confined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Not at all.
+    Off {
+        /// Why, on one line.
+        why: String,
+        /// Whether a person wants it so, and need not be told.
+        chosen: bool,
+    },
+    /// By this means, which has been tried; where it fails later, nothing is started.
+    By {
+        /// The means.
+        mechanism: Mechanism,
+        /// The folder around those for temporary files, of which each process has its own.
+        temporary: String,
+        /// Processes that were confined so far.
+        count: Cell<u32>,
+    },
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SandboxRequest {
+    /// `--confine`.
+    pub(crate) flag: Option<ConfineWhen>,
+    /// `confine: on` in the workflow file: it can ask for more, never for less.
+    pub(crate) file: bool,
+}
+
+impl SandboxRequest {
+    /// What it comes to, with what is configured for `folder`.
+    pub(crate) async fn when(self, io: &Io, folder: &str) -> ConfineWhen {
+        match (self.file, self.flag) {
+            (true, _) => ConfineWhen::On,
+            (false, Some(flag)) => flag,
+            (false, None) => config::load(io, folder).await.config.confine,
+        }
+    }
+}
+
+impl fmt::Display for Sandbox {
+    /// The name of the mechanism, or why there is none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sandbox::By { mechanism, .. } => f.write_str(mechanism.as_str()),
+            Sandbox::Off { why, .. } => write!(f, "none ({why})"),
+        }
+    }
+}
+
+impl Sandbox {
+    /// How programs of `folder` are confined. [`Sandbox::end`] removes their temporary files.
+    ///
+    /// # Errors
+    ///
+    /// It has to be done and cannot.
+    pub(crate) async fn decide(
+        io: &Io,
+        folder: &str,
+        wish: SandboxRequest,
+    ) -> Result<Sandbox, CommandError> {
+        let when = wish.when(io, folder).await;
+        let off = |why: &str| Ok(Sandbox::Off { why: why.to_owned(), chosen: true });
+        match (when, wish.flag) {
+            (ConfineWhen::Off, Some(_)) => return off("`--confine off`"),
+            (ConfineWhen::Off, None) => return off("`run.confine: off`"),
+            (ConfineWhen::Auto | ConfineWhen::On, _) => {}
+        }
+        let why = match Sandbox::attempt(io, folder).await {
+            Ok(sandbox) => return Ok(sandbox),
+            Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
+            Err(failure) => onloop_syntax::text::one_line(&failure.message),
+        };
+        if when == ConfineWhen::Auto {
+            return Ok(Sandbox::Off { why, chosen: false });
+        }
+        let who = match (wish.file, wish.flag) {
+            (true, _) => "the workflow file says `confine: on`",
+            (false, Some(_)) => "`--confine on`",
+            (false, None) => "`run.confine: on`",
+        };
+        Err(CommandError::refused(format!("{who}, and nothing can be confined here"))
+            .because(why)
+            .fix_by("see what this machine can do", "onloop doctor confine"))
+    }
+
+    /// How the programs of a run are confined that is driven step by step. Who drives it is not told
+    /// at each step; the ledger says it.
+    ///
+    /// # Errors
+    ///
+    /// As `Sandbox::decide`.
+    pub async fn of(io: &Io, run: &Run) -> Result<Sandbox, CommandError> {
+        let wish = SandboxRequest { flag: None, file: run.settings.confine };
+        Sandbox::decide(io, &run.place.execution_root, wish).await
+    }
+
+    /// What enforces it.
+    pub(crate) fn mechanism(&self) -> Option<Mechanism> {
+        match self {
+            Sandbox::Off { .. } => None,
+            Sandbox::By { mechanism, .. } => Some(*mechanism),
+        }
+    }
+
+    /// The folder around those for temporary files of what is confined.
+    pub(crate) fn temporary(&self) -> Option<&str> {
+        match self {
+            Sandbox::Off { .. } => None,
+            Sandbox::By { temporary, .. } => Some(temporary),
+        }
+    }
+
+    /// `spec` confined to the checkout around `folder`, and how it will have been. What it leaves
+    /// outside of the checkout and the caches no later process finds.
+    ///
+    /// # Errors
+    ///
+    /// Nothing can be confined to that folder.
+    pub(crate) async fn put_in_force(
+        &self,
+        io: &Io,
+        folder: &str,
+        spec: ProcessSpec,
+        (network, needs): (Network, &Needs),
+    ) -> Result<(ProcessSpec, Hold, Option<Confined>), Failure> {
+        let (by, shared, count) = match self {
+            Sandbox::Off { why, .. } => {
+                return Ok((spec, Hold::Unconfined { why: why.clone() }, None));
+            }
+            Sandbox::By { mechanism, temporary, count } => (*mechanism, temporary, count),
+        };
+        count.set(count.get() + 1);
+        let own = format!("{shared}/{}", count.get());
+        let temporary = Temporary { own: &own, shared };
+        let confined = Confined::prepare_in(io, folder, temporary, (network, Some(by))).await;
+        let mut confined = confined.map_err(failure_of)?;
+        needs.add_to(&mut confined.confinement);
+        Ok((confined.apply(io, spec), Hold::Confined { by, network }, Some(confined)))
+    }
+
+    /// Confines a program that does nothing, to see whether it can be done.
+    ///
+    /// # Errors
+    ///
+    /// It cannot, and why.
+    pub async fn attempt(io: &Io, folder: &str) -> Result<Sandbox, Failure> {
+        let shared = temporary_name(io);
+        let own = format!("{shared}/0");
+        let temporary = Temporary { own: &own, shared: &shared };
+        let confined = Confined::prepare_in(io, folder, temporary, (Network::All, None)).await;
+        let confined = confined.map_err(failure_of)?;
+        let spec = ProcessSpec::shell(Shell::Sh, ":").in_folder(folder);
+        let ended = io.process(confined.apply(io, spec)).await;
+        confined.remove(io).await;
+        let why = match ended {
+            Ok(end) => match (end.status, end.confined) {
+                (ProcessStatus::Exited(0), Some(mechanism)) => {
+                    return Ok(Sandbox::By { mechanism, temporary: shared, count: Cell::new(0) });
+                }
+                (ProcessStatus::Interrupted, _) => {
+                    Failure::new(FailureKind::Interrupted, "interrupted")
+                }
+                (_, None) => Failure::new(FailureKind::Unsupported, "the host does not do it"),
+                (_, Some(_)) => {
+                    let said = end.stderr.text();
+                    let why = format!("a program that does nothing failed: {}", said.trim());
+                    Failure::new(FailureKind::Unsupported, why)
+                }
+            },
+            Err(failure) => failure,
+        };
+        Err(why)
+    }
+
+    /// Whether a short program, confined like this, ends well.
+    pub(crate) async fn succeeds(&self, io: &Io, folder: &str, spec: ProcessSpec) -> bool {
+        let extent = (Network::All, &Needs::default());
+        let spec = spec.in_folder(folder);
+        let ready = self.put_in_force(io, folder, spec, extent).await;
+        let Ok((spec, _, confined)) = ready else { return false };
+        let ended = io.process(spec).await;
+        if let Some(confined) = confined {
+            confined.remove(io).await;
+        }
+        ended.is_ok_and(|end| end.status == ProcessStatus::Exited(0))
+    }
+
+    /// Removes the temporary files.
+    pub async fn end(self, io: &Io) {
+        if let Sandbox::By { temporary, .. } = self {
+            // They are in a folder that systems clear out.
+            let _ = io.remove(&temporary).await;
+        }
+    }
+}
+
+fn failure_of(error: ConfineError) -> Failure {
+    match error {
+        ConfineError::Failed(failure) => failure,
+        error @ (ConfineError::Unsuitable(_) | ConfineError::Path { .. }) => {
+            Failure::new(FailureKind::Unsupported, error.to_string())
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! What is known of the machine before something is confined, and what it is confined to then.
+
+mod git;
+mod homes;
+
+use crate::error::CommandError;
+use crate::git::checkout;
+use crate::state::config;
+use git::{environment_files, git_place};
+use homes::HomeView;
+use onloop_agents::confine::{
+    self, CacheRefused, HIDDEN_VARIABLE, Surroundings, ToolFolder, Unsuitable, hidden_paths,
+};
+use onloop_documents::ledger::sha256;
+use onloop_effect::{
+    Confinement, Durability, Expect, Failure, Io, Mechanism, Network, ProcessSpec, is_within,
+};
+
+/// A confinement and the folder for temporary files that belongs to it.
+#[derive(Clone, Debug)]
+pub struct Confined {
+    /// What may be touched.
+    pub(crate) confinement: Confinement,
+    temporary: String,
+    homes: Vec<String>,
+    /// Variables that lead tools to folders that one process has for itself, or that all share.
+    moved: Vec<(&'static str, String)>,
+}
+
+/// The folders for temporary files of several confined processes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Temporary<'t> {
+    /// The one of this process, which it alone sees.
+    pub(crate) own: &'t str,
+    /// The one around those of all of them, for caches.
+    pub(crate) shared: &'t str,
+}
+
+/// Why nothing can be confined.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfineError {
+    /// Not in this folder.
+    #[error("{0}")]
+    Unsuitable(#[from] Unsuitable),
+    /// Not with this configuration.
+    #[error("`{key}`: {refused}")]
+    Path {
+        /// The key with the path.
+        key: &'static str,
+        /// What is wrong with it.
+        refused: CacheRefused,
+    },
+    /// The host could not do something.
+    #[error("{}", .0.message)]
+    Failed(Failure),
+}
+
+impl From<ConfineError> for CommandError {
+    fn from(error: ConfineError) -> CommandError {
+        match error {
+            ConfineError::Failed(failure) => failure.into(),
+            error @ (ConfineError::Unsuitable(_) | ConfineError::Path { .. }) => {
+                CommandError::refused("the command cannot be confined").because(error.to_string())
+            }
+        }
+    }
+}
+
+impl Confined {
+    /// What commands in the checkout around `folder` may touch, and a new folder for their temporary
+    /// files, which [`Confined::remove`] removes.
+    pub async fn prepare(
+        io: &Io,
+        folder: &str,
+        network: Network,
+        only: Option<Mechanism>,
+    ) -> Result<Confined, ConfineError> {
+        let own = temporary_name(io);
+        let temporary = Temporary { own: &own, shared: &own };
+        Confined::prepare_in(io, folder, temporary, (network, only)).await
+    }
+
+    /// As [`Confined::prepare`], with these folders for temporary files.
+    pub(crate) async fn prepare_in(
+        io: &Io,
+        folder: &str,
+        temporary: Temporary<'_>,
+        (network, only): (Network, Option<Mechanism>),
+    ) -> Result<Confined, ConfineError> {
+        let (scene, moved, gitconfig) = scene(io, folder, temporary).await?;
+        let confinement = confine::decide(&scene, network, only)?;
+        let write = async |name: &str, bytes: Vec<u8>| {
+            let path = format!("{}/{name}", temporary.own);
+            let written = io.write_private(&path, bytes, Expect::Absent, Durability::Relaxed);
+            written.await.map(|_| path).map_err(ConfineError::Failed)
+        };
+        write(".keep", Vec::new()).await?;
+        let mut confined =
+            Confined { confinement, temporary: scene.temporary, homes: scene.homes, moved };
+        if let Some(text) = gitconfig {
+            let path = write(".gitconfig", text.into_bytes()).await?;
+            confined.moved.push(("GIT_CONFIG_GLOBAL", path));
+        }
+        Ok(confined)
+    }
+
+    /// `spec`, confined.
+    pub fn apply(&self, io: &Io, mut spec: ProcessSpec) -> ProcessSpec {
+        spec.env_remove.extend(confine::VARIABLES.iter().map(|name| (*name).to_owned()));
+        let temporary = ["TMPDIR", "TMP", "TEMP"].map(|name| (name, self.temporary.as_str()));
+        spec = spec.with_env(temporary);
+        let moved = self.moved.iter().filter(|(name, _)| !spec.env_set.contains_key(*name));
+        let moved: Vec<_> = moved.map(|(name, path)| (*name, path.as_str())).collect();
+        spec = spec.with_env(moved);
+        // No agent that could sign is within reach.
+        if io.env("GIT_CONFIG_COUNT").is_none() && !spec.env_set.contains_key("GIT_CONFIG_COUNT") {
+            spec = spec.with_env([
+                ("GIT_CONFIG_COUNT", "2"),
+                ("GIT_CONFIG_KEY_0", "commit.gpgsign"),
+                ("GIT_CONFIG_VALUE_0", "false"),
+                ("GIT_CONFIG_KEY_1", "tag.gpgsign"),
+                ("GIT_CONFIG_VALUE_1", "false"),
+            ]);
+        }
+        ProcessSpec { confine: Some(Box::new(self.confinement.clone())), ..spec }
+    }
+
+    /// A path outside that everybody may write who is not confined.
+    pub fn beside(&self) -> String {
+        format!("{}-outside", self.temporary)
+    }
+
+    /// What a program that failed did not find, though it is there outside; `None`: nothing of what
+    /// it `said`.
+    pub async fn hint(&self, io: &Io, said: &str) -> Option<String> {
+        let mut missed = Vec::new();
+        for path in hidden_paths(said, &self.homes, &self.confinement) {
+            if io.stat(&path).await.is_ok() {
+                let home = self.homes.first().map(|home| format!("{home}/"));
+                let below = home.and_then(|home| path.strip_prefix(&home));
+                missed.push(below.map_or_else(|| path.clone(), |below| format!("~/{below}")));
+            }
+        }
+        if missed.is_empty() {
+            return None;
+        }
+        let (named, paths) = (missed.join("`, `"), missed.join(", "));
+        Some(format!(
+            "note: not found inside the sandbox: `{named}`; allow it with \
+             `run: {{confine_read: [{paths}]}}` in `.agentize.local.yaml`"
+        ))
+    }
+
+    /// Removes the temporary files.
+    pub async fn remove(self, io: &Io) {
+        // They are in a folder that systems clear out.
+        let _ = io.remove(&self.temporary).await;
+    }
+}
+
+/// The folder for temporary files of this program.
+pub(crate) fn temporary_name(io: &Io) -> String {
+    let folder = io.env("TMPDIR").filter(|path| path.starts_with('/')).unwrap_or("/tmp");
+    let folder = folder.trim_end_matches('/');
+    // Everybody sees the name, and keys are made of the same randomness.
+    let name = sha256(&[b"onloop temporary folder\0".as_slice(), &io.start().random].concat());
+    format!("{folder}/onloop-{}", &name[..32])
+}
+
+/// What is known of the machine, variables that move the folders of tools, and the configuration of
+/// git where the user's cannot be shown.
+async fn scene(
+    io: &Io,
+    folder: &str,
+    temporary: Temporary<'_>,
+) -> Result<(Surroundings, Vec<(&'static str, String)>, Option<String>), ConfineError> {
+    let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
+    let checkout = checkout::own(io, &folder).await;
+    let folder = checkout.as_ref().map_or(folder, |checkout| checkout.root.clone());
+    let (git, mut borrowed) = match &checkout {
+        None => (None, Vec::new()),
+        Some(checkout) => {
+            let place = git_place(io, checkout).await;
+            let borrowed = git::borrowed_objects(io, &place).await;
+            (Some(place), borrowed)
+        }
+    };
+    let loaded = config::load(io, &folder).await;
+    let view = HomeView::of(io, &loaded.config).await?;
+    let moved = tools_ready(io, &view.tools, temporary).await;
+    let mut caches = view.caches;
+    caches.extend(moved.iter().map(|(_, path)| path.clone()));
+    let mut state_home = io.start().state_home();
+    if let Some(real) = &state_home {
+        state_home = Some(real_path(io, real).await);
+    }
+    let mut private = view.hidden;
+    let listed = io.env(HIDDEN_VARIABLE).unwrap_or_default();
+    for path in listed.split(':').filter(|path| path.starts_with('/')) {
+        private.push(real_path(io, path.trim_end_matches('/')).await);
+    }
+    let environment_files = environment_files(io, &folder, git.as_ref()).await;
+    let needed: Vec<String> = io.canonical("/etc/resolv.conf").await.into_iter().collect();
+    let mut visible = view.visible;
+    visible.append(&mut borrowed);
+    let scene = Surroundings {
+        git,
+        homes: view.homes,
+        state_home,
+        private,
+        programs: view.programs,
+        visible,
+        needed,
+        environment_files,
+        caches,
+        folder,
+        temporary: temporary.own.to_owned(),
+        other_temporary: (temporary.own != temporary.shared).then(|| temporary.shared.to_owned()),
+    };
+    Ok((scene, moved, view.gitconfig))
+}
+
+/// Makes what is missing in the folders of tools that are there, since nothing that is not there can
+/// be written; for the others, the variables that move them to the folders for temporary files.
+async fn tools_ready(
+    io: &Io,
+    tools: &[ToolFolder],
+    temporary: Temporary<'_>,
+) -> Vec<(&'static str, String)> {
+    let (mut moved, mut usable) = (Vec::new(), Vec::<String>::new());
+    for tool in tools {
+        let is_in_other = usable.iter().any(|cache| is_within(&tool.folder, cache));
+        let is_there = is_in_other || io.stat(&tool.folder).await.is_ok();
+        usable.extend(tool.caches().filter(|_| is_there));
+        for folder in tool.to_make(is_there) {
+            make_folder(io, &folder).await;
+        }
+        let elsewhere = tool.elsewhere(temporary.own, temporary.shared);
+        let Some((name, folder)) = elsewhere.filter(|_| !is_there) else { continue };
+        if tool.is_one_cache() {
+            make_folder(io, &folder).await;
+        }
+        moved.push((name, folder));
+    }
+    moved
+}
+
+/// Makes a folder where there is none. Where that fails, the program that needs it reports that.
+pub(crate) async fn make_folder(io: &Io, folder: &str) {
+    if io.stat(folder).await.is_err_and(|failure| failure.is_not_found()) {
+        // A folder is made for what is in it.
+        let mark = format!("{folder}/.onloop");
+        let _ = io.write_private(&mark, Vec::new(), Expect::Absent, Durability::Relaxed).await;
+        let _ = io.remove(&mark).await;
+    }
+}
+
+/// The path without links where it is there; a state home may come to be later.
+async fn real_path(io: &Io, path: &str) -> String {
+    io.canonical(path).await.unwrap_or_else(|_| path.to_owned())
+}

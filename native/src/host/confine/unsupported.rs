@@ -1,0 +1,33 @@
+//! Systems without a known sandbox.
+
+use std::process::Command as OsCommand;
+
+use onloop_core::effect::{Confinement, Failure, Mechanism, ProcessStatus};
+
+use super::{Restrictions, unknown};
+
+/// A confined program, which does not exist here.
+pub(in crate::host) enum Confined {}
+
+/// Refuses.
+pub(in crate::host) fn confine(
+    _command: OsCommand,
+    _confinement: &Confinement,
+) -> Result<(OsCommand, Confined), Failure> {
+    Err(unknown())
+}
+
+impl Confined {
+    /// There are none.
+    pub(in crate::host) fn take_restrictions(&mut self) -> Option<Restrictions> {
+        None
+    }
+
+    /// There is none.
+    pub(in crate::host) fn finish(
+        self,
+        _status: ProcessStatus,
+    ) -> Result<(Mechanism, Vec<String>), Failure> {
+        match self {}
+    }
+}

@@ -1,9 +1,0 @@
-//! Any bytes as a journal.
-
-#![no_main]
-
-#[path = "../claims.rs"]
-#[allow(dead_code)]
-mod claims;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| claims::journal(bytes));
