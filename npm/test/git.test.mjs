@@ -332,3 +332,44 @@ test("the next removal finishes an interrupted one", async (t) => {
   await assert.rejects(here.host.remove_worktree({ path }), { kind: "not_found" });
   assert.ok(!existsSync(rest), "also where git has forgotten it");
 });
+
+test("a killed merge is made by the next one, and changes of a person since are kept", async (t) => {
+  const here = place(t);
+  here.commit("gone.txt", "old\n");
+  here.commit("part.txt", "old\n");
+  here.git("switch", "--quiet", "--create", "x");
+  for (const file of ["file.txt", "gone.txt", "part.txt", "b/new.txt"]) here.commit(file, "a new text\n");
+  const tip = here.git("rev-parse", "x");
+  here.git("switch", "--quiet", "main");
+  workspace.write(here.cwd, {
+    ".git/onloop-merge": `${tip}\nrefs/heads/main\n`,
+    ".git/index.lock": "",
+    ".git/refs/heads/main.lock": "",
+    "file.txt": "mine\n",
+    "part.txt": "a new",
+    "b/new.txt": "a new text\n",
+  });
+  rmSync(join(here.cwd, "gone.txt"));
+  await assert.rejects(merge(here, "x", "main"), /and `file.txt` changed there since/);
+  assert.equal(readFileSync(join(here.cwd, "file.txt"), "utf8"), "mine\n");
+  workspace.write(here.cwd, { "file.txt": "one\n" });
+  await merge(here, "x", "main");
+  assert.equal(here.git("rev-parse", "main^2"), tip);
+  assert.equal(here.git("status", "--porcelain"), "");
+  assert.equal(readFileSync(join(here.cwd, "part.txt"), "utf8"), "a new text\n");
+  assert.ok(!existsSync(join(here.cwd, ".git/onloop-merge")));
+});
+
+test("a file that git does not track is not overwritten", async (t) => {
+  const here = place(t);
+  here.commit(".gitignore", "secret.txt\n");
+  here.git("switch", "--quiet", "--create", "x");
+  workspace.write(here.cwd, { "secret.txt": "theirs\n" });
+  here.git("add", "--force", "secret.txt");
+  here.commit("file.txt", "two\n");
+  here.git("switch", "--quiet", "main");
+  workspace.write(here.cwd, { "secret.txt": "mine\n" });
+  await assert.rejects(merge(here, "x", "main"), /git does not track `secret.txt`/);
+  assert.equal(readFileSync(join(here.cwd, "secret.txt"), "utf8"), "mine\n");
+  assert.equal(readFileSync(join(here.cwd, "file.txt"), "utf8"), "one\n");
+});

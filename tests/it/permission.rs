@@ -12,6 +12,9 @@ const OWN: &str = include_str!("../vectors/permissions-own.jsonl");
 /// Honest lines of an agent's day, without expectations: what counts is how many are let through.
 const EVERYDAY: &str = include_str!("../vectors/everyday-own.jsonl");
 
+/// Lines with the decisions outside of a sandbox and in one.
+const LINES: &str = include_str!("../vectors/permission-lines.tsv");
+
 /// One vector with our answer.
 struct Answered {
     id: String,
@@ -148,7 +151,7 @@ fn everyday(confined: bool, wanted: Decision) -> (usize, Vec<String>) {
 
 #[test]
 fn an_honest_day_is_mostly_let_through() {
-    for (confined, least_percent) in [(false, 60), (true, 90)] {
+    for (confined, least_percent) in [(false, 60), (true, 97)] {
         let (percent, others) = everyday(confined, Decision::Allow);
         let others = others.join("\n");
         assert!(percent >= least_percent, "{percent} % with confined: {confined}\n{others}");
@@ -184,23 +187,22 @@ fn a_sandbox_does_not_lift_what_leaves_the_checkout() {
         "npm publish",
         "npm run deploy",
         "make release",
+        "python3 scripts/deploy.py",
+        "NODE_OPTIONS=--require=./x npm publish",
+        "CLOUDSDK_PYTHON=./x kubectl get pods",
         "cargo install x",
         "pip install --index-url http://example.com x",
         "docker run --rm -v /:/h x",
         "kubectl delete pod x",
         "systemctl restart x",
         "apt-get install x",
-        "python3 -c 'import os'",
-        "node -e 1",
         "eval $X",
         "cat .en* | sh",
         "xargs cat < .env.list",
         "F=.env; cargo run -- $F",
         "git config core.pager ./x",
-        "./install.sh",
         "bash ../x.sh",
         "GIT_SSH_COMMAND=./x git fetch",
-        "NODE_OPTIONS=--require=./x npm test",
         "rm -rf src",
         "git reset --hard",
         "cat ~/.ssh/id_rsa",
@@ -212,4 +214,39 @@ fn a_sandbox_does_not_lift_what_leaves_the_checkout() {
         let ruling = permission::decide(&call, &context);
         assert_ne!(ruling.decision, Decision::Allow, "{line}: {}", ruling.rule);
     }
+}
+
+/// The lines of [`LINES`] about which another decision is made than the wanted one.
+fn differing() -> Vec<String> {
+    let mut context = permission::Context::new("/srv/repo");
+    context.places.user_home = Some("/home/u".to_owned());
+    context.git_branch = Some("feature/x".to_owned());
+    let confined = permission::Context { confined: true, ..context.clone() };
+    let meets = |wanted: &str, found: Decision| match wanted {
+        "-" => true,
+        "not-allow" => found != Decision::Allow,
+        wanted => wanted == found.as_str(),
+    };
+    let mut found = Vec::new();
+    for row in LINES.lines().filter(|row| !row.starts_with('#')) {
+        let mut columns = row.splitn(3, '\t');
+        let mut next = || columns.next().expect("a row has three columns");
+        let (plain, contained, line) = (next(), next(), next());
+        let call = permission::Call::shell(line);
+        for (wanted, context) in [(plain, &context), (contained, &confined)] {
+            let ruling = permission::decide(&call, context);
+            if !meets(wanted, ruling.decision) {
+                let (got, rule) = (ruling.decision.as_str(), ruling.rule);
+                let confined = context.confined;
+                found.push(format!("{line}: wanted {wanted}, got {got} ({rule}), {confined}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_hostile_is_not_allowed_and_what_is_honest_is_contained() {
+    let differing = differing();
+    assert!(differing.is_empty(), "{}", differing.join("\n"));
 }

@@ -65,7 +65,8 @@ fn without_git_or_with_mode_none_the_work_stays_here() {
     let outcome = machine.run(&plan(), &none);
     assert_eq!(outcome.prepared().branch, None);
     assert_eq!(outcome.prepared().execution_root, machine.text("repo"));
-    assert_eq!(outcome.git_requests, 0);
+    // Only which repository it is: its files have checkpoints.
+    assert_eq!(outcome.git_requests, 1);
 }
 
 #[test]
@@ -235,7 +236,7 @@ fn a_worktree_asked_for_in_a_linked_one_is_beside_the_main_checkout() {
 }
 
 #[test]
-fn a_submodule_gets_a_worktree_of_its_own() {
+fn a_submodule_gets_a_worktree_of_its_own_outside_the_repository_around_it() {
     let machine = Machine::with_repository();
     machine.init("super");
     machine.git(
@@ -243,10 +244,11 @@ fn a_submodule_gets_a_worktree_of_its_own() {
         &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../repo", "sub"],
     );
     machine.git("super", &["commit", "--quiet", "--message", "add it"]);
-    let outcome = machine.at("super/sub").run(&plan(), &flags());
-    let root = machine.text("super/.hotl-worktrees/sub/hotl-x");
-    assert_eq!(outcome.prepared().execution_root, root);
-    assert_eq!(machine.git("super/.hotl-worktrees/sub/hotl-x", &["status", "--porcelain"]), "");
+    let session = machine.at("super/sub").with_state_home(machine.text("state"));
+    let root = session.run(&plan(), &flags()).prepared().execution_root.clone();
+    assert!(root.starts_with(&machine.text("state/worktrees/sub-")), "{root}");
+    assert_eq!(machine.git(&root, &["status", "--porcelain"]), "");
+    assert_eq!(machine.git("super", &["status", "--porcelain"]), "");
 }
 
 #[test]
@@ -459,4 +461,30 @@ fn the_authors_isolation_is_followed() {
     let outcome = machine.run(&pinned, &flags());
     assert_eq!(outcome.prepared().mode, IsolationMode::Branch);
     assert_eq!(machine.git("repo", &["branch", "--show-current"]), "hotl/x");
+}
+
+#[test]
+fn a_new_run_takes_the_next_name_where_an_earlier_one_has_it() {
+    let machine = Machine::with_repository();
+    machine.git("repo", &["branch", "hotl/x"]);
+    let earlier = ["hotl/x".to_owned()].into();
+    let again = PreflightFlags { earlier, ..flags() };
+    let first = machine.run(&plan(), &again);
+    assert_eq!(first.prepared().branch.as_deref(), Some("hotl/x-2"));
+    assert_eq!(first.prepared().execution_root, machine.text(".hotl-worktrees/repo/hotl-x-2"));
+    // A branch that no earlier run has is the user's.
+    assert_eq!(machine.run(&plan(), &flags()).exit(), Exit::Refused);
+    let third = machine.run(&plan(), &again);
+    assert_eq!(third.prepared().branch.as_deref(), Some("hotl/x-3"));
+}
+
+#[test]
+fn a_run_in_place_in_a_repository_knows_it() {
+    let machine = Machine::with_repository();
+    let none = PreflightFlags { mode: Some(IsolationMode::None), ..flags() };
+    let outcome = machine.run(&plan(), &none);
+    let prepared = outcome.prepared();
+    assert_eq!(prepared.repo_root, Some(machine.text("repo")));
+    assert_eq!((&prepared.branch, prepared.mode), (&None, IsolationMode::None));
+    assert_eq!(prepared.source_head, Some(machine.git("repo", &["rev-parse", "HEAD"])));
 }

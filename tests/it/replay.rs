@@ -68,8 +68,8 @@ fn a_recording_is_private_hides_secrets_and_can_be_replayed() {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
     let project = Workspace::plain()
         .with_env("ONLOOP_TRACE", path.to_str().unwrap())
-        .with_env("DEMO_TOKEN", "tok3n-tok3n");
-    let code = project.onloop(&["lint", "tok3n-tok3n.md"]).exit.unwrap();
+        .with_env("DEMO_TOKEN", "tok3n-tok3n-tok3n");
+    let code = project.onloop(&["lint", "tok3n-tok3n-tok3n.md"]).exit.unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(text.starts_with("{\"trace\":1,\"onloop\":") && !text.contains("tok3n"), "{text}");

@@ -200,8 +200,11 @@ pub fn decide(
 
 fn demand_suitable(scene: &Surroundings, private: &[String]) -> Result<(), Unsuitable> {
     let folder = scene.folder.as_str();
+    // Worktrees that have no place beside their checkout are in the state home.
+    let worktrees = scene.state_home.as_ref().map(|home| format!("{home}/worktrees"));
+    let is_worktree = worktrees.is_some_and(|worktrees| is_within(folder, &worktrees));
     let lies = private.iter().find(|private| is_within(folder, private));
-    if let Some(private) = lies {
+    if let Some(private) = lies.filter(|_| !is_worktree) {
         return Err(Unsuitable::Lies { folder: folder.to_owned(), private: private.clone() });
     }
     let shared = SHARED.iter().map(|shared| (*shared).to_owned());

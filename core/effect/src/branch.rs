@@ -40,6 +40,14 @@ impl BranchName {
         BranchName(format!("hotl/{tail}"))
     }
 
+    /// The name with `-number` behind it, within the bound of names.
+    #[must_use]
+    pub fn numbered(&self, number: u64) -> BranchName {
+        let end = format!("-{number}");
+        let start = text::prefix(&self.0, limits::BRANCH_NAME_BYTES - end.len());
+        BranchName(format!("{}{end}", start.trim_end_matches(['-', '.', '/'])))
+    }
+
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0

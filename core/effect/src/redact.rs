@@ -1,9 +1,10 @@
 //! Redaction: removes the values of secret environment variables from everything that is stored,
 //! shown or sent.
 //!
-//! The name of a variable makes it secret. Redaction hides its value and the forms in which
-//! programs print it: inside JSON and HTML, percent-encoded, and single lines of it. Child
-//! processes still get the variable.
+//! A variable counts as secret by its name. Its value is hidden as it stands and in the forms that
+//! programs print it in: inside of JSON and HTML, percent-encoded, one line of several. A short value and
+//! an ordinary word occur in ordinary text: these are hidden only behind the variable's name. Children
+//! still get the variable itself.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,8 +20,10 @@ mod tests;
 /// Replaces a secret whose name is unknown.
 pub(super) const REDACTED: &str = "[redacted]";
 /// Shorter values occur in ordinary text.
-const SHORTEST_SECRET_CHARS: usize = 8;
-/// Shorter parts of a secret at a cut of an output reveal nothing.
+const SHORTEST_SECRET_CHARS: usize = 12;
+/// What stands between the name of a variable and its value where programs print both.
+const BETWEEN: [&str; 9] = ["=", "=\"", "='", ": ", ": \"", ":", ":\"", "\":\"", "\": \""];
+/// Shorter parts of a secret at the edge of what was kept of an output tell nothing.
 const SHORTEST_PART_BYTES: usize = 4;
 /// Last parts of names that say where a secret is, not its value.
 const PLACES: [&str; 6] = ["FILE", "PATH", "DIR", "SOCK", "HOME", "PWD"];
@@ -58,7 +61,7 @@ impl Redaction {
     pub fn new(env: &BTreeMap<String, String>) -> Redaction {
         let mut values: Vec<(&str, Cow<'_, str>)> = Vec::new();
         for (name, value) in env {
-            if is_secret(name) && !is_place(name, value) {
+            if (is_secret(name) && !is_place(name, value)) || is_git_secret(name, env) {
                 values.push((name, Cow::Borrowed(value.trim())));
             }
             if let Some(password) = password(value) {
@@ -70,15 +73,30 @@ impl Redaction {
         let mut secrets: Vec<Secret> = Vec::new();
         for ((_, value), placeholder) in values.iter().zip(&placeholders) {
             let forms = forms(value).into_iter().filter(|form| {
-                // Otherwise the placeholder of one secret could match another secret.
-                form.chars().count() >= SHORTEST_SECRET_CHARS
+                // Otherwise what stands for one secret would be taken for another one.
+                !is_ordinary(form)
                     && !REDACTED.contains(form.as_str())
                     && !placeholders.iter().any(|placeholder| placeholder.contains(form.as_str()))
             });
             let placeholder = || placeholder.clone();
             secrets.extend(forms.map(|form| Secret { form, placeholder: placeholder() }));
         }
-        // If several variables have the same value, the first name counts.
+        for ((name, value), placeholder) in values.iter().zip(&placeholders) {
+            let begins = if env.get(*name).is_some_and(|whole| whole.trim() == value) {
+                BETWEEN.map(|between| format!("{name}{between}")).to_vec()
+            } else {
+                // The password of an address.
+                vec![":".to_owned()]
+            };
+            let ends = if begins.len() == 1 { "@" } else { "" };
+            if is_ordinary(value) && !value.is_empty() && !REDACTED.starts_with(value.as_ref()) {
+                secrets.extend(begins.iter().map(|begin| Secret {
+                    form: format!("{begin}{value}{ends}"),
+                    placeholder: format!("{begin}{placeholder}{ends}"),
+                }));
+            }
+        }
+        // The first name counts for a value that several variables have.
         secrets.sort_by(|a, b| {
             let order = (a.first(), b.form.len()).cmp(&(b.first(), a.form.len()));
             order.then_with(|| a.form.cmp(&b.form))
@@ -290,11 +308,41 @@ impl RedactedStream {
 /// Whether redaction hides the value of a variable. An environment variable named `KEY` or `KEY_…`
 /// is secret, unlike a word of a shell command.
 pub(super) fn is_secret(name: &str) -> bool {
+    // They name a setting.
+    if name.starts_with("GIT_CONFIG_KEY_") {
+        return false;
+    }
     let mut parts = name.as_bytes().split(|&byte| byte == b'_');
     parts.any(|part| part.eq_ignore_ascii_case(b"KEY")) || says_secret(name)
 }
 
-/// Whether a variable says where a secret is. That is shown, because messages name files.
+/// Whether a variable holds a setting of git that signs in: the setting's name is in another one.
+fn is_git_secret(name: &str, env: &BTreeMap<String, String>) -> bool {
+    const SIGNS_IN: [&str; 6] =
+        ["extraheader", "password", "token", "secret", "credential", "authorization"];
+    let Some(number) = name.strip_prefix("GIT_CONFIG_VALUE_") else { return false };
+    let key = env.get(&format!("GIT_CONFIG_KEY_{number}")).map_or("", String::as_str);
+    let about = format!("{key} {}", env[name]).to_lowercase();
+    SIGNS_IN.iter().any(|word| about.contains(word))
+}
+
+/// Whether a value occurs in ordinary text: it is short, or a word or two without a digit.
+fn is_ordinary(value: &str) -> bool {
+    let is_word = |c: char| c.is_alphabetic() || matches!(c, '-' | '_');
+    let joints = value.matches(['-', '_']).count();
+    value.chars().count() < SHORTEST_SECRET_CHARS
+        || (joints < 2 && value.chars().all(is_word) && is_one_case(value))
+}
+
+/// Whether a word is written in one case, but for its first letters.
+fn is_one_case(value: &str) -> bool {
+    value.split(['-', '_']).all(|word| {
+        let rest = word.chars().skip(1);
+        rest.clone().all(|c| !c.is_uppercase()) || word.chars().all(|c| !c.is_lowercase())
+    })
+}
+
+/// Whether a variable tells where a secret is: that is shown, because messages name files.
 fn is_place(name: &str, value: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let last = name.rsplit('_').next().unwrap_or_default();

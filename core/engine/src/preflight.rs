@@ -3,11 +3,13 @@
 mod act;
 
 use crate::error::CommandError;
-use onloop_effect::{BranchName, Failure, FailureKind, Io, Repository};
+use crate::git::ancestors::Ancestors;
+use crate::state::store::StateHome;
+use onloop_effect::{BranchName, Failure, FailureKind, Io, OptionalExt, Repository};
 use onloop_run::preflight::{
     ExecutionRoot, IsolationMode, OnExisting, Placement, PlacementAnswer, PlacementDecision,
     PlacementQuestion, PlacementRefusal, PlacementWish, PreflightFlags, Prepared, RepositoryFacts,
-    TargetFolder, decide, worktree_path,
+    TargetFolder, decide,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -29,15 +31,24 @@ pub async fn preflight(
 ) -> Result<Prepared, CommandError> {
     let (workflow, cwd) = locate(io, workflow_path).await?;
     if flags.mode == Some(IsolationMode::None) {
-        return Ok(untouched(None, None, cwd, workflow));
+        return in_place(io, cwd, workflow).await;
     }
     let mut wish = PlacementWish::new(plan, flags, workflow)?;
+    let mut base = Base::Beside;
     // Every answer settles what its question asked, so that no question comes twice.
     loop {
-        let facts = gather(io, &cwd, &wish).await.map_err(unseen("the repository"))?;
+        let found = look_for_a_name(io, &cwd, &mut wish, base).await;
+        let facts = found.map_err(unseen("the repository"))?;
         match decide(&facts, &wish) {
             PlacementDecision::Proceed(placement) => {
-                return carry_out(io, cwd, facts.survey.repository, wish, placement).await;
+                let repository = facts.survey.repository;
+                match carry_out(io, repository.as_ref(), &wish, &placement).await {
+                    Ok(()) => return Ok(prepared(io, cwd, repository, wish, placement).await),
+                    Err(failed) if failed.no_room && base == Base::Beside => {
+                        base = Base::StateHome;
+                    }
+                    Err(failed) => return Err(failed.error),
+                }
             }
             PlacementDecision::Ask(question) => settle(io, &mut wish, question).await?,
             PlacementDecision::Refuse(refusal) => return Err(refusal.into()),
@@ -75,14 +86,15 @@ pub(crate) async fn foresee(
 ) -> Result<Foreseen, CommandError> {
     let (workflow, cwd) = locate(io, workflow_path).await?;
     if flags.mode == Some(IsolationMode::None) {
-        let prepared = untouched(None, None, cwd, workflow);
+        let prepared = in_place(io, cwd, workflow).await?;
         return Ok(Foreseen::Prepared { prepared, changes: Vec::new(), note: None });
     }
-    let wish = match PlacementWish::new(plan, flags, workflow) {
+    let mut wish = match PlacementWish::new(plan, flags, workflow) {
         Ok(wish) => wish,
         Err(refusal) => return Ok(Foreseen::Refused(refusal)),
     };
-    let facts = gather(io, &cwd, &wish).await.map_err(unseen("the repository"))?;
+    let found = look_for_a_name(io, &cwd, &mut wish, Base::Beside).await;
+    let facts = found.map_err(unseen("the repository"))?;
     Ok(match decide(&facts, &wish) {
         PlacementDecision::Proceed(placement) => {
             let changes = placement.acts.iter().map(act::describe).collect();
@@ -103,7 +115,78 @@ async fn locate(io: &Io, workflow_path: &str) -> Result<(String, String), Comman
     Ok((workflow, cwd))
 }
 
-async fn gather(io: &Io, cwd: &str, wish: &PlacementWish) -> Result<RepositoryFacts, Failure> {
+/// Where worktrees are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Base {
+    /// Beside the main checkout.
+    Beside,
+    /// In the state home, because the folder around the checkout cannot be written.
+    StateHome,
+}
+
+/// Gathers the facts for the first derived name that no earlier run of the workflow has.
+async fn look_for_a_name(
+    io: &Io,
+    cwd: &str,
+    wish: &mut PlacementWish,
+    base: Base,
+) -> Result<RepositoryFacts, Failure> {
+    loop {
+        let facts = gather(io, cwd, wish, base).await?;
+        let has_branch = |found: &Repository| found.target_commit.is_some();
+        let exists = facts.place != TargetFolder::Free
+            || facts.survey.repository.as_ref().is_some_and(has_branch);
+        if !exists || !wish.skip_earlier() {
+            return Ok(facts);
+        }
+    }
+}
+
+/// The folder for worktrees if it is not beside the main checkout. A folder of another repository is not
+/// used, because the worktrees would show up there.
+async fn worktrees_elsewhere(
+    io: &Io,
+    repository: &Repository,
+    base: Base,
+) -> Result<Option<String>, Failure> {
+    let main = repository.main_root.trim_end_matches('/');
+    let (parent, name) = main.rsplit_once('/').unwrap_or(("", main));
+    let mut is_elsewhere = base == Base::StateHome;
+    for folder in Ancestors::from(io, parent) {
+        if is_elsewhere {
+            break;
+        }
+        is_elsewhere = io.stat(&format!("{folder}/.git")).await.optional()?.is_some();
+    }
+    match is_elsewhere {
+        true => Ok(Some(StateHome::of(io)?.worktrees(main, name))),
+        false => Ok(None),
+    }
+}
+
+/// A branch whose name is a leading part of the target's, which git cannot have at once.
+async fn blocking_branch(
+    io: &Io,
+    cwd: &str,
+    repository: &Repository,
+    target: &str,
+) -> Result<Option<String>, Failure> {
+    let (Some(head), None) = (&repository.head, &repository.target_commit) else { return Ok(None) };
+    for (end, _) in target.match_indices('/') {
+        let name = &target[..end];
+        if io.git_merge_base(cwd, head, name).await?.is_some() {
+            return Ok(Some(name.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+async fn gather(
+    io: &Io,
+    cwd: &str,
+    wish: &PlacementWish,
+    base: Base,
+) -> Result<RepositoryFacts, Failure> {
     let target = wish.target().as_str();
     let mut survey = io.git_survey(cwd, target).await?;
     let Some(repository) = &mut survey.repository else {
@@ -111,9 +194,14 @@ async fn gather(io: &Io, cwd: &str, wish: &PlacementWish) -> Result<RepositoryFa
         let around = io.git_survey(if folder.is_empty() { "/" } else { folder }, target).await?;
         let elsewhere = around.repository.map(|repository| repository.root);
         let bare = io.git_head(cwd).await?.is_some();
-        return Ok(RepositoryFacts { survey, place: TargetFolder::Free, elsewhere, bare });
+        return Ok(RepositoryFacts { survey, elsewhere, bare, ..RepositoryFacts::default() });
     };
-    let path = worktree_path(repository, wish.target());
+    let facts = RepositoryFacts {
+        blocking_branch: blocking_branch(io, cwd, repository, target).await?,
+        worktrees: worktrees_elsewhere(io, repository, base).await?,
+        ..RepositoryFacts::default()
+    };
+    let path = facts.worktree_path(repository, wish.target());
     let place = match io.stat(&path).await {
         Ok(_) => {
             // Somebody may keep the worktrees elsewhere, behind a symbolic link.
@@ -126,7 +214,7 @@ async fn gather(io: &Io, cwd: &str, wish: &PlacementWish) -> Result<RepositoryFa
         Err(failure) if failure.kind == FailureKind::NotFound => TargetFolder::Free,
         Err(failure) => return Err(failure),
     };
-    Ok(RepositoryFacts { survey, place, elsewhere: None, bare: false })
+    Ok(RepositoryFacts { survey, place, ..facts })
 }
 
 async fn look_at(io: &Io, cwd: &str, path: &str, target: &str) -> Result<TargetFolder, Failure> {
@@ -205,18 +293,17 @@ async fn ask_branch(io: &Io) -> Result<BranchName, CommandError> {
 
 async fn carry_out(
     io: &Io,
-    cwd: String,
-    repository: Option<Repository>,
-    wish: PlacementWish,
-    placement: Placement,
-) -> Result<Prepared, CommandError> {
+    repository: Option<&Repository>,
+    wish: &PlacementWish,
+    placement: &Placement,
+) -> Result<(), act::ActError> {
     if let Some(note) = &placement.note {
         io.note(format!("note: {note}")).await;
     }
-    if let Some(repository) = &repository {
-        act::perform(io, repository, &wish.workflow, &placement.acts).await?;
+    match repository {
+        Some(repository) => act::perform(io, repository, &wish.workflow, &placement.acts).await,
+        None => Ok(()),
     }
-    Ok(prepared(io, cwd, repository, wish, placement).await)
 }
 
 /// What is known of a place for which everything has been done.
@@ -256,6 +343,17 @@ async fn prepared(
         source_head: repository.head,
         worktree_path,
     }
+}
+
+/// The place of a run that works where it is called. In a repository its files have checkpoints, too.
+async fn in_place(io: &Io, cwd: String, workflow: String) -> Result<Prepared, CommandError> {
+    let survey = io.git_survey(&cwd, "").await.map_err(unseen("the repository"))?;
+    let Some(here) = survey.repository else { return Ok(untouched(None, None, cwd, workflow)) };
+    Ok(Prepared {
+        source_branch: here.branch,
+        source_head: here.head,
+        ..untouched(None, Some(here.root), cwd, workflow)
+    })
 }
 
 fn untouched(

@@ -2,5 +2,6 @@
 
 pub mod conversation;
 pub mod files;
+pub mod judged_paths;
 pub mod supervisor;
 pub mod workspace;

@@ -1,10 +1,13 @@
-//! Assignments: setting a variable that decides which code runs is as good as running it.
+//! Assignments: which variables are known to change nothing but what a program prints.
+//!
+//! What another variable does is not known: a sandbox holds it, unless the line also reaches out of the
+//! sandbox on purpose, where the variable may choose the destination.
 
 use super::expand::Arg;
 use super::verdict::{Finding, Rule};
 
-/// Names that are known to change only what a program prints or how much work it does.
-const HARMLESS: [&str; 30] = [
+/// Names that change only what a program prints or how much work it does.
+const HARMLESS: &[&str] = &[
     "CI",
     "DEBUG",
     "VERBOSE",
@@ -37,228 +40,143 @@ const HARMLESS: [&str; 30] = [
     "SOURCE_DATE_EPOCH",
 ];
 
-/// Names, and beginnings of names that end in `*`, that choose programs, libraries,
-/// configuration or destinations.
-const DECIDING: &[&str] = &[
-    "ZDOTDIR",
-    "PHPRC",
-    "PHP_*",
-    "R_*",
-    "COVERAGE_*",
-    "CCACHE_*",
-    "SCCACHE_*",
-    "DISTCC_*",
-    "JULIA_*",
-    "LUA_*",
-    "TCL*",
-    "ERL_*",
-    "ELIXIR_*",
-    "MIX_*",
-    "DOTNET_*",
-    "COMPLUS_*",
-    "CORECLR_*",
-    "MONO_*",
-    "MSBUILD*",
-    "NUGET_*",
-    "COMPOSER_*",
-    "VIM*",
-    "NVIM_*",
-    "EXINIT",
-    "EMACS*",
-    "INPUTRC",
-    "FPATH",
-    "KSH_ENV",
-    "FCEDIT",
-    "HIST*",
-    "PYTEST_*",
-    "TOX_*",
-    "NOX_*",
-    "PRE_COMMIT_*",
-    "HUSKY*",
-    "LEFTHOOK*",
-    "VITE_*",
-    "WEBPACK_*",
-    "JEST_*",
-    "TS_NODE_*",
-    "BABEL_*",
-    "ESLINT_*",
-    "PRETTIER_*",
-    "BAZEL_*",
-    "ANT_*",
-    "SBT_*",
-    "KOTLIN_*",
-    "SCALA_*",
-    "GCC_*",
-    "COMPILER_*",
-    "CFLAGS",
-    "LDFLAGS",
-    "LDSHARED",
-    "QT_*",
-    "GTK_*",
-    "GIO_*",
-    "GSETTINGS_*",
-    "GST_*",
-    "DBUS_*",
-    "SUDO_*",
-    "OPENCODE_*",
-    "CLAUDE_*",
-    "CODEX_*",
-    "ANTHROPIC_*",
-    "OPENAI_*",
-    "GEMINI_*",
-    "ONLOOP_*",
-    "HOTL_*",
-    "AGENTIZE_*",
-    "TF_*",
-    "TERRAFORM_*",
-    "ANSIBLE_*",
-    "VAULT_*",
-    "HELM_*",
-    "CONTAINER*",
-    "BUILDKIT*",
-    "PODMAN_*",
-    "PG*",
-    "MYSQL*",
-    "SQLITE_*",
-    "WGETRC",
-    "SYSTEM_WGETRC",
-    "NETRC",
-    "MISE_*",
-    "ASDF_*",
-    "RTX_*",
-    "DIRENV_*",
-    "NVM_*",
-    "FNM_*",
-    "VOLTA_*",
-    "PYENV_*",
-    "RBENV_*",
-    "SDKMAN_*",
-    "LS_COLORS_*",
+/// Names that switch off the checks which a repository has before a commit or a push. Sources: manuals
+/// of pre-commit 4, husky 9, lefthook 1, overcommit 0.64, simple-git-hooks 2.
+const SKIPS_HOOKS: &[&str] = &[
+    "SKIP",
+    "HUSKY",
+    "HUSKY_SKIP_HOOKS",
+    "HUSKY_SKIP_INSTALL",
+    "LEFTHOOK",
+    "LEFTHOOK_EXCLUDE",
+    "OVERCOMMIT_DISABLE",
+    "OVERCOMMIT_SKIP",
+    "SKIP_HOOKS",
+    "SKIP_GIT_HOOKS",
+    "SKIP_SIMPLE_GIT_HOOKS",
+    "SKIP_PRE_COMMIT",
+    "NO_VERIFY",
+    "PRE_COMMIT_ALLOW_NO_CONFIG",
+];
+
+/// Beginnings of names that shells, git and common programs take from the environment that they are in.
+/// A shell passes on a variable of such a name although the line does not export it. Sources: manuals
+/// of bash 5.2, git 2.47 and what it starts (ssh, curl, gpg, an editor, a pager), ld.so, glibc 2.40.
+const INHERITED: &[&str] = &[
     "PATH",
-    "LD_*",
-    "DYLD_*",
-    "GIT_*",
-    "BASH*",
-    "ENV",
-    "SHELL*",
+    "HOME",
     "IFS",
     "CDPATH",
-    "PS0",
-    "PS1",
-    "PS2",
-    "PS3",
+    "ENV",
+    "SHELL",
+    "BASH",
     "PS4",
-    "PROMPT*",
+    "PROMPT",
     "EDITOR",
     "VISUAL",
     "PAGER",
+    "LESS",
     "BROWSER",
-    "LESS*",
-    "MAN*",
-    "NODE_*",
-    "NPM_*",
-    "YARN_*",
-    "PNPM_*",
-    "BUN_*",
-    "DENO_*",
-    "ELECTRON_*",
-    "PYTHON*",
-    "PIP_*",
-    "UV_*",
-    "POETRY_*",
-    "VIRTUAL_ENV",
-    "CONDA_*",
-    "PERL*",
-    "RUBY*",
-    "GEM_*",
-    "BUNDLE_*",
-    "JAVA_*",
-    "_JAVA_*",
-    "JDK_*",
-    "CLASSPATH",
-    "MAVEN_*",
-    "GRADLE_*",
-    "CARGO_*",
-    "RUSTC*",
-    "RUSTFLAGS",
-    "RUSTDOC*",
-    "RUSTUP_*",
-    "CC",
-    "CXX",
-    "CPP",
-    "LD",
-    "AR",
-    "AS",
-    "NM",
-    "RANLIB",
-    "MAKE*",
-    "MFLAGS",
-    "GNUMAKE*",
-    "CMAKE_*",
-    "NINJA_*",
-    "CTEST_*",
-    "GO*",
-    "CGO_*",
-    "GCONV_PATH",
-    "LOCPATH",
-    "NLSPATH",
-    "TERMINFO*",
-    "TERMCAP",
-    "TMPDIR",
     "TMP",
     "TEMP",
-    "HOME",
-    "XDG_*",
-    "RIPGREP_*",
-    "FZF_*",
-    "JQ*",
-    "AWK*",
-    "GREP_*",
-    "TAR_*",
-    "RSYNC_*",
-    "SSH_*",
-    "SVN_*",
-    "CVS_*",
-    "DOCKER_*",
-    "KUBE*",
-    "AWS_*",
-    "GH_*",
-    "GITHUB_*",
-    "SSL_*",
-    "CURL_*",
-    "OPENSSL_*",
-    "GLIBC_*",
-    "MALLOC_*",
-    "POSIXLY_CORRECT",
+    "LD_",
+    "DYLD_",
+    "GLIBC_",
+    "MALLOC_",
+    "GCONV_",
+    "LOCPATH",
+    "NLSPATH",
+    "LV",
+    "MORE",
+    "GIT_",
+    "SSH_",
+    "GPG_",
+    "GNUPG",
+    "PERL",
+    "GH_",
+    "GITHUB_",
+    "GITLAB_",
+    "NODE_",
+    "NPM_",
+    "PYTHON",
+    "PIP_",
+    "RUSTC",
+    "RUSTFLAGS",
+    "CARGO_",
+    "GO",
+    "JAVA_",
+    "JDK_",
+    "MAVEN_",
+    "GRADLE_",
+    "DOCKER_",
+    "KUBE",
+    "AWS_",
+    "AZURE_",
+    "GOOGLE_",
+    "CLOUDSDK_",
+    "PG",
+    "MYSQL",
+    "DATABASE_URL",
+    "HTTP_",
+    "HTTPS_",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_",
+    "CURL_",
+    "XDG_",
+    "VIRTUAL_ENV",
+    "CLAUDE_",
+    "CODEX_",
+    "OPENCODE_",
+    "ANTHROPIC_",
+    "OPENAI_",
+    "GEMINI_",
+    "ONLOOP_",
+    "HOTL_",
+    "AGENTIZE_",
+    "MAKE",
+    "CC",
+    "CXX",
+    "DISPLAY",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NPM_CONFIG_",
 ];
 
-/// Endings of such names: what the variable holds is run, loaded or contacted.
-const DECIDING_ENDINGS: [&str; 25] = [
-    "PATH", "OPTIONS", "OPTS", "FLAGS", "CONFIG", "CONF", "HOME", "COMMAND", "CMD", "SHELL", "RSH",
-    "PAGER", "EDITOR", "WRAPPER", "RUNNER", "PROXY", "HOOK", "HOOKS", "PRELOAD", "ASKPASS", "RC",
-    "INIT", "STARTUP", "TOKEN", "EXEC",
-];
+/// How an assignment reaches programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// The shell keeps it, and passes it on only if it was exported before.
+    Shell,
+    /// git gets it, of which the manual names every variable that it reads.
+    Git,
+    /// Programs get it.
+    Program,
+}
 
-/// Endings up to this length count only after an underscore.
-const SHORT_ENDING_BYTES: usize = 3;
+/// What a variable may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    Harmless,
+    SkipsHooks,
+    Unknown,
+}
 
-/// Whether a variable of this name may decide what code runs, or where something goes.
-pub(crate) fn names_code(name: &str) -> bool {
-    if HARMLESS.contains(&name) || name.starts_with("LC_") || is_git_identity(name) {
-        return false;
+/// Whether a name begins with `begin`, in any case.
+fn begins(name: &str, begin: &str) -> bool {
+    let start = name.as_bytes().get(..begin.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(begin.as_bytes()))
+}
+
+fn effect(name: &str, scope: Scope) -> Effect {
+    if SKIPS_HOOKS.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+        return Effect::SkipsHooks;
     }
-    let upper = name.to_ascii_uppercase();
-    let listed = DECIDING.iter().any(|entry| match entry.strip_suffix('*') {
-        Some(start) => upper.starts_with(start),
-        None => upper == *entry,
-    });
-    // Short endings need a boundary: `SRC` does not end in `RC`.
-    let ending = |end: &str| {
-        upper.strip_suffix(end).is_some_and(|rest| {
-            rest.is_empty() || rest.ends_with('_') || end.len() > SHORT_ENDING_BYTES
-        })
-    };
-    listed || DECIDING_ENDINGS.iter().any(|end| ending(end))
+    if HARMLESS.contains(&name) || name.starts_with("LC_") || is_git_identity(name) {
+        return Effect::Harmless;
+    }
+    let is_own = scope != Scope::Program && !INHERITED.iter().any(|start| begins(name, start));
+    if is_own { Effect::Harmless } else { Effect::Unknown }
 }
 
 fn is_git_identity(name: &str) -> bool {
@@ -266,44 +184,31 @@ fn is_git_identity(name: &str) -> bool {
     matches!(who, Some("NAME" | "EMAIL" | "DATE"))
 }
 
-/// Judges setting `name` to `value`; `None` when it is harmless. `alone` means that the shell
-/// itself keeps the variable, not one command.
-pub(super) fn judge(name: &str, value: &Arg, alone: bool) -> Option<Finding> {
-    if !names_code(name) {
-        return None;
-    }
+/// Whether programs may be steered by a variable of this name.
+pub(super) fn is_unknown(name: &str) -> bool {
+    effect(name, Scope::Program) != Effect::Harmless
+}
+
+/// Judges setting `name` to `value`; `None` when it is harmless.
+pub(super) fn judge(name: &str, value: &Arg, scope: Scope) -> Option<Finding> {
     let quiet = matches!(name, "PAGER" | "GIT_PAGER" | "GH_PAGER" | "MANPAGER")
         && matches!(value.known(), Some("cat" | ""));
     let editor = matches!(name, "GIT_EDITOR" | "GIT_SEQUENCE_EDITOR" | "EDITOR" | "VISUAL")
         && matches!(value.known(), Some("true" | ":"));
     // `IFS= read` and `IFS=$'\n'` change how one script splits its own lines.
-    let splitting =
-        name == "IFS" && value.known().is_some_and(|v| v.bytes().all(|b| b",:\t\n ".contains(&b)));
-    if quiet || editor || (splitting && !alone) {
-        return None;
+    let splitting = name == "IFS"
+        && scope != Scope::Shell
+        && value.known().is_some_and(|v| v.bytes().all(|b| b",:\t\n ".contains(&b)));
+    match effect(name, scope) {
+        _ if quiet || editor || splitting => None,
+        Effect::Harmless => None,
+        Effect::SkipsHooks => {
+            let reason = format!("`{name}` switches off checks of the repository");
+            Some(Finding::ask(Rule::Environment, reason))
+        }
+        Effect::Unknown => {
+            let reason = format!("what `{name}` makes programs do is not known");
+            Some(Finding::held(Rule::Environment, reason))
+        }
     }
-    let whom = if alone { "the commands that follow" } else { "the command" };
-    let reason = format!("`{name}` can change what {whom} runs, loads or contacts");
-    Some(Finding { held: only_builds(name, value), ..Finding::ask(Rule::Environment, reason) })
-}
-
-/// Variables that only builds and tests read.
-const BUILDING: &str = "RUSTFLAGS RUSTDOCFLAGS NODE_OPTIONS PYTHONPATH CFLAGS CXXFLAGS GOFLAGS \
-                        GOOS GOARCH CGO_ENABLED CARGO_TARGET_DIR CARGO_BUILD_JOBS \
-                        CARGO_PROFILE_RELEASE_DEBUG CARGO_NET_OFFLINE NODE_PATH PYTEST_ADDOPTS \
-                        DJANGO_SETTINGS_MODULE COVERAGE_FILE";
-
-/// Whether a sandbox holds what a variable changes: a build reads it, and its value names neither
-/// a file nor code.
-fn only_builds(name: &str, value: &Arg) -> bool {
-    const NAMING: [&str; 10] = [
-        "require", "import", "eval", "plugin", "load", "wrapper", "linker", "runner", "specs",
-        "exec",
-    ];
-    let known = BUILDING.split_ascii_whitespace().any(|known| known == name);
-    let plain = value.known().is_some_and(|text| {
-        let lower = text.to_lowercase();
-        !lower.contains('/') && !lower.contains("-b") && !NAMING.iter().any(|n| lower.contains(n))
-    });
-    known && plain
 }

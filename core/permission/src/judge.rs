@@ -22,12 +22,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::Context;
-use super::environment;
+use super::environment::{self, Scope};
 use super::expand::{Arg, HOLE, Shape, Variables, shown};
 use super::options;
 use super::paths::{Places, file_name, in_system_folder, mentions_secret};
 use super::programs::{self, Class};
-use super::shell::{self, AssignmentForm, ParsedShell, ScopeKind};
+use super::shell::{self, AssignmentForm, ParsedShell, ScopeKind, Word};
 use super::verdict::{Decision, Finding, Rule, Worst};
 use entry::{ParsedArgs, ProgramEntry};
 use onloop_syntax::limits;
@@ -116,9 +116,20 @@ impl<'c> Judge<'c> {
         self.recovering.take()
     }
 
+    /// Whether a command may change something, or is not known to change nothing.
+    pub(super) fn changes(&self) -> bool {
+        let reads = |command: &Examined| command.class.is_some_and(Class::only_reads);
+        !self.seen.written.is_empty() || !self.commands.iter().all(reads)
+    }
+
     /// What its commands would stage that they do not name.
     pub(super) fn staged(&mut self) -> Vec<Staging> {
         std::mem::take(&mut self.staged)
+    }
+
+    /// The folders below the root in which its commands run git.
+    pub(super) fn git_folders(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.seen.git_folders)
     }
 
     /// What was found, and every command that was looked at.
@@ -169,12 +180,15 @@ impl<'c> Judge<'c> {
         self.forbidding(|judge| judge.command(args, None));
     }
 
-    /// Runs `examine` and keeps its worst finding only if that denies.
+    /// Runs `examine` and keeps its worst finding only if that denies, waits for a person, or is about
+    /// what leaves the machine.
     fn forbidding(&mut self, examine: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.worst);
         examine(self);
         let inner = std::mem::replace(&mut self.worst, outer);
-        if inner.decision() == Decision::Deny {
+        let leaves = |finding: &Finding| finding.lasting && !finding.held;
+        let matters = inner.decision() == Decision::Deny || inner.waits();
+        if matters || inner.finding().is_some_and(leaves) {
             self.consider(inner.into_finding());
         }
     }
@@ -191,11 +205,11 @@ impl<'c> Judge<'c> {
             Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret: false };
         for scope in &script.scopes {
             if let ScopeKind::For { variable, .. } = &scope.kind {
-                self.assignment(variable, &unknown, true);
+                self.assignment(variable, &unknown, Scope::Shell);
             }
         }
         for name in &script.volatile {
-            self.assignment(name, &unknown, true);
+            self.assignment(name, &unknown, Scope::Shell);
         }
         self.recursion(script);
         let begin = self.places.cwd.clone();
@@ -212,8 +226,12 @@ impl<'c> Judge<'c> {
             }
             for assignment in &simple.assignments {
                 let value = variables.single(&assignment.value, index);
-                let alone = simple.words.is_empty();
-                self.assignment(&assignment.name, &value, alone);
+                let scope = match simple.words.first().map(Word::as_literal) {
+                    None => Scope::Shell,
+                    Some(Some("git")) => Scope::Git,
+                    Some(_) => Scope::Program,
+                };
+                self.assignment(&assignment.name, &value, scope);
                 if assignment.form == AssignmentForm::Array {
                     self.latent_code(&value);
                 }
@@ -241,11 +259,13 @@ impl<'c> Judge<'c> {
     }
 
     /// An assignment in front of a command, or for the shell itself.
-    pub(super) fn assignment(&mut self, name: &str, value: &Arg, alone: bool) {
+    pub(super) fn assignment(&mut self, name: &str, value: &Arg, scope: Scope) {
         if self.context.confined {
             self.seen.secret |= mentions_secret(value.guessed());
         }
-        self.consider(environment::judge(name, value, alone));
+        let finding = environment::judge(name, value, scope);
+        self.seen.steered |= finding.is_some();
+        self.consider(finding);
         self.latent_code(value);
     }
 
@@ -284,6 +304,7 @@ impl<'c> Judge<'c> {
         });
         let outer = std::mem::take(&mut self.worst);
         self.look(args);
+        self.consider(self.context.client.command(args, &self.places));
         if let Some(stdin) = stdin.filter(|stdin| stdin.secret) {
             self.look(&[first.clone(), stdin.clone()]);
         }
@@ -318,10 +339,12 @@ impl<'c> Judge<'c> {
                 result.consider(own.into_finding());
             }
             // The rule allows the program, and says nothing about the rest.
-            (Some(finding), Decision::Ask) => match own.firm() {
-                Some(firm) => result.add(firm.clone()),
-                None => result.add(finding),
-            },
+            (Some(finding), Decision::Ask) => {
+                match own.firm(|option| self.context.rules.names_option(args, option)) {
+                    Some(firm) => result.add(firm.clone()),
+                    None => result.add(finding),
+                }
+            }
             _ => return own,
         }
         result
@@ -353,7 +376,7 @@ impl<'c> Judge<'c> {
         let name = file_name(path);
         if path.contains('/') && !in_system_folder(path) {
             self.runs_file(path);
-            let finding = tasks::run_file(path, &self.places);
+            let finding = tasks::run_file(path, &args[1..], &self.places);
             self.consider(finding);
             if programs::find(name).is_some() {
                 let mut words = args.to_vec();
@@ -373,10 +396,11 @@ impl<'c> Judge<'c> {
             }
             None if self.functions.iter().any(|function| function == name) => {}
             None => {
-                self.add(Finding::ask(
-                    Rule::UnknownProgram,
-                    format!("there is no rule for `{name}`"),
-                ));
+                let leaves =
+                    tasks::leaves_the_machine(name) || tasks::names_leaving_task(&args[1..]);
+                let reason = format!("there is no rule for `{name}`");
+                let finding = Finding::held(Rule::UnknownProgram, reason);
+                self.add(Finding { held: !leaves, lasting: leaves, ..finding });
                 let folded = name.to_lowercase();
                 let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
                 if folded != name && programs::find(folded).is_some() {
@@ -413,6 +437,7 @@ impl<'c> Judge<'c> {
         name.clone_into(&mut self.commands[at].name);
         let class = program.class;
         self.seen.built |= class == Class::Builds || class == Class::Runs;
+        self.seen.reaches |= matches!(class, Class::Records | Class::Reports | Class::Queries);
         if program.check.is_none() || class.decision() != Decision::Ask {
             self.classified(class, &parsed);
         }
@@ -428,8 +453,15 @@ impl<'c> Judge<'c> {
 
     /// Adds the finding that follows from the class of a program alone.
     pub(super) fn classified(&mut self, class: Class, parsed: &ParsedArgs<'_>) {
+        self.seen.reaches |= class == Class::Queries;
         if !class.is_allowed() {
-            self.about(parsed, class.decision(), class.is_held(), class.sentence());
+            let rule = Rule::Program(parsed.name.to_owned());
+            let reason = format!("`{}` {}", parsed.name, class.sentence());
+            // What is put together when the line runs, or is an address, may carry something away.
+            let sends = class == Class::Fetches && network::sends(parsed);
+            let (decision, held) = (class.decision(), class.is_held() && !sends);
+            let lasting = class.is_lasting() || sends;
+            self.add(Finding { decision, rule, reason, held, lasting });
         }
     }
 
@@ -437,7 +469,7 @@ impl<'c> Judge<'c> {
     fn about(&mut self, parsed: &ParsedArgs<'_>, decision: Decision, held: bool, what: &str) {
         let rule = Rule::Program(parsed.name.to_owned());
         let reason = format!("`{}` {what}", parsed.name);
-        self.add(Finding { decision, rule, reason, held });
+        self.add(Finding { decision, held, ..Finding::ask(rule, reason) });
     }
 
     /// Asks about a program: "`git push` {what}".
@@ -460,21 +492,27 @@ impl<'c> Judge<'c> {
         if class.is_allowed() {
             return;
         }
-        // A rule about a program says nothing about options that take code from elsewhere.
-        let rule = match class {
-            Class::NamesCode | Class::Runs => Rule::Option(format!("{} {name}", parsed.name)),
-            _ => Rule::Program(parsed.name.to_owned()),
-        };
+        // A rule about a program says nothing about options that make it something else.
+        let rule = Rule::Option(format!("{} {name}", parsed.name));
         let names_code = matches!(class, Class::NamesCode | Class::Runs);
-        let held = class.is_held() && parsed.program.class.is_held() && !names_code;
+        // A server of this machine is within reach of a sandbox.
+        let local = class == Class::Connects && network::is_local_only(parsed);
+        let held = local || (class.is_held() && parsed.program.class.is_held() && !names_code);
         let reason = format!("`{}` with `{name}` {}", parsed.name, class.sentence());
-        self.add(Finding { decision: class.decision(), rule, reason, held });
+        let (decision, lasting) = (class.decision(), class.is_lasting() && !local);
+        self.add(Finding { decision, rule, reason, held, lasting });
     }
 
     fn subcommand(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
+        let begin = self.places.cwd.clone();
         if let Some(check) = parsed.program.check {
             check(self, parsed);
         }
+        self.subcommand_here(parsed, stdin, at);
+        self.go(begin);
+    }
+
+    fn subcommand_here(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
         self.commands[at].class = Some(parsed.program.class);
         let Some(rest) = parsed.rest else {
             self.classified(parsed.program.class, parsed);

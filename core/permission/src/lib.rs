@@ -19,6 +19,7 @@
 //! run does what it likes. See `docs/permission.md` and `docs/residual-risk.md`.
 #![forbid(unsafe_code)]
 
+pub mod client;
 mod contained;
 mod environment;
 pub mod expand;
@@ -46,6 +47,7 @@ pub use programs::Class;
 pub use turn::{OnAsk, TurnPolicy};
 pub use verdict::{Decision, Finding, PathRule, Rule, Subject};
 
+use client::ClientRules;
 use judge::Judge;
 use paths::Places;
 use rules::{Rules, Source};
@@ -94,6 +96,8 @@ pub struct Context {
     pub git_branch: Option<String>,
     /// The rules of project and user.
     pub rules: Rules,
+    /// The rules of the client that makes the call.
+    pub client: ClientRules,
     /// Whether the call would run in a sandbox that may write the checkout, a temporary folder and
     /// caches, and hides what is private. What stays inside is then allowed.
     pub confined: bool,
@@ -107,6 +111,7 @@ impl Context {
             session: None,
             git_branch: None,
             rules: Rules::default(),
+            client: ClientRules::default(),
             confined: false,
         }
     }
@@ -135,6 +140,10 @@ pub struct Ruling {
     pub rule: Rule,
     /// Why, for people; one line, fit for a terminal.
     pub reason: String,
+    /// Whether the call may change something: only what is known to read does not.
+    pub changes: bool,
+    /// Whether what it asks about loses work or leaves the machine, and cannot be taken back.
+    pub lasting: bool,
     /// Every command that was found. Their words are only there after [`explain`].
     pub commands: Vec<Examined>,
 }
@@ -143,7 +152,7 @@ impl Ruling {
     /// Whether something in the call waits for a person's word, for which nobody else's counts.
     pub fn needs_a_person(&self) -> bool {
         let findings = self.commands.iter().filter_map(|command| command.finding.as_ref());
-        findings.into_iter().any(|finding| finding.rule.needs_person())
+        self.rule.needs_person() || findings.into_iter().any(|finding| finding.rule.needs_person())
     }
 }
 
@@ -178,6 +187,14 @@ pub fn stagings(call: &Call, context: &Context) -> Vec<Staging> {
     judge.staged()
 }
 
+/// Absolute folders below the root of the checkout in which `call` runs git. One of them may be a
+/// repository of its own; [`Places::plain_folders`] says of which that is not so.
+pub fn git_folders(call: &Call, context: &Context) -> Vec<String> {
+    let mut judge = Judge::new(context, false);
+    tools::judge(&call.tool, &call.input, &mut judge);
+    judge.git_folders()
+}
+
 /// Whether a path says by its name that it is a secret.
 pub fn names_secret(path: &str, context: &Context) -> bool {
     context.places.class(path) == paths::PathClass::Secret
@@ -186,7 +203,9 @@ pub fn names_secret(path: &str, context: &Context) -> bool {
 fn judged(call: &Call, context: &Context, mut judge: Judge<'_>) -> (Ruling, BTreeSet<String>) {
     tools::judge(&call.tool, &call.input, &mut judge);
     judge.consider(tools::floor(context));
+    judge.consider(context.client.call(&call.tool, &call.input, &context.places));
     let lost = judge.lost().unwrap_or_default();
+    let changes = tools::changes(&call.tool, &call.input, &judge);
     let (finding, commands) = judge.finish(tools::starts_programs(&call.tool));
     let finding = finding.unwrap_or_else(|| {
         Finding::allow(Rule::BuiltIn, "everything in it is known to be harmless")
@@ -195,6 +214,8 @@ fn judged(call: &Call, context: &Context, mut judge: Judge<'_>) -> (Ruling, BTre
         decision: finding.decision,
         rule: finding.rule,
         reason: onloop_syntax::text::one_line(&finding.reason),
+        changes,
+        lasting: finding.lasting,
         commands,
     };
     (ruling, lost)

@@ -2,7 +2,9 @@
 //! what is left. It judges nothing: what has to be judged is listed, in the order of the words.
 
 use super::expand::{Arg, HOLE, Shape};
-use super::judge::entry::{ArgFinding, Flag, ParsedArgs, ProgramEntry, Role, Seen, Takes, words};
+use super::judge::entry::{
+    ArgFinding, Flag, Others, ParsedArgs, ProgramEntry, Role, Seen, Takes, words,
+};
 use super::programs::Class;
 use super::verdict::Decision;
 
@@ -156,8 +158,10 @@ impl<'p> OptionReader<'p> {
         if arg.shape == Shape::Splits && !self.parsed.program.open {
             self.parsed.found.push(ArgFinding::UnquotedValue);
         }
-        // Behind the first argument some systems read no options, so that this is a file there.
-        if !self.parsed.operands.is_empty() && self.role() == Role::Read {
+        // Behind the first argument some systems read no options, and programs that share a row may
+        // not agree on what takes a value, so that this is a file there.
+        let shared = self.parsed.program.names.contains(' ');
+        if (shared || !self.parsed.operands.is_empty()) && self.role() == Role::Read {
             self.parsed.found.push(ArgFinding::Operand(arg, Role::Read));
         }
         Some(arg.clone())
@@ -187,9 +191,19 @@ impl<'p> OptionReader<'p> {
         self.cluster(arg);
     }
 
-    /// Letters behind one dash, of which the last may have a value.
+    /// Letters behind one dash, of which the last may have a value. Where options are not listed, the
+    /// word may as well be one long name, of which only the first letter can be an option with a value.
     fn cluster(&mut self, arg: &'p Arg) {
         let text = arg.text.as_str();
+        if self.parsed.program.others == Others::Harmless {
+            let first = text.char_indices().nth(2).map_or(text, |(end, _)| &text[..end]);
+            let found = self.parsed.program.option(first);
+            if let Some((flag, name)) = found.filter(|(flag, _)| flag.takes != Takes::Nothing) {
+                let value = part(arg, &text[first.len()..]);
+                self.flagged(flag, name, Some(value));
+            }
+            return;
+        }
         let mut name = String::from("-");
         for (at, letter) in text.char_indices().skip(1) {
             if letter == HOLE {
@@ -217,7 +231,8 @@ impl<'p> OptionReader<'p> {
 fn is_judged(role: Role) -> bool {
     match role {
         Role::Data | Role::Command => false,
-        Role::List
+        Role::Word
+        | Role::List
         | Role::Glob
         | Role::Code
         | Role::Address

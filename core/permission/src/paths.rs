@@ -5,6 +5,7 @@
 //! to is a fact that the host adds; see [`Places::links`].
 
 mod below;
+mod braces;
 mod found;
 mod places;
 mod secret;
@@ -13,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use below::below;
 
-use below::{below_any_case, has_entry, normal};
+use below::{below_any_case, below_pattern, has_entry, normal};
 use found::{asks, denies, held, odd, secret_finding};
 use places::{AUTOMATION, CONTROL, PACKAGES, TEMPORARY};
 
@@ -64,10 +65,20 @@ pub struct Places {
     /// The folder for temporary files that belongs to the run alone, when there is one; it goes when
     /// the run ends.
     pub own_temporary: Option<String>,
-    /// Absolute paths of files that the call may throw away and that git has exactly as they are.
+    /// Absolute paths of files that the call may throw away and that git has exactly as they are. A path
+    /// that ends in a slash is a folder of which git ignores everything that it does not have so; `**`
+    /// in it stands for folders.
     pub unchanged: BTreeSet<String>,
+    /// Whether the host asks git what it ignores. Otherwise the name of a folder that builds make anew
+    /// is enough to delete it.
+    pub asks_git: bool,
     /// Files that the call would stage without naming them, and whose names say that they are secrets.
     pub would_stage: BTreeSet<String>,
+    /// Absolute folders below the root in which git uses the repository of the root.
+    pub plain_folders: BTreeSet<String>,
+    /// Folders of files that the client itself names and keeps in the home folder: plans, memory, results
+    /// of tools. `*` stands for one name.
+    pub client_files: Vec<String>,
     /// The symbolic links among the paths that the call names.
     pub links: BTreeMap<String, Link>,
 }
@@ -100,8 +111,12 @@ pub(super) enum PathClass {
     Secret,
     /// `/dev/null`, the standard streams, descriptors.
     Stream,
+    /// A device that never ends to give bytes.
+    Endless,
     /// Any other device, or a network pseudo-device.
     Device,
+    /// A file that the client itself names.
+    ClientFile,
     /// A symbolic link to nothing that exists.
     DanglingLink,
     /// A temporary folder.
@@ -130,7 +145,10 @@ impl Places {
             temporary: TemporaryPolicy::default(),
             own_temporary: None,
             unchanged: BTreeSet::new(),
+            asks_git: false,
             would_stage: BTreeSet::new(),
+            plain_folders: BTreeSet::new(),
+            client_files: Vec::new(),
             links: BTreeMap::new(),
         }
     }
@@ -154,7 +172,10 @@ impl Places {
     /// Judges a pattern that a program looks for files with; there a star matches a leading dot.
     pub(super) fn judge_glob(&self, arg: &Arg) -> Option<Finding> {
         let pattern = arg.guessed().replace(HOLE, "");
-        if secret::glob_hits_secret(&pattern.to_lowercase()) {
+        let Some(alternatives) = braces::alternatives(&pattern) else {
+            return held(PathRule::Pattern, format!("`{pattern}` stands for too many names"));
+        };
+        if alternatives.iter().any(|pattern| secret::glob_hits_secret(&pattern.to_lowercase())) {
             return secret_finding(&pattern, Access::Read);
         }
         if matches!(arg.shape, Shape::Holes | Shape::Splits) {
@@ -199,6 +220,9 @@ impl Places {
         if has_entry(&lower, &[".git"]) {
             return PathClass::Git;
         }
+        if self.client_files.iter().any(|folder| below_pattern(&lower, folder)) {
+            return PathClass::ClientFile;
+        }
         let root = self.root.as_deref();
         if let Some(inside) = root.and_then(|root| below_any_case(&lower, root)) {
             return inside_repository(inside);
@@ -232,7 +256,10 @@ impl Places {
         if let Some(rest) = below(lower, "/root") {
             return Some(rest);
         }
-        let rest = below(lower, "/home").or_else(|| below(lower, "/users"))?;
+        // `/mnt/c/Users` is where Linux on Windows has them.
+        let drive = below(lower, "/mnt").and_then(|rest| Some(rest.split_once('/')?.1));
+        let windows = drive.or_else(|| below(lower, "/c")).and_then(|rest| below(rest, "users"));
+        let rest = below(lower, "/home").or_else(|| below(lower, "/users")).or(windows)?;
         Some(rest.split_once('/').map_or("", |(_, rest)| rest))
     }
 
@@ -255,6 +282,11 @@ impl Places {
             }
         }
         Some(PathClass::State)
+    }
+
+    /// Whether the client itself names the file at `path`.
+    pub(super) fn is_client_file(&self, path: &str) -> bool {
+        self.class(path) == PathClass::ClientFile
     }
 
     /// Whether a path is below the root of the repository.
@@ -301,6 +333,14 @@ impl Places {
     }
 
     fn judge_pattern(&self, pattern: &str, access: Access) -> Option<Finding> {
+        if pattern.contains('{') {
+            let Some(alternatives) = braces::alternatives(pattern) else {
+                return held(PathRule::Pattern, format!("`{pattern}` stands for too many names"));
+            };
+            let plain = alternatives.iter().filter(|pattern| !pattern.contains('{'));
+            let found = plain.filter_map(|pattern| self.judge_pattern(pattern, access));
+            return found.max_by_key(|finding| (finding.decision, !finding.held));
+        }
         if access != Access::List && secret::pattern_hits_secret(&pattern.to_lowercase()) {
             return secret_finding(pattern, access);
         }
@@ -341,14 +381,16 @@ impl Places {
         let class = self.class(path);
         use Access::{List, Read, Run, Write};
         use PathClass::{
-            Automation, Control, DanglingLink, Device, Git, Home, Outside, OwnState, OwnTemporary,
-            Packages, Repository, Secret, State, Stream, Temporary,
+            Automation, ClientFile, Control, DanglingLink, Device, Endless, Git, Home, Outside,
+            OwnState, OwnTemporary, Packages, Repository, Secret, State, Stream, Temporary,
         };
         let asks = |rule, what: &str| asks(rule, format!("`{path}` {what}"));
         let denies = |rule, what: &str| denies(rule, format!("`{path}` {what}"));
         match (class, access) {
-            (Stream | Repository, _) | (OwnTemporary, List | Read | Write) => None,
-            (Temporary | OwnTemporary | Home | Outside, Run) => {
+            (Endless, Read) => held(PathRule::Device, format!("`{path}` gives bytes without end")),
+            (Stream | Endless | Repository, _)
+            | (OwnTemporary | ClientFile, List | Read | Write) => None,
+            (Temporary | OwnTemporary | ClientFile | Home | Outside, Run) => {
                 asks(PathRule::Outside, "is outside the repository, and code is taken from it")
             }
             (Packages | Control | Automation, Run) => None,
@@ -360,7 +402,7 @@ impl Places {
             (Secret, List) => asks(PathRule::Secret, "is where secrets are kept"),
             (Secret, _) => secret_finding(path, access),
             (Git, List) => None,
-            (Git, Read) if !path.to_lowercase().ends_with("config") => None,
+            (Git, Read) if !file_name(&path.to_lowercase()).starts_with("config") => None,
             (Git, Read) => asks(PathRule::Git, "may hold credentials"),
             (Git, Write | Run) => {
                 denies(PathRule::Git, "belongs to git, which runs hooks and configuration")
@@ -400,10 +442,10 @@ fn device(lower: &str) -> Option<PathClass> {
     if rest.starts_with("shm/") {
         return None;
     }
-    let stream = matches!(
-        rest,
-        "null" | "zero" | "full" | "random" | "urandom" | "stdin" | "stdout" | "stderr" | "tty"
-    );
+    if matches!(rest, "zero" | "full" | "random" | "urandom") {
+        return Some(PathClass::Endless);
+    }
+    let stream = matches!(rest, "null" | "stdin" | "stdout" | "stderr" | "tty");
     let descriptor =
         rest.strip_prefix("fd/").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
     Some(if stream || descriptor { PathClass::Stream } else { PathClass::Device })
@@ -443,6 +485,11 @@ pub(super) fn in_system_folder(path: &str) -> bool {
 /// Whether the file name pattern `pattern` matches `name`.
 pub fn pattern_matches(pattern: &str, name: &str) -> bool {
     secret::matches(pattern.as_bytes(), name.as_bytes(), secret::Dots::Written)
+}
+
+/// Whether the file name pattern `pattern` matches `name`, where a star matches a leading dot.
+pub(super) fn pattern_matches_any(pattern: &str, name: &str) -> bool {
+    secret::matches(pattern.as_bytes(), name.as_bytes(), secret::Dots::Matched)
 }
 
 /// Whether a word, whatever it is for, mentions a file that is secret by its name.

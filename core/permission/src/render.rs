@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::expand::shown;
-use super::verdict::{Decision, Finding};
+use super::expand::{HOLE, shown};
+use super::verdict::{Decision, Rule, Subject};
 use super::{Examined, Ruling};
 use onloop_syntax::text;
 
@@ -46,9 +46,39 @@ fn command_block(out: &mut String, command: &Examined, columns: usize) {
             format!("it {} (table `{}`, row `{}`)", class.sentence(), command.table, command.name);
         paragraph(out, &within, "effect", &effect, columns);
     }
-    if let Some(remedy) = command.finding.as_ref().and_then(Finding::remedy) {
+    let Some(finding) = &command.finding else { return };
+    if let Some(rule) = allowing_rule(command) {
+        writeln!(out, "{within}Allow it with: {rule}").expect("a string takes text");
+    } else if let Some(remedy) = finding.remedy() {
         paragraph(out, &within, "to change it", remedy, columns);
     }
+}
+
+/// The allow rule, as a line of a configuration, that allows a command which is asked about; `None`
+/// where no rule does.
+fn allowing_rule(command: &Examined) -> Option<String> {
+    let finding = command.finding.as_ref().filter(|finding| finding.decision == Decision::Ask)?;
+    let names_option = matches!(finding.rule, Rule::Option(_));
+    if !names_option && !finding.rule.overridable(Subject::Command) {
+        return None;
+    }
+    let certain = !command.words.iter().any(|word| word.contains(HOLE));
+    let (first, rest) = command.words.split_first().filter(|_| certain)?;
+    // As much of the command as the tables have a name for, and all of it where an option decides.
+    let of_name = command.name.split(' ').count().saturating_sub(1);
+    let known = if names_option { rest } else { &rest[..of_name.min(rest.len())] };
+    let words = std::iter::once(first).chain(known);
+    let pattern: Vec<String> = words.map(|word| escaped(word)).collect();
+    let end = if names_option { "$" } else { "( |$)" };
+    let rule = format!("^{}{end}", pattern.join(" "));
+    Some(format!("'{}'", rule.replace('\'', "''")))
+}
+
+/// A word as a regular expression that matches it alone.
+fn escaped(word: &str) -> String {
+    let special = |c: char| r"\.+*?()|[]{}^$".contains(c);
+    let escape = |c: char| if special(c) { format!("\\{c}") } else { c.to_string() };
+    text::one_line(word).chars().map(escape).collect()
 }
 
 /// `label: text`, wrapped between words.

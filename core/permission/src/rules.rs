@@ -258,6 +258,28 @@ impl Rules {
         self.temporary
     }
 
+    /// Whether an allow rule about this command matches `option` in it, too.
+    pub(super) fn names_option(&self, args: &[Arg], option: &str) -> bool {
+        let words: Vec<&str> = args.iter().map(Arg::guessed).collect();
+        let line = words.join(" ");
+        let line = line.strip_prefix(
+            words
+                .first()
+                .map_or("", |first| first.rsplit_once('/').map_or("", |(folder, _)| folder)),
+        );
+        let line = line.map_or("", |line| line.trim_start_matches('/'));
+        let allows = self.rules.iter().filter(|rule| rule.decision == Decision::Allow);
+        allows.filter(|rule| rule.is_for("Bash")).any(|rule| match &rule.pattern {
+            Pattern::Search(regex) => {
+                let found = regex.find(line).ok().flatten();
+                found.is_some_and(|found| {
+                    found.as_str().split([' ', '=']).any(|word| word == option)
+                })
+            }
+            Pattern::Unusable(_) => false,
+        })
+    }
+
     /// What the rules say about one command: deny before ask before allow.
     pub(super) fn command(&self, args: &[Arg]) -> Option<Finding> {
         let mut plain = String::new();
@@ -319,7 +341,7 @@ impl Matcher {
 
     fn forbids(&self, target: &str) -> Option<Finding> {
         let found =
-            |decision, reason| Finding { decision, rule: self.rule.clone(), reason, held: false };
+            |decision, reason| Finding { decision, ..Finding::ask(self.rule.clone(), reason) };
         match &self.pattern {
             Pattern::Unusable(error) => Some(found(
                 Decision::Ask,

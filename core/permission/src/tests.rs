@@ -13,7 +13,8 @@ fn rules_are_about_whole_commands() {
     let yaml = "permissions:\n  allow: ['^frob (build|test)', '^tool$']\n  deny: ['^terraform destroy']\n  ask: ['^git push']\n";
     for (line, decision, rule) in [
         ("frob build x", Decision::Allow, "rules:local:allow[0]"),
-        ("A=1 timeout 5 frob test", Decision::Allow, "rules:local:allow[0]"),
+        ("CI=1 timeout 5 frob test", Decision::Allow, "rules:local:allow[0]"),
+        ("A=1 timeout 5 frob test", Decision::Ask, "environment"),
         ("frob builder", Decision::Ask, "program:unknown"),
         ("frob build; id", Decision::Ask, "program:id"),
         ("frob build $(id)", Decision::Ask, "program:unknown"),
@@ -228,6 +229,7 @@ fn what_git_has_may_be_thrown_away() {
         ("rm a.txt; rm -rf target", &["a.txt"]),
     ] {
         let mut context = Context::new("/srv/repo");
+        context.places.plain_folders.insert("/srv/repo/src".to_owned());
         let call = Call::shell(line);
         assert_eq!(decide(&call, &context).decision, Decision::Ask, "{line}");
         let lost = recoverable(&call, &context);
@@ -246,8 +248,8 @@ fn what_git_has_may_be_thrown_away() {
         "git restore .",
         "git restore --patch a.txt",
         "git clean -fd",
-        "rm -r a",
-        "rm -rf a",
+        "rm -rf a/*",
+        "rm -rf .",
         "rm *.txt",
         "rm \"$X\"",
         "rm .env",
@@ -266,6 +268,108 @@ fn what_git_has_may_be_thrown_away() {
 }
 
 #[test]
+fn a_rule_covers_an_option_only_if_it_names_it() {
+    let yaml = "permissions:\n  allow: ['^pytest', '^make -f ci.mk']\n";
+    for (line, decision, rule) in [
+        ("pytest -k 'a and not b' -x tests/", Decision::Allow, "rules:local:allow[0]"),
+        ("pytest --cov-report=term-missing", Decision::Allow, "rules:local:allow[0]"),
+        ("pytest -o addopts=-pevil", Decision::Ask, "option:pytest -o"),
+        ("pytest --basetemp=src", Decision::Ask, "option:pytest --basetemp"),
+        ("pytest --pyargs evil", Decision::Ask, "option:pytest --pyargs"),
+        ("pytest --cov-report=html:.git/x", Decision::Ask, "option:pytest html:.git/x"),
+        ("make -f ci.mk test", Decision::Allow, "rules:local:allow[1]"),
+        ("make -f evil.mk test", Decision::Ask, "option:make -f"),
+    ] {
+        let ruling = with(yaml, line);
+        assert_eq!((ruling.decision, ruling.rule.to_string().as_str()), (decision, rule), "{line}");
+    }
+}
+
+#[test]
+fn a_rule_about_a_runner_does_not_answer_for_a_person() {
+    let yaml = "permissions:\n  allow: ['^npx ', '^npm exec']\n";
+    for (line, decision) in [
+        ("npx tsc --noEmit", Decision::Allow),
+        ("npx onloop approve x", Decision::Deny),
+        ("npx onloop@latest adopt x", Decision::Deny),
+        ("npx -y onloop gate 1 approved", Decision::Ask),
+        ("npm exec -- onloop gate 1 approved", Decision::Ask),
+        ("npx -c 'onloop gate 1 approved'", Decision::Ask),
+        ("./node_modules/.bin/onloop gate 1 approved", Decision::Ask),
+    ] {
+        let ruling = with(yaml, line);
+        assert_eq!(ruling.decision, decision, "{line}");
+        assert_eq!(ruling.needs_a_person(), decision == Decision::Ask, "{line}");
+    }
+}
+
+#[test]
+fn a_folder_is_removed_freely_where_git_ignores_it() {
+    for (line, folder) in [
+        ("rm -rf dist", "/srv/repo/dist/"),
+        ("rm -r dist/", "/srv/repo/dist/"),
+        ("rm -rf target", "/srv/repo/target/"),
+        ("find . -type d -name __pycache__ -exec rm -rf {} +", "/srv/repo/**/__pycache__/"),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        context.places.asks_git = true;
+        let call = Call::shell(line);
+        assert_ne!(decide(&call, &context).decision, Decision::Allow, "{line}");
+        let lost = recoverable(&call, &context);
+        assert_eq!(lost, [folder.to_owned()].into(), "{line}");
+        context.places.unchanged = lost;
+        assert_eq!(decide(&call, &context).decision, Decision::Allow, "{line}");
+    }
+}
+
+#[test]
+fn paths_in_the_input_of_a_server_are_judged() {
+    let yaml = "permissions:\n  allow: [{tool: 'mcp__*', pattern: '.*'}]\n";
+    let mut context = Context::new("/srv/repo").with_rules(Source::Local, yaml);
+    context.places.user_home = Some("/home/u".to_owned());
+    for (input, decision) in [
+        (json!({ "file": "src/a.rs" }), Decision::Allow),
+        (json!({ "query": "the .env file" }), Decision::Allow),
+        (json!({ "file": "~/.netrc" }), Decision::Deny),
+        (json!({ "files": [{ "uri": "/home/u/.ssh/id_rsa" }] }), Decision::Deny),
+        (json!({ "path": ".env" }), Decision::Deny),
+    ] {
+        let call = Call { tool: "mcp__files__read".to_owned(), input };
+        assert_eq!(decide(&call, &context).decision, decision, "{:?}", call.input);
+    }
+}
+
+#[test]
+fn git_in_a_folder_that_may_be_a_repository_of_its_own_is_asked_about() {
+    for (line, is_contained) in [
+        ("cd vendor/x && git diff", true),
+        ("git -C vendor/x status", true),
+        ("(cd vendor/x; git log)", true),
+        ("cd vendor/x && git commit -m x", false),
+        ("cd \"$X\" && git status", true),
+        ("cd \"$X\" && git commit -m x", false),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        let call = Call::shell(line);
+        assert_eq!(decide(&call, &context).decision, Decision::Ask, "{line}");
+        context.confined = true;
+        let wanted = if is_contained { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decide(&call, &context).decision, wanted, "{line}");
+        context.confined = false;
+        let folders = git_folders(&call, &context);
+        context.places.plain_folders.extend(folders);
+        let is_known = !line.contains("$X");
+        let wanted = if is_known { Decision::Allow } else { Decision::Ask };
+        assert_eq!(decide(&call, &context).decision, wanted, "{line}");
+    }
+    // The line makes the repository itself.
+    let mut context = Context::new("/srv/repo");
+    context.places.plain_folders.insert("/srv/repo/a".to_owned());
+    let call = Call::shell("echo x > a/config && cd a && git status");
+    assert_eq!(decide(&call, &context).decision, Decision::Ask);
+}
+
+#[test]
 fn what_git_would_take_is_judged_too() {
     for (line, expected) in [
         ("git add .", Some(("/srv/repo", &["."][..], false, false))),
@@ -276,10 +380,14 @@ fn what_git_would_take_is_judged_too() {
         ("git commit -am x", Some(("/srv/repo", &[], true, false))),
         ("git commit -m x && git commit -a -m y", Some(("/srv/repo", &[], true, false))),
         ("git commit -m x", None),
+        ("git stash push -m x", None),
+        ("git stash -u", Some(("/srv/repo", &[], false, false))),
+        ("git stash push -a -- src", Some(("/srv/repo", &["src"], false, true))),
         ("git add -n .", None),
         ("git status", None),
     ] {
         let mut context = Context::new("/srv/repo");
+        context.places.plain_folders.insert("/srv/repo/src".to_owned());
         let call = Call::shell(line);
         let found = stagings(&call, &context);
         let found: Vec<_> = found
@@ -294,7 +402,8 @@ fn what_git_would_take_is_judged_too() {
             .map(|(folder, specs, t, i)| (*folder, specs.to_vec(), *t, *i))
             .collect();
         assert_eq!(found, expected, "{line}");
-        assert_eq!(decide(&call, &context).decision, Decision::Allow, "{line}");
+        let wanted = if line.contains("stash") { Decision::Ask } else { Decision::Allow };
+        assert_eq!(decide(&call, &context).decision, wanted, "{line}");
         context.places.would_stage.insert("a/.env".to_owned());
         context.confined = true;
         let ruling = decide(&call, &context);

@@ -217,6 +217,26 @@ pub(super) fn starts_programs(tool: &str) -> bool {
     matches!(kind_of(tool), Some(Tool::Shell | Tool::Program))
 }
 
+/// Whether a tool reads files, by name or by searching.
+pub(super) fn reads_files(tool: &str) -> bool {
+    matches!(kind_of(tool), Some(Tool::Read | Tool::Search))
+}
+
+/// Whether a tool changes files.
+pub(super) fn writes_files(tool: &str) -> bool {
+    matches!(kind_of(tool), Some(Tool::Write | Tool::Notebook | Tool::Patch | Tool::Delete))
+}
+
+/// Whether a call may change anything but a file that the client itself names.
+pub(super) fn changes(tool: &str, input: &Value, judge: &Judge<'_>) -> bool {
+    if starts_programs(tool) {
+        return judge.changes();
+    }
+    let paths = paths(input);
+    let own = paths.iter().all(|path| judge.places.is_client_file(path)) && !paths.is_empty();
+    writes_files(tool) && !own
+}
+
 /// Judges one call.
 pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let Some(kind) = kind_of(tool) else {
@@ -319,6 +339,15 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let shown = onloop_syntax::text::one_line(tool);
     worst.add(Finding::ask(Rule::UnknownTool, format!("there is no rule for the tool `{shown}`")));
     rules(tool, &[&dump(input)], worst, judge);
+    // Whatever the tool does with them, a rule about the tool says nothing about secrets.
+    for text in texts(input) {
+        let is_path = text.contains('/') || text.starts_with(['~', '.']);
+        let plain = !text.contains("://") && !text.contains(char::is_whitespace);
+        if is_path && plain {
+            let finding = judge.places.judge_text(text, Access::Read);
+            judge.consider(finding.filter(|found| found.decision == Decision::Deny));
+        }
+    }
     // A shell by another name must not hide what is forbidden.
     if let Some(line) = input.get("command").and_then(Value::as_str) {
         judge.guessed_code(line);
@@ -386,7 +415,7 @@ fn shell_line(line: &str, judge: &mut Judge<'_>) {
 }
 
 /// Every path in an input, including those in lists of edits.
-fn paths(input: &Value) -> Vec<&str> {
+pub(super) fn paths(input: &Value) -> Vec<&str> {
     let mut found = Vec::new();
     collect_paths(input, 0, &mut found);
     found
@@ -418,7 +447,8 @@ fn collect_paths<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v str>) {
     }
 }
 
-fn urls(input: &Value) -> Vec<&str> {
+/// Every address in an input.
+pub(super) fn urls(input: &Value) -> Vec<&str> {
     match (input.get("url").and_then(Value::as_str), input.get("urls").and_then(Value::as_array)) {
         (Some(url), None) => vec![url],
         (None, Some(urls)) => urls.iter().map(|url| url.as_str().unwrap_or_default()).collect(),
@@ -429,6 +459,16 @@ fn urls(input: &Value) -> Vec<&str> {
 fn search_target(input: &Value) -> String {
     let field = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default();
     format!("pattern={} path={}", field("pattern"), field("path"))
+}
+
+/// Every text in an input.
+fn texts(input: &Value) -> Vec<&str> {
+    match input {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(members) => members.values().flat_map(texts).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
 }
 
 /// The text that rules for other tools are matched against.

@@ -31,17 +31,31 @@ pub struct Finding {
     /// Where it asks: everything that the part does stays inside a sandbox that may write the
     /// checkout, a temporary folder and caches, and hides what is private.
     pub held: bool,
+    /// Where it asks: work may be lost, or something leaves the machine, for good.
+    pub lasting: bool,
 }
 
 impl Finding {
     /// A part that may run.
     pub fn allow(rule: Rule, reason: impl Into<String>) -> Finding {
-        Finding { decision: Decision::Allow, rule, reason: reason.into(), held: false }
+        Finding {
+            decision: Decision::Allow,
+            rule,
+            reason: reason.into(),
+            held: false,
+            lasting: false,
+        }
     }
 
     /// A part that a person should look at.
     pub fn ask(rule: Rule, reason: impl Into<String>) -> Finding {
-        Finding { decision: Decision::Ask, rule, reason: reason.into(), held: false }
+        Finding {
+            decision: Decision::Ask,
+            rule,
+            reason: reason.into(),
+            held: false,
+            lasting: false,
+        }
     }
 
     /// A part that a person should look at, unless a sandbox holds what it does.
@@ -49,16 +63,30 @@ impl Finding {
         Finding { held: true, ..Finding::ask(rule, reason) }
     }
 
+    /// The same part, of which the effects cannot be taken back.
+    pub fn for_good(self) -> Finding {
+        Finding { lasting: true, ..self }
+    }
+
     /// How bad it is: what a sandbox does not hold is worse than what it does.
-    fn severity(&self) -> (Decision, bool) {
-        (self.decision, !self.held)
+    fn severity(&self) -> (Decision, bool, bool) {
+        (self.decision, !self.held, self.lasting)
     }
 
     /// A part that must not run.
     pub fn deny(rule: Rule, reason: impl Into<String>) -> Finding {
-        Finding { decision: Decision::Deny, rule, reason: reason.into(), held: false }
+        Finding {
+            decision: Decision::Deny,
+            rule,
+            reason: reason.into(),
+            held: false,
+            lasting: false,
+        }
     }
 }
+
+/// Most findings about options that are kept; the first is enough to ask.
+const MOST_OPTIONS: usize = 16;
 
 /// The worst of the findings so far; the first one wins among equals.
 #[derive(Clone, Debug, Default)]
@@ -66,13 +94,19 @@ pub(super) struct Worst {
     worst: Option<Finding>,
     /// The first that asks and that no allow rule about a command outweighs.
     firm: Option<Finding>,
+    /// Those about options, which an allow rule outweighs that names the option.
+    options: Vec<Finding>,
 }
 
 impl Worst {
     /// Takes `finding` when it is worse than what is there.
     pub(super) fn add(&mut self, finding: Finding) {
         let firm = finding.decision == Decision::Ask && !finding.rule.overridable(Subject::Command);
-        if firm && self.firm.is_none() {
+        let is_option = matches!(finding.rule, Rule::Option(_));
+        let is_new = self.options.len() < MOST_OPTIONS && !self.options.contains(&finding);
+        if firm && is_option && is_new {
+            self.options.push(finding.clone());
+        } else if firm && !is_option && self.firm.is_none() {
             self.firm = Some(finding.clone());
         }
         let worse = self.worst.as_ref().is_none_or(|worst| finding.severity() > worst.severity());
@@ -88,15 +122,31 @@ impl Worst {
         }
     }
 
-    /// Takes everything that another one has.
+    /// Takes everything that another one has. No rule about the outer command outweighs what waits for
+    /// a person in the inner one.
     pub(super) fn absorb(&mut self, other: Worst) {
+        if self.firm.is_none() && other.waits() {
+            self.firm.clone_from(&other.worst);
+        }
         self.consider(other.firm);
+        other.options.into_iter().for_each(|finding| self.add(finding));
         self.consider(other.worst);
     }
 
-    /// What an allow rule about a command does not outweigh.
-    pub(super) fn firm(&self) -> Option<&Finding> {
-        self.firm.as_ref()
+    /// Whether the worst of them waits for a person.
+    pub(super) fn waits(&self) -> bool {
+        self.worst.as_ref().is_some_and(Finding::waits)
+    }
+
+    /// What an allow rule about a command does not outweigh; `names` tells whether the rule names an
+    /// option.
+    pub(super) fn firm(&self, names: impl Fn(&str) -> bool) -> Option<&Finding> {
+        let word = |rule: &Rule| match rule {
+            Rule::Option(name) => name.rsplit(' ').next().unwrap_or_default().to_owned(),
+            _ => String::new(),
+        };
+        let unnamed = self.options.iter().find(|finding| !names(&word(&finding.rule)));
+        self.firm.as_ref().or(unnamed)
     }
 
     /// The decision so far; without findings, allow.
@@ -116,6 +166,10 @@ impl Worst {
 }
 
 impl Finding {
+    fn waits(&self) -> bool {
+        self.decision == Decision::Ask && self.rule.needs_person()
+    }
+
     /// What would change the decision, for people; `None` where it allows.
     pub fn remedy(&self) -> Option<&'static str> {
         let overridable =

@@ -94,6 +94,9 @@ fn objection(url: &str) -> Option<&'static str> {
     if !host.contains('.') {
         return Some("is on this machine or its network");
     }
+    if rest.contains('?') {
+        return Some("has a query, which may carry something away");
+    }
     let private = PRIVATE.iter().any(|entry| match entry.starts_with('.') {
         true => host.ends_with(entry),
         false => host == *entry,
@@ -107,10 +110,11 @@ mod tests {
 
     #[test]
     fn only_public_web_addresses_pass() {
-        for url in ["https://example.com/a?b#c", "http://docs.rs:80/x", "HTTPS://Example.COM"] {
+        for url in ["https://example.com/a#c", "http://docs.rs:80/x", "HTTPS://Example.COM"] {
             assert_eq!(objection(url), None, "{url}");
         }
         for url in [
+            "https://example.com/?d=x",
             "http://169.254.169.254/latest",
             "http://127.0.0.1:8080",
             "http://localhost/x",

@@ -201,6 +201,38 @@ pub enum MalformedInput {
     UnknownEvent,
 }
 
+words! {
+    /// How a host decides about the calls that no hook decides.
+    #[derive(Default)]
+    pub enum PermissionMode {
+        /// By its rules, and else by asking the person.
+        #[default]
+        Default = "default",
+        /// As by default, and edits of files are allowed.
+        AcceptEdits = "acceptEdits",
+        /// The agent plans: what changes something is refused.
+        Plan = "plan",
+        /// A model decides.
+        Auto = "auto",
+        /// What the person would be asked about is refused.
+        DontAsk = "dontAsk",
+        /// Everything that no rule denies is allowed.
+        BypassPermissions = "bypassPermissions",
+    }
+}
+
+impl PermissionMode {
+    /// Whether a question is left to the person at the host.
+    pub fn asks_a_person(self) -> bool {
+        match self {
+            PermissionMode::Default | PermissionMode::AcceptEdits | PermissionMode::Plan => true,
+            PermissionMode::Auto | PermissionMode::DontAsk | PermissionMode::BypassPermissions => {
+                false
+            }
+        }
+    }
+}
+
 /// What a host tells its hook.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookInput {
@@ -213,6 +245,8 @@ pub struct HookInput {
     /// The host's name for the call of a tool that the event is about, the same for every hook that
     /// it asks; only where a run may start the host.
     pub call_id: Option<String>,
+    /// How the host decides, where it says so. A mode that is not known counts as the default.
+    pub mode: PermissionMode,
     /// What happened.
     pub event: HookEvent,
 }

@@ -180,6 +180,8 @@ pub const SETUP_TIMEOUT_MS: u64 = 30 * 60 * 1000;
 /// Lines shown of a failed command's output; the log or the report has the rest.
 pub const FAILURE_LINES: usize = 12;
 
+/// Largest settings file of a client that a hook reads. Of a larger one every call is asked about.
+pub const CLIENT_SETTINGS_BYTES: u64 = 4 * 1024 * 1024;
 /// Longest line of standard input that a batch of permission calls may have.
 pub const PERMIT_LINE_BYTES: u64 = 16 * 1024 * 1024;
 /// Largest configuration file.

@@ -6,6 +6,8 @@ use onloop_engine::lookup::select::open;
 use onloop_engine::run::change::change_by;
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::run::processes::end_survivors;
+use onloop_engine::state::store::Store;
 use onloop_run::{DecisionChannel, Event};
 use onloop_syntax::text;
 
@@ -36,12 +38,18 @@ async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), CommandError> {
     let mut store = open(io, Some(&args.run_id)).await?;
     drive_alone(io, &mut store).await?;
     let driver = store.paths().driver_lock();
-    let by = Some(decider(io, DecisionChannel::Command));
-    let changed = change_by(io, &mut store, Event::RunAbandoned { reason }, by).await;
+    let changed = end_run(io, &mut store, reason).await;
     let _ = io.unlock(&driver).await;
     changed?;
     let run = store.run();
     io.note(format!("Run {} is abandoned; its record and its work are kept.", run.id)).await;
     io.note(format!("Report: {}", store.paths().report())).await;
     Ok(())
+}
+
+/// Ends what a killed onloop left of the run, then the run: nothing may work for it afterwards.
+async fn end_run(io: &Io, store: &mut Store, reason: String) -> Result<(), CommandError> {
+    end_survivors(io, store.run()).await?;
+    let by = Some(decider(io, DecisionChannel::Command));
+    change_by(io, store, Event::RunAbandoned { reason }, by).await
 }

@@ -152,16 +152,16 @@ async fn named(io: &Io, id: &str) -> Result<Store, CommandError> {
 
 async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, CommandError> {
     let mut store = named(io, id).await?;
-    let context = FinishContext::survey(io, store.run()).await?;
+    let mut context = FinishContext::survey(io, store.run()).await?;
     let driver = store.paths().driver_lock();
     let driven = drive_alone(io, &mut store).await;
     driven.map_err(|error| error.context("the work is in use; nothing was done with it"))?;
-    let intended = intend(io, &mut store, wish, context.as_ref()).await;
+    let intended = intend(io, &mut store, wish, &mut context).await;
     // From here on the intention keeps everybody else away from the run.
     let _ = io.unlock(&driver).await;
-    let Some(intent) = intended? else { return Ok(store) };
+    let Some(intended) = intended? else { return Ok(store) };
     let context = context.expect("nothing is intended without a context");
-    acts::perform(io, store, &context, &intent).await
+    acts::perform(io, store, &context, &intended).await
 }
 
 /// Makes durable what is about to be done; `None`: there is nothing to do but record that
@@ -170,20 +170,19 @@ async fn intend(
     io: &Io,
     store: &mut Store,
     wish: &Wish,
-    context: Option<&FinishContext>,
-) -> Result<Option<FinishIntent>, CommandError> {
+    context: &mut Option<FinishContext>,
+) -> Result<Option<Intended>, CommandError> {
     if let Some(intent) = store.run().finish_intent.clone() {
-        let context = context.ok_or_else(|| plan::no_branch(store.run()))?;
+        let context = context.as_ref().ok_or_else(|| plan::no_branch(store.run()))?;
         match acts::look(io, store.run(), context, &intent, wish).await? {
             acts::HowFar::GoOn => {
                 plan::worktree_objection(context, wish.disposition).map_or(Ok(()), Err)?;
                 if wish.disposition == Disposition::Merged {
                     verified::demand_untouched(io, store, context).await?;
                 }
-                return Ok(Some(FinishIntent {
-                    notes: wish.notes.clone().or(intent.notes.clone()),
-                    ..intent
-                }));
+                let notes = wish.notes.clone().or(intent.notes.clone());
+                let intent = FinishIntent { notes, ..intent };
+                return Ok(Some(Intended { intent, earlier: true }));
             }
             acts::HowFar::NotBegun(reason) => store.apply(Event::FinishAbandoned { reason })?,
             // The record says why and how to end it.
@@ -192,7 +191,7 @@ async fn intend(
     }
     let replace = wish.force;
     if wish.disposition == Disposition::Kept {
-        let outcome = kept(store, context, wish);
+        let outcome = kept(store, context.as_ref(), wish);
         store.apply(Event::FinishRecorded { outcome, replace })?;
         store.commit().await?;
         return Ok(None);
@@ -200,7 +199,15 @@ async fn intend(
     let act = choose(io, store, wish, context).await?;
     store.apply(Event::FinishIntended { act, notes: wish.notes.clone(), replace })?;
     store.commit().await?;
-    Ok(store.run().finish_intent.clone())
+    let intent = store.run().finish_intent.clone();
+    Ok(intent.map(|intent| Intended { intent, earlier: false }))
+}
+
+/// What is about to be done.
+struct Intended {
+    intent: FinishIntent,
+    /// Whether an earlier process recorded it, and may have done a part.
+    earlier: bool,
 }
 
 /// Asks the record first: whether the run has ended matters before where its branch is.
@@ -208,7 +215,7 @@ async fn choose(
     io: &Io,
     store: &Store,
     wish: &Wish,
-    context: Option<&FinishContext>,
+    context: &mut Option<FinishContext>,
 ) -> Result<FinishAct, CommandError> {
     let mut rehearsal = store.run().clone();
     let act = wish.rehearsed();
@@ -216,8 +223,12 @@ async fn choose(
     if let Some(objection) = wish.objection() {
         return Err(objection);
     }
-    let Some(context) = context else { return Err(plan::no_branch(store.run())) };
     let run = store.run();
+    let Some(found) = context.as_ref() else { return Err(plan::no_branch(run)) };
+    if wish.hands_on() && verified::put_back_worktree(io, store, found).await? {
+        *context = FinishContext::survey(io, run).await?;
+    }
+    let Some(context) = context.as_ref() else { return Err(plan::no_branch(run)) };
     let target = context.target(io, run, wish.target.as_deref()).await?;
     let act = plan::plan(run, context, wish, target.as_ref())?;
     Ok(match act {

@@ -4,6 +4,7 @@
 //! run a call that was not judged.
 
 mod capture;
+mod client_rules;
 mod compacted;
 mod driving;
 mod judge;
@@ -22,7 +23,9 @@ use onloop_engine::state::config::{self, Loaded};
 use onloop_engine::terminal::input;
 use onloop_permission::rules::GivenRules;
 use onloop_sessions::handsoff::{DEPTH_VARIABLE, SessionId};
-use onloop_sessions::hooks::{HookAnswer, HookEvent, HookInput, Host, unknown_host};
+use onloop_sessions::hooks::{
+    HookAnswer, HookEvent, HookInput, Host, PermissionMode, unknown_host,
+};
 use onloop_syntax::limits;
 
 /// Arguments of `onloop hook`.
@@ -83,9 +86,10 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
             cwd,
             transcript,
             call_id,
+            mode,
         }) => {
             let event = HookEvent::Other;
-            let input = HookInput { event, session, cwd, transcript, call_id };
+            let input = HookInput { event, session, cwd, transcript, call_id, mode };
             let timeout_ms =
                 args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
             // A run waits by itself for the agent that it has started.
@@ -137,6 +141,8 @@ struct HookContext {
     session: Option<SessionId>,
     /// Where the agent works, absolute.
     cwd: String,
+    /// How the host decides about calls.
+    mode: PermissionMode,
     /// File with the conversation.
     transcript: Option<String>,
     /// How long the host waits for us, from our start.
@@ -227,6 +233,7 @@ impl HookContext {
             io: io.clone(),
             host,
             session: input.session.as_deref().and_then(SessionId::new),
+            mode: input.mode,
             transcript: input.transcript,
             timeout_ms,
             loop_limit: None,

@@ -37,6 +37,7 @@ pub async fn prepare(io: &Io, args: &PrepareArgs) -> Result<Exit, CommandError> 
         branch: args.branch.clone(),
         stash: args.stash,
         on_existing: args.on_existing,
+        ..PreflightFlags::default()
     };
     let prepared = preflight(io, &plan, &args.file, &flags).await;
     let prepared = prepared.map_err(CommandError::step_by_step)?;

@@ -69,14 +69,13 @@ fn bullet_header<'a>(line: Line<'a>, rest: &'a str) -> Option<Header<'a>> {
         return None;
     }
     let mut body = after_bullet.trim_start();
-    let mut checkbox = None;
+    let (mut checkbox, mut is_marked) = (None, false);
     if let Some(inside) = body.strip_prefix('[') {
         let mark = inside.chars().next()?;
         let after = inside[mark.len_utf8()..].strip_prefix(']')?;
-        if !matches!(mark, ' ' | 'x' | 'X') {
-            return None;
-        }
-        checkbox = Some(offset(line, inside));
+        is_marked = true;
+        // Other marks (`~`, `-`, `✓`) are no state of the format, so there is nothing to tick.
+        checkbox = matches!(mark, ' ' | 'x' | 'X').then(|| offset(line, inside));
         body = after.trim_start();
     }
     let bold = body.starts_with("**");
@@ -89,7 +88,7 @@ fn bullet_header<'a>(line: Line<'a>, rest: &'a str) -> Option<Header<'a>> {
     }
     let (name, trailing, closed) = bold_name(&after_word[colon + 1..]);
     let canonical = bold && closed && line.text.starts_with("- [") && is_plain(line, id, checkbox);
-    let form = match (canonical, checkbox.is_some() || bold) {
+    let form = match (canonical, is_marked || bold) {
         (true, _) => HeaderForm::Checkbox,
         (false, true) => HeaderForm::Misspelt,
         (false, false) => HeaderForm::Doubtful,
@@ -257,10 +256,14 @@ mod tests {
             ("### Step 1: Write", "Doubtful 1|Write||"),
             ("### Phase 1: Write", "none"),
             ("- [ ] Write tests", "none"),
-            ("- [y] **Step 1: a**", "none"),
+            ("- [y] **Step 1: a**", "Misspelt 1|a||"),
+            ("- [~] **Step 1: a**", "Misspelt 1|a||"),
+            ("- [-] **Step 1: a**", "Misspelt 1|a||"),
+            ("- [✓] Step 1: a", "Misspelt 1|a||"),
+            ("- [] **Step 1: a**", "none"),
             ("- [ ] **Step one: a**", "none"),
             ("- [", "none"),
-            ("- [日] **Step 1: a**", "none"),
+            ("- [日] **Step 1: a**", "Misspelt 1|a||"),
             ("-", "none"),
             ("", "none"),
         ];

@@ -259,7 +259,11 @@ impl<'a> Body<'a> {
             HeaderForm::Checkbox | HeaderForm::Legacy => {}
             HeaderForm::Misspelt | HeaderForm::Doubtful => {
                 let source = self.cursor.source();
-                let mark = header.checkbox.map_or(" ", |offset| &source[offset..=offset]);
+                let bullet = ['-', '*', '+', ' ', '\t'];
+                let box_text = header.line.text.trim_start_matches(bullet);
+                let done = ["[✓]", "[✔]"].into_iter().any(|done| box_text.starts_with(done));
+                let other = if done { "x" } else { " " };
+                let mark = header.checkbox.map_or(other, |offset| &source[offset..=offset]);
                 let canonical = format!("- [{mark}] **Step {}: {}**", header.id, header.name);
                 self.findings.push(finding::step::misspelt_header(
                     line,

@@ -249,6 +249,8 @@ fn steps_and_their_headers() {
             "  - [ ] **Step 1: One**\n  BODY",
             "error step-header \"- [ ] **Step 1: One**\"\nwarning mixed-indentation \"loop: false\"\n",
         ),
+        ("- [~] **Step 1: One**\nBODY", "error step-header \"- [~] **Step 1: One**\"\n"),
+        ("- [✓] **Step 1: One**\nBODY", "error step-header \"- [✓] **Step 1: One**\"\n"),
         ("- [ ] **Step 1:** One\nBODY", "error step-header \"- [ ] **Step 1:** One\"\n"),
         ("- [ ] **Step 1: One** (soon)\nBODY", "warning text-after-step-name \"(soon)\"\n"),
         ("- [ ] **Step 1: **\nBODY", "error step-name-empty \"- [ ] **Step 1: **\"\n"),

@@ -75,14 +75,18 @@ export async function demandUnlocked(
   cwd: string,
   references: string[],
 ): Promise<void> {
-  const words = ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"];
-  const lock = line(await git.succeed(cwd, words));
+  const lock = await gitPath(git, cwd, "index.lock");
   if (await lstat(lock).catch(() => undefined)) throw locked(`\`${lock}\``);
   for (const reference of references) {
     // An update to the same commit takes the same locks and changes nothing.
     const id = await commit(git, cwd, reference);
     if (id !== undefined) await git.succeed(cwd, ["update-ref", reference, id, id]);
   }
+}
+
+/** The path of a file in the git folder of the checkout. */
+export async function gitPath(git: GitProgram, cwd: string, name: string): Promise<string> {
+  return line(await git.succeed(cwd, ["rev-parse", "--path-format=absolute", "--git-path", name]));
 }
 
 /** `path` with symbolic links resolved, where it exists. */

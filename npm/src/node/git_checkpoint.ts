@@ -8,7 +8,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { Failure } from "../failure.js";
 import type { KeptWork, LeftOut, NamedCheckpoint } from "../vocabulary.js";
 import { failure, is } from "./errors.js";
-import { commit, layoutOf } from "./git_checkout.js";
+import { commit, gitPath, layoutOf } from "./git_checkout.js";
 import { demandIntact } from "./git_integrity.js";
 import { BYTES, below, byBytes, entries, fields, lstatIfPresent, readable, terminated } from "./git_paths.js";
 import { type GitAsked, type GitProgram, line, succeeded } from "./git_program.js";
@@ -43,6 +43,7 @@ export async function checkpoint(
     await prepareIndex(git, root, made.index);
     return changesIn(git, root, made.index);
   });
+  changes.present.push(...(await trackedThoughIgnored(git, root)));
   const leftOut = await addChanges(git, root, made, changes);
   const index = { index: made.index };
   // A partial clone lacks objects.
@@ -216,7 +217,8 @@ async function demandPrograms(
   throw new Failure(
     "denied",
     `the configuration of the repository around \`${root}\` names other programs than when the ` +
-      `run began (${list.join(", ") || "none now"}), and git would run them`,
+      `run began (${list.join(", ") || "none now"}), and git would run them; remove those that you did not ` +
+      "set, in that folder: git config --local --unset-all KEY",
   );
 }
 
@@ -271,8 +273,7 @@ async function prepareIndex(git: GitProgram, root: string, index: string): Promi
   await rm(`${index}.lock`, { force: true });
   if (existsSync(index)) return;
   await mkdir(dirname(index), { recursive: true, mode: 0o700 });
-  const words = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
-  const own = line(await git.succeed(root, words));
+  const own = await gitPath(git, root, "index");
   try {
     const { mtimeMs } = await stat(own);
     await copyFile(own, index);
@@ -298,6 +299,14 @@ async function changesIn(git: GitProgram, root: string, index: string): Promise<
     (isGone ? gone : present).push(path);
   }
   return { present, gone };
+}
+
+/** Ignored files that the checkout's index has because of `git add --force`. */
+async function trackedThoughIgnored(git: GitProgram, root: string): Promise<string[]> {
+  const words = ["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"];
+  const paths = fields(await git.succeedIsolated(root, words));
+  // Some of them may be missing, as in a sparse checkout.
+  return paths.filter((path) => lstatIfPresent(below(root, path)) !== undefined);
 }
 
 /** Writes the changes to the index; returns the paths that it leaves out. */

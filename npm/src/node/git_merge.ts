@@ -1,8 +1,10 @@
 /** Merges completely, or leaves the checkout as it was. */
 
+import { rm } from "node:fs/promises";
 import { Failure } from "../failure.js";
 import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
 import { demandIntact } from "./git_integrity.js";
+import { noteMerge, recoverMerge } from "./git_interrupted_merge.js";
 import { changeFiles, checkOut } from "./git_rollback.js";
 import {
   type Answer,
@@ -29,9 +31,13 @@ export async function mergeBase(
   return answer.exit === 1 ? undefined : line(answer.stdout);
 }
 
-/** Merges; a merge that fails leaves everything as it was. */
+/**
+ * Merges; a merge that fails leaves everything as it was. What a killed merge of the same commit left is
+ * restored first.
+ */
 export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merge">): Promise<void> {
   const { root } = await layoutOf(git, cwd);
+  const recovered = await recoverMerge(git, root, wanted);
   if ((await commit(git, root, "MERGE_HEAD")) !== undefined) {
     const what = "is in the middle of a merge; `git merge --abort` ends it";
     throw new Failure("conflict", `\`${root}\` ${what}`);
@@ -44,18 +50,37 @@ export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merg
   }
   await demandIntact(git, root, wanted.commit, `refs/heads/${into}`);
   await demandUnlocked(git, root, ["HEAD", `refs/heads/${into}`]);
-  const before = await checkedOut(git, root);
-  const needsSwitch = before.branch !== into;
-  if (needsSwitch) await checkOut(git, root, [into], `refs/heads/${into}`);
+  const before = recovered === undefined ? await checkedOut(git, root) : parsed(recovered);
+  const note = await noteMerge(git, root, wanted.commit, written(before));
+  try {
+    await mergeFrom(git, root, wanted, before);
+    await rm(note, { force: true });
+  } catch (error) {
+    // Whether everything was restored after git was ended early is looked at by the next merge.
+    const wasEndedEarly = error instanceof Failure && ["interrupted", "other"].includes(error.kind);
+    if (!wasEndedEarly) await rm(note, { force: true });
+    throw error;
+  }
+}
+
+async function mergeFrom(
+  git: GitProgram,
+  root: string,
+  wanted: GitAsked<"merge">,
+  before: Before,
+): Promise<void> {
+  const { branch, into } = wanted;
+  if ((await headBranch(git, root)) !== into) await checkOut(git, root, [into], `refs/heads/${into}`);
+  const returns = before.branch !== into;
   try {
     await mergeHere(git, root, wanted);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // An interrupted merge is undone as well.
-    throw await undo(git.uninterruptible(), root, error, needsSwitch ? before : undefined);
+    throw await undo(git.uninterruptible(), root, error, returns ? before : undefined);
   }
   // A person who was on the merged branch continues from the result.
-  if (!needsSwitch || before.branch === branch) return;
+  if (!returns || before.branch === branch) return;
   await goBack(git, root, before).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;
     const done = `\`${branch}\` is in \`${into}\` now, and \`${root}\` stays on \`${into}\``;
@@ -75,6 +100,17 @@ interface Before {
   /** `undefined`: HEAD is detached. */
   branch: string | undefined;
   commit: string;
+}
+
+/** A branch ref, or the commit of a detached HEAD. */
+function written({ branch, commit: id }: Before): string {
+  return branch === undefined ? id : `refs/heads/${branch}`;
+}
+
+/** What {@link written} wrote. */
+function parsed(text: string): Before {
+  const base = "refs/heads/";
+  return text.startsWith(base) ? { branch: text.slice(base.length), commit: "" } : { branch: undefined, commit: text };
 }
 
 async function checkedOut(git: GitProgram, root: string): Promise<Before> {

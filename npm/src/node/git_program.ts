@@ -234,15 +234,10 @@ export function commandFailure({ asked, cwd, exit, stderr }: Answer): Failure {
 }
 
 function environment(): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => isInherited(name));
-  return { ...Object.fromEntries(inherited), ...ENVIRONMENT };
-}
-
-/** Whether git inherits this variable. */
-function isInherited(name: string): boolean {
-  return (
+  const isInherited = (name: string): boolean =>
     !name.startsWith("GIT_") ||
     INHERITED_VARIABLES.includes(name) ||
-    INHERITED_PREFIXES.some((prefix) => name.startsWith(prefix))
-  );
+    INHERITED_PREFIXES.some((prefix) => name.startsWith(prefix));
+  const inherited = Object.entries(process.env).filter(([name]) => isInherited(name));
+  return { ...Object.fromEntries(inherited), ...ENVIRONMENT };
 }

@@ -28,7 +28,7 @@ export async function removeFolder(worktree: string): Promise<void> {
 export async function removeRest(worktree: string): Promise<void> {
   const rest = pathDuringRemoval(worktree);
   await removeTree(rest).catch((error: unknown) => {
-    if (!is(error, "ENOENT")) throw failure(error, `\`${rest}\``);
+    throw failure(error, `\`${rest}\``);
   });
 }
 

@@ -9,9 +9,9 @@
 import { open, readFile, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { Failure } from "../failure.js";
 import { failure, is } from "./errors.js";
-import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
-import { below, entries, fields, lstatIfPresent, terminated } from "./git_paths.js";
-import { type Answer, type GitAsked, type GitProgram, commandFailure, line, succeeded } from "./git_program.js";
+import { commit, demandUnlocked, gitPath, headBranch, layoutOf } from "./git_checkout.js";
+import { below, entries, fields, lstatIfPresent, readable, terminated } from "./git_paths.js";
+import { type Answer, type GitAsked, type GitProgram, commandFailure, succeeded } from "./git_program.js";
 import { locked, rollbackFailed } from "./git_errors.js";
 
 /** The exit code of a git that another process killed. */
@@ -29,6 +29,8 @@ interface Before {
   written: Set<string>;
   /** Files that git may create. */
   created: Set<string>;
+  /** Files outside the index that git would overwrite. */
+  untracked: string[];
 }
 
 /** Switches to a branch, and creates it on request. */
@@ -67,6 +69,7 @@ export async function changeFiles(
   id: string,
 ): Promise<Answer> {
   const before = await stateBefore(git, root, id);
+  await demandNothingOverwritten(git, root, id, before.untracked);
   try {
     const answer = await git.run(root, words);
     if (answer.exit !== SIGNALLED) return answer;
@@ -88,6 +91,27 @@ export async function changeFiles(
   }
 }
 
+/** Throws rather than let git overwrite untracked files; of ignored ones it would not even say so. */
+async function demandNothingOverwritten(
+  git: GitProgram,
+  root: string,
+  id: string,
+  untracked: string[],
+): Promise<void> {
+  const names = [];
+  for (const path of untracked) {
+    const wanted = await git.query(root, ["cat-file", "--filters", `${id}:${readable(path)}`]);
+    const here = await readFile(below(root, path)).catch(() => undefined);
+    if (wanted.exit !== 0 || here?.equals(wanted.stdout) !== true) names.push(`\`${readable(path)}\``);
+  }
+  if (names.length === 0) return;
+  throw new Failure(
+    "conflict",
+    `git does not track ${names.join(", ")} in \`${root}\` and would overwrite it; move it away, then ` +
+      "run the same command again",
+  );
+}
+
 function done(cwd: string): Answer {
   return { exit: 0, stdout: Buffer.alloc(0), stderr: "", cwd, asked: "" };
 }
@@ -97,14 +121,13 @@ async function headOf(git: GitProgram, root: string): Promise<string> {
 }
 
 async function stateBefore(git: GitProgram, root: string, id: string): Promise<Before> {
-  const words = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
-  const index = line(await git.succeed(root, words));
+  const index = await gitPath(git, root, "index");
   const indexed = await readFile(index).catch((error: unknown) => {
     if (is(error, "ENOENT")) return undefined;
     throw failure(error, `\`${index}\``);
   });
   const head = await headOf(git, root);
-  const before: Before = { root, head, index, indexed, written: new Set(), created: new Set() };
+  const before: Before = { root, head, index, indexed, written: new Set(), created: new Set(), untracked: [] };
   if (head.endsWith(" ")) return before;
   const flags = ["-r", "-z", "--name-status", "--no-renames"];
   const differ = entries(await git.succeed(root, ["diff-tree", ...flags, "HEAD", id, "--"]));
@@ -113,25 +136,36 @@ async function stateBefore(git: GitProgram, root: string, id: string): Promise<B
   const changed = new Set(fields(await git.succeed(root, status)).map((entry) => entry.slice(3)));
   for (const [status, path] of differ) {
     if (changed.has(path)) continue;
+    const found = lstatIfPresent(below(root, path));
     if (status !== "A") before.written.add(path);
-    else if (lstatIfPresent(below(root, path)) === undefined) before.created.add(path);
+    else if (found === undefined) before.created.add(path);
+    // Of a folder, git keeps what it does not track.
+    else if (!found.isDirectory()) before.untracked.push(path);
   }
   return before;
 }
 
 async function rollBack(git: GitProgram, before: Before): Promise<void> {
-  const { root } = before;
   await restoreIndex(before);
+  await restoreFiles(git, before.root, { written: [...before.written], created: [...before.created] });
+}
+
+/** Restores the files of the index at `written`, and removes those at `created`. */
+export async function restoreFiles(
+  git: GitProgram,
+  root: string,
+  { written, created }: { written: string[]; created: string[] },
+): Promise<void> {
   // Ends a merge without touching files.
   await git.succeed(root, ["merge", "--quit"]);
-  for (const path of before.created) await remove(root, path);
+  for (const path of created) await remove(root, path);
   const staged = fields(await git.succeed(root, ["ls-files", "--stage", "-z"]));
   const known = new Map(
     staged.map((entry) => [entry.slice(entry.indexOf("\t") + 1), entry.slice(0, 6)]),
   );
   // Submodules stay as they are.
   const isFile = (path: string): boolean => known.has(path) && known.get(path) !== "160000";
-  const paths = [...before.written].filter(isFile);
+  const paths = written.filter(isFile);
   if (paths.length === 0) return;
   const words = ["checkout-index", "--force", "--index", "--quiet", "-z", "--stdin"];
   succeeded(await git.run(root, words, terminated(paths)));

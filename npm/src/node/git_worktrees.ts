@@ -1,14 +1,15 @@
 /** Worktrees, and the branches that they have checked out. */
 
 import { existsSync } from "node:fs";
-import { lstat, mkdir, rm, rmdir } from "node:fs/promises";
+import { lstat, mkdir, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../failure.js";
 import type { Repository, WorktreeEntry } from "../vocabulary.js";
 import { failure, is } from "./errors.js";
 import { commit, dirty, headBranch, layoutOf, mainRootOf, resolved } from "./git_checkout.js";
-import { type GitAsked, type GitProgram, line, succeeded, untilNul, USAGE_EXIT } from "./git_program.js";
+import { type Answer, type GitAsked, type GitProgram, line, succeeded, untilNul, USAGE_EXIT } from "./git_program.js";
 import { removeEmptyAncestors, removeFolder, removeRest } from "./git_removal.js";
+import { removeTree } from "./removal.js";
 
 /** A worktree as the repository records it. */
 interface Registered {
@@ -103,7 +104,7 @@ async function holderOf(git: GitProgram, cwd: string, branch: string): Promise<R
 
 /** Every registered worktree, the main checkout first unless the repository is bare. */
 async function registered(git: GitProgram, cwd: string): Promise<Registered[]> {
-  const answer = await git.query(cwd, ["worktree", "list", "--porcelain", "-z"]);
+  const answer = await untilWritten(() => git.query(cwd, ["worktree", "list", "--porcelain", "-z"]));
   if (answer.exit === USAGE_EXIT) await git.demandRecent(cwd);
   const output = succeeded(answer);
   const all: Registered[] = [];
@@ -162,10 +163,12 @@ async function addWorktree(
       // `worktree add -b` would keep the branch after a failed checkout.
       await git.succeed(cwd, ["branch", "--quiet", "--no-track", "--", branch, createAt]);
     }
-    succeeded(await git.run(cwd, ["worktree", "add", "--quiet", "--", path, branch]));
+    // Git reads the other records before it writes its own.
+    const added = await untilWritten(() => git.run(cwd, ["worktree", "add", "--quiet", "--", path, branch]));
+    succeeded(added);
   } catch (error) {
     const uninterruptible = git.uninterruptible();
-    await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    await removeTree(path).catch(() => undefined);
     await forget(uninterruptible, cwd, path).catch(() => undefined);
     if (isNew) {
       const removal = ["branch", "--quiet", "--delete", "--force", "--", branch];
@@ -176,7 +179,24 @@ async function addWorktree(
 }
 
 async function forget(git: GitProgram, cwd: string, path: string): Promise<void> {
-  await git.succeed(cwd, ["worktree", "remove", "--force", "--", path]);
+  succeeded(await untilWritten(() => git.query(cwd, ["worktree", "remove", "--force", "--", path])));
+}
+
+/** How often git is asked again while another git writes the record of a worktree, and the pause. */
+const RECORD_TRIES = 20;
+const RECORD_PAUSE_MS = 50;
+const HALF_WRITTEN = /failed to read .*\/worktrees\/.*\/(commondir|gitdir|HEAD)/;
+
+/**
+ * Repeats what reads the records of all worktrees. Git fails while another process, such as the person's
+ * own `git worktree add`, has written a part of one.
+ */
+async function untilWritten(ask: () => Promise<Answer>): Promise<Answer> {
+  for (let left = RECORD_TRIES; ; left -= 1) {
+    const answer = await ask();
+    if (answer.exit === 0 || left === 1 || !HALF_WRITTEN.test(answer.stderr)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, RECORD_PAUSE_MS));
+  }
 }
 
 /** Creates the missing parents of `path` and returns them. */

@@ -12,8 +12,8 @@ fn one_question_for_the_two_events_of_a_call() {
         let api = BotApi::start();
         api.react(move |sent| vec![sent.press(word, USER, CHAT)]);
         let project = project(&api, "");
-        assert_eq!(bash(&project, "frobnicate").0, word);
-        let call = json!({ "tool_name": "Bash", "tool_input": { "command": "frobnicate" } });
+        assert_eq!(bash(&project, "frobnicate push").0, word);
+        let call = json!({ "tool_name": "Bash", "tool_input": { "command": "frobnicate push" } });
         let said = claude(&project, "PermissionRequest", call);
         assert_eq!(said["hookSpecificOutput"]["decision"]["behavior"], behavior);
         assert_eq!(api.payloads("sendMessage").len(), 1);

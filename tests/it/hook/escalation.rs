@@ -17,25 +17,25 @@ fn request(project: &Workspace, line: &str) -> Value {
 #[test]
 fn a_call_is_escalated_once_although_hosts_raise_two_events() {
     let project = with_model(Workspace::plain(), "ask");
-    assert_eq!(bash(&project, "frobnicate").0, "ask");
-    assert_eq!(request(&project, "frobnicate"), Value::Null);
+    assert_eq!(bash(&project, "frobnicate push").0, "ask");
+    assert_eq!(request(&project, "frobnicate push"), Value::Null);
     assert_eq!(calls(&project), 1);
     // The answer counted for that call only, and once.
-    assert_eq!(request(&project, "frobnicate --all"), Value::Null);
-    assert_eq!(request(&project, "frobnicate"), Value::Null);
+    assert_eq!(request(&project, "frobnicate push --all"), Value::Null);
+    assert_eq!(request(&project, "frobnicate push"), Value::Null);
     assert_eq!(calls(&project), 3);
 }
 
 #[test]
 fn a_model_decides_what_no_rule_does_and_nothing_else() {
     let project = with_model(Workspace::plain(), "allow");
-    assert_eq!(bash(&project, "frobnicate").0, "allow");
+    assert_eq!(bash(&project, "frobnicate push").0, "allow");
     assert_eq!(bash(&project, "rm -rf /").0, "deny");
     assert_eq!(calls(&project), 1);
     let asked = project.read("../home/asked");
     assert!(asked.contains("frobnicate"), "{asked}");
     assert_eq!(
-        request(&project, "frobnicate")["hookSpecificOutput"]["decision"]["behavior"],
+        request(&project, "frobnicate push")["hookSpecificOutput"]["decision"]["behavior"],
         "allow"
     );
     assert_eq!(calls(&project), 1);
@@ -55,7 +55,7 @@ fn what_a_person_decides_no_model_is_asked_about() {
 #[test]
 fn an_agent_that_is_asked_for_an_opinion_asks_nobody_and_is_not_sent_on() {
     let project = with_model(Workspace::plain(), "allow").with_env("ONLOOP_HOOK_DEPTH", "1");
-    assert_eq!(bash(&project, "frobnicate").0, "ask");
+    assert_eq!(bash(&project, "frobnicate push").0, "ask");
     prompt(&project, "/ultra-planner x");
     assert_eq!(stop(&project, "a"), None);
     assert_eq!(calls(&project), 0);
@@ -64,15 +64,15 @@ fn an_agent_that_is_asked_for_an_opinion_asks_nobody_and_is_not_sent_on() {
 #[test]
 fn without_a_person_a_call_is_put_off_and_answered_by_hand() {
     let project = Workspace::plain().with_env("CLAUDE_CODE_SESSION_ATTENDED", "0");
-    let (decision, reason) = bash(&project, "frobnicate");
+    let (decision, reason) = bash(&project, "frobnicate push");
     assert_eq!(decision, "defer");
     let id = reason.rsplit(' ').next().unwrap().to_owned();
     assert!(reason.contains("answer with: onloop approve"), "{reason}");
     project.onloop(&["approve", &id]).expect_exit(0);
-    assert_eq!(bash(&project, "frobnicate").0, "allow");
-    assert_eq!(bash(&project, "frobnicate").0, "defer", "an answer counts once");
+    assert_eq!(bash(&project, "frobnicate push").0, "allow");
+    assert_eq!(bash(&project, "frobnicate push").0, "defer", "an answer counts once");
     // Only one host can wait like that.
-    let input = json!({ "command": "frobnicate", "conversation_id": "c" });
+    let input = json!({ "command": "frobnicate push", "conversation_id": "c" });
     assert_eq!(super::say(&project, "cursor", &input)["permission"], "ask");
 }
 

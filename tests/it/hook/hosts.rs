@@ -8,7 +8,9 @@ use crate::workspace::Workspace;
 #[test]
 fn claude_code_is_told_each_decision_with_its_reason() {
     let project = Workspace::plain();
-    for (line, expected) in [("git status", "allow"), ("rm -rf /", "deny"), ("frobnicate", "ask")] {
+    for (line, expected) in
+        [("git status", "allow"), ("rm -rf /", "deny"), ("frobnicate push", "ask")]
+    {
         let (decision, reason) = super::bash(&project, line);
         assert_eq!(decision, expected, "{line}: {reason}");
         assert!(reason.starts_with("onloop ("), "{reason}");

@@ -214,7 +214,7 @@ fn a_cloned_repository_does_not_bring_the_developers_rights_along() {
     let project = Workspace::git();
     let yaml = "permissions:\n  allow: ['^frobnicate']\n";
     project.write(".agentize.local.yaml", yaml);
-    let call = json!({ "command": "frobnicate x" });
+    let call = json!({ "command": "frobnicate push" });
     assert_eq!(tool(&project, "Bash", call.clone()), "allow");
     project.git_says(&["add", ".agentize.local.yaml"]);
     assert_ne!(tool(&project, "Bash", call.clone()), "allow");
@@ -228,4 +228,44 @@ fn a_cloned_repository_does_not_bring_the_developers_rights_along() {
     assert!(said.contains(".agentize.local.yaml` is tracked by git"), "{said}");
     project.git_says(&["rm", "-q", "--cached", ".agentize.local.yaml"]);
     assert_eq!(tool(&project, "Bash", call), "allow");
+}
+
+#[test]
+fn folders_are_removed_freely_where_git_ignores_them_and_git_runs_where_the_repository_is() {
+    let project = Workspace::git();
+    project.write(".agentize.local.yaml", "permissions:\n  confine: off\n");
+    project.write(".gitignore", "dist\n__pycache__\n.agentize.local.yaml\n");
+    project.write("target/kept.txt", "tracked\n");
+    project.write("src/a.rs", "\n");
+    project.commit("Files");
+    project.write("target/kept.txt", "work of hours\n");
+    for name in ["dist/a.js", "a/__pycache__/b.pyc", "build/c.o"] {
+        project.write(name, "made\n");
+    }
+    for (line, decision) in [
+        ("rm -rf dist", "allow"),
+        ("rm -rf a/__pycache__", "allow"),
+        ("find . -type d -name __pycache__ -exec rm -rf {} +", "allow"),
+        // Of these git does not ignore everything, or has something else.
+        ("rm -rf target", "ask"),
+        ("rm -rf build", "deny"),
+        ("rm -rf dist build", "deny"),
+        ("cd src && git status", "allow"),
+        ("git -C src log", "allow"),
+    ] {
+        assert_eq!(bash(&project, line).0, decision, "{line}");
+    }
+    project.write("src/.git/config", "[core]\n\tfsmonitor = ./evil\n");
+    assert_eq!(bash(&project, "cd src && git status").0, "ask");
+    assert_eq!(bash(&project, "git -C src log").0, "ask");
+}
+
+#[test]
+fn a_stash_does_not_take_secrets() {
+    let project = Workspace::git();
+    project.write("new.txt", "x\n");
+    assert_ne!(bash(&project, "git stash -u").0, "deny");
+    project.write("sub/.env", "TOKEN=x\n");
+    assert_eq!(bash(&project, "git stash -u").0, "deny");
+    assert_ne!(bash(&project, "git stash").0, "deny");
 }

@@ -122,7 +122,7 @@ fn the_morning_is_told_from_anywhere() {
 fn calls_that_wait_and_who_answered_them_are_told() {
     let project = shop().with_env("CLAUDE_CODE_SESSION_ATTENDED", "0").with_env("USER", "ann");
     prompt(&project, "/issue-to-impl 42");
-    assert_eq!(super::bash(&project, "frobnicate --now").0, "defer");
+    assert_eq!(super::bash(&project, "frobnicate push --now").0, "defer");
     let list = |project: &Workspace| {
         project.onloop(&["session", "list", "--everywhere"]).expect_exit(0).stdout
     };
@@ -132,14 +132,14 @@ fn calls_that_wait_and_who_answered_them_are_told() {
         "{said}"
     );
     let (_, call) = said
-        .split_once("    call      2026-03-20T10:00:00+00:00 Bash: frobnicate --now; ")
+        .split_once("    call      2026-03-20T10:00:00+00:00 Bash: frobnicate push --now; ")
         .unwrap();
     let id = call.strip_prefix("onloop approve ").unwrap().lines().next().unwrap();
     project.onloop(&["approve", id]).expect_exit(0);
-    assert_eq!(super::bash(&project, "frobnicate --now").0, "allow");
+    assert_eq!(super::bash(&project, "frobnicate push --now").0, "allow");
     let said = list(&project);
     assert!(said.starts_with("→ s1  works\n"), "{said}");
-    assert!(said.contains("allowed by person ann: Bash `frobnicate --now`\n"), "{said}");
+    assert!(said.contains("allowed by person ann: Bash `frobnicate push --now`\n"), "{said}");
 }
 
 #[test]

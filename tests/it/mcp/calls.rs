@@ -128,6 +128,31 @@ fn a_tool_call_is_judged_and_nothing_runs() {
 }
 
 #[test]
+fn files_that_an_agent_may_not_read_are_not_read_for_it() {
+    with_time(async {
+        let workspace = Workspace::plain();
+        workspace.write("../home/.netrc", "machine a login b password hunter22hunter22");
+        workspace.write("hotl-workflow-hello.md", workflow("low", "", HELLO));
+        std::os::unix::fs::symlink(
+            workspace.path("../home/.netrc"),
+            workspace.path("hotl-workflow-link.md"),
+        )
+        .unwrap();
+        let session = Session::begin(&workspace, json!({}), &[]).await;
+        let netrc = workspace.path("../home/.netrc").to_str().unwrap().to_owned();
+        for file in [netrc.as_str(), "~/.netrc", "hotl-workflow-link.md"] {
+            let lint = session.call("lint", json!({ "files": [file] })).await;
+            for answer in [lint, session.call("run", json!({ "file": file })).await] {
+                let said = Session::expect(&answer, "refused").to_string();
+                assert!(said.contains("is not read") && !said.contains("hunter22"), "{said}");
+            }
+        }
+        let own = session.call("lint", json!({ "files": ["hotl-workflow-hello.md"] })).await;
+        Session::expect(&own, "done");
+    });
+}
+
+#[test]
 fn a_call_works_in_the_folders_of_the_client_and_nowhere_else() {
     with_time(async {
         let workspace = Workspace::plain();

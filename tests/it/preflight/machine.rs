@@ -46,6 +46,7 @@ pub(super) struct Session {
     answers: Option<VecDeque<String>>,
     effects: usize,
     failing: RangeInclusive<usize>,
+    state_home: Option<String>,
 }
 
 /// How it ended.
@@ -130,7 +131,13 @@ impl Machine {
     }
 
     fn session(&self) -> Session {
-        Session { cwd: self.path("repo"), answers: None, effects: 0, failing: 0..=0 }
+        Session {
+            cwd: self.path("repo"),
+            answers: None,
+            effects: 0,
+            failing: 0..=0,
+            state_home: None,
+        }
     }
 
     /// Starts in another folder than `repo`.
@@ -164,6 +171,11 @@ impl Machine {
 }
 
 impl Session {
+    /// With this state home.
+    pub(super) fn with_state_home(self, folder: String) -> Session {
+        Session { state_home: Some(folder), ..self }
+    }
+
     pub(super) fn run(self, plan: &Plan, flags: &PreflightFlags) -> Outcome {
         self.run_file("hotl-workflow-x.md", plan, flags)
     }
@@ -172,6 +184,8 @@ impl Session {
         let result = Rc::new(RefCell::new(None));
         let mut start = Start::example(["onloop"]);
         self.cwd.to_str().unwrap().clone_into(&mut start.cwd);
+        let home = self.state_home.take().map(|home| ("ONLOOP_STATE_HOME".to_owned(), home));
+        start.env.extend(home);
         let here = self.answers.is_some();
         start.terminal = Terminal { stdin: here, stdout: here, stderr: here, columns: 80 };
         let mut program = Program::new(start, {
@@ -280,6 +294,7 @@ impl Session {
                 names.sort();
                 effect::Outcome::Names { names }
             }
+            Request::Lock { .. } | Request::Unlock { .. } => effect::Outcome::Done,
             other => panic!("preflight has no reason to ask for {other:?}"),
         })
     }

@@ -85,7 +85,7 @@ prop_compose! {
             OnExisting::Stop, OnExisting::Reuse, OnExisting::Recreate,
         ])),
     ) -> PreflightFlags {
-        PreflightFlags { mode, branch, stash, on_existing }
+        PreflightFlags { mode, branch, stash, on_existing, ..PreflightFlags::default() }
     }
 }
 
@@ -105,7 +105,7 @@ proptest! {
         workflow in path(),
     ) {
         let Ok(wish) = PlacementWish::new(&file, &flags, workflow) else { return Ok(()) };
-        let facts = RepositoryFacts { survey: GitSurvey { repository: repository.clone() }, place, elsewhere, bare: false };
+        let facts = RepositoryFacts { survey: GitSurvey { repository: repository.clone() }, place, elsewhere, ..RepositoryFacts::default() };
         let placement = match decide(&facts, &wish) {
             PlacementDecision::Proceed(placement) => placement,
             PlacementDecision::Ask(question) => {

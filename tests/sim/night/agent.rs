@@ -138,7 +138,7 @@ impl Night {
 
     /// A call that no rule decides, for the first time or again.
     pub(super) fn ask(&mut self, at: usize, call: u32) -> Result<(), String> {
-        let input = json!({ "command": format!("frobnicate {call} now") });
+        let input = json!({ "command": format!("frobnicate {call} push") });
         let members = json!({ "tool_name": "Bash", "tool_input": input });
         self.agents[at].asking = Some(call);
         self.agents[at].doing = Doing::Works;

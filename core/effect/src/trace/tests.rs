@@ -19,17 +19,17 @@ fn said(tracer: &Tracer, text: &str) -> String {
 
 #[test]
 fn values_of_secret_variables_are_hidden_wherever_they_are() {
-    let env = [("MY_API_KEY", "hush\"hush"), ("GITHUB_TOKEN", "abc"), ("EDITOR", "vi")];
+    let env = [("MY_API_KEY", "hush42\"hush42"), ("GITHUB_TOKEN", "abc"), ("EDITOR", "vi")];
     let (tracer, header) = Tracer::new(&start(&env), "native");
     let header: Value = serde_json::from_str(&header).unwrap();
     let env = json!({"EDITOR": "vi", "GITHUB_TOKEN": "[redacted]", "MY_API_KEY": "[redacted]"});
     assert_eq!(header["start"]["env"], env);
-    assert_eq!(said(&tracer, "key=hush\"hush abc"), "key=[redacted MY_API_KEY] abc");
+    assert_eq!(said(&tracer, "key=hush42\"hush42 abc"), "key=[redacted MY_API_KEY] abc");
     // Inside of a JSON text.
-    assert_eq!(said(&tracer, r#"{"key":"hush\"hush"}"#), r#"{"key":"[redacted MY_API_KEY]"}"#);
+    assert_eq!(said(&tracer, r#"{"key":"hush42\"hush42"}"#), r#"{"key":"[redacted MY_API_KEY]"}"#);
     let spec = ProcessSpec::argv(["env"])
-        .with_env([("PASSWORD", "x"), ("A", "hush\"hush")])
-        .with_stdin(*b"\xffhush\"hush");
+        .with_env([("PASSWORD", "x"), ("A", "hush42\"hush42")])
+        .with_stdin(*b"\xffhush42\"hush42");
     let line = tracer.turn(&Turn::Request(Request::Process(spec)));
     let value: Value = serde_json::from_str(&line).unwrap();
     let set = json!({"A": "[redacted MY_API_KEY]", "PASSWORD": "[redacted]"});

@@ -4,6 +4,7 @@ use onloop_effect::Io;
 use onloop_permission::{Call, Context, Decision, Ruling};
 use onloop_syntax::text;
 
+mod folders;
 mod staged;
 mod unchanged;
 
@@ -17,10 +18,13 @@ pub async fn look(
     mut ruling: Ruling,
     judge: fn(&Call, &Context) -> Ruling,
 ) -> Ruling {
-    if ruling.decision == Decision::Ask && unchanged::learn(io, call, context).await {
+    if ruling.decision == Decision::Ask && folders::learn(io, call, context).await {
         ruling = judge(call, context);
     }
-    if ruling.decision != Decision::Allow {
+    if ruling.decision != Decision::Allow && unchanged::learn(io, call, context).await {
+        ruling = judge(call, context);
+    }
+    if ruling.decision == Decision::Deny {
         return ruling;
     }
     match staged::learn(io, call, context).await {

@@ -2,9 +2,10 @@
 
 use crate::error::CommandError;
 use crate::state::recover::rescue_records;
+use crate::state::store::StateHome;
 use crate::state::store::refuse_links;
 use onloop_effect::{BranchName, Repository};
-use onloop_effect::{Durability, Expect, Failure, GitRequest, Io};
+use onloop_effect::{Durability, Expect, Failure, FailureKind, GitRequest, Io};
 use onloop_run::preflight::RepositoryChange;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -13,6 +14,19 @@ use onloop_syntax::text;
 fn failed(doing: &str, failure: Failure, left: Vec<String>) -> CommandError {
     let error = CommandError::from(failure).context(format!("could not {}", text::one_line(doing)));
     error.listing(left.iter().map(|line| text::one_line(line)))
+}
+
+/// Why a placement was not carried out.
+pub(super) struct ActError {
+    pub(super) error: CommandError,
+    /// Whether the folder for the worktree cannot be written.
+    pub(super) no_room: bool,
+}
+
+impl From<CommandError> for ActError {
+    fn from(error: CommandError) -> ActError {
+        ActError { error, no_room: false }
+    }
 }
 
 /// How to take one act back.
@@ -30,7 +44,7 @@ pub(super) async fn perform(
     repository: &Repository,
     workflow: &str,
     acts: &[RepositoryChange],
-) -> Result<(), CommandError> {
+) -> Result<(), ActError> {
     let mut undo = Vec::new();
     let unread = |failure| failed(&format!("read `{workflow}`"), failure, Vec::new());
     let content = content(io, workflow, acts).await.map_err(unread)?;
@@ -38,7 +52,9 @@ pub(super) async fn perform(
     for act in acts {
         if let Err(failure) = perform_one(io, repository, &workflow, act, &mut undo).await {
             let left = take_back(io, repository, undo).await;
-            return Err(failed(&describe(act), failure, left));
+            let no_room = failure.kind == FailureKind::Denied
+                && matches!(act, RepositoryChange::CreateWorktree { .. });
+            return Err(ActError { error: failed(&describe(act), failure, left), no_room });
         }
     }
     Ok(())
@@ -90,13 +106,13 @@ async fn perform_one(
             Ok(())
         }
         RepositoryChange::CreateWorktree { path, branch, create_at } => {
-            io.git(GitRequest::CreateWorktree {
+            let request = GitRequest::CreateWorktree {
                 cwd,
                 path: path.clone(),
                 branch: branch.to_string(),
                 create_at: create_at.clone(),
-            })
-            .await?;
+            };
+            one_at_a_time(io, &repository.main_root, request).await?;
             if create_at.is_some() {
                 undo.push(Undo::DeleteBranch(branch.clone()));
             }
@@ -121,6 +137,24 @@ async fn perform_one(
             copy_workflow(io, &workflow.content, root, relative).await
         }
     }
+}
+
+/// Creates worktrees of a repository one after the other: git reads the records of all of them and fails
+/// if another is half written.
+async fn one_at_a_time(io: &Io, main_root: &str, request: GitRequest) -> Result<(), Failure> {
+    let Ok(home) = StateHome::of(io) else { return io.git(request).await.map(drop) };
+    let lock = home.worktree_lock(main_root);
+    // After a long wait git is asked anyway; the host repeats what meets a half-written record.
+    let locked = match io.lock(&lock, limits::GIT_ACT_TIMEOUT_MS).await {
+        Err(failure) if failure.is_interrupted() => return Err(failure),
+        locked => locked.is_ok(),
+    };
+    let created = io.git(request).await;
+    if locked {
+        // A lock that stays ends with this process.
+        let _ = io.unlock(&lock).await;
+    }
+    created.map(drop)
 }
 
 async fn take_back(io: &Io, repository: &Repository, undo: Vec<Undo>) -> Vec<String> {

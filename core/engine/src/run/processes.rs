@@ -142,7 +142,7 @@ async fn made_ready(
     spec: ProcessSpec,
 ) -> Result<(ProcessSpec, impl FnOnce(ProcessGroup) -> Acting + use<>, Option<Confined>), Failure> {
     let (folder, extent) = (&store.run().place.execution_root, (work.network, &work.needs));
-    let spec = marked(io, store, spec);
+    let spec = marked(io, &store.run().id, spec);
     let ready = work.sandbox.put_in_force(io, folder, spec, extent).await?;
     let (spec, hold, confined) = ready;
     let (worker, step, host) = (work.worker, work.step, io.start().process.host.clone());
@@ -174,16 +174,16 @@ pub async fn end_survivors(io: &Io, run: &Run) -> Result<(), CommandError> {
     end_group(io, &whose, group, &host, Some(mark(io, &run.id))).await
 }
 
-/// `ONLOOP_WORK=…`, which everything that works for a run finds in its environment. Tools of
-/// agents have sessions of their own; the search for survivors finds them by this.
-fn mark(io: &Io, run_id: &str) -> String {
+/// `ONLOOP_WORK=…`, which everything that works for a run, or for what else `run_id` names, has in its
+/// environment. Tools of agents have sessions of their own; this mark finds what is left of them.
+pub fn mark(io: &Io, run_id: &str) -> String {
     let home = io.start().state_home().unwrap_or_default();
     format!("{WORK_VARIABLE}={}", sha256(format!("{home}\n{run_id}").as_bytes()))
 }
 
-/// `spec`, with the mark of the run.
-fn marked(io: &Io, store: &Store, mut spec: ProcessSpec) -> ProcessSpec {
-    if let Some((name, value)) = mark(io, &store.run().id).split_once('=') {
+/// `spec`, with the mark of the run or of what else `run_id` names.
+pub fn marked(io: &Io, run_id: &str, mut spec: ProcessSpec) -> ProcessSpec {
+    if let Some((name, value)) = mark(io, run_id).split_once('=') {
         spec.env_set.insert(name.to_owned(), value.to_owned());
     }
     spec

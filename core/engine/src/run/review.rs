@@ -25,7 +25,7 @@ pub(crate) async fn perform(
     let sandbox = &checks.sandbox;
     let run = store.run();
     let name = run.settings.review_agent.clone().unwrap_or_default();
-    let prompt = io.redacted(&review_prompt(run, step));
+    let prompt = review_prompt(run, step);
     let spec = ProcessSpec::new(Reviewer::recorded(&name).command(&prompt))
         .in_folder(&run.place.execution_root)
         .without_env(private_names(io))

@@ -1,5 +1,7 @@
 //! A run of a workflow file: check it, isolate the work, begin a record, drive the run.
 
+use std::collections::BTreeSet;
+
 use crate::error::{CommandError, unusable_record};
 use crate::lookup::agent::names;
 use crate::lookup::agent::{choose_agents, choose_reviewer};
@@ -137,9 +139,14 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
     if let Some(id) = of_that_name(io, args, &file).await? {
         return Ok(Begun::Continue(id));
     }
+    let runs = runs_of(io, &file).await;
+    let earlier = branches(&runs);
+    let mut open = runs.into_iter().filter(|store| !store.run().is_over());
     if args.fresh {
-        replace_unfinished(io, &file).await?;
-    } else if let Some(id) = unfinished(io, args, &file).await? {
+        replace_unfinished(io, open.collect()).await?;
+    } else if let Some(store) = open.next()
+        && let Some(id) = unfinished(io, args, &store).await?
+    {
         return Ok(Begun::Continue(id));
     }
     let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
@@ -148,7 +155,8 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
     let timeouts = args.drive.timeouts()?;
     // Before anything is made for the run.
     let sandbox = args.drive.sandbox(io, &io.start().cwd, plan.confine).await?;
-    let store = match make(io, args, (&plan, &file), &reviewer).await {
+    let flags = args.flags(earlier);
+    let store = match make(io, args, (&plan, &file), &reviewer, &flags).await {
         Ok(store) => store,
         Err(error) => {
             sandbox.end(io).await;
@@ -166,19 +174,21 @@ async fn make(
     args: &RunArgs,
     (plan, file): (&Plan, &str),
     reviewer: &Option<Reviewer>,
+    flags: &PreflightFlags,
 ) -> Result<Store, CommandError> {
-    let prepared = preflight(io, plan, file, &args.flags()).await?;
+    let prepared = preflight(io, plan, file, flags).await?;
     let wanted = args.run_id.as_deref();
     create(io, plan, &prepared, wanted, |beginning| args.beginning(beginning, reviewer)).await
 }
 
 impl RunArgs {
-    fn flags(&self) -> PreflightFlags {
+    fn flags(&self, earlier: BTreeSet<String>) -> PreflightFlags {
         PreflightFlags {
             mode: self.mode,
             branch: self.branch.clone(),
             stash: self.stash,
             on_existing: self.on_existing,
+            earlier,
         }
     }
 
@@ -238,14 +248,14 @@ async fn of_that_name(io: &Io, args: &RunArgs, file: &str) -> Result<Option<Stri
 async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
-    let unfinished = match args.fresh {
-        true => None,
-        false => unfinished_runs(io, &file).await.into_iter().next(),
-    };
+    let runs = runs_of(io, &file).await;
+    let flags = args.flags(branches(&runs));
+    let mut open = runs.into_iter().filter(|store| !store.run().is_over());
+    let unfinished = open.next().filter(|_| !args.fresh);
     let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
     let timeouts = args.drive.timeouts()?;
-    let foreseen = foresee(io, &plan, &file, &args.flags()).await?;
+    let foreseen = foresee(io, &plan, &file, &flags).await?;
     let wish = SandboxRequest { flag: args.drive.confine, file: plan.confine };
     let wanted = SimulationRequest {
         confine: wish.when(io, &io.start().cwd).await,
@@ -262,16 +272,21 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
     .await
 }
 
-/// Unfinished runs of the workflow, the one that changed last first.
-async fn unfinished_runs(io: &Io, file: &str) -> Vec<Store> {
+/// Runs of the workflow, the one that changed last first.
+async fn runs_of(io: &Io, file: &str) -> Vec<Store> {
     let source = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
     let stores = find_all(io).await.into_iter().filter_map(Found::into_store);
-    stores.filter(|store| !store.run().is_over() && is_of(store.run(), &source)).collect()
+    stores.filter(|store| is_of(store.run(), &source)).collect()
+}
+
+/// The branches of `runs`. Where a new run begins, a person has passed over the unfinished ones.
+fn branches(runs: &[Store]) -> BTreeSet<String> {
+    runs.iter().filter_map(|store| store.run().place.branch.clone()).collect()
 }
 
 /// Offers to abandon what a fresh run replaces; without a person it stays, and that is said.
-async fn replace_unfinished(io: &Io, file: &str) -> Result<(), CommandError> {
-    for mut store in unfinished_runs(io, file).await {
+async fn replace_unfinished(io: &Io, open: Vec<Store>) -> Result<(), CommandError> {
+    for mut store in open {
         let id = store.run().id.clone();
         let reason = "replaced by a fresh run";
         if !is_attended(io) {
@@ -301,8 +316,11 @@ async fn replace_unfinished(io: &Io, file: &str) -> Result<(), CommandError> {
 
 /// An unfinished run of the same workflow is never passed over: the person at the terminal
 /// chooses, anybody else gets both commands.
-async fn unfinished(io: &Io, args: &RunArgs, file: &str) -> Result<Option<String>, CommandError> {
-    let Some(store) = unfinished_runs(io, file).await.into_iter().next() else { return Ok(None) };
+async fn unfinished(
+    io: &Io,
+    args: &RunArgs,
+    store: &Store,
+) -> Result<Option<String>, CommandError> {
     let run = store.run();
     let (step, total, id) = (run.current_step(), run.steps.len(), &run.id);
     if is_attended(io) {

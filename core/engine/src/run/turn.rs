@@ -164,7 +164,7 @@ async fn run_command(
 ) -> Result<ActionOutcome, TurnStop> {
     let (io, sandbox, timeout_ms) = (cx.io, cx.sandbox(), cx.options.turns.timeout_ms);
     let (attempt, paths) = (attempt_name(record), cx.store.paths().clone());
-    let prompt = io.redacted(&step_prompt(cx.run(), record));
+    let prompt = step_prompt(cx.run(), record);
     write_prompt(io, &paths, &attempt, &prompt).await?;
     let command = command(&prompt);
     let mut spec = spec(io, cx.run(), record, command, timeout_ms).stream_to(paths.log(&attempt));

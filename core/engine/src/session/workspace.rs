@@ -10,6 +10,7 @@ use onloop_permission::paths::Places;
 /// be one.
 pub fn place(places: &mut Places, project: &str, cwd: &str) {
     let root = Places::new(project).cwd;
+    places.asks_git = true;
     places.root = is_project(&root, places.user_home.as_deref()).then_some(root);
     places.cwd = Places::new(cwd).cwd;
 }

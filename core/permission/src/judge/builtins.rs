@@ -2,21 +2,48 @@
 
 use super::Judge;
 use super::entry::ParsedArgs;
-use crate::environment;
-use crate::expand::Arg;
+use crate::environment::{self, Scope};
+use crate::expand::{Arg, Shape};
 
 /// printf: `-v` names a variable, and its subscript is evaluated.
 pub(crate) fn printf(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.args.first().is_some_and(|arg| arg.text.starts_with("-v") || arg.opaque_start()) {
-        judge.ask(parsed, "writes a variable");
+        judge.ask_held(parsed, "may write a variable");
     }
 }
 
-/// test: looking at variables evaluates their subscripts.
+/// Operators of test between two operands.
+const COMPARISONS: [&str; 14] =
+    ["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];
+
+/// test: looking at variables evaluates their subscripts. Where an operand is not known, the form of
+/// the expression must say that it is an operand.
 pub(crate) fn test(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let evaluates = |arg: &Arg| matches!(arg.text.as_str(), "-v" | "-R");
     if parsed.args.iter().any(evaluates) {
         judge.ask(parsed, "evaluates the name of a variable");
+    }
+    let args = match parsed.args {
+        [args @ .., end] if parsed.name == "[" && end.text == "]" => args,
+        args => args,
+    };
+    let args = match args {
+        [not, rest @ ..] if not.known() == Some("!") => rest,
+        args => args,
+    };
+    let is_word = |arg: &Arg| arg.shape != Shape::Splits;
+    let is_certain = match args {
+        [] => true,
+        [only] => is_word(only),
+        [operator, operand] => operator.known().is_some() && is_word(operand),
+        [left, operator, right] => {
+            let compares = operator.known().is_some_and(|word| COMPARISONS.contains(&word));
+            compares && is_word(left) && is_word(right)
+        }
+        more => more.iter().all(|arg| arg.known().is_some()),
+    };
+    if !is_certain {
+        judge.ask_held(parsed, "gets a word that is not known and may be an operator");
     }
 }
 
@@ -72,7 +99,7 @@ pub(crate) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         if text.contains('=') {
             let value =
                 Arg { text: value.to_owned(), shape: arg.shape, guess: None, secret: false };
-            judge.assignment(name, &value, true);
+            judge.assignment(name, &value, Scope::Program);
         }
     }
     if parsed.args.is_empty() {
@@ -82,7 +109,8 @@ pub(crate) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// Builtins whose arguments are names of variables.
 pub(crate) fn plain_names(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    for operand in &parsed.operands {
+    let named = parsed.values(&["-a"]).into_iter().filter(|_| parsed.name == "read");
+    for operand in parsed.operands.iter().copied().chain(named) {
         let text = operand.text.as_str();
         let option =
             text.starts_with(':') || text.chars().all(|c| c.is_ascii_alphanumeric() || c == ':');
@@ -90,7 +118,8 @@ pub(crate) fn plain_names(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             judge.ask(parsed, "evaluates the name of a variable");
         } else {
             judge.consider(
-                environment::judge(text, &Arg::exact(""), true).filter(|_| parsed.name != "unset"),
+                environment::judge(text, &Arg::exact(""), Scope::Shell)
+                    .filter(|_| parsed.name != "unset"),
             );
         }
     }

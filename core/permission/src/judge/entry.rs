@@ -12,6 +12,8 @@ pub(crate) type Check = fn(&mut Judge<'_>, &ParsedArgs<'_>);
 pub(crate) enum Role {
     /// Text without effect: a pattern, a message, a number.
     Data,
+    /// A word without a path in it.
+    Word,
     /// A path of which names, sizes or counts are shown.
     List,
     /// A pattern of names of files whose content is read.
@@ -202,10 +204,10 @@ impl ProgramEntry {
         self.subcommands.iter().chain(self.more_subcommands.iter().copied().flatten())
     }
 
-    /// Whether an option without an entry needs a person. Where the class asks anyway, it changes
-    /// nothing.
+    /// Whether an option without an entry is unknown.
     pub(crate) fn is_strict(&self) -> bool {
-        let decides = self.class.is_allowed() || self.has_subcommands();
+        let is_listed = self.flags().next().is_some();
+        let decides = self.class.is_allowed() || self.has_subcommands() || is_listed;
         self.others == Others::Refused && !self.open && decides
     }
 

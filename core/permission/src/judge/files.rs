@@ -5,7 +5,7 @@ use super::{Judge, workflow};
 use crate::expand::{Arg, HOLE, Shape};
 use crate::paths::{self, Access, PathClass};
 use crate::programs::Class;
-use crate::verdict::Decision;
+use crate::verdict::{Decision, Finding, Rule};
 
 /// Parts of an expression of find that take their value from the next word.
 const FIND_VALUES: [&str; 29] = [
@@ -98,9 +98,17 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         match text {
             "-delete" => judge.deny(parsed, "deletes everything that it finds"),
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                let end =
-                    parsed.args[at..].iter().position(|a| matches!(a.text.as_str(), ";" | "+"));
-                let end = end.map_or(parsed.args.len(), |end| at + end);
+                // `+` ends the command only behind `{}`.
+                let ends = |end: &usize| match parsed.args[*end].text.as_str() {
+                    ";" => true,
+                    "+" => *end > at && parsed.args[*end - 1].text == "{}",
+                    _ => false,
+                };
+                let end = (at..parsed.args.len()).find(ends).unwrap_or(parsed.args.len());
+                if text.ends_with("dir") {
+                    judge.ask_held(parsed, "runs commands in folders that are not known");
+                    judge.seen.lost = true;
+                }
                 found_command(judge, &parsed.args[at..end], &root, name.as_deref());
                 at = end + 1;
             }
@@ -130,9 +138,11 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// A command that find runs, with a pattern for what it found in place of `{}`.
 fn found_command(judge: &mut Judge<'_>, args: &[Arg], root: &str, name: Option<&str>) {
+    let in_git = |name: &str| paths::pattern_matches(name, "config");
     let found = match name {
         Some(name)
             if !name.contains(HOLE)
+                && !in_git(name)
                 && !paths::sought_secret(name)
                 && name.contains(|c: char| c.is_alphanumeric()) =>
         {
@@ -236,12 +246,34 @@ const REBUILT: [&str; 20] = [
 
 /// Whether a path lies in a folder that a build makes anew.
 fn is_rebuilt(judge: &Judge<'_>, arg: &Arg) -> bool {
-    let Some(path) = arg.known() else { return false };
+    let path = arg.text.as_str();
+    if !matches!(arg.shape, Shape::Exact | Shape::Pattern) {
+        return false;
+    }
     let absolute = judge.places.absolute(path);
     let root = judge.places.root.as_deref();
     let Some(inside) = root.and_then(|root| paths::below(&absolute, root)) else { return false };
+    let mut parts = inside.split('/');
     judge.places.class(path) == PathClass::Repository
-        && inside.split('/').any(|part| REBUILT.contains(&part))
+        && parts.any(|part| REBUILT.contains(&part))
+        && (arg.shape == Shape::Exact || !parts.any(|part| part.contains(['*', '?', '['])))
+}
+
+/// Whether git ignores everything in a folder, or has it exactly as it is. The name of a folder that a
+/// build makes anew may stand behind `*`, which is any depth then.
+fn is_kept_folder(judge: &mut Judge<'_>, arg: &Arg) -> bool {
+    let path = arg.text.trim_end_matches('/');
+    if judge.places.class(path) != PathClass::Repository {
+        return false;
+    }
+    let absolute = judge.places.absolute(path);
+    match arg.shape {
+        Shape::Exact => judge.is_kept(format!("{absolute}/")),
+        Shape::Pattern if is_rebuilt(judge, arg) => {
+            judge.is_kept(format!("{}/", absolute.replace("/*/", "/**/")))
+        }
+        Shape::Pattern | Shape::Holes | Shape::Splits => false,
+    }
 }
 
 /// rm: deleting folders without asking cannot be undone.
@@ -253,6 +285,13 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         .take_while(|text| *text != "--")
         .filter(|text| text.starts_with('-'))
         .collect();
+    for operand in &parsed.operands {
+        // What stands behind `*` has the name of a folder that builds make anew.
+        let is_named = operand.shape == Shape::Pattern && is_rebuilt(judge, operand);
+        let finding = judge.places.judge(operand, Access::Write).filter(|_| !is_named);
+        judge.consider(finding);
+    }
+    judge.writes(&parsed.operands);
     let given = |letters: [char; 2], long: &str| {
         options.iter().any(|option| match option.strip_prefix("--") {
             Some(name) => !name.is_empty() && long.starts_with(name),
@@ -275,12 +314,23 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             || matches!(*option, "--recursive" | "--force" | "--verbose" | "--dir")
     });
     let operands = !parsed.operands.is_empty();
-    let is_made_anew = |arg: &&Arg| is_rebuilt(judge, arg) || judge.places.is_lost_with_run(arg);
-    if known && operands && parsed.operands.iter().all(is_made_anew) {
+    // Where the host asks git, only what git ignores or has is free.
+    let by_name = !judge.places.asks_git;
+    let is_free = |judge: &mut Judge<'_>, arg: &Arg| {
+        judge.places.is_lost_with_run(arg)
+            || (by_name && is_rebuilt(judge, arg))
+            || (recursive && is_kept_folder(judge, arg))
+    };
+    let all_free = known && operands && parsed.operands.iter().all(|arg| is_free(judge, arg));
+    if all_free {
         return;
     }
-    if recursive && force {
+    if recursive && force && !parsed.operands.iter().all(|arg| is_rebuilt(judge, arg)) {
         return judge.deny(parsed, "deletes folders without asking");
+    }
+    if recursive && force {
+        let what = "deletes a folder of which git does not ignore everything";
+        return judge.ask(parsed, what);
     }
     // Files only: of a folder git may have some files and not others.
     let single = known && operands && !recursive;
@@ -288,7 +338,9 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         return;
     }
     let named = parsed.operands.iter().all(|arg| arg.known().is_some()) && operands;
-    judge.about(parsed, Decision::Ask, named, Class::Deletes.sentence());
+    let rule = Rule::Program(parsed.name.to_owned());
+    let reason = format!("`{}` {}", parsed.name, Class::Deletes.sentence());
+    judge.add(Finding { held: named, ..Finding::ask(rule, reason).for_good() });
 }
 
 /// dd: `of=` is written.

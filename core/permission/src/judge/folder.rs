@@ -105,7 +105,11 @@ impl<'s> FolderChanges<'s> {
             let name = args.iter().position(|arg| CHANGES.contains(&arg.text.as_str()));
             let Some(at) = name.filter(|at| args[*at].text != "popd") else { continue };
             let target = args[at + 1..].iter().find(|arg| !is_option(arg));
-            let Some(target) = target.and_then(|arg| arg.known()) else { continue };
+            let Some(target) = target.and_then(|arg| arg.known()) else {
+                // Where it leads is not known; what follows is judged from where it was.
+                leads.extend(begins.iter().cloned());
+                continue;
+            };
             for begin in &begins {
                 leads.push(judge.places.from(begin).absolute(target));
             }
@@ -133,11 +137,12 @@ pub(crate) fn judge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         return judge.add(Finding::deny(rule(), "it leaves the working folder"));
     };
     let Some(path) = target.known().filter(|path| !path.starts_with(['-', '+'])) else {
-        return judge.add(Finding::ask(rule(), "it goes to a folder that is not known"));
+        judge.seen.lost = true;
+        return judge.add(Finding::held(rule(), "it goes to a folder that is not known"));
     };
     judge.consider(judge.places.judge_text(path, Access::List));
     if !judge.places.is_inside(path) {
-        return judge.add(Finding::deny(rule(), format!("`{path}` is outside the checkout")));
+        return judge.add(Finding::held(rule(), format!("`{path}` is outside the checkout")));
     }
     if judge.places.class(path) != PathClass::Repository {
         judge.add(Finding::ask(rule(), format!("`{path}` is not a folder of the project")));

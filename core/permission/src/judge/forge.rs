@@ -2,7 +2,7 @@
 
 use super::entry::ParsedArgs;
 use super::{Judge, workflow};
-use crate::expand::Arg;
+use crate::expand::{Arg, HOLE};
 use crate::paths::Access;
 use crate::programs::Class;
 
@@ -23,6 +23,22 @@ pub(crate) fn text(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// gh with a filter, which can show the environment.
 pub(crate) fn forge_query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    // Another server would get the token.
+    let is_elsewhere = |arg: &&Arg| {
+        let address = arg.text.split_once("://").map(|(_, rest)| rest);
+        let named = Some(arg.text.as_str()).filter(|text| text.matches('/').count() > 1);
+        let host = address.or(named);
+        arg.text.contains(HOLE) || host.is_some_and(|rest| !rest.starts_with("github.com/"))
+    };
+    if parsed
+        .operands
+        .iter()
+        .copied()
+        .chain(parsed.values(&["-R", "--repo"]))
+        .any(|a| is_elsewhere(&a))
+    {
+        judge.ask(parsed, "asks a server that is not known");
+    }
     for value in parsed.values(&["-q", "--jq", "--template", "--format"]) {
         if reads_environment(value) {
             judge.ask(parsed, "gets a filter that reads the environment");

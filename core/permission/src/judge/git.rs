@@ -1,31 +1,34 @@
 //! What the table cannot say about git and gh: refspecs, remotes, listings.
 
+mod push;
+
+pub(crate) use push::push;
+
 use super::entry::ParsedArgs;
 use super::{Judge, Staging};
-use crate::expand::{Arg, shown};
-use crate::paths::PathClass;
+use crate::expand::Arg;
+use crate::paths::{self, Access, PathClass};
 use crate::programs::Class;
-use crate::verdict::{Finding, PathRule, Rule};
+use crate::verdict::{Decision, Finding, PathRule, Rule};
 
 /// The remotes of a project. Any other name may be a folder, whose hooks would run.
 const REMOTES: [&str; 2] = ["origin", "upstream"];
 /// The branches that work may be rebased onto.
 const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
-/// Branches that others build on; pushing another branch over one asks.
-const PROTECTED: [&str; 8] =
-    ["main", "master", "develop", "trunk", "release", "production", "stable", "gh-pages"];
 
 /// git's options before the sub-command.
 pub(crate) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for value in parsed.values(&["-C"]) {
-        let places = &judge.places;
-        let folder = value.known().map(|path| places.absolute(path));
-        // Any folder below the root may have been made to look like a repository, and the
-        // configuration of a repository is executed.
-        if folder.is_none() || folder != places.root {
-            judge.ask(parsed, "works in another folder, whose configuration is not known");
+        judge.consider(judge.places.judge(value, Access::List));
+        match value.known() {
+            Some(path) => {
+                let folder = judge.places.absolute(path);
+                judge.go(folder);
+            }
+            None => judge.seen.lost = true,
         }
     }
+    judge.git_folder(parsed);
     // An alias given on the command line is code.
     for value in parsed.values(&["-c"]) {
         if let Some((_, code)) = value.text.split_once("=!") {
@@ -137,6 +140,13 @@ pub(crate) fn stage(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !takes || parsed.has(&["-n", "--dry-run"]) && !commits {
         return;
     }
+    let ignored = !commits && parsed.has(&["-f", "--force"]);
+    let untracked = !commits && !parsed.has(&["-u", "--update"]);
+    stages(judge, parsed, untracked, ignored);
+}
+
+/// Judges what is taken: what is tracked, and more.
+fn stages(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, untracked: bool, ignored: bool) {
     if let Some(secret) = judge.places.would_stage.first() {
         let secret = onloop_syntax::text::one_line(secret);
         let reason =
@@ -148,10 +158,53 @@ pub(crate) fn stage(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         parsed.operands.iter().map(|arg| arg.known().map(str::to_owned)).collect();
     judge.staged.push(Staging {
         folder: judge.places.cwd.clone(),
-        pathspecs: specs.filter(|_| !commits).unwrap_or_default(),
-        only_tracked: commits || parsed.has(&["-u", "--update"]),
-        also_ignored: !commits && parsed.has(&["-f", "--force"]),
+        pathspecs: specs.filter(|_| !parsed.name.ends_with("commit")).unwrap_or_default(),
+        only_tracked: !untracked,
+        also_ignored: ignored,
     });
+}
+
+/// `git stash`: what is not tracked goes into git's objects, secrets too.
+pub(crate) fn stash(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if !parsed.program.has_subcommands() {
+        judge.classified(parsed.program.class, parsed);
+    }
+    let all = parsed.has(&["-a", "--all"]);
+    if all || parsed.has(&["-u", "--include-untracked"]) {
+        stages(judge, parsed, true, all);
+    }
+}
+
+/// `git merge` and its kin: a strategy with a folder writes where the commits do not say.
+pub(crate) fn merge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const STRATEGIES: [&str; 10] = [
+        "ours",
+        "theirs",
+        "patience",
+        "ignore-space-change",
+        "ignore-all-space",
+        "ignore-space-at-eol",
+        "ignore-cr-at-eol",
+        "renormalize",
+        "no-renormalize",
+        "no-renames",
+    ];
+    for value in parsed.values(&["-X", "--strategy-option"]) {
+        let plain = |text: &str| {
+            STRATEGIES.contains(&text)
+                || text.starts_with("diff-algorithm=")
+                || text.starts_with("find-renames=")
+        };
+        if !value.known().is_some_and(plain) {
+            judge.ask(parsed, "gets an option of its strategy that is not known");
+        }
+    }
+}
+
+/// `git pull`: as a fetch and a merge.
+pub(crate) fn pull(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    fetch(judge, parsed);
+    merge(judge, parsed);
 }
 
 /// `git restore`: `--staged` alone only takes files out of the index.
@@ -170,10 +223,50 @@ fn discards(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, files: &[&Arg]) {
     if files.iter().all(|file| judge.is_kept_by_git(file)) {
         return;
     }
-    judge.ask(parsed, "throws away what is not committed in the files that it names");
+    let rule = Rule::Program(parsed.name.to_owned());
+    let reason =
+        format!("`{}` throws away what is not committed in the files that it names", parsed.name);
+    judge.add(Finding::ask(rule, reason).for_good());
 }
 
 impl Judge<'_> {
+    /// Notes the folder that git runs in. Any folder below the root may have been made to look like a
+    /// repository, and git executes the configuration of a repository.
+    fn git_folder(&mut self, parsed: &ParsedArgs<'_>) {
+        let folder = self.places.cwd.clone();
+        let places = &self.places;
+        // Outside a project the folder that the agent works in is all that is known.
+        let start = places.root.as_ref().unwrap_or(&self.context.places.cwd);
+        let is_known = !self.seen.lost;
+        if is_known && *start == folder {
+            return;
+        }
+        let below =
+            places.root.as_deref().is_some_and(|root| paths::below(&folder, root).is_some());
+        let reason = match is_known && below {
+            true if self.recovering.is_some() => return,
+            true if places.plain_folders.contains(&folder) => {
+                self.seen.in_plain = true;
+                return;
+            }
+            true => format!("`{folder}` may be a repository of its own, whose settings run"),
+            false => "git works in a folder whose settings are not known".to_owned(),
+        };
+        if is_known && below {
+            self.seen.git_folders.push(folder);
+        }
+        let rule = Rule::Program(parsed.name.to_owned());
+        self.add(Finding { held: self.only_shows(parsed), ..Finding::ask(rule, reason) });
+    }
+
+    /// Whether the sub-command only reads, so that a sandbox holds what else may run.
+    fn only_shows(&self, parsed: &ParsedArgs<'_>) -> bool {
+        let word = parsed.rest.and_then(|at| parsed.args.get(at)).and_then(Arg::known);
+        let sub =
+            word.and_then(|word| parsed.program.every_subcommand().find(|s| s.is_called(word)));
+        sub.is_some_and(|sub| sub.class.is_held())
+    }
+
     /// Whether git has this file exactly as it is, so that it can be thrown away.
     pub(super) fn is_kept_by_git(&mut self, file: &Arg) -> bool {
         let Some(path) = file.known().filter(|_| !is_everything(file)) else { return false };
@@ -181,6 +274,12 @@ impl Judge<'_> {
             return false;
         }
         let path = self.places.absolute(path);
+        self.is_kept(path)
+    }
+
+    /// Whether git can bring back the file at this path, or what is in the folder where it ends in a
+    /// slash.
+    pub(super) fn is_kept(&mut self, path: String) -> bool {
         match &mut self.recovering {
             Some(lost) => {
                 lost.insert(path);
@@ -222,7 +321,7 @@ pub(crate) fn branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             !name.is_empty() && !name.starts_with('-') && !name.contains([':', '\\', ' '])
         })
     });
-    let protected = deletes && parsed.operands.iter().any(|arg| is_protected(&arg.text));
+    let protected = deletes && parsed.operands.iter().any(|arg| push::is_protected(&arg.text));
     if !named || protected {
         judge.classified(Class::Changes, parsed);
     }
@@ -282,7 +381,8 @@ pub(crate) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     match words.as_deref() {
         Some([]) => {}
         Some(["-v" | "--verbose"] | ["get-url", "origin" | "upstream"]) => {
-            judge.ask_held(parsed, "shows addresses, which may hold a password");
+            let what = "shows addresses, which may hold a password";
+            judge.about(parsed, Decision::Ask, true, what);
         }
         _ => judge.classified(Class::Rewires, parsed),
     }
@@ -324,139 +424,10 @@ pub(crate) fn rebase(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
+/// Whether a name is that of a branch and no revision or option.
 fn is_branch(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(['-', '.'])
         && !name.contains("..")
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_-.".contains(&b))
-}
-
-/// `git push`: where to, what over what, and whether it is forced.
-pub(crate) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let lease = parsed.has(&["--force-with-lease"]);
-    let forced = parsed.has(&["-f", "--force"]) || lease;
-    let refs = parsed.operands.get(1..).unwrap_or_default();
-    if let Some(remote) = parsed.operands.first()
-        && !remote.known().is_some_and(|name| REMOTES.contains(&name))
-    {
-        judge.ask(parsed, "pushes to something else than the project's remotes");
-    }
-    let every = ["--all", "--mirror", "--tags", "--branches", "--prune"];
-    if forced && parsed.has(&every) {
-        force_push(judge, "`git push` forces more than one branch");
-    }
-    if forced && refs.is_empty() {
-        force_push(judge, "`git push` forces branches that it does not name");
-    }
-    if forced && refs.len() > 1 {
-        force_push(judge, "`git push` forces more than one branch");
-    }
-    for refspec in refs {
-        push_refspec(judge, parsed, refspec, forced, lease);
-    }
-}
-
-fn force_push(judge: &mut Judge<'_>, reason: impl Into<String>) {
-    judge.add(Finding::deny(Rule::ForcePush, reason));
-}
-
-fn push_refspec(
-    judge: &mut Judge<'_>,
-    parsed: &ParsedArgs<'_>,
-    refspec: &Arg,
-    forced: bool,
-    lease: bool,
-) {
-    let text = shown(&refspec.text);
-    let (plus, rest) = match refspec.text.strip_prefix('+') {
-        Some(rest) => (true, rest),
-        None => (false, refspec.text.as_str()),
-    };
-    let (source, target) = match rest.split_once(':') {
-        Some((source, target)) => (source, Some(target)),
-        None => (rest, None),
-    };
-    if target.is_some() && source.is_empty() {
-        let reason = format!("`git push {text}` deletes a branch of the remote");
-        return judge.add(Finding::deny(Rule::DeleteBranch, reason));
-    }
-    if refspec.known().is_none() {
-        return judge.ask(parsed, "pushes a branch whose name is not known");
-    }
-    let branch = judge.context.git_branch.as_deref();
-    let own = branch.is_some_and(|branch| {
-        let to = target.unwrap_or(source);
-        let from = source == "HEAD" || short(source) == branch;
-        from && (short(to) == branch || (target.is_none() && to == "HEAD"))
-    });
-    if forced || plus {
-        // A lease overwrites only what was seen.
-        let seen = lease && !plus && !parsed.has(&["-f", "--force"]);
-        if own && seen && !branch.is_some_and(is_protected) {
-            return;
-        }
-        return forced_refspec(judge, &text, source, target, plus);
-    }
-    let plain = |name: &str| is_branch(name) && !names_another_kind(name);
-    if !source.split(['~', '^']).all(plain)
-        || target.is_some_and(|name| !plain(name))
-        || source == "tag"
-    {
-        judge.ask(parsed, "pushes something else than a branch");
-    }
-    let pushed = target.unwrap_or(source);
-    let known = branch.is_some();
-    if is_protected(pushed) && !own && (known || target.is_some_and(|t| short(t) != short(source)))
-    {
-        judge.ask(parsed, &format!("pushes `{source}` over the protected branch `{pushed}`"));
-    }
-}
-
-/// Whether a full name is that of a tag or of something else that is no branch.
-fn names_another_kind(name: &str) -> bool {
-    let rest = name.strip_prefix("refs/").unwrap_or(name);
-    rest.starts_with("tags/") || name.starts_with("refs/") && !rest.starts_with("heads/")
-}
-
-/// Only the branch of the issue that is checked out may be forced.
-fn forced_refspec(
-    judge: &mut Judge<'_>,
-    text: &str,
-    source: &str,
-    target: Option<&str>,
-    plus: bool,
-) {
-    let target = target.unwrap_or(source);
-    let branch = judge.context.git_branch.as_deref();
-    let own = branch.and_then(issue_number);
-    let same = own.is_some() && issue_number(target) == own;
-    let from_own = source == "HEAD" || issue_number(source) == own;
-    if same && from_own && is_branch(target) && !plus && !target.contains('/') {
-        return;
-    }
-    let why = match (branch, own) {
-        (None, _) => "there is no branch to compare with".to_owned(),
-        (Some(branch), None) => format!("the current branch `{branch}` is not one of an issue"),
-        (Some(branch), Some(_)) => format!("only `{branch}` itself may be forced"),
-    };
-    force_push(judge, format!("`git push` forces `{text}`, and {why}"));
-}
-
-fn short(name: &str) -> &str {
-    name.strip_prefix("refs/heads/").or_else(|| name.strip_prefix("heads/")).unwrap_or(name)
-}
-
-fn is_protected(name: &str) -> bool {
-    let name = short(name).to_lowercase();
-    PROTECTED.iter().any(|branch| {
-        name == *branch || name.strip_prefix(branch).is_some_and(|rest| rest.starts_with('/'))
-    })
-}
-
-/// `42` of `issue-42` and `issue-42-title`.
-fn issue_number(branch: &str) -> Option<&str> {
-    let rest = branch.strip_prefix("issue-")?;
-    let end = rest.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());
-    let (number, title) = rest.split_at(end);
-    (!number.is_empty() && (title.is_empty() || title.starts_with('-'))).then_some(number)
 }

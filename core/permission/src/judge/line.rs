@@ -1,9 +1,10 @@
 //! What only the commands of a line together show: code that is fetched and run, files that are
 //! written and run, functions that call themselves.
 
-use super::{Judge, folder};
+use super::{Examined, Judge, folder};
 use crate::expand::{Arg, Variables};
 use crate::paths::{file_name, mentions_secret};
+use crate::programs::Class;
 use crate::shell::{ParsedShell, Word};
 use crate::verdict::{Decision, Finding, Rule};
 
@@ -22,6 +23,16 @@ pub(super) struct Seen {
     pub run: Vec<String>,
     /// The project's own rules are run.
     pub built: bool,
+    /// A variable is set of which it is not known what programs do with it.
+    pub steered: bool,
+    /// A program is allowed to reach beyond the checkout: git, a forge, a service.
+    pub reaches: bool,
+    /// git runs in a folder below the root that is no repository of its own, as far as the host saw.
+    pub in_plain: bool,
+    /// Folders below the root of the checkout in which git runs.
+    pub git_folders: Vec<String>,
+    /// The folder is not known in which commands run.
+    pub lost: bool,
 }
 
 /// Ends of names of files that builds run.
@@ -58,6 +69,9 @@ impl Judge<'_> {
 
     /// Notes files that a command writes.
     pub(super) fn writes(&mut self, files: &[&Arg]) {
+        for file in files {
+            self.consider(self.context.client.written(file, &self.places));
+        }
         let names = files.iter().map(|arg| file_name(arg.guessed()).to_lowercase());
         self.seen.written.extend(names);
     }
@@ -78,6 +92,19 @@ impl Judge<'_> {
         if seen.written.iter().any(|name| runs(&name)) {
             let reason = "it writes a file that it runs";
             self.add(Finding::held(Rule::HiddenCode, reason));
+        }
+        let writes = |command: &Examined| {
+            let of_git = command.name.starts_with("git ")
+                && !matches!(command.name.as_str(), "git init" | "git clone");
+            !of_git && !command.class.is_some_and(Class::only_reads)
+        };
+        if seen.in_plain && (!seen.written.is_empty() || self.commands.iter().any(writes)) {
+            let reason = "the line may make a folder a repository in which it runs git";
+            self.add(Finding::ask(Rule::HiddenCode, reason));
+        }
+        if seen.steered && seen.reaches {
+            let reason = "a variable that is not known may choose what it contacts";
+            self.add(Finding::ask(Rule::Environment, reason));
         }
         self.secret_mentioned = seen.secret;
     }
@@ -150,7 +177,8 @@ impl Judge<'_> {
         self.go(begin);
     }
 
-    fn go(&mut self, cwd: String) {
+    /// Judges what follows from the folder `cwd`.
+    pub(super) fn go(&mut self, cwd: String) {
         if self.places.cwd != cwd {
             self.places.to_mut().cwd = cwd;
         }

@@ -1,8 +1,8 @@
 //! What the table cannot say about programs that talk to networks and services.
 
 use super::Judge;
-use super::entry::ParsedArgs;
-use crate::expand::Arg;
+use super::entry::{ParsedArgs, Role};
+use crate::expand::{Arg, HOLE};
 use crate::programs::Class;
 use crate::verdict::{Finding, Rule};
 use crate::web;
@@ -13,23 +13,74 @@ const ADDRESS_BYTES: usize = 512;
 /// Judges an address that a program fetches.
 pub(super) fn address(arg: &Arg) -> Option<Finding> {
     let text = arg.text.as_str();
-    let rule = || Rule::Web;
+    if is_local(arg) {
+        // A server that was started for trying something.
+        return None;
+    }
+    let asks = |what: &str| Some(Finding::ask(Rule::Web, what).for_good());
     if arg.known().is_none() && arg.shape != crate::expand::Shape::Pattern {
-        return Some(Finding::ask(rule(), "the address is put together when the line runs"));
+        return asks("the address is put together when the line runs");
     }
     let scheme = text.split_once("://").map_or("http", |(scheme, _)| scheme);
     let odd = text.contains('@') || text.len() > ADDRESS_BYTES;
     if !matches!(scheme, "http" | "https") || odd || text.starts_with(['-', '/', '.']) {
-        return Some(Finding::ask(rule(), "the address is written in an unusual way"));
+        return asks("the address is written in an unusual way");
     }
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    web::judge(&format!("http://{rest}"))
+}
+
+/// `psql` and the like: a sandbox holds what is sent to a server of this machine.
+pub(crate) fn database(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let hosts = parsed.values(&["-h", "--host", "-S"]);
+    let is_here = |arg: &&Arg| {
+        arg.known().is_some_and(|host| {
+            matches!(host, "localhost" | "127.0.0.1" | "::1") || host.starts_with("/var/run/")
+        })
+    };
+    // An address or a list of settings names a host, too.
+    let names_host = |arg: &Arg| {
+        let text = arg.text.as_str();
+        let (_, rest) = text.split_once("://").unwrap_or(("", text));
+        let host = rest.rsplit('@').next().unwrap_or_default().split(['/', ':', '?']).next();
+        text.contains("://") && !matches!(host, Some("localhost" | "127.0.0.1" | ""))
+            || text.contains("host=")
+            || arg.opaque_start()
+    };
+    let held = hosts.iter().all(is_here) && !parsed.args.iter().any(names_host);
+    let rule = Rule::Program(parsed.name.to_owned());
+    let reason = format!("`{}` {}", parsed.name, Class::Connects.sentence());
+    judge.add(Finding { held, lasting: !held, ..Finding::ask(rule, reason) });
+}
+
+/// Whether the words of a program that fetches may carry something away: they are put together when
+/// the line runs, or one is an address that nothing else judges.
+pub(super) fn sends(parsed: &ParsedArgs<'_>) -> bool {
+    let judges = parsed.program.operands.contains(&Role::Address);
+    if is_local_only(parsed) {
+        return false;
+    }
+    parsed.args.iter().any(|arg| arg.text.contains(HOLE) || (!judges && arg.text.contains("://")))
+}
+
+/// Whether a program that takes addresses gets one, and only such of this machine.
+pub(super) fn is_local_only(parsed: &ParsedArgs<'_>) -> bool {
+    let elsewhere = ["-x", "--proxy", "--preproxy", "--resolve", "--connect-to", "-K", "--config"];
+    parsed.program.operands.contains(&Role::Address)
+        && !parsed.operands.is_empty()
+        && parsed.operands.iter().all(|arg| is_local(arg))
+        && !parsed.has(&elsewhere)
+        && !parsed.has(&["--url", "--doh-url", "--socks4", "--socks5", "-i", "--input-file"])
+}
+
+/// Whether an address is certainly one of this machine.
+fn is_local(arg: &Arg) -> bool {
+    let text = arg.text.as_str();
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.split_once(':').map_or(authority, |(host, _)| host);
-    if matches!(host, "localhost" | "127.0.0.1") || authority.starts_with("[::1]") {
-        // A server that was started for trying something.
-        return None;
-    }
-    web::judge(&format!("http://{rest}"))
+    matches!(host, "localhost" | "127.0.0.1") && !authority.contains('@')
+        || authority.starts_with("[::1]")
 }
 
 /// `nc -z`: only looks whether a port is open.

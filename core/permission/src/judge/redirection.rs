@@ -31,8 +31,13 @@ impl Judge<'_> {
         if self.own_state(&target) && workflow::completes_state(script, index, self.context) {
             return;
         }
-        if access == Access::Write {
+        let is_stream =
+            target.known().is_some_and(|path| self.places.class(path) == PathClass::Stream);
+        if access == Access::Write && !is_stream {
             self.writes(&[&target]);
+        } else {
+            let args = [Arg::exact("<"), target.clone()];
+            self.consider(self.context.client.command(&args, &self.places));
         }
         self.consider(self.places.judge(&target, access));
     }

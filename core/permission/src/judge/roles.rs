@@ -30,7 +30,11 @@ impl Judge<'_> {
                 )),
                 ArgFinding::UnlistedOption(name) => {
                     let shown = shown(name);
-                    self.ask_held(parsed, &format!("has an option `{shown}` that is not known"));
+                    let rule = Rule::Option(format!("{} {shown}", parsed.name));
+                    let what =
+                        format!("`{}` has an option `{shown}` that is not known", parsed.name);
+                    let held = parsed.program.class.is_held();
+                    self.add(Finding { held, ..Finding::ask(rule, what) });
                 }
                 ArgFinding::ShortenedOption(name) => {
                     self.ask(parsed, &format!("has a shortened option `{name}`"));
@@ -44,11 +48,25 @@ impl Judge<'_> {
         let places = &self.places;
         let finding = match role {
             Role::Data | Role::Command => None,
+            Role::Word => {
+                let plain = |c: char| c.is_ascii_alphanumeric() || "_-,.=+".contains(c);
+                let is_plain = arg.known().is_some_and(|text| text.chars().all(plain));
+                let rule = || Rule::Option(format!("{} {}", parsed.name, shown(&arg.text)));
+                let what = "has an option with a value that is not known";
+                (!is_plain).then(|| Finding::held(rule(), format!("`{}` {what}", parsed.name)))
+            }
             Role::List => places.judge(arg, Access::List),
             Role::Glob => places.judge_glob(arg),
             Role::Code => places.judge(arg, Access::Run),
             Role::Address => network::address(arg),
-            Role::Read => places.judge(arg, Access::Read).filter(|_| arg.text != "-"),
+            Role::Read => {
+                // Some programs take more arguments from a file behind `@`.
+                let listed = arg.text.strip_prefix('@').filter(|rest| !rest.is_empty());
+                let listed = listed.and_then(|rest| {
+                    places.judge(&Arg { text: rest.to_owned(), ..arg.clone() }, Access::Read)
+                });
+                places.judge(arg, Access::Read).filter(|_| arg.text != "-").or(listed)
+            }
             Role::Write => {
                 let finding = places.judge(arg, Access::Write).filter(|_| arg.text != "-");
                 self.writes(&[arg]);

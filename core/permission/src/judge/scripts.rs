@@ -40,7 +40,7 @@ fn query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, filter: Option<&Arg>) {
     let Some(filter) = filter else { return };
     match filter.known() {
         None if filter.shape == Shape::Pattern => {}
-        None => judge.ask(parsed, "gets a filter that is put together when it runs"),
+        None => judge.ask_held(parsed, "gets a filter that is put together when it runs"),
         Some(text) => {
             let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$');
             let reads = [
@@ -77,10 +77,10 @@ pub(crate) fn awk(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     match program.text.as_str() {
         text if program.known().is_some() || program.shape == Shape::Pattern => {
             if let Some(what) = awk::objection(text) {
-                judge.ask(parsed, what);
+                judge.ask_held(parsed, what);
             }
         }
-        _ => judge.ask(parsed, "gets a program that is put together when it runs"),
+        _ => judge.ask_held(parsed, "gets a program that is put together when it runs"),
     }
 }
 
@@ -95,6 +95,13 @@ pub(crate) fn sed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         files = rest;
     }
     let in_place = parsed.has(&["-i", "--in-place"]);
+    // In a suffix, `*` stands for the file's name and `/` leads to another folder.
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._~-".contains(c);
+    for suffix in parsed.values(&["-i", "--in-place"]) {
+        if !suffix.known().is_some_and(|text| text.chars().all(plain)) {
+            judge.ask_held(parsed, "keeps a copy of the file in a place that is not known");
+        }
+    }
     let access = if in_place { Access::Write } else { Access::Read };
     for file in files {
         judge.consider(judge.places.judge(file, access));
@@ -106,8 +113,8 @@ pub(crate) fn sed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let text = script.known().or((script.shape == Shape::Pattern).then_some(&script.text));
         match text {
             Some(text) if sed::is_plain(text) => {}
-            Some(_) => judge.ask(parsed, "gets a script that may run commands or write files"),
-            None => judge.ask(parsed, "gets a script that is put together when it runs"),
+            Some(_) => judge.ask_held(parsed, "gets a script that may run commands or write files"),
+            None => judge.ask_held(parsed, "gets a script that is put together when it runs"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Programs that build, and files and modules that are run.
 
-use super::Judge;
 use super::entry::ParsedArgs;
+use super::{Judge, wrappers};
 use crate::environment;
 use crate::expand::{Arg, HOLE, shown};
 use crate::paths::{self, Access, PathClass, Places};
@@ -20,7 +20,7 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let text = operand.known().unwrap_or_default();
         match text.split_once('=') {
             Some((name, value)) if VARIABLES.contains(&name) && is_word(value) => {}
-            Some(_) => judge.ask(parsed, "gets a variable that may change what it runs"),
+            Some(_) => judge.ask_held(parsed, "gets a variable that may change what it runs"),
             None if GOALS.contains(&text) || is_number(text) => goals += 1,
             None => {
                 let shown = shown(&operand.text);
@@ -35,24 +35,61 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-/// Whether the name of a task or script says that it sends something away or installs it.
+/// Beginnings of words that say that a task sends something away, changes what others use, or changes a
+/// database.
+const LEAVES: [&str; 12] = [
+    "deploy",
+    "publish",
+    "release",
+    "upload",
+    "promote",
+    "rollout",
+    "provision",
+    "destroy",
+    "migrat",
+    "undeploy",
+    "unpublish",
+    "production",
+];
+/// Words that say so only as a whole.
+const LEAVES_AS_A_WORD: [&str; 4] = ["prod", "push", "ship", "apply"];
+
+/// Whether the name of a task or script says that it sends something away.
 pub(super) fn leaves_the_machine(name: &str) -> bool {
-    const WORDS: [&str; 12] = [
-        "deploy",
-        "publish",
-        "release",
-        "push",
-        "upload",
-        "install",
-        "ship",
-        "promote",
-        "rollout",
-        "provision",
-        "destroy",
-        "apply",
-    ];
     let lower = name.to_lowercase();
-    name.contains(HOLE) || WORDS.iter().any(|word| lower.contains(word))
+    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    name.contains(HOLE)
+        || words.any(|word| {
+            LEAVES.iter().any(|begin| word.starts_with(begin)) || LEAVES_AS_A_WORD.contains(&word)
+        })
+}
+
+/// Endings of files of code: their names say what they are about, and not what is done.
+const SOURCES: [&str; 20] = [
+    ".rs", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".jsx", ".rb", ".php", ".pl",
+    ".go", ".java", ".kt", ".sh", ".bash", ".lua", ".ex", ".exs",
+];
+
+fn is_source(name: &str) -> bool {
+    SOURCES.iter().any(|end| name.ends_with(end))
+}
+
+/// Whether the name of a script says that it leaves the machine, and does not test what does.
+fn leaves_as_script(path: &str) -> bool {
+    let name = paths::file_name(path);
+    leaves_the_machine(name) && !name.contains("test")
+}
+
+/// Whether one of these words is the name of a task that leaves the machine. Options, and paths that
+/// a task gets, are no names.
+pub(super) fn names_leaving_task(args: &[Arg]) -> bool {
+    let own = args.iter().take_while(|arg| arg.text != "--");
+    let is_name = |arg: &&Arg| {
+        let text = arg.text.as_str();
+        let is_target = text.starts_with("//");
+        !text.starts_with('-') && (is_target || !text.contains('/')) && !is_source(text)
+    };
+    own.filter(is_name).any(|arg| leaves_the_machine(&arg.text))
 }
 
 /// ninja: targets that leave the build folder.
@@ -79,9 +116,9 @@ pub(crate) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let name = name.split(':').next().unwrap_or_default();
         let plain = name == "CMAKE_BUILD_TYPE"
             || name == "CMAKE_EXPORT_COMPILE_COMMANDS"
-            || (!name.contains("CMAKE_") && !environment::names_code(name));
+            || (!name.contains("CMAKE_") && !environment::is_unknown(name));
         if !plain || name.is_empty() || !is_word(value) {
-            judge.ask(parsed, "gets a definition that may choose what it runs");
+            judge.ask_held(parsed, "gets a definition that may choose what it runs");
         }
     }
     let targets = parsed.values(&["-t", "--target"]);
@@ -91,42 +128,162 @@ pub(crate) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.args.is_empty() {
         judge.ask(parsed, "has nothing to do");
     }
+    // What stands behind `--` is for the program that builds.
+    if parsed.args.iter().any(|arg| arg.text == "--") {
+        judge.ask_held(parsed, "hands words on to the program that builds");
+    }
+}
+
+/// cargo fmt: what stands behind `--` is for rustfmt.
+pub(crate) fn cargo_fmt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if let Some(at) = parsed.args.iter().position(|arg| arg.text == "--") {
+        let program = [Arg::exact("rustfmt")];
+        judge.command(&[&program[..], &parsed.args[at + 1..]].concat(), None);
+    }
+}
+
+/// cargo clean: of another folder than the one that builds write to, everything would be lost.
+pub(crate) fn cargo_clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.has(&["--target-dir", "--manifest-path"]) {
+        judge.classified(Class::Deletes, parsed);
+    }
 }
 
 /// `npm run deploy` and the like, whose names say that they leave the machine.
 pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let leaves = parsed.args.iter().any(|arg| leaves_the_machine(&arg.text));
+    // Some run a file by its name, too.
+    let file = parsed.args.iter().find(|arg| !arg.text.starts_with('-'));
+    let script = file.is_some_and(|arg| is_source(&arg.text) && leaves_as_script(&arg.text));
+    let leaves = script || names_leaving_task(parsed.args);
     let class = if leaves { Class::Publishes } else { parsed.program.class };
     judge.classified(class, parsed);
 }
 
-/// Interpreters: a file or module of the project is held by a sandbox; code in an argument may
-/// send anything anywhere, and nothing tells what it is for.
+/// Interpreters: a sandbox holds what code does, wherever it stands, unless a name says that it leaves
+/// the machine.
 pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let place = match parsed.args {
-        [module, name, ..] if module.text == "-m" => name.known().is_some().then_some("."),
-        [file, ..] if !file.text.starts_with('-') => file.known(),
-        [option, file, ..]
-            if matches!(option.text.as_str(), "-u" | "-B" | "-I" | "-E" | "-s" | "-w" | "-W") =>
-        {
-            file.known().filter(|file| !file.starts_with('-'))
+    let mut held = true;
+    let module = parsed.args.iter().position(|arg| arg.text == "-m");
+    if let Some(at) = module.filter(|_| parsed.name.starts_with("py")) {
+        judge.runner(&parsed.args[at + 1..]);
+    } else {
+        // Behind options it is not known which file is run: every one counts.
+        let first = parsed.args.first();
+        let has_file = first.is_some_and(|arg| !arg.text.starts_with('-'));
+        let candidates = if has_file { &parsed.args[..1] } else { parsed.args };
+        for file in candidates.iter().filter(|arg| is_source(&arg.text)) {
+            judge.consider(judge.places.judge(file, Access::Read));
+            judge.runs_file(file.guessed());
+            held &= !leaves_as_script(&file.text);
         }
-        [] | [..] => None,
-    };
-    let held = place.is_some_and(|path| {
-        judge.places.is_inside(path) && !parsed.args.iter().any(|a| leaves_the_machine(&a.text))
-    });
-    if let Some(path) = place {
-        judge.consider(judge.places.judge_text(path, Access::Read));
-        judge.runs_file(path);
+        // A database of the project is on this machine.
+        let migrates = |arg: &Arg| arg.text.to_lowercase().contains("migrat");
+        let mut words = parsed.args.iter().filter(|arg| !migrates(arg));
+        held &= !has_file || !words.any(|word| names_leaving_task(std::slice::from_ref(word)));
+        if let Some(file) = first.filter(|file| has_file && !is_source(&file.text)) {
+            judge.consider(judge.places.judge(file, Access::Read));
+            judge.runs_file(file.guessed());
+        }
+        judge.seen.unseen |= !has_file && !parsed.args.iter().any(|arg| arg.text.len() > 2);
     }
-    judge.seen.unseen |= place.is_none() && !parsed.args.iter().any(|arg| arg.text.len() > 2);
     judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
+}
+
+/// Options of runners that take the next word.
+const RUNNER_VALUES: [&str; 22] = [
+    "-p",
+    "--package",
+    "--from",
+    "--with",
+    "--python",
+    "--spec",
+    "--extra",
+    "--group",
+    "-w",
+    "--workspace",
+    "--filter",
+    "-C",
+    "--dir",
+    "--cwd",
+    "--prefix",
+    "--directory",
+    "--project",
+    "--env-file",
+    "--index",
+    "--index-url",
+    "-F",
+    "--registry",
+];
+
+/// Options of runners that take nothing.
+const RUNNER_PLAIN: [&str; 14] = [
+    "-y",
+    "--yes",
+    "--no",
+    "--no-install",
+    "-q",
+    "--quiet",
+    "-s",
+    "--silent",
+    "--bun",
+    "--frozen",
+    "--locked",
+    "--isolated",
+    "--no-sync",
+    "-v",
+];
+
+/// `npx`, `uv run`, `bundle exec` and the like: what they run is judged as if it stood alone.
+pub(crate) fn runner(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.classified(parsed.program.class, parsed);
+    let mut args = parsed.args;
+    let mut is_certain = true;
+    while let [first, rest @ ..] = args {
+        match first.text.as_str() {
+            "--" => args = rest,
+            "-c" | "--call" => {
+                if let Some(code) = rest.first() {
+                    judge.shell_argument(code);
+                }
+                return;
+            }
+            "-m" | "--module" => args = rest,
+            text if RUNNER_VALUES.contains(&text) => args = rest.get(1..).unwrap_or_default(),
+            text if text.starts_with("--call=") => {
+                let code = first.text.trim_start_matches("--call=");
+                return judge.shell_argument(&Arg { text: code.to_owned(), ..first.clone() });
+            }
+            text if text.starts_with('-') => {
+                is_certain &= RUNNER_PLAIN.contains(&text) || text.contains('=');
+                args = rest;
+            }
+            _ => break,
+        }
+    }
+    judge.runner(args);
+    if !is_certain {
+        // An option that is not known may have taken the word.
+        wrappers::any_suffix(judge, args);
+    }
+}
+
+impl Judge<'_> {
+    /// Judges the command of a runner. Its program is a package, perhaps with a scope and a version.
+    fn runner(&mut self, args: &[Arg]) {
+        let Some((first, rest)) = args.split_first() else { return };
+        let mut first = first.clone();
+        if first.known().is_some() && !first.text.starts_with(['.', '/']) {
+            let scoped = first.text.strip_prefix('@').and_then(|name| name.split_once('/'));
+            let name = scoped.map_or(first.text.as_str(), |(_, name)| name);
+            first.text = name.split('@').next().unwrap_or_default().to_owned();
+        }
+        self.command(&[&[first][..], rest].concat(), None);
+    }
 }
 
 /// Judges running the file at `path`; `None` for the project's own test scripts and for scripts
 /// of skills.
-pub(super) fn run_file(path: &str, places: &Places) -> Option<Finding> {
+pub(super) fn run_file(path: &str, args: &[Arg], places: &Places) -> Option<Finding> {
     let absolute = places.absolute(path);
     let root = places.root.as_deref();
     let inside = root.and_then(|root| paths::below(&absolute, root)).unwrap_or_default();
@@ -146,6 +303,8 @@ pub(super) fn run_file(path: &str, places: &Places) -> Option<Finding> {
         return None;
     }
     let reason = format!("`{path}` is a file whose content is not judged");
-    let held = places.class(path) == PathClass::Repository && !leaves_the_machine(path);
+    let inside = matches!(places.class(path), PathClass::Repository | PathClass::Automation);
+    let leaves = leaves_the_machine(paths::file_name(path)) || names_leaving_task(args);
+    let held = inside && !leaves;
     Some(Finding { held, ..Finding::ask(Rule::ProgramFile, reason) })
 }

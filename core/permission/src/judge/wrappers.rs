@@ -2,7 +2,9 @@
 
 use super::entry::{ParsedArgs, Role};
 use super::{Judge, files, tasks};
+use crate::environment::Scope;
 use crate::expand::{Arg, HOLE, Shape};
+use crate::paths::{Access, PathClass, file_name};
 use crate::programs::Class;
 use crate::verdict::Decision;
 
@@ -123,11 +125,11 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             break;
         };
         let value = Arg { text: value.to_owned(), shape: first.shape, guess: None, secret: false };
-        judge.assignment(name, &value, false);
+        judge.assignment(name, &value, Scope::Program);
         args = rest;
     }
     if args.is_empty() {
-        return judge.classified(Class::Reveals, parsed);
+        return judge.classified(Class::Describes, parsed);
     }
     let stdin = judge.standard.take();
     judge.command(args, stdin.as_ref());
@@ -242,13 +244,19 @@ pub(crate) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// A wrapper whose own options are not known: every way to read the rest is looked at, and
 /// can only forbid.
 pub(crate) fn rest_is_command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.ask_held(parsed, Class::Runs.sentence());
+    any_suffix(judge, parsed.args);
+}
+
+/// The same of one that runs it out of the sandbox: in another service, or with other rights.
+pub(crate) fn rest_is_outside(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.ask(parsed, Class::Runs.sentence());
     any_suffix(judge, parsed.args);
 }
 
 /// Looks for a forbidden command in `args`, whichever word it starts at, so that asking about the
 /// wrapper does not hide it.
-fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
+pub(super) fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
     const TRIED: usize = 8;
     for at in 0..args.len().min(TRIED) {
         if !args[at].text.starts_with('-') {
@@ -273,7 +281,31 @@ pub(crate) fn container(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     let inside = parsed.args.iter().position(|arg| matches!(arg.text.as_str(), "exec" | "run"));
     if let Some(at) = inside {
+        mounts(judge, parsed, &parsed.args[at + 1..]);
         any_suffix(judge, &parsed.args[at + 1..]);
+    }
+}
+
+/// Judges the folders that a container gets, which it may write, and what gives it the machine.
+fn mounts(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, args: &[Arg]) {
+    for (at, arg) in args.iter().enumerate() {
+        let (name, value) = match arg.text.split_once('=') {
+            Some((name, value)) => (name, Arg { text: value.to_owned(), ..arg.clone() }),
+            None => (arg.text.as_str(), args.get(at + 1).cloned().unwrap_or_else(unknown_words)),
+        };
+        match name {
+            "-v" | "--volume" => {
+                let from = value.text.split(':').next().unwrap_or_default().to_owned();
+                if from.contains('/') || value.opaque_start() {
+                    let folder = Arg { text: from, ..value };
+                    judge.consider(judge.places.judge(&folder, Access::Write));
+                }
+            }
+            "--privileged" | "--mount" | "--device" | "--pid" | "--cap-add" | "--userns" => {
+                judge.ask(parsed, "gives a container more than its own files");
+            }
+            _ => {}
+        }
     }
 }
 
@@ -322,7 +354,7 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             judge.seen.unseen |= file.known().is_none_or(|path| path.starts_with("/dev/"));
             let held = posix
                 && file.known().is_some_and(|path| {
-                    judge.places.is_inside(path) && !tasks::leaves_the_machine(path)
+                    judge.places.is_inside(path) && !tasks::leaves_the_machine(file_name(path))
                 });
             judge.runs_file(file.guessed());
             judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
@@ -351,5 +383,12 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 pub(crate) fn source(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let file = parsed.operands.first().and_then(|arg| arg.known());
     judge.seen.unseen |= file.is_none_or(|path| path.starts_with("/dev/"));
-    judge.ask(parsed, Class::Runs.sentence());
+    if let Some(path) = file {
+        judge.runs_file(path);
+    }
+    let held = file.is_some_and(|path| {
+        let known = judge.places.is_inside(path) || judge.places.class(path) == PathClass::Packages;
+        known && !tasks::leaves_the_machine(file_name(path))
+    });
+    judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
 }

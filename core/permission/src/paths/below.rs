@@ -5,13 +5,24 @@
 pub(super) fn has_entry(path: &str, entries: &[&str]) -> bool {
     let mut rest = path;
     loop {
-        if entries.iter().any(|entry| below(rest, entry).is_some()) {
+        // Most entries differ in the first letter.
+        let first = rest.as_bytes().first();
+        let may = |entry: &&&str| entry.as_bytes().first() == first;
+        if entries.iter().filter(may).any(|entry| begins_with(rest, entry)) {
             return true;
         }
         match rest.find('/') {
             Some(slash) => rest = &rest[slash + 1..],
             None => return false,
         }
+    }
+}
+
+/// Whether `path` is `entry` or below it; `name*` is every name that begins so.
+fn begins_with(path: &str, entry: &str) -> bool {
+    match entry.strip_suffix('*') {
+        Some(begin) => path.starts_with(begin),
+        None => below(path, entry).is_some(),
     }
 }
 
@@ -25,6 +36,15 @@ pub(super) fn below_any_case<'p>(lower: &'p str, folder: &str) -> Option<&'p str
         };
     }
     below(lower, &folder.to_lowercase())
+}
+
+/// Whether a path in lower case is below `folder`, in which `*` stands for one name.
+pub(super) fn below_pattern(lower: &str, folder: &str) -> bool {
+    let mut parts = lower.split('/');
+    let begins = folder.split('/').all(|wanted| {
+        parts.next().is_some_and(|part| wanted == "*" || part == wanted.to_lowercase())
+    });
+    begins && parts.next().is_some()
 }
 
 /// The rest of `path` below `folder`; empty for the folder itself.

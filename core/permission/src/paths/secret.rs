@@ -49,6 +49,21 @@ const NAMES: &[&str] = &[
     ".vault_pass.txt",
     "vault_pass.txt",
     "opasswd",
+    ".secrets.toml",
+    ".secrets.yaml",
+    ".secrets.yml",
+    ".secrets.json",
+    ".secrets",
+    ".dev.vars",
+    ".databrickscfg",
+    ".snowsql",
+    ".wgetrc",
+    ".msmtprc",
+    ".mbsyncrc",
+    ".bunfig.toml",
+    ".zhistory",
+    ".mycli-history",
+    "user-data.txt",
     ".netrc",
     "_netrc",
     ".pgpass",
@@ -137,6 +152,14 @@ const FOLDERS: &[&str] = &[
     "etc/openvpn",
     "etc/docker/key.json",
     "etc/passwd",
+    "etc/networkmanager/system-connections",
+    "etc/netplan",
+    "etc/wpa_supplicant",
+    "etc/ppp",
+    "etc/ipsec.secrets",
+    "etc/samba/smbpasswd",
+    "var/lib/cloud",
+    "var/lib/networkmanager",
     "library/keychains",
     "secret",
     "secrets",
@@ -178,7 +201,11 @@ fn is_secret_name(name: &str) -> bool {
     if copied != name && copied.len() > 1 && is_secret_name(copied) {
         return true;
     }
-    let variant = name.strip_prefix(".env").is_some_and(|rest| rest.starts_with(['-', '_', '.']));
+    // `.env1` and `.env~` are ones, `.environment` is not.
+    let variant = name
+        .strip_prefix(".env")
+        .and_then(|rest| rest.chars().next())
+        .is_some_and(|next| !next.is_alphabetic());
     let environment = name == ".env"
         || name == ".envs"
         || (variant && !TEMPLATES.contains(&name) && !name.ends_with(".d.ts"))

@@ -1,8 +1,8 @@
 //! Programs that build, test and check.
 
 use super::super::judge::tasks;
-use super::Class::{Builds, NamesCode, Reads, Runs, Writes};
-use super::Role::{Code, Data, Read, Write};
+use super::Class::{Builds, Deletes, NamesCode, Reads, Runs, Writes};
+use super::Role::{Code, Data, Read, Word, Write};
 use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
@@ -54,24 +54,70 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         ])
         .operands(&[Write])
         .check(tasks::cmake),
+    program("mvn mvnw", Runs, "builds with Maven")
+        .any_options()
+        .options(&[
+            makes_with("-f --file -s --settings -gs --global-settings -t", Data, NamesCode),
+        ])
+        .check(tasks::task),
+    program("gradle gradlew", Runs, "builds with Gradle")
+        .any_options()
+        .options(&[
+            makes_with("-b --build-file -c --settings-file -I --init-script", Data, NamesCode),
+            takes("-p --project-dir", Code),
+        ])
+        .check(tasks::task),
+    program("just task", Runs, "runs the project's own tasks")
+        .any_options()
+        .options(&[
+            makes_with("-f --justfile --taskfile --shell", Data, NamesCode),
+            takes("-d --working-directory --dir", Code),
+        ])
+        .check(tasks::task),
     program(
-        "ctest meson bazel bazelisk buck scons waf rake gradle gradlew mvn ant sbt xcodebuild \
-         msbuild just task nox tox invoke grunt gulp turbo nx",
+        "ctest meson bazel bazelisk buck scons waf rake ant sbt xcodebuild msbuild nox tox invoke \
+         grunt gulp turbo nx lage rails mage xcrun",
         Runs,
         "runs the project's own tasks",
     )
     .any_options()
     .options(&[
-        makes_with(
-            "-f --file --buildfile --makefile --init-script -I --settings -s --global-settings \
-             --shell --justfile --taskfile --output_user_root",
-            Data,
-            NamesCode,
-        ),
-        takes("--test-dir --working-directory --project-dir -p -d --directory", Code),
-    ]),
+        makes_with("--file --buildfile --rakefile --output_user_root", Data, NamesCode),
+        takes("--test-dir --project-dir --directory", Code),
+    ])
+    .check(tasks::task),
+    program("pytest py.test", Runs, "runs the tests")
+        .options(&[
+            makes_with(
+                "-p -o --override-ini --import-mode --pastebin --pdbcls --debug",
+                Data,
+                NamesCode,
+            ),
+            takes("-c --config-file --rootdir --confcutdir", Code),
+            makes_with("--basetemp", Write, Deletes),
+            takes("--junitxml --junit-xml --log-file --report-log --cov-config", Write),
+            takes(
+                "-k -m -n --maxfail --durations --durations-min --cov --tb -W --pythonwarnings \
+                 --timeout --cov-fail-under --color --capture --show-capture --log-level \
+                 --log-cli-level --verbosity --numprocesses --dist --reruns --ignore --ignore-glob \
+                 --deselect --last-failed-no-failures --asyncio-mode --lfnf --count --randomly-seed",
+                Data,
+            ),
+            takes("--cov-report", Word),
+            plain(
+                "-x -v -vv -vvv -q -s -l -rA -ra --exitfirst --verbose --quiet --showlocals --lf \
+                 --last-failed --ff --failed-first --nf --new-first --sw --stepwise \
+                 --stepwise-skip --co --collect-only --strict-markers --strict-config --markers \
+                 --fixtures --no-header --no-summary --no-cov --cov-append --cov-branch --pdb \
+                 --trace --full-trace --runxfail --cache-show --setup-show --setup-only \
+                 --disable-warnings --disable-pytest-warnings --doctest-modules --benchmark-skip \
+                 --version --help -h",
+            ),
+            attached("-r --cache-clear"),
+        ])
+        .operands(&[Code]),
     program(
-        "pytest py.test jest vitest mocha ava playwright cypress phpunit rspec nextest gotestsum \
+        "jest vitest mocha ava playwright cypress phpunit rspec nextest gotestsum \
          tap nose2",
         Runs,
         "runs the tests",
@@ -126,7 +172,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     ]),
     program("shfmt rustfmt", Writes, "formats files").operands(&[Write]).options(&[
         takes("-i --indent -ln --language-dialect --edition --color --emit --style-edition", Data),
-        takes("--config-path", Read),
+        takes("--config-path", Code),
         makes_with("--config", Data, NamesCode),
         plain(
             "-l --list -d --diff -w --write -s --simplify -ci -bn -sr -kp -fn --check -v \

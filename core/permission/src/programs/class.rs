@@ -78,6 +78,43 @@ impl Class {
         self.policy().held
     }
 
+    /// Whether a program of this class may lose work, or sends something away, for good.
+    pub(crate) fn is_lasting(self) -> bool {
+        match self {
+            Class::Deletes
+            | Class::Connects
+            | Class::Publishes
+            | Class::Destroys
+            | Class::Discards => true,
+            Class::Prints
+            | Class::Reads
+            | Class::Writes
+            | Class::Builds
+            | Class::Records
+            | Class::Reports
+            | Class::Queries
+            | Class::Wraps
+            | Class::Changes
+            | Class::Runs
+            | Class::NamesCode
+            | Class::Fetches
+            | Class::Describes
+            | Class::Installs
+            | Class::Rewires
+            | Class::Administers
+            | Class::Reveals
+            | Class::Escalates => false,
+        }
+    }
+
+    /// Whether a program of this class changes nothing by itself.
+    pub(crate) fn only_reads(self) -> bool {
+        matches!(
+            self,
+            Class::Prints | Class::Reads | Class::Queries | Class::Wraps | Class::Describes
+        )
+    }
+
     /// The class in a sentence: “it …”.
     pub fn sentence(self) -> &'static str {
         self.policy().sentence

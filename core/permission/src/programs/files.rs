@@ -37,7 +37,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("du df", Reads, "shows sizes and dates")
         .options(&[
             takes("--format --printf -d --max-depth --threshold -B --block-size --exclude", Data),
-            takes("-X --exclude-from --files0-from", Read),
+            takes("-X --exclude-from", Read),
+            makes_with("--files0-from", Read, Reveals),
             takes("-t -x --type --exclude-type --time-style", Data),
             attached("--time --output"),
             plain(
@@ -50,7 +51,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .operands(&[List]),
     program("file", Reads, "names file types")
         .options(&[
-            takes("-f --files-from", Read),
+            makes_with("-f --files-from", Read, Reveals),
             makes_with("-m --magic-file", Read, Runs),
             plain("-b --brief -i --mime --mime-type --mime-encoding -L -h -k -N -r -s"),
         ])
@@ -141,7 +142,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             takes("-S --suffix -m --mode -o -g", Data),
         ])
         .check(files::copy),
-    program("rm unlink", Deletes, "removes files").operands(&[Write]).check(files::rm),
+    program("rm unlink", Deletes, "removes files").check(files::rm),
     program("rmdir", Deletes, "removes empty folders").operands(&[Write]),
     program(
         "shred wipefs mkfs mke2fs fdisk sfdisk parted blkdiscard",

@@ -49,11 +49,13 @@ const DIFF: &[Flag] = &[
 /// What chooses and shows commits.
 const REVISIONS: &[Flag] = &[
     takes(
-        "-n --max-count -L --skip --since --after --until --before --since-as-filter --author \
+        "-n --max-count --skip --since --after --until --before --since-as-filter --author \
          --committer --grep --grep-reflog --date --glob --exclude --exclude-hidden \
          --decorate-refs --decorate-refs-exclude",
         Data,
     ),
+    // `1,9:file`.
+    takes("-L", Object),
     attached(
         "--format --pretty --decorate --branches --tags --remotes --no-walk --ancestry-path \
          --notes --show-notes --encoding --expand-tabs --min-parents --max-parents --max-age \
@@ -137,8 +139,8 @@ const HISTORY: &[ProgramEntry] = &[
         .operands(&[Object])
         .options(&[attached("--abbrev"), plain("-v --verbose")]),
     program("blame annotate", Reads, "shows who wrote a line").operands(&[Object]).options(&[
-        takes("-L --date --ignore-rev --since -S", Data),
-        takes("--ignore-revs-file", Read),
+        takes("-L --date --ignore-rev --since", Data),
+        takes("--ignore-revs-file -S", Read),
         makes_with("--contents", Read, Reveals),
         attached("-M -C --abbrev"),
         plain(
@@ -303,11 +305,11 @@ const RECORDING: &[ProgramEntry] = &[
             makes("-f --force", Changes),
         ])
         .more_options(MERGING)
-        .check(git::fetch),
+        .check(git::pull),
     program("merge cherry-pick revert", Records, "takes commits over")
         .operands(&[Object])
         .more_options(MERGING)
-        .options(&[]),
+        .check(git::merge),
     program("rebase", Records, "puts the branch on top of the main one")
         .options(&[
             plain(
@@ -321,12 +323,11 @@ const RECORDING: &[ProgramEntry] = &[
         .options(&[
             plain(
                 "-u --set-upstream -q --quiet -v --verbose --progress --porcelain \
-                 --no-force-with-lease --thin --no-thin -n --dry-run --follow-tags --atomic \
-                 --verify -4 -6 --ipv4 --ipv6 -f --force --force-if-includes",
+                 --no-force-with-lease --thin --no-thin -n --dry-run --atomic --verify -4 -6 --ipv4 --ipv6 -f --force --force-if-includes",
             ),
             attached("--force-with-lease"),
             makes("-d --delete --mirror --prune", Discards),
-            makes("--all --branches --tags", Publishes),
+            makes("--all --branches --tags --follow-tags", Publishes),
             makes("--no-verify", Changes),
             makes_with(
                 "--receive-pack --exec -o --push-option --repo --recurse-submodules --signed",
@@ -389,6 +390,7 @@ const RECORDING: &[ProgramEntry] = &[
             plain("-u --include-untracked -k --keep-index -q --quiet -S --staged -a --all"),
         ])
         .alone()
+        .check(git::stash)
         .subcommands(&[
             program("list", Reads, "lists what was put aside")
                 .options(REVISIONS)
@@ -405,7 +407,8 @@ const RECORDING: &[ProgramEntry] = &[
                  -a --all",
                 ),
                 makes("-p --patch", Changes),
-            ]),
+            ])
+            .check(git::stash),
             program("apply pop", Records, "brings changes back")
                 .operands(&[Object])
                 .options(&[plain("--index -q --quiet")]),

@@ -85,10 +85,15 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("nc ncat netcat", Connects, "talks to a network").any_options().check(network::probe),
     program("ping traceroute dig nslookup host whois", Fetches, "asks the network").any_options(),
     program(
-        "socat telnet ftp tftp openssl nmap ip ifconfig iptables tcpdump ngrok cloudflared",
+        "socat telnet ftp tftp nmap ip ifconfig iptables tcpdump ngrok cloudflared",
         Connects,
         "talks to a network",
     ),
+    program("openssl", Runs, "handles keys and certificates")
+        .any_options()
+        .subcommands(&[program("s_client s_server s_time ocsp cmp", Connects, "talks to a network")
+            .any_options()])
+        .otherwise(Runs),
     program("ssh mosh autossh", Connects, "runs commands on another machine")
         .options(&[
             takes(

@@ -38,7 +38,7 @@ const fn cargo(names: &'static str, class: super::Class, about: &'static str) ->
 const CARGO_COMMANDS: &[ProgramEntry] = &[
     cargo(
         "build b check c clippy test t bench run r doc d rustc rustdoc nextest miri fix llvm-cov \
-         expand hack udeps deny audit machete xtask",
+         expand hack udeps deny audit machete",
         Runs,
         "builds and runs the project",
     )
@@ -49,9 +49,10 @@ const CARGO_COMMANDS: &[ProgramEntry] = &[
         "shows packages",
     ),
     // A source file outside would be formatted in place.
-    cargo("fmt", Writes, "formats the project").operands(&[Data]),
+    cargo("fmt", Writes, "formats the project").operands(&[Data]).check(tasks::cargo_fmt),
     cargo("version help", Prints, "shows its version"),
-    cargo("clean", Writes, "removes what was built"),
+    cargo("clean", Writes, "removes what was built").check(tasks::cargo_clean),
+    cargo("xtask", Runs, "runs the project's own tasks").check(tasks::task),
     cargo("search info", Fetches, "asks the registry"),
     cargo("fetch update generate-lockfile add remove rm vendor", Fetches, "changes dependencies"),
     cargo("new init", Changes, "makes a package").operands(&[Write]),
@@ -90,12 +91,17 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
         "installs the packages of the project",
     ),
     npm(
-        "run run-script test t tst start stop restart exec x dlx create init build lint dev format \
-         typecheck workspace workspaces node",
+        "run run-script test t tst start stop restart create init build lint dev format typecheck \
+         workspace workspaces node",
         Runs,
         "runs scripts of the project",
     )
     .check(tasks::task),
+    program("exec x dlx", Runs, "runs a package").any_options().check(tasks::runner),
+    program("npm", Fetches, "asks the registry").any_options().subcommands(&[
+        program("audit info tag", Fetches, "asks the registry").any_options(),
+        program("publish login logout whoami", Publishes, "publishes packages").any_options(),
+    ]),
     npm("ls list ll la why explain root prefix bin query", Reads, "lists installed packages"),
     npm("view info show outdated search doctor ping", Fetches, "asks the registry"),
     npm("version pack pkg set-script shrinkwrap", Changes, "changes the package"),
@@ -144,8 +150,8 @@ const PIP_COMMANDS: &[ProgramEntry] = &[
 /// What uv, poetry and their kin do to the project and its environment.
 const PROJECTS: &[ProgramEntry] = &[
     program(
-        "sync lock run add remove install update venv build init export tree check show shell \
-         test fmt format lint dev",
+        "sync lock add remove install update venv build init export tree check show shell test fmt \
+         format lint dev",
         Runs,
         "installs and runs the project",
     )
@@ -155,12 +161,20 @@ const PROJECTS: &[ProgramEntry] = &[
         takes("--project --directory -C -P --config-file", Code),
         takes("--target --prefix --cache-dir -o --output-file", Write),
     ]),
+    program("run x", Runs, "runs a program of the project").any_options().check(tasks::runner),
     program("pip", Runs, "installs packages")
         .any_options()
         .subcommands(PIP_COMMANDS)
         .otherwise(Runs),
     program("version", Prints, "shows its version"),
-    program("tool python self", Installs, "installs programs").any_options(),
+    program("tool", Installs, "installs programs")
+        .any_options()
+        .subcommands(&[
+            program("run", Runs, "runs a package").any_options().check(tasks::runner),
+            program("list dir", Reads, "lists programs").any_options(),
+        ])
+        .otherwise(Installs),
+    program("python self", Installs, "installs programs").any_options(),
     program("publish login auth", Publishes, "publishes packages").any_options(),
 ];
 
@@ -215,11 +229,15 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .subcommands(NPM_COMMANDS)
         .alone()
         .otherwise(Runs),
-    program("npx bunx pnpx node-gyp", Runs, "runs a package").any_options().options(&[makes_with(
-        "--script-shell --node-options --registry --shell",
-        Data,
-        NamesCode,
-    )]),
+    program("npx bunx pnpx uvx", Runs, "runs a package").any_options().check(tasks::runner),
+    program("pipx", Runs, "runs a package")
+        .any_options()
+        .subcommands(&[
+            program("run", Runs, "runs a package").any_options().check(tasks::runner),
+            program("list", Reads, "lists installed packages").any_options(),
+        ])
+        .otherwise(Installs),
+    program("node-gyp", Runs, "builds a package").any_options(),
     program("corepack", Installs, "installs package managers").any_options(),
     program("pip pip3", Runs, "installs packages")
         .more_options(PIP)
@@ -229,8 +247,39 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .any_options()
         .subcommands(PROJECTS)
         .otherwise(Runs),
-    program("uvx pipx", Runs, "runs a package").any_options(),
-    program("twine", Publishes, "publishes packages").any_options(),
+    program("twine", Publishes, "publishes packages")
+        .any_options()
+        .subcommands(&[program("check", Runs, "checks packages").any_options()])
+        .otherwise(Publishes),
+    program(
+        "goreleaser semantic-release release-it lerna changeset np vsce ovsx eas fastlane gh-pages surge",
+        Publishes,
+        "publishes packages",
+    )
+    .any_options()
+    .subcommands(&[program(
+        "run list ls check status build test add bootstrap exec changed diff lint",
+        Runs,
+        "builds packages",
+    )
+    .any_options()
+    .check(tasks::task)])
+    .otherwise(Publishes),
+    program("prisma", Runs, "works with a database")
+        .any_options()
+        .subcommands(&[
+            program("generate format validate studio", Runs, "works with a schema").any_options(),
+            program("migrate", Runs, "changes a database")
+                .any_options()
+                .subcommands(&[program(
+                    "dev status diff",
+                    Runs,
+                    "changes a database of this machine",
+                )
+                .any_options()])
+                .otherwise(Publishes),
+        ])
+        .otherwise(Publishes),
     program("conda mamba easy_install tox-uv", Runs, "installs and runs packages").any_options(),
     program("go", Runs, "builds Go").subcommands(GO_COMMANDS),
     program("gofmt", Writes, "formats files").operands(&[Write]).options(&[
@@ -240,7 +289,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     ]),
     program(
         "gem bundle bundler composer mix rebar3 cabal stack opam swift pod dotnet nuget luarocks \
-         cpan cpanm deno",
+         cpan cpanm deno flutter dart",
         Runs,
         "builds and runs packages",
     )
@@ -253,6 +302,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         )
         .any_options(),
         program("--version version", Prints, "shows its version"),
+        program("exec", Runs, "runs a program of the project").any_options().check(tasks::runner),
+        program("task run", Runs, "runs tasks of the project").any_options().check(tasks::task),
     ])
     .otherwise(Runs),
     program(

@@ -1,11 +1,11 @@
 //! Programs that talk to services: containers, clusters, clouds, the service manager.
 
-use super::super::judge::{network, wrappers};
+use super::super::judge::{network, tasks, wrappers};
 use super::Class::{
     Administers, Connects, Describes, Fetches, Publishes, Queries, Reads, Reveals, Runs, Writes,
 };
 use super::Role::{Data, Read, Write};
-use super::{Flag, ProgramEntry, attached, makes_with, plain, program, takes};
+use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str = "manuals of docker 27, kubectl 1.31, aws 2, terraform 1.9, \
@@ -24,12 +24,21 @@ const fn asks(names: &'static str, about: &'static str) -> ProgramEntry {
     program(names, Describes, about).options(LISTING)
 }
 
-const COMPOSE: ProgramEntry = program("compose", Connects, "controls containers")
+/// Sub-commands that send images or settings to a registry, or take a login to one.
+const SENDS: &[ProgramEntry] = &[
+    program("push publish", Publishes, "sends images").any_options(),
+    program("login logout secret config trust", Reveals, "handles credentials").any_options(),
+    program("context swarm node stack service plugin", Connects, "controls other machines")
+        .any_options(),
+];
+
+/// A sandbox hides the socket of the service, so that whatever else a sub-command does is held.
+const COMPOSE: ProgramEntry = program("compose docker-compose", Runs, "runs containers")
+    .any_options()
     .options(&[
         takes("-f --file --env-file", Read),
         takes("-p --project-name --profile --ansi --progress --parallel", Data),
         takes("--project-directory", Read),
-        plain("--compatibility --dry-run --all-resources"),
     ])
     .subcommands(&[
         asks("ps ls images top version port", "shows containers"),
@@ -38,9 +47,10 @@ const COMPOSE: ProgramEntry = program("compose", Connects, "controls containers"
             plain("-f --follow -t --timestamps --no-color --no-log-prefix"),
         ]),
     ])
-    .otherwise(Connects);
+    .more_subcommands(&[SENDS])
+    .otherwise(Runs);
 
-const DOCKER: ProgramEntry = program("docker podman nerdctl", Connects, "controls containers")
+const DOCKER: ProgramEntry = program("docker podman nerdctl", Runs, "runs containers")
     .check(wrappers::container)
     .options(&[
         makes_with("-H --host -c --context --config --url --tlscacert", Data, Connects),
@@ -53,15 +63,18 @@ const DOCKER: ProgramEntry = program("docker podman nerdctl", Connects, "control
             takes("-n --tail --since --until", Data),
             plain("-f --follow -t --timestamps --details"),
         ]),
-        program("container image volume network", Connects, "containers")
-            .subcommands(&[asks("ls list ps", "lists what there is")])
-            .otherwise(Connects),
-        program("system", Connects, "the service")
-            .subcommands(&[asks("df info", "shows the service")])
-            .otherwise(Connects),
+        program("build buildx", Runs, "builds images")
+            .any_options()
+            .options(&[makes("--push", Publishes)])
+            .check(tasks::task),
+        program("image manifest", Runs, "controls images")
+            .subcommands(&[asks("ls list", "lists what there is")])
+            .more_subcommands(&[SENDS])
+            .otherwise(Runs),
         COMPOSE,
     ])
-    .otherwise(Connects);
+    .more_subcommands(&[SENDS])
+    .otherwise(Runs);
 
 const KUBECTL: &[Flag] = &[
     takes(
@@ -87,9 +100,7 @@ const KUBECTL: &[Flag] = &[
 
 pub(super) const TABLE: &[ProgramEntry] = &[
     DOCKER,
-    program("docker-compose", Connects, "controls containers")
-        .any_options()
-        .check(wrappers::container),
+    COMPOSE,
     program("kubectl oc", Connects, "controls a cluster")
         .check(wrappers::container)
         .options(KUBECTL)
@@ -101,13 +112,15 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .options(KUBECTL)
         .check(network::cluster)])
         .otherwise(Connects),
-    program(
-        "minikube kind k3s crictl ctr lxc buildah skopeo helm",
-        Connects,
-        "controls containers",
-    )
-    .any_options()
-    .check(wrappers::container),
+    program("minikube kind k3s crictl ctr lxc buildah skopeo", Connects, "controls containers")
+        .any_options()
+        .check(wrappers::container),
+    program("helm", Connects, "controls a cluster")
+        .any_options()
+        .subcommands(&[
+            program("template lint show create version env", Runs, "reads charts").any_options()
+        ])
+        .otherwise(Connects),
     program("terraform tofu", Publishes, "changes infrastructure")
         .options(&[makes_with("-chdir", Data, Runs)])
         .subcommands(&[
@@ -125,12 +138,21 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .otherwise(Publishes),
     program("aws", Connects, "talks to a cloud").any_options().check(network::cloud),
     program(
-        "pulumi ansible ansible-playbook vagrant packer serverless sam cdk flyctl fly heroku \
-         vercel netlify wrangler firebase supabase",
+        "pulumi ansible ansible-playbook vagrant packer serverless sls sam cdk flyctl fly heroku \
+         vercel netlify wrangler firebase supabase railway",
         Publishes,
         "changes infrastructure",
     )
-    .any_options(),
+    .any_options()
+    .subcommands(&[program(
+        "dev build synth synthesize validate lint types local offline emulators:start diff ls list \
+         start stop status gen test check version",
+        Runs,
+        "tries on this machine",
+    )
+    .any_options()
+    .check(tasks::task)])
+    .otherwise(Publishes),
     program("gcloud az doctl gsutil s3cmd rclone mc", Connects, "talks to a cloud").any_options(),
     program("systemctl", Administers, "controls services")
         .options(&[
@@ -153,9 +175,12 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("journalctl", Describes, "shows logs of the machine").any_options(),
     program("sqlite3 duckdb", Runs, "queries a database in a file").any_options(),
     program(
-        "psql mysql mariadb redis-cli mongo mongosh sqlcmd cqlsh influx",
+        "psql createdb dropdb pg_dump pg_restore pg_isready mysql mariadb mysqldump mysqladmin \
+         redis-cli mongo mongosh sqlcmd cqlsh influx",
         Connects,
         "queries a database",
     )
-    .any_options(),
+    .any_options()
+    .options(&[takes("-h --host -S", Data)])
+    .check(network::database),
 ];

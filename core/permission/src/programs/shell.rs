@@ -1,7 +1,7 @@
 //! The shell's own commands, and programs that run other commands.
 
 use super::super::judge::{builtins, folder, tasks, wrappers};
-use super::Class::{Administers, Describes, Escalates, Prints, Reads, Reveals, Runs, Wraps};
+use super::Class::{Administers, Describes, Escalates, Prints, Reads, Runs, Wraps};
 use super::Role::{Command, Data, List, Read, Shell};
 use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
@@ -10,7 +10,7 @@ pub(super) const SOURCE: &str = "manuals of bash 5.2, POSIX sh, coreutils 9.7, f
 
 pub(super) const TABLE: &[ProgramEntry] = &[
     program("echo", Prints, "prints its arguments").open(),
-    program("printf", Prints, "prints its arguments").any_options().check(builtins::printf),
+    program("printf", Prints, "prints its arguments").open().check(builtins::printf),
     program("true false : times dirs suspend", Prints, "steers the script").any_options(),
     program("exit return break continue shift disown", Prints, "steers the script")
         .options(&[plain("-h -a -r")])
@@ -19,8 +19,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("wait", Prints, "waits for jobs").options(&[plain("-f -n")]).check(builtins::steers),
     program("jobs", Prints, "lists jobs").options(&[plain("-l -n -p -r -s")]),
     program("test [", Reads, "checks files and values")
-        .any_options()
         .operands(&[Data])
+        .open()
         .check(builtins::test),
     program("type", Prints, "names programs; on another system, prints files")
         .options(&[plain("-a -f -p -P -t")])
@@ -33,17 +33,15 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("unset getopts", Prints, "changes variables")
         .options(&[plain("-v -f -n")])
         .check(builtins::plain_names),
-    program("read mapfile readarray", Prints, "reads lines into variables")
-        .options(&[
-            takes("-d -n -N -p -t -u -O -i", Data),
-            takes("-a", Data),
-            plain("-r -e -s"),
-            makes_with("-C -c", Data, Runs),
-        ])
+    program("read", Prints, "reads a line into variables")
+        .options(&[takes("-d -n -N -p -t -u -i -a", Data), plain("-r -e -s")])
+        .check(builtins::plain_names),
+    program("mapfile readarray", Prints, "reads lines into a variable")
+        .options(&[takes("-d -n -O -s -u", Data), plain("-t"), makes_with("-C -c", Data, Runs)])
         .check(builtins::plain_names),
     program("let", Runs, "evaluates arithmetic"),
     program("cd pushd popd chdir", Prints, "changes the working folder")
-        .any_options()
+        .open()
         .check(folder::judge),
     program("eval", Wraps, "runs its arguments as a command").any_options().check(wrappers::eval),
     program("exec", Wraps, "replaces the shell by a command")
@@ -64,8 +62,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         Runs,
         "changes the shell",
     ),
-    program("env", Reveals, "runs a command with other variables").check(wrappers::env),
-    program("printenv", Reveals, "prints variables"),
+    program("env", Describes, "runs a command with other variables").check(wrappers::env),
+    program("printenv", Describes, "prints variables"),
     program("nohup setsid unbuffer catchsegv", Wraps, "runs a command detached")
         .options(&[plain("-c -f -w --wait --fork")])
         .operands(&[Command]),
@@ -130,10 +128,11 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         Runs,
         "runs a command in another environment",
     )
-    .check(wrappers::rest_is_command),
+    .check(wrappers::rest_is_outside),
+    program("tmux screen", Runs, "runs commands in a terminal of its own")
+        .check(wrappers::rest_is_outside),
     program(
-        "strace ltrace gdb lldb perf valgrind script expect tmux screen dbus-run-session \
-             xvfb-run rlwrap entr inotifywait nodemon hyperfine direnv mise asdf dotenv op-run \
+        "strace ltrace gdb lldb perf valgrind script expect dbus-run-session xvfb-run rlwrap entr inotifywait nodemon hyperfine direnv mise asdf dotenv op-run \
              with-contenv cpulimit prlimit chpst softlimit numactl arch linux64 setarch ccache \
              distcc sccache",
         Runs,

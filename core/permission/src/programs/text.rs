@@ -3,7 +3,7 @@
 use super::super::judge::scripts;
 use super::Class::{Reads, Reveals, Runs};
 use super::Role::{Data, Glob, List, Read, Write};
-use super::{Class, ProgramEntry, attached, makes, makes_with, plain, program, takes, takes_named};
+use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes, takes_named};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str =
@@ -32,14 +32,17 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             plain("-p --no-renumber"),
         ])
         .operands(&[Read]),
-    program("fold fmt expand unexpand", Reads, "wraps lines")
+    program("fold", Reads, "wraps lines")
+        .options(&[takes("-w --width", Data), plain("-b --bytes -s --spaces -c --characters")])
+        .operands(&[Read]),
+    program("fmt", Reads, "wraps paragraphs")
         .options(&[
-            takes("-w --width -t --tabs -p --prefix -g --goal", Data),
-            plain(
-                "-b --bytes -s --spaces --split-only -c --crown-margin -u --uniform-spacing \
-                 --tagged-paragraph -i --initial -a --all --first-only --characters",
-            ),
+            takes("-w --width -p --prefix -g --goal", Data),
+            plain("-s --split-only -c --crown-margin -u --uniform-spacing -t --tagged-paragraph"),
         ])
+        .operands(&[Read]),
+    program("expand unexpand", Reads, "changes tabs and blanks")
+        .options(&[takes("-t --tabs", Data), plain("-i --initial -a --all --first-only")])
         .operands(&[Read]),
     program("head tail", Reads, "prints the start or end of files")
         .options(&[
@@ -126,7 +129,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             takes("-o --output", Write),
             takes("-T --temporary-directory", Write),
             makes_with("--compress-program", Data, Runs),
-            takes("--files0-from --random-source", Read),
+            makes_with("--files0-from", Read, Reveals),
+            takes("--random-source", Read),
             takes(
                 "-k --key -t --field-separator -S --buffer-size --parallel --batch-size --sort",
                 Data,
@@ -157,15 +161,16 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("tr", Reads, "replaces characters")
         .options(&[plain("-c -C --complement -d --delete -s --squeeze-repeats -t --truncate-set1")])
         .open(),
-    program("paste comm tsort", Reads, "puts lines side by side")
+    program("paste", Reads, "puts lines side by side")
+        .options(&[takes("-d --delimiters", Data), plain("-s --serial -z --zero-terminated")])
+        .operands(&[Read]),
+    program("comm", Reads, "compares sorted files")
         .options(&[
-            takes("-d --delimiters --output-delimiter", Data),
-            plain(
-                "-s --serial -z --zero-terminated -1 -2 -3 --check-order --nocheck-order --total \
-                 -w",
-            ),
+            takes("--output-delimiter", Data),
+            plain("-1 -2 -3 -z --zero-terminated --check-order --nocheck-order --total"),
         ])
         .operands(&[Read]),
+    program("tsort", Reads, "sorts by order").options(&[plain("-w")]).operands(&[Read]),
     program("join", Reads, "joins lines on a field")
         .options(&[
             takes("-t -1 -2 -e -o -j -a -v", Data),
@@ -302,7 +307,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .check(scripts::jq),
     program("yq", Reads, "queries YAML")
         .options(&[
-            makes("-i --inplace --in-place", Class::Runs),
+            makes("-i --inplace --in-place", Runs),
             // The Go program and the Python one disagree on what `-s` takes.
             plain(
                 "-r --raw-output --unwrapScalar -n --null-input -N --no-doc -P --prettyPrint -c \
@@ -325,7 +330,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("sed gsed", Reads, "edits a stream")
         .options(&[
             attached("-i --in-place"),
-            makes("-I", Class::Runs),
+            makes("-I", Runs),
             makes_with("-f --file", Read, Runs),
             takes("-e --expression", Data),
             takes("-l --line-length", Data),

@@ -31,9 +31,11 @@ impl ShellReader<'_> {
                 word.pieces.push(Piece::Variable { name, quoted });
                 Ok(())
             }
-            Some(b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => {
+            Some(b @ (b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')) => {
                 self.position += 1;
-                word.pieces.push(Piece::Unknown { quoted });
+                // A number is one word, quoted or not.
+                let number = matches!(b, b'#' | b'?' | b'$' | b'!');
+                word.pieces.push(Piece::Unknown { quoted: quoted || number });
                 Ok(())
             }
             _ => {

@@ -62,6 +62,8 @@ pub enum Rule {
         /// Its position in the list, from 0.
         index: usize,
     },
+    /// A rule of the client's own configuration: `client:deny`.
+    Client(Decision),
     /// A configuration file that cannot be used: `rules:fault`.
     ConfigurationFault,
     /// The answer of a person or a model that was asked: `approval`.
@@ -176,6 +178,7 @@ impl Rule {
             | Rule::HiddenText
             | Rule::Environment
             | Rule::Configured { .. }
+            | Rule::Client(_)
             | Rule::ConfigurationFault
             | Rule::Approval
             | Rule::Verification
@@ -186,7 +189,7 @@ impl Rule {
     /// Whether only a person may answer what this rule asks, and no model in a person's place.
     pub fn needs_person(&self) -> bool {
         match self {
-            Rule::Person(_) => true,
+            Rule::Person(_) | Rule::Client(_) => true,
             Rule::BuiltIn
             | Rule::Option(_)
             | Rule::SecretVariable
@@ -245,6 +248,7 @@ impl fmt::Display for Rule {
             Rule::Configured { source, list, index } => {
                 write!(f, "rules:{}:{}[{index}]", source.as_str(), list.as_str())
             }
+            Rule::Client(list) => write!(f, "client:{}", list.as_str()),
             Rule::ConfigurationFault => f.write_str("rules:fault"),
             Rule::Approval => f.write_str("approval"),
             Rule::Verification => f.write_str("verification"),

@@ -124,6 +124,16 @@ pub fn worktree_path(repository: &Repository, branch: &BranchName) -> String {
     format!("{parent}/.hotl-worktrees/{name}/{}", branch.folder())
 }
 
+impl RepositoryFacts {
+    /// Where the worktree for `branch` is.
+    pub fn worktree_path(&self, repository: &Repository, branch: &BranchName) -> String {
+        match &self.worktrees {
+            Some(folder) => format!("{folder}/{}", branch.folder()),
+            None => worktree_path(repository, branch),
+        }
+    }
+}
+
 fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement, Stop> {
     let without_git = |branch: Option<BranchName>, root, note: Option<&str>| Placement {
         mode: IsolationMode::None,
@@ -165,11 +175,13 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
     let (branch, root) = match isolation {
         Isolation::Host => (host(repository, wish)?, here),
         Isolation::Branch => {
+            demand_unblocked(facts, wish)?;
             acts.extend(branch_in_place(repository, head, wish, relative)?);
             (wish.target().clone(), here)
         }
         Isolation::Worktree => {
-            let path = worktree_path(repository, wish.target());
+            demand_unblocked(facts, wish)?;
+            let path = facts.worktree_path(repository, wish.target());
             acts.extend(worktree(facts, repository, head, wish, &path)?);
             acts.push(RepositoryChange::CopyWorkflow {
                 root: path.clone(),
@@ -181,6 +193,14 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
     let note = left_behind(repository, wish, isolation, relative);
     let (mode, branch) = (IsolationMode::from(isolation), Some(branch));
     Ok(Placement { mode, branch, root, acts, note })
+}
+
+/// Refuses a branch that git could not create.
+fn demand_unblocked(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<(), Stop> {
+    match &facts.blocking_branch {
+        Some(other) => Err(PlacementRefusal::branch_blocked(wish.target(), other).into()),
+        None => Ok(()),
+    }
 }
 
 /// The isolation when none is pinned. A tool that put us into a linked worktree on a branch

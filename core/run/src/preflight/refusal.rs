@@ -43,6 +43,8 @@ words! {
         CheckedOutElsewhere = "checked-out-elsewhere",
         /// The target branch exists.
         BranchExists = "branch-exists",
+        /// Another branch has a name that rules the target's out.
+        BranchBlocked = "branch-blocked",
         /// The target branch has a worktree where ours would be.
         WorktreeExists = "worktree-exists",
         /// Something else is where our worktree would be.
@@ -330,6 +332,22 @@ impl PlacementRefusal {
                 remedy(
                     format!("cd {}", text::shell_word(at)),
                     "run this there, with `--mode host`, to continue on it",
+                ),
+            ],
+        )
+    }
+
+    pub(super) fn branch_blocked(target: &BranchName, other: &str) -> PlacementRefusal {
+        let other = text::one_line(other);
+        let word = text::shell_word(&other);
+        refusal(
+            RefusalCode::BranchBlocked,
+            format!("git cannot create branch `{target}` beside branch `{other}`"),
+            vec![
+                remedy("--branch NAME", "work on a branch with another name"),
+                remedy(
+                    format!("git branch -m {word} NEW_NAME"),
+                    "rename the other branch, then run this again",
                 ),
             ],
         )

@@ -1,5 +1,7 @@
 //! What the author of the workflow and the person at the command line want.
 
+use std::collections::BTreeSet;
+
 use super::refusal::PlacementRefusal;
 use onloop_effect::BranchName;
 use onloop_syntax::text::words;
@@ -52,6 +54,8 @@ pub struct PreflightFlags {
     pub stash: bool,
     /// `--on-existing`; left out, a person is asked.
     pub on_existing: Option<OnExisting>,
+    /// Branches of earlier runs of the workflow, which a new run does not use again.
+    pub earlier: BTreeSet<String>,
 }
 
 /// What file and command line want together.
@@ -63,12 +67,17 @@ pub struct PlacementWish {
     pub pinned: Option<BranchName>,
     /// Branch of a workflow without a pinned one.
     pub derived: BranchName,
+    /// The derived branch before it was numbered, and its number.
+    first: BranchName,
+    number: u64,
     /// Files that are not ours may be uncommitted and stay so.
     pub dirty_allowed: bool,
     /// Files that are not ours may be stashed.
     pub stash: bool,
     /// What to do with a branch or worktree that is already there; `None`: ask.
     pub on_existing: Option<OnExisting>,
+    /// Branches of earlier runs of the workflow, which a new run does not use again.
+    pub earlier: BTreeSet<String>,
     /// The workflow file: absolute, symbolic links resolved.
     pub workflow: String,
 }
@@ -92,9 +101,12 @@ impl PlacementWish {
             mode: flags.mode.or(plan.isolation.map(IsolationMode::from)),
             pinned,
             derived: BranchName::for_slug(&plan.slug),
+            first: BranchName::for_slug(&plan.slug),
+            number: 1,
             dirty_allowed: plan.dirty_allowed,
             stash: flags.stash,
             on_existing: flags.on_existing,
+            earlier: flags.earlier.clone(),
             workflow,
         })
     }
@@ -102,5 +114,20 @@ impl PlacementWish {
     /// The branch the work should be on, unless the mode says that it is the current one.
     pub fn target(&self) -> &BranchName {
         self.pinned.as_ref().unwrap_or(&self.derived)
+    }
+
+    /// Takes the next name (`hotl/x-2`) for a derived branch that exists, if an earlier run of the
+    /// workflow has it. Returns whether it did. A branch that somebody pinned, and a choice about what
+    /// exists, stay.
+    pub fn skip_earlier(&mut self) -> bool {
+        let is_settled = self.pinned.is_some() || self.on_existing.is_some();
+        // Once a name is numbered, any free number will do.
+        let is_earlier = self.number > 1 || self.earlier.contains(self.derived.as_str());
+        if is_settled || !is_earlier {
+            return false;
+        }
+        self.number += 1;
+        self.derived = self.first.numbered(self.number);
+        true
     }
 }

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopFailure, StopInput, call,
-    filled, is_compacted, of_conversation, output, permission_request, pre_tool_use, session_start,
-    text, vscode,
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode, StopFailure,
+    StopInput, call, filled, is_compacted, of_conversation, output, permission_request,
+    pre_tool_use, session_start, text, vscode,
 };
 use onloop_permission::Decision;
 
@@ -19,6 +19,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
             cwd: None,
             transcript: None,
             call_id: None,
+            mode: PermissionMode::Default,
             event: HookEvent::Other,
         });
     }
@@ -46,7 +47,8 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let session = filled(document, "session_id");
     let transcript = filled(document, "transcript_path");
     let (cwd, call_id) = (filled(document, "cwd"), filled(document, "tool_use_id"));
-    Ok(HookInput { session, cwd, transcript, call_id, event })
+    let mode = filled(document, "permission_mode").and_then(|mode| mode.parse().ok());
+    Ok(HookInput { session, cwd, transcript, call_id, mode: mode.unwrap_or_default(), event })
 }
 
 /// VS Code names its members in camel case.

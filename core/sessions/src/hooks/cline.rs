@@ -5,7 +5,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, filled, output, reason, text,
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode, filled, output,
+    reason, text,
 };
 use onloop_permission::{Call, Decision};
 
@@ -26,7 +27,14 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     };
     let folder = document["workspaceRoots"][0].as_str().map(str::to_owned);
     let session = filled(document, "taskId");
-    Ok(HookInput { session, cwd: folder, transcript: None, call_id: None, event })
+    Ok(HookInput {
+        session,
+        cwd: folder,
+        transcript: None,
+        call_id: None,
+        mode: PermissionMode::Default,
+        event,
+    })
 }
 
 fn call(document: &Value) -> Result<Call, MalformedInput> {

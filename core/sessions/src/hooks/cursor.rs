@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, embedded, filled,
-    output, reason, required, text,
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode, StopInput,
+    embedded, filled, output, reason, required, text,
 };
 use onloop_permission::{Call, Decision};
 
@@ -57,7 +57,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let folder = document["workspace_roots"][0].as_str().map(str::to_owned);
     let transcript = filled(document, "transcript_path");
     let cwd = filled(document, "cwd").or(folder);
-    Ok(HookInput { session, cwd, transcript, call_id: None, event })
+    Ok(HookInput { session, cwd, transcript, call_id: None, mode: PermissionMode::Default, event })
 }
 
 /// The event. Versions without its name are recognized by a member that only one event has.

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, filled, output,
-    pre_tool_use, text,
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode, StopInput,
+    filled, output, pre_tool_use, text,
 };
 use onloop_permission::Call;
 
@@ -61,7 +61,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let session = either("sessionId", "session_id");
     let transcript = filled(document, "transcript_path");
     let cwd = filled(document, "cwd");
-    Ok(HookInput { session, cwd, transcript, call_id: None, event })
+    Ok(HookInput { session, cwd, transcript, call_id: None, mode: PermissionMode::Default, event })
 }
 
 /// The permission engine knows these tools by their own names.

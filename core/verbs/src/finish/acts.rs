@@ -1,6 +1,7 @@
 //! Doing what was intended. Every act is preceded by a look at whether it has been done, so
 //! that a crash at any point leaves something that the same command can bring to an end.
 
+use super::Intended;
 use super::context::{FinishContext, TargetBranch};
 use super::plan::{self, Wish};
 use super::pull_request;
@@ -112,11 +113,14 @@ pub(super) async fn perform(
     io: &Io,
     store: Store,
     context: &FinishContext,
-    intent: &FinishIntent,
+    intended: &Intended,
 ) -> Result<Store, CommandError> {
+    let intent = &intended.intent;
     let notes = intent.notes.clone();
     let (mut store, outcome) = match &intent.act {
-        FinishAct::Merge { commit, target } => merge(io, store, context, commit, target).await?,
+        FinishAct::Merge { commit, target } => {
+            merge(io, store, context, (commit, target), intended.earlier).await?
+        }
         FinishAct::Publish { commit, remote, pull_request } => {
             publish(io, store, context, commit, remote, pull_request).await?
         }
@@ -132,10 +136,13 @@ async fn merge(
     io: &Io,
     mut store: Store,
     context: &FinishContext,
-    commit: &str,
-    target: &str,
+    (commit, target): (&str, &str),
+    earlier: bool,
 ) -> Result<(Store, FinishOutcome), CommandError> {
-    if !is_merged(io, context, commit, target).await? {
+    let merged = is_merged(io, context, commit, target).await?;
+    // A killed merge may leave files half changed, even after the target has the commit.
+    let is_dirty = context.main.as_ref().is_some_and(|main| !main.dirty.is_empty());
+    if !merged || (earlier && is_dirty && context.commit.is_some()) {
         if context.commit.is_none() {
             let word = text::shell_word(&context.branch);
             return Err(CommandError::failed(format!(
@@ -144,7 +151,8 @@ async fn merge(
             ))
             .fix_by("bring it back", format!("git branch {word} {commit}")));
         }
-        if let Some(objection) = plan::in_the_way(context) {
+        // The host restores what a killed merge left, and refuses files that a person changed since.
+        if !earlier && let Some(objection) = plan::in_the_way(context) {
             return Err(objection);
         }
         let request = GitRequest::Merge {
@@ -293,8 +301,8 @@ async fn put_away(
     let mut store = store;
     if context.worktree.is_some() {
         rescue_records(io, path, &context.home, Some(&store.run().id)).await?;
-        store = store.move_to(&context.home).await?;
     }
+    store = store.move_to(&context.home).await?;
     // Asked also where nothing is left: git may still have the worktree on its list.
     let request = GitRequest::RemoveWorktree { cwd: context.home.clone(), path: path.clone() };
     if let Err(failure) = io.git(request).await.optional() {

@@ -1,7 +1,6 @@
 //! Where the work of a run is: facts, gathered before anything is done with it.
 
-use onloop_effect::Io;
-use onloop_effect::Repository;
+use onloop_effect::{Io, OptionalExt, Repository};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::own_ids;
 use onloop_engine::state::store::{Store, StoreError};
@@ -66,28 +65,60 @@ pub(super) struct TargetBranch {
 
 /// The folder in which runs of the same repository find each other.
 pub(super) async fn home(io: &Io, run: &Run) -> Result<String, CommandError> {
-    let root = &run.place.execution_root;
     let branch = run.place.branch.as_deref().unwrap_or_default();
-    let Some(here) = io.git_survey(root, branch).await?.repository else { return Ok(root.clone()) };
-    if !here.linked || io.git_survey(&here.main_root, branch).await?.repository.is_some() {
-        return Ok(here.main_root);
+    let Some(here) = seen_from(io, run, branch).await? else {
+        return Ok(run.place.execution_root.clone());
+    };
+    match main_checkout(io, run, &here, branch).await? {
+        Some(main) => Ok(main.root),
+        None => Ok(here.root),
     }
-    Ok(root.clone())
+}
+
+/// The repository, from where the run works or, if that worktree is gone, from where it was started.
+async fn seen_from(io: &Io, run: &Run, branch: &str) -> Result<Option<Repository>, CommandError> {
+    let place = &run.place;
+    for root in place.roots() {
+        if io.stat(root).await.optional()?.is_none() {
+            continue;
+        }
+        let Some(here) = io.git_survey(root, branch).await?.repository else { continue };
+        // A folder that is left of a worktree may be inside another repository.
+        if here.linked || place.worktree_path.as_deref() != Some(root) {
+            return Ok(Some(here));
+        }
+    }
+    Ok(None)
+}
+
+/// The main checkout. Git does not know where it is if its git folder is elsewhere; then the record
+/// says where the run was started.
+async fn main_checkout(
+    io: &Io,
+    run: &Run,
+    here: &Repository,
+    branch: &str,
+) -> Result<Option<Repository>, CommandError> {
+    if !here.linked {
+        return Ok(Some(here.clone()));
+    }
+    let main = io.git_survey(&here.main_root, branch).await?.repository;
+    let Some(started_in) = run.place.repo_root.as_ref().filter(|_| main.is_none()) else {
+        return Ok(main);
+    };
+    let started_in = io.git_survey(started_in, branch).await?.repository;
+    Ok(started_in.filter(|found| !found.linked))
 }
 
 impl FinishContext {
     /// Looks around; `None`: the run has no branch in a repository.
     pub(super) async fn survey(io: &Io, run: &Run) -> Result<Option<FinishContext>, CommandError> {
         let Some(branch) = run.place.branch.clone() else { return Ok(None) };
-        let root = &run.place.execution_root;
-        let Some(here) = io.git_survey(root, &branch).await?.repository else { return Ok(None) };
-        let main = match here.linked {
-            false => Some(here.clone()),
-            true => io.git_survey(&here.main_root, &branch).await?.repository,
-        };
+        let Some(here) = seen_from(io, run, &branch).await? else { return Ok(None) };
+        let main = main_checkout(io, run, &here, &branch).await?;
         let worktree = own_worktree(io, run, &here, &branch).await?;
         let source = run.place.source_branch.as_ref();
-        let home = if main.is_some() { here.main_root } else { root.clone() };
+        let home = main.as_ref().map_or(here.root, |main| main.root.clone());
         Ok(Some(FinishContext {
             owns_branch: run.place.worktree_path.is_some() || source.is_some_and(|s| *s != branch),
             commit: here.target_commit,

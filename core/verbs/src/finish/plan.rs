@@ -89,6 +89,11 @@ impl Wish {
         }
     }
 
+    /// Whether the work goes somewhere else, so that all of it is needed.
+    pub(super) fn hands_on(&self) -> bool {
+        matches!(self.disposition, Disposition::Merged | Disposition::Published)
+    }
+
     /// What stands against it wherever the work is.
     pub(super) fn objection(&self) -> Option<CommandError> {
         (self.disposition == Disposition::Discarded && !self.confirmed).then(|| {

@@ -31,6 +31,12 @@ pub(super) async fn settle(
     };
     let Some(verified) = run.verified_checkpoint() else {
         let error = CommandError::failed("no checkpoint says which files were verified");
+        // What prevented a checkpoint then may prevent one now.
+        let error = match snapshot_work(io, store).await {
+            Ok(_) => error,
+            Err(failure) if failure.is_interrupted() => return Err(failure.into()),
+            Err(failure) => error.because(failure.message),
+        };
         return Err(verify_again(run, error));
     };
     let is_there = demand_branch(io, run, context).await?;
@@ -61,7 +67,13 @@ pub(super) async fn settle(
     match commits {
         CommitWhen::Never => {
             let what = format!("verified work in `{root}` is not committed (--commit never)");
-            Err(listed(&what, &theirs))
+            let folder = text::shell_word(root);
+            Err(listed(&what, &theirs)
+                .fix_by(
+                    "commit it yourself",
+                    format!("git -C {folder} add --all && git -C {folder} commit"),
+                )
+                .fix("then run the same command again; or let onloop commit it with --commit end"))
         }
         CommitWhen::End => commit(io, store, context, tip, verified, Message::Whole(message)).await,
         CommitWhen::Step => {
@@ -73,6 +85,54 @@ pub(super) async fn settle(
             commit(io, store, context, tip, verified, Message::Whole(message)).await
         }
     }
+}
+
+/// Puts the worktree of a run back that was deleted by hand, with the files of the verified checkpoint,
+/// if the branch does not have them all. Returns whether that was needed.
+///
+/// # Errors
+///
+/// Git cannot create the worktree or restore the files.
+pub(super) async fn put_back_worktree(
+    io: &Io,
+    store: &Store,
+    context: &FinishContext,
+) -> Result<bool, CommandError> {
+    let run = store.run();
+    let (Some(path), None, Some(tip)) =
+        (&run.place.worktree_path, &context.worktree, &context.commit)
+    else {
+        return Ok(false);
+    };
+    let Some(verified) = run.verified_checkpoint() else { return Ok(false) };
+    let changed = io.git_changed_paths(&context.home, tip, &verified.commit).await?;
+    if theirs(run, &changed).is_empty() {
+        return Ok(false);
+    }
+    let created = GitRequest::CreateWorktree {
+        cwd: context.home.clone(),
+        path: path.clone(),
+        branch: context.branch.clone(),
+        create_at: None,
+    };
+    let put_back = async {
+        io.git(created).await?;
+        // The run's index has to agree with the new files first.
+        snapshot_work(io, store).await?;
+        let restored = GitRequest::Restore {
+            cwd: path.clone(),
+            index: store.paths().index(),
+            commit: verified.commit.clone(),
+            paths: Vec::new(),
+            programs: run.trusted_programs().map(str::to_owned),
+        };
+        io.git(restored).await
+    };
+    let what = format!("the worktree `{path}` is gone and could not be put back");
+    put_back.await.map_err(|failure| CommandError::from(failure).context(what))?;
+    io.note(format!("note: the worktree {path} was gone; it was put back as it was verified"))
+        .await;
+    Ok(true)
 }
 
 /// The verified checkpoints that the branch does not have yet, oldest first, where it has exactly

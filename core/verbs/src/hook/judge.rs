@@ -1,6 +1,6 @@
 //! Decides about a tool call: first by rules, then, where no rule decides, by a reviewer or a person.
 
-use super::{HookContext, driving, log};
+use super::{HookContext, client_rules, driving, log};
 use onloop_documents::session::RememberedAnswer;
 use onloop_engine::approval::pending::{self, Deferred, WaitedFor};
 use onloop_engine::approval::{self, Escalation, Resolution};
@@ -11,7 +11,7 @@ use onloop_permission::{Call, CallingSession, Context, Decision, Rule, Ruling, c
 use onloop_sessions::handsoff::approval::message;
 use onloop_sessions::handsoff::approval::{ApprovalChoice, ApprovalStage, Approver};
 use onloop_sessions::handsoff::{Session, SessionState, digest, transcript};
-use onloop_sessions::hooks::{HookAnswer, Host};
+use onloop_sessions::hooks::{HookAnswer, Host, PermissionMode};
 use onloop_syntax::limits;
 use serde_json::Value;
 
@@ -24,7 +24,11 @@ pub(super) async fn tool_call(hook_context: &HookContext, call: &Call) -> HookAn
 
 async fn judged(hook_context: &HookContext, call: &Call) -> HookAnswer {
     let ruling = by_rules(hook_context, call).await;
+    if is_left_to_the_plan(hook_context, &ruling) {
+        return HookAnswer::Nothing;
+    }
     if ruling.decision != Decision::Ask || hook_context.is_asked_by_us() {
+        let ruling = refused_where_nobody_answers(hook_context, ruling);
         return decided(hook_context, call, &ruling).await;
     }
     if let Some((input, ruling)) = confined(hook_context, call, &ruling).await {
@@ -47,13 +51,43 @@ async fn judged(hook_context: &HookContext, call: &Call) -> HookAnswer {
         pending::forget(&hook_context.io, &id).await;
     }
     remember(hook_context, &digest_of(call), &ruling).await;
-    decided(hook_context, call, &ruling).await
+    decided(hook_context, call, &refused_where_nobody_answers(hook_context, ruling)).await
+}
+
+/// Whether the agent plans and the call may change something: then the client refuses it by itself, or
+/// asks, and an answer of ours would lift that.
+fn is_left_to_the_plan(hook_context: &HookContext, ruling: &Ruling) -> bool {
+    hook_context.mode == PermissionMode::Plan && ruling.changes && ruling.decision != Decision::Deny
+}
+
+/// Refuses what a person must decide where the host would not ask one. Claude Code has modes in which
+/// a model answers or nobody does; Codex takes a question for a yes.
+fn refused_where_nobody_answers(hook_context: &HookContext, ruling: Ruling) -> Ruling {
+    let unheard = hook_context.host == Host::Codex && ruling.lasting;
+    if ruling.decision != Decision::Ask || (hook_context.mode.asks_a_person() && !unheard) {
+        return ruling;
+    }
+    let why = match unheard {
+        true => "Codex would run it without asking".to_owned(),
+        false => format!("nobody is asked in the mode `{}`", hook_context.mode.as_str()),
+    };
+    let reason = format!("{}; {why}, so a person has to run or to allow it", ruling.reason);
+    Ruling { decision: Decision::Deny, reason, ..ruling }
+}
+
+/// The ruling that follows from an answer.
+fn answered(decision: Decision, reason: String) -> Ruling {
+    let (rule, commands) = (Rule::Approval, Vec::new());
+    Ruling { decision, rule, reason, changes: true, lasting: false, commands }
 }
 
 /// The host is about to ask a person, often because we have just answered "ask". Then no one is
 /// asked a second time.
 pub(super) async fn permission_request(hook_context: &HookContext, call: &Call) -> HookAnswer {
     let ruling = by_rules(hook_context, call).await;
+    if is_left_to_the_plan(hook_context, &ruling) {
+        return HookAnswer::Nothing;
+    }
     if ruling.decision != Decision::Ask || hook_context.is_asked_by_us() {
         return decided(hook_context, call, &ruling).await;
     }
@@ -71,7 +105,8 @@ pub(super) async fn confined(
     call: &Call,
     ruling: &Ruling,
 ) -> Option<(Value, Ruling)> {
-    if !hook_context.host.rewrites() || hook_context.confined {
+    let plans = hook_context.mode == PermissionMode::Plan;
+    if !hook_context.host.rewrites() || hook_context.confined || plans {
         return None;
     }
     let mut context = branched(hook_context, call).await;
@@ -136,7 +171,7 @@ pub(super) async fn escalated(hook_context: &HookContext, call: &Call, ruling: R
         Resolution::Deny { by, why } => (Decision::Deny, by, why),
         Resolution::NoAnswer(reason) => return Ruling { reason, ..ruling },
     };
-    let ruling = Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() };
+    let ruling = answered(decision, reason);
     log::approval(hook_context, call, &ruling, by).await;
     ruling
 }
@@ -161,7 +196,7 @@ async fn answered_by_hand(hook_context: &HookContext, call: &Call) -> Option<Rul
         }
         Err(failure) => (Decision::Ask, failure.message, None),
     };
-    let ruling = Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() };
+    let ruling = answered(decision, reason);
     if ruling.decision != Decision::Ask {
         let name = by.unwrap_or_else(|| "by hand".to_owned());
         let by = Approver { stage: ApprovalStage::Person, name };
@@ -208,7 +243,7 @@ pub(super) async fn recalled(hook_context: &HookContext, asked: &str) -> Option<
     let id = hook_context.session.as_ref()?;
     let known = hook_context.sessions(id).await.recall(id, asked).await?;
     let RememberedAnswer { decision, reason, .. } = known;
-    Some(Ruling { decision, rule: Rule::Approval, reason, commands: Vec::new() })
+    Some(answered(decision, reason))
 }
 
 /// Stores the answer for other hooks that ask about the same call. If that fails, a person may be asked
@@ -264,6 +299,8 @@ async fn context(hook_context: &HookContext) -> Context {
     context.confined = hook_context.confined;
     context.places.own_temporary.clone_from(&hook_context.temporary);
     workspace::place(&mut context.places, &hook_context.project, &hook_context.cwd);
+    client_rules::own_files(hook_context, &mut context.places);
+    client_rules::load(hook_context, &mut context.client).await;
     context.places.state_homes.extend(hook_context.state_home.clone());
     let Some(id) = &hook_context.session else { return context };
     let sessions = hook_context.sessions(id).await;

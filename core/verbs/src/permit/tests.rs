@@ -93,7 +93,7 @@ fn project_rules_forbid_at_once_and_allow_after_trust() {
     assert_eq!(exit, Exit::Paused);
     let expected = "ask: there is no rule for `frob`\n  rule: program:unknown\n    $ frob x\n      \
                     ask: there is no rule for `frob`\n      \
-                    to change it: an allow rule of yours would allow it\n\
+                    Allow it with: '^frob( |$)'\n\
                     note: `rules:project:allow[0]` waits for `onloop permit trust`\n";
     assert_eq!(said, expected);
 

@@ -6,6 +6,7 @@ mod checkpoint;
 mod command;
 mod commit;
 mod integrity;
+mod interrupted_merge;
 mod merge;
 mod programs;
 mod references;
@@ -183,8 +184,7 @@ impl GitProgram {
     /// Refuses to begin what would change files first and then find the index or one of
     /// `references` locked.
     fn demand_unlocked(&self, cwd: &Path, references: &[&str]) -> Result<(), Failure> {
-        let args = ["rev-parse", "--path-format=absolute", "--git-path", "index.lock"];
-        let lock = PathBuf::from(text(&self.answer(cwd, &args)?.success()?));
+        let lock = self.git_path(cwd, "index.lock")?;
         if lock.symlink_metadata().is_ok() {
             return Err(known_failures::locked(&format!("`{}`", lock.display())));
         }

@@ -144,7 +144,7 @@ mod tests {
     }
 
     fn redaction() -> Arc<Redaction> {
-        let env = [("A_KEY".to_owned(), "hush-hush".to_owned())];
+        let env = [("A_KEY".to_owned(), "hush42-hush42".to_owned())];
         Arc::new(Redaction::new(&env.into_iter().collect()))
     }
 
@@ -170,16 +170,16 @@ mod tests {
         let mut log = Log::new(File::create(&path).unwrap(), "a.log", &redaction());
         let mut warnings = Warnings::default();
         for (source, chunk) in [
-            (Source::Stdout, "one hush"),
-            (Source::Stderr, "two hush-h"),
-            (Source::Stdout, "-hush\n"),
-            (Source::Stderr, "ush\nhush"),
+            (Source::Stdout, "one hush42"),
+            (Source::Stderr, "two hush42-h"),
+            (Source::Stdout, "-hush42\n"),
+            (Source::Stderr, "ush42\nhush42"),
         ] {
             log.push(source, chunk.as_bytes(), &mut warnings);
         }
         log.finish(&mut warnings);
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text, "one two [redacted A_KEY]\n[redacted A_KEY]\nhush");
+        assert_eq!(text, "one two [redacted A_KEY]\n[redacted A_KEY]\nhush42");
         assert!(warnings.0.is_empty());
     }
 

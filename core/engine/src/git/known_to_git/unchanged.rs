@@ -7,19 +7,53 @@ use onloop_effect::Io;
 use onloop_permission::{Call, Context, recoverable};
 use onloop_syntax::limits;
 
-/// Adds to `context` the files that keep `call` from being allowed, if git has all of them. Whether it
-/// does.
+/// Adds to `context` the files and folders that keep `call` from being allowed, if git has all of them.
+/// Whether it does.
 pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> bool {
-    let files = recoverable(call, context);
+    let lost = recoverable(call, context);
     let Some(root) = context.places.root.clone() else { return false };
-    if files.is_empty() || files.len() > limits::RESOLVED_PATHS {
+    if lost.is_empty() || lost.len() > limits::RESOLVED_PATHS {
         return false;
     }
-    let are_there = are_unchanged(io, &root, &files).await;
+    let (folders, files): (BTreeSet<String>, BTreeSet<String>) =
+        lost.iter().cloned().partition(|path| path.ends_with('/'));
+    for folder in &folders {
+        if !is_kept(io, &root, folder).await {
+            return false;
+        }
+    }
+    let are_there = files.is_empty() || are_unchanged(io, &root, &files).await;
     if are_there {
-        context.places.unchanged = files;
+        context.places.unchanged = lost;
     }
     are_there
+}
+
+/// Whether git ignores everything in a folder that it does not have as it is on disk, committed.
+async fn is_kept(io: &Io, root: &str, folder: &str) -> bool {
+    let Some(inside) = folder.strip_prefix(root).map(|inside| inside.trim_matches('/')) else {
+        return false;
+    };
+    // A name is a name, but for folders at any depth.
+    let spec = match inside.contains("**") {
+        true if inside.replace("**", "").contains(['*', '?', '[', '\\']) => return false,
+        true => format!(":(top,glob){inside}/**"),
+        false => format!(":(top,literal){inside}"),
+    };
+    let ask = async |words: &[&str]| {
+        let words: Vec<&str> = words.iter().copied().chain(["--", spec.as_str()]).collect();
+        hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await.ok()
+    };
+    // A mark lets git look away from a file that has changed.
+    let Some(tracked) = ask(&["ls-files", "-z", "-v"]).await else { return false };
+    let tracked = String::from_utf8_lossy(&tracked);
+    let mut names = tracked.split('\0').filter(|line| !line.is_empty());
+    if !names.all(|line| line.starts_with("H ")) {
+        return false;
+    }
+    let all = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=none"];
+    let changes = ask(&[&all[..], &["--untracked-files=all"]].concat()).await;
+    changes.is_some_and(|changes| changes.is_empty())
 }
 
 /// Whether git tracks each of these files and has it as it is on disk, committed. What git cannot

@@ -91,7 +91,7 @@ impl Turn<'_> {
     async fn perform(&self, store: &mut Store, opening: &Opening) -> Result<Performed, TurnStop> {
         let (io, record) = (self.io, self.record);
         let (name, paths) = (turn_name(store.run(), record), store.paths().clone());
-        let prompt = io.redacted(&opening.prompt(store.run(), record));
+        let prompt = opening.prompt(store.run(), record);
         write_prompt(io, &paths, &name, &prompt).await?;
         let settings = TurnSettings {
             guard: self.guard.form.clone(),

@@ -112,8 +112,24 @@ impl StateHome {
     /// Held while something is done with the work of a run of the repository whose main checkout
     /// is `root`: two merges at once would switch branches under each other.
     pub fn finish_lock(&self, root: &str) -> String {
+        self.repository_lock("finish", root)
+    }
+
+    /// Held while a worktree is created for the repository whose main checkout is `root`.
+    pub(crate) fn worktree_lock(&self, root: &str) -> String {
+        self.repository_lock("worktree", root)
+    }
+
+    /// The folder for worktrees of the repository `name` whose main checkout is `root`, if there is no
+    /// place for them beside it.
+    pub(crate) fn worktrees(&self, root: &str, name: &str) -> String {
         let key = sha256(root.trim_end_matches('/').as_bytes());
-        format!("{}/locks/finish-{}.lock", self.0, &key[..32])
+        format!("{}/worktrees/{name}-{}", self.0, &key[..8])
+    }
+
+    fn repository_lock(&self, what: &str, root: &str) -> String {
+        let key = sha256(root.trim_end_matches('/').as_bytes());
+        format!("{}/locks/{what}-{}.lock", self.0, &key[..32])
     }
 }
 

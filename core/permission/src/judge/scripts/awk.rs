@@ -1,4 +1,7 @@
-//! A reader of awk programs that finds what reaches beyond the input.
+//! A reader of awk programs that accepts those that only print.
+//!
+//! A name that reaches beyond the input is found wherever it stands, in a string or a pattern as well:
+//! awks do not agree on where these end. Programs with `|`, and those that print and have `>`, are read as tokens.
 
 /// Names that start programs, read other files, or show the environment.
 const NAMES: [&str; 10] = [
@@ -8,55 +11,48 @@ const NAMES: [&str; 10] = [
 
 const UNREADABLE: &str = "gets a program that cannot be read";
 
-/// Why `program` may not be run without asking. Strings and regular expressions are skipped; a
-/// slash counts as the start of one only where it certainly is.
+/// Why `program` is not known to print only.
 pub(super) fn objection(program: &str) -> Option<&'static str> {
+    let mut names = program.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    if names.any(|name| NAMES.contains(&name)) {
+        return Some("gets a program that reaches beyond its input");
+    }
     let bytes = program.as_bytes();
+    let mut pairs = bytes.windows(2);
+    if pairs.any(|pair| pair[0] == b'@' && (pair[1].is_ascii_alphabetic() || pair[1] == b'_')) {
+        return Some("gets a program that loads or calls by name");
+    }
+    let pipes = bytes.contains(&b'|');
+    let writes = program.contains("print") && bytes.contains(&b'>');
+    if pipes || writes { directed(bytes) } else { None }
+}
+
+/// Why a program that prints may print somewhere else.
+fn directed(bytes: &[u8]) -> Option<&'static str> {
     let mut at = 0;
     let mut before = b'\n';
     let mut printing = false;
-    let mut keyword = false;
     while let Some(&byte) = bytes.get(at) {
         match byte {
-            b'"' => match closing(bytes, at, b'"') {
+            b'"' => match string_end(bytes, at) {
                 Some(end) => at = end,
                 None => return Some(UNREADABLE),
             },
-            // A slash behind a value divides; elsewhere it begins a pattern. Where that is not
-            // certain, both readings count.
-            b'/' if b"(,{;!~&|\n}?:=<>+-*%^".contains(&before) => match closing(bytes, at, b'/') {
+            // Behind these no value can stand, so that a slash begins a pattern.
+            b'/' if b"(,{;!~&|\n".contains(&before) => match pattern_end(bytes, at) {
                 Some(end) => at = end,
                 None => return Some(UNREADABLE),
             },
-            b'/' if before == b'a' && keyword => match closing(bytes, at, b'/') {
-                Some(end) => at = end,
-                None => return Some(UNREADABLE),
-            },
-            b'/' if hides(bytes, at) => return Some(UNREADABLE),
-            b'\\' => {
-                at += 2;
-                continue;
-            }
-            b'#' => {
-                at += memchr::memchr(b'\n', &bytes[at..]).unwrap_or(bytes.len() - at);
-                continue;
-            }
+            b'/' | b'\\' | b'#' => return Some(UNREADABLE),
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
                 let start = at;
                 while bytes.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_') {
                     at += 1;
                 }
-                let name = &program[start..at];
-                if NAMES.contains(&name) {
-                    return Some("gets a program that reaches beyond its input");
-                }
-                printing |= name == "print" || name == "printf";
-                keyword =
-                    matches!(name, "print" | "printf" | "return" | "in" | "case" | "else" | "do");
+                printing |= matches!(&bytes[start..at], b"print" | b"printf");
                 before = b'a';
                 continue;
             }
-            b'@' => return Some("gets a program that loads or calls by name"),
             b'|' if bytes.get(at + 1) == Some(&b'|') => at += 1,
             b'|' => return Some("gets a program that starts another"),
             b'>' if printing => return Some("gets a program that writes files"),
@@ -75,20 +71,28 @@ pub(super) fn objection(program: &str) -> Option<&'static str> {
     None
 }
 
-/// Whether what stands between this slash and the next one would hide code if it were a pattern
-/// and not a division.
-fn hides(bytes: &[u8], slash: usize) -> bool {
-    closing(bytes, slash, b'/')
-        .is_some_and(|end| bytes[slash..end].iter().any(|b| matches!(b, b'"' | b'#')))
-}
-
-/// The position of the `quote` that closes the one at `open`.
-fn closing(bytes: &[u8], open: usize, quote: u8) -> Option<usize> {
+/// The position of the quote that closes the string at `open`.
+fn string_end(bytes: &[u8], open: usize) -> Option<usize> {
     let mut at = open + 1;
     loop {
         match bytes.get(at)? {
             b'\\' => at += 2,
-            byte if *byte == quote => return Some(at),
+            b'"' => return Some(at),
+            b'\n' => return None,
+            _ => at += 1,
+        }
+    }
+}
+
+/// The position of the slash that closes the pattern at `open`. Awks disagree about brackets and quotes
+/// in one, so that a pattern with these is not read.
+fn pattern_end(bytes: &[u8], open: usize) -> Option<usize> {
+    let mut at = open + 1;
+    loop {
+        match bytes.get(at)? {
+            b'\\' => at += 2,
+            b'/' => return Some(at),
+            b'[' | b'"' | b'\n' => return None,
             _ => at += 1,
         }
     }

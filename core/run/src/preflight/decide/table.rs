@@ -55,6 +55,8 @@ const ROWS: &[(&str, &str, &str)] = &[
         "nothing pinned",
         "ask (dirty): `--stash`, stop, stop",
     ),
+    ("on `main`; branch `hotl` exists", "nothing pinned", "stop: branch-blocked"),
+    ("on `main`; branch `hotl` exists", "`worktree: false`", "stop: branch-blocked"),
     // Nothing pinned.
     ("on `main`", "nothing pinned", "worktree: create worktree on new `hotl/x`, copy the workflow"),
     (
@@ -261,6 +263,7 @@ fn found(words: &str) -> (RepositoryFacts, String) {
         target_checked_out_at: None,
     };
     let mut place = TargetFolder::Free;
+    let mut blocking_branch = None;
     let worktree_of = |branch: &str, dirty: &[&str]| TargetFolder::Worktree {
         branch: Some(branch.to_owned()),
         dirty: dirty.iter().map(|&path| path.to_owned()).collect(),
@@ -303,6 +306,7 @@ fn found(words: &str) -> (RepositoryFacts, String) {
                     "hotl-workflow-x.md".to_owned(),
                 ];
             }
+            "branch `hotl` exists" => blocking_branch = Some("hotl".to_owned()),
             "`hotl/x` exists at HEAD" => repository.target_commit = Some(HEAD.to_owned()),
             "`hotl/x` exists at another commit" => {
                 repository.target_commit = Some(OTHER.to_owned());
@@ -338,7 +342,7 @@ fn found(words: &str) -> (RepositoryFacts, String) {
         }
     }
     let survey = GitSurvey { repository: Some(repository) };
-    (RepositoryFacts { survey, place, elsewhere: None, bare: false }, workflow)
+    (RepositoryFacts { survey, place, blocking_branch, ..RepositoryFacts::default() }, workflow)
 }
 
 fn wanted(words: &str, workflow: String) -> Result<PlacementWish, PlacementRefusal> {

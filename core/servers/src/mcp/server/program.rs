@@ -3,6 +3,7 @@
 use crate::mcp::{ClientRequest, Resource, ResourceKind, ToolProgram};
 use onloop_effect::{Exit, Io, Program, Start};
 use onloop_engine::error::{CommandError, verb_program};
+use onloop_engine::session::judged_paths::refuse_unreadable;
 use onloop_verbs::gate::gate_for_agent;
 use onloop_verbs::permit::explain_call;
 use onloop_verbs::status::record;
@@ -31,7 +32,29 @@ pub(super) fn program(start: Start, work: ClientRequest) -> Program {
     })
 }
 
+/// The files that a program reads because the agent names them.
+fn named_files(program: &ToolProgram) -> Vec<&str> {
+    match program {
+        ToolProgram::Run(args) => args.file.iter().map(String::as_str).collect(),
+        ToolProgram::Begin(args) => args.file.iter().map(String::as_str).collect(),
+        ToolProgram::Lint(args) => args.files.iter().map(String::as_str).collect(),
+        ToolProgram::Resume(_)
+        | ToolProgram::Stop(_)
+        | ToolProgram::Status(_)
+        | ToolProgram::Next(_)
+        | ToolProgram::Step(_)
+        | ToolProgram::Gate(_)
+        | ToolProgram::Explain(_)
+        | ToolProgram::Report(_)
+        | ToolProgram::Finalize(_)
+        | ToolProgram::Summary(_)
+        | ToolProgram::Diff(_)
+        | ToolProgram::Receipt(_) => Vec::new(),
+    }
+}
+
 async fn perform(io: &Io, program: ToolProgram) -> Result<Exit, CommandError> {
+    refuse_unreadable(io, &named_files(&program)).await?;
     match program {
         ToolProgram::Run(args) => run(io, &args).await,
         ToolProgram::Resume(args) => resume(io, &args).await,

@@ -14,6 +14,7 @@ use onloop_syntax::limits;
 /// Runs a child; in which processes is known to the next rw-auto here before it is waited for.
 pub(super) async fn run_noted(io: &Io, spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
     let note = Note::of(io);
+    let spec = processes::marked(io, &workspace(io), spec);
     let end = io.process_announced(spec, async |group| note.write(group).await).await;
     note.remove().await;
     end
@@ -26,12 +27,18 @@ pub(super) async fn follow_noted(
     mut on_lines: impl AsyncFnMut(&[u8]) -> String,
 ) -> Result<ProcessEnd, Failure> {
     let note = Note::of(io);
+    let spec = processes::marked(io, &workspace(io), spec);
     let on_start = async |group| note.write(group).await;
     let watch = async |bytes: &[u8]| OutputAction::Continue(Some(on_lines(bytes).await));
     let end = io.process_followed(spec, limits::TURN_LOOK_MS, on_start, watch).await;
     note.remove().await;
     let ended = || Failure::new(FailureKind::Interrupted, "the child was ended");
     end.and_then(|end| end.ok_or_else(ended))
+}
+
+/// The name under which children of this workspace are marked.
+fn workspace(io: &Io) -> String {
+    format!("auto {}", io.start().cwd)
 }
 
 /// Where it is noted which processes work.
@@ -74,7 +81,8 @@ pub(super) async fn end(io: &Io) -> Result<(), CommandError> {
     let read = io.read(&path, limits::AUTO_LOCK_BYTES).await.optional();
     let Some((bytes, _)) = read.ok().flatten() else { return Ok(()) };
     if let Some(ChildGroupDocument { group, host }) = ChildGroupDocument::of(&bytes) {
-        processes::end_group(io, "the child of an rw-auto that was killed", group, &host, None)
+        let mark = Some(processes::mark(io, &workspace(io)));
+        processes::end_group(io, "the child of an rw-auto that was killed", group, &host, mark)
             .await?;
     }
     let _ = io.remove(&path).await;

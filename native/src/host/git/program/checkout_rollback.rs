@@ -13,7 +13,7 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::super::{known_failures, rollback};
 use super::checkpoint::below;
-use super::command::{lines_until_nul, text, until_nul};
+use super::command::{lines_until_nul, until_nul};
 use super::{Answer, GitProgram};
 
 /// Exit code of a git that a signal ended.
@@ -31,6 +31,8 @@ pub(super) struct CheckoutState {
     written: BTreeSet<Vec<u8>>,
     /// Missing files that git may create.
     made: BTreeSet<Vec<u8>>,
+    /// Files outside the index that git would overwrite.
+    untracked: BTreeSet<Vec<u8>>,
 }
 
 impl GitProgram {
@@ -44,6 +46,7 @@ impl GitProgram {
         revision: &str,
     ) -> Result<Answer, Failure> {
         let before = self.checkout_state(root, revision)?;
+        self.demand_nothing_overwritten(root, revision, &before.untracked)?;
         let failure = match self.act(root, args) {
             // Another process killed git.
             Ok(answer) if answer.exit == SIGNALLED => answer.into_failure(),
@@ -61,13 +64,43 @@ impl GitProgram {
         }
     }
 
+    /// Refuses to overwrite files that git does not track with others: of ignored ones, git would not
+    /// even say so.
+    fn demand_nothing_overwritten(
+        &self,
+        root: &Path,
+        revision: &str,
+        untracked: &BTreeSet<Vec<u8>>,
+    ) -> Result<(), Failure> {
+        let is_same = |path: &[u8]| {
+            let named = format!("{revision}:{}", String::from_utf8_lossy(path));
+            let wanted = self.answer(root, &["cat-file", "--filters", &named]);
+            let wanted = wanted.and_then(Answer::success);
+            wanted.is_ok_and(|wanted| fs::read(below(root, path)).is_ok_and(|here| here == wanted))
+        };
+        let names: Vec<String> = untracked
+            .iter()
+            .filter(|path| !is_same(path))
+            .map(|path| format!("`{}`", String::from_utf8_lossy(path)))
+            .collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let message = format!(
+            "git does not track {} in `{}` and would overwrite it; move it away, then run the same \
+             command again",
+            names.join(", "),
+            root.display()
+        );
+        Err(Failure::new(FailureKind::Conflict, message))
+    }
+
     fn head_of(&self, root: &Path) -> Result<(Option<String>, Option<String>), Failure> {
         Ok((self.head_branch(root)?, self.commit(root, "HEAD")?))
     }
 
     fn checkout_state(&self, root: &Path, revision: &str) -> Result<CheckoutState, Failure> {
-        let args = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
-        let index = PathBuf::from(text(&self.answer(root, &args)?.success()?));
+        let index = self.git_path(root, "index")?;
         let indexed = match fs::read(&index) {
             Ok(bytes) => Some(bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
@@ -80,6 +113,7 @@ impl GitProgram {
             indexed,
             written: BTreeSet::new(),
             made: BTreeSet::new(),
+            untracked: BTreeSet::new(),
         };
         if before.head.1.is_none() {
             return Ok(before);
@@ -101,14 +135,16 @@ impl GitProgram {
                 b"A" if below(root, path).symlink_metadata().is_err() => {
                     before.made.insert(path.to_vec());
                 }
-                b"A" => {}
+                // Of a folder, git keeps what it does not track.
+                b"A" if below(root, path).is_dir() => {}
+                b"A" => drop(before.untracked.insert(path.to_vec())),
                 _ => drop(before.written.insert(path.to_vec())),
             }
         }
         Ok(before)
     }
 
-    fn restore_checkout(&self, before: &CheckoutState) -> Result<(), Failure> {
+    pub(super) fn restore_checkout(&self, before: &CheckoutState) -> Result<(), Failure> {
         before.restore_index()?;
         // Forgets the merge without touching files.
         self.answer(&before.root, &["merge", "--quit"])?.success()?;
@@ -138,6 +174,23 @@ impl GitProgram {
 }
 
 impl CheckoutState {
+    /// A checkout whose index is restored already.
+    pub(super) fn without_index(
+        root: &Path,
+        written: BTreeSet<Vec<u8>>,
+        made: BTreeSet<Vec<u8>>,
+    ) -> CheckoutState {
+        CheckoutState {
+            root: root.to_owned(),
+            head: (None, None),
+            index: PathBuf::new(),
+            indexed: None,
+            written,
+            made,
+            untracked: BTreeSet::new(),
+        }
+    }
+
     /// Restores the index under git's own lock.
     fn restore_index(&self) -> Result<(), Failure> {
         let now = fs::read(&self.index).ok();
@@ -174,7 +227,14 @@ fn remove(root: &Path, path: &[u8]) -> Result<(), Failure> {
     let file = below(root, path);
     match fs::remove_file(&file) {
         Ok(()) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error)
+            if matches!(
+                error.kind(),
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+            ) =>
+        {
+            return Ok(());
+        }
         // Git was not going to create a folder.
         Err(_) if file.is_dir() => return Ok(()),
         Err(error) => return Err(rollback::failure(&file, &error)),

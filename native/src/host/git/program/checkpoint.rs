@@ -112,8 +112,7 @@ impl GitProgram {
         if let Some(folder) = index.parent() {
             fs::create_dir_all(folder).map_err(|error| rollback::failure(folder, &error))?;
         }
-        let args = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
-        let own = PathBuf::from(text(&self.answer(root, &args)?.success()?));
+        let own = self.git_path(root, "index")?;
         copy_with_time(&own, index).map_err(|error| rollback::failure(&own, &error))
     }
 

@@ -1,16 +1,18 @@
 //! Merges with the git program, completely or not at all.
 
+use std::fmt;
 use std::path::Path;
 
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
 
 use super::super::{NewMerge, known_failures};
+use super::checkout_rollback::was_ended_early;
 use super::command::{lines_until_nul, text};
 use super::{Answer, GitProgram};
 
 /// What is checked out before a merge.
-enum CheckedOut {
+pub(super) enum CheckedOut {
     Branch(BranchName),
     Commit(String),
 }
@@ -31,10 +33,13 @@ impl GitProgram {
         Ok(base.map(|base| text(&base)))
     }
 
-    /// Merges, and restores the checkout if the merge fails.
+    /// Merges, and restores the checkout if the merge fails. A merge that was killed is restored
+    /// first.
     pub(crate) fn merge(&self, cwd: &Path, merge: &NewMerge<'_>) -> Result<(), Failure> {
         let root = self.layout(cwd)?.root;
         let shown = root.display();
+        let note = self.merge_note(&root)?;
+        let recovered = self.recover_merge(&root, &note, merge)?;
         if self.commit(&root, "MERGE_HEAD")?.is_some() {
             let message =
                 format!("`{shown}` is in the middle of a merge; `git merge --abort` ends it");
@@ -51,28 +56,46 @@ impl GitProgram {
         let into = format!("refs/heads/{}", merge.into);
         self.demand_intact(&root, merge.commit, Some(&into))?;
         self.demand_unlocked(&root, &["HEAD", &into])?;
-        let before = self.checked_out(&root)?;
-        let switches = !before.is(merge.into);
-        if switches {
-            self.switch(&root, merge.into, false)?;
+        let before = match recovered {
+            Some(before) => before,
+            None => self.checked_out(&root)?,
+        };
+        note.write(&before, merge.commit)?;
+        let merged = self.merge_from(&root, merge, &before);
+        // Whether everything was restored after git was ended early is looked at by the next merge.
+        if !merged.as_ref().is_err_and(was_ended_early) {
+            note.remove();
         }
-        if let Err(failure) = self.merge_here(&root, merge) {
+        merged
+    }
+
+    fn merge_from(
+        &self,
+        root: &Path,
+        merge: &NewMerge<'_>,
+        before: &CheckedOut,
+    ) -> Result<(), Failure> {
+        let shown = root.display();
+        if !self.checked_out(root)?.is(merge.into) {
+            self.switch(root, merge.into, false)?;
+        }
+        if let Err(failure) = self.merge_here(root, merge) {
             // An interrupted merge is undone, too.
             let undisturbed = self.undisturbed();
-            let undone = undisturbed.abort_merge(&root).and_then(|()| match switches {
-                true => undisturbed.switch_back(&root, &before),
-                false => Ok(()),
+            let undone = undisturbed.abort_merge(root).and_then(|()| match before.is(merge.into) {
+                true => Ok(()),
+                false => undisturbed.switch_back(root, before),
             });
             return Err(match undone {
                 Ok(()) => failure,
-                Err(left) => known_failures::with_rollback_error(&failure, &root, &left),
+                Err(left) => known_failures::with_rollback_error(&failure, root, &left),
             });
         }
         // A checkout of the merged branch stays on the target, to continue from the result.
-        if !switches || before.is(merge.branch) {
+        if before.is(merge.into) || before.is(merge.branch) {
             return Ok(());
         }
-        self.switch_back(&root, &before).map_err(|left| {
+        self.switch_back(root, before).map_err(|left| {
             let (branch, into) = (merge.branch, merge.into);
             let message =
                 format!("`{branch}` is in `{into}` now, and `{shown}` stays on `{into}`: {left}");
@@ -91,7 +114,7 @@ impl GitProgram {
         }
     }
 
-    fn checked_out(&self, root: &Path) -> Result<CheckedOut, Failure> {
+    pub(super) fn checked_out(&self, root: &Path) -> Result<CheckedOut, Failure> {
         let branch = self.head_branch(root)?.and_then(|name| name.parse::<BranchName>().ok());
         match (branch, self.commit(root, "HEAD")?) {
             (Some(branch), _) => Ok(CheckedOut::Branch(branch)),
@@ -142,10 +165,27 @@ impl GitProgram {
 }
 
 impl CheckedOut {
-    fn is(&self, branch: &BranchName) -> bool {
+    /// Parses what [`CheckedOut`] displays.
+    pub(super) fn parse(text: &str) -> Option<CheckedOut> {
+        match text.strip_prefix("refs/heads/") {
+            Some(name) => name.parse().ok().map(CheckedOut::Branch),
+            None => Some(CheckedOut::Commit(text.to_owned())),
+        }
+    }
+
+    pub(super) fn is(&self, branch: &BranchName) -> bool {
         match self {
             CheckedOut::Branch(name) => name == branch,
             CheckedOut::Commit(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for CheckedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CheckedOut::Branch(branch) => write!(f, "refs/heads/{branch}"),
+            CheckedOut::Commit(commit) => f.write_str(commit),
         }
     }
 }

@@ -54,7 +54,8 @@ impl GitProgram {
         let keys = if keys.is_empty() { "none now".to_owned() } else { keys.join(", ") };
         let message = format!(
             "the configuration of the repository around `{}` names other programs than when the \
-             run began ({keys}), and git would run them",
+             run began ({keys}), and git would run them; remove those that you did not set, in that \
+             folder: git config --local --unset-all KEY",
             root.display()
         );
         Err(Failure::new(FailureKind::Denied, message))

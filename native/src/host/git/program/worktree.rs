@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use onloop_core::effect::{Failure, FailureKind};
 
@@ -22,7 +24,8 @@ impl GitProgram {
         cwd: &Path,
         main_root: impl FnOnce() -> Result<PathBuf, Failure>,
     ) -> Result<Vec<Registered>, Failure> {
-        let output = self.answer(cwd, &["worktree", "list", "--porcelain", "-z"])?.success()?;
+        let args = ["worktree", "list", "--porcelain", "-z"];
+        let output = until_written(|| self.answer(cwd, &args)?.success())?;
         let mut all: Vec<Registered> = Vec::new();
         let mut bare = false;
         for attribute in output.split(|&byte| byte == 0) {
@@ -90,7 +93,8 @@ impl GitProgram {
             self.answer(cwd, &args)?.success()?;
         }
         let args = ["worktree", "add", "--quiet", "--", path, new.branch.as_str()];
-        self.act(cwd, &args).and_then(Answer::success).map(drop)
+        // Git reads the other records before it writes its own.
+        until_written(|| self.act(cwd, &args).and_then(Answer::success).map(drop))
     }
 
     /// Removes a linked worktree with everything in it.
@@ -114,6 +118,58 @@ impl GitProgram {
     fn forget(&self, cwd: &Path, path: &Path) -> Result<(), Failure> {
         let path = utf8(path)?;
         let args = ["worktree", "remove", "--force", "--", &path];
-        self.answer(cwd, &args)?.success().map(drop)
+        until_written(|| self.answer(cwd, &args)?.success().map(drop))
+    }
+}
+
+/// How often git is asked again while another git writes the record of a worktree, and the pause
+/// between.
+const RECORD_TRIES: u32 = 20;
+const RECORD_PAUSE: Duration = Duration::from_millis(50);
+
+/// Repeats what reads the records of all worktrees. Git fails while another process, such as the
+/// person's own `git worktree add`, has written a part of one.
+fn until_written<T>(ask: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
+    for _ in 1..RECORD_TRIES {
+        match ask() {
+            Err(failure) if is_half_written(&failure.message) => thread::sleep(RECORD_PAUSE),
+            answered => return answered,
+        }
+    }
+    ask()
+}
+
+/// Whether git could not read a file of a worktree's record that is not complete yet.
+fn is_half_written(said: &str) -> bool {
+    let of_a_record = |file: &str| said.contains("/worktrees/") && said.contains(file);
+    said.contains("failed to read")
+        && ["/commondir", "/gitdir", "/HEAD"].into_iter().any(of_a_record)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn a_record_that_another_git_writes_is_read_again() {
+        let said = "`git worktree add` in `/r` ended with 128: fatal: failed to read \
+                    .git/worktrees/x/commondir: Success";
+        let asked = Cell::new(0);
+        let answered = until_written(|| {
+            asked.set(asked.get() + 1);
+            match asked.get() {
+                3 => Ok(()),
+                _ => Err(Failure::new(FailureKind::Other, said)),
+            }
+        });
+        assert_eq!((answered, asked.get()), (Ok(()), 3));
+        let other = || -> Result<(), Failure> {
+            asked.set(asked.get() + 1);
+            Err(Failure::new(FailureKind::Other, "fatal: failed to read /r/x: Success"))
+        };
+        assert!(until_written(other).is_err());
+        assert_eq!(asked.get(), 4, "another error is not repeated");
     }
 }

@@ -160,3 +160,94 @@ fn a_hook_may_refuse_a_push() {
     assert!(failure.message.contains("no secrets"), "{failure}");
     assert_eq!(place.git("remote.git", &["for-each-ref"]), "");
 }
+
+/// A repository in which a merge of `x` into `main` was killed: its note and its locks are there, one
+/// file is new, one has only its first part, one is gone. Returns the commit of `x`.
+fn killed_merge(place: &Place) -> String {
+    place.commit("repo", "gone.txt", "old\n");
+    place.commit("repo", "part.txt", "old\n");
+    place.git("repo", &["switch", "--quiet", "--create", "x"]);
+    for (file, content) in [
+        ("file.txt", "new\n"),
+        ("gone.txt", "new\n"),
+        ("part.txt", "a new text\n"),
+        ("b/new.txt", "n\n"),
+    ] {
+        place.commit("repo", file, content);
+    }
+    let tip = place.git("repo", &["rev-parse", "x"]);
+    place.git("repo", &["switch", "--quiet", "main"]);
+    place.write("repo/.git/onloop-merge", &format!("{tip}\nrefs/heads/main\n"));
+    place.write("repo/file.txt", "new\n");
+    place.write("repo/part.txt", "a new");
+    place.write("repo/b/new.txt", "n\n");
+    fs::remove_file(place.path("repo/gone.txt")).unwrap();
+    for lock in ["index.lock", "HEAD.lock", "refs/heads/main.lock"] {
+        place.write(&format!("repo/.git/{lock}"), "");
+    }
+    tip
+}
+
+#[test]
+fn a_killed_merge_is_made_by_the_next_one() {
+    let place = Place::with_commit(&[]);
+    let tip = killed_merge(&place);
+    merge(&place, "x", "main").unwrap();
+    assert_eq!(place.git("repo", &["rev-parse", "main^2"]), tip);
+    assert_eq!(place.git("repo", &["status", "--porcelain"]), "");
+    assert_eq!(fs::read_to_string(place.path("repo/part.txt")).unwrap(), "a new text\n");
+    assert!(!place.path("repo/.git/onloop-merge").exists());
+}
+
+#[test]
+fn a_merge_that_was_killed_on_its_way_back_ends_where_the_person_was() {
+    let place = Place::with_commit(&[]);
+    place.git("repo", &["switch", "--quiet", "--create", "third"]);
+    place.commit("repo", "third.txt", "third\n");
+    place.git("repo", &["switch", "--quiet", "--create", "x", "main"]);
+    place.commit("repo", "file.txt", "new\n");
+    let tip = place.git("repo", &["rev-parse", "x"]);
+    place.git("repo", &["switch", "--quiet", "main"]);
+    place.git("repo", &["merge", "--quiet", "--no-ff", "x"]);
+    place.write("repo/.git/onloop-merge", &format!("{tip}\nrefs/heads/third\n"));
+    place.write("repo/third.txt", "thi");
+    place.write("repo/.git/index.lock", "");
+    merge(&place, "x", "main").unwrap();
+    assert_eq!(place.git("repo", &["branch", "--show-current"]), "third");
+    assert_eq!(place.git("repo", &["status", "--porcelain"]), "");
+    assert_eq!(fs::read_to_string(place.path("repo/file.txt")).unwrap(), "one\n");
+}
+
+#[test]
+fn a_file_that_a_person_changed_after_a_killed_merge_is_kept() {
+    let place = Place::with_commit(&[]);
+    killed_merge(&place);
+    place.write("repo/file.txt", "mine\n");
+    let failure = merge(&place, "x", "main").unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Conflict);
+    assert!(failure.message.contains("and `file.txt` changed there since"), "{failure}");
+    assert_eq!(fs::read_to_string(place.path("repo/file.txt")).unwrap(), "mine\n");
+    place.git("repo", &["checkout", "--quiet", "HEAD", "--", "file.txt"]);
+    merge(&place, "x", "main").unwrap();
+    assert_eq!(place.git("repo", &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_file_that_git_does_not_track_is_not_overwritten() {
+    let place = Place::with_commit(&[]);
+    place.commit("repo", ".gitignore", "secret.txt\n");
+    place.git("repo", &["switch", "--quiet", "--create", "x"]);
+    place.write("repo/secret.txt", "theirs\n");
+    place.git("repo", &["add", "--force", "secret.txt"]);
+    place.commit("repo", "file.txt", "two\n");
+    place.git("repo", &["switch", "--quiet", "main"]);
+    place.write("repo/secret.txt", "mine\n");
+    let failure = merge(&place, "x", "main").unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Conflict);
+    assert!(failure.message.contains("git does not track `secret.txt`"), "{failure}");
+    assert_eq!(fs::read_to_string(place.path("repo/secret.txt")).unwrap(), "mine\n");
+    assert_eq!(fs::read_to_string(place.path("repo/file.txt")).unwrap(), "one\n");
+    fs::rename(place.path("repo/secret.txt"), place.path("secret.txt")).unwrap();
+    merge(&place, "x", "main").unwrap();
+    assert_eq!(fs::read_to_string(place.path("repo/secret.txt")).unwrap(), "theirs\n");
+}

@@ -1,0 +1,161 @@
+//! The permission rules of the client's own configuration. They deny and ask; they never allow
+//! more than onloop does.
+//!
+//! A call that one of them is about is never allowed, and never runs as another line, which the
+//! client would then compare with its rules in place of the line that the agent wrote.
+
+mod claude;
+mod opencode;
+mod path;
+
+use serde_json::Value;
+
+use super::expand::{Arg, HOLE};
+use super::paths::{Places, file_name};
+use super::verdict::{Decision, Finding, Rule};
+use onloop_syntax::{limits, text};
+
+/// The deny and ask rules of a client.
+#[derive(Clone, Debug, Default)]
+pub struct ClientRules {
+    claude: Vec<claude::ClaudeRule>,
+    opencode: Vec<opencode::Layer>,
+    /// Why a file could not be used.
+    fault: Option<String>,
+}
+
+impl ClientRules {
+    /// Adds `permissions.deny` and `permissions.ask` of a settings file of Claude Code. `folders` are
+    /// those that a path in its rules may start from; `home` is the person's home folder.
+    pub fn add_claude(&mut self, settings: &Value, folders: &[&str], home: Option<&str>) {
+        for (list, decision) in [("deny", Decision::Deny), ("ask", Decision::Ask)] {
+            let rules = settings["permissions"][list].as_array().map_or(&[][..], Vec::as_slice);
+            let rules = rules.iter().filter_map(Value::as_str);
+            self.claude.extend(rules.map(|rule| claude::read(rule, decision, folders, home)));
+        }
+        self.bound();
+    }
+
+    /// Sets the rules of opencode: `permission` of its configuration, merged from all its files, and
+    /// the `permission` of each agent.
+    pub fn set_opencode(&mut self, configuration: &Value) {
+        self.opencode = opencode::read(configuration);
+        self.bound();
+    }
+
+    /// Records that a file is there and cannot be used; then every call is asked about.
+    pub fn add_unreadable(&mut self, reason: &str) {
+        self.fault.get_or_insert_with(|| text::one_line(reason));
+    }
+
+    fn bound(&mut self) {
+        let opencode: usize = self.opencode.iter().map(opencode::Layer::len).sum();
+        if self.claude.len() + opencode > limits::CONFIG_RULES {
+            self.claude.truncate(limits::CONFIG_RULES);
+            self.add_unreadable("the client has too many permission rules");
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.claude.is_empty() && self.opencode.is_empty() && self.fault.is_none()
+    }
+
+    /// What the rules say about a call as a whole: its tool, the paths and addresses that it names, and
+    /// its line.
+    pub(super) fn call(&self, tool: &str, input: &Value, places: &Places) -> Option<Finding> {
+        if self.is_empty() {
+            return None;
+        }
+        let fault = self.fault.as_ref().map(|why| {
+            Finding::ask(
+                Rule::Client(Decision::Ask),
+                format!("the client's own permissions cannot be read ({why})"),
+            )
+        });
+        let claude = self.claude.iter().filter(|rule| rule.is_about(tool, input, places));
+        let opencode = self.opencode.iter().filter_map(|layer| layer.call(tool, input));
+        let found = claude.map(claude::ClaudeRule::finding).chain(opencode).chain(fault);
+        found.max_by_key(|finding| finding.decision)
+    }
+
+    /// What they say about one command of a line.
+    pub(super) fn command(&self, args: &[Arg], places: &Places) -> Option<Finding> {
+        if self.is_empty() {
+            return None;
+        }
+        let spellings = spellings(args);
+        let claude = self.claude.iter().filter(|rule| {
+            spellings.iter().any(|spelling| rule.is_about_command(spelling))
+                || args.iter().skip(1).any(|arg| rule.is_about_read(word(arg), places))
+        });
+        let opencode = self.opencode.iter().filter_map(|layer| layer.command(&spellings));
+        claude.map(claude::ClaudeRule::finding).chain(opencode).max_by_key(|found| found.decision)
+    }
+
+    /// What they say about a file that a line writes.
+    pub(super) fn written(&self, arg: &Arg, places: &Places) -> Option<Finding> {
+        let rules = self.claude.iter().filter(|rule| rule.is_about_write(word(arg), places));
+        rules.map(claude::ClaudeRule::finding).max_by_key(|found| found.decision)
+    }
+}
+
+/// A command as a person may have written it in a rule: as it is called, by the program's name
+/// alone, and with its words quoted.
+fn spellings(args: &[Arg]) -> Vec<String> {
+    let words: Vec<String> = args.iter().map(|arg| arg.guessed().replace(HOLE, "")).collect();
+    let Some((program, rest)) = words.split_first() else { return Vec::new() };
+    let joined = |first: &str, rest: &[String]| {
+        let mut line = first.to_owned();
+        for word in rest {
+            line.push(' ');
+            line.push_str(word);
+        }
+        line
+    };
+    let quoted: Vec<String> = rest.iter().map(|word| text::shell_word(word)).collect();
+    vec![joined(program, rest), joined(file_name(program), rest), joined(program, &quoted)]
+}
+
+/// The word of a command that may be a path: `x` of `--file=x`.
+fn word(arg: &Arg) -> &str {
+    let text = arg.guessed();
+    match text.split_once('=') {
+        Some((name, value)) if name.starts_with('-') => value,
+        Some(_) | None => text,
+    }
+}
+
+/// Whether `text` matches `pattern`, in which `*` stands for any text, and ` *` at the end also for
+/// none.
+fn wildcard(pattern: &str, text: &str) -> bool {
+    if let Some(start) = pattern.strip_suffix(" *")
+        && glob(start.as_bytes(), text.as_bytes())
+    {
+        return true;
+    }
+    glob(pattern.as_bytes(), text.as_bytes())
+}
+
+fn glob(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match (pattern.get(p), star) {
+            (Some(b'*'), _) => {
+                star = Some((p + 1, t));
+                p += 1;
+            }
+            (Some(b'?'), _) => (p, t) = (p + 1, t + 1),
+            (Some(byte), _) if *byte == text[t] => (p, t) = (p + 1, t + 1),
+            (_, Some((after, from))) => {
+                star = Some((after, from + 1));
+                (p, t) = (after, from + 1);
+            }
+            (_, None) => return false,
+        }
+    }
+    pattern[p..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests;

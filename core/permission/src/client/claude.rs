@@ -1,0 +1,144 @@
+//! Rules of Claude Code: `Tool` or `Tool(what)`, as its settings reference describes them.
+
+use serde_json::Value;
+
+use super::path::PathPattern;
+use super::wildcard;
+use crate::paths::Places;
+use crate::tools;
+use crate::verdict::{Decision, Finding, Rule};
+use onloop_syntax::text;
+
+/// A rule of `permissions.deny` or `permissions.ask`.
+#[derive(Clone, Debug)]
+pub(super) struct ClaudeRule {
+    decision: Decision,
+    /// As it is written.
+    text: String,
+    tool: String,
+    what: What,
+}
+
+/// What a rule is about, besides the tool.
+#[derive(Clone, Debug)]
+enum What {
+    /// Every call of the tool.
+    Anything,
+    /// Lines of shell.
+    Command(String),
+    /// Files that are read.
+    Read(PathPattern),
+    /// Files that are written.
+    Write(PathPattern),
+    /// Addresses at a host.
+    Domain(String),
+    /// The name of a skill or of an agent.
+    Named(String),
+}
+
+/// Reads a rule. One that cannot be understood is about every call of its tool.
+pub(super) fn read(
+    rule: &str,
+    decision: Decision,
+    folders: &[&str],
+    home: Option<&str>,
+) -> ClaudeRule {
+    let rule = rule.trim();
+    let (tool, what) = match rule.strip_suffix(')').and_then(|rule| rule.split_once('(')) {
+        Some((tool, what)) => (tool.trim(), what.trim()),
+        None => (rule, ""),
+    };
+    let pattern = || PathPattern::new(what, folders, home);
+    let what = match (tool, what) {
+        (_, "" | "*") => What::Anything,
+        ("Bash", line) => What::Command(match line.strip_suffix(":*") {
+            Some(begin) => format!("{begin} *"),
+            None => line.to_owned(),
+        }),
+        ("Read", _) => What::Read(pattern()),
+        ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", _) => What::Write(pattern()),
+        ("WebFetch", address) => match address.strip_prefix("domain:") {
+            Some(host) => What::Domain(host.trim().to_lowercase()),
+            None => What::Anything,
+        },
+        (_, name) => What::Named(name.to_owned()),
+    };
+    ClaudeRule { decision, text: text::one_line(rule), tool: tool.to_owned(), what }
+}
+
+impl ClaudeRule {
+    pub(super) fn finding(&self) -> Finding {
+        let (verb, rule) = (verb(self.decision), Rule::Client(self.decision));
+        let reason = format!("your settings of Claude Code {verb} it: `{}`", self.text);
+        Finding { decision: self.decision, ..Finding::ask(rule, reason) }
+    }
+
+    /// Whether the rule is about a call of `tool` as a whole.
+    pub(super) fn is_about(&self, tool: &str, input: &Value, places: &Places) -> bool {
+        match &self.what {
+            What::Anything => self.is_for(tool),
+            What::Command(pattern) => {
+                let line = input["command"].as_str().filter(|_| tools::runs_a_line(tool));
+                line.is_some_and(|line| wildcard(pattern, line.trim()))
+            }
+            What::Read(pattern) => {
+                let paths = tools::paths(input);
+                let here = tools::reads_files(tool) && paths.is_empty();
+                tools::reads_files(tool)
+                    && (paths.iter().any(|path| pattern.matches(path, places))
+                        || (here && pattern.matches(".", places)))
+            }
+            What::Write(pattern) => {
+                let paths = tools::paths(input);
+                tools::writes_files(tool) && paths.iter().any(|path| pattern.matches(path, places))
+            }
+            What::Domain(host) => {
+                self.is_for(tool) && tools::urls(input).iter().any(|url| is_at(url, host))
+            }
+            What::Named(name) => {
+                let members = ["skill", "name", "command", "subagent_type", "agent_type"];
+                let named = |key: &&str| input[*key].as_str().is_some_and(|it| wildcard(name, it));
+                self.is_for(tool) && members.iter().any(named)
+            }
+        }
+    }
+
+    /// Whether it is about a command of a line.
+    pub(super) fn is_about_command(&self, command: &str) -> bool {
+        matches!(&self.what, What::Command(pattern) if wildcard(pattern, command))
+    }
+
+    /// Whether it is about reading `path`.
+    pub(super) fn is_about_read(&self, path: &str, places: &Places) -> bool {
+        matches!(&self.what, What::Read(pattern) if pattern.matches(path, places))
+    }
+
+    /// Whether it is about writing `path`.
+    pub(super) fn is_about_write(&self, path: &str, places: &Places) -> bool {
+        matches!(&self.what, What::Write(pattern) if pattern.matches(path, places))
+    }
+
+    /// Whether the name of the rule's tool stands for `tool`: a server stands for all of its tools,
+    /// and `Edit` for every tool that edits files.
+    fn is_for(&self, tool: &str) -> bool {
+        let name = self.tool.as_str();
+        let of_server = name.starts_with("mcp__")
+            && tool.strip_prefix(name).is_some_and(|rest| rest.starts_with("__"));
+        let edits = name == "Edit" && tools::writes_files(tool);
+        let agent = matches!((name, tool), ("Agent", "Task") | ("Task", "Agent"));
+        wildcard(name, tool) || of_server || edits || agent
+    }
+}
+
+pub(super) fn verb(decision: Decision) -> &'static str {
+    if decision == Decision::Deny { "deny" } else { "ask about" }
+}
+
+/// Whether `url` leads to `host`, or below it where it begins with `*.`.
+fn is_at(url: &str, host: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let name = authority.rsplit('@').next().unwrap_or_default();
+    let name = name.split(':').next().unwrap_or_default().trim_end_matches('.').to_lowercase();
+    wildcard(host, &name) || host.strip_prefix("*.").is_some_and(|bare| bare == name)
+}

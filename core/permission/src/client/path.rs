@@ -1,0 +1,62 @@
+//! Patterns of paths in rules of Claude Code, which are those of `.gitignore` with a few starts of
+//! their own: `//` is the root of the file system, `~/` the home folder, `/` the project.
+
+use crate::paths::{Places, pattern_matches_any};
+
+/// A pattern, with every place that it may start from.
+#[derive(Clone, Debug)]
+pub(super) struct PathPattern {
+    /// Each absolute, in parts.
+    absolute: Vec<Vec<String>>,
+    /// One name, which a file or folder at any depth may have.
+    name: Option<String>,
+}
+
+impl PathPattern {
+    /// Reads `pattern`. `folders` are what `/` and a relative pattern may start from.
+    pub(super) fn new(pattern: &str, folders: &[&str], home: Option<&str>) -> PathPattern {
+        let parts = |path: &str| -> Vec<String> {
+            let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
+            parts.map(str::to_lowercase).collect()
+        };
+        if let Some(absolute) = pattern.strip_prefix("//") {
+            return PathPattern { absolute: vec![parts(absolute)], name: None };
+        }
+        if let Some(rest) = pattern.strip_prefix("~/") {
+            let homes = home.into_iter().chain(["~"]);
+            let absolute = homes.map(|home| [parts(home), parts(rest)].concat()).collect();
+            return PathPattern { absolute, name: None };
+        }
+        let relative = parts(pattern);
+        let name = match relative.as_slice() {
+            [only] if !pattern.starts_with(['/', '.']) || only == pattern => Some(only.clone()),
+            [..] => None,
+        };
+        let absolute = folders.iter().map(|folder| [parts(folder), relative.clone()].concat());
+        PathPattern { absolute: absolute.collect(), name }
+    }
+
+    /// Whether it matches `path`, or a folder that holds it.
+    pub(super) fn matches(&self, path: &str, places: &Places) -> bool {
+        let absolute = places.absolute(path).to_lowercase();
+        let parts: Vec<&str> = absolute.split('/').filter(|part| !part.is_empty()).collect();
+        let named = |name: &String| parts.iter().any(|part| pattern_matches_any(name, part));
+        self.name.as_ref().is_some_and(named)
+            || self.absolute.iter().any(|pattern| begins(pattern, &parts))
+    }
+}
+
+/// Whether `pattern` matches `path` or its beginning.
+fn begins(pattern: &[String], path: &[&str]) -> bool {
+    match (pattern, path) {
+        ([], _) => true,
+        ([only], []) => only == "**",
+        ([_, ..], []) => false,
+        ([first, rest @ ..], [_, below @ ..]) if first == "**" => {
+            begins(rest, path) || begins(pattern, below)
+        }
+        ([first, rest @ ..], [part, below @ ..]) => {
+            pattern_matches_any(first, part) && begins(rest, below)
+        }
+    }
+}

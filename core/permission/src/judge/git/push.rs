@@ -1,0 +1,161 @@
+//! `git push`: refspecs, and branches that others build on.
+
+use super::super::Judge;
+use super::super::entry::ParsedArgs;
+use super::{REMOTES, is_branch};
+use crate::expand::{Arg, shown};
+use crate::verdict::{Finding, Rule};
+
+/// Words in the names of branches that others build on, or that are deployed; pushing another branch
+/// over one asks.
+const PROTECTED: [&str; 13] = [
+    "main",
+    "master",
+    "develop",
+    "trunk",
+    "release",
+    "releases",
+    "prod",
+    "production",
+    "live",
+    "stable",
+    "staging",
+    "deploy",
+    "pages",
+];
+
+/// `git push`: where to, what over what, and whether it is forced.
+pub(crate) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let lease = parsed.has(&["--force-with-lease"]);
+    let forced = parsed.has(&["-f", "--force"]) || lease;
+    let refs = parsed.operands.get(1..).unwrap_or_default();
+    if let Some(remote) = parsed.operands.first()
+        && !remote.known().is_some_and(|name| REMOTES.contains(&name))
+    {
+        judge.ask(parsed, "pushes to something else than the project's remotes");
+    }
+    let every = ["--all", "--mirror", "--tags", "--branches", "--prune"];
+    if forced && parsed.has(&every) {
+        force_push(judge, "`git push` forces more than one branch");
+    }
+    if forced && refs.is_empty() {
+        force_push(judge, "`git push` forces branches that it does not name");
+    }
+    if forced && refs.len() > 1 {
+        force_push(judge, "`git push` forces more than one branch");
+    }
+    for refspec in refs {
+        push_refspec(judge, parsed, refspec, forced, lease);
+    }
+}
+
+fn force_push(judge: &mut Judge<'_>, reason: impl Into<String>) {
+    judge.add(Finding::deny(Rule::ForcePush, reason));
+}
+
+fn push_refspec(
+    judge: &mut Judge<'_>,
+    parsed: &ParsedArgs<'_>,
+    refspec: &Arg,
+    forced: bool,
+    lease: bool,
+) {
+    let text = shown(&refspec.text);
+    let (plus, rest) = match refspec.text.strip_prefix('+') {
+        Some(rest) => (true, rest),
+        None => (false, refspec.text.as_str()),
+    };
+    let (source, target) = match rest.split_once(':') {
+        Some((source, target)) => (source, Some(target)),
+        None => (rest, None),
+    };
+    if target.is_some() && source.is_empty() {
+        let reason = format!("`git push {text}` deletes a branch of the remote");
+        return judge.add(Finding::deny(Rule::DeleteBranch, reason));
+    }
+    if refspec.known().is_none() {
+        return judge.ask(parsed, "pushes a branch whose name is not known");
+    }
+    let branch = judge.context.git_branch.as_deref();
+    let own = branch.is_some_and(|branch| {
+        let to = target.unwrap_or(source);
+        let from = source == "HEAD" || short(source) == branch;
+        from && (short(to) == branch || (target.is_none() && to == "HEAD"))
+    });
+    if forced || plus {
+        // A lease overwrites only what was seen.
+        let seen = lease && !plus && !parsed.has(&["-f", "--force"]);
+        if own && seen && !branch.is_some_and(is_protected) {
+            return;
+        }
+        return forced_refspec(judge, &text, source, target, plus);
+    }
+    let plain = |name: &str| is_branch(name) && !names_another_kind(name);
+    let version = source.trim_start_matches('v');
+    let is_tag = version.contains('.')
+        && version.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+        && target.is_none();
+    if is_tag
+        || !source.split(['~', '^']).all(plain)
+        || target.is_some_and(|name| !plain(name))
+        || source == "tag"
+    {
+        judge.ask(parsed, "pushes something else than a branch");
+    }
+    let pushed = target.unwrap_or(source);
+    let known = branch.is_some();
+    if is_protected(pushed) && !own && (known || target.is_some_and(|t| short(t) != short(source)))
+    {
+        judge.ask(parsed, &format!("pushes `{source}` over the protected branch `{pushed}`"));
+    }
+}
+
+/// Whether a full name is that of a tag or of something else that is no branch.
+fn names_another_kind(name: &str) -> bool {
+    let rest = name.strip_prefix("refs/").unwrap_or(name);
+    rest.starts_with("tags/") || name.starts_with("refs/") && !rest.starts_with("heads/")
+}
+
+/// Only the branch of the issue that is checked out may be forced.
+fn forced_refspec(
+    judge: &mut Judge<'_>,
+    text: &str,
+    source: &str,
+    target: Option<&str>,
+    plus: bool,
+) {
+    let target = target.unwrap_or(source);
+    let branch = judge.context.git_branch.as_deref();
+    let own = branch.and_then(issue_number);
+    let same = own.is_some() && issue_number(target) == own;
+    let from_own = source == "HEAD" || issue_number(source) == own;
+    if same && from_own && is_branch(target) && !plus && !target.contains('/') {
+        return;
+    }
+    let why = match (branch, own) {
+        (None, _) => "there is no branch to compare with".to_owned(),
+        (Some(branch), None) => format!("the current branch `{branch}` is not one of an issue"),
+        (Some(branch), Some(_)) => format!("only `{branch}` itself may be forced"),
+    };
+    force_push(judge, format!("`git push` forces `{text}`, and {why}"));
+}
+
+fn short(name: &str) -> &str {
+    name.strip_prefix("refs/heads/").or_else(|| name.strip_prefix("heads/")).unwrap_or(name)
+}
+
+/// Whether others build on a branch of this name, or it is deployed.
+pub(super) fn is_protected(name: &str) -> bool {
+    let name = short(name).to_lowercase();
+    let first = name.split('/').next().unwrap_or_default();
+    // `feature/live-search` is about one; `live-eu` and `release/1` are.
+    first.split(['-', '_', '.']).any(|word| PROTECTED.contains(&word))
+}
+
+/// `42` of `issue-42` and `issue-42-title`.
+fn issue_number(branch: &str) -> Option<&str> {
+    let rest = branch.strip_prefix("issue-")?;
+    let end = rest.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());
+    let (number, title) = rest.split_at(end);
+    (!number.is_empty() && (title.is_empty() || title.starts_with('-'))).then_some(number)
+}

