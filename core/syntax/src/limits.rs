@@ -255,6 +255,12 @@ pub const GIT_INDEX_BYTES: u64 = 256 * 1024 * 1024;
 pub const CHECKOUTS_LOOKED_AT: usize = 256;
 /// Most home folders of other users in which confinement hides files.
 pub const HOMES_LOOKED_AT: usize = 64;
+/// Most programs in home folders whose links are resolved before a program is confined.
+pub const PROGRAMS_LOOKED_AT: usize = 512;
+/// Largest git configuration that is searched for credentials; a larger one is hidden.
+pub const GIT_CONFIG_BYTES: u64 = 256 * 1024;
+/// Most entries of a client's folder that are visible in its confined turn.
+pub const CLIENT_ENTRIES_LOOKED_AT: usize = 256;
 /// Most folders that are searched for submodules before a program is confined.
 pub const SUBMODULES_LOOKED_AT: usize = 256;
 /// Most paths of one call whose symbolic links are resolved.

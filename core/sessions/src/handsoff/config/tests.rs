@@ -32,6 +32,7 @@ permissions:
 run:
   confine: on
   confine_caches: [~/.cache/zig, /srv/a cache]
+  confine_read: [~/.foo]
 notify:
   events: waits, blocked
   command: tell \"$X\"
@@ -135,6 +136,7 @@ fn every_key_is_read() {
         }],
         confine: ConfineWhen::On,
         confine_caches: vec!["~/.cache/zig".to_owned(), "/srv/a cache".to_owned()],
+        confine_read: vec!["~/.foo".to_owned()],
         notes: Vec::new(),
     };
     assert_eq!(config, expected);
