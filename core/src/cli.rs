@@ -24,7 +24,8 @@ use onloop_verbs::{
     demo, diff, do_task, doctor, fetch, finalize, finish, gate, hook, init, install, lint, list,
     locate, new, next, no_fleet, normalize, notify, prepare, push, receipt, receipt_key,
     receipt_verify, relocate, replay, report, resume, run, schema, session_clear, session_done,
-    session_list, session_show, session_stop, status, step, summary, transcript, undo, uninstall,
+    session_list, session_log, session_show, session_stop, status, step, summary, transcript, undo,
+    uninstall,
 };
 
 /// The grammar, for documentation and completions.
@@ -179,6 +180,7 @@ async fn session(io: &Io, verb: &SessionVerb) -> Ended {
     match verb {
         SessionVerb::List(args) => session_list(io, args).await,
         SessionVerb::Show(args) => session_show(io, args).await,
+        SessionVerb::Log(args) => session_log(io, args).await,
         SessionVerb::Done(args) => session_done(io, args).await,
         SessionVerb::Stop(args) => session_stop(io, args).await,
         SessionVerb::Clear(args) => session_clear(io, args).await,

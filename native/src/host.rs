@@ -26,6 +26,8 @@ pub(crate) use changes::LOOK_AGAIN;
 pub use changes::OsChanges;
 pub use clock::OsClock;
 pub use files::OsFiles;
+#[cfg(unix)]
+pub(crate) use files::tighten;
 pub use http::OsHttp;
 pub use interrupts::Interrupts;
 pub use locks::{HeldLocks, OsLocks};

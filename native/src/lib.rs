@@ -56,6 +56,8 @@ fn as_process(
         Ok(gathered) => gathered,
         Err(error) => return refuse(&error.to_string(), error.exit()),
     };
+    #[cfg(unix)]
+    close_state_home(&start);
     let interrupts = match Interrupts::new() {
         Ok(interrupts) => interrupts,
         Err(error) => return refuse(&format!("cannot start: {error}"), Exit::Refused),
@@ -102,6 +104,18 @@ fn as_process(
             if hook::is_one() { Exit::Usage } else { Exit::Refused }
         }
         Some(_) | None => exit,
+    }
+}
+
+/// Closes the state home to other users and says so.
+#[cfg(unix)]
+fn close_state_home(start: &Start) {
+    let Some(home) = start.state_home() else { return };
+    if let Ok(true) = host::tighten(home.as_ref()) {
+        let message = format!(
+            "warning: the state home `{home}` was open to other users; it is for its owner alone now"
+        );
+        let _ = writeln!(std::io::stderr(), "{message}");
     }
 }
 

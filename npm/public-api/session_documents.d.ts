@@ -74,6 +74,8 @@ export interface SessionView {
     prompt_id?: string;
     limited_until?: string;
     limited_since?: string;
+    tasks_since?: string;
+    tasks?: string[];
     untold?: string[];
     updated_at?: string;
 }

@@ -94,10 +94,11 @@ export type Shell =
 /**
  * The files and the network that a program, and everything that it starts, may use. By default
  * every file is readable and none is writable. The longest listed path at or above a file decides
- * about it. If two lists have the same path, the later of `may_write`, `may_read`, `hidden`
- * decides. Paths are absolute, with `/` between their parts; a missing path is valid. In every case
- * the program gets no descriptors except its three streams. It reaches no process, no shared memory
- * and no local socket of the machine, gains no privileges, and cannot type into its terminal.
+ * about it. If two lists have the same path, the later of `may_write`, `may_read`, `others_write`,
+ * `scratch`, `hidden` decides. Paths are absolute, with `/` between their parts; a missing path is
+ * valid. In every case the program gets no descriptors except its three streams. It reaches no
+ * process, no shared memory and no local socket of the machine, gains no privileges, and cannot
+ * type into its terminal.
  */
 export interface Confinement {
   /** Writable paths: files, and folders with everything in them. */
@@ -106,8 +107,23 @@ export interface Confinement {
    * Read-only paths inside a writable or hidden folder. The program cannot create a missing one.
    */
   may_read: string[];
+  /**
+   * As `may_read`, but other programs change it meanwhile: a mechanism that cannot protect it does
+   * not restore it either.
+   */
+  others_write?: string[];
+  /**
+   * Folders that look empty except for listed paths in them. What the program writes there is lost
+   * when it ends.
+   */
+  scratch?: string[];
   /** Paths that are neither readable nor writable. */
   hidden: string[];
+  /**
+   * Folders below which no new link is allowed, because programs outside write to their files by
+   * name. A new link is removed when the program ends.
+   */
+  without_links?: string[];
   /** The network. */
   network: Network;
   /** The only permitted mechanism; `null`: the strongest available one. */

@@ -92,6 +92,9 @@ export interface SessionView {
   /** A rate limit of the provider: its announced end, and when it was first seen. */
   limited_until?: string;
   limited_since?: string;
+  /** Background tasks: since when the agent waits for some, and those that had their time. */
+  tasks_since?: string;
+  tasks?: string[];
   /** Messages that the agent has not received yet. */
   untold?: string[];
   updated_at?: string;

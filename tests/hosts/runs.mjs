@@ -99,9 +99,9 @@ export function continues(client, options = {}) {
     await onloop(place, "install", client.name);
     const ended = await client.session(place, [begin, ...Array(30).fill(claim)], options);
     assert.equal(ended.code, 0, JSON.stringify(ended));
-    // The first stop came after work. The fifth that did not is the last.
+    // The first stop came after work, the five continuations after it brought none.
     assert.equal(continuations(ended.heard).length, 5, JSON.stringify(continuations(ended.heard)));
-    assert.match(await ending(place), /^the last 5 stops showed no progress/);
+    assert.match(await ending(place), /^the last 5 continuations brought no progress/);
     assert.equal((await record(place)).status, "running");
   });
 }

@@ -1,6 +1,8 @@
 //! Confined commands, as real processes: what they must not reach, and what they must.
 
 mod escapes;
+mod homes;
+mod mounts;
 mod place;
 mod run;
 mod tools;

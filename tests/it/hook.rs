@@ -1,5 +1,6 @@
 //! Hooks of agent hosts and the sessions that they keep, with the real program.
 
+mod background;
 mod client_rules;
 mod driving;
 mod escalation;

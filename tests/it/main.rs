@@ -62,6 +62,7 @@ mod sim;
 mod simulation;
 #[path = "../../native/src/host/git/tests/temporary.rs"]
 mod surroundings;
+mod test_runners;
 #[cfg(unix)]
 mod travel;
 mod web;

@@ -21,6 +21,7 @@ async fn probe(io: Io) -> Exit {
         ["escalate", session, target, time_left_ms] => {
             let escalation = Escalation {
                 session_id: session.to_owned(),
+                cwd: io.start().cwd.clone(),
                 tool: "Bash".to_owned(),
                 target_text: whole(&json!({ "command": target })),
                 reason: "no rule decides".to_owned(),

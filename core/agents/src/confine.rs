@@ -3,12 +3,17 @@
 
 mod caches;
 mod clients;
+mod gitconfig;
+mod hint;
+mod home;
 mod private;
 
 use onloop_effect::{Confinement, Mechanism, Network, is_within};
 
 pub use caches::{CacheRefused, Caches, ToolFolder, tool_folders};
-pub use clients::{Used, client_needs, client_used};
+pub use clients::ClientPlace;
+pub use gitconfig::without_credentials;
+pub use hint::hidden_paths;
 pub use private::{VARIABLES, is_environment_file, private_paths};
 
 /// Folders that everybody writes to, or that hold the sockets of services. Nothing in them is seen,
@@ -16,7 +21,8 @@ pub use private::{VARIABLES, is_environment_file, private_paths};
 const SHARED: [&str; 3] = ["/run", "/tmp", "/var/tmp"];
 
 /// What of a repository must stay as it is, in its own folder of git.
-const OF_REPOSITORY: [&str; 5] = ["config", "config.worktree", "hooks", "info", "commondir"];
+const OF_REPOSITORY: [&str; 6] =
+    ["config", "config.worktree", "hooks", "info", "commondir", "objects/info/alternates"];
 
 /// What of a linked worktree must stay as it is, in its own folder of git.
 const OF_WORKTREE: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
@@ -63,12 +69,16 @@ pub struct Surroundings {
     pub homes: Vec<String>,
     /// Where onloop keeps its records.
     pub state_home: Option<String>,
-    /// Further private paths that the caller names.
+    /// Further private paths: those that the caller names, and private ones in visible folders.
     pub private: Vec<String>,
     /// The folder for temporary files, which is there.
     pub temporary: String,
-    /// Folders that programs are looked for in.
+    /// The one around it with those of other programs.
+    pub other_temporary: Option<String>,
+    /// Folders that programs are looked for in, and what links in them lead to.
     pub programs: Vec<String>,
+    /// What of the homes is seen.
+    pub visible: Vec<String>,
     /// Files in shared folders that programs cannot do without.
     pub needed: Vec<String>,
     /// Environment files of other checkouts.
@@ -84,13 +94,16 @@ pub enum GitPlace {
     Main {
         /// Its `.git`.
         git: String,
-        /// The folders of git of its linked worktrees.
+        /// The folders of git of its linked worktrees. Others work there meanwhile.
         worktrees: Vec<String>,
         /// Those of its submodules.
         modules: Vec<String>,
     },
     /// Something that is not understood, in the checkout or named by it.
-    Unknown,
+    Unknown {
+        /// A folder of git that may be seen.
+        git: Option<String>,
+    },
     /// The checkout is a linked worktree.
     Linked {
         /// Its own folder of git.
@@ -108,14 +121,20 @@ pub struct Needs {
     pub may_write: Vec<String>,
     /// What it may read and not change.
     pub may_read: Vec<String>,
+    /// Folders that it may write, and that are thrown away.
+    pub scratch: Vec<String>,
+    /// What is hidden in these.
+    pub hidden: Vec<String>,
 }
 
 impl Needs {
     /// Adds them to what every command may touch. What is hidden *in* a folder that is needed stays
     /// hidden, unless it is named, too.
     pub fn add_to(&self, confinement: &mut Confinement) {
-        let named: Vec<&String> = self.may_write.iter().chain(&self.may_read).collect();
-        confinement.hidden.retain(|path| !named.contains(&path));
+        let lists = [&self.may_write, &self.may_read, &self.scratch];
+        confinement.hidden.retain(|path| !lists.iter().any(|list| list.contains(path)));
+        confinement.scratch.extend(self.scratch.iter().cloned());
+        confinement.hidden.extend(self.hidden.iter().cloned());
         confinement.may_write.extend(self.may_write.iter().cloned());
         confinement.may_read.extend(self.may_read.iter().cloned());
     }
@@ -156,22 +175,26 @@ pub fn decide(
     let mut private = private_paths(&scene.homes, scene.state_home.as_deref());
     private.extend(scene.private.iter().cloned());
     demand_suitable(scene, &private)?;
-    confinement.hidden = SHARED.map(str::to_owned).to_vec();
-    confinement.hidden.extend(private);
-    let elsewhere = scene.environment_files.iter().filter(|path| !is_within(path, &scene.folder));
-    confinement.hidden.extend(elsewhere.cloned());
-    confinement.may_write.push(scene.folder.clone());
-    confinement.may_write.push(scene.temporary.clone());
     let is_private = |path: &str| {
-        let hidden = &confinement.hidden;
-        hidden.iter().any(|hidden| is_within(hidden, path) || is_within(path, hidden))
+        let mut private = private.iter();
+        private.any(|private| is_within(private, path) || is_within(path, private))
     };
     let caches = scene.caches.iter().filter(|cache| is_in_shared(cache) || !is_private(cache));
-    confinement.may_write.extend(caches.cloned());
+    confinement.may_write = vec![scene.folder.clone(), scene.temporary.clone()];
+    confinement.may_write.extend(caches.filter(|path| !holds_home(scene, path)).cloned());
     confinement.may_read.extend(below(&scene.folder, &OF_AGENTS));
     repository(scene.git.as_ref(), &scene.folder, &mut confinement);
-    let seen = scene.homes.iter().take(1).chain(&scene.programs).chain(&scene.needed);
-    confinement.may_read.extend(seen.filter(|path| is_in_shared(path)).cloned());
+    let seen = scene.programs.iter().chain(&scene.needed);
+    let seen = seen.filter(|path| is_in_shared(path) || is_in_home(scene, path));
+    let visible: Vec<&String> =
+        scene.visible.iter().filter(|path| !holds_home(scene, path)).collect();
+    confinement.may_read.extend(visible.iter().copied().chain(seen).cloned());
+    confinement.hidden = SHARED.map(str::to_owned).to_vec();
+    confinement.hidden.extend(scene.homes.iter().chain(&scene.other_temporary).cloned());
+    confinement.hidden.extend(private);
+    confinement.hidden.retain(|path| !visible.contains(&path));
+    let elsewhere = scene.environment_files.iter().filter(|path| !is_within(path, &scene.folder));
+    confinement.hidden.extend(elsewhere.cloned());
     Ok(confinement)
 }
 
@@ -179,19 +202,27 @@ fn demand_suitable(scene: &Surroundings, private: &[String]) -> Result<(), Unsui
     let folder = scene.folder.as_str();
     // Worktrees that have no place beside their checkout are in the state home.
     let worktrees = scene.state_home.as_ref().map(|home| format!("{home}/worktrees"));
-    let folder_text = || folder.to_owned();
-    let shared = SHARED.iter().map(|shared| (*shared).to_owned());
-    for private in private.iter().cloned().chain(shared) {
-        let is_shared = SHARED.contains(&private.as_str());
-        if is_within(&private, folder.trim_end_matches('/')) {
-            return Err(Unsuitable::Holds { folder: folder_text(), private });
-        }
-        let is_worktree = worktrees.as_ref().is_some_and(|worktrees| is_within(folder, worktrees));
-        if !is_shared && !is_worktree && is_within(folder, &private) {
-            return Err(Unsuitable::Lies { folder: folder_text(), private });
-        }
+    let is_worktree = worktrees.is_some_and(|worktrees| is_within(folder, &worktrees));
+    let lies = private.iter().find(|private| is_within(folder, private));
+    if let Some(private) = lies.filter(|_| !is_worktree) {
+        return Err(Unsuitable::Lies { folder: folder.to_owned(), private: private.clone() });
     }
-    Ok(())
+    let shared = SHARED.iter().map(|shared| (*shared).to_owned());
+    let mut around = private.iter().chain(&scene.homes).cloned().chain(shared);
+    match around.find(|private| is_within(private, folder.trim_end_matches('/'))) {
+        Some(private) => Err(Unsuitable::Holds { folder: folder.to_owned(), private }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a path lies in a home. A home itself does not.
+fn is_in_home(scene: &Surroundings, path: &str) -> bool {
+    scene.homes.iter().any(|home| path != home && is_within(path, home))
+}
+
+/// Whether a path is a home, or around one.
+fn holds_home(scene: &Surroundings, path: &str) -> bool {
+    scene.homes.iter().any(|home| is_within(home, path))
 }
 
 fn is_in_shared(path: &str) -> bool {
@@ -205,21 +236,27 @@ fn below(folder: &str, names: &[&str]) -> Vec<String> {
 fn repository(git: Option<&GitPlace>, folder: &str, confinement: &mut Confinement) {
     match git {
         None => {}
-        Some(GitPlace::Unknown) => confinement.may_read.push(format!("{folder}/.git")),
+        Some(GitPlace::Unknown { git }) => {
+            confinement.may_read.push(format!("{folder}/.git"));
+            confinement.may_read.extend(git.clone());
+        }
         Some(GitPlace::Main { git, worktrees, modules }) => {
             confinement.may_write.push(git.clone());
+            confinement.without_links.push(git.clone());
             confinement.may_read.extend(below(git, &OF_REPOSITORY));
+            confinement.others_write.extend(worktrees.iter().cloned());
             confinement.may_read.extend(worktrees.iter().flat_map(|own| below(own, &OF_WORKTREE)));
             confinement.may_read.extend(modules.iter().flat_map(|own| below(own, &OF_REPOSITORY)));
         }
         Some(GitPlace::Linked { git, common }) => {
+            confinement.may_read.push(common.clone());
             confinement.may_write.push(git.clone());
             confinement.may_write.extend(below(common, &TO_COMMIT));
+            confinement.without_links.push(git.clone());
+            confinement.without_links.extend(below(common, &TO_COMMIT));
+            confinement.may_read.push(format!("{common}/objects/info/alternates"));
             confinement.may_read.push(format!("{folder}/.git"));
             confinement.may_read.extend(below(git, &OF_WORKTREE));
-            if is_in_shared(common) {
-                confinement.may_read.push(common.clone());
-            }
         }
     }
 }
@@ -240,8 +277,10 @@ mod tests {
             homes: list(&["/home/u", "/home/admin"]),
             state_home: Some("/home/u/.local/state/onloop".to_owned()),
             private: list(&["/srv/fleet/fleet.key"]),
-            temporary: "/tmp/onloop-1".to_owned(),
-            programs: list(&["/usr/bin", "/tmp/bin", "/tmp"]),
+            temporary: "/home/u/tmp/onloop/1".to_owned(),
+            other_temporary: Some("/home/u/tmp/onloop".to_owned()),
+            programs: list(&["/usr/bin", "/tmp/bin", "/tmp", "/home/u", "/home/u/bin"]),
+            visible: list(&["/home/u/.cargo/bin", "/home/u/.npmrc", "/home"]),
             needed: list(&["/run/systemd/resolve/stub-resolv.conf"]),
             environment_files: list(&["/home/u/repo/.env", "/home/u/w/.env"]),
             caches: list(&["/home/u/.cargo/registry", "/home/u", "/home/u/.ssh"]),
@@ -265,7 +304,7 @@ mod tests {
             ("/home/u/repo/.git/hooks/pre-commit", Reach::Read),
             ("/home/u/repo/.git/HEAD", Reach::Read),
             ("/home/u/repo/.git/index", Reach::Read),
-            ("/home/u/repo/a.txt", Reach::Read),
+            ("/home/u/repo/a.txt", Reach::Hidden),
             ("/home/u/w/.agentize.local.yaml", Reach::Read),
             ("/home/u/w/.claude/settings.json", Reach::Read),
             ("/home/u/w/.claude/skills/a.md", Reach::Write),
@@ -275,13 +314,19 @@ mod tests {
             ("/home/u/.cargo/credentials.toml", Reach::Hidden),
             ("/home/u/.ssh/id_ed25519", Reach::Hidden),
             ("/home/admin/.ssh/id_ed25519", Reach::Hidden),
-            ("/home/u/.bashrc", Reach::Read),
+            ("/home/u/.bashrc", Reach::Hidden),
+            ("/home/u/.cargo/config.toml", Reach::Hidden),
+            ("/home/u/.npmrc", Reach::Read),
+            ("/home/u/bin/tool", Reach::Read),
+            ("/home/admin/a.txt", Reach::Hidden),
+            ("/home/u/repo/.git/objects/info/alternates", Reach::Read),
             ("/home/u/.local/state/onloop/runs/a", Reach::Hidden),
             ("/srv/fleet/fleet.key", Reach::Hidden),
             ("/srv/fleet/other", Reach::Read),
             ("/tmp/x", Reach::Hidden),
             ("/tmp/bin/tool", Reach::Read),
-            ("/tmp/onloop-1/x", Reach::Write),
+            ("/home/u/tmp/onloop/1/x", Reach::Write),
+            ("/home/u/tmp/onloop/2/x", Reach::Hidden),
             ("/run/docker.sock", Reach::Hidden),
             ("/run/systemd/resolve/stub-resolv.conf", Reach::Read),
             ("/etc/passwd", Reach::Read),
@@ -308,12 +353,14 @@ mod tests {
             ("/home/u/w/.git/hooks/post-commit", Reach::Read),
             ("/home/u/w/.git/commondir", Reach::Read),
             ("/home/u/w/.git/worktrees/a/commondir", Reach::Read),
+            ("/home/u/w/.git/worktrees/a/HEAD", Reach::Others),
+            ("/home/u/w/.git/worktrees/a/index", Reach::Others),
             ("/home/u/w/.git/modules/m/config", Reach::Read),
             ("/home/u/w/.git/modules/m/HEAD", Reach::Write),
         ] {
             assert_eq!(confinement.access(path), access, "{path}");
         }
-        let scene = Surroundings { git: Some(GitPlace::Unknown), ..scene };
+        let scene = Surroundings { git: Some(GitPlace::Unknown { git: None }), ..scene };
         let unknown = decide(&scene, Network::All, None).unwrap();
         assert_eq!(unknown.access("/home/u/w/.git/config"), Reach::Read);
     }
@@ -321,11 +368,13 @@ mod tests {
     #[test]
     fn what_a_client_needs_is_no_longer_hidden_from_it() {
         let mut confinement = decide(&scene(), Network::All, None).unwrap();
-        client_needs("codex", Some("/home/u"), |_| None).add_to(&mut confinement);
+        let codex = ClientPlace::of("codex", Some("/home/u"), |_| None, "/home/u/w");
+        codex.needs(&["/home/u/.codex/config.toml".to_owned()]).add_to(&mut confinement);
         for (path, access) in [
             ("/home/u/.codex/sessions/a", Reach::Write),
             ("/home/u/.codex/auth.json", Reach::Write),
             ("/home/u/.codex/config.toml", Reach::Read),
+            ("/home/u/.codex/new", Reach::Scratch),
             ("/home/u/.claude/.credentials.json", Reach::Hidden),
             ("/home/u/.claude.json", Reach::Hidden),
         ] {

@@ -41,6 +41,9 @@ pub struct Options {
     pub stall: OnStall,
     /// How long a summary counts.
     pub summary: SummaryUse,
+    /// By whose rules [`Profile::Route`] says a route; `None`: those of v3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routes_by: Option<Profile>,
 }
 
 /// What to do when two cycles in a row saw the same files, started the same child and were

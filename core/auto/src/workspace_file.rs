@@ -30,13 +30,15 @@ pub enum Presence {
 impl WorkspaceFile {
     /// The content of a file that could be read.
     pub fn from_bytes(bytes: Vec<u8>) -> WorkspaceFile {
-        if memchr::memchr(0, &bytes).is_some() {
-            return WorkspaceFile::Unreadable("it contains a NUL byte".to_owned());
+        let line = |at: usize| 1 + memchr::memchr_iter(b'\n', &bytes[..at]).count();
+        if let Some(at) = memchr::memchr(0, &bytes) {
+            return WorkspaceFile::Unreadable(format!("line {} has a NUL byte", line(at)));
         }
-        match String::from_utf8(bytes) {
-            Ok(text) => WorkspaceFile::Readable(text),
-            Err(_) => WorkspaceFile::Unreadable("it is not UTF-8".to_owned()),
+        if let Err(error) = std::str::from_utf8(&bytes) {
+            let line = line(error.valid_up_to());
+            return WorkspaceFile::Unreadable(format!("line {line} is not UTF-8"));
         }
+        WorkspaceFile::Readable(String::from_utf8(bytes).expect("it was looked at"))
     }
 
     /// The text, unless there is none or it is blank.
@@ -63,6 +65,16 @@ impl WorkspaceFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_read_names_its_line() {
+        for (bytes, expected) in
+            [(&b"a\nb\0"[..], "line 2 has a NUL byte"), (b"a\n\ncaf\xe9\n", "line 3 is not UTF-8")]
+        {
+            let read = WorkspaceFile::from_bytes(bytes.to_vec());
+            assert_eq!(read, WorkspaceFile::Unreadable(expected.to_owned()));
+        }
+    }
 
     #[test]
     fn bytes_are_text_or_they_are_not() {

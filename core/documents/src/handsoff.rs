@@ -130,7 +130,7 @@ impl StopDocument {
                 message: self.message.clone().or(shown.message),
                 tools: self.tools.or(shown.tools),
                 api_error: self.api_error.clone().or(shown.api_error),
-                place: shown.place,
+                ..shown
             },
             run_revision: None,
         }

@@ -79,6 +79,8 @@ pub fn read(id: SessionId, bytes: &[u8]) -> Result<Session, DamagedSession> {
         reason: members.text("reason")?,
         limited_until: members.time("limited_until")?,
         limited_since: members.time("limited_since")?,
+        tasks_since: members.time("tasks_since")?,
+        tasks: members.names("tasks")?,
         untold: members.names("untold")?,
         updated_at,
         unknown: std::mem::take(members.0),
@@ -208,6 +210,10 @@ fn document(session: &Session) -> Value {
     put("reason", json!(session.reason));
     put("limited_until", json!(session.limited_until.map(Timestamp::to_rfc3339)));
     put("limited_since", json!(session.limited_since.map(Timestamp::to_rfc3339)));
+    put("tasks_since", json!(session.tasks_since.map(Timestamp::to_rfc3339)));
+    if !session.tasks.is_empty() {
+        put("tasks", json!(session.tasks));
+    }
     if !session.untold.is_empty() {
         put("untold", json!(session.untold));
     }

@@ -9,7 +9,8 @@ use onloop_syntax::text::words;
 ///
 /// By default every file is readable and none is writable. The longest listed path at or above a
 /// file decides about it. If two lists have the same path, the later of `may_write`, `may_read`,
-/// `hidden` decides. Paths are absolute, with `/` between their parts; a missing path is valid.
+/// `others_write`, `scratch`, `hidden` decides. Paths are absolute, with `/` between their parts; a
+/// missing path is valid.
 ///
 /// In every case the program gets no descriptors except its three streams. It reaches no process,
 /// no shared memory and no local socket of the machine, gains no privileges, and cannot type into
@@ -20,8 +21,20 @@ pub struct Confinement {
     pub may_write: Vec<String>,
     /// Read-only paths inside a writable or hidden folder. The program cannot create a missing one.
     pub may_read: Vec<String>,
+    /// As `may_read`, but other programs change it meanwhile: a mechanism that cannot protect it does
+    /// not restore it either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others_write: Vec<String>,
+    /// Folders that look empty except for listed paths in them. What the program writes there is
+    /// lost when it ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scratch: Vec<String>,
     /// Paths that are neither readable nor writable.
     pub hidden: Vec<String>,
+    /// Folders below which no new link is allowed, because programs outside write to their files by
+    /// name. A new link is removed when the program ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_links: Vec<String>,
     /// The network.
     pub network: Network,
     /// The only permitted mechanism; `None`: the strongest available one.
@@ -67,6 +80,10 @@ pub enum Reach {
     Write,
     /// Read only.
     Read,
+    /// Read only; other programs may write it.
+    Others,
+    /// Read and write; the content is lost when the program ends.
+    Scratch,
     /// None.
     Hidden,
 }
@@ -77,15 +94,16 @@ impl Confinement {
         let lists = [
             (&self.may_write, Reach::Write),
             (&self.may_read, Reach::Read),
+            (&self.others_write, Reach::Others),
+            (&self.scratch, Reach::Scratch),
             (&self.hidden, Reach::Hidden),
         ];
         let mut rules: Vec<(&str, Reach)> = Vec::new();
         for (paths, reach) in lists {
             rules.extend(paths.iter().map(|path| (path.trim_end_matches('/'), reach)));
         }
-        // Compares part by part, with `/` as the lowest character. The sort is stable: for equal
-        // paths the last list stays last.
-        rules.sort_by_cached_key(|(path, _)| path.replace('/', "\0"));
+        // The sort is stable: for equal paths the last list stays last.
+        rules.sort_by_cached_key(|(path, _)| in_order(path));
         let mut once: Vec<(&str, Reach)> = Vec::new();
         for rule in rules {
             match once.last_mut() {
@@ -96,11 +114,50 @@ impl Confinement {
         once
     }
 
+    /// Returns the rules as a list of mounts. They are made in this order, each over everything below
+    /// its path: parents before children, so that no mount covers a later rule.
+    ///
+    /// A rule that its parent rule implies is left out. The folders between a protected or hidden
+    /// path and the writable folder around it are mounts of their own, because a mount cannot be
+    /// moved together with its content.
+    pub fn mounts(&self) -> Vec<(&str, Reach)> {
+        let rules = self.rules();
+        let mut mounts: Vec<(&str, Reach)> = Vec::new();
+        // The rules above the current one, the nearest last.
+        let mut above: Vec<(&str, Reach)> = Vec::new();
+        for (path, reach) in rules {
+            while above.last().is_some_and(|(folder, _)| !is_within(path, folder)) {
+                above.pop();
+            }
+            let around = above.last().copied();
+            let implied = around.map_or(Reach::Read, |(_, reach)| reach);
+            if implied == reach && reach != Reach::Scratch {
+                continue;
+            }
+            above.push((path, reach));
+            if let Some((folder, Reach::Write)) = around {
+                let slashes = path.match_indices('/').map(|(at, _)| &path[..at]);
+                let between = slashes.filter(|above| above.len() > folder.len());
+                mounts.extend(between.map(|above| (above, Reach::Write)));
+            }
+            mounts.push((path, reach));
+        }
+        mounts.sort_by_cached_key(|(path, _)| in_order(path));
+        mounts.dedup();
+        mounts
+    }
+
     /// The access to the file at `path`, which is absolute and without `.` and `..`.
     pub fn access(&self, path: &str) -> Reach {
         let of_path = self.rules().into_iter().rfind(|(above, _)| is_within(path, above));
         of_path.map_or(Reach::Read, |(_, access)| access)
     }
+}
+
+/// Returns a sort key that compares part by part, with `/` as the lowest character, so that folders
+/// come before their content.
+fn in_order(path: &str) -> String {
+    path.replace('/', "\0")
 }
 
 /// Whether `path` is `folder` or below it. Both are absolute and without a final `/`.
@@ -118,8 +175,7 @@ mod tests {
             may_write: paths(&["/w/", "/tmp/t", "/home/u/.ssh"]),
             may_read: paths(&["/w/.git/config", "/tmp/bin"]),
             hidden: paths(&["/tmp", "/home/u/.ssh", "/w-2"]),
-            network: Network::All,
-            only: None,
+            ..Confinement::default()
         }
     }
 
@@ -151,6 +207,30 @@ mod tests {
         assert_eq!(
             paths,
             ["/home/u/.ssh", "/tmp", "/tmp/bin", "/tmp/t", "/w", "/w/.git/config", "/w-2"]
+        );
+    }
+    #[test]
+    fn several_protected_paths_of_one_folder_keep_their_mounts() {
+        let paths = |list: &[&str]| list.iter().map(|path| (*path).to_owned()).collect();
+        let confinement = Confinement {
+            may_write: paths(&["/w", "/w/a/b", "/w/cache"]),
+            may_read: paths(&["/usr", "/w/a/hooks", "/w/a/b/set", "/w/a/b/x"]),
+            hidden: paths(&["/h", "/h/secret", "/w/d/secret"]),
+            ..Confinement::default()
+        };
+        assert_eq!(
+            confinement.mounts(),
+            [
+                ("/h", Reach::Hidden),
+                ("/w", Reach::Write),
+                ("/w/a", Reach::Write),
+                ("/w/a/b", Reach::Write),
+                ("/w/a/b/set", Reach::Read),
+                ("/w/a/b/x", Reach::Read),
+                ("/w/a/hooks", Reach::Read),
+                ("/w/d", Reach::Write),
+                ("/w/d/secret", Reach::Hidden),
+            ]
         );
     }
 }

@@ -59,7 +59,7 @@ pub struct ProcessSpec {
     /// The files and the network that the program may use; `None`: those of the host. A host that
     /// cannot enforce all of it starts nothing: `Unsupported`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub confine: Option<Confinement>,
+    pub confine: Option<Box<Confinement>>,
 }
 
 impl ProcessSpec {

@@ -13,11 +13,12 @@ pub(crate) mod telegram;
 
 use ask::{Asking, Given};
 
+use crate::git::checkout;
 use judge::Opinion;
 use onloop_documents::approval::PendingCall;
 use onloop_effect::{Failure, FailureKind, Io};
 use onloop_sessions::handsoff::DEPTH_VARIABLE;
-use onloop_sessions::handsoff::approval::message::{self, ApprovalSubject, Messages};
+use onloop_sessions::handsoff::approval::message::{self, ApprovalSubject, CallPlace, Messages};
 use onloop_sessions::handsoff::approval::{ApprovalChoice, ApprovalStage, Approver};
 use onloop_sessions::handsoff::config::{Config, Telegram};
 use onloop_syntax::limits;
@@ -28,6 +29,8 @@ use onloop_syntax::text;
 pub struct Escalation {
     /// The session that makes it.
     pub session_id: String,
+    /// The folder in which the agent works, absolute.
+    pub cwd: String,
     /// The tool.
     pub tool: String,
     /// What it would do, as [`onloop_sessions::handsoff::approval::message::whole`] shows it to people.
@@ -104,6 +107,7 @@ pub async fn escalate(io: &Io, config: &Config, escalation: &Escalation) -> Reso
         target: escalation.target_text.clone(),
         session_id: escalation.session_id.clone(),
         reason,
+        place: place(io, &escalation.cwd).await,
     };
     let asking = Asking {
         asked_before: 0,
@@ -133,7 +137,7 @@ pub async fn ask_in_chat(io: &Io, config: &Config, call: &PendingCall) -> Resolu
         stays: true,
         ends_with: None,
     };
-    about_call(io, telegram, &subject_of(call), asking).await
+    about_call(io, telegram, &subject_of(io, call).await, asking).await
 }
 
 /// Stores what a person who is called `by` says about a deferred call elsewhere than in the chat,
@@ -160,18 +164,30 @@ pub async fn answer_beside_chat(
     }
     let answered = pending::answer(io, &call.id, choice, by).await?;
     if let Some(telegram) = telegram {
-        let messages = messages_about(io, &subject_of(call));
+        let messages = messages_about(io, &subject_of(io, call).await);
         ask::settle(io, telegram, &messages, &call.id, choice).await;
     }
     Ok(answered)
 }
 
-fn subject_of(call: &PendingCall) -> ApprovalSubject {
+/// Where a call in `folder` would run.
+async fn place(io: &Io, folder: &str) -> CallPlace {
+    let checkout = checkout::find(io, folder).await;
+    let (mut repository, mut branch) = (None, None);
+    if let Some(checkout) = &checkout {
+        repository = checkout.web_address(io).await.map(|address| address.home().to_owned());
+        branch = checkout.branch(io).await;
+    }
+    CallPlace { repository, folder: folder.to_owned(), branch }
+}
+
+async fn subject_of(io: &Io, call: &PendingCall) -> ApprovalSubject {
     ApprovalSubject {
         tool: call.tool.clone(),
         target: call.target.clone(),
         session_id: call.session_id.clone(),
         reason: call.reason.clone(),
+        place: place(io, &call.cwd).await,
     }
 }
 
@@ -182,6 +198,7 @@ fn messages_about(io: &Io, subject: &ApprovalSubject) -> Messages {
         target: io.redacted(&subject.target),
         session_id: subject.session_id.clone(),
         reason: io.redacted(&subject.reason),
+        place: subject.place.clone(),
     })
 }
 

@@ -121,6 +121,9 @@ pub async fn look(
     }
 }
 
+/// Set for hooks that `onloop doctor` tries: what they refuse happened in no session.
+pub const CANARY_VARIABLE: &str = "ONLOOP_CANARY";
+
 /// A short program without output for people.
 pub fn quiet(command: Command, stdin: Option<Vec<u8>>) -> ProcessSpec {
     ProcessSpec { stdin: stdin.map(Into::into), ..ProcessSpec::new(command) }

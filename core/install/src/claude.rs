@@ -9,13 +9,14 @@ use super::{HookFile, HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use onloop_sessions::hooks::Host;
 
 /// The events that we subscribe to. A matcher would only leave tools out, so there is none.
-pub(super) const EVENTS: [(&str, Moment); 8] = [
+pub(super) const EVENTS: [(&str, Moment); 9] = [
     ("UserPromptSubmit", Moment::Prompt),
     ("UserPromptExpansion", Moment::Prompt),
     ("PreToolUse", Moment::ToolCall),
     ("PermissionRequest", Moment::PermissionRequest),
     ("PostToolUse", Moment::ToolDone),
     ("Stop", Moment::Stop),
+    ("Stop", Moment::Background),
     ("SessionStart", Moment::Compacted),
     ("StopFailure", Moment::StopFailure),
 ];
@@ -26,7 +27,8 @@ pub(super) const COMPACTED: &str = "compact";
 pub(super) fn host_files(setting: &Setting, agents: &[&AgentDefinition]) -> Vec<HostFile> {
     let hooks = EVENTS.iter().map(|(event, moment)| {
         let wait_s = setting.waits.of_moment(*moment);
-        (*event, entry(&setting.hook_words(Host::Claude, Some(wait_s)), *moment, wait_s))
+        let words = setting.hook_words(Host::Claude, Some(wait_s));
+        (*event, entry(words, *moment, wait_s))
     });
     let mut files = vec![HostFile::Shared(HookFile {
         path: setting.path("settings.json", ".claude/settings.json"),
@@ -58,14 +60,17 @@ pub(super) fn host_files(setting: &Setting, agents: &[&AgentDefinition]) -> Vec<
 }
 
 /// A hook in the form that runs a program without a shell in between.
-pub(super) fn entry(words: &[String], moment: Moment, wait_s: u64) -> Value {
+pub(super) fn entry(mut words: Vec<String>, moment: Moment, wait_s: u64) -> Value {
+    if moment == Moment::Background {
+        words.push("--background".to_owned());
+    }
     let (command, arguments) = words.split_first().expect("a hook calls a program");
     let mut handler = json!({ "type": "command", "command": command, "args": arguments });
     if moment.must_not_fail_open() {
         handler["onFailure"] = json!("block");
     }
     // It waits in the background, and its exit code wakes the client.
-    if moment == Moment::StopFailure {
+    if matches!(moment, Moment::Background | Moment::StopFailure) {
         handler["asyncRewake"] = json!(true);
     }
     handler["timeout"] = json!(wait_s);
@@ -76,6 +81,7 @@ pub(super) fn entry(words: &[String], moment: Moment, wait_s: u64) -> Value {
         | Moment::PermissionRequest
         | Moment::ToolDone
         | Moment::Stop
+        | Moment::Background
         | Moment::StopFailure => json!({ "hooks": [handler] }),
     }
 }

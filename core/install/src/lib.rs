@@ -184,6 +184,8 @@ impl Waits {
         match moment {
             offer::Moment::ToolCall | offer::Moment::PermissionRequest => self.call_s,
             offer::Moment::Stop => self.stop_s,
+            // It waits beside the client, and judges the stop then.
+            offer::Moment::Background => limits::BACKGROUND_WAIT_MS / 1000 + self.stop_s,
             // This hook waits for the provider, and blocks no work.
             offer::Moment::StopFailure => limits::MAX_WAIT_MS / 1000 + 60,
             offer::Moment::Prompt | offer::Moment::ToolDone | offer::Moment::Compacted => {

@@ -15,6 +15,8 @@ pub enum Moment {
     ToolDone,
     /// The agent wants to stop.
     Stop,
+    /// The agent has stopped while its background tasks run.
+    Background,
     /// The conversation was compacted.
     Compacted,
     /// The model's service has refused the agent.
@@ -30,6 +32,7 @@ impl Moment {
             Moment::Prompt
             | Moment::ToolDone
             | Moment::Stop
+            | Moment::Background
             | Moment::Compacted
             | Moment::StopFailure => false,
         }

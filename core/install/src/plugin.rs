@@ -126,8 +126,9 @@ fn hooks() -> Value {
         let wait = wait_s.to_string();
         let words =
             ["node", "${CLAUDE_PLUGIN_ROOT}/launch.mjs", "hook", "claude", "--timeout", &wait];
-        let entry = entry(&words.map(str::to_owned), moment, wait_s);
-        hooks.insert(event.to_owned(), json!([entry]));
+        let entry = entry(words.map(str::to_owned).to_vec(), moment, wait_s);
+        let list = hooks.entry(event).or_insert_with(|| json!([]));
+        list.as_array_mut().expect("each event has a list").push(entry);
     }
     json!({ "description": "Judges tool calls and continues sessions", "hooks": hooks })
 }

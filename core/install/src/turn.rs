@@ -29,7 +29,7 @@ impl TurnHook {
     /// Settings for Claude Code's `--settings`. A user or a project may have switched hooks off;
     /// here they are on.
     pub fn claude_settings(&self) -> String {
-        let entry = claude::entry(&self.words(Host::Claude), Moment::ToolCall, self.wait_s);
+        let entry = claude::entry(self.words(Host::Claude), Moment::ToolCall, self.wait_s);
         json!({ "disableAllHooks": false, "hooks": { "PreToolUse": [entry] } }).to_string()
     }
 

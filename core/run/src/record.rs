@@ -9,6 +9,7 @@ use super::event::{
 };
 use super::finish::{Disposition, Finish, FinishIntent};
 use super::held::WorkHold;
+use super::preflight::IsolationMode;
 use super::verdict::Verdict;
 use super::wait::Wait;
 use onloop_syntax::form::is_default;
@@ -404,6 +405,13 @@ impl Run {
     /// thrown away.
     pub fn is_over(&self) -> bool {
         self.status.is_finished() || self.is_discarded()
+    }
+
+    /// Whether an agent drives the run with `onloop init`, `step` and `finalize`, so that no agent is
+    /// started for it. `onloop run` notes how it keeps the work apart, the verbs the agent's own word.
+    pub fn is_driven_by_verbs(&self) -> bool {
+        let mode = self.place.executor_mode.as_str();
+        !mode.is_empty() && mode != "rebuilt" && mode.parse::<IsolationMode>().is_err()
     }
 
     /// Whether the work is done, and nothing but keeping it was done with it.

@@ -14,6 +14,7 @@
 //! record of the run alone. What a prompt means for a session's goal is in [`subject`].
 
 pub mod approval;
+mod background;
 pub mod command;
 pub mod config;
 mod continuation;

@@ -291,6 +291,19 @@ pub struct StopInput {
     pub message: Option<String>,
     /// The agent was interrupted or failed, so it must not be continued.
     pub broken_off: bool,
+    /// The agent's answer was cut at the limit of its length.
+    pub is_cut: bool,
+    /// Background tasks of the agent that still run.
+    pub tasks: Vec<BackgroundTask>,
+}
+
+/// A task that an agent has started in the background.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackgroundTask {
+    /// The host's id of it.
+    pub id: String,
+    /// What it does: its command, else its description.
+    pub about: String,
 }
 
 /// What a host says when the model's service has refused its agent.

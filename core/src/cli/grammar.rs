@@ -13,8 +13,8 @@ use onloop_verbs::{
     DoctorArgs, FetchArgs, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs,
     LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs,
     PushArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs,
-    RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs,
-    StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs,
+    RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs, SessionLogArgs,
+    SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs,
 };
 
 /// Runs coding agents unattended and verifies every step
@@ -180,6 +180,8 @@ pub(super) enum SessionVerb {
     List(SessionListArgs),
     /// Show one session
     Show(SessionShowArgs),
+    /// Show what happened: outages, refusals, decisions, starts and ends
+    Log(SessionLogArgs),
     /// Record that a session reached its goal
     Done(SessionIdArgs),
     /// Stop the continuations of a session

@@ -221,10 +221,14 @@ pub const SESSION_STALE_MS: u64 = 24 * 60 * 60 * 1000;
 pub const SESSION_SIGN_MS: u64 = 60 * 60 * 1000;
 /// Most run ids that are looked up in the output of a call.
 pub const RUNS_PRINTED: usize = 4;
-/// Consecutive stops without progress after which an agent is not continued.
-pub const SESSION_STALLED_STOPS: u32 = 5;
+/// Consecutive continuations without progress after which an agent is not continued.
+pub const SESSION_STALLED: u32 = 5;
 /// The same where progress is unknown: no transcript, no last message.
-pub const SESSION_UNKNOWN_STOPS: u32 = 9;
+pub const SESSION_STALLED_UNKNOWN: u32 = 9;
+/// Time that an agent that has stopped may wait for its background tasks.
+pub const BACKGROUND_WAIT_MS: u64 = 30 * 60 * 1000;
+/// Most background tasks of one agent that are remembered.
+pub const BACKGROUND_TASKS: usize = 32;
 /// Time within which a second hook may report a stop that was already counted.
 pub const STOP_ECHO_MS: u64 = 60 * 1000;
 /// Most further hooks for one stop: those of two scopes, of a plugin, of a client that reads the
@@ -257,6 +261,12 @@ pub const GIT_INDEX_BYTES: u64 = 256 * 1024 * 1024;
 pub const CHECKOUTS_LOOKED_AT: usize = 256;
 /// Most home folders of other users in which confinement hides files.
 pub const HOMES_LOOKED_AT: usize = 64;
+/// Most programs in home folders whose links are resolved before a program is confined.
+pub const PROGRAMS_LOOKED_AT: usize = 512;
+/// Largest git configuration that is searched for credentials; a larger one is hidden.
+pub const GIT_CONFIG_BYTES: u64 = 256 * 1024;
+/// Most entries of a client's folder that are visible in its confined turn.
+pub const CLIENT_ENTRIES_LOOKED_AT: usize = 256;
 /// Most folders that are searched for submodules before a program is confined.
 pub const SUBMODULES_LOOKED_AT: usize = 256;
 /// Most paths of one call whose symbolic links are resolved.

@@ -29,6 +29,11 @@ pub async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, CommandError> 
         ..ProcessSpec::argv(args.command.clone()).in_folder(io.start().cwd.clone())
     };
     let ended = io.process(confined.apply(io, spec)).await;
+    if ended.as_ref().is_ok_and(|end| end.status != ProcessStatus::Exited(0))
+        && let Some(hint) = confined.hint(io, &args.command.join(" ")).await
+    {
+        io.note(hint).await;
+    }
     confined.remove(io).await;
     Ok(match ended.map_err(error_of)?.status {
         ProcessStatus::Exited(0) => Exit::Done,

@@ -7,8 +7,9 @@ mod waits;
 use confine::examine_confinement;
 use onloop_auto::prompts::AGENTS;
 use onloop_effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell};
-use onloop_engine::client_files::{known, look, quiet, setting};
+use onloop_engine::client_files::{CANARY_VARIABLE, known, look, quiet, setting};
 use onloop_engine::error::CommandError;
+use onloop_engine::lookup::agent::on_path;
 use onloop_engine::state::config;
 use onloop_install::canary::{self, deciding_events, hooks_in};
 use onloop_install::{
@@ -76,6 +77,9 @@ pub async fn doctor(io: &Io, args: &DoctorArgs) -> Result<Exit, CommandError> {
     let loaded = config::load(io, &io.start().cwd).await;
     if let Some(why) = &loaded.planted {
         io.result(format!("  ! {why}\n")).await;
+    }
+    if !program.is_empty() && !on_path(io, "onloop").await {
+        io.result("  ! `onloop` is not on your PATH; agents are told its full path\n").await;
     }
     let enabled = loaded.config.enabled;
     let mut exit = Exit::Done;
@@ -333,7 +337,8 @@ async fn try_hook(io: &Io, host: Host, call: &HookCall) -> Result<(), HookFault>
         HookCall::Line(line) => Command::Shell { shell: Shell::Sh, line: line.clone() },
     };
     let event = canary::event(host).into_bytes();
-    let end = io.process(quiet(command, Some(event))).await.map_err(HookFault::NotRun)?;
+    let spec = quiet(command, Some(event)).with_env([(CANARY_VARIABLE, "1")]);
+    let end = io.process(spec).await.map_err(HookFault::NotRun)?;
     let is_refused =
         end.status == ProcessStatus::Exited(0) && canary::is_refusal(host, &end.stdout.text());
     if is_refused { Ok(()) } else { Err(HookFault::NotRefused(end)) }

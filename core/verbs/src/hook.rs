@@ -3,10 +3,12 @@
 //! Whatever happens, the host gets a complete answer in its own form, and never one that makes it
 //! run a call that was not judged.
 
+mod background;
 mod capture;
 mod client_rules;
 mod compacted;
 mod driving;
+mod files;
 mod judge;
 mod log;
 mod mistakes;
@@ -15,9 +17,10 @@ mod prompt;
 mod stop;
 mod turn;
 
-use onloop_effect::{Exit, Io};
+use onloop_effect::{Exit, Io, is_within};
 use onloop_engine::error::CommandError;
 use onloop_engine::git::checkout::{self, Checkout};
+use onloop_engine::lookup::agent::on_path;
 use onloop_engine::session::files::{HookCaller, Sessions};
 use onloop_engine::state::config::{self, Loaded};
 use onloop_engine::terminal::input;
@@ -26,7 +29,7 @@ use onloop_sessions::handsoff::{DEPTH_VARIABLE, SessionId};
 use onloop_sessions::hooks::{
     HookAnswer, HookEvent, HookInput, Host, PermissionMode, unknown_host,
 };
-use onloop_syntax::limits;
+use onloop_syntax::{limits, text};
 
 /// Arguments of `onloop hook`.
 #[derive(Clone, Debug, clap::Args)]
@@ -40,6 +43,9 @@ pub struct HookArgs {
     /// How many times the host lets an agent be continued, as its entry says
     #[arg(long, value_name = "COUNT")]
     pub loop_limit: Option<u32>,
+    /// Judge a stop once the agent's background tasks had their time; the client does not wait
+    #[arg(long, hide = true)]
+    pub background: bool,
     /// What a run says about the calls of its agent; it starts its agent with this
     #[arg(long, value_name = "FILE", hide = true)]
     pub policy: Option<String>,
@@ -55,7 +61,8 @@ pub fn called_as_hook(argv: &[String]) -> Option<HookArgs> {
             let timeout = option("--timeout").and_then(|seconds| seconds.parse().ok());
             let loop_limit = option("--loop-limit").and_then(|count| count.parse().ok());
             let policy = option("--policy").cloned();
-            Some(HookArgs { host: host.clone(), timeout, loop_limit, policy })
+            let background = rest.iter().any(|word| word == "--background");
+            Some(HookArgs { host: host.clone(), timeout, loop_limit, background, policy })
         }
         _ => None,
     }
@@ -65,7 +72,7 @@ pub fn called_as_hook(argv: &[String]) -> Option<HookArgs> {
 /// the command line is not a hook's.
 pub fn answer_of_a_broken_hook(argv: &[String]) -> Option<String> {
     let host: Host = called_as_hook(argv)?.host.parse().ok()?;
-    Some(host.safe_answer("onloop hit a bug of its own and could not judge this call"))
+    Some(host.safe_answer("an internal error of onloop kept it from judging this call"))
 }
 
 /// `onloop hook`.
@@ -79,25 +86,8 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
         Err(failure) => Err(failure.message.clone()),
     };
     let said = match read {
-        // Its answer is an exit code: what is printed counts for nothing.
-        Ok(HookInput {
-            event: HookEvent::StopFailed(failure),
-            session,
-            cwd,
-            transcript,
-            call_id,
-            mode,
-        }) => {
-            let event = HookEvent::Other;
-            let input = HookInput { event, session, cwd, transcript, call_id, mode };
-            let timeout_ms =
-                args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
-            // A run waits by itself for the agent that it has started.
-            if turn::TurnPolicyFile::of(io, args.policy.as_deref()).is_some() {
-                return Ok(Exit::Done);
-            }
-            let context = HookContext::new(io, host, input, timeout_ms, None).await;
-            return Ok(passing::failed(&context, &failure).await);
+        Ok(input) if is_in_background(args, &input.event) => {
+            return Ok(in_background(io, host, input, args).await);
         }
         Ok(input) => {
             let form = input.event.answer_form();
@@ -115,6 +105,37 @@ pub async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
         io.result(said).await;
     }
     Ok(Exit::Done)
+}
+
+/// Whether the client does not wait for the hook. Every other event is judged, however it is called.
+fn is_in_background(args: &HookArgs, event: &HookEvent) -> bool {
+    match event {
+        HookEvent::StopFailed(_) => true,
+        HookEvent::Stop(_) => args.background,
+        HookEvent::Prompt { .. }
+        | HookEvent::ToolCall(_)
+        | HookEvent::PermissionRequest(_)
+        | HookEvent::ToolDone { .. }
+        | HookEvent::Compacted
+        | HookEvent::Other => false,
+    }
+}
+
+/// A hook for which the client does not wait. Its answer is the exit code: what it prints on standard
+/// output counts for nothing.
+async fn in_background(io: &Io, host: Host, input: HookInput, args: &HookArgs) -> Exit {
+    // A run waits by itself for the agent that it has started.
+    if turn::TurnPolicyFile::of(io, args.policy.as_deref()).is_some() {
+        return Exit::Done;
+    }
+    let timeout_ms = args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
+    let event = input.event.clone();
+    let context = HookContext::new(io, host, input, timeout_ms, None).await;
+    match event {
+        HookEvent::StopFailed(failure) => passing::failed(&context, &failure).await,
+        HookEvent::Stop(stop) => background::bounded(&context, &stop).await,
+        _ => Exit::Done,
+    }
 }
 
 /// The form of the answer is not known. Every host takes exit code 2 as "no". An agent that wants
@@ -285,6 +306,20 @@ impl HookContext {
             }
             Err(_) => (Vec::new(), true),
         }
+    }
+
+    /// The line with which the agent calls this program; `None` if its name is enough.
+    async fn program_line(&self) -> Option<String> {
+        if on_path(&self.io, "onloop").await { None } else { self.full_program() }
+    }
+
+    /// The line with the full path of this program. A program in the project is the agent's to
+    /// change, so it is not one that may be called without a question.
+    fn full_program(&self) -> Option<String> {
+        let words = &self.io.start().program;
+        let is_own = words.iter().any(|word| is_within(word, &self.project));
+        let quoted: Vec<String> = words.iter().map(|word| text::shell_word(word)).collect();
+        (!words.is_empty() && !is_own).then(|| quoted.join(" "))
     }
 
     /// The files of the session.

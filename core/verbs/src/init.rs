@@ -4,6 +4,7 @@ use serde_json::json;
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
+use onloop_engine::lookup::runs::{Found, find_all, is_of};
 use onloop_engine::lookup::workflow::find_workflow;
 use onloop_engine::preflight::preflight;
 use onloop_engine::run::begin::{create, read_plan};
@@ -63,6 +64,11 @@ async fn begin(io: &Io, args: &InitArgs) -> Result<String, CommandError> {
         None => io.start().cwd.clone(),
     };
     let execution_root = io.canonical(&root).await?;
+    let source_head = match given(&args.source_head) {
+        Some(head) => Some(head),
+        // Reviews and diffs need the commit that the work starts from.
+        None => io.git_head(&execution_root).await.ok().flatten(),
+    };
     let workflow_path = io.canonical(&args.file).await?;
     let prepared = Prepared {
         mode: IsolationMode::None,
@@ -73,7 +79,7 @@ async fn begin(io: &Io, args: &InitArgs) -> Result<String, CommandError> {
             .unwrap_or_else(|| workflow_path.clone()),
         workflow_path,
         source_branch: given(&args.source_branch),
-        source_head: given(&args.source_head),
+        source_head,
         worktree_path: given(&args.worktree_path),
     };
     write(io, &plan, &prepared, |mut beginning| {
@@ -134,6 +140,19 @@ async fn prepare_and_write(io: &Io, args: &BeginArgs) -> Result<(String, Prepare
     Ok((id, prepared))
 }
 
+/// Says which runs of the workflow `file` are unfinished: the caller may have overlooked them.
+async fn warn_of_unfinished(io: &Io, file: &str) {
+    let stores = find_all(io).await.into_iter().filter_map(Found::into_store);
+    for store in stores.filter(|store| is_of(store.run(), file) && !store.run().is_over()) {
+        let id = &store.run().id;
+        io.note(format!(
+            "warning: run `{id}` of this workflow is unfinished\n  fix: continue it instead: onloop \
+             next --run-id {id}"
+        ))
+        .await;
+    }
+}
+
 /// Writes the record of a run that the next caller drives; its id.
 async fn write(
     io: &Io,
@@ -141,6 +160,7 @@ async fn write(
     prepared: &Prepared,
     adapt: impl Fn(Beginning) -> Beginning,
 ) -> Result<String, CommandError> {
+    warn_of_unfinished(io, &prepared.source_workflow_path).await;
     let mut store = create(io, plan, prepared, None, adapt).await?;
     let kept = checkpoint_and_commit(io, &mut store, async |io, store| {
         Ok(checkpoint_start(io, store).await)

@@ -72,8 +72,8 @@ pub use resume::{Interrupted, ResumeArgs, resume};
 pub use run::{RunArgs, RunsOn, no_fleet, run};
 pub use schema::{SchemaArgs, schema};
 pub use session::{
-    SessionClearArgs, SessionIdArgs, SessionListArgs, SessionShowArgs, session_clear, session_done,
-    session_list, session_show, session_stop,
+    SessionClearArgs, SessionIdArgs, SessionListArgs, SessionLogArgs, SessionShowArgs,
+    session_clear, session_done, session_list, session_log, session_show, session_stop,
 };
 pub use settle::settle;
 pub use status::{ListArgs, NextArgs, StatusArgs, SummaryArgs, list, next, status, summary};

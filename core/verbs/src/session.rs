@@ -1,8 +1,10 @@
 //! `onloop session`: look at and end agent sessions, instead of editing their files.
 
 mod everywhere;
+mod log;
 mod many;
 
+use onloop_documents::audit_log::{AuditEntry, AuditEvent};
 use onloop_documents::session as document;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
@@ -10,11 +12,13 @@ use onloop_engine::notify;
 use onloop_engine::notify::session::NotificationContext;
 use onloop_engine::run::instruction::instruction;
 use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
-use onloop_engine::state::config;
 use onloop_engine::state::session_places;
 use onloop_engine::state::store::{Store, StoreError};
+use onloop_engine::state::{audit_log, config};
 use onloop_sessions::handsoff::{Session, SessionEnding, SessionId};
 use onloop_syntax::text;
+
+pub use log::{SessionLogArgs, session_log};
 
 /// Arguments of `onloop session list`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -207,21 +211,29 @@ async fn end(
     ending: SessionEnding,
 ) -> Result<Exit, CommandError> {
     let at = io.now();
+    let verb = if ending == SessionEnding::Stopped { "stop" } else { "done" };
+    let by = format!("by `onloop session {verb}`");
     let config = config::own(io, &io.start().cwd).await;
     let ended = sessions
         .change(id, |session| match session {
-            None => (SessionChange::Keep, false),
+            None => (SessionChange::Keep, None),
             Some(mut session) => {
-                let changed = session.end(at, ending, None);
+                let changed = session.end(at, ending, Some(&by));
                 if changed {
                     notify::session::enqueue(&mut session, &config);
                 }
-                (SessionChange::when(changed, session), true)
+                (SessionChange::when(changed, session), Some(changed))
             }
         })
         .await?;
-    if !ended {
-        return Err(missing(id));
+    match ended {
+        None => return Err(missing(id)),
+        Some(false) => {}
+        Some(true) => {
+            let entry = AuditEntry::new(at, AuditEvent::Session, &format!("ended {by}"));
+            let (session, folder) = (Some(id.to_string()), Some(io.start().cwd.clone()));
+            audit_log::note(io, AuditEntry { session, folder, ..entry }).await;
+        }
     }
     io.note(format!("Session {id} is {}; it is not continued any more", ending.as_str())).await;
     let resume = format!("the chat of session {id}");

@@ -19,6 +19,8 @@ use onloop_core::effect::{Durability, Expect, Failure, FailureKind, FileKind, St
 use super::{Files, Root, clock, failure, paths};
 pub(super) use open::to_read as open_to_read;
 pub(super) use permissions::Readers;
+#[cfg(unix)]
+pub(crate) use permissions::tighten;
 use publish::Names;
 pub(super) use publish::{Temporary, create_folders};
 pub(super) use removal::remove_tree;

@@ -9,6 +9,7 @@ import { Failure } from "../failure.js";
 import type { KeptWork, LeftOut, NamedCheckpoint } from "../vocabulary.js";
 import { failure, is } from "./errors.js";
 import { commit, gitPath, layoutOf } from "./git_checkout.js";
+import { demandIntact } from "./git_integrity.js";
 import { BYTES, below, byBytes, entries, fields, lstatIfPresent, readable, terminated } from "./git_paths.js";
 import { type GitAsked, type GitProgram, line, succeeded } from "./git_program.js";
 import { PROGRAM_SETTINGS } from "./git_settings.js";
@@ -173,6 +174,7 @@ export async function note(
   cwd: string,
   { commit: id, text, at_ms: atMs }: GitAsked<"note">,
 ): Promise<void> {
+  await demandIntact(git, cwd, id);
   const words = ["notes", "--ref", NOTES, "add", "--force", "--file", "-", id];
   await git.succeedIsolated(cwd, words, { input: text, committedMs: atMs });
 }

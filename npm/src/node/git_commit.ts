@@ -3,6 +3,7 @@
 import { rm } from "node:fs/promises";
 import { Failure } from "../failure.js";
 import { commit, demandUnlocked, layoutOf } from "./git_checkout.js";
+import { demandIntact } from "./git_integrity.js";
 import { type GitAsked, type GitProgram, line, untilNul } from "./git_program.js";
 
 /** Makes the commit, and updates the index of the checkout around `cwd` to it. */
@@ -15,6 +16,7 @@ export async function commitKept(git: GitProgram, cwd: string, made: GitAsked<"c
     throw new Failure("conflict", `${where}, expected ${made.head}`);
   }
   await demandUnlocked(git, root, [branch]);
+  await demandIntact(git, root, made.kept);
   const tree = await treeToCommit(git, root, made);
   const before = line(await git.succeed(root, ["rev-parse", "--verify", `${made.head}^{tree}`]));
   const id = tree === before ? made.head : await commitByUser(git, root, tree, made);

@@ -3,6 +3,7 @@
 import { rm } from "node:fs/promises";
 import { Failure } from "../failure.js";
 import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
+import { demandIntact } from "./git_integrity.js";
 import { noteMerge, recoverMerge } from "./git_interrupted_merge.js";
 import { changeFiles, checkOut } from "./git_rollback.js";
 import {
@@ -47,6 +48,7 @@ export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merg
     const what = `branch \`${branch}\` is at ${found ?? "nothing"}`;
     throw new Failure("conflict", `${what}, expected ${wanted.commit}`);
   }
+  await demandIntact(git, root, wanted.commit, `refs/heads/${into}`);
   await demandUnlocked(git, root, ["HEAD", `refs/heads/${into}`]);
   const before = recovered === undefined ? await checkedOut(git, root) : parsed(recovered);
   const note = await noteMerge(git, root, wanted.commit, written(before));

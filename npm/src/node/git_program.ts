@@ -6,6 +6,7 @@ import { Failure } from "../failure.js";
 import type { GitRequest } from "../vocabulary.js";
 import { code, failure, is } from "./errors.js";
 import { knownError } from "./git_errors.js";
+import { demandNoLinks } from "./git_integrity.js";
 import type { GitProcesses } from "./git_processes.js";
 import {
   ACT_TIMEOUT_MS,
@@ -172,6 +173,7 @@ export class GitProgram {
 
   async #perform(cwd: string, args: string[], options: CommandOptions): Promise<Answer> {
     const what = `\`git ${args.join(" ")}\` in \`${cwd}\``;
+    demandNoLinks(cwd, args);
     const settings = options.config.flatMap((setting) => ["-c", setting]);
     const limitBytes = options.limitBytes ?? ANSWER_BYTES;
     const timeoutMs = Math.min(options.timeoutMs, this.#maxMs);

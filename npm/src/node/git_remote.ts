@@ -2,8 +2,10 @@
 
 import { existsSync } from "node:fs";
 import { Failure } from "../failure.js";
-import { type Answer, type GitAsked, type GitProgram, commandFailure, line } from "./git_program.js";
+import { commit } from "./git_checkout.js";
 import { lockError } from "./git_errors.js";
+import { demandIntact } from "./git_integrity.js";
+import { type Answer, type GitAsked, type GitProgram, commandFailure, line } from "./git_program.js";
 
 /** The commit of a branch in a remote repository. */
 export async function remoteBranch(
@@ -28,6 +30,8 @@ export async function remoteBranch(
 export async function push(git: GitProgram, cwd: string, { remote, branch }: GitAsked<"push">): Promise<void> {
   await demandRemote(git, cwd, remote);
   const refspec = `refs/heads/${branch}:refs/heads/${branch}`;
+  const id = await commit(git, cwd, `refs/heads/${branch}`);
+  if (id !== undefined) await demandIntact(git, cwd, id);
   const words = ["push", "--porcelain", "--set-upstream", "--", remote, refspec];
   const answer = await git.runWithHooks(cwd, words);
   if (answer.exit === 0) return;

@@ -86,6 +86,7 @@ fn question(host: &SimHost, auto_permission: bool, said: Said) -> Program {
     Program::new(host.start(&["onloop"]), move |io| async move {
         let escalation = Escalation {
             session_id: "s".to_owned(),
+            cwd: "/demo".to_owned(),
             tool: "Bash".to_owned(),
             target_text: "make".to_owned(),
             reason: "no rule decides".to_owned(),

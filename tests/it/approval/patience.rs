@@ -61,6 +61,7 @@ fn question(
     Program::new(host.start(&["onloop"]), move |io| async move {
         let escalation = Escalation {
             session_id: "s1".to_owned(),
+            cwd: "/demo".to_owned(),
             tool: "Bash".to_owned(),
             target_text: "make".to_owned(),
             reason: "no rule decides".to_owned(),

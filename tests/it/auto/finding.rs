@@ -94,3 +94,36 @@ fn what_is_dropped_is_said() {
     let next = "note: do what the hint says with `.ai/features/F.md`; then `onloop auto` goes on\n";
     assert_eq!((run.exit, run.stderr.as_str()), (Some(10), next));
 }
+
+#[test]
+fn a_route_is_that_of_a_run_wherever_its_options_stand() {
+    let project = workspace(PENDING);
+    let target = |arguments: &[&str]| {
+        let run = project.onloop(&[&["auto"], arguments].concat());
+        let line = run.stdout.lines().find_map(|line| line.strip_prefix("AUTO_ROUTE_TARGET="));
+        line.unwrap_or_else(|| panic!("{run:?}")).to_owned()
+    };
+    assert_eq!(target(&["route", "a summary"]), "rw-loop");
+    assert_eq!(target(&["route", "--profile", "v1", "a summary"]), "rw-loop");
+    assert_eq!(target(&["--profile", "v1", "route", "a summary"]), "rw-loop");
+    assert_eq!(target(&["route", "--profile", "v3", "a summary"]), "rw-planner");
+}
+
+#[test]
+fn a_stop_says_why_on_standard_error() {
+    let project = workspace("# Progress\n");
+    let undecided = project.onloop(&["auto", "--agent-command", "true"]);
+    assert_eq!(undecided.exit, Some(14));
+    assert!(undecided.stderr.contains("`.ai/PROGRESS.md` has no tasks"), "{}", undecided.stderr);
+    project.write(".ai/PAUSE.md", "");
+    let paused = project.onloop(&["auto", "--agent-command", "true"]);
+    assert!(paused.stderr.contains("`.ai/PAUSE.md` stops every run"), "{}", paused.stderr);
+    project.write(".ai/PROGRESS.md", b"# Progress\n\xff\n");
+    let corrupt = project.onloop(&["auto", "--agent-command", "true"]);
+    assert_eq!(corrupt.stdout, "TARGET_ROOT_INVALID\nNEXT_COMMAND=rw-planner\n");
+    assert!(
+        corrupt.stderr.contains("`.ai/PROGRESS.md` cannot be read: line 2 is not UTF-8"),
+        "{}",
+        corrupt.stderr
+    );
+}

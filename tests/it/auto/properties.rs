@@ -138,6 +138,7 @@ fn begin(profile: Profile, argument: String, flags: (bool, bool, bool)) -> Auto 
         options: Options {
             stall: if stops_on_stall { OnStall::Stop } else { OnStall::GoOn },
             summary: if once { SummaryUse::Once } else { SummaryUse::EveryCycle },
+            routes_by: None,
         },
         can_dispatch,
     })

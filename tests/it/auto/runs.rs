@@ -85,7 +85,12 @@ fn a_live_run_keeps_its_lock_however_old_it_is() {
     let second = second.expect("a second run");
     assert_eq!(second.stdout, "AUTO_LOCK_HELD\nNEXT_COMMAND=rw-auto\n");
     assert_eq!(code(&second), 12);
-    assert_eq!(second.stderr, "note: `.ai/runtime/rw-auto.guard` is held by program 1\n");
+    assert_eq!(
+        second.stderr,
+        "note: `.ai/runtime/rw-auto.guard` is held by program 1\n\
+         note: another rw-auto works here; wait for it, or remove `.ai/runtime/rw-auto.lock` if \
+         none does\n"
+    );
     assert_eq!(long.stdout, format!("{LOOP_CYCLE}NEXT_COMMAND=done\n"));
     assert!(!machine.path(LOCK_PATH).exists());
 }

@@ -187,6 +187,9 @@ fn nothing_is_planted_where_git_would_find_it() {
     for mechanism in mechanisms() {
         for (folder, lines) in [("wt", PLANTED), ("repo", PLANTED_IN_MAIN)] {
             let place = Place::new();
+            for path in ["HEAD", "config", "hooks/pre-commit"] {
+                place.write(&format!("repo/.git/modules/sub/{path}"), "as it was\n");
+            }
             let guarded = |place: &Place| {
                 let mut outside = place.outside();
                 outside.retain(|path, _| folder == "wt" || is_guarded(path));
@@ -200,6 +203,18 @@ fn nothing_is_planted_where_git_would_find_it() {
             }
         }
     }
+}
+
+/// Landlock cannot hold these, and others change them meanwhile.
+#[test]
+fn the_other_worktrees_of_a_main_checkout_stay_as_they_are() {
+    let place = Place::new();
+    let before =
+        ["HEAD", "index"].map(|name| place.read(&format!("repo/.git/worktrees/wt/{name}")));
+    let line = "cd .git/worktrees/wt; echo x > HEAD; cp ../wt2/index index; rm -f HEAD index";
+    place.confine_in("repo", &["--with", "bubblewrap"], line);
+    let after = ["HEAD", "index"].map(|name| place.read(&format!("repo/.git/worktrees/wt/{name}")));
+    assert_eq!(after, before);
 }
 
 #[test]
@@ -218,6 +233,12 @@ fn nothing_is_planted_where_an_agent_would_obey_it() {
     for mechanism in mechanisms() {
         let place = Place::new();
         place.write("wt/.claude/settings.json", "as it was\n");
+        // With others in the same folder: each has to be held by itself.
+        for path in
+            [".claude/hooks/b", ".cursor/cli.json", ".cursor/hooks.json", ".opencode/plugin/b.js"]
+        {
+            place.write(&format!("wt/{path}"), "as it was\n");
+        }
         let obeyed = || KEPT.map(|path| std::fs::read(place.path("wt").join(path)).ok());
         let before = obeyed();
         for line in OBEYED {
@@ -268,7 +289,21 @@ fn nothing_runs_on() {
 
 /// What of a main checkout tells git what to run.
 fn is_guarded(path: &str) -> bool {
-    ["config", "config.worktree", "hooks", "info", "commondir"].iter().any(|name| {
+    let guarded = [
+        "config",
+        "config.worktree",
+        "hooks",
+        "info",
+        "commondir",
+        "worktrees/wt/commondir",
+        "modules/sub/config",
+        "modules/sub/hooks",
+        "objects/info/alternates",
+        "packed-refs",
+        "logs/evil",
+        "refs/heads/evil",
+    ];
+    guarded.iter().any(|name| {
         let guarded = format!("repo/.git/{name}");
         path == guarded || path.starts_with(&format!("{guarded}/"))
     })

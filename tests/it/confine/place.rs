@@ -75,6 +75,7 @@ impl Place {
         for secret in SECRETS {
             place.write(secret, &format!("{SECRET}\n"));
         }
+        std::fs::set_permissions(place.path("state"), PermissionsExt::from_mode(0o700)).unwrap();
         place
     }
 

@@ -19,12 +19,21 @@ fn an_answer_is_no_pause() {
         "/cost",
         "2",
         "use postgres, and keep the migrations apart",
-        "no. Why would we?",
+        "no, use mysql",
         "<task-notification>What now?</task-notification>",
     ] {
         assert_eq!(prompt(&project, text), Value::Null, "{text}");
         assert!(stop(&project, text).is_some(), "{text}");
     }
+    let said = prompt(&project, "no, stop - why is it editing the schema?");
+    assert_eq!(
+        said["systemMessage"],
+        "onloop: `/issue-to-impl` pauses to answer you.\n  Your next prompt that is not a question \
+         or an objection resumes it; `continue` is enough.\n  To end it: onloop session stop s1"
+    );
+    assert_eq!(stop(&project, "It was for the index."), None);
+    prompt(&project, "leave the schema alone");
+    assert!(stop(&project, "c").is_some());
     let said = prompt(&project, "pause please");
     assert_eq!(
         said["systemMessage"],
@@ -172,7 +181,7 @@ fn a_cached_plan_is_not_followed_by_a_link() {
         symlink(target, &plan).unwrap();
         assert!(std::fs::read_to_string(&plan).unwrap().contains(secret));
         let said = begun();
-        assert!(!said.contains("PRIVATE KEY") && !said.contains("plan-of-issue"), "{said}");
+        assert!(!said.contains("PRIVATE KEY") && !said.contains("The plan is in"), "{said}");
     }
     // A folder above it may be the link.
     let home = Workspace::plain();
@@ -183,4 +192,33 @@ fn a_cached_plan_is_not_followed_by_a_link() {
     prompt(&project, "/issue-to-impl 42");
     let said = claude(&project, "Stop", json!({ "last_assistant_message": "b" }));
     assert!(!said.to_string().contains("PRIVATE KEY"), "{said}");
+}
+
+#[test]
+fn the_plan_is_read_in_the_project_first() {
+    let home = Workspace::plain();
+    let project = Workspace::plain();
+    let project = project.with_env("AGENTIZE_HOME", home.path(".").to_str().unwrap());
+    let begun = || {
+        prompt(&project, "/issue-to-impl 42");
+        stop(&project, "a").unwrap()
+    };
+    assert!(begun().contains("`.tmp/plan-of-issue-42.md`"), "it says where to write the plan");
+    home.write(".tmp/plan-of-issue-42.md", "the plan at home");
+    assert!(begun().contains("the plan at home"));
+    project.write(".tmp/plan-of-issue-42.md", "the plan here");
+    assert!(begun().contains("the plan here"));
+}
+
+#[test]
+fn an_agent_without_the_program_on_its_path_is_told_where_it_is_and_may_call_it() {
+    let project = Workspace::plain().with_env("PATH", "/nowhere");
+    prompt(&project, "/issue-to-impl 42");
+    let said = stop(&project, "a").unwrap();
+    let end = " session done s1";
+    let line = said.lines().find(|line| line.ends_with(end)).expect("the command that ends it");
+    assert!(line.starts_with('/'), "{line}");
+    assert_eq!(super::bash(&project, line).0, "allow");
+    assert_eq!(super::bash(&project, &line.replace("s1", "s2")).0, "ask");
+    assert_eq!(super::bash(&project, &format!("{line}; rm -rf /")).0, "deny");
 }

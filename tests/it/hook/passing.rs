@@ -80,17 +80,51 @@ fn overloads_are_tried_again_with_growing_pauses_and_not_for_ever() {
 }
 
 #[test]
-fn what_does_not_pass_and_what_a_person_has_ended_is_not_waited_for() {
+fn what_does_not_pass_waits_for_a_person() {
     for (error, message) in [
         ("authentication_failed", "Please run /login"),
         ("billing_error", "Credit balance is too low"),
+        ("invalid_request", "Prompt is too long"),
         ("unknown", "something else"),
     ] {
         let mut host = machine();
         let began = host.now();
         assert_eq!(hook(&mut host, &failed(error, message)), Ended::Exit(Exit::Done));
         assert!(host.now().millis_since(began) < 1000);
+        let why = format!("the model's service refused it: {message}");
+        assert_eq!(session(&host)["reason"], json!(why));
+        assert!(host.disk.text("/state/audit.jsonl").contains(&why));
+        let said = listed(&mut host);
+        assert!(said.starts_with(&format!("⏸ s1  waits for you: {why}\n")), "{said}");
     }
+}
+
+#[test]
+fn an_answer_that_was_cut_is_continued_and_counted() {
+    let mut host = machine();
+    let cut = failed("max_output_tokens", "the response exceeded the output token maximum");
+    for number in 1..=5 {
+        let text = json!({ "type": "assistant",
+            "message": { "content": [{ "type": "text", "text": format!("part {number}") },
+                { "type": "tool_use", "name": "Write", "input": {} }] } });
+        let error = json!({ "type": "assistant", "isApiErrorMessage": true,
+            "message": { "content": [{ "type": "text", "text": "output token maximum" }] } });
+        host.disk.put("/demo/t.jsonl", format!("{text}\n{error}\n"));
+        let before = host.notes().len();
+        assert_eq!(hook(&mut host, &cut), Ended::Exit(Exit::Usage));
+        let said = host.notes()[before..].to_owned();
+        assert!(said.contains(&format!("continuation {number}/")), "{said}");
+        assert_eq!(session(&host)["continuation_count"], number);
+    }
+    // Where nothing moves, it ends like every other stop.
+    let mut host = machine();
+    let ended = (0..20).position(|_| hook(&mut host, &cut) == Ended::Exit(Exit::Done));
+    assert!(ended.is_some_and(|ended| ended < 10), "{ended:?}");
+    assert!(session(&host)["reason"].is_string());
+}
+
+#[test]
+fn what_a_person_has_ended_is_not_waited_for() {
     let mut host = machine();
     host.run(&["onloop", "session", "stop", "s1"]);
     assert_eq!(hook(&mut host, &failed("rate_limit", LIMIT)), Ended::Exit(Exit::Done));
@@ -161,5 +195,5 @@ fn nobody_waits_for_a_week() {
         said.starts_with("⏳ s1  is not served: the model's service does not serve it: "),
         "{said}"
     );
-    assert!(said.contains("    go on     claude -r s1\n"), "{said}");
+    assert!(said.contains("    resume    claude -r s1\n"), "{said}");
 }

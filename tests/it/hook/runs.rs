@@ -119,8 +119,8 @@ fn a_question_is_not_turned_into_work_on_the_run() {
     let said = prompt(&project, "what does this project do?");
     let run = state(&project, "s1")["run_id"].as_str().unwrap().to_owned();
     let expected = format!(
-        "onloop: run {run} pauses for your question.\n  Your next prompt that is not a question \
-         resumes it; `continue` is enough.\n  To end it: onloop session stop s1"
+        "onloop: run {run} pauses to answer you.\n  Your next prompt that is not a question \
+         or an objection resumes it; `continue` is enough.\n  To end it: onloop session stop s1"
     );
     assert_eq!(said["systemMessage"], expected);
     assert_eq!(claude(&project, "Stop", json!({})), Value::Null);

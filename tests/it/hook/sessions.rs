@@ -145,8 +145,8 @@ fn d23_a_question_pauses_and_going_on_resumes() {
     let said = prompt(&project, "what does this function do?");
     assert_eq!(
         said["systemMessage"],
-        "onloop: `/issue-to-impl` pauses for your question.\n  Your next prompt that is not a \
-         question resumes it; `continue` is enough.\n  To end it: onloop session stop s1"
+        "onloop: `/issue-to-impl` pauses to answer you.\n  Your next prompt that is not a question \
+         or an objection resumes it; `continue` is enough.\n  To end it: onloop session stop s1"
     );
     assert_eq!(prompt(&project, "and this one?"), Value::Null, "it is said once");
     assert_eq!(claude(&project, "Stop", json!({})), Value::Null);
@@ -190,9 +190,9 @@ fn no_progress_ends_within_ten_stops_and_says_why() {
         .count();
     assert!((3..10).contains(&sent_on), "{sent_on}");
     let message = said["systemMessage"].as_str().unwrap();
-    assert!(message.contains("showed no progress"), "{message}");
+    assert!(message.contains("brought no progress"), "{message}");
     let shown = project.onloop(&["session", "show", "s1"]).expect_exit(0).stdout;
-    assert!(shown.contains("showed no progress"), "{shown}");
+    assert!(shown.contains("brought no progress"), "{shown}");
 }
 
 #[test]

@@ -98,11 +98,11 @@ fn the_morning_is_told_from_anywhere() {
     goal      a pull request for issue #42
     issue     #42 https://github.com/me/shop/issues/42
     PR        #7 https://github.com/me/shop/pull/7
-    folder    {}
+    folder    {0}
     continued 1 time
     last      2026-03-20T10:00:00+00:00 session s1 is not continued: the only continuation is used up
     decision  2026-03-20T10:00:00+00:00 denied by rule path:outside: Bash `rm -rf /`
-    go on     claude -r s1
+    resume    cd {0} && claude -r s1
 ",
         folder.display()
     );
@@ -114,8 +114,18 @@ fn the_morning_is_told_from_anywhere() {
     assert_eq!(json["calls"], json!([]));
     project.onloop(&["session", "done", "s1"]).expect_exit(0);
     let run = project.shell("cd ../elsewhere && onloop session list --everywhere").expect_exit(0);
-    assert!(run.stdout.starts_with("✓ s1  ended: done\n"), "{}", run.stdout);
-    assert!(!run.stdout.contains("go on"), "{}", run.stdout);
+    assert!(
+        run.stdout.starts_with("✓ s1  ended: done: by `onloop session done`\n"),
+        "{}",
+        run.stdout
+    );
+    assert!(!run.stdout.contains("resume"), "{}", run.stdout);
+    let log = project.shell("cd ../elsewhere && onloop session log s1").expect_exit(0).stdout;
+    let tells = |words: &str| log.lines().filter(|line| line.contains(words)).count();
+    assert_eq!(tells("ended by `onloop session done`"), 1, "{log}");
+    assert_eq!((tells("began `issue-to-impl`"), tells("denied by rule")), (1, 1), "{log}");
+    let other = project.onloop(&["session", "log", "s2"]).expect_exit(0);
+    assert_eq!(other.stdout, "");
 }
 
 #[test]
@@ -186,4 +196,36 @@ fn the_audit_log_is_bounded_and_keeps_no_secret() {
     assert_eq!(text.lines().count(), 1, "it was begun anew");
     assert!(text.contains("\"stage\":\"rule\"") && !text.contains("s3cret"), "{text}");
     assert!(audit_log.with_file_name("audit.1.jsonl").exists());
+}
+
+#[test]
+fn a_session_whose_file_lies_elsewhere_is_shown_where_its_agent_works() {
+    let home = crate::workspace::Workspace::plain();
+    let home = home.path(".").canonicalize().unwrap();
+    let project = shop().with_env("AGENTIZE_HOME", home.to_str().unwrap());
+    prompt(&project, "/issue-to-impl 42");
+    let run = project.shell("cd .. && onloop session list --everywhere").expect_exit(0);
+    let folder = project.path(".").canonicalize().unwrap();
+    assert!(run.stdout.contains(&format!("folder    {}\n", folder.display())), "{}", run.stdout);
+    assert!(run.stdout.contains("https://github.com/me/shop/issues/42"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains(&format!("resume    cd {} && claude -r s1\n", folder.display())),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn an_end_by_an_edited_file_is_logged_once() {
+    let project = shop();
+    prompt(&project, "/issue-to-impl 42");
+    stop(&project, "a");
+    let path = ".tmp/hooked-sessions/s1.json";
+    let edited = project.read(path).replace("\"initial\"", "\"done\"");
+    project.write(path, edited);
+    for _ in 0..2 {
+        assert_eq!(stop(&project, "b"), None);
+    }
+    let log = project.onloop(&["session", "log"]).expect_exit(0).stdout;
+    assert_eq!(log.matches("ended as done: its file says so").count(), 1, "{log}");
 }

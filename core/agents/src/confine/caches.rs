@@ -1,41 +1,16 @@
-//! Folders in which build tools keep what they have fetched and built, for every project.
+//! Folders in which tools keep their programs, and what they have fetched and built for every project.
 
+use super::home::{Use, join, rows};
 use onloop_effect::is_within;
 
-/// The variable that moves a tool's folder, where it is otherwise below a home, and what in it is
-/// written. No folder from which programs are started later is among them.
-const TOOLS: [(&str, &str, &[&str]); 14] = [
-    (
-        "CARGO_HOME",
-        ".cargo",
-        &["registry", "git", ".package-cache", ".package-cache-mutate", ".global-cache"],
-    ),
-    ("npm_config_cache", ".npm", &["_cacache", "_logs"]),
-    ("YARN_CACHE_FOLDER", ".cache/yarn", &[""]),
-    ("PNPM_HOME", ".local/share/pnpm", &["store"]),
-    ("", ".cache/pnpm", &[""]),
-    ("PIP_CACHE_DIR", ".cache/pip", &[""]),
-    ("UV_CACHE_DIR", ".cache/uv", &[""]),
-    ("GOPATH", "go", &["pkg"]),
-    ("GOMODCACHE", "go/pkg/mod", &[""]),
-    ("GOCACHE", ".cache/go-build", &[""]),
-    ("GRADLE_USER_HOME", ".gradle", &["caches", "daemon", "native", "notifications", "workers"]),
-    ("", ".m2/repository", &[""]),
-    ("CCACHE_DIR", ".cache/ccache", &[""]),
-    ("SCCACHE_DIR", ".cache/sccache", &[""]),
-];
-
-/// Parts of a tool's folder that are files.
-const FILES: [&str; 3] = [".package-cache", ".package-cache-mutate", ".global-cache"];
-
-/// A build tool's folder on this machine.
+/// A tool's folder on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolFolder {
     /// Where it is.
     pub folder: String,
     /// The variable that moves it, and whether it does; `None`: there is none.
     variable: Option<(&'static str, bool)>,
-    parts: &'static [&'static str],
+    parts: Vec<(Use, &'static str)>,
 }
 
 /// The folders of the tools that are known. `variable` is an environment variable that is set.
@@ -43,44 +18,60 @@ pub fn tool_folders<'v>(
     home: Option<&str>,
     variable: impl Fn(&str) -> Option<&'v str>,
 ) -> Vec<ToolFolder> {
-    let folder = |(name, below_home, parts): (&'static str, &str, _)| {
-        let name = Some(name).filter(|name| !name.is_empty());
-        let moved = name.and_then(&variable).filter(|path| path.starts_with('/'));
-        let folder = match moved {
-            Some(path) => path.to_owned(),
-            None => format!("{}/{below_home}", home?),
-        };
-        let folder = folder.trim_end_matches('/').to_owned();
-        Some(ToolFolder { folder, variable: name.map(|name| (name, moved.is_some())), parts })
-    };
-    TOOLS.into_iter().filter_map(folder).collect()
+    let mut tools: Vec<ToolFolder> = Vec::new();
+    for row in rows(None) {
+        let Some((folder, moves)) = row.place(home, &variable) else { continue };
+        let part = (row.usage, row.part);
+        let name = row.variable.map(|name| (name, moves));
+        match tools.iter_mut().find(|tool| tool.folder == folder && tool.variable == name) {
+            Some(tool) => tool.parts.push(part),
+            None => tools.push(ToolFolder { folder, variable: name, parts: vec![part] }),
+        }
+    }
+    tools
 }
 
 impl ToolFolder {
     /// What of it is written.
     pub fn caches(&self) -> impl Iterator<Item = String> {
-        self.parts.iter().map(|part| self.part(part))
+        self.used(&[Use::Cache, Use::CacheFile])
     }
 
-    fn part(&self, part: &str) -> String {
-        let folder = &self.folder;
-        if part.is_empty() { folder.clone() } else { format!("{folder}/{part}") }
+    /// What of it is seen and not written. No folder from which programs are started is a cache.
+    pub fn visible(&self) -> impl Iterator<Item = String> {
+        self.used(&[Use::Read])
+    }
+
+    /// What of it is hidden, though it lies in what is seen.
+    pub fn hidden(&self) -> impl Iterator<Item = String> {
+        self.used(&[Use::Hidden])
+    }
+
+    fn used(&self, uses: &'static [Use]) -> impl Iterator<Item = String> {
+        let parts = self.parts.iter().filter(|(usage, _)| uses.contains(usage));
+        parts.map(|(_, part)| join(&self.folder, part))
     }
 
     /// Folders to make where the tool has not been used yet: those in its own folder, which
     /// `is_there` or was chosen by a variable. The others are not littered into a home.
     pub fn to_make(&self, is_there: bool) -> Vec<String> {
         let is_chosen = self.variable.is_some_and(|(_, moves)| moves);
-        let parts = self.parts.iter().filter(|part| !FILES.contains(part));
-        let parts = parts.filter(|_| is_there || is_chosen);
-        parts.map(|part| self.part(part)).collect()
+        self.used(&[Use::Cache]).filter(|_| is_there || is_chosen).collect()
     }
 
-    /// The variable that moves it below `temporary`, where it is not there and nobody has said where
-    /// it is.
-    pub fn elsewhere(&self, temporary: &str) -> Option<(&'static str, String)> {
+    /// The variable that moves it below another folder, where it is not there and no variable says
+    /// where it is: below `shared` if all of it is a cache, else below `own`. Programs in a tool's
+    /// home that one process leaves would run in the next one.
+    pub fn elsewhere(&self, own: &str, shared: &str) -> Option<(&'static str, String)> {
         let (name, _) = self.variable.filter(|(_, moves)| !moves)?;
-        Some((name, format!("{temporary}/caches/{}", name.to_ascii_lowercase())))
+        self.caches().next()?;
+        let below = if self.is_one_cache() { shared } else { own };
+        Some((name, format!("{below}/caches/{}", name.to_ascii_lowercase())))
+    }
+
+    /// Whether it is one cache, without programs and settings of the tool.
+    pub fn is_one_cache(&self) -> bool {
+        self.parts == [(Use::Cache, "")]
     }
 }
 
@@ -141,6 +132,8 @@ mod tests {
         let caches: Vec<String> = moved.iter().flat_map(ToolFolder::caches).collect();
         assert_eq!(caches[..2], ["/c/registry", "/c/git"]);
         assert!(caches.iter().all(|cache| cache.starts_with("/c/")));
+        let visible: Vec<String> = moved.iter().flat_map(ToolFolder::visible).collect();
+        assert_eq!(visible[..2], ["/c/bin", "/c/env"]);
     }
 
     #[test]
@@ -152,13 +145,18 @@ mod tests {
         let cargo = find(&usual, "/home/u/.cargo");
         assert_eq!(cargo.to_make(true), ["/home/u/.cargo/registry", "/home/u/.cargo/git"]);
         assert_eq!(cargo.to_make(false), [""; 0]);
-        let elsewhere = Some(("CARGO_HOME", "/tmp/r/caches/cargo_home".to_owned()));
-        assert_eq!(cargo.elsewhere("/tmp/r"), elsewhere);
+        let elsewhere = Some(("CARGO_HOME", "/tmp/r/1/caches/cargo_home".to_owned()));
+        assert_eq!(cargo.elsewhere("/tmp/r/1", "/tmp/r"), elsewhere);
+        let go = find(&usual, "/home/u/.cache/go-build");
+        let elsewhere = Some(("GOCACHE", "/tmp/r/caches/gocache".to_owned()));
+        assert_eq!(go.elsewhere("/tmp/r/1", "/tmp/r"), elsewhere);
         let maven = find(&usual, "/home/u/.m2/repository");
-        assert_eq!((maven.to_make(false).len(), maven.elsewhere("/tmp/r")), (0, None));
+        assert_eq!((maven.to_make(false).len(), maven.elsewhere("/o", "/s")), (0, None));
+        let rustup = find(&usual, "/home/u/.rustup");
+        assert_eq!(rustup.elsewhere("/o", "/s"), None, "it has no cache");
         let moved = tool_folders(Some("/home/u"), |name| (name == "PIP_CACHE_DIR").then_some("/p"));
         let pip = find(&moved, "/p");
-        assert_eq!((pip.to_make(false), pip.elsewhere("/tmp/r")), (vec!["/p".to_owned()], None));
+        assert_eq!((pip.to_make(false), pip.elsewhere("/o", "/s")), (vec!["/p".to_owned()], None));
     }
 
     #[test]

@@ -1,272 +1,190 @@
-//! The folders in which clients of agents keep their sessions and their logins, and what in them
-//! decides what a client does the next time, perhaps without being confined.
+//! The folders in which clients of agents keep their sessions and their logins. A session writes what
+//! the table names; the rest decides what a client does the next time, perhaps without being confined.
 
 use super::Needs;
-
-/// A client's folders. Paths are below the home, or below what `variable` says instead.
-struct ClientFolder {
-    client: &'static str,
-    /// Moves the folder, where there is such a variable.
-    variable: &'static str,
-    /// What the value of the variable stands for, as a path below the home.
-    moved: &'static str,
-    /// The folder.
-    folder: &'static str,
-    /// Files in it that are hidden from everybody else.
-    own: &'static [&'static str],
-    /// What in it stays as it is: settings, instructions, and what is run or loaded.
-    kept: &'static [&'static str],
-    /// Folders among these that the client makes when it is used for the first time.
-    made: &'static [&'static str],
-}
+use super::home::{Row, Use, join, rows};
 
 /// What Claude Code keeps beside its folder, or in it where that is moved, and writes when it is used
 /// for the first time.
 const CLAUDE_FILE: &str = ".claude.json";
 
-const FOLDERS: &[ClientFolder] = &[
-    ClientFolder {
-        client: "claude",
-        variable: "CLAUDE_CONFIG_DIR",
-        moved: ".claude",
-        folder: ".claude",
-        own: &[".credentials.json"],
-        kept: &[
-            CLAUDE_FILE,
-            "CLAUDE.md",
-            "agents",
-            "commands",
-            "hooks",
-            "keybindings.json",
-            "local",
-            "output-styles",
-            "plugins",
-            "rules",
-            "settings.json",
-            "settings.local.json",
-            "skills",
-            "workflows",
-        ],
-        made: &["plugins"],
-    },
-    ClientFolder {
-        client: "codex",
-        variable: "CODEX_HOME",
-        moved: ".codex",
-        folder: ".codex",
-        own: &["auth.json"],
-        kept: &[
-            "AGENTS.md",
-            "AGENTS.override.md",
-            "config.toml",
-            "hooks.json",
-            "managed_config.toml",
-            "plugins",
-            "prompts",
-            "requirements.toml",
-            "rules",
-        ],
-        made: &[],
-    },
-    ClientFolder {
-        client: "opencode",
-        variable: "XDG_DATA_HOME",
-        moved: ".local/share",
-        folder: ".local/share/opencode",
-        own: &["auth.json"],
-        kept: &[],
-        made: &[],
-    },
-    ClientFolder {
-        client: "opencode",
-        variable: "XDG_STATE_HOME",
-        moved: ".local/state",
-        folder: ".local/state/opencode",
-        own: &[],
-        kept: &[],
-        made: &[],
-    },
-    ClientFolder {
-        client: "opencode",
-        variable: "XDG_CACHE_HOME",
-        moved: ".cache",
-        folder: ".cache/opencode",
-        own: &[],
-        kept: &[],
-        made: &[],
-    },
-    ClientFolder {
-        client: "opencode",
-        variable: "XDG_CONFIG_HOME",
-        moved: ".config",
-        folder: ".config/opencode",
-        own: &[],
-        kept: &[
-            "AGENTS.md",
-            "agent",
-            "agents",
-            "command",
-            "commands",
-            "config.json",
-            "mode",
-            "modes",
-            "opencode.json",
-            "opencode.jsonc",
-            "plugin",
-            "plugins",
-            "skill",
-            "skills",
-            "tool",
-            "tools",
-        ],
-        made: &[],
-    },
-    ClientFolder {
-        client: "gemini",
-        variable: "",
-        moved: "",
-        folder: ".gemini",
-        own: &["oauth_creds.json"],
-        kept: &["GEMINI.md", "commands", "extensions", "hooks", "policies", "settings.json"],
-        made: &[],
-    },
-    ClientFolder {
-        client: "cursor",
-        variable: "",
-        moved: "",
-        folder: ".cursor",
-        own: &[],
-        kept: &["cli-config.json", "hooks", "hooks.json", "mcp.json", "rules"],
-        made: &[],
-    },
-    ClientFolder {
-        client: "copilot",
-        variable: "COPILOT_HOME",
-        moved: ".copilot",
-        folder: ".copilot",
-        own: &[],
-        kept: &["agents", "config.json", "hooks", "installed-plugins", "mcp-config.json", "skills"],
-        made: &[],
-    },
-];
+/// Stands in the table for the name that Claude Code gives a checkout.
+const CHECKOUT: &str = "{checkout}";
 
-/// What a client finds when it has been used before.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Used {
-    /// Its folders, and those in them that it makes itself.
-    pub folders: Vec<String>,
-    /// Files with an object of JSON, which is empty at first.
-    pub files: Vec<String>,
+/// Claude Code shortens longer names, with a digest.
+const LONGEST_NAME: usize = 200;
+
+/// A client on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientPlace {
+    /// Each row, and the folder that it is about.
+    rows: Vec<(Row, String)>,
+    /// Its settings outside of its folder.
+    file: Option<String>,
+    /// How it names the checkout.
+    checkout: Option<String>,
 }
 
-/// What a client makes when it is used for the first time, nothing for names that are not known. Somebody who
-/// is confined cannot make it, or has it taken away again. `variable` is an environment variable that is set.
-pub fn client_used<'v>(
-    client: &str,
-    home: Option<&str>,
-    variable: impl Fn(&str) -> Option<&'v str>,
-) -> Used {
-    let mut used = Used::default();
-    for (folder, known) in known(client, home, &variable) {
-        let made = known.made.iter().map(|name| format!("{folder}/{name}"));
-        used.folders.extend(made.collect::<Vec<_>>());
-        used.files.extend(claude_file(known, &folder, home, &variable));
-        used.folders.insert(0, folder);
+impl ClientPlace {
+    /// The client `name`, which works in `checkout`; nothing for names that are not known.
+    /// `variable` is an environment variable that is set.
+    pub fn of<'v>(
+        name: &str,
+        home: Option<&str>,
+        variable: impl Fn(&str) -> Option<&'v str>,
+        checkout: &str,
+    ) -> ClientPlace {
+        let place = |row: Row| Some((row, row.place(home, &variable)?.0));
+        let rows: Vec<_> = rows(Some(name)).filter_map(place).collect();
+        let file = match (name, variable("CLAUDE_CONFIG_DIR"), home) {
+            ("claude", Some(folder), _) => Some(join(folder.trim_end_matches('/'), CLAUDE_FILE)),
+            ("claude", None, Some(home)) => Some(join(home.trim_end_matches('/'), CLAUDE_FILE)),
+            (_, _, _) => None,
+        };
+        let checkout = Some(name_of(checkout)).filter(|name| name.len() <= LONGEST_NAME);
+        ClientPlace { rows, file, checkout }
     }
-    used
-}
 
-/// Where [`CLAUDE_FILE`] is.
-fn claude_file<'v>(
-    known: &ClientFolder,
-    folder: &str,
-    home: Option<&str>,
-    variable: &impl Fn(&str) -> Option<&'v str>,
-) -> Option<String> {
-    match (known.client, variable(known.variable), home) {
-        ("claude", Some(_), _) => Some(format!("{folder}/{CLAUDE_FILE}")),
-        ("claude", None, Some(home)) => {
-            Some(format!("{}/{CLAUDE_FILE}", home.trim_end_matches('/')))
-        }
-        (_, _, _) => None,
+    /// Folders that the client makes when it is used for the first time. A confined client cannot
+    /// make them, or loses them.
+    pub fn folders(&self) -> Vec<String> {
+        self.used(&[Use::Folder, Use::SessionFolder, Use::Made])
     }
-}
 
-/// What the turn of a client needs besides what every command may touch; as [`client_used`].
-pub fn client_needs<'v>(
-    client: &str,
-    home: Option<&str>,
-    variable: impl Fn(&str) -> Option<&'v str>,
-) -> Needs {
-    let mut needs = Needs::default();
-    for (folder, known) in known(client, home, &variable) {
-        let within = |name: &&str| format!("{folder}/{name}");
-        needs.may_write.extend(known.own.iter().map(within));
-        needs.may_read.extend(known.kept.iter().map(within));
-        needs.may_write.push(folder);
+    /// A file with an object of JSON, which is empty at first.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
     }
-    // Its settings, which lie beside its folder.
-    if let (true, Some(home)) = (client == "claude", home) {
-        needs.may_read.push(format!("{}/{CLAUDE_FILE}", home.trim_end_matches('/')));
-    }
-    needs
-}
 
-fn known<'v>(
-    client: &str,
-    home: Option<&str>,
-    variable: &impl Fn(&str) -> Option<&'v str>,
-) -> Vec<(String, &'static ClientFolder)> {
-    let path = |known: &ClientFolder| {
-        let moved = Some(known.variable).filter(|name| !name.is_empty()).and_then(variable);
-        let moved = moved.filter(|path| path.len() > 1 && path.starts_with('/'));
-        match (moved, home) {
-            (Some(moved), _) => {
-                let below = known.folder.strip_prefix(known.moved).unwrap_or_default();
-                Some(format!("{}{below}", moved.trim_end_matches('/')))
+    /// Folders of which everything that is there is seen.
+    pub fn listed(&self) -> Vec<String> {
+        self.used(&[Use::Folder])
+    }
+
+    /// What a turn needs besides what every command may touch. `names` are the entries of
+    /// [`ClientPlace::listed`] folders, with their paths.
+    pub fn needs(&self, entries: &[String]) -> Needs {
+        let may_write = self.used(&[Use::Session, Use::SessionFolder]);
+        let mut hidden: Vec<String> = self.used(&[Use::Hidden]);
+        hidden.retain(|path| !may_write.contains(path));
+        let mut needs = Needs {
+            may_read: self.used(&[Use::Read]),
+            scratch: self.used(&[Use::Folder, Use::Discard]),
+            hidden: Vec::new(),
+            may_write,
+        };
+        for entry in entries {
+            match hidden.iter().any(|pattern| fits(entry, pattern)) {
+                true => needs.hidden.push(entry.clone()),
+                false if needs.may_write.contains(entry) || needs.scratch.contains(entry) => {}
+                false => needs.may_read.push(entry.clone()),
             }
-            (None, Some(home)) => Some(format!("{}/{}", home.trim_end_matches('/'), known.folder)),
-            (None, None) => None,
         }
+        needs.may_read.extend(self.file.clone());
+        needs
+    }
+
+    fn used(&self, uses: &[Use]) -> Vec<String> {
+        let rows = self.rows.iter().filter(|(row, _)| uses.contains(&row.usage));
+        rows.filter_map(|(row, folder)| Some(join(folder, &self.part(row)?))).collect()
+    }
+
+    /// The part of a row. Where the checkout has no known name, what belongs to it is where that of
+    /// every checkout is, and what lies in it is not known.
+    fn part(&self, row: &Row) -> Option<String> {
+        let Some((before, after)) = row.part.split_once(CHECKOUT) else {
+            return Some(row.part.to_owned());
+        };
+        match &self.checkout {
+            Some(name) => Some(format!("{before}{name}{after}")),
+            None if after.is_empty() => Some(before.trim_end_matches('/').to_owned()),
+            None => None,
+        }
+    }
+}
+
+/// As Claude Code names a folder: every unit of UTF-16 that is not a letter or digit is a dash.
+fn name_of(folder: &str) -> String {
+    let unit = |c: char| match c.is_ascii_alphanumeric() {
+        true => c.to_string(),
+        false => "-".repeat(c.len_utf16()),
     };
-    let of_client = FOLDERS.iter().filter(|known| known.client == client);
-    of_client.filter_map(|known| Some((path(known)?, known))).collect()
+    folder.chars().map(unit).collect()
+}
+
+/// Whether a path is the one of a row, whose last part may be `*MIDDLE*`.
+fn fits(path: &str, pattern: &str) -> bool {
+    let last = |path: &str| path.rsplit_once('/').map(|(a, b)| (a.to_owned(), b.to_owned()));
+    let (Some((folder, name)), Some((around, wanted))) = (last(path), last(pattern)) else {
+        return false;
+    };
+    let middle = wanted.strip_prefix('*').and_then(|wanted| wanted.strip_suffix('*'));
+    folder == around && middle.map_or(name == wanted, |middle| name.contains(middle))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn place(name: &str, moved: Option<(&str, &'static str)>) -> ClientPlace {
+        let variable = |name: &str| moved.filter(|(moved, _)| *moved == name).map(|(_, to)| to);
+        ClientPlace::of(name, Some("/home/u/"), variable, "/srv/w_1/é")
+    }
+
     #[test]
     fn a_client_may_write_its_sessions_and_not_what_it_will_obey() {
-        let needs = client_needs("claude", Some("/home/u"), |_| None);
-        assert_eq!(needs.may_write, ["/home/u/.claude/.credentials.json", "/home/u/.claude"]);
-        for path in ["/home/u/.claude/settings.json", "/home/u/.claude.json"] {
-            assert!(needs.may_read.contains(&path.to_owned()), "{path}");
+        let entries = ["projects", "settings.json", "statusline.sh", ".credentials.json"];
+        let entries = entries.map(|name| format!("/home/u/.claude/{name}"));
+        let needs = place("claude", None).needs(&entries);
+        let has = |list: &[String], path: &str| list.contains(&format!("/home/u/{path}"));
+        for path in [".claude/.credentials.json", ".claude/projects/-srv-w-1--"] {
+            assert!(has(&needs.may_write, path), "{path}: {needs:?}");
         }
-        let moved = |name: &str| (name == "XDG_DATA_HOME").then_some("/data");
-        let needs = client_needs("opencode", Some("/home/u/"), moved);
-        for path in ["/data/opencode", "/data/opencode/auth.json", "/home/u/.cache/opencode"] {
+        for path in [
+            ".claude/settings.json",
+            ".claude/statusline.sh",
+            ".claude.json",
+            ".claude/projects/-srv-w-1--/memory",
+        ] {
+            assert!(has(&needs.may_read, path), "{path}: {needs:?}");
+        }
+        assert!(has(&needs.hidden, ".claude/projects"), "{needs:?}");
+        assert!(!has(&needs.may_read, ".claude/.credentials.json"), "{needs:?}");
+        assert_eq!(needs.scratch[0], "/home/u/.claude");
+        let needs = place("opencode", Some(("XDG_DATA_HOME", "/data"))).needs(&[]);
+        for path in ["/data/opencode", "/data/opencode/auth.json"] {
             assert!(needs.may_write.contains(&path.to_owned()), "{path}: {needs:?}");
         }
-        let moved = |name: &str| (name == "CODEX_HOME").then_some("/c/");
-        let needs = client_needs("codex", None, moved);
-        assert_eq!(needs.may_write, ["/c/auth.json", "/c"]);
-        assert_eq!(client_needs("script", Some("/home/u"), |_| None), Needs::default());
+        assert!(needs.may_read.contains(&"/data/opencode/bin".to_owned()), "{needs:?}");
+        let codex = place("codex", Some(("CODEX_HOME", "/c/")));
+        let needs = codex.needs(&["/c/state_5.sqlite".to_owned()]);
+        assert_eq!(needs.may_write[..2], ["/c/auth.json", "/c/sessions"]);
+        assert_eq!(needs.hidden, ["/c/state_5.sqlite"]);
+        assert_eq!(place("script", None).needs(&[]), Needs::default());
+    }
+
+    #[test]
+    fn a_checkout_whose_name_is_too_long_shares_the_folder_of_all() {
+        let folder = format!("/srv/{}", "a".repeat(LONGEST_NAME));
+        let claude = ClientPlace::of("claude", Some("/home/u"), |_| None, &folder);
+        let projects = "/home/u/.claude/projects".to_owned();
+        let needs = claude.needs(std::slice::from_ref(&projects));
+        assert!(needs.may_write.contains(&projects) && needs.hidden.is_empty(), "{needs:?}");
     }
 
     #[test]
     fn what_a_client_makes_at_first_is_known() {
-        let used = |moved: Option<&'static str>| {
-            client_used("claude", Some("/home/u"), |name| {
-                moved.filter(|_| name == "CLAUDE_CONFIG_DIR")
-            })
-        };
-        assert_eq!(used(None).folders, ["/home/u/.claude", "/home/u/.claude/plugins"]);
-        assert_eq!(used(None).files, ["/home/u/.claude.json"]);
-        assert_eq!(used(Some("/c")).folders, ["/c", "/c/plugins"]);
-        assert_eq!(used(Some("/c")).files, ["/c/.claude.json"]);
-        let codex = client_used("codex", Some("/home/u"), |_| None);
-        assert_eq!(codex, Used { folders: vec!["/home/u/.codex".to_owned()], files: Vec::new() });
+        let claude = place("claude", None);
+        assert_eq!(claude.listed(), ["/home/u/.claude"]);
+        assert_eq!(claude.file(), Some("/home/u/.claude.json"));
+        for path in ["/home/u/.claude", "/home/u/.claude/plugins"] {
+            assert!(claude.folders().contains(&path.to_owned()), "{path}");
+        }
+        let moved = place("claude", Some(("CLAUDE_CONFIG_DIR", "/c")));
+        assert_eq!(
+            (moved.listed(), moved.file()),
+            (vec!["/c".to_owned()], Some("/c/.claude.json"))
+        );
+        assert_eq!(place("codex", None).file(), None);
     }
 }

@@ -123,7 +123,8 @@ pub const VARIABLES: &[&str] = &[
     "VSCODE_GIT_ASKPASS_MAIN",
 ];
 
-/// Everything private of these homes, of the machine, and of onloop itself.
+/// Everything private of these homes, of the machine, and of onloop itself. Homes are hidden as a whole;
+/// these paths stay hidden in folders of them that are seen, and no program is confined to them.
 pub fn private_paths(homes: &[String], state_home: Option<&str>) -> Vec<String> {
     let below = |home: &String| {
         let home = home.trim_end_matches('/').to_owned();

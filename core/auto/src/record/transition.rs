@@ -130,9 +130,10 @@ impl Auto {
             artifacts: snapshot.artifacts,
             summary: self.summary_left,
         };
-        let reason = route(profile, facts);
+        let rules = self.assignment.options.routes_by.unwrap_or(profile);
+        let reason = route(rules, facts);
         match profile {
-            Profile::Route => self.say_route(reason),
+            Profile::Route => self.say_route(reason, rules),
             Profile::V1 | Profile::V2 | Profile::V3 => match reason.target() {
                 Some(target) => self.start(cycle, target, reason, snapshot.fingerprint),
                 None => self.stop(AutoEnding::Undecided),
@@ -140,10 +141,11 @@ impl Auto {
         }
     }
 
-    fn say_route(&self, reason: Reason) -> Transition {
+    fn say_route(&self, reason: Reason, rules: Profile) -> Transition {
         let target = reason.target();
-        let mut tokens: Vec<Token> =
-            Token::announcing(reason, Profile::Route).into_iter().collect();
+        // The route has no line for a recovery.
+        let announced = if reason.is_recovery() { Profile::Route } else { rules };
+        let mut tokens: Vec<Token> = Token::announcing(reason, announced).into_iter().collect();
         tokens.extend([Token::RouteOnly, Token::RouteTarget(target), Token::RouteReason(reason)]);
         self.stop(AutoEnding::routed(target)).after_saying(tokens)
     }

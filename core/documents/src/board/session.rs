@@ -49,7 +49,7 @@ impl SessionStatus {
 pub struct SessionCard {
     /// Its id.
     pub id: String,
-    /// The folder below which its file lies.
+    /// The folder in which its agent works, or else the one below which its file lies.
     pub folder: String,
     /// `open`, `paused`, how it ended, or `unreadable`.
     pub status: String,
@@ -107,7 +107,7 @@ pub struct SessionFacts<'a> {
     pub run: Option<&'a RunCard>,
 }
 
-/// A session as a list shows it at `now`; `folder` is the one below which its file lies.
+/// A session as a list shows it at `now`; `folder` is the one in which its agent works.
 pub fn session(
     session: &Session,
     folder: &str,
@@ -202,6 +202,12 @@ fn standing(
     }
     if let Some(until) = session.limited_until.filter(|until| *until > now) {
         return (SessionStatus::Limited, format!("{reason}, until {}", until.to_rfc3339()));
+    }
+    if let Some(until) = session.tasks_until() {
+        return match until > now {
+            true => (SessionStatus::Working, "waits for its background tasks".to_owned()),
+            false => (SessionStatus::Waits, "its background tasks do not end".to_owned()),
+        };
     }
     match session.pause {
         Some(Pause::Question) => {

@@ -30,7 +30,15 @@ struct KnownSession {
     id: SessionId,
     home: String,
     read: Result<Session, String>,
+    place: Option<SessionPlace>,
     links: (Option<String>, Option<String>),
+}
+
+impl KnownSession {
+    /// Where the agent works: its file may lie in `AGENTIZE_HOME`.
+    fn folder(&self) -> &str {
+        self.place.as_ref().map_or(&self.home, |place| &place.cwd)
+    }
 }
 
 /// What else there is on the machine.
@@ -63,7 +71,7 @@ impl KnownSessions {
             for (_, stamp, id, file) in found.into_iter().take(limits::BOARD_RUNS) {
                 let known = match before.remove(&file) {
                     Some((seen, known)) if seen == stamp => known,
-                    Some(_) | None => read(io, place, id).await,
+                    Some(_) | None => read(io, place, id, &remembered).await,
                 };
                 self.known.insert(file, (stamp, known));
             }
@@ -73,11 +81,8 @@ impl KnownSessions {
             self.folders.extend([home.sessions(), home.folder().to_owned()]);
         }
         self.audit_log.look(io).await;
-        let mut cards: Vec<SessionCard> = self
-            .known
-            .values()
-            .map(|(_, known)| self.card(io, known, &remembered, around))
-            .collect();
+        let mut cards: Vec<SessionCard> =
+            self.known.values().map(|(_, known)| self.card(io, known, around)).collect();
         cards.sort_by(|a, b| {
             let newest = b.changed_at.cmp(&a.changed_at);
             a.standing.cmp(&b.standing).then(newest).then_with(|| a.id.cmp(&b.id))
@@ -85,13 +90,7 @@ impl KnownSessions {
         cards
     }
 
-    fn card(
-        &self,
-        io: &Io,
-        known: &KnownSession,
-        remembered: &[SessionPlace],
-        around: Surrounding<'_>,
-    ) -> SessionCard {
+    fn card(&self, io: &Io, known: &KnownSession, around: Surrounding<'_>) -> SessionCard {
         let session = match &known.read {
             Ok(session) => session,
             Err(why) => return board::unreadable_session(known.id.as_str(), &known.home, why),
@@ -100,15 +99,13 @@ impl KnownSessions {
             |call: &&PendingCall| call.answer.is_none() && call.session_id == known.id.as_str();
         let of_run = |run: &&RunCard| session.run_id.as_deref() == Some(run.id.as_str());
         let facts = SessionFacts {
-            place: remembered
-                .iter()
-                .find(|place| place.id == known.id && place.folder == known.home),
+            place: known.place.as_ref(),
             links: (known.links.0.as_deref(), known.links.1.as_deref()),
             calls: around.calls.iter().filter(waits).count(),
             audit_log: &self.audit_log.entries,
             run: around.runs.iter().find(of_run),
         };
-        board::session(session, &known.home, facts, io.now())
+        board::session(session, known.folder(), facts, io.now())
     }
 
     /// The folders of their files, as of the last look.
@@ -131,18 +128,27 @@ async fn homes(io: &Io, roots: BTreeSet<String>, remembered: &[SessionPlace]) ->
     places
 }
 
-async fn read(io: &Io, place: &Sessions, id: SessionId) -> KnownSession {
+async fn read(
+    io: &Io,
+    place: &Sessions,
+    id: SessionId,
+    remembered: &[SessionPlace],
+) -> KnownSession {
     let read = match place.load(&id).await {
         Ok(Some(session)) => Ok(session),
         Ok(None) => Err("it is gone".to_owned()),
         Err(error) => Err(error.to_string()),
     };
     let home = place.home().to_owned();
-    let links = match &read {
-        Ok(session) => links(io, &home, session).await,
-        Err(_) => (None, None),
-    };
-    KnownSession { id, home, read, links }
+    // Places have the folder that a link leads to.
+    let real = io.canonical(&home).await.unwrap_or_else(|_| home.clone());
+    let is_meant = |place: &&SessionPlace| place.id == id && place.folder == real;
+    let place = remembered.iter().find(is_meant).cloned();
+    let mut known = KnownSession { id, home, read, place, links: (None, None) };
+    if let Ok(session) = &known.read {
+        known.links = links(io, known.folder(), session).await;
+    }
+    known
 }
 
 /// Issue and pull request in a browser.

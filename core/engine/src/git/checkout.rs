@@ -104,6 +104,11 @@ pub(crate) struct WebAddress {
 }
 
 impl WebAddress {
+    /// The repository's own page.
+    pub(crate) fn home(&self) -> &str {
+        &self.base
+    }
+
     /// The page of an issue.
     pub(crate) fn issue(&self, number: u64) -> String {
         let between = if self.is_gitlab { "/-" } else { "" };

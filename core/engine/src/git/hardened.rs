@@ -21,7 +21,11 @@ pub(crate) async fn says(
     let mut spec = ProcessSpec::argv(calm.into_iter().chain(words.iter().copied()))
         .in_folder(root)
         .without_env(private_names(io))
-        .with_env([("GIT_OPTIONAL_LOCKS", "0")])
+        .with_env([
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_GRAFT_FILE", "/dev/null/none"),
+        ])
         .timeout_ms(timeout_ms);
     spec.capture_bytes = limits::SETUP_LIST_BYTES;
     if let Some(input) = input {

@@ -42,7 +42,12 @@ struct Looked {
 ///
 /// A file was edited and no option says what is to become of that, or the file that is to be adopted has
 /// errors.
-pub(crate) async fn agree(io: &Io, store: &mut Store, edited: Edited) -> Result<(), CommandError> {
+pub(crate) async fn agree(
+    io: &Io,
+    store: &mut Store,
+    edited: Edited,
+    again: &str,
+) -> Result<(), CommandError> {
     let place = &store.run().place;
     let (path, source) = (place.workflow_path.clone(), place.source_workflow_path.clone());
     if store.run().settings.plan_digest.is_empty() {
@@ -79,10 +84,12 @@ pub(crate) async fn agree(io: &Io, store: &mut Store, edited: Edited) -> Result<
             (Some(plan), Some(source)) if is_left_over(plan, source) => {
                 return copy(io, source, &worked_on).await;
             }
-            (Some(_) | None, _) => return settle(io, store, edited, &worked_on, None).await,
+            (Some(_) | None, _) => {
+                return settle(io, store, (edited, again), &worked_on, None).await;
+            }
         }
         if let Some(source) = source.filter(|source| is_edited(source, &known)) {
-            return settle(io, store, edited, &source, Some(&worked_on)).await;
+            return settle(io, store, (edited, again), &source, Some(&worked_on)).await;
         }
     }
     Ok(())
@@ -127,12 +134,13 @@ async fn copy(io: &Io, from: &Looked, to: &Looked) -> Result<(), CommandError> {
     }
 }
 
-/// Does with an edited file what the person wants. `copy_to` is where the run works, where the file
+/// Does with an edited file what the person wants; `again` are the options of their command, each
+/// after a space. `copy_to` is where the run works, where the file
 /// is another one.
 async fn settle(
     io: &Io,
     store: &mut Store,
-    edited: Edited,
+    (edited, again): (Edited, &str),
     file: &Looked,
     copy_to: Option<&Looked>,
 ) -> Result<(), CommandError> {
@@ -162,11 +170,11 @@ async fn settle(
                 .listing(differences)
                 .fix_by(
                     "use the edited file and keep the finished steps",
-                    format!("onloop resume {id} --adopt"),
+                    format!("onloop resume {id} --adopt{again}"),
                 )
                 .fix_by(
                     "continue with the plan that the run has",
-                    format!("onloop resume {id} --no-adopt"),
+                    format!("onloop resume {id} --no-adopt{again}"),
                 )
                 .fix_by("start anew with it", format!("onloop run {file} --fresh")))
         }

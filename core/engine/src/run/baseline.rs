@@ -45,7 +45,13 @@ pub async fn try_check(
         .label(format!("Baseline: {}", text::ellipsis(&text::one_line(command), 60)));
     let extent = (Network::All, &Needs::default());
     let ended = match sandbox.put_in_force(io, folder, spec, extent).await {
-        Ok((spec, _)) => io.process(spec).await,
+        Ok((spec, _, confined)) => {
+            let ended = io.process(spec).await;
+            if let Some(confined) = confined {
+                confined.remove(io).await;
+            }
+            ended
+        }
         Err(failure) => Err(failure),
     };
     sandbox.end(io).await;

@@ -41,6 +41,12 @@ pub fn instruction(run: &Run, again: &str) -> Instruction {
     let choices = |step: u32| vec![gate(step, "approved"), gate(step, "rejected"), redo(step)];
     let abandon = || format!("onloop abandon {id} --reason TEXT");
     let resume = || resume_command(run, again);
+    let is_by_verbs = run.is_driven_by_verbs();
+    // An agent that drives a run by verbs must not start another agent inside itself.
+    let finalize = || match is_by_verbs {
+        true => format!("onloop finalize --run-id {id}"),
+        false => resume(),
+    };
     match run.next() {
         Next::Start { step: n, .. } => anybody("start", Some(n), step(n, "start")),
         Next::Act { step: n } => anybody("act", Some(n), step(n, "verify")),
@@ -64,15 +70,19 @@ pub fn instruction(run: &Run, again: &str) -> Instruction {
             let again = format!("{} --interrupted redo", resume());
             person("ask-interrupted", Some(n), vec![again])
         }
-        Next::Repeat => anybody("repeat-checks", None, resume()),
-        Next::Finalize => anybody("finalize", None, resume()),
+        Next::Repeat => anybody("repeat-checks", None, finalize()),
+        Next::Finalize => anybody("finalize", None, finalize()),
         Next::Blocked(blocker) if blocker.rejected => {
             let commands = vec![gate(blocker.step, "approved"), redo(blocker.step), abandon()];
             person("blocked", Some(blocker.step), commands)
         }
         Next::Blocked(blocker) => {
             let reopen = step(blocker.step, "reopen --reason TEXT");
-            person("blocked", Some(blocker.step), vec![resume(), reopen, abandon()])
+            let commands = match is_by_verbs {
+                true => vec![reopen, abandon()],
+                false => vec![resume(), reopen, abandon()],
+            };
+            person("blocked", Some(blocker.step), commands)
         }
         Next::Finished => {
             let commands = Vec::new();
@@ -115,6 +125,49 @@ mod tests {
             run.apply(Timestamp::EPOCH, &event).unwrap();
         }
         instruction(&run, "")
+    }
+
+    #[test]
+    fn a_run_that_is_driven_by_verbs_starts_no_other_agent() {
+        const FILE: &str = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n\
+            ### 1. One\naction: do\nloop: false\n";
+        let plan = workflow::parse("hotl-workflow-a.md", FILE.as_bytes()).plan.unwrap();
+        for (mode, blocked, finalize) in [
+            (
+                "loop",
+                "onloop step 1 reopen --reason TEXT --run-id a-1",
+                "onloop finalize --run-id a-1",
+            ),
+            ("worktree", "onloop resume a-1", "onloop resume a-1"),
+        ] {
+            let place = Place { executor_mode: mode.to_owned(), ..Place::default() };
+            let beginning = Beginning {
+                id: "a-1".to_owned(),
+                place,
+                at: Timestamp::EPOCH,
+                auto_approve: false,
+                reverify: true,
+                review_agent: None,
+            };
+            let begun = Run::begin(&plan, beginning);
+            let after = |events: &[Event]| {
+                let mut run = begun.clone();
+                events.iter().for_each(|event| {
+                    run.apply(Timestamp::EPOCH, event).unwrap();
+                });
+                instruction(&run, "").commands[0].clone()
+            };
+            let started = Event::StepStarted { step: 1 };
+            let reason = "no key".to_owned();
+            let block = Event::StepBlocked { step: 1, reason };
+            assert_eq!(after(&[started.clone(), block]), blocked, "{mode}");
+            let verified = Event::StepVerified { step: 1, results: Vec::new() };
+            assert_eq!(
+                after(&[started, Event::StepActed { step: 1 }, verified]),
+                finalize,
+                "{mode}"
+            );
+        }
     }
 
     fn verdict(verdict: Verdict) -> Event {

@@ -4,13 +4,13 @@
 
 use crate::error::CommandError;
 use crate::sandbox::choice::Sandbox;
-use crate::sandbox::confinement::make_folder;
+use crate::sandbox::confinement::{Confined, make_folder};
 use crate::state::store::{Store, StoreError};
-use onloop_agents::confine::{Needs, client_needs, client_used};
+use onloop_agents::confine::{ClientPlace, Needs};
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
     Durability, Expect, Failure, FailureKind, Io, Network, OutputAction, ProcessEnd, ProcessGroup,
-    ProcessSpec,
+    ProcessSpec, ProcessStatus,
 };
 use onloop_run::{Acting, Event, Run, Worker};
 use onloop_syntax::{limits, text};
@@ -39,23 +39,29 @@ impl<'w> Work<'w> {
     }
 }
 
-/// What a known client needs of its own; nothing for other names. Where it has never been used, what it
-/// then makes is made for it.
-pub(crate) async fn own_needs(io: &Io, sandbox: &Sandbox, client: &str) -> Needs {
+/// What a known client needs of its own to work in `folder`; nothing for other names. Where it has
+/// never been used, what it then makes is made for it.
+pub(crate) async fn own_needs(io: &Io, sandbox: &Sandbox, client: &str, folder: &str) -> Needs {
     if sandbox.mechanism().is_none() {
         return Needs::default();
     }
     let home = io.env("HOME").filter(|home| home.starts_with('/'));
-    let used = client_used(client, home, |name| io.env(name));
-    for folder in used.folders {
+    let place = ClientPlace::of(client, home, |name| io.env(name), folder);
+    for folder in place.folders() {
         make_folder(io, &folder).await;
     }
-    for file in used.files {
+    if let Some(file) = place.file() {
         // What cannot be made is missed by the client, which says so.
         let empty = b"{}\n".to_vec();
-        let _ = io.write_private(&file, empty, Expect::Absent, Durability::Relaxed).await;
+        let _ = io.write_private(file, empty, Expect::Absent, Durability::Relaxed).await;
     }
-    client_needs(client, home, |name| io.env(name))
+    let mut entries = Vec::new();
+    for folder in place.listed() {
+        let names = io.list(&folder).await.unwrap_or_default().into_iter();
+        let names = names.take(limits::CLIENT_ENTRIES_LOOKED_AT);
+        entries.extend(names.map(|name| format!("{folder}/{name}")));
+    }
+    place.needs(&entries)
 }
 
 /// Why it is not known how a process ended.
@@ -80,13 +86,19 @@ pub(crate) async fn run_recorded(
     work: Work<'_>,
     spec: ProcessSpec,
 ) -> Result<ProcessEnd, WorkError> {
-    let (spec, acting) = made_ready(io, store, &work, spec).await?;
+    let (spec, acting, confined) = made_ready(io, store, &work, spec).await?;
     let on_start = async |group, runs| match runs {
         true => record(store, acting(group)).await,
         // Whatever comes of it takes it along.
         false => apply(store, acting(group)),
     };
-    io.process_told(spec, io.start().quick_ms, on_start).await
+    let ended = io.process_told(spec, io.start().quick_ms, on_start).await;
+    if let Some(confined) = confined {
+        let said = |end: &ProcessEnd| format!("{}\n{}", end.stderr.text(), end.stdout.text());
+        let failed = ended.as_ref().ok().filter(|end| end.status != ProcessStatus::Exited(0));
+        leave(io, confined, failed.map(said)).await;
+    }
+    ended
 }
 
 /// As [`run_recorded`]; `on_lines` is handed what it writes to standard
@@ -99,9 +111,27 @@ pub(crate) async fn follow_recorded(
     spec: ProcessSpec,
     on_lines: impl AsyncFnMut(&[u8]) -> OutputAction,
 ) -> Result<Option<ProcessEnd>, WorkError> {
-    let (spec, acting) = made_ready(io, store, &work, spec).await?;
+    let (spec, acting, confined) = made_ready(io, store, &work, spec).await?;
     let on_start = async |group| record(store, acting(group)).await;
-    io.process_followed(spec, limits::TURN_LOOK_MS, on_start, on_lines).await
+    let ended = io.process_followed(spec, limits::TURN_LOOK_MS, on_start, on_lines).await;
+    if let Some(confined) = confined {
+        // Its standard output tells of everything that it did.
+        let said = |end: &ProcessEnd| end.stderr.text();
+        let end = ended.as_ref().ok().and_then(Option::as_ref);
+        let failed = end.filter(|end| end.status != ProcessStatus::Exited(0));
+        leave(io, confined, failed.map(said)).await;
+    }
+    ended
+}
+
+/// Says what a confined process that failed did not find, and removes its temporary files.
+async fn leave(io: &Io, confined: Confined, failed: Option<String>) {
+    if let Some(said) = failed
+        && let Some(hint) = confined.hint(io, &said).await
+    {
+        io.note(hint).await;
+    }
+    confined.remove(io).await;
 }
 
 /// `spec` with the mark of the run and confined, and what is recorded once it has a group.
@@ -110,12 +140,14 @@ async fn made_ready(
     store: &Store,
     work: &Work<'_>,
     spec: ProcessSpec,
-) -> Result<(ProcessSpec, impl FnOnce(ProcessGroup) -> Acting + use<>), Failure> {
+) -> Result<(ProcessSpec, impl FnOnce(ProcessGroup) -> Acting + use<>, Option<Confined>), Failure> {
     let (folder, extent) = (&store.run().place.execution_root, (work.network, &work.needs));
     let spec = marked(io, &store.run().id, spec);
-    let (spec, hold) = work.sandbox.put_in_force(io, folder, spec, extent).await?;
+    let ready = work.sandbox.put_in_force(io, folder, spec, extent).await?;
+    let (spec, hold, confined) = ready;
     let (worker, step, host) = (work.worker, work.step, io.start().process.host.clone());
-    Ok((spec, move |group| Acting { worker, step, group, host, hold: Some(hold) }))
+    let acting = move |group| Acting { worker, step, group, host, hold: Some(hold) };
+    Ok((spec, acting, confined))
 }
 
 async fn record(store: &mut Store, acting: Acting) -> Result<(), WorkError> {

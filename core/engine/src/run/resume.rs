@@ -193,7 +193,11 @@ async fn record_resume(
         (false, true) => Edited::Left,
         (false, false) => Edited::Told,
     };
-    adopt::agree(io, store, edited).await?;
+    if args.adopt {
+        // Before the record changes: without an agent nothing continues.
+        choose(io, store, args).await?;
+    }
+    adopt::agree(io, store, edited, &args.drive.options()).await?;
     let agents = choose(io, store, args).await?;
     let by = Some(decider(io, DecisionChannel::Command));
     if let Some(budgets) = budgets {

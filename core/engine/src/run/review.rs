@@ -41,7 +41,8 @@ pub(crate) async fn perform(
     let base = base.or_else(|| run.reviews.base.clone());
     let after = step.unwrap_or(run.steps.len() as u32);
     let work = Work::new(Worker::Review, after, sandbox);
-    let work = Work { needs: own_needs(io, sandbox, &name).await, ..work };
+    let root = &run.place.execution_root;
+    let work = Work { needs: own_needs(io, sandbox, &name, root).await, ..work };
     let (verdict, findings) = match run_recorded(io, store, work, spec).await {
         Ok(end) => match end.status {
             ProcessStatus::Interrupted => return Ok(None),

@@ -104,7 +104,8 @@ pub(crate) async fn run_agent(
         Agent::Preset(preset) => match preset.stream() {
             Some(client) => run_client(cx, preset, client, record).await,
             None => {
-                let needs = own_needs(cx.io, cx.sandbox(), preset.name).await;
+                let root = &cx.store.run().place.execution_root;
+                let needs = own_needs(cx.io, cx.sandbox(), preset.name, root).await;
                 run_command(cx, record, needs, |prompt| preset.command(prompt)).await
             }
         },

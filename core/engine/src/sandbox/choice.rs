@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::error::CommandError;
-use crate::sandbox::confinement::{ConfineError, Confined};
+use crate::sandbox::confinement::{ConfineError, Confined, Temporary, temporary_name};
 use crate::state::config;
 use onloop_agents::confine::Needs;
 use onloop_effect::{
@@ -12,6 +12,7 @@ use onloop_effect::{
 };
 use onloop_run::{Hold, Run};
 use onloop_sessions::handsoff::config::ConfineWhen;
+use std::cell::Cell;
 
 /// How the processes of a run are confined.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +28,10 @@ pub enum Sandbox {
     By {
         /// The means.
         mechanism: Mechanism,
-        /// The folder for temporary files.
+        /// The folder around those for temporary files, of which each process has its own.
         temporary: String,
+        /// Processes that were confined so far.
+        count: Cell<u32>,
     },
 }
 
@@ -63,8 +66,7 @@ impl fmt::Display for Sandbox {
 }
 
 impl Sandbox {
-    /// How programs of `folder` are confined. Where it can be done, a folder for temporary files has
-    /// been made, which [`Sandbox::end`] removes.
+    /// How programs of `folder` are confined. [`Sandbox::end`] removes their temporary files.
     ///
     /// # Errors
     ///
@@ -118,7 +120,7 @@ impl Sandbox {
         }
     }
 
-    /// The folder for temporary files of what is confined.
+    /// The folder around those for temporary files of what is confined.
     pub(crate) fn temporary(&self) -> Option<&str> {
         match self {
             Sandbox::Off { .. } => None,
@@ -126,7 +128,8 @@ impl Sandbox {
         }
     }
 
-    /// `spec` confined to the checkout around `folder`, and how it will have been.
+    /// `spec` confined to the checkout around `folder`, and how it will have been. What it leaves
+    /// outside of the checkout and the caches no later process finds.
     ///
     /// # Errors
     ///
@@ -137,15 +140,20 @@ impl Sandbox {
         folder: &str,
         spec: ProcessSpec,
         (network, needs): (Network, &Needs),
-    ) -> Result<(ProcessSpec, Hold), Failure> {
-        let by = match self {
-            Sandbox::Off { why, .. } => return Ok((spec, Hold::Unconfined { why: why.clone() })),
-            Sandbox::By { mechanism, .. } => *mechanism,
+    ) -> Result<(ProcessSpec, Hold, Option<Confined>), Failure> {
+        let (by, shared, count) = match self {
+            Sandbox::Off { why, .. } => {
+                return Ok((spec, Hold::Unconfined { why: why.clone() }, None));
+            }
+            Sandbox::By { mechanism, temporary, count } => (*mechanism, temporary, count),
         };
-        let confined = Confined::again(io, folder, network, Some(by)).await;
+        count.set(count.get() + 1);
+        let own = format!("{shared}/{}", count.get());
+        let temporary = Temporary { own: &own, shared };
+        let confined = Confined::prepare_in(io, folder, temporary, (network, Some(by))).await;
         let mut confined = confined.map_err(failure_of)?;
         needs.add_to(&mut confined.confinement);
-        Ok((confined.apply(io, spec), Hold::Confined { by, network }))
+        Ok((confined.apply(io, spec), Hold::Confined { by, network }, Some(confined)))
     }
 
     /// Confines a program that does nothing, to see whether it can be done.
@@ -154,15 +162,18 @@ impl Sandbox {
     ///
     /// It cannot, and why.
     pub async fn attempt(io: &Io, folder: &str) -> Result<Sandbox, Failure> {
-        let confined =
-            Confined::prepare(io, folder, Network::All, None).await.map_err(failure_of)?;
+        let shared = temporary_name(io);
+        let own = format!("{shared}/0");
+        let temporary = Temporary { own: &own, shared: &shared };
+        let confined = Confined::prepare_in(io, folder, temporary, (Network::All, None)).await;
+        let confined = confined.map_err(failure_of)?;
         let spec = ProcessSpec::shell(Shell::Sh, ":").in_folder(folder);
         let ended = io.process(confined.apply(io, spec)).await;
+        confined.remove(io).await;
         let why = match ended {
             Ok(end) => match (end.status, end.confined) {
                 (ProcessStatus::Exited(0), Some(mechanism)) => {
-                    let temporary = confined.into_temporary();
-                    return Ok(Sandbox::By { mechanism, temporary });
+                    return Ok(Sandbox::By { mechanism, temporary: shared, count: Cell::new(0) });
                 }
                 (ProcessStatus::Interrupted, _) => {
                     Failure::new(FailureKind::Interrupted, "interrupted")
@@ -176,7 +187,6 @@ impl Sandbox {
             },
             Err(failure) => failure,
         };
-        confined.remove(io).await;
         Err(why)
     }
 
@@ -184,8 +194,13 @@ impl Sandbox {
     pub(crate) async fn succeeds(&self, io: &Io, folder: &str, spec: ProcessSpec) -> bool {
         let extent = (Network::All, &Needs::default());
         let spec = spec.in_folder(folder);
-        let Ok((spec, _)) = self.put_in_force(io, folder, spec, extent).await else { return false };
-        io.process(spec).await.is_ok_and(|end| end.status == ProcessStatus::Exited(0))
+        let ready = self.put_in_force(io, folder, spec, extent).await;
+        let Ok((spec, _, confined)) = ready else { return false };
+        let ended = io.process(spec).await;
+        if let Some(confined) = confined {
+            confined.remove(io).await;
+        }
+        ended.is_ok_and(|end| end.status == ProcessStatus::Exited(0))
     }
 
     /// Removes the temporary files.
@@ -200,7 +215,7 @@ impl Sandbox {
 fn failure_of(error: ConfineError) -> Failure {
     match error {
         ConfineError::Failed(failure) => failure,
-        error @ (ConfineError::Unsuitable(_) | ConfineError::Cache(_)) => {
+        error @ (ConfineError::Unsuitable(_) | ConfineError::Path { .. }) => {
             Failure::new(FailureKind::Unsupported, error.to_string())
         }
     }

@@ -1,18 +1,20 @@
 //! What is known of the machine before something is confined, and what it is confined to then.
 
+mod git;
+mod homes;
+
 use crate::error::CommandError;
-use crate::git::checkout::{self, Checkout};
+use crate::git::checkout;
 use crate::state::config;
+use git::{environment_files, git_place};
+use homes::HomeView;
 use onloop_agents::confine::{
-    self, Caches, GitPlace, HIDDEN_VARIABLE, Surroundings, ToolFolder, Unsuitable,
-    is_environment_file, tool_folders,
+    self, CacheRefused, HIDDEN_VARIABLE, Surroundings, ToolFolder, Unsuitable, hidden_paths,
 };
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
-    Confinement, Durability, Expect, Failure, FileKind, Io, Mechanism, Network, ProcessSpec,
-    is_within,
+    Confinement, Durability, Expect, Failure, Io, Mechanism, Network, ProcessSpec, is_within,
 };
-use onloop_syntax::limits::{CHECKOUTS_LOOKED_AT, HOMES_LOOKED_AT, SUBMODULES_LOOKED_AT};
 
 /// A confinement and the folder for temporary files that belongs to it.
 #[derive(Clone, Debug)]
@@ -20,8 +22,18 @@ pub struct Confined {
     /// What may be touched.
     pub(crate) confinement: Confinement,
     temporary: String,
-    /// Variables of tools whose caches are not there, and where they are instead.
+    homes: Vec<String>,
+    /// Variables that lead tools to folders that one process has for itself, or that all share.
     moved: Vec<(&'static str, String)>,
+}
+
+/// The folders for temporary files of several confined processes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Temporary<'t> {
+    /// The one of this process, which it alone sees.
+    pub(crate) own: &'t str,
+    /// The one around those of all of them, for caches.
+    pub(crate) shared: &'t str,
 }
 
 /// Why nothing can be confined.
@@ -31,8 +43,13 @@ pub enum ConfineError {
     #[error("{0}")]
     Unsuitable(#[from] Unsuitable),
     /// Not with this configuration.
-    #[error("`run.confine_caches`: {0}")]
-    Cache(#[from] confine::CacheRefused),
+    #[error("`{key}`: {refused}")]
+    Path {
+        /// The key with the path.
+        key: &'static str,
+        /// What is wrong with it.
+        refused: CacheRefused,
+    },
     /// The host could not do something.
     #[error("{}", .0.message)]
     Failed(Failure),
@@ -42,7 +59,7 @@ impl From<ConfineError> for CommandError {
     fn from(error: ConfineError) -> CommandError {
         match error {
             ConfineError::Failed(failure) => failure.into(),
-            error @ (ConfineError::Unsuitable(_) | ConfineError::Cache(_)) => {
+            error @ (ConfineError::Unsuitable(_) | ConfineError::Path { .. }) => {
                 CommandError::refused("the command cannot be confined").because(error.to_string())
             }
         }
@@ -58,25 +75,33 @@ impl Confined {
         network: Network,
         only: Option<Mechanism>,
     ) -> Result<Confined, ConfineError> {
-        let confined = Confined::again(io, folder, network, only).await?;
-        let mark = format!("{}/.keep", confined.temporary);
-        io.write_private(&mark, Vec::new(), Expect::Absent, Durability::Relaxed)
-            .await
-            .map_err(ConfineError::Failed)?;
-        Ok(confined)
+        let own = temporary_name(io);
+        let temporary = Temporary { own: &own, shared: &own };
+        Confined::prepare_in(io, folder, temporary, (network, only)).await
     }
 
-    /// As [`Confined::prepare`], with the folder for temporary files that this program has made
-    /// before.
-    pub(crate) async fn again(
+    /// As [`Confined::prepare`], with these folders for temporary files.
+    pub(crate) async fn prepare_in(
         io: &Io,
         folder: &str,
-        network: Network,
-        only: Option<Mechanism>,
+        temporary: Temporary<'_>,
+        (network, only): (Network, Option<Mechanism>),
     ) -> Result<Confined, ConfineError> {
-        let (scene, moved) = scene(io, folder).await?;
+        let (scene, moved, gitconfig) = scene(io, folder, temporary).await?;
         let confinement = confine::decide(&scene, network, only)?;
-        Ok(Confined { confinement, temporary: scene.temporary, moved })
+        let write = async |name: &str, bytes: Vec<u8>| {
+            let path = format!("{}/{name}", temporary.own);
+            let written = io.write_private(&path, bytes, Expect::Absent, Durability::Relaxed);
+            written.await.map(|_| path).map_err(ConfineError::Failed)
+        };
+        write(".keep", Vec::new()).await?;
+        let mut confined =
+            Confined { confinement, temporary: scene.temporary, homes: scene.homes, moved };
+        if let Some(text) = gitconfig {
+            let path = write(".gitconfig", text.into_bytes()).await?;
+            confined.moved.push(("GIT_CONFIG_GLOBAL", path));
+        }
+        Ok(confined)
     }
 
     /// `spec`, confined.
@@ -97,7 +122,7 @@ impl Confined {
                 ("GIT_CONFIG_VALUE_1", "false"),
             ]);
         }
-        ProcessSpec { confine: Some(self.confinement.clone()), ..spec }
+        ProcessSpec { confine: Some(Box::new(self.confinement.clone())), ..spec }
     }
 
     /// A path outside that everybody may write who is not confined.
@@ -105,9 +130,25 @@ impl Confined {
         format!("{}-outside", self.temporary)
     }
 
-    /// The folder for temporary files, for another use.
-    pub(crate) fn into_temporary(self) -> String {
-        self.temporary
+    /// What a program that failed did not find, though it is there outside; `None`: nothing of what
+    /// it `said`.
+    pub async fn hint(&self, io: &Io, said: &str) -> Option<String> {
+        let mut missed = Vec::new();
+        for path in hidden_paths(said, &self.homes, &self.confinement) {
+            if io.stat(&path).await.is_ok() {
+                let home = self.homes.first().map(|home| format!("{home}/"));
+                let below = home.and_then(|home| path.strip_prefix(&home));
+                missed.push(below.map_or_else(|| path.clone(), |below| format!("~/{below}")));
+            }
+        }
+        if missed.is_empty() {
+            return None;
+        }
+        let (named, paths) = (missed.join("`, `"), missed.join(", "));
+        Some(format!(
+            "note: not found inside the sandbox: `{named}`; allow it with \
+             `run: {{confine_read: [{paths}]}}` in `.agentize.local.yaml`"
+        ))
     }
 
     /// Removes the temporary files.
@@ -117,7 +158,8 @@ impl Confined {
     }
 }
 
-fn temporary_name(io: &Io) -> String {
+/// The folder for temporary files of this program.
+pub(crate) fn temporary_name(io: &Io) -> String {
     let folder = io.env("TMPDIR").filter(|path| path.starts_with('/')).unwrap_or("/tmp");
     let folder = folder.trim_end_matches('/');
     // Everybody sees the name, and keys are made of the same randomness.
@@ -125,62 +167,65 @@ fn temporary_name(io: &Io) -> String {
     format!("{folder}/onloop-{}", &name[..32])
 }
 
-/// What is known of the machine, and variables that move caches into the folder for temporary files.
+/// What is known of the machine, variables that move the folders of tools, and the configuration of
+/// git where the user's cannot be shown.
 async fn scene(
     io: &Io,
     folder: &str,
-) -> Result<(Surroundings, Vec<(&'static str, String)>), ConfineError> {
+    temporary: Temporary<'_>,
+) -> Result<(Surroundings, Vec<(&'static str, String)>, Option<String>), ConfineError> {
     let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
     let checkout = checkout::own(io, &folder).await;
     let folder = checkout.as_ref().map_or(folder, |checkout| checkout.root.clone());
-    let git = match &checkout {
-        None => None,
-        Some(checkout) => Some(git_place(io, checkout).await),
+    let (git, mut borrowed) = match &checkout {
+        None => (None, Vec::new()),
+        Some(checkout) => {
+            let place = git_place(io, checkout).await;
+            let borrowed = git::borrowed_objects(io, &place).await;
+            (Some(place), borrowed)
+        }
     };
-    let homes = homes(io).await;
-    let home = homes.first().map(String::as_str);
     let loaded = config::load(io, &folder).await;
-    let temporary = temporary_name(io);
-    let tools = tool_folders(home, |name| io.env(name));
-    let moved = tools_ready(io, &tools, &temporary).await;
-    let mut caches: Vec<String> = tools.iter().flat_map(ToolFolder::caches).collect();
-    caches.extend_from_slice(Caches::read(&loaded.config.confine_caches, home)?.paths());
-    let path = io.env("PATH").unwrap_or_default();
-    let programs = path.split(':').filter(|path| path.starts_with('/'));
-    let programs = programs.map(|path| path.trim_end_matches('/').to_owned());
-    let programs = programs.chain(own_program(io)).collect();
+    let view = HomeView::of(io, &loaded.config).await?;
+    let moved = tools_ready(io, &view.tools, temporary).await;
+    let mut caches = view.caches;
+    caches.extend(moved.iter().map(|(_, path)| path.clone()));
     let mut state_home = io.start().state_home();
     if let Some(real) = &state_home {
         state_home = Some(real_path(io, real).await);
     }
-    let mut private = Vec::new();
+    let mut private = view.hidden;
     let listed = io.env(HIDDEN_VARIABLE).unwrap_or_default();
     for path in listed.split(':').filter(|path| path.starts_with('/')) {
         private.push(real_path(io, path.trim_end_matches('/')).await);
     }
     let environment_files = environment_files(io, &folder, git.as_ref()).await;
     let needed: Vec<String> = io.canonical("/etc/resolv.conf").await.into_iter().collect();
+    let mut visible = view.visible;
+    visible.append(&mut borrowed);
     let scene = Surroundings {
         git,
-        homes,
+        homes: view.homes,
         state_home,
         private,
-        programs,
+        programs: view.programs,
+        visible,
         needed,
         environment_files,
         caches,
         folder,
-        temporary,
+        temporary: temporary.own.to_owned(),
+        other_temporary: (temporary.own != temporary.shared).then(|| temporary.shared.to_owned()),
     };
-    Ok((scene, moved))
+    Ok((scene, moved, view.gitconfig))
 }
 
 /// Makes what is missing in the folders of tools that are there, since nothing that is not there can
-/// be written; for the others, the variables that move them below `temporary`.
+/// be written; for the others, the variables that move them to the folders for temporary files.
 async fn tools_ready(
     io: &Io,
     tools: &[ToolFolder],
-    temporary: &str,
+    temporary: Temporary<'_>,
 ) -> Vec<(&'static str, String)> {
     let (mut moved, mut usable) = (Vec::new(), Vec::<String>::new());
     for tool in tools {
@@ -190,7 +235,12 @@ async fn tools_ready(
         for folder in tool.to_make(is_there) {
             make_folder(io, &folder).await;
         }
-        moved.extend(tool.elsewhere(temporary).filter(|_| !is_there));
+        let elsewhere = tool.elsewhere(temporary.own, temporary.shared);
+        let Some((name, folder)) = elsewhere.filter(|_| !is_there) else { continue };
+        if tool.is_one_cache() {
+            make_folder(io, &folder).await;
+        }
+        moved.push((name, folder));
     }
     moved
 }
@@ -205,118 +255,7 @@ pub(crate) async fn make_folder(io: &Io, folder: &str) {
     }
 }
 
-/// What has to be there so that a hook can start this program again: a program, or an interpreter and
-/// the package that a script is in.
-fn own_program(io: &Io) -> Vec<String> {
-    let words = io.start().program.iter().filter(|word| word.starts_with('/'));
-    let package = |word: &String| match word.rsplit_once("/bin/") {
-        Some((package, name)) if name.ends_with("js") => package.to_owned(),
-        Some(_) | None => word.clone(),
-    };
-    words.map(package).collect()
-}
-
 /// The path without links where it is there; a state home may come to be later.
 async fn real_path(io: &Io, path: &str) -> String {
     io.canonical(path).await.unwrap_or_else(|_| path.to_owned())
-}
-
-/// That of the person first, then everybody's who may have one here.
-async fn homes(io: &Io) -> Vec<String> {
-    let mut homes = Vec::new();
-    if let Some(own) = io.env("HOME").filter(|home| home.starts_with('/')) {
-        homes.push(real_path(io, own).await);
-    }
-    homes.push("/root".to_owned());
-    for around in ["/home", "/Users"] {
-        let names = io.list(around).await.unwrap_or_default().into_iter().take(HOMES_LOOKED_AT);
-        homes.extend(names.map(|name| format!("{around}/{name}")));
-    }
-    let mut seen = std::collections::BTreeSet::new();
-    homes.retain(|home| home.len() > 1 && seen.insert(home.clone()));
-    homes
-}
-
-/// What the checkout's own `.git` says is not believed unless the repository says the same:
-/// otherwise an agent that writes the checkout would decide what may be written.
-async fn git_place(io: &Io, checkout: &Checkout) -> GitPlace {
-    let own = format!("{}/.git", checkout.root);
-    if checkout.git_folder == own {
-        let worktrees = below(io, &format!("{own}/worktrees")).await;
-        let modules = modules(io, format!("{own}/modules")).await;
-        return GitPlace::Main { git: own, worktrees, modules };
-    }
-    linked(io, checkout).await.unwrap_or(GitPlace::Unknown)
-}
-
-async fn linked(io: &Io, checkout: &Checkout) -> Option<GitPlace> {
-    let git = io.canonical(&checkout.git_folder).await.ok()?;
-    let (worktrees, _) = git.rsplit_once('/')?;
-    let common = worktrees.strip_suffix("/worktrees")?.to_owned();
-    let named = checkout::read_text(io, &format!("{git}/commondir")).await?;
-    let named = io.canonical(&checkout::below(&git, named.trim())).await.ok()?;
-    let back = checkout::read_text(io, &format!("{git}/gitdir")).await?;
-    let back = io.canonical(&checkout::below(&git, back.trim())).await.ok()?;
-    let agrees = named == common
-        && back == format!("{}/.git", checkout.root)
-        && !is_within(&git, &checkout.root);
-    agrees.then_some(GitPlace::Linked { git, common })
-}
-
-/// The folders in a folder.
-async fn below(io: &Io, folder: &str) -> Vec<String> {
-    let mut folders = Vec::new();
-    for name in io.list(folder).await.unwrap_or_default() {
-        let path = format!("{folder}/{name}");
-        if io.stat(&path).await.is_ok_and(|stat| stat.kind == FileKind::Folder) {
-            folders.push(path);
-        }
-    }
-    folders
-}
-
-/// The folders of git of submodules, whose names may have `/` in them.
-async fn modules(io: &Io, folder: String) -> Vec<String> {
-    let (mut found, mut folders, mut looked_at) = (Vec::new(), vec![folder], 0);
-    while let Some(folder) = folders.pop().filter(|_| looked_at < SUBMODULES_LOOKED_AT) {
-        looked_at += 1;
-        for path in below(io, &folder).await {
-            if io.stat(&format!("{path}/HEAD")).await.is_ok() {
-                folders.push(format!("{path}/modules"));
-                found.push(path);
-            } else {
-                folders.push(path);
-            }
-        }
-    }
-    found
-}
-
-/// Those of the repository's other worktrees, and of the checkouts beside its main one.
-async fn environment_files(io: &Io, folder: &str, git: Option<&GitPlace>) -> Vec<String> {
-    let main = match git {
-        Some(GitPlace::Linked { common, .. }) => common.strip_suffix("/.git").map(str::to_owned),
-        Some(GitPlace::Main { .. } | GitPlace::Unknown) | None => Some(folder.to_owned()),
-    };
-    let around = main.as_deref().and_then(|main| main.rsplit_once('/')).map(|(above, _)| above);
-    let mut checkouts: Vec<String> = io
-        .git_worktrees(folder)
-        .await
-        .map(|all| all.into_iter().map(|worktree| worktree.path).collect())
-        .unwrap_or_default();
-    checkouts.extend(main.clone());
-    if let Some(around) = around.filter(|around| !around.is_empty()) {
-        checkouts.extend(below(io, around).await);
-    }
-    checkouts.sort();
-    checkouts.dedup();
-    checkouts.retain(|checkout| !is_within(checkout, folder));
-    checkouts.truncate(CHECKOUTS_LOOKED_AT);
-    let mut files = Vec::new();
-    for checkout in checkouts {
-        let names = io.list(&checkout).await.unwrap_or_default();
-        let names = names.into_iter().filter(|name| is_environment_file(name));
-        files.extend(names.map(|name| format!("{checkout}/{name}")));
-    }
-    files
 }

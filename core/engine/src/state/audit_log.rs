@@ -52,7 +52,7 @@ async fn rotate(io: &Io, home: &StateHome) {
 }
 
 /// Every entry that is kept, the oldest first, and how many bytes the audit log had.
-pub(crate) async fn entries(io: &Io) -> (Vec<AuditEntry>, u64) {
+pub async fn entries(io: &Io) -> (Vec<AuditEntry>, u64) {
     let Ok(home) = StateHome::of(io) else { return (Vec::new(), 0) };
     let (mut entries, mut last_bytes) = (Vec::new(), 0);
     for path in [home.audit_log_before(), home.audit_log()] {

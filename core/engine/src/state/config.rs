@@ -135,7 +135,7 @@ async fn developers(io: &Io, cwd: &str) -> Developers {
     let mut planted = Vec::new();
     let mut upwards = Ancestors::from(io, cwd);
     loop {
-        match local_file(io, &mut upwards).await {
+        match local_file(io, cwd.trim_end_matches('/'), &mut upwards).await {
             // The developer's own may be above it.
             Ok(Some((path, yaml))) => match planter(io, cwd, &path).await {
                 Some(by) => planted.push(Planted { path, yaml, by }),
@@ -282,9 +282,16 @@ async fn is_tracked(io: &Io, folder: &str) -> bool {
 /// The first of: what is left of the way up, `AGENTIZE_HOME`, `HOME`.
 async fn local_file(
     io: &Io,
+    start: &str,
     upwards: &mut Ancestors<'_>,
 ) -> Result<Option<(String, String)>, Failure> {
-    let mut found = next_file(io, upwards, LOCAL_FILE).await?;
+    // Homes come after the project, in their own order.
+    let is_home = |folder: &str| {
+        let homes = [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten();
+        homes.into_iter().any(|home| home.trim_end_matches('/') == folder)
+    };
+    let mut above = upwards.filter(|folder| *folder == start || !is_home(folder));
+    let mut found = next_file(io, &mut above, LOCAL_FILE).await?;
     for home in [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten() {
         if found.is_none() {
             let home = home.trim_end_matches('/');
@@ -325,9 +332,9 @@ pub async fn find_in_ancestors(
 }
 
 /// The next file of that name on the way up, and its content.
-async fn next_file(
+async fn next_file<'a>(
     io: &Io,
-    upwards: &mut Ancestors<'_>,
+    upwards: &mut impl Iterator<Item = &'a str>,
     name: &str,
 ) -> Result<Option<(String, Vec<u8>)>, Failure> {
     for folder in upwards {
@@ -433,6 +440,11 @@ mod tests {
         assert_eq!(loaded(&homes, &all[1..]).config.max_continuations, 2);
         assert_eq!(loaded(&homes, &all[2..]).config.max_continuations, 3);
         assert_eq!(loaded(&homes, &[]).config, Config::default());
+        // A project below both homes does not change their order.
+        let below = [("HOME", "/srv"), ("AGENTIZE_HOME", "/a")];
+        let around = [("/srv/.agentize.local.yaml", three), ("/a/.agentize.local.yaml", two)];
+        assert_eq!(loaded(&below, &around).config.max_continuations, 2);
+        assert_eq!(loaded(&below, &around[..1]).config.max_continuations, 3);
         let env = [("HANDSOFF_MAX_CONTINUATIONS", "9")];
         assert_eq!(loaded(&env, &all).config.max_continuations, 9);
     }

@@ -3,7 +3,7 @@
 //! A phrase is compared with a whole line, whose runs of blanks are single blanks and whose `=` at both
 //! ends are gone. The first phrase that fits a line counts. Places: `{*}` any text, `{n}` a number,
 //! `{ran}`, `{passed}` and `{skipped}` counts of tests, `{list}` and `{parts}` lists of them, `{name}`
-//! a name that counts only where the command line has it. `core/run/tests/runners` has samples; where a
+//! a name that counts only where the command line has it. `tests/runners` has samples; where a
 //! runner was not there to be run, its manual or source is the source of the phrase.
 
 /// What a phrase says.

@@ -59,8 +59,10 @@ fn attempts_that_change_nothing_and_fail_alike_are_repetitions() {
         let result = CheckResult { stdout: output.to_owned(), ..result(0, verdict) };
         Event::StepVerified { step: 1, results: vec![result] }
     };
-    // What each attempt left, what its check said, and whether the next would be the same again.
-    let table: [(&str, &[(&str, &str, u32)], bool); 5] = [
+    /// The files that an attempt leaves, the output of its check, and its exit code.
+    type Attempt = (&'static str, &'static str, u32);
+    // Whether the next attempt would be the same again.
+    let table: [(&str, &[Attempt], bool); 5] = [
         ("nothing changed", &[("a", "12 ms: no", 1), ("a", "7 ms: no", 1)], true),
         ("the first changed", &[("b", "no", 1), ("b", "no", 1)], false),
         ("then nothing changed", &[("b", "no", 1), ("b", "no", 1), ("b", "no", 1)], true),

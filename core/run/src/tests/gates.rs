@@ -177,7 +177,7 @@ fn a_baseline_is_taken_once_before_the_first_turn() {
     assert!(run.apply(run.last_update, &taken).is_err(), "it has not begun");
     apply(&mut run, &[Event::StepStarted { step: 1 }]);
     assert!(run.steps[0].baseline_is_due());
-    apply(&mut run, &[taken.clone()]);
+    apply(&mut run, std::slice::from_ref(&taken));
     assert!(!run.steps[0].baseline_is_due());
     apply(&mut run, &[Event::StepActed { step: 1 }, failed(1), Event::StepStarted { step: 1 }]);
     assert!(run.apply(run.last_update, &taken).is_err(), "an agent has run");

@@ -57,6 +57,8 @@ pub struct Config {
     pub confine: ConfineWhen,
     /// Paths of caches, besides those of known tools, that confined commands may write.
     pub confine_caches: Vec<String>,
+    /// Paths, besides those of known tools, that confined commands may read in a home folder.
+    pub confine_read: Vec<String>,
     /// What is wrong with the configuration, one line each, safe to print on a terminal.
     pub notes: Vec<String>,
 }
@@ -156,6 +158,7 @@ impl Config {
             workflows: Vec::new(),
             confine: ConfineWhen::Auto,
             confine_caches: Vec::new(),
+            confine_read: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -20,12 +20,12 @@ pub struct StopFacts {
 }
 
 impl StopFacts {
-    /// Stops in a row without progress after which the agent may stop.
-    fn idle_stops(&self) -> u32 {
+    /// Continuations in a row without progress after which the agent may stop.
+    fn most_stalled(&self) -> u32 {
         if self.evidence.is_nothing() {
-            limits::SESSION_UNKNOWN_STOPS
+            limits::SESSION_STALLED_UNKNOWN
         } else {
-            limits::SESSION_STALLED_STOPS
+            limits::SESSION_STALLED
         }
     }
 }
@@ -76,8 +76,8 @@ pub enum Why {
     },
     /// The agent makes no progress.
     Stalled {
-        /// For how many stops in a row.
-        stops: u32,
+        /// How many continuations in a row brought none.
+        continuations: u32,
     },
 }
 
@@ -95,10 +95,10 @@ impl std::fmt::Display for Why {
             Why::HostCap { cap } => {
                 write!(f, "the host allows only {cap} continuations in a row without a tool call")
             }
-            Why::Stalled { stops } => write!(
+            Why::Stalled { continuations } => write!(
                 f,
-                "the last {} showed no progress: no tool was used, or the agent said the same again",
-                text::counted(u64::from(*stops), "stop")
+                "the last {} brought no progress: the agent used no tool, or said the same again",
+                text::counted(u64::from(*continuations), "continuation")
             ),
         }
     }
@@ -117,10 +117,10 @@ impl Session {
             self.pause = Some(Pause::Silence);
             return self.rest(at, Why::Stale);
         }
-        self.measure(stop);
         if let Some(message) = &stop.evidence.api_error {
             return self.rest(at, Why::ApiError(text::one_line(message)));
         }
+        self.measure(stop);
         // The next refusal is another one, however long ago the last one was.
         self.no_longer_limited();
         let number = self.continuation_count.saturating_add(1);
@@ -141,8 +141,8 @@ impl Session {
                 stop.configured.min(self.continuation_count.saturating_add(left))
             }
         };
-        if self.stalled >= stop.idle_stops() {
-            return self.rest(at, Why::Stalled { stops: self.stalled });
+        if self.stalled >= stop.most_stalled() {
+            return self.rest(at, Why::Stalled { continuations: self.stalled });
         }
         self.stop = stop.evidence.place.clone().map(|place| CountedStop { place, echoes: 0 });
         self.continuation_count = number;
@@ -167,7 +167,7 @@ impl Session {
         }
         counted.echoes += 1;
         self.stalled = self.stalled.saturating_add(1);
-        self.stalled < stop.idle_stops()
+        self.stalled < stop.most_stalled()
     }
 
     /// The answer that was given to the stop that counted.
@@ -183,15 +183,25 @@ impl Session {
         StopVerdict::Continue { number: self.continuation_count, maximum }
     }
 
-    /// Counts this stop towards those that show no progress.
+    /// Counts the continuation before this stop, if there was one, towards those without progress.
     fn measure(&mut self, stop: &StopFacts) {
-        let Evidence { message, tools, api_error: _, place: _ } = &stop.evidence;
+        let Evidence { message, place, .. } = &stop.evidence;
         let message = message.as_deref().map(digest);
         let same = message.is_some() && message == self.last_message;
         let moved = stop.run_revision.is_some() && stop.run_revision != self.run_revision;
-        let progress = moved || !(same || *tools == Some(false) || stop.evidence.is_nothing());
-        self.stalled = if progress { 0 } else { self.stalled.saturating_add(1) };
-        if *tools == Some(true) || moved {
+        // The entries of a late transcript that stood there at the last stop belong to that one.
+        let is_old = stop.evidence.is_late
+            && self.stop.as_ref().is_some_and(|counted| Some(&counted.place) == place.as_ref());
+        let tools = stop.evidence.tools.map(|used| used && !is_old);
+        let progress = moved || !(same || tools == Some(false) || stop.evidence.is_nothing());
+        // A prompt, a wait for the provider and work on a run begin the row anew.
+        let follows_continuation = self.in_a_row > 0;
+        self.stalled = match (progress, follows_continuation) {
+            (true, _) => 0,
+            (false, true) => self.stalled.saturating_add(1),
+            (false, false) => self.stalled,
+        };
+        if tools == Some(true) || moved {
             self.in_a_row = 0;
         }
         self.last_message = message.or_else(|| self.last_message.take());
@@ -309,13 +319,24 @@ mod tests {
 
     #[test]
     fn no_progress_ends_and_says_so() {
-        let limit = limits::SESSION_STALLED_STOPS as usize;
+        let limit = limits::SESSION_STALLED as usize;
         let same = (0..limit + 2).map(|_| stop("I am done.", Some(true)));
         let said = verdicts(&mut session(), same);
         assert_eq!(said[limit - 1], format!("{limit}/10"), "{said:?}");
-        assert!(said[limit + 1].contains("showed no progress"), "{said:?}");
-        let idle = (0..limit + 2).map(|n| stop(&format!("words {n}"), Some(false)));
-        assert!(verdicts(&mut session(), idle)[limit + 1].contains("showed no progress"));
+        let expected = "the last 5 continuations brought no progress: the agent used no tool, or \
+                        said the same again";
+        assert_eq!(said[limit], expected, "{said:?}");
+        // Whatever the first turn did, and also where the transcript is late.
+        for (first, is_late) in [(true, false), (false, false), (true, true)] {
+            let idle = (0..limit + 1).map(|n| {
+                let mut idle = stop(&format!("words {n}"), Some(is_late || (first && n == 0)));
+                idle.evidence.place = is_late.then(|| "p".to_owned());
+                idle.evidence.is_late = is_late && n > 0;
+                idle
+            });
+            let said = verdicts(&mut session(), idle);
+            assert_eq!((said[limit - 1].as_str(), said[limit].as_str()), ("5/10", expected));
+        }
         let blind = StopFacts { configured: 100, evidence: Evidence::default(), ..stop("", None) };
         let said = verdicts(&mut session(), (0..20).map(|_| blind.clone()));
         let sent_on = said.iter().filter(|said| said.contains('/')).count();
@@ -324,7 +345,7 @@ mod tests {
 
     #[test]
     fn progress_in_between_begins_anew() {
-        let limit = limits::SESSION_STALLED_STOPS as usize;
+        let limit = limits::SESSION_STALLED as usize;
         let mut session = session();
         let same = || stop("same", Some(true));
         verdicts(&mut session, (0..limit).map(|_| same()));

@@ -87,12 +87,40 @@ fn fill(template: &str, session: &Session, facts: PromptFacts<'_>) -> String {
         ("pr_no", number(session.pr_no.or(session.pr_number))),
         ("resume", facts.resume.to_owned()),
         // Last, because it contains untrusted text.
-        ("plan_context", facts.plan.map_or_else(String::new, |(path, plan)| excerpt(path, plan))),
+        (
+            "plan_context",
+            facts.plan.map_or_else(|| no_plan(session), |(path, plan)| excerpt(path, plan)),
+        ),
     ];
     for (name, value) in values {
         out = out.replace(&format!("{{#{name}#}}"), &value);
     }
     out
+}
+
+/// `prompt` with the commands of this program called by `program`: an agent that cannot find `onloop`
+/// on its `PATH` would use up its continuations.
+pub fn naming(prompt: &str, program: Option<&str>) -> String {
+    let Some(program) = program else { return prompt.to_owned() };
+    let called = format!("{program} ");
+    let lines = prompt.split_inclusive('\n').map(|line| {
+        let line = line.replace("`onloop ", &format!("`{called}"));
+        let text = line.trim_start();
+        match text.strip_prefix("onloop ") {
+            Some(rest) => format!("{}{called}{rest}", &line[..line.len() - text.len()]),
+            None => line,
+        }
+    });
+    lines.collect()
+}
+
+/// What an agent does that has not cached the plan of its issue, as an item of a list.
+fn no_plan(session: &Session) -> String {
+    let Some(issue) = session.issue_no else { return String::new() };
+    format!(
+        "   - No plan is cached yet. Write the proposed solution that issue #{issue} names to\n     \
+         `.tmp/plan-of-issue-{issue}.md`, then work by it.\n"
+    )
 }
 
 /// The plan's path and beginning, as an item of a list.
@@ -211,6 +239,17 @@ mod tests {
             assert!(prompt.contains("claude -r s-1"), "{prompt}");
             assert!(!prompt.contains("{#") && !prompt.contains("#}"), "{prompt}");
         }
+    }
+
+    #[test]
+    fn a_program_that_is_not_on_the_path_is_named_in_full() {
+        let prompt = "onloop: automatic\n`onloop next`\n  onloop session done s1\nan onloop run\n";
+        assert_eq!(naming(prompt, None), prompt);
+        assert_eq!(
+            naming(prompt, Some("'/opt/on loop/onloop'")),
+            "onloop: automatic\n`'/opt/on loop/onloop' next`\n  '/opt/on loop/onloop' session done \
+             s1\nan onloop run\n"
+        );
     }
 
     #[test]

@@ -122,7 +122,7 @@ pub struct Session {
     pub pause: Option<Pause>,
     /// Continuations since the agent last used a tool; some hosts limit these.
     pub in_a_row: u32,
-    /// Stops in a row that showed no progress.
+    /// Continuations in a row that brought no progress.
     pub stalled: u32,
     /// Where in the conversation the last stop was that counted, and how many hooks have been
     /// called for it besides the first.
@@ -139,6 +139,10 @@ pub struct Session {
     pub limited_until: Option<Timestamp>,
     /// Since when that is so, over several refusals.
     pub limited_since: Option<Timestamp>,
+    /// Since when its agent, which has stopped, waits for background tasks.
+    pub tasks_since: Option<Timestamp>,
+    /// Background tasks that had their time: their ids.
+    pub tasks: Vec<String>,
     /// Receivers of notices that have not been told yet that it is not continued.
     pub untold: Vec<String>,
     /// When something about it last changed; `None` in files of older generations.
@@ -206,6 +210,8 @@ impl Session {
             reason: None,
             limited_until: None,
             limited_since: None,
+            tasks_since: None,
+            tasks: Vec::new(),
             untold: Vec::new(),
             updated_at: Some(at),
             unknown: Map::new(),
@@ -250,6 +256,7 @@ impl Session {
         };
         // The waiting process has no session to wake any more.
         self.no_longer_limited();
+        self.tasks_since = None;
         self.reason = None;
         self.in_a_row = 0;
         self.stalled = 0;
@@ -337,6 +344,20 @@ impl Session {
             self.state = SessionState::Open("initial".to_owned());
             self.updated_at = Some(at);
         }
+    }
+
+    /// The agent's turn failed in a way that does not pass; `why` on one line. Returns whether a
+    /// person has to be told.
+    pub fn failed(&mut self, at: Timestamp, why: &str) -> bool {
+        let is_open = matches!(self.state, SessionState::Open(_)) && self.pause.is_none();
+        if !is_open || self.reason.as_deref() == Some(why) {
+            return false;
+        }
+        self.no_longer_limited();
+        self.stop = None;
+        self.reason = Some(onloop_syntax::text::one_line(why));
+        self.updated_at = Some(at);
+        true
     }
 
     /// Notes the prompt with which the agent is continued.

@@ -1,8 +1,9 @@
 //! What a person's prompt means for the goal of a session: a rule that can be said in a few
 //! sentences, because people have to predict it.
 //!
-//! Only a question changes the subject, and only for its answer. A prompt is a question when it ends
-//! with a question mark or begins with one of [`QUESTIONS`], unless it begins with an answer.
+//! Only a question or an objection changes the subject, and only for its answer. A prompt is a question
+//! when it ends with a question mark or begins with one of [`QUESTIONS`]. It is an objection when it
+//! tells the agent to stop and says why, or when a `no` is followed by more than a choice.
 
 /// What a prompt is, as far as a session's goal is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub enum PromptSubject {
     Answer,
     /// It says that the work should pause.
     Pause,
-    /// It asks something.
+    /// It asks something, or objects to what the agent does.
     Question,
     /// Anything else: how the work is to be done, or more of it.
     Instruction,
@@ -35,6 +36,12 @@ const GO_ON: [&[&str]; 7] = [
 /// How answers begin.
 const ANSWERS: [&str; 12] =
     ["yes", "yeah", "yep", "y", "no", "nope", "n", "ok", "okay", "sure", "option", "neither"];
+
+/// The answers that can begin an objection.
+const REFUSALS: [&str; 3] = ["no", "nope", "n"];
+
+/// How an objection goes on after one of [`REFUSALS`]: it is about the work, not a choice.
+const OBJECTIONS: [&str; 6] = ["that", "this", "it", "you", "they", "wrong"];
 
 /// Prompts that are nothing but the wish to pause.
 const PAUSES: [&[&str]; 6] =
@@ -61,12 +68,10 @@ pub fn subject(prompt: &str) -> PromptSubject {
     let meant = after(&POLITE);
     // "yes, continue" says both.
     let agreed = after(&[&POLITE[..], &ANSWERS[..]].concat());
-    let begins = |words: &[String], with: &[&str]| {
-        words.len() >= with.len() && words.iter().zip(with).all(|(word, with)| word == with)
-    };
+    let refused = after(&[&POLITE[..], &REFUSALS[..]].concat());
     if PAUSES.iter().any(|pause| {
-        begins(meant, pause)
-            && meant[pause.len()..].iter().all(|word| POLITE.contains(&word.as_str()))
+        begins(refused, pause)
+            && refused[pause.len()..].iter().all(|word| POLITE.contains(&word.as_str()))
     }) {
         return PromptSubject::Pause;
     }
@@ -74,16 +79,41 @@ pub fn subject(prompt: &str) -> PromptSubject {
         return PromptSubject::GoOn;
     }
     let Some(first) = meant.first() else { return PromptSubject::Instruction };
+    let end = prompt.trim_end_matches(|c: char| c.is_whitespace() || "\"'`)]*_".contains(c));
+    let objects = stops_first(prompt) || (refused.len() < meant.len() && objects(refused));
+    if end.ends_with(['?', '？', '؟']) || QUESTIONS.contains(&first.as_str()) || objects {
+        return PromptSubject::Question;
+    }
     let is_choice =
         meant.len() == 1 && first.chars().count() == 1 || first.chars().all(|c| c.is_ascii_digit());
     if is_choice || ANSWERS.contains(&first.as_str()) {
         return PromptSubject::Answer;
     }
-    let end = prompt.trim_end_matches(|c: char| c.is_whitespace() || "\"'`)]*_".contains(c));
-    if end.ends_with(['?', '？', '؟']) || QUESTIONS.contains(&first.as_str()) {
-        return PromptSubject::Question;
-    }
     PromptSubject::Instruction
+}
+
+fn begins(words: &[String], with: &[&str]) -> bool {
+    words.len() >= with.len() && words.iter().zip(with).all(|(word, with)| word == with)
+}
+
+/// Whether what follows a `no` is about the work.
+fn objects(words: &[String]) -> bool {
+    let first = words.first().map_or("", String::as_str);
+    QUESTIONS.contains(&first)
+        || OBJECTIONS.contains(&first)
+        || PAUSES.iter().any(|pause| begins(words, pause))
+}
+
+/// Whether the first clause says nothing but to stop, and more follows: "stop, that is the wrong
+/// file", but not "stop using tabs".
+fn stops_first(prompt: &str) -> bool {
+    let Some(at) = prompt.find([',', ';', ':', '.', '!', '—', '–', '\n']).or(prompt.find(" - "))
+    else {
+        return false;
+    };
+    let clause = words(&prompt[..at]);
+    let polite = clause.iter().take_while(|word| POLITE.contains(&word.as_str())).count();
+    PAUSES.iter().any(|pause| clause[polite..] == **pause)
 }
 
 /// The words of a text in lower case, without the punctuation around them and what follows an
@@ -114,7 +144,16 @@ mod tests {
             ("yes, continue with the second part", GoOn),
             ("keep going!", GoOn),
             ("yes, use option 2", Answer),
-            ("Yes. Why do you ask?", Answer),
+            ("Yes. Why do you ask?", Question),
+            ("no. Why would we?", Question),
+            ("no, stop - why is it editing the schema?", Question),
+            ("no, stop editing the schema", Question),
+            ("no, that is the wrong table", Question),
+            ("stop, that is the wrong file", Question),
+            ("stop - this breaks the API", Question),
+            ("no, stop!", Pause),
+            ("no, use postgres", Answer),
+            ("no, and add a test", Answer),
             ("no", Answer),
             ("2", Answer),
             ("2) and then rebase", Answer),

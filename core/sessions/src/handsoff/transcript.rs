@@ -21,13 +21,24 @@ pub struct Evidence {
     pub api_error: Option<String>,
     /// Digest of the last entries: two stops at one place are one stop.
     pub place: Option<String>,
+    /// Whether the transcript lacks the agent's last words, so that [`Evidence::tools`] is about
+    /// the entries since the last prompt in it.
+    pub is_late: bool,
+    /// Whether a tool was used since the last prompt that the transcript has.
+    pub since_prompt: bool,
 }
 
 impl Evidence {
     /// Nothing is known at all.
     pub fn is_nothing(&self) -> bool {
-        let Evidence { message, tools, api_error, place: _ } = self;
-        message.is_none() && tools.is_none() && api_error.is_none()
+        self.message.is_none() && self.tools.is_none() && self.api_error.is_none()
+    }
+
+    /// The same of a transcript that lacks the agent's last words: what went wrong in it belongs to
+    /// an earlier turn.
+    pub fn late(self) -> Evidence {
+        let tools = self.tools.map(|_| self.since_prompt);
+        Evidence { tools, api_error: None, is_late: true, ..self }
     }
 
     /// Whether the transcript ends before `message`, which the host says was the agent's last:
@@ -72,14 +83,14 @@ pub fn read(tail: &[u8], whole: bool) -> Evidence {
         lines.remove(0);
     }
     let mut evidence = Evidence { place: place(&lines), ..Evidence::default() };
-    let mut tools = None;
+    let (mut tools, mut is_prompted) = (None, false);
     for (from_end, line) in lines.iter().rev().enumerate() {
         match serde_json::from_str::<Value>(line).map_or(Entry::Aside, |entry| classify(&entry)) {
             Entry::Failed(message) => {
                 // An error is over once the agent has spoken again.
-                if from_end < LAST_ENTRIES && evidence.message.is_none() && tools.is_none() {
+                let is_last = evidence.message.is_none() && tools.is_none();
+                if from_end < LAST_ENTRIES && is_last && evidence.api_error.is_none() {
                     evidence.api_error = Some(message);
-                    return evidence;
                 }
             }
             Entry::Agent { text, tool } => {
@@ -87,14 +98,19 @@ pub fn read(tail: &[u8], whole: bool) -> Evidence {
                     evidence.message = text;
                 }
                 tools = Some(tools.unwrap_or(false) || tool);
+                evidence.since_prompt |= tool && !is_prompted;
             }
-            Entry::ToolAnswered => tools = Some(true),
+            Entry::ToolAnswered => {
+                tools = Some(true);
+                evidence.since_prompt |= !is_prompted;
+            }
             // Before that the agent was on an earlier turn.
             Entry::Spoken if tools.is_some() => {
                 evidence.tools = tools;
                 return evidence;
             }
-            Entry::Spoken | Entry::Aside => {}
+            Entry::Spoken => is_prompted = true,
+            Entry::Aside => {}
         }
     }
     // Where the turn began is not in sight: then only a tool that was seen proves anything.
@@ -242,6 +258,15 @@ mod tests {
         assert_eq!(shown(&[USER, FAILS, META, META]), (None, None, error));
         assert_eq!(shown(&[USER, FAILS, USER, SAYS]), (Some("Done."), Some(false), None));
         assert_eq!(shown(&[SAYS]), (Some("Done."), Some(false), None));
+    }
+
+    #[test]
+    fn a_late_transcript_shows_the_tools_since_its_last_prompt() {
+        let late = |lines: &[&str]| read(lines.join("\n").as_bytes(), true).late().tools;
+        assert_eq!(late(&[USER, TOOL, ANSWER, SAYS, USER]), Some(false));
+        assert_eq!(late(&[USER, SAYS, USER, TOOL, ANSWER]), Some(true));
+        assert_eq!(late(&[USER]), None);
+        assert_eq!(read([USER, FAILS].join("\n").as_bytes(), true).late().api_error, None);
     }
 
     #[test]

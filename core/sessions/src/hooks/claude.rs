@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode, StopFailure,
-    StopInput, call, filled, is_compacted, of_conversation, output, permission_request,
-    pre_tool_use, session_start, text, vscode,
+    AnswerForm, BackgroundTask, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode,
+    StopFailure, StopInput, call, filled, is_compacted, of_conversation, output,
+    permission_request, pre_tool_use, session_start, text, vscode,
 };
 use onloop_permission::Decision;
 
@@ -80,7 +80,18 @@ fn stop_failure(document: &Value) -> StopFailure {
 }
 
 pub(super) fn stop(document: &Value) -> StopInput {
-    StopInput { message: filled(document, "last_assistant_message"), broken_off: false }
+    let message = filled(document, "last_assistant_message");
+    StopInput { message, tasks: running_tasks(document), ..StopInput::default() }
+}
+
+fn running_tasks(document: &Value) -> Vec<BackgroundTask> {
+    let tasks = document["background_tasks"].as_array().into_iter().flatten();
+    let running = tasks.filter(|task| task["status"] == "running");
+    let task = |task: &Value| {
+        let about = filled(task, "command").or_else(|| filled(task, "description"));
+        Some(BackgroundTask { id: filled(task, "id")?, about: about.unwrap_or_default() })
+    };
+    running.filter_map(task).collect()
 }
 
 pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {

@@ -27,7 +27,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
         },
         Some("Stop") => HookEvent::Stop(StopInput {
             message: filled(document, "last_assistant_message"),
-            broken_off: false,
+            ..StopInput::default()
         }),
         Some("SessionStart") if is_compacted(document) => HookEvent::Compacted,
         Some(_) => HookEvent::Other,

@@ -25,7 +25,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
         let text = text(document, "prompt").unwrap_or_default();
         HookEvent::Prompt { text, id: None, typed: true }
     } else if document["stopReason"].is_string() && document["agentName"].is_null() {
-        HookEvent::Stop(StopInput { message: None, broken_off: false })
+        HookEvent::Stop(StopInput::default())
     } else if document["timestamp"].is_null() {
         return Err(MalformedInput::UnknownEvent);
     } else {

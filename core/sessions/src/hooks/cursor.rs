@@ -49,6 +49,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
         "stop" => HookEvent::Stop(StopInput {
             message: None,
             broken_off: matches!(document["status"].as_str(), Some("aborted" | "error")),
+            ..StopInput::default()
         }),
         _ => HookEvent::Other,
     };

@@ -24,7 +24,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
         }
         Some("session.idle") => HookEvent::Stop(StopInput {
             message: filled(document, "last_message"),
-            broken_off: false,
+            ..StopInput::default()
         }),
         Some("session.compacting") => HookEvent::Compacted,
         Some(_) => HookEvent::Other,

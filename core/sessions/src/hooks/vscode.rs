@@ -54,7 +54,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
         },
         Some("Stop") => HookEvent::Stop(StopInput {
             message: filled(document, "last_assistant_message"),
-            broken_off: false,
+            ..StopInput::default()
         }),
         Some(_) => HookEvent::Other,
     };

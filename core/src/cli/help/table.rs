@@ -534,6 +534,16 @@ pub(super) const HELPS: &[VerbHelp] = &[
         &["session"],
     ),
     verb(
+        "session log",
+        "",
+        [
+            ("Show the last 24 hours", "onloop session log"),
+            ("Show the last week of one session", "onloop session log 4f0c1f0e --since 7d"),
+            ("Print JSON", "onloop session log --json"),
+        ],
+        &["session", "status"],
+    ),
+    verb(
         "session done",
         "",
         [

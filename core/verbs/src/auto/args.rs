@@ -145,6 +145,9 @@ pub struct RouteArgs {
     /// What to build, with flags in between
     #[arg(value_name = "ARGUMENT", allow_hyphen_values = true)]
     pub argument: Vec<String>,
+    /// By whose rules: v1, v2, v3, route [default: v1, as a run]
+    #[arg(long, value_name = "PROFILE")]
+    pub profile: Option<String>,
 }
 
 /// Arguments of `onloop auto init`.
@@ -196,6 +199,12 @@ pub fn with_argument_last(argv: &[String]) -> Vec<String> {
             None => (word.as_str(), None),
         };
         match name.strip_prefix("--").and_then(option) {
+            // Options before a verb are the verb's.
+            None if argument.is_empty() && is_verb(word) => {
+                let options = ours.split_off(2);
+                ours.push(word.clone());
+                return [ours, options, words.cloned().collect()].concat();
+            }
             None => argument.push(word.clone()),
             Some(known) => {
                 ours.push(word.clone());
@@ -318,6 +327,7 @@ impl RuleArgs {
         Options {
             stall: if self.stop_on_stall { OnStall::Stop } else { OnStall::GoOn },
             summary: if self.summary_once { SummaryUse::Once } else { SummaryUse::EveryCycle },
+            routes_by: None,
         }
     }
 

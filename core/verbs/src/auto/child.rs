@@ -1,10 +1,12 @@
 //! Child agents as processes.
 
 mod listened;
+mod provider_wait;
 mod survivors;
 
 use std::pin::Pin;
 
+use listened::ChildEnd;
 use onloop_agents::{self as agent, Agent, Client};
 use onloop_auto::RUNTIME_FOLDER;
 use onloop_auto::child::ChildOutcome;
@@ -16,6 +18,7 @@ use onloop_effect::{
 use onloop_engine::error::CommandError;
 use onloop_syntax::limits;
 use onloop_syntax::text;
+use provider_wait::ProviderWait;
 
 /// How children are started.
 #[derive(Clone, Debug)]
@@ -36,7 +39,7 @@ pub(super) type Listen =
         Client,
         ProcessSpec,
         &'a str,
-    ) -> Pin<Box<dyn Future<Output = Result<ChildOutcome, Failure>> + 'a>>;
+    ) -> Pin<Box<dyn Future<Output = Result<ChildEnd, Failure>> + 'a>>;
 
 /// How runs listen to their children.
 pub(super) const LISTEN: Listen =
@@ -90,8 +93,8 @@ impl ChildCommand {
         }
         let ended = match listened {
             Some((listen, client)) => {
-                let stream_path = log_path(run, dispatch, "jsonl");
-                listen(io, client, spec.stream_to(stream_path), &log_file).await
+                let spec = spec.stream_to(log_path(run, dispatch, "jsonl"));
+                served(io, run, async || listen(io, client, spec.clone(), &log_file).await).await
             }
             None => {
                 let end = survivors::run_noted(io, spec.stream_to(&log_file)).await;
@@ -107,6 +110,25 @@ impl ChildCommand {
                 ChildOutcome::Unavailable
             }
             Err(failure) => ChildOutcome::Failed(failure.message),
+        }
+    }
+}
+
+/// The outcome of a child that is started again until its provider serves it.
+async fn served(
+    io: &Io,
+    run: &str,
+    start: impl AsyncFn() -> Result<ChildEnd, Failure>,
+) -> Result<ChildOutcome, Failure> {
+    let mut wait = ProviderWait::default();
+    loop {
+        match start().await? {
+            ChildEnd::Over(outcome) => return Ok(outcome),
+            ChildEnd::Refused { why, until } => {
+                if !wait.pass(io, run, &why, until).await? {
+                    return Ok(ChildOutcome::Failed(why));
+                }
+            }
         }
     }
 }

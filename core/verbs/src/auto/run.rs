@@ -9,7 +9,7 @@ use super::native_loop::NativeLoop;
 use super::workspace::{HealthCommands, Speech, Workspace, stamping};
 use onloop_agents::Agent;
 use onloop_auto::child::ChildOutcome;
-use onloop_auto::record::{Assignment, Auto, AutoEvent, Dispatch};
+use onloop_auto::record::{Assignment, Auto, AutoEvent, Dispatch, Options};
 use onloop_auto::{Profile, Target};
 use onloop_effect::{Exit, Io, Start};
 use onloop_engine::error::CommandError;
@@ -96,11 +96,12 @@ async fn present(
 
 /// One routing pass; starts nothing.
 pub async fn route(io: Io, args: RouteArgs) -> Result<Exit, CommandError> {
+    let rules = RuleArgs { profile: args.profile, ..RuleArgs::default() };
     let assignment = Assignment {
         run: run_id(io.start()),
         argument: args.argument.join(" "),
         profile: Profile::Route,
-        options: RuleArgs::default().options(),
+        options: Options { routes_by: Some(rules.profile()?), ..rules.options() },
         can_dispatch: false,
     };
     let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Immediate);
@@ -120,7 +121,7 @@ async fn to_the_end<W: WorkflowRunner>(
         let (waiting, dispatch) = match advance(&mut workspace, auto).await {
             AutoHalt::Child(waiting, dispatch) => (waiting, dispatch),
             AutoHalt::Over(ending) => {
-                workspace.warning_on(ending).await;
+                workspace.explain(ending).await;
                 return ending.exit();
             }
         };

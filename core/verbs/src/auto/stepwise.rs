@@ -96,7 +96,7 @@ async fn continue_run(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit
         let (waiting, dispatch) = match advance(&mut workspace, auto).await {
             AutoHalt::Child(waiting, dispatch) => (waiting, dispatch),
             AutoHalt::Over(ending) => {
-                workspace.warning_on(ending).await;
+                workspace.explain(ending).await;
                 forget(io, &run).await;
                 io.result(to_line(&HostLine::stop(ending))).await;
                 return ending.exit();

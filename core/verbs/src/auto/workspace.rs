@@ -12,8 +12,8 @@ use onloop_auto::record::{
 };
 use onloop_auto::workspace_file::{Presence, WorkspaceFile};
 use onloop_auto::{
-    ACTIVE_PLAN_PATH, CONTEXT_PATH, FEATURES_FOLDER, PAUSE_PATH, PLANS_FOLDER, PROGRESS_PATH,
-    Profile, feature, plan,
+    ACTIVE_PLAN_PATH, CONTEXT_PATH, FEATURES_FOLDER, LOCK_PATH, PAUSE_PATH, PLANS_FOLDER,
+    PROGRESS_PATH, Profile, feature, plan,
 };
 use onloop_effect::{Failure, Io, ProcessSpec, ProcessStatus, Stat};
 use onloop_syntax::limits;
@@ -23,7 +23,7 @@ use onloop_syntax::time::Timestamp;
 mod lock;
 
 use lock::Guard;
-pub(super) use lock::{LockFile, stamping};
+pub(super) use lock::{LockFile, stamp, stamping};
 
 /// Lines for `sh -c` that check and repair a workspace.
 #[derive(Clone, Debug, Default)]
@@ -95,11 +95,50 @@ impl Workspace {
         }
     }
 
-    /// Says what a person would not expect of an ending: what was believed.
-    pub(super) async fn warning_on(&mut self, ending: AutoEnding) {
-        if ending != AutoEnding::Done {
-            return;
-        }
+    /// Tells people why the run ended, where the tokens alone do not.
+    pub(super) async fn explain(&mut self, ending: AutoEnding) {
+        let why = match ending {
+            AutoEnding::Done => return self.explain_done().await,
+            AutoEnding::LockHeld => format!(
+                "another rw-auto works here; wait for it, or remove `{LOCK_PATH}` if none does"
+            ),
+            AutoEnding::Paused => {
+                format!("`{PAUSE_PATH}` stops every run; remove it and start again")
+            }
+            AutoEnding::Undecided => format!(
+                "nothing says what to do: `{PROGRESS_PATH}` has no tasks, no file in \
+                 `{FEATURES_FOLDER}` is READY_FOR_PLAN, and no argument says what to build"
+            ),
+            AutoEnding::LanguagePolicy => match self.file(CONTEXT_PATH).await {
+                WorkspaceFile::Unreadable(why) => format!("`{CONTEXT_PATH}` cannot be read: {why}"),
+                WorkspaceFile::Missing | WorkspaceFile::Readable(_) => format!(
+                    "rw-planner did not write `{CONTEXT_PATH}`; write it, or run `onloop auto init`"
+                ),
+            },
+            AutoEnding::RootInvalid => match self.file(PROGRESS_PATH).await {
+                WorkspaceFile::Unreadable(why) => {
+                    format!("`{PROGRESS_PATH}` cannot be read: {why}; repair or remove it")
+                }
+                // The transition has named what else is wrong.
+                WorkspaceFile::Missing | WorkspaceFile::Readable(_) => return,
+            },
+            AutoEnding::MaxCycles => {
+                "the cycles are used up; `--max-cycles` allows up to 20".to_owned()
+            }
+            AutoEnding::Review
+            | AutoEnding::Invalid
+            | AutoEnding::Environment
+            | AutoEnding::Unhealthy
+            | AutoEnding::Cancelled
+            | AutoEnding::RoutedPlanner
+            | AutoEnding::RoutedLoop
+            | AutoEnding::RoutedNowhere => return,
+        };
+        self.io.note(format!("note: {}", text::one_line(&why))).await;
+    }
+
+    /// What was believed.
+    async fn explain_done(&mut self) {
         let progress = self.file(PROGRESS_PATH).await;
         let rows = progress.text().map_or(Vec::new(), |text| TaskTable::parse(text).rows);
         let open = rows.iter().filter(|row| row.status != TaskStatus::Completed);

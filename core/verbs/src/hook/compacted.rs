@@ -1,10 +1,11 @@
 //! After a conversation was compacted: the agent is told its goal, and how far it has come.
 
 use super::driving::{Driven, driven};
-use super::{HookContext, log, stop};
+use super::files::{cached_plan, template};
+use super::{HookContext, log};
 use onloop_engine::run::instruction::instruction;
 use onloop_engine::session::files::{SessionError, Sessions};
-use onloop_sessions::handsoff::prompt::{self, PromptFacts, RunAdvice};
+use onloop_sessions::handsoff::prompt::{self, PromptFacts, RunAdvice, naming};
 use onloop_sessions::handsoff::{Session, SessionState};
 use onloop_sessions::hooks::HookAnswer;
 
@@ -14,7 +15,8 @@ pub(super) async fn compacted(context: &HookContext) -> HookAnswer {
     match reminder(context, &sessions, sessions.load(id).await).await {
         Ok(Some(text)) => {
             log::debug(context, "told the goal again").await;
-            HookAnswer::Remind(text)
+            let program = context.program_line().await;
+            HookAnswer::Remind(naming(&text, program.as_deref()))
         }
         Ok(None) => HookAnswer::Nothing,
         Err(error) => {
@@ -33,7 +35,7 @@ async fn reminder(
     if !matches!(session.state, SessionState::Open(_)) || session.pause.is_some() {
         return Ok(None);
     }
-    let plan = stop::cached_plan(context, &session, sessions).await;
+    let plan = cached_plan(context, &session, sessions).await;
     let file = sessions.file(&session.id);
     let resume = context.host.resume_command(session.id.as_str());
     let facts = PromptFacts {
@@ -51,7 +53,7 @@ async fn reminder(
         if session.workflow == Session::RUN {
             return Ok(None);
         }
-        let template = stop::template(context, &session.workflow).await;
+        let template = template(context, &session.workflow).await;
         return Ok(Some(prompt::reminder(&session, facts, template.as_deref())));
     };
     let next = instruction(&run, "");

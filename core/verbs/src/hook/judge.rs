@@ -151,6 +151,7 @@ pub(super) async fn escalated(hook_context: &HookContext, call: &Call, ruling: R
     let (tail, whole) = hook_context.transcript().await;
     let escalation = Escalation {
         session_id: hook_context.session.as_ref().map_or("unknown", |id| id.as_str()).to_owned(),
+        cwd: hook_context.cwd.clone(),
         tool: call.tool.clone(),
         target_text: message::whole(&call.input),
         reason: ruling.reason.clone(),
@@ -167,7 +168,10 @@ pub(super) async fn escalated(hook_context: &HookContext, call: &Call, ruling: R
     )
     .await
     {
-        Resolution::Allow(by) => (Decision::Allow, by, "it was approved".to_owned()),
+        Resolution::Allow(by) => {
+            let reason = format!("approved by {by}");
+            (Decision::Allow, by, reason)
+        }
         Resolution::Deny { by, why } => (Decision::Deny, by, why),
         Resolution::NoAnswer(reason) => return Ruling { reason, ..ruling },
     };
@@ -266,6 +270,7 @@ pub(super) async fn remember(hook_context: &HookContext, asked: &str, ruling: &R
 
 /// The ruling of the permission engine for this session, branch and folder.
 pub(super) async fn by_rules(hook_context: &HookContext, call: &Call) -> Ruling {
+    let call = &by_name(hook_context, call);
     let mut context = branched(hook_context, call).await;
     let ruling = refused_where_unheard(hook_context, decide(call, &context));
     let ruling = known_to_git::look(&hook_context.io, call, &mut context, ruling, decide).await;
@@ -276,6 +281,21 @@ pub(super) async fn by_rules(hook_context: &HookContext, call: &Call) -> Ruling 
         return decide(call, &context);
     }
     ruling
+}
+
+/// The call with this program by its name where it has the full path, as our prompts name it to an
+/// agent that cannot find it: the rules know the name.
+fn by_name(hook_context: &HookContext, call: &Call) -> Call {
+    let line = call.input["command"].as_str().zip(hook_context.full_program());
+    let Some((line, program)) = line.filter(|(line, program)| line.contains(program.as_str()))
+    else {
+        return call.clone();
+    };
+    let mut named = call.clone();
+    let rest = line.strip_prefix(&format!("{program} "));
+    let line = rest.map_or_else(|| line.to_owned(), |rest| format!("onloop {rest}"));
+    named.input["command"] = Value::String(line);
+    named
 }
 
 /// Refuses an input that cannot be judged where the host takes a question for a yes.

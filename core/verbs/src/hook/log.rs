@@ -6,6 +6,7 @@
 use super::HookContext;
 use onloop_documents::audit_log::{AuditEntry, AuditEvent};
 use onloop_effect::{Durability, Expect, FileKind, OptionalExt};
+use onloop_engine::client_files::CANARY_VARIABLE;
 use onloop_engine::session::files::Sessions;
 use onloop_engine::state::audit_log;
 use onloop_permission::{Call, Decision, Rule, Ruling};
@@ -36,6 +37,7 @@ pub(super) async fn limit(context: &HookContext, message: &str) {
 
 /// Notes what somebody who was asked has decided.
 pub(super) async fn approval(context: &HookContext, call: &Call, ruling: &Ruling, by: Approver) {
+    debug_decision(context, call, ruling, &by.to_string()).await;
     let entry = AuditEntry { by: Some(by), ..of_call(context, call, ruling, AuditEvent::Decided) };
     audit_log::note(&context.io, entry).await;
 }
@@ -45,13 +47,15 @@ pub(super) async fn deferred(context: &HookContext, call: &Call, ruling: &Ruling
     let entry = of_call(context, call, ruling, AuditEvent::Deferred);
     let text = format!("waits for a person as {id}: {}", ruling.reason);
     audit_log::note(&context.io, AuditEntry { text, ..entry }).await;
-    debug_decision(context, call, ruling).await;
+    debug_decision(context, call, ruling, &ruling.rule.to_string()).await;
 }
 
 /// Notes a decision: in the audit log, unless it allows, is noted already or is one of a run, which has a
 /// log of its own.
 pub(super) async fn decision(context: &HookContext, call: &Call, ruling: &Ruling) {
-    let is_known = ruling.rule == Rule::Approval || context.state_home.is_some();
+    let is_known = ruling.rule == Rule::Approval
+        || context.state_home.is_some()
+        || context.io.env(CANARY_VARIABLE).is_some();
     if ruling.decision != Decision::Allow && !is_known {
         let name = text::one_line(&ruling.rule.to_string());
         let by = Approver { stage: ApprovalStage::Rule, name };
@@ -59,7 +63,10 @@ pub(super) async fn decision(context: &HookContext, call: &Call, ruling: &Ruling
         let entry = of_call(context, call, ruling, AuditEvent::Decided);
         audit_log::note(&context.io, AuditEntry { by, ..entry }).await;
     }
-    debug_decision(context, call, ruling).await;
+    // What somebody was asked about stands there under their name already.
+    if ruling.rule != Rule::Approval || ruling.decision == Decision::Ask {
+        debug_decision(context, call, ruling, &ruling.rule.to_string()).await;
+    }
 }
 
 fn of_context(context: &HookContext, entry: AuditEntry) -> AuditEntry {
@@ -78,7 +85,7 @@ fn of_call(context: &HookContext, call: &Call, ruling: &Ruling, event: AuditEven
 }
 
 /// Adds to `.tmp/hooked-sessions/permission.txt`.
-async fn debug_decision(context: &HookContext, call: &Call, ruling: &Ruling) {
+async fn debug_decision(context: &HookContext, call: &Call, ruling: &Ruling, by: &str) {
     if !context.loaded.config.debug {
         return;
     }
@@ -86,7 +93,7 @@ async fn debug_decision(context: &HookContext, call: &Call, ruling: &Ruling) {
         "{} [{}] [{}] [{}] {} | {}",
         prefix(context),
         label(context).await,
-        text::one_line(&ruling.rule.to_string()),
+        text::one_line(by),
         ruling.decision.as_str(),
         escaped(&call.tool),
         escaped(&target(call)),

@@ -1,18 +1,18 @@
-//! The model's service has refused the agent, and the client has given up: waits until it is worth
-//! trying again, and wakes the client, where it takes that from a hook.
+//! The model's service has refused the agent, and the client has given up. What passes is waited for,
+//! then the client is woken, if a hook can do that. An answer that was cut is continued. For
+//! everything else a person is told.
 //!
 //! A client that has exited cannot be woken. Then the session says until when there is nothing to
 //! do, and a person continues it.
 
-use super::{HookContext, log};
+use super::{HookContext, log, stop};
 use onloop_agents::AgentErrorKind;
 use onloop_effect::{Exit, Io};
 use onloop_engine::notify;
-use onloop_engine::notify::session::NotificationContext;
 use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
-use onloop_sessions::handsoff::SessionId;
 use onloop_sessions::handsoff::passing::{Patience, go_on, lifted_in};
-use onloop_sessions::hooks::StopFailure;
+use onloop_sessions::handsoff::{Session, SessionId};
+use onloop_sessions::hooks::{HookAnswer, StopFailure, StopInput};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -20,40 +20,112 @@ use onloop_syntax::time::Timestamp;
 /// The message to a client that takes the exit code for "continue".
 const WAKE: Exit = Exit::Usage;
 
+/// What a failed turn asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Remedy {
+    /// Wait, and try again.
+    Wait,
+    /// Continue: the answer was cut at its longest.
+    Continue,
+    /// A person has to do something.
+    Person,
+}
+
 /// After a turn that failed.
 pub(super) async fn failed(context: &HookContext, failure: &StopFailure) -> Exit {
     let Some(id) = &context.session else { return Exit::Done };
-    if !context.loaded.config.enabled || context.is_inner() || !passes(failure) {
+    if !context.loaded.config.enabled || context.is_inner() {
         return Exit::Done;
     }
     let sessions = context.sessions(id).await;
-    match wait_out(context, &sessions, id, failure).await {
-        Ok(Some(words)) => {
-            context.io.note(words).await;
+    let session = match sessions.load(id).await {
+        Ok(Some(session)) => session,
+        Ok(None) => return Exit::Done,
+        Err(error) => {
+            log::debug(context, &format!("not continued: {error}")).await;
+            return Exit::Done;
+        }
+    };
+    let judged = match remedy(failure) {
+        Remedy::Wait => wait_out(context, &sessions, id, failure)
+            .await
+            .map(|words| words.map_or(HookAnswer::Nothing, HookAnswer::Continue)),
+        Remedy::Continue => {
+            let stop = StopInput { is_cut: true, ..StopInput::default() };
+            stop::decide(context, &sessions, id, Some(session), &stop).await
+        }
+        Remedy::Person => give_up(context, &sessions, id, failure).await,
+    };
+    woken(context, &sessions, id, judged).await
+}
+
+/// Gives the answer of a hook for which the client does not wait, and tells a person what they have
+/// to know.
+pub(super) async fn woken(
+    context: &HookContext,
+    sessions: &Sessions,
+    id: &SessionId,
+    judged: Result<HookAnswer, SessionError>,
+) -> Exit {
+    stop::tell_person(context, sessions, id).await;
+    match judged {
+        Ok(HookAnswer::Continue(prompt)) => {
+            context.io.note(prompt).await;
             WAKE
         }
-        Ok(None) => Exit::Done,
+        Ok(_) => Exit::Done,
         Err(error) => {
-            log::debug(context, &format!("not waited for: {error}")).await;
+            log::debug(context, &format!("not continued: {error}")).await;
             Exit::Done
         }
     }
 }
 
-/// Whether it may be better later.
-fn passes(failure: &StopFailure) -> bool {
-    let by_word = match failure.error.as_deref() {
-        Some("rate_limit" | "overloaded" | "server_error" | "timeout" | "network") => Some(true),
-        Some("authentication_failed" | "billing_error" | "invalid_request") => Some(false),
-        Some(_) | None => None,
-    };
-    by_word.unwrap_or_else(|| {
-        let kind = failure.message.as_deref().and_then(AgentErrorKind::of_message);
-        matches!(
-            kind,
-            Some(AgentErrorKind::Limit | AgentErrorKind::Overloaded | AgentErrorKind::Network)
-        )
-    })
+fn remedy(failure: &StopFailure) -> Remedy {
+    match failure.error.as_deref() {
+        Some("rate_limit" | "overloaded" | "server_error" | "timeout" | "network") => Remedy::Wait,
+        Some("max_output_tokens") => Remedy::Continue,
+        Some("authentication_failed" | "billing_error" | "invalid_request") => Remedy::Person,
+        Some(_) | None => match failure.message.as_deref().and_then(AgentErrorKind::of_message) {
+            Some(AgentErrorKind::Limit | AgentErrorKind::Overloaded | AgentErrorKind::Network) => {
+                Remedy::Wait
+            }
+            Some(_) | None => Remedy::Person,
+        },
+    }
+}
+
+/// What the client says about the failure, on one line.
+fn words(failure: &StopFailure) -> String {
+    let words = failure.message.as_deref().or(failure.error.as_deref());
+    text::ellipsis(&text::one_line(words.unwrap_or("no reason given")), 160)
+}
+
+/// Notes why the session is not continued, and that a person has to be told.
+async fn give_up(
+    context: &HookContext,
+    sessions: &Sessions,
+    id: &SessionId,
+    failure: &StopFailure,
+) -> Result<HookAnswer, SessionError> {
+    let at = context.io.now();
+    let why = format!("the model's service refused it: {}", words(failure));
+    let is_new = sessions
+        .change(id, |session| match session {
+            Some(mut session) => {
+                let is_new = session.failed(at, &why);
+                if is_new {
+                    notify::session::enqueue(&mut session, &context.loaded.config);
+                }
+                (SessionChange::when(is_new, session), is_new)
+            }
+            None => (SessionChange::Keep, false),
+        })
+        .await?;
+    if is_new {
+        log::limit(context, &why).await;
+    }
+    Ok(HookAnswer::Nothing)
 }
 
 /// The message to an agent that continues; `None`: onloop does not continue it.
@@ -63,16 +135,10 @@ async fn wait_out(
     id: &SessionId,
     failure: &StopFailure,
 ) -> Result<Option<String>, SessionError> {
-    if sessions.load(id).await?.is_none() {
-        return Ok(None);
-    }
     let io = &context.io;
     let (tail, _) = context.transcript().await;
     let lifted = lifted_in(&tail, io.now());
-    let words =
-        failure.message.as_deref().or(failure.error.as_deref()).unwrap_or("no reason given");
-    let words = text::ellipsis(&text::one_line(words), 160);
-    let why = format!("the model's service does not serve it: {words}");
+    let why = format!("the model's service does not serve it: {}", words(failure));
     let at = io.now();
     let patience = sessions
         .change(id, |session| match session {
@@ -90,20 +156,12 @@ async fn wait_out(
         None => return Ok(None),
         Some(Patience::TooLong(_)) => {
             log::limit(context, &format!("{why}; no longer waiting")).await;
-            let resume = context.host.resume_command(id.as_str());
-            let left_ms = Some(context.time_left_ms());
-            let place = NotificationContext {
-                folder: &context.cwd,
-                resume: &resume,
-                time_left_ms: left_ms,
-            };
-            notify::session::deliver(io, &context.loaded.config, sessions, id, place).await?;
             return Ok(None);
         }
         Some(Patience::Until(until)) => until,
     };
     log::limit(context, &format!("{why}; waits until {}", until.to_rfc3339())).await;
-    if !slept(context, sessions, id, until).await? {
+    if !slept(context, sessions, id, until, |session| session.still_waits(until)).await? {
         return Ok(None);
     }
     let at_end = io.now();
@@ -126,11 +184,12 @@ async fn wait_out(
 
 /// Sleeps until then, unless the client is gone, somebody else does something with the session, or the
 /// host would end us before. Whether it is time.
-async fn slept(
+pub(super) async fn slept(
     context: &HookContext,
     sessions: &Sessions,
     id: &SessionId,
     until: Timestamp,
+    still_waits: impl Fn(&Session) -> bool,
 ) -> Result<bool, SessionError> {
     let io = &context.io;
     let client = client(io).await;
@@ -148,7 +207,7 @@ async fn slept(
             return Ok(false);
         }
         let session = sessions.load(id).await?;
-        if !session.is_some_and(|session| session.still_waits(until)) {
+        if !session.is_some_and(|session| still_waits(&session)) {
             return Ok(false);
         }
         if self::client(io).await != client {
@@ -170,25 +229,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_may_be_better_later_is_waited_for() {
+    fn each_failure_has_its_remedy() {
+        use Remedy::{Continue, Person, Wait};
         let table = [
-            (Some("rate_limit"), "You've hit your limit · resets 12:16pm (UTC)", true),
-            (Some("server_error"), "API Error: 529 Overloaded.", true),
-            (Some("overloaded"), "", true),
-            (Some("authentication_failed"), "usage limit", false),
-            (Some("billing_error"), "Credit balance is too low", false),
-            (Some("invalid_request"), "prompt is too long", false),
-            (Some("unknown"), "API Error: Connection error.", true),
-            (Some("unknown"), "API Error: 401 unauthorized", false),
-            (None, "the model is overloaded", true),
-            (None, "", false),
+            (Some("rate_limit"), "You've hit your limit · resets 12:16pm (UTC)", Wait),
+            (Some("server_error"), "API Error: 529 Overloaded.", Wait),
+            (Some("overloaded"), "", Wait),
+            (Some("max_output_tokens"), "the response exceeded the output token maximum", Continue),
+            (Some("authentication_failed"), "usage limit", Person),
+            (Some("billing_error"), "Credit balance is too low", Person),
+            (Some("invalid_request"), "prompt is too long", Person),
+            (Some("unknown"), "API Error: Connection error.", Wait),
+            (Some("unknown"), "API Error: 401 unauthorized", Person),
+            (None, "the model is overloaded", Wait),
+            (None, "", Person),
         ];
         for (error, message, expected) in table {
             let failure = StopFailure {
                 error: error.map(str::to_owned),
                 message: Some(message.to_owned()).filter(|message| !message.is_empty()),
             };
-            assert_eq!(passes(&failure), expected, "{failure:?}");
+            assert_eq!(remedy(&failure), expected, "{failure:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Before a prompt is sent: it may start a workflow, or pause or resume the session.
 
-use super::{HookContext, driving, log};
+use super::{HookContext, background, driving, log};
 use onloop_engine::session::files::{SessionChange, SessionError};
 use onloop_sessions::handsoff::command::{detect, unread_number};
 use onloop_sessions::handsoff::subject::{PromptSubject, subject};
@@ -20,6 +20,8 @@ pub(super) async fn submitted(
     let own = &context.loaded.config.workflows;
     let custom: Vec<_> = own.iter().map(|w| (w.command.as_str(), w.name.as_str())).collect();
     let answered = match detect(text, &custom) {
+        // A client announces a command before it expands it, and asks the hooks of each scope.
+        Some(_) if is_begun(context, id, prompt_id).await => return HookAnswer::Nothing,
         Some(started) => {
             let mut session = Session::begin(id.clone(), started, context.io.now());
             session.prompt_id = prompt_id.map(str::to_owned);
@@ -34,6 +36,15 @@ pub(super) async fn submitted(
             HookAnswer::Tell(format!("onloop cannot store this session: {error}"))
         }
     }
+}
+
+/// Whether this very prompt began the session.
+async fn is_begun(context: &HookContext, id: &SessionId, prompt_id: Option<&str>) -> bool {
+    let Some(prompt_id) = prompt_id else { return false };
+    let session = context.sessions(id).await.load(id).await;
+    session.is_ok_and(|session| {
+        session.is_some_and(|session| session.prompt_id.as_deref() == Some(prompt_id))
+    })
 }
 
 async fn begin(
@@ -69,6 +80,10 @@ async fn other_prompt(
     // A pause would not be noticed there.
     let is_unheard =
         !context.host.tells_at_prompts() && subject(prompt.text) == PromptSubject::Question;
+    // What begins so is inserted by the client.
+    if !typed || prompt.text.trim_start().starts_with('<') {
+        background::prompted(context, id).await?;
+    }
     if !typed || is_unheard {
         return Ok(HookAnswer::Nothing);
     }
@@ -105,8 +120,8 @@ fn said(session: &Session, effect: PromptEffect) -> Option<String> {
         PromptEffect::Nothing | PromptEffect::Continues => return None,
         PromptEffect::Resumed => return Some(format!("{goal} continues after this")),
         PromptEffect::Paused(Pause::Question) => {
-            "pauses for your question.\n  Your next prompt that is not a question resumes it; \
-             `continue` is enough."
+            "pauses to answer you.\n  Your next prompt that is not a question or an objection \
+             resumes it; `continue` is enough."
         }
         PromptEffect::Paused(Pause::Person | Pause::Silence) => "pauses until you say `continue`.",
     };

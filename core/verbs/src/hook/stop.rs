@@ -1,7 +1,8 @@
 //! The agent wants to stop: by the record of a run, or by the session's workflow.
 
 use super::driving::{Driven, driven};
-use super::{HookContext, log};
+use super::files::{cached_plan, template};
+use super::{HookContext, background, log};
 use onloop_engine::notify;
 use onloop_engine::notify::session::NotificationContext;
 use onloop_engine::run::instruction::instruction;
@@ -16,7 +17,6 @@ use onloop_sessions::handsoff::{
 };
 use onloop_sessions::hooks::{HookAnswer, Host, StopInput};
 use onloop_syntax::limits;
-use onloop_syntax::text;
 
 /// Continuations in a row after which Claude Code ends a turn, unless its variable says otherwise.
 const CLAUDE_CAP: u32 = 8;
@@ -45,7 +45,7 @@ pub(super) async fn stopped(context: &HookContext, stop: &StopInput) -> HookAnsw
 }
 
 /// Tells a person that the session is not continued, where that is so and they were not told.
-async fn tell_person(context: &HookContext, sessions: &Sessions, id: &SessionId) {
+pub(super) async fn tell_person(context: &HookContext, sessions: &Sessions, id: &SessionId) {
     let resume = context.host.resume_command(id.as_str());
     let place = NotificationContext {
         folder: &context.cwd,
@@ -58,7 +58,7 @@ async fn tell_person(context: &HookContext, sessions: &Sessions, id: &SessionId)
     }
 }
 
-async fn decide(
+pub(super) async fn decide(
     context: &HookContext,
     sessions: &Sessions,
     id: &SessionId,
@@ -69,6 +69,10 @@ async fn decide(
     let Some(session) = session else { return Ok(HookAnswer::Nothing) };
     let ended = matches!(session.state, SessionState::Ended(_));
     if ended && !is_of_run(&session) {
+        note_edited_end(context, sessions, &session).await?;
+        return Ok(HookAnswer::Nothing);
+    }
+    if background::waits(context, sessions, &session, stop).await?.is_some() {
         return Ok(HookAnswer::Nothing);
     }
     match driven(context, sessions, &session).await? {
@@ -98,6 +102,29 @@ async fn decide(
         }
         session => by_workflow(context, sessions, &session, stop).await,
     }
+}
+
+/// Logs once that somebody ended the session by editing its file: every end of ours has a reason.
+async fn note_edited_end(
+    context: &HookContext,
+    sessions: &Sessions,
+    session: &Session,
+) -> Result<(), SessionError> {
+    if session.reason.is_some() {
+        return Ok(());
+    }
+    let reason = "its file says so";
+    sessions
+        .change(&session.id, |session| match session {
+            Some(mut session) => {
+                session.reason = Some(reason.to_owned());
+                (SessionChange::Write(Box::new(session)), ())
+            }
+            None => (SessionChange::Keep, ()),
+        })
+        .await?;
+    log::debug(context, &format!("ended as {}: {reason}", session.state.as_str())).await;
+    Ok(())
 }
 
 fn is_of_run(session: &Session) -> bool {
@@ -182,7 +209,7 @@ async fn by_record(
     };
     let facts = StopFacts { run_revision: Some(run.revision), ..facts(context, stop).await };
     let at = context.io.now();
-    let of = prompt::run_title(run);
+    let (of, program) = (prompt::run_title(run), context.program_line().await);
     let said = sessions
         .change(id, |session| {
             let mut session = session.unwrap_or_else(|| Session::of_run(id.clone(), at));
@@ -190,7 +217,7 @@ async fn by_record(
             let before = session.reason.clone();
             let verdict = session.stopped(at, &facts);
             settle(context, sessions, (session, before), verdict, |session, facts| {
-                prompt::framed(session, facts, &of, &body)
+                prompt::naming(&prompt::framed(session, facts, &of, &body), program.as_deref())
             })
         })
         .await?;
@@ -207,7 +234,7 @@ async fn by_workflow(
     let facts = facts(context, stop).await;
     let plan = cached_plan(context, before, sessions).await;
     let template = template(context, &before.workflow).await;
-    let at = context.io.now();
+    let (at, program) = (context.io.now(), context.program_line().await);
     let mut said = sessions
         .change(id, |session| {
             let Some(mut session) = session else { return (SessionChange::Keep, Said::Nothing) };
@@ -215,7 +242,9 @@ async fn by_workflow(
             let verdict = session.stopped(at, &facts);
             settle(context, sessions, (session, before), verdict, |session, facts| {
                 let plan = plan.as_ref().map(|(path, plan)| (path.as_str(), plan.as_str()));
-                prompt::continuation(session, PromptFacts { plan, ..facts }, template.as_deref())
+                let facts = PromptFacts { plan, ..facts };
+                let prompt = prompt::continuation(session, facts, template.as_deref());
+                prompt::naming(&prompt, program.as_deref())
             })
         })
         .await?;
@@ -226,7 +255,8 @@ async fn by_workflow(
         let file = sessions.file(id);
         let (number, maximum) = (*number, *maximum);
         let facts = PromptFacts { number, maximum, file: &file, resume: &resume, plan: None };
-        *prompt = prompt::supervised(before, facts, &words);
+        let words = prompt::supervised(before, facts, &words);
+        *prompt = prompt::naming(&words, program.as_deref());
         sent_on(sessions, id, prompt).await?;
     }
     Ok(tell(context, said).await)
@@ -325,7 +355,11 @@ async fn tell(context: &HookContext, said: Said) -> HookAnswer {
 
 /// What is known about the agent's turn, and what host and configuration allow.
 async fn facts(context: &HookContext, stop: &StopInput) -> StopFacts {
-    let evidence = evidence(context, stop).await;
+    let mut evidence = evidence(context, stop).await;
+    if stop.is_cut {
+        // The error in the transcript says that; the answer stands before it.
+        evidence.api_error = None;
+    }
     let message = stop.message.clone().or_else(|| evidence.message.clone());
     let cap = match context.host {
         Host::Claude => {
@@ -354,43 +388,8 @@ async fn evidence(context: &HookContext, stop: &StopInput) -> Evidence {
         }
         let sleeps = waited_ms < limits::TRANSCRIPT_LAG_MS;
         if !sleeps || context.io.sleep(limits::TRANSCRIPT_POLL_MS).await.is_err() {
-            // The tools in it belong to an earlier turn, and so does what went wrong.
-            return Evidence { tools: None, api_error: None, ..evidence };
+            return evidence.late();
         }
         waited_ms += limits::TRANSCRIPT_POLL_MS;
-    }
-}
-
-/// Path and text of the plan that an issue's session has cached, for the workflow that has one.
-///
-/// A repository may bring a link under that name, or one in the place of a folder above it. What it
-/// leads to is not read: it would end up in a prompt.
-pub(super) async fn cached_plan(
-    context: &HookContext,
-    session: &Session,
-    sessions: &Sessions,
-) -> Option<(String, String)> {
-    let issue = session.issue_no.filter(|_| session.workflow == "issue-to-impl")?;
-    let below = format!(".tmp/plan-of-issue-{issue}.md");
-    let path = format!("{}/{below}", sessions.home());
-    let real = context.io.canonical(&path).await.ok()?;
-    let home = context.io.canonical(sessions.home()).await.ok()?;
-    if real != format!("{}/{below}", home.trim_end_matches('/')) {
-        log::debug(context, &format!("the plan `{path}` is not read: a link leads to it")).await;
-        return None;
-    }
-    let (bytes, _) = context.io.read(&real, limits::PLAN_BYTES).await.ok()?;
-    Some((path, String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// The user's own text for a workflow.
-pub(super) async fn template(context: &HookContext, workflow: &str) -> Option<String> {
-    let own = context.loaded.config.workflows.iter().find(|own| own.name == workflow)?;
-    match context.io.read(&own.prompt_file, limits::SESSION_BYTES).await {
-        Ok((bytes, _)) => Some(text::printable(&String::from_utf8_lossy(&bytes))),
-        Err(failure) => {
-            log::debug(context, &format!("the prompt of `{workflow}`: {failure}")).await;
-            None
-        }
     }
 }

@@ -18,12 +18,17 @@ pub(super) async fn list(io: &Io, json: bool) {
     let mut out = String::new();
     for session in &sessions {
         let own = calls.iter().filter(|call| call.session == session.id);
-        out += &card(session, own);
+        out += &card(session, own, &io.start().cwd);
     }
     io.result(out).await;
 }
 
-fn card<'c>(session: &SessionCard, calls: impl Iterator<Item = &'c CallCard>) -> String {
+/// A session for people who stand in the folder `here`.
+fn card<'c>(
+    session: &SessionCard,
+    calls: impl Iterator<Item = &'c CallCard>,
+    here: &str,
+) -> String {
     let (symbol, how) = match session.standing {
         SessionStatus::Waits => ("⏸", "waits for you"),
         SessionStatus::Unreadable => ("✗", "cannot be read"),
@@ -70,6 +75,12 @@ fn card<'c>(session: &SessionCard, calls: impl Iterator<Item = &'c CallCard>) ->
     }
     add("cost", session.used.as_deref().unwrap_or_default());
     let is_over = session.standing == SessionStatus::Ended;
-    add("go on", session.resume.as_deref().filter(|_| !is_over).unwrap_or_default());
+    if let Some(resume) = session.resume.as_deref().filter(|_| !is_over) {
+        // Clients find a conversation only in its folder.
+        let is_command = !resume.starts_with("the ");
+        let is_here = session.folder == here || session.folder.is_empty() || !is_command;
+        let goes = format!("cd {} && ", onloop_syntax::text::shell_word(&session.folder));
+        add("resume", &format!("{}{resume}", if is_here { "" } else { &goes }));
+    }
     out
 }

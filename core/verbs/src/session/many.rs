@@ -10,7 +10,7 @@ use onloop_syntax::text;
 use onloop_workflow::duration::parse_ms;
 
 pub(super) async fn clear(io: &Io, args: &SessionClearArgs) -> Result<Exit, CommandError> {
-    let age_ms = args.older_than.as_deref().map(age).transpose()?;
+    let age_ms = args.older_than.as_deref().map(|given| age("--older-than", given)).transpose()?;
     let (sessions, ids) = found(io).await?;
     let mut meant: Vec<(Sessions, SessionId)> =
         ids.into_iter().map(|id| (sessions.clone(), id)).collect();
@@ -36,12 +36,12 @@ pub(super) async fn clear(io: &Io, args: &SessionClearArgs) -> Result<Exit, Comm
     Ok(exit)
 }
 
-/// The age in milliseconds.
-fn age(given: &str) -> Result<u64, CommandError> {
+/// The age that `option` is given, in milliseconds.
+pub(super) fn age(option: &str, given: &str) -> Result<u64, CommandError> {
     parse_ms(given).ok_or_else(|| {
         let given = text::ellipsis(&text::one_line(given), 40);
         CommandError::usage(format!(
-            "`--older-than {given}`: expected a time such as `90s`, `12h` or `7d`, at most `7d`"
+            "`{option} {given}`: expected a time such as `90s`, `12h` or `7d`, at most `7d`"
         ))
     })
 }

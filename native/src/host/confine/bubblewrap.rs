@@ -4,6 +4,8 @@
 //! the confined program's environment can neither change `bwrap`, as `LD_PRELOAD` would, nor appear
 //! in the process list.
 
+mod remembered;
+
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -16,8 +18,10 @@ use onloop_core::effect::{Failure, Network, Reach};
 use rustix::fs::{Access, MemfdFlags, access, memfd_create};
 use rustix::process::geteuid;
 
+use remembered::Remembered;
+
 use super::impossible;
-use super::paths::{ConfinedPath, ConfinedPaths};
+use super::paths::ConfinedPaths;
 use crate::host::failure;
 
 /// Folders that programs use for temporary files; their content is lost with the program.
@@ -32,7 +36,8 @@ pub(super) struct Bubblewrap {
     makes_modes: bool,
 }
 
-/// Returns `bwrap` if it is installed and works. It is tried once.
+/// Returns `bwrap` if it is installed and works. It is tried once, and again when `bwrap` or the
+/// kernel has changed.
 pub(super) fn usable() -> Result<&'static Bubblewrap, String> {
     static TRIED: OnceLock<Result<Bubblewrap, String>> = OnceLock::new();
     TRIED.get_or_init(attempt).as_ref().map_err(Clone::clone)
@@ -45,9 +50,16 @@ fn attempt() -> Result<Bubblewrap, String> {
         .map(|folder| folder.join("bwrap"))
         .find(|program| program.is_file())
         .ok_or("`bwrap` is not installed")?;
+    let remembered = Remembered::of(&program);
+    if let Some(makes_modes) = remembered.as_ref().and_then(Remembered::recall) {
+        return Ok(Bubblewrap { path: program, makes_modes });
+    }
     let makes_modes = works(&program, &["--perms", "0555", "--tmpfs", "/tmp"]).is_ok();
     if !makes_modes {
         works(&program, &[])?;
+    }
+    if let Some(remembered) = remembered {
+        remembered.keep(makes_modes);
     }
     Ok(Bubblewrap { path: program, makes_modes })
 }
@@ -184,12 +196,8 @@ fn mounts(
         let path = rule.path.as_os_str();
         match rule.reach {
             Reach::Write => add("--bind", &[path, path]),
-            Reach::Read => {
-                for folder in folders_to(rule, paths) {
-                    add("--bind", &[folder.as_os_str(), folder.as_os_str()]);
-                }
-                add("--ro-bind", &[path, path]);
-            }
+            Reach::Read | Reach::Others => add("--ro-bind", &[path, path]),
+            Reach::Scratch => add("--tmpfs", &[path]),
             Reach::Hidden if rule.is_folder => {
                 let is_scratch = SCRATCH.iter().any(|scratch| rule.path == Path::new(scratch));
                 if bubblewrap.makes_modes && !is_scratch {
@@ -204,6 +212,9 @@ fn mounts(
             Reach::Hidden => add("--ro-bind", &[null, path]),
         }
     }
+    for (link, target) in &paths.links {
+        add("--symlink", &[target.as_os_str(), link.as_os_str()]);
+    }
     for socket in sockets {
         if paths.around(socket) == Reach::Read {
             add("--ro-bind", &[null, socket.as_os_str()]);
@@ -217,20 +228,6 @@ fn mounts(
 fn may_set_the_kernel() -> bool {
     let setting = "/proc/sys/kernel/core_pattern";
     geteuid().is_root() || access(setting, Access::WRITE_OK).is_ok()
-}
-
-/// Returns the folders between a read-only path and the writable folder around it. As mounts they
-/// cannot be moved together with their content.
-fn folders_to(rule: &ConfinedPath, paths: &ConfinedPaths) -> Vec<PathBuf> {
-    if paths.around(&rule.path) != Reach::Write {
-        return Vec::new();
-    }
-    let is_named = |folder: &Path| paths.there.iter().any(|rule| rule.path == folder);
-    let mut between: Vec<PathBuf> = rule.path.ancestors().skip(1).map(Path::to_owned).collect();
-    let end = between.iter().position(|folder| is_named(folder)).unwrap_or(0);
-    between.truncate(end);
-    between.reverse();
-    between
 }
 
 /// Searches the program like a shell, so that a missing program fails as usual.

@@ -1,8 +1,9 @@
 //! File rules with Landlock.
 //!
 //! Landlock only grants access. So a hidden path is omitted: each folder above it is granted entry
-//! by entry, as it is now. Listing is granted for all folders, because no rule can revoke it below:
-//! names of hidden files are visible, their content is not.
+//! by entry, as it is now. A scratch folder is omitted, too; one inside another scratch folder is
+//! granted and restored afterwards. Listing is granted for all folders, because no rule can revoke
+//! it below: names of hidden files are visible, their content is not.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -69,10 +70,16 @@ impl Grants<'_> {
         for rule in &self.paths.there {
             match rule.reach {
                 Reach::Write => self.walk(&rule.path, AccessFs::from_all(OLDEST))?,
-                Reach::Read if self.paths.around(&rule.path) == Reach::Hidden => {
-                    self.walk(&rule.path, AccessFs::from_read(OLDEST))?;
+                Reach::Scratch if self.paths.is_inner_scratch(rule) => {
+                    self.walk(&rule.path, AccessFs::from_all(OLDEST))?;
                 }
-                Reach::Read | Reach::Hidden => {}
+                Reach::Read | Reach::Others => match self.paths.around(&rule.path) {
+                    Reach::Hidden | Reach::Scratch => {
+                        self.walk(&rule.path, AccessFs::from_read(OLDEST))?;
+                    }
+                    Reach::Write | Reach::Read | Reach::Others => {}
+                },
+                Reach::Scratch | Reach::Hidden => {}
             }
         }
         Ok(())
@@ -87,8 +94,9 @@ impl Grants<'_> {
         let Ok(entries) = std::fs::read_dir(path) else { return Ok(()) };
         for entry in entries.flatten() {
             let path = entry.path();
-            let is_named =
-                self.paths.there.iter().any(|rule| rule.path == path && rule.reach != Reach::Read);
+            let is_named = self.paths.there.iter().any(|rule| {
+                rule.path == path && !matches!(rule.reach, Reach::Read | Reach::Others)
+            });
             // The target of a link has its own rules.
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             if !is_named && !is_link && path != Path::new("/dev") {

@@ -24,6 +24,10 @@ pub(super) struct ConfinedPaths {
     /// Read-only paths in writable folders that a path rule cannot protect: missing paths and
     /// links.
     pub(super) unprotected: Vec<PathBuf>,
+    /// Links to visible paths, in folders that look empty: their paths and targets.
+    pub(super) links: BTreeMap<PathBuf, PathBuf>,
+    /// Folders below which no new link is allowed.
+    pub(super) without_links: Vec<PathBuf>,
 }
 
 impl ConfinedPaths {
@@ -33,6 +37,8 @@ impl ConfinedPaths {
         let mut real = Confinement::default();
         let mut unprotected = Vec::new();
         let mut written: Vec<(PathBuf, PathBuf)> = Vec::new();
+        let mut emptied: Vec<(PathBuf, PathBuf)> = Vec::new();
+        let mut links = BTreeMap::new();
         let mut folders = RealFolders::default();
         let rules = confinement.rules();
         let listed = Listed::of(rules.iter().map(|(path, _)| Path::new(*path)));
@@ -43,8 +49,15 @@ impl ConfinedPaths {
                 true => Err(std::io::ErrorKind::NotFound.into()),
                 false => path.symlink_metadata(),
             };
-            if reach == Reach::Read && metadata.as_ref().map_or(true, |found| found.is_symlink()) {
-                unprotected.extend(folders.name(path));
+            let around = written.iter().rfind(|(folder, _)| path.starts_with(folder));
+            if let (Reach::Read, Some((folder, real_folder))) = (reach, around) {
+                let rest = path.strip_prefix(folder).unwrap_or(path);
+                let route = Route::of(real_folder, rest);
+                if route.end.symlink_metadata().is_err() {
+                    unprotected.push(route.end);
+                }
+                // The links come last: what is restored below them is removed by their paths.
+                unprotected.extend(route.links);
             }
             let there = match metadata {
                 Ok(found) if found.is_symlink() => path.canonicalize().ok(),
@@ -53,20 +66,30 @@ impl ConfinedPaths {
                 Err(_) => None,
             };
             let Some(there) = there else { continue };
-            let around = written.iter().rfind(|(folder, _)| path.starts_with(folder));
             let leads_out = around.is_some_and(|(_, folder)| !there.starts_with(folder));
             if leads_out && reach != Reach::Hidden {
                 continue;
+            }
+            let hides = matches!(reach, Reach::Hidden | Reach::Scratch);
+            let empty = emptied.iter().rfind(|(folder, _)| path.starts_with(folder));
+            if let (false, Some((folder, real_folder))) = (hides, empty) {
+                let route = Route::of(real_folder, path.strip_prefix(folder).unwrap_or(path));
+                let said = |link: PathBuf| Some((link.clone(), link.read_link().ok()?));
+                links.extend(route.links.into_iter().filter_map(said));
             }
             let Some(text) = there.to_str() else { continue };
             let list = match reach {
                 Reach::Write => &mut real.may_write,
                 Reach::Read => &mut real.may_read,
+                Reach::Others => &mut real.others_write,
+                Reach::Scratch => &mut real.scratch,
                 Reach::Hidden => &mut real.hidden,
             };
             list.push(text.to_owned());
-            if reach == Reach::Write {
-                written.push((path.to_owned(), there));
+            match reach {
+                Reach::Write => written.push((path.to_owned(), there)),
+                Reach::Hidden | Reach::Scratch => emptied.push((path.to_owned(), there)),
+                Reach::Read | Reach::Others => {}
             }
         }
         let rule = |(path, reach): (&str, Reach)| {
@@ -74,11 +97,12 @@ impl ConfinedPaths {
             let is_folder = path.is_dir();
             ConfinedPath { path, reach, is_folder }
         };
-        let there = real.rules().into_iter().map(rule).collect();
-        let mut paths = ConfinedPaths { there, unprotected: Vec::new() };
-        unprotected.retain(|path| paths.around(path) == Reach::Write);
-        paths.unprotected = unprotected;
-        paths
+        let there = real.mounts().into_iter().map(rule).collect();
+        let paths = ConfinedPaths { there, ..ConfinedPaths::default() };
+        unprotected.retain(|path| matches!(paths.around(path), Reach::Write | Reach::Others));
+        links.retain(|path, _| matches!(paths.around(path), Reach::Hidden | Reach::Scratch));
+        let without_links = confinement.without_links.iter().map(PathBuf::from).collect();
+        ConfinedPaths { unprotected, links, without_links, ..paths }
     }
 
     /// Returns the access to `path` that the rules of its parents give.
@@ -87,18 +111,80 @@ impl ConfinedPaths {
         self.there.iter().rfind(above).map_or(Reach::Read, |rule| rule.reach)
     }
 
-    /// Returns the read-only paths in writable folders.
+    /// Returns the read-only paths in writable folders, and scratch folders in other scratch folders:
+    /// a mechanism without mounts makes them writable.
     pub(super) fn read_only(&self) -> impl Iterator<Item = &ConfinedPath> {
-        self.there
-            .iter()
-            .filter(|rule| rule.reach == Reach::Read && self.around(&rule.path) == Reach::Write)
+        self.there.iter().filter(|rule| match rule.reach {
+            Reach::Read => matches!(self.around(&rule.path), Reach::Write | Reach::Others),
+            Reach::Scratch => self.is_inner_scratch(rule),
+            Reach::Write | Reach::Others | Reach::Hidden => false,
+        })
     }
 
-    /// Whether something below `path` is hidden.
+    /// Whether a scratch folder lies in another one.
+    pub(super) fn is_inner_scratch(&self, rule: &ConfinedPath) -> bool {
+        rule.reach == Reach::Scratch && self.around(&rule.path) == Reach::Scratch
+    }
+
+    /// The folders above `path` that are hidden, those above others first.
+    #[cfg(any(target_os = "macos", test))]
+    pub(super) fn hidden_above<'p>(&self, path: &'p Path) -> Vec<&'p Path> {
+        let is_hidden = |folder: &&Path| {
+            let at = self.there.iter().rfind(|rule| folder.starts_with(&rule.path));
+            at.is_some_and(|rule| matches!(rule.reach, Reach::Hidden | Reach::Scratch))
+        };
+        let mut above: Vec<&Path> = path.ancestors().skip(1).take_while(is_hidden).collect();
+        above.reverse();
+        above
+    }
+
+    /// Whether something below `path` cannot be seen.
     pub(super) fn hides_below(&self, path: &Path) -> bool {
         self.there.iter().any(|rule| {
-            rule.reach == Reach::Hidden && rule.path != path && rule.path.starts_with(path)
+            matches!(rule.reach, Reach::Hidden | Reach::Scratch)
+                && rule.path != path
+                && rule.path.starts_with(path)
         })
+    }
+}
+
+/// The way of a path through a writable folder.
+#[derive(Default)]
+struct Route {
+    /// The links on the route. The program could replace each of them.
+    links: Vec<PathBuf>,
+    /// The resolved path, which may be missing.
+    end: PathBuf,
+}
+
+impl Route {
+    /// Most links on one way, as in the kernel.
+    const LONGEST: usize = 40;
+
+    fn of(folder: &Path, rest: &Path) -> Route {
+        let mut route = Route { links: Vec::new(), end: folder.to_owned() };
+        let parts = |path: &Path| -> Vec<PathBuf> {
+            path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect()
+        };
+        let mut ahead = parts(rest);
+        while let Some(part) = ahead.pop() {
+            if part == Path::new("..") {
+                route.end.pop();
+                continue;
+            }
+            if part == Path::new(".") {
+                continue;
+            }
+            let next = route.end.join(&part);
+            match std::fs::read_link(&next) {
+                Ok(target) if route.links.len() < Route::LONGEST => {
+                    route.links.push(next);
+                    ahead.extend(parts(&target));
+                }
+                Ok(_) | Err(_) => route.end = next,
+            }
+        }
+        route
     }
 }
 
@@ -254,5 +340,52 @@ mod tests {
             ]
         );
         assert_eq!(paths.unprotected, [top.join("cache/absent"), top.join("cache/bin")]);
+    }
+
+    #[test]
+    fn links_to_what_is_seen_are_made_in_a_folder_that_looks_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("home/dotfiles/config")).unwrap();
+        std::fs::write(top.join("home/dotfiles/config/git"), "").unwrap();
+        symlink("dotfiles/config", top.join("home/.config")).unwrap();
+        symlink("/usr/bin", top.join("home/bin")).unwrap();
+        let name = |name: &str| top.join(name).to_str().unwrap().to_owned();
+        let confinement = Confinement {
+            may_read: vec![name("home/.config/git"), name("home/bin")],
+            hidden: vec![name("home")],
+            ..Confinement::default()
+        };
+        let paths = ConfinedPaths::of(&confinement);
+        let expected = [(".config", "dotfiles/config"), ("bin", "/usr/bin")];
+        let expected = expected.map(|(at, to)| (top.join("home").join(at), PathBuf::from(to)));
+        assert_eq!(paths.links, BTreeMap::from(expected));
+        let seen = paths.there.last().map(|rule| rule.path.clone());
+        assert_eq!(seen, Some(top.join("home/dotfiles/config/git")));
+    }
+
+    #[test]
+    fn a_protected_path_behind_links_is_kept_with_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("w/real")).unwrap();
+        symlink("real", top.join("w/second")).unwrap();
+        symlink("./second", top.join("w/first")).unwrap();
+        symlink(top.join("w/nowhere"), top.join("w/dangling")).unwrap();
+        let name = |name: &str| top.join(name).to_str().unwrap().to_owned();
+        let confinement = Confinement {
+            may_write: vec![name("w")],
+            may_read: vec![name("w/dangling/a"), name("w/first/set")],
+            ..Confinement::default()
+        };
+        let unprotected = ["w/nowhere/a", "w/dangling", "w/real/set", "w/first", "w/second"];
+        assert_eq!(
+            ConfinedPaths::of(&confinement).unprotected,
+            unprotected.map(|path| top.join(path))
+        );
+        std::fs::write(top.join("w/real/set"), "").unwrap();
+        let paths = ConfinedPaths::of(&confinement);
+        assert_eq!(paths.unprotected, [0, 1, 3, 4].map(|at| top.join(unprotected[at])));
+        assert!(paths.there.iter().any(|rule| rule.path == top.join("w/real/set")));
     }
 }

@@ -1,13 +1,13 @@
 //! Read-only paths in writable folders that the kernel cannot protect: compared afterwards and
 //! repaired.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use onloop_core::effect::{Failure, FailureKind};
+use onloop_core::effect::{Failure, FailureKind, Reach};
 
 use super::impossible;
 use super::paths::ConfinedPaths;
@@ -22,6 +22,11 @@ const LIMIT_FILES: usize = 4_000;
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     before: Vec<(PathBuf, Content)>,
+    /// Writable paths inside the compared ones.
+    free: Vec<PathBuf>,
+    /// Folders below which no new link is allowed, and the links that were there.
+    without_links: Vec<PathBuf>,
+    links: BTreeMap<PathBuf, PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,23 +54,31 @@ struct Budget {
 impl Snapshot {
     /// Paths that no mechanism protects: missing paths and links.
     pub(super) fn unprotected(paths: &ConfinedPaths) -> Result<Snapshot, Failure> {
-        Snapshot::of(paths.unprotected.iter())
+        Snapshot::of(paths, paths.unprotected.iter())
     }
 
     /// Those, and every read-only path.
     pub(super) fn all(paths: &ConfinedPaths) -> Result<Snapshot, Failure> {
-        Snapshot::of(paths.unprotected.iter().chain(paths.read_only().map(|rule| &rule.path)))
+        let read_only = paths.read_only().map(|rule| &rule.path);
+        Snapshot::of(paths, paths.unprotected.iter().chain(read_only))
     }
 
-    fn of<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Snapshot, Failure> {
+    fn of<'p>(
+        rules: &ConfinedPaths,
+        paths: impl Iterator<Item = &'p PathBuf>,
+    ) -> Result<Snapshot, Failure> {
+        let written = rules.there.iter().filter(|rule| rule.reach == Reach::Write);
+        let free: Vec<PathBuf> = written.map(|rule| rule.path.clone()).collect();
         let mut budget = Budget::default();
         let mut before = Vec::new();
         for path in paths {
-            let content = content(path, &mut budget)
+            let content = content(path, &free, &mut budget)
                 .map_err(|error| impossible(format_args!("`{}`: {error}", path.display())))?;
             before.push((path.clone(), content));
         }
-        Ok(Snapshot { before })
+        let without_links = rules.without_links.clone();
+        let links = links_in(&without_links);
+        Ok(Snapshot { before, free, without_links, links })
     }
 
     /// Restores changed paths and returns them. An error does not stop the rest.
@@ -75,15 +88,36 @@ impl Snapshot {
     /// The first path that could not be restored.
     pub(super) fn repair(&self) -> Result<Vec<String>, Failure> {
         let (mut changed, mut failed) = (Vec::new(), None);
+        // Links first: restored content must not be written through one.
+        let now = links_in(&self.without_links);
+        let paths: BTreeSet<&PathBuf> = now.keys().chain(self.links.keys()).collect();
+        for link in paths {
+            let before = self.links.get(link);
+            if now.get(link) == before {
+                continue;
+            }
+            let shown = link.display().to_string();
+            let undone = remove(link).and_then(|()| match before {
+                Some(target) => std::os::unix::fs::symlink(target, link),
+                None => Ok(()),
+            });
+            match undone {
+                Ok(()) => changed.push(shown),
+                Err(error) => {
+                    failed.get_or_insert(failure::of_path(&error, "put back the links at", &shown));
+                }
+            }
+        }
         for (path, before) in &self.before {
             // Content over the limit counts as changed.
-            let now = content(path, &mut Budget::default()).unwrap_or(Content::Other);
+            let now = content(path, &self.free, &mut Budget::default());
+            let now = now.unwrap_or(Content::Other);
             if now == *before {
                 continue;
             }
             let shown = path.display().to_string();
             let undone = remove_links_above(path, before).and_then(|()| {
-                restore(path, before).map_err(|error| {
+                restore(path, before, &self.free).map_err(|error| {
                     let what = "put back what a confined program has changed at";
                     failure::of_path(&error, what, &shown)
                 })
@@ -99,13 +133,43 @@ impl Snapshot {
     }
 }
 
+/// Returns every link below these folders, with its target. Loose objects are left out, because git
+/// does not write to an existing one.
+fn links_in(folders: &[PathBuf]) -> BTreeMap<PathBuf, PathBuf> {
+    let (mut found, mut ahead) = (BTreeMap::new(), folders.to_vec());
+    while let Some(folder) = ahead.pop() {
+        // A link in place of the folder itself.
+        if let Ok(target) = fs::read_link(&folder) {
+            found.insert(folder, target);
+            continue;
+        }
+        let is_of_objects = folder.parent().is_some_and(|above| above.ends_with("objects"));
+        let entries = match is_of_objects {
+            true => None,
+            false => fs::read_dir(&folder).ok(),
+        };
+        for entry in entries.into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => ahead.push(entry.path()),
+                Ok(kind) if kind.is_symlink() => {
+                    let path = entry.path();
+                    found.extend(fs::read_link(&path).ok().map(|target| (path.clone(), target)));
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    found
+}
+
 /// Removes a link that the program has placed above `path`, so that nothing is written through it.
 fn remove_links_above(path: &Path, before: &Content) -> Result<(), Failure> {
     let mut folders: Vec<&Path> = path.ancestors().skip(1).collect();
     folders.reverse();
     let Some(link) = folders.into_iter().find(|folder| folder.is_symlink()) else { return Ok(()) };
     let shown = link.display().to_string();
-    fs::remove_file(link).map_err(|error| failure::of_path(&error, "remove the link", &shown))?;
+    fs::remove_file(link)
+        .map_err(|error| failure::of_path(&error, "put back the links at", &shown))?;
     if *before == Content::Nothing {
         return Ok(());
     }
@@ -116,7 +180,7 @@ fn remove_links_above(path: &Path, before: &Content) -> Result<(), Failure> {
     Err(Failure::new(FailureKind::Conflict, message))
 }
 
-fn content(path: &Path, budget: &mut Budget) -> io::Result<Content> {
+fn content(path: &Path, free: &[PathBuf], budget: &mut Budget) -> io::Result<Content> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if is_nothing(&error) => return Ok(Content::Nothing),
@@ -131,8 +195,10 @@ fn content(path: &Path, budget: &mut Budget) -> io::Result<Content> {
         let mut entries = BTreeMap::new();
         for entry in fs::read_dir(path)? {
             let path = entry?.path();
-            let content = content(&path, budget)?;
-            entries.insert(path, content);
+            if !free.contains(&path) {
+                let content = content(&path, free, budget)?;
+                entries.insert(path, content);
+            }
         }
         return Ok(Content::Folder { entries, mode });
     }
@@ -152,18 +218,18 @@ fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn restore(path: &Path, before: &Content) -> io::Result<()> {
+fn restore(path: &Path, before: &Content, free: &[PathBuf]) -> io::Result<()> {
     if let (Content::Folder { entries, mode }, true) = (before, is_real_folder(path)) {
         fs::set_permissions(path, Permissions::from_mode(*mode | 0o700))?;
         for entry in fs::read_dir(path)? {
             let path = entry?.path();
-            if !entries.contains_key(&path) {
+            if !entries.contains_key(&path) && !free.contains(&path) {
                 remove(&path)?;
             }
         }
         for (path, before) in entries {
-            if content(path, &mut Budget::default()).ok().as_ref() != Some(before) {
-                restore(path, before)?;
+            if content(path, free, &mut Budget::default()).ok().as_ref() != Some(before) {
+                restore(path, before, free)?;
             }
         }
         return fs::set_permissions(path, Permissions::from_mode(*mode));
@@ -171,16 +237,24 @@ fn restore(path: &Path, before: &Content) -> io::Result<()> {
     remove(path)?;
     match before {
         Content::Nothing | Content::Other => Ok(()),
-        Content::Link(target) => std::os::unix::fs::symlink(target, path),
+        Content::Link(target) => {
+            make_parent(path)?;
+            std::os::unix::fs::symlink(target, path)
+        }
         Content::File { bytes, mode } => {
+            make_parent(path)?;
             fs::write(path, bytes)?;
             fs::set_permissions(path, Permissions::from_mode(*mode))
         }
         Content::Folder { .. } => {
-            fs::create_dir(path)?;
-            restore(path, before)
+            fs::create_dir_all(path)?;
+            restore(path, before, free)
         }
     }
+}
+
+fn make_parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
 }
 
 fn is_real_folder(path: &Path) -> bool {

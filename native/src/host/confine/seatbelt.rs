@@ -35,6 +35,13 @@ const BEGINNING: &str = r#"(version 1)
 fn profile(paths: &ConfinedPaths, network: Network) -> String {
     let mut lines = Vec::new();
     for rule in &paths.there {
+        // A program that resolves a path asks for each folder on the route.
+        if matches!(rule.reach, Reach::Write | Reach::Read) {
+            for folder in paths.hidden_above(&rule.path) {
+                let path = quoted(&folder.display().to_string());
+                lines.push(format!("(allow file-read-metadata (literal {path}))"));
+            }
+        }
         let path = quoted(&rule.path.display().to_string());
         let kind = if rule.is_folder { "subpath" } else { "literal" };
         match rule.reach {
@@ -43,11 +50,16 @@ fn profile(paths: &ConfinedPaths, network: Network) -> String {
                 lines
                     .push(format!("(allow network-outbound (remote unix-socket ({kind} {path})))"));
             }
-            Reach::Read => {
+            Reach::Read | Reach::Others => {
                 lines.push(format!("(allow file-read* ({kind} {path}))"));
                 lines.push(format!("(deny file-write* ({kind} {path}))"));
             }
-            Reach::Hidden => lines.push(format!("(deny file-read* file-write* ({kind} {path}))")),
+            Reach::Scratch if paths.is_inner_scratch(rule) => {
+                lines.push(format!("(allow file-read* file-write* ({kind} {path}))"));
+            }
+            Reach::Scratch | Reach::Hidden => {
+                lines.push(format!("(deny file-read* file-write* ({kind} {path}))"));
+            }
         }
     }
     for unprotected in &paths.unprotected {
@@ -131,8 +143,11 @@ mod tests {
                 rule("/Users/u/.npmrc", Reach::Hidden, false),
                 rule("/Users/u/a \"b\\", Reach::Write, true),
                 rule("/Users/u/a \"b\\/.git/config", Reach::Read, false),
+                rule("/Users/v", Reach::Hidden, true),
+                rule("/Users/v/c/d", Reach::Read, true),
             ],
             unprotected: vec![PathBuf::from("/Users/u/w/.git/commondir")],
+            ..ConfinedPaths::default()
         }
     }
 

@@ -22,14 +22,31 @@ impl Readers {
 }
 
 #[cfg(unix)]
+pub(crate) use unix::tighten;
+
+#[cfg(unix)]
 mod unix {
     use std::fs::Permissions;
-    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 
     use super::*;
 
     const PRIVATE_FILE: u32 = 0o600;
     const PRIVATE_FOLDER: u32 = 0o700;
+
+    /// Closes a state home to everybody but its owner. Whether it was open: other users may have read
+    /// what lies in it. A folder without runs is left alone, since a variable may name any folder.
+    pub(crate) fn tighten(home: &Path) -> io::Result<bool> {
+        let found = std::fs::metadata(home)?;
+        let mode = found.permissions().mode();
+        let is_ours = found.uid() == rustix::process::geteuid().as_raw();
+        let is_open = mode & 0o077 != 0 && mode & 0o1000 == 0;
+        if !is_ours || !is_open || !home.join("runs").is_dir() {
+            return Ok(false);
+        }
+        std::fs::set_permissions(home, Permissions::from_mode(PRIVATE_FOLDER))?;
+        Ok(true)
+    }
 
     impl Readers {
         /// The permissions that a file is created with, before the process's mask.

@@ -5,6 +5,7 @@ mod checkout_rollback;
 mod checkpoint;
 mod command;
 mod commit;
+mod integrity;
 mod interrupted_merge;
 mod merge;
 mod programs;

@@ -32,11 +32,15 @@ pub(crate) const ISOLATED_CONFIG: &[&str] = &[
 ];
 
 /// Environment of every git command. A read must not refresh the index, because that changes a file.
+/// Replacements and grafts are ignored: an agent that writes to the repository could use them to show
+/// other content and other parents.
 pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_LITERAL_PATHSPECS", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null/none"),
 ];
 
 /// `GIT_` variables that git inherits: the user's identity, access to servers, where repositories are

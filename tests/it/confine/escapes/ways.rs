@@ -157,13 +157,15 @@ pub(super) const PLANTED: &[&str] = &[
 /// first file is there.
 pub(super) const OBEYED: &[&str] = &[
     "echo x > .claude/settings.json",
+    "python3 -c 'open(\".claude/settings.json\", \"w\").write(\"x\")'",
+    "echo x > .cursor/hooks.json",
     "sed -i s/was/is/ .claude/settings.json",
     "rm -f .claude/settings.json",
     "echo x > new && mv new .claude/settings.json",
     "mv .claude gone; mkdir .claude; echo x > .claude/settings.json",
     "rm -rf .claude; ln -s gone .claude",
     "echo x > .claude/settings.local.json",
-    "mkdir .claude/hooks && echo x > .claude/hooks/a",
+    "mkdir -p .claude/hooks; echo x > .claude/hooks/a",
     "echo 'permissions: {allow: [.*]}' > .agentize.local.yaml",
     "echo x > real; ln -s real .agentize.local.yaml",
     "echo x > .mcp.json",
@@ -185,6 +187,13 @@ pub(super) const PLANTED_IN_MAIN: &[&str] = &[
     "echo evil > .git/info/attributes",
     "chmod 777 .git/config",
     "mv .git .git2; mkdir .git; cp -r .git2/. .git; echo '[core]' >> .git/config",
+    "echo \"$T/wt/fake\" > .git/worktrees/wt/commondir",
+    "mkdir -p .git/modules/sub/hooks; echo evil > .git/modules/sub/hooks/post-checkout",
+    "mkdir -p .git/modules/sub; echo evil > .git/modules/sub/config",
+    "mkdir -p .git/objects/info; echo \"$T/home/.ssh\" > .git/objects/info/alternates",
+    "ln -sf ../../outside/file .git/packed-refs",
+    "mkdir -p .git/logs; ln -s ../../../outside/file .git/logs/evil",
+    "ln -s ../../../../outside .git/refs/heads/evil",
 ];
 
 /// Reach what is no file: system calls, by name or number, and whether they worked.

@@ -60,7 +60,7 @@ pub(super) struct NewJob {
 /// What a job waits for.
 pub(super) enum State {
     /// Its beginning.
-    New(ClientRequest),
+    New(Box<ClientRequest>),
     /// Nothing.
     Ready(Option<Reply>),
     /// That no other process runs.
@@ -113,7 +113,7 @@ impl Job {
             is_background: false,
             run_id: None,
             given: None,
-            state: State::New(work),
+            state: State::New(Box::new(work)),
             cwd: String::new(),
             locks: Vec::new(),
             has_process: false,
@@ -130,7 +130,7 @@ impl Job {
     /// What a new job is for, once.
     pub(super) fn take_work(&mut self) -> Option<ClientRequest> {
         match std::mem::replace(&mut self.state, State::Ready(None)) {
-            State::New(work) => Some(work),
+            State::New(work) => Some(*work),
             other => {
                 self.state = other;
                 None

@@ -17,6 +17,19 @@ pub struct ApprovalSubject {
     pub session_id: String,
     /// Why neither a rule nor a language model decided.
     pub reason: String,
+    /// Where the call would run.
+    pub place: CallPlace,
+}
+
+/// Where a call would run, as far as it is known: a person may watch several agents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallPlace {
+    /// The repository in a browser.
+    pub repository: Option<String>,
+    /// The folder, absolute.
+    pub folder: String,
+    /// The branch that is checked out.
+    pub branch: Option<String>,
 }
 
 /// Fields that say most about a call; they come first.
@@ -91,6 +104,15 @@ const PART_UNITS: usize = 3000;
 pub fn messages(subject: &ApprovalSubject) -> Messages {
     let mut head = String::from("🔐 <b>May this run?</b>\n\n");
     head.push_str(&line("Tool", &subject.tool, 100));
+    if let Some(repository) = &subject.place.repository {
+        head.push_str(&line("Repository", repository, 200));
+    }
+    if !subject.place.folder.is_empty() {
+        head.push_str(&line("Folder", &subject.place.folder, 200));
+    }
+    if let Some(branch) = &subject.place.branch {
+        head.push_str(&line("Branch", branch, 100));
+    }
     head.push_str(&line("Session", text::prefix(&subject.session_id, 8), 8));
     head.push_str(&line("Why", &subject.reason, 300));
     split(&head, &subject.target, CALL_LABELS)

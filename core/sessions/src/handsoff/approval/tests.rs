@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::message::{ApprovalSubject, messages, send_question};
+use super::message::{ApprovalSubject, CallPlace, messages, send_question};
 use super::*;
 
 const NONCE: &str = "00112233445566778899aabbccddeeff";
@@ -192,7 +192,26 @@ fn subject(target: &str) -> ApprovalSubject {
         target: target.to_owned(),
         session_id: "0123456789".to_owned(),
         reason: "no rule decides".to_owned(),
+        place: CallPlace::default(),
     }
+}
+
+#[test]
+fn a_question_says_where_the_call_would_run() {
+    let place = CallPlace {
+        repository: Some("https://github.com/me/shop".to_owned()),
+        folder: "/srv/shop".to_owned(),
+        branch: Some("issue-42".to_owned()),
+    };
+    let question = messages(&ApprovalSubject { place, ..subject("make") }).question;
+    for line in [
+        "Repository: <code>https://github.com/me/shop</code>\n",
+        "Folder: <code>/srv/shop</code>\n",
+        "Branch: <code>issue-42</code>\n",
+    ] {
+        assert!(question.contains(line), "{question}");
+    }
+    assert!(!messages(&subject("make")).question.contains("Branch"));
 }
 
 #[test]

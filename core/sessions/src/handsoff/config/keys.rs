@@ -107,6 +107,8 @@ keys! {
         "Whether agents and checks of runs are [confined](confinement.md): `auto`: where this machine can, `on`: always, `off`: not. A file that says `confine: on` asks for more, `--confine` says it for one run"
     "run.confine_caches" (Arguments) "[]", None =>
         "Paths of caches, besides those of known build tools, that [confined](confinement.md) commands may write; `~/` is your home folder"
+    "run.confine_read" (Arguments) "[]", None =>
+        "Paths in a home folder, besides those of known tools, that [confined](confinement.md) commands may read; `~/` is your home folder"
     "notify.events" (Words(NoticeKind::WORDS)) "all", None =>
         "What you are told of, see [notices](notify.md): a run `waits` for you, is `blocked` or `completed`, an agent's usage `limit` or a run's `budget` is reached, a `session` ended"
     "notify.command" (Text) "", None =>

@@ -57,10 +57,12 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.notify = reader.notify(config.telegram.as_ref(), folder);
     config.confine = reader.confine();
     config.confine_caches = reader.arguments("run.confine_caches").or(Vec::new(), Vec::new());
+    config.confine_read = reader.arguments("run.confine_read").or(Vec::new(), Vec::new());
     // A mistyped switch does not allow unattended sessions.
     if reader.flag("handsoff.enabled") == ConfigValue::Faulty {
-        let Config { workflows, prices, confine, confine_caches, .. } = config;
-        config = Config { workflows, prices, confine, confine_caches, ..Config::safe() };
+        let Config { workflows, prices, confine, confine_caches, confine_read, .. } = config;
+        let kept = Config { workflows, prices, confine, confine_caches, ..Config::safe() };
+        config = Config { confine_read, ..kept };
     }
     config.notes = reader.notes();
     config

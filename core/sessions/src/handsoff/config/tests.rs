@@ -32,6 +32,7 @@ permissions:
 run:
   confine: on
   confine_caches: [~/.cache/zig, /srv/a cache]
+  confine_read: [~/.foo]
 notify:
   events: waits, blocked
   command: tell \"$X\"
@@ -135,6 +136,7 @@ fn every_key_is_read() {
         }],
         confine: ConfineWhen::On,
         confine_caches: vec!["~/.cache/zig".to_owned(), "/srv/a cache".to_owned()],
+        confine_read: vec!["~/.foo".to_owned()],
         notes: Vec::new(),
     };
     assert_eq!(config, expected);
@@ -359,4 +361,17 @@ fn every_variable_of_the_table_is_looked_at() {
     for variable in KEYS.iter().filter_map(|key| key.variable) {
         assert!(asked.borrow().iter().any(|name| name == variable), "{variable}");
     }
+}
+
+#[test]
+fn a_chat_alone_sends_what_is_finished() {
+    let chat = "telegram: {enabled: true, token: '123456:ABC-DEF_g', chat_id: 7}\n";
+    let notify = |yaml: &str| Config::read(yaml, "/home/me").notify.map(|notify| notify.kinds);
+    let finished = vec![NoticeKind::Completed, NoticeKind::Session];
+    assert_eq!(notify(chat), Some(finished));
+    assert_eq!(notify(&format!("{chat}notify: {{telegram: false}}\n")), None);
+    assert_eq!(
+        notify(&format!("{chat}notify: {{telegram: true}}\n")),
+        Some(NoticeKind::ALL.to_vec())
+    );
 }

@@ -2,7 +2,7 @@
 //! its answer is what its model said, never what a tool printed.
 
 use super::{broken_off, survivors};
-use onloop_agents::{AgentState, Client, TurnOutcome, UsageLimit};
+use onloop_agents::{AgentError, AgentErrorKind, AgentState, Client, TurnOutcome, UsageLimit};
 use onloop_auto::child::ChildOutcome;
 use onloop_effect::{Failure, Io, ProcessSpec};
 use onloop_engine::run::agent_stream::{self, Listener, noted};
@@ -10,6 +10,19 @@ use onloop_engine::state::config;
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::tokens::Tokens;
 use onloop_syntax::{limits, text};
+
+/// What came of following a child.
+pub(in crate::auto) enum ChildEnd {
+    /// It is finished.
+    Over(ChildOutcome),
+    /// The provider of its agent did not serve it; `until` where it says until when.
+    Refused {
+        /// What it said.
+        why: String,
+        /// When it serves again.
+        until: Option<Timestamp>,
+    },
+}
 
 /// Follows a child to its end.
 ///
@@ -21,7 +34,7 @@ pub(super) async fn follow(
     client: Client,
     spec: ProcessSpec,
     log_path: &str,
-) -> Result<ChildOutcome, Failure> {
+) -> Result<ChildEnd, Failure> {
     let prices = config::load(io, &io.start().cwd).await.config.prices;
     let label = spec.label.clone().unwrap_or_default();
     let spec = spec.capture_bytes(limits::AGENT_LINE_BYTES);
@@ -44,14 +57,25 @@ pub(super) async fn follow(
     let broken_off = || broken_off(end.status, log_path);
     let failed = |why: &str| {
         let why = text::ellipsis(&text::one_line(&io.redacted(why)), 300);
-        ChildOutcome::Failed(format!("{why}; its transcript is in `{log_path}`"))
+        let why = format!("{why}; its transcript is in `{log_path}`");
+        ChildEnd::Over(ChildOutcome::Failed(why))
     };
     Ok(match listener.state.outcome(end.status) {
-        TurnOutcome::Completed => ChildOutcome::Answered(listener.state.answered().to_owned()),
-        TurnOutcome::Limited(limit) => failed(&limited(&limit)),
+        TurnOutcome::Completed => {
+            ChildEnd::Over(ChildOutcome::Answered(listener.state.answered().to_owned()))
+        }
+        TurnOutcome::Limited(limit) => {
+            ChildEnd::Refused { why: limited(&limit), until: limit.resets_at }
+        }
+        TurnOutcome::Failed(AgentError {
+            kind: AgentErrorKind::Limit | AgentErrorKind::Overloaded | AgentErrorKind::Network,
+            message,
+        }) => ChildEnd::Refused { why: io.redacted(&message), until: None },
         TurnOutcome::Failed(error) => failed(&format!("the child failed: {}", error.message)),
-        TurnOutcome::NoFinalEvent => broken_off()
-            .unwrap_or_else(|| failed("the child ended without saying how its turn ended")),
+        TurnOutcome::NoFinalEvent => broken_off().map_or_else(
+            || failed("the child ended without saying how its turn ended"),
+            ChildEnd::Over,
+        ),
     })
 }
 

@@ -204,12 +204,14 @@ pub(in crate::auto) fn stamping(io: &Io, run: &str) -> Io {
     let (plain, run) = (io.clone(), run.to_owned());
     io.with_heartbeat(limits::AUTO_STAMP_EVERY_MS, move || {
         let (io, run) = (plain.clone(), run.clone());
-        async move {
-            let mut workspace = Workspace::during_child(&io);
-            if let LockWritten::Failed(why) = workspace.refresh_lock(&run).await {
-                io.note(format!("warning: the lock keeps its old time: {}", text::one_line(&why)))
-                    .await;
-            }
-        }
+        async move { stamp(&io, &run).await }
     })
+}
+
+/// Keeps the lock of `run` fresh.
+pub(in crate::auto) async fn stamp(io: &Io, run: &str) {
+    let mut workspace = Workspace::during_child(io);
+    if let LockWritten::Failed(why) = workspace.refresh_lock(run).await {
+        io.note(format!("warning: the lock keeps its old time: {}", text::one_line(&why))).await;
+    }
 }

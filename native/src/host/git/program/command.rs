@@ -156,6 +156,7 @@ impl GitProgram {
         input: &[u8],
         bounds: Bounds,
     ) -> Result<Answer, Failure> {
+        self.demand_no_links(cwd, args)?;
         let asked = format!("`git {}` in `{}`", args.join(" "), cwd.display());
         let bounds = Bounds { timeout_ms: bounds.timeout_ms.min(self.longest_ms), ..bounds };
         let ended = match self.programs.run(command, input, bounds) {

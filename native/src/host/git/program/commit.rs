@@ -31,6 +31,7 @@ impl GitProgram {
             return Err(Failure::new(FailureKind::Conflict, message));
         }
         self.demand_unlocked(&root, &[&branch])?;
+        self.demand_intact(&root, new.kept, None)?;
         let tree = self.tree_to_commit(&root, new)?;
         let args = ["rev-parse", "--verify", &format!("{}^{{tree}}", new.head)];
         let before = text(&self.answer(&root, &args)?.success()?);

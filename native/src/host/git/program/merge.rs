@@ -54,6 +54,7 @@ impl GitProgram {
             return Err(Failure::new(FailureKind::Conflict, message));
         }
         let into = format!("refs/heads/{}", merge.into);
+        self.demand_intact(&root, merge.commit, Some(&into))?;
         self.demand_unlocked(&root, &["HEAD", &into])?;
         let before = match recovered {
             Some(before) => before,

@@ -79,6 +79,7 @@ impl GitProgram {
         text: &str,
         at: Timestamp,
     ) -> Result<(), Failure> {
+        self.demand_intact(cwd, commit, None)?;
         let args = ["notes", "--ref", NOTES, "add", "--force", "--file", "-", commit];
         let options = IsolatedOptions { committed: Some(at), ..IsolatedOptions::default() };
         self.answer_isolated(cwd, &args, text.as_bytes(), options)?.success().map(drop)

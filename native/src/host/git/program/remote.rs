@@ -40,6 +40,9 @@ impl GitProgram {
     ) -> Result<(), Failure> {
         self.demand_remote(cwd, remote)?;
         let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
+        if let Some(commit) = self.commit(cwd, &format!("refs/heads/{branch}"))? {
+            self.demand_intact(cwd, &commit, None)?;
+        }
         let args = ["push", "--porcelain", "--set-upstream", "--", remote, &refspec];
         let pushed = self.act_with_hooks(cwd, &args)?;
         match pushed.exit {

@@ -200,6 +200,8 @@ fn named(name: &str, arguments: &[&GenericArgument]) -> Result<Type, String> {
         ("u16" | "u32" | "u64" | "usize" | "i32" | "i64", []) => Ok(Type::Number),
         ("Option", [of]) => inside(of).map(Type::OrNull),
         ("Vec", [of]) => inside(of).map(Type::List),
+        // Only how it is kept in memory.
+        ("Box", [of]) => Ok(*inside(of)?),
         ("BTreeMap", [key, of]) if *inside(key)? == Type::Text => inside(of).map(Type::Map),
         // How it is written, an attribute says.
         ("Timestamp", []) => Err("a time without a unit".to_owned()),

@@ -45,7 +45,8 @@ pub(super) async fn prepare(
         }
         program.push("onloop".to_owned());
     }
-    let loaded = config::load(io, &store.run().place.execution_root).await;
+    let root = &store.run().place.execution_root;
+    let loaded = config::load(io, root).await;
     let is_confined = sandbox.mechanism().is_some();
     let (paths, name) = (store.paths(), turn_name(store.run(), record));
     let guard = TurnGuard {
@@ -67,7 +68,7 @@ pub(super) async fn prepare(
     put(&policy, turn_policy::write(&guard)).await?;
     put(&guard.calls, Vec::new()).await?;
     let config = loaded.config;
-    let mut needs = own_needs(io, sandbox, client.as_str()).await;
+    let mut needs = own_needs(io, sandbox, client.as_str(), root).await;
     needs.may_read.push(policy.clone());
     needs.may_write.push(guard.calls.clone());
     let hook = TurnHook { program, policy, wait_s: Waits::of(&config).call_s };

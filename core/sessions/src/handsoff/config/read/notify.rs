@@ -18,7 +18,7 @@ impl Reader<'_> {
         let command = self.text("notify.command", is_line, "a line for a shell");
         let webhook = self.webhook();
         let desktop = self.flag("notify.desktop").or(false, false);
-        let telegram = self.flag("notify.telegram").or(false, false);
+        let told = self.flag("notify.telegram");
         let mut receivers = Vec::new();
         if let ConfigValue::Set(line) = command {
             let folder = folder.trim_end_matches('/').to_owned();
@@ -26,7 +26,9 @@ impl Reader<'_> {
         }
         receivers.extend(webhook.map(Receiver::Webhook));
         receivers.extend(desktop.then_some(Receiver::Desktop));
-        match (telegram, chat) {
+        // A chat alone sends the notice that something is finished, as it does for agentize.
+        let is_alone = told == ConfigValue::Absent && receivers.is_empty() && chat.is_some();
+        match (is_alone || told.or(false, false), chat) {
             (true, Some(Telegram { token, chat_id, .. })) => {
                 receivers.push(Receiver::Telegram { token: token.clone(), chat_id: *chat_id });
             }
@@ -36,7 +38,11 @@ impl Reader<'_> {
             ),
             (false, _) => {}
         }
-        let kinds = kinds.or(NoticeKind::ALL.to_vec(), Vec::new());
+        let usual = match is_alone {
+            true => vec![NoticeKind::Completed, NoticeKind::Session],
+            false => NoticeKind::ALL.to_vec(),
+        };
+        let kinds = kinds.or(usual, Vec::new());
         (!receivers.is_empty() && !kinds.is_empty()).then_some(Notify { kinds, receivers })
     }
 

@@ -1,9 +1,9 @@
 //! Real output of test runners, and what is read in it.
 //!
-//! Each file below `runners/` has a head (runner and version, command, exit code, what is expected) and
+//! Each file in `tests/runners` has a head (runner and version, command, exit code, what is expected) and
 //! the output. `documented` as the version says that the output is from the runner's manual or source.
 
-use onloop_run::{RunnerReport, runner_report};
+use onloop_core::run::{RunnerReport, runner_report};
 
 /// A sample without its output.
 struct Sample<'s> {
@@ -34,7 +34,7 @@ fn words(report: &RunnerReport) -> String {
 
 #[test]
 fn the_output_of_every_runner_is_understood() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/runners");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/runners");
     let mut names: Vec<_> = std::fs::read_dir(folder)
         .expect("the samples")
         .map(|entry| entry.expect("an entry").path())

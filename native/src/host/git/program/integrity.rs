@@ -1,0 +1,220 @@
+//! What an agent may have written into the folder of git, and git believes: objects with other content
+//! than their ids say, and links through which git would write elsewhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use git2::{ObjectType, Oid};
+use onloop_core::documents::ledger::sha256;
+use onloop_core::effect::{Failure, FailureKind};
+
+use super::GitProgram;
+use super::command::{IsolatedOptions, text};
+use crate::host::failure;
+
+/// Commands that write to the folder of git.
+const WRITES: [&str; 12] = [
+    "branch",
+    "fetch",
+    "merge",
+    "notes",
+    "push",
+    "read-tree",
+    "reset",
+    "stash",
+    "switch",
+    "symbolic-ref",
+    "update-ref",
+    "worktree",
+];
+
+/// What git writes by name at the top of its folder.
+const WRITTEN: [&str; 9] = [
+    "HEAD",
+    "index",
+    "packed-refs",
+    "logs",
+    "refs",
+    "FETCH_HEAD",
+    "ORIG_HEAD",
+    "COMMIT_EDITMSG",
+    "MERGE_MSG",
+];
+
+/// Most bytes of objects that are read at once.
+const AT_ONCE_BYTES: u64 = 32 << 20;
+
+/// An object that git says it has.
+struct Listed<'l> {
+    id: &'l str,
+    /// Where it is in a tree, as far as that is known.
+    path: &'l str,
+    size: u64,
+}
+
+impl GitProgram {
+    /// Refuses a command that would write through a link in the folder of git around `cwd`.
+    pub(super) fn demand_no_links(&self, cwd: &Path, args: &[&str]) -> Result<(), Failure> {
+        if !args.first().is_some_and(|command| WRITES.contains(command)) {
+            return Ok(());
+        }
+        let mut ahead: Vec<PathBuf> = Vec::new();
+        for folder in git_folders(cwd) {
+            ahead.extend(WRITTEN.iter().map(|name| folder.join(name)));
+        }
+        while let Some(path) = ahead.pop() {
+            let Ok(found) = path.symlink_metadata() else { continue };
+            if found.is_symlink() {
+                let message = format!(
+                    "`{}` is a link, through which git would write elsewhere; look at it and \
+                     remove it, then try again",
+                    path.display()
+                );
+                return Err(Failure::new(FailureKind::Conflict, message));
+            }
+            if found.is_dir() {
+                let entries = fs::read_dir(&path);
+                let entries = entries.map_err(|error| {
+                    failure::of_path(&error, "look into", &path.display().to_string())
+                })?;
+                ahead.extend(entries.flatten().map(|entry| entry.path()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares every object of `commit`, and of the commits since `base`, with its id. Git itself does
+    /// not when it checks out a file.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` with the first object that has another content.
+    pub(super) fn demand_intact(
+        &self,
+        cwd: &Path,
+        commit: &str,
+        base: Option<&str>,
+    ) -> Result<(), Failure> {
+        let ask = |args: &[&str], input: &[u8], limit_bytes: u64| {
+            let options = IsolatedOptions { limit_bytes, ..IsolatedOptions::default() };
+            self.answer_isolated(cwd, args, input, options)?.success()
+        };
+        let limit_bytes = IsolatedOptions::default().limit_bytes;
+        let commits = match base {
+            Some(base) => ask(&["rev-list", commit, &format!("^{base}")], &[], limit_bytes)?,
+            None => Vec::new(),
+        };
+        let commits = [commit.as_bytes(), b"\n", &commits].concat();
+        let args = ["rev-list", "--objects", "--no-walk", "--missing=allow-any", "--stdin"];
+        let listed = text(&ask(&args, &commits, limit_bytes)?);
+        let lines: Vec<(&str, &str)> =
+            listed.lines().map(|line| line.split_once(' ').unwrap_or((line, ""))).collect();
+        let ids: String = lines.iter().map(|(id, _)| format!("{id}\n")).collect();
+        let sizes = text(&ask(&["cat-file", "--batch-check"], ids.as_bytes(), limit_bytes)?);
+        let sizes = sizes.lines().map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+        let found = lines.into_iter().zip(sizes);
+        // What is missing here was missing before: a partial clone.
+        let found = found.filter_map(|((id, path), size)| Some(Listed { id, path, size: size? }));
+        let (mut part, mut bytes) = (Vec::new(), 0_u64);
+        for object in found {
+            if bytes > 0 && bytes.saturating_add(object.size) > AT_ONCE_BYTES {
+                self.demand_ids(cwd, &part, bytes)?;
+                (part, bytes) = (Vec::new(), 0);
+            }
+            bytes = bytes.saturating_add(object.size);
+            part.push(object);
+        }
+        self.demand_ids(cwd, &part, bytes)
+    }
+
+    fn demand_ids(&self, cwd: &Path, objects: &[Listed<'_>], bytes: u64) -> Result<(), Failure> {
+        let ids: String = objects.iter().map(|object| format!("{}\n", object.id)).collect();
+        // A line of an id, a kind and a size before each, and an end of line after it.
+        let limit_bytes = bytes.saturating_add(128 * objects.len() as u64);
+        let options = IsolatedOptions { limit_bytes, ..IsolatedOptions::default() };
+        let answer =
+            self.answer_isolated(cwd, &["cat-file", "--batch"], ids.as_bytes(), options)?;
+        let (exit, said) = (answer.exit, answer.said());
+        let mut rest = answer.stdout.as_slice();
+        for object in objects {
+            let (is_own, after) = next_is(rest, object.id);
+            if !is_own {
+                return Err(other_content(cwd, object, &said));
+            }
+            rest = after;
+        }
+        match exit {
+            0 => Ok(()),
+            _ => Err(Failure::new(FailureKind::Conflict, said)),
+        }
+    }
+}
+
+/// Whether the first object of a batch has this id by its content, and what follows it.
+fn next_is<'b>(batch: &'b [u8], id: &str) -> (bool, &'b [u8]) {
+    let read = || {
+        let end = batch.iter().position(|byte| *byte == b'\n')?;
+        let (line, rest) = (std::str::from_utf8(&batch[..end]).ok()?, &batch[end + 1..]);
+        let (_, kind_and_size) = line.split_once(' ')?;
+        let (kind, size) = kind_and_size.split_once(' ')?;
+        let size: usize = size.parse().ok()?;
+        let content = rest.get(..size)?;
+        Some((id_of(kind, content, id.len())? == id, rest.get(size + 1..)?))
+    };
+    read().unwrap_or((false, &[]))
+}
+
+/// The id of an object, which is as long as those of its repository are.
+fn id_of(kind: &str, content: &[u8], length: usize) -> Option<String> {
+    if length == 64 {
+        return Some(sha256(&[format!("{kind} {}\0", content.len()).as_bytes(), content].concat()));
+    }
+    let kind = ObjectType::from_str(kind)?;
+    Some(Oid::hash_object(kind, content).ok()?.to_string())
+}
+
+fn other_content(cwd: &Path, object: &Listed<'_>, said: &str) -> Failure {
+    let Listed { id, path, .. } = object;
+    let of_path = if path.is_empty() { String::new() } else { format!(" (`{path}`)") };
+    let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+    let message = format!(
+        "the object {id}{of_path} in the repository of `{}` has other content than its id says, so it \
+         is not what was verified{said}; `git fsck` lists such objects",
+        cwd.display()
+    );
+    Failure::new(FailureKind::Conflict, message)
+}
+
+/// The checkout's own folder of git and the one that all worktrees share.
+fn git_folders(cwd: &Path) -> Vec<PathBuf> {
+    for folder in cwd.ancestors() {
+        let git = folder.join(".git");
+        if git.is_dir() {
+            return vec![git];
+        }
+        let Ok(text) = fs::read_to_string(&git) else { continue };
+        let Some(own) = text.strip_prefix("gitdir:") else { continue };
+        let own = folder.join(own.trim());
+        let common = fs::read_to_string(own.join("commondir")).ok();
+        let common = common.map(|common| own.join(common.trim()));
+        return [own].into_iter().chain(common).collect();
+    }
+    vec![cwd.to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_those_of_git() {
+        let empty = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+        assert_eq!(id_of("blob", b"", 40).as_deref(), Some(empty));
+        let empty = "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813";
+        assert_eq!(id_of("blob", b"", 64).as_deref(), Some(empty));
+        let batch = format!("{empty} blob 0\n\nrest");
+        assert_eq!(next_is(batch.as_bytes(), empty), (true, &b"rest"[..]));
+        assert!(!next_is(b"x blob 1\na\n", empty).0);
+        assert!(!next_is(b"x missing\n", empty).0);
+    }
+}
