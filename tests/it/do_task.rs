@@ -55,9 +55,6 @@ fn nothing_begins_without_a_check_that_runs_or_without_its_agent() {
     let agent = ["--agent-command", "true"];
     let run = begin(&agent).expect_exit(2);
     assert!(run.stderr.contains("onloop do x --verify COMMAND"), "{}", run.stderr);
-    let missing = [&agent[..], &["--verify", "no-such-program-here"]].concat();
-    let run = begin(&missing).expect_exit(1);
-    assert!(run.stderr.contains("the check `no-such-program-here` cannot run"), "{}", run.stderr);
     begin(&[&agent[..], &["--verify", " "]].concat()).expect_exit(2);
     project.write("new", "work");
     let dirty = [&agent[..], &["--verify", "false", "--dirty", "stop"]].concat();
@@ -65,4 +62,13 @@ fn nothing_begins_without_a_check_that_runs_or_without_its_agent() {
     assert!(run.stderr.contains("1 uncommitted file in this checkout"), "{}", run.stderr);
     assert!(project.kept_ids().is_empty());
     assert_eq!(project.git_says(&["branch", "--format=%(refname:short)"]).trim(), "main");
+    let missing = ["--verify", "no-such-program-here", "--agent-command", "touch worked"];
+    let run = begin(&missing).expect_exit(1);
+    let said = crate::flat(&run.stderr);
+    assert!(
+        said.contains("the check `no-such-program-here` cannot run: command not found"),
+        "{said}"
+    );
+    assert_eq!(project.record()["status"], "abandoned");
+    assert!(!project.worktree("hotl/x").join("worked").exists());
 }

@@ -3,7 +3,7 @@
 pub(crate) mod adopt;
 pub mod advice;
 pub mod agent_stream;
-pub mod baseline;
+pub(crate) mod baseline;
 pub mod begin;
 pub mod change;
 pub(crate) mod changed_check;

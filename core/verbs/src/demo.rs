@@ -23,7 +23,7 @@ pub enum Example {
     Links,
     /// A release that waits for a person
     Release,
-    /// A page that does not get small enough, and a run that says why
+    /// A page that stays too large, and a run that says why
     Budget,
     /// A site that is built page by page
     Site,

@@ -6,9 +6,8 @@ use onloop_effect::{Durability, Exit, Expect, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::agent::{choose_agents, demand_present};
 use onloop_engine::lookup::project::{find_tests, repository_root};
-use onloop_engine::run::baseline::{Baseline, try_check};
 use onloop_engine::run::options::DriveArgs;
-use onloop_engine::run::start::{RunArgs, start_workflow};
+use onloop_engine::run::start::{RunArgs, run_task};
 use onloop_engine::state::store::prepare_folder;
 use onloop_engine::terminal::ask::is_attended;
 use onloop_run::preflight::foreign_paths;
@@ -31,7 +30,7 @@ pub struct DoArgs {
     /// End at a gate, where a person approves the work
     #[arg(long)]
     pub gate: bool,
-    /// Uncommitted changes of the checkout [default: ask, else ignore]
+    /// Uncommitted changes [default: ask, else ignore]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub dirty: Option<Dirty>,
     /// Who acts and for how long
@@ -48,7 +47,7 @@ pub enum Dirty {
     Stop,
 }
 
-/// `onloop do`: finds the check, takes its baseline, and runs the task until the check passes.
+/// `onloop do`: finds the check and its baseline, and runs the task until the check passes.
 ///
 /// # Errors
 ///
@@ -77,10 +76,9 @@ pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
     if task.worktree {
         settle_changes(io, &root, args.dirty).await?;
     }
-    take_baseline(io, &root, &args.drive, &mut task).await?;
     let file = store_workflow(io, &root, &task).await?;
     let run = RunArgs { file: Some(file), drive: args.drive.clone(), ..RunArgs::default() };
-    let (exit, id) = start_workflow(io, &run).await?;
+    let (exit, id) = run_task(io, &run, &task).await?;
     match exit {
         Exit::Done if !args.drive.json => choice::choose(io, &id).await,
         _ => Ok(exit),
@@ -147,46 +145,6 @@ async fn settle_changes(io: &Io, root: &str, dirty: Option<Dirty>) -> Result<(),
             io.note(format!("warning: {files} will not be part of the run (--dirty stop|ignore)"))
                 .await;
         }
-    }
-    Ok(())
-}
-
-/// Runs each check once. One that passes already makes the run end at a gate.
-async fn take_baseline(
-    io: &Io,
-    root: &str,
-    drive: &DriveArgs,
-    task: &mut Task,
-) -> Result<(), CommandError> {
-    let mut passed = 0;
-    for check in &task.checks {
-        let shown = text::ellipsis(check, 60);
-        match try_check(io, root, check, drive).await? {
-            Baseline::Passes => {
-                passed += 1;
-                io.note(format!("Baseline: `{shown}` passes now")).await;
-            }
-            Baseline::Fails { how, output } => {
-                io.note(format!("Baseline: `{shown}` fails now ({how})\n{output}")).await;
-            }
-            // The setup of the worktree may bring what is missing here.
-            Baseline::CannotRun { .. } if !task.setup.is_empty() => {
-                io.note(format!("Baseline: `{shown}` cannot run here before the setup")).await;
-            }
-            Baseline::CannotRun { output } => {
-                return Err(CommandError::failed(format!("the check `{shown}` cannot run"))
-                    .because(output.trim())
-                    .fix("install what it needs, or name another check with --verify COMMAND"));
-            }
-        }
-    }
-    if passed == task.checks.len() {
-        io.note(
-            "warning: all checks pass already, so they cannot show that the task is done.\n\
-             The run will end at a gate, where a person decides.",
-        )
-        .await;
-        task.gate = true;
     }
     Ok(())
 }

@@ -194,7 +194,7 @@ async fn settle(
 }
 
 /// Continues the run with `plan`, durably.
-async fn adopt(store: &mut Store, plan: &Plan) -> Result<(), CommandError> {
+pub(crate) async fn adopt(store: &mut Store, plan: &Plan) -> Result<(), CommandError> {
     let written = Written::of(plan);
     let plan = plan.clone().into_parts();
     let adoption = Adoption {

@@ -8,6 +8,7 @@ use crate::lookup::agent::{choose_agents, choose_reviewer};
 use crate::lookup::runs::{Found, find_all, is_of};
 use crate::lookup::workflow::find_workflow;
 use crate::preflight::{foresee, preflight};
+use crate::run::baseline::prepare_task;
 use crate::run::begin::{create, read_plan};
 use crate::run::change::change_by;
 use crate::run::decider::decider;
@@ -25,7 +26,7 @@ use onloop_effect::{Exit, Io};
 use onloop_run::preflight::{IsolationMode, OnExisting, PreflightFlags};
 use onloop_run::{Beginning, DecisionChannel, Event, Next, is_run_id};
 use onloop_syntax::text;
-use onloop_workflow::Plan;
+use onloop_workflow::{Plan, Task};
 
 /// Arguments of `onloop run`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -105,19 +106,39 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
     if args.simulate {
         return simulated_events(io, args).await;
     }
-    Ok(start_workflow(io, args).await?.0)
+    Ok(start(io, args, None).await?.0)
 }
 
-/// As [`run_workflow`] where the run is driven here; also returns the id of the run.
+/// As [`run_workflow`] with the workflow of a task, whose baseline comes first. Also returns the id of
+/// the run.
 ///
 /// # Errors
 ///
-/// Those of [`run_workflow`].
-pub async fn start_workflow(io: &Io, args: &RunArgs) -> Result<(Exit, String), CommandError> {
+/// Those of [`run_workflow`]; or a check of the task cannot run.
+pub async fn run_task(
+    io: &Io,
+    args: &RunArgs,
+    task: &Task,
+) -> Result<(Exit, String), CommandError> {
+    start(io, args, Some(task)).await
+}
+
+async fn start(
+    io: &Io,
+    args: &RunArgs,
+    task: Option<&Task>,
+) -> Result<(Exit, String), CommandError> {
     match begin(io, args).await? {
-        Begun::New(store, options) => {
+        Begun::New(mut store, options) => {
             let (driver, id) = (store.paths().driver_lock(), store.run().id.clone());
-            let ended = drive_run(io, *store, &options).await;
+            let prepared = match task {
+                Some(task) => prepare_task(io, &mut store, &options, task).await,
+                None => Ok(()),
+            };
+            let ended = match prepared {
+                Ok(()) => drive_run(io, *store, &options).await,
+                Err(error) => Err(error),
+            };
             options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
             Ok((ended?, id))
