@@ -40,10 +40,10 @@ test("findings have related places, and every fix resolves one", () => {
   const [found, ...others] = language.findings(PATH, FILE);
   assert.deepEqual(others, []);
   assert.deepEqual([found.code, slice(found), found.unnecessary, found.related], ["invalid-loop", "sometimes", false, []]);
-  const [mend] = language.mends(PATH, FILE, found.start, found.end);
-  assert.deepEqual([mend.title, mend.finding, mend.is_safe], ["write `false`", 0, false]);
-  assert.deepEqual(core.lint(PATH, applied(FILE, mend.edits)), []);
-  assert.deepEqual(language.mends(PATH, FILE, 0, 3), []);
+  const [fix] = language.quickFixes(PATH, FILE, found.start, found.end);
+  assert.deepEqual([fix.title, fix.finding, fix.is_safe], ["write `false`", 0, false]);
+  assert.deepEqual(core.lint(PATH, applied(FILE, fix.edits)), []);
+  assert.deepEqual(language.quickFixes(PATH, FILE, 0, 3), []);
   const twice = FILE.replace("loop: sometimes", "loop: false\nloop: false");
   const [double] = language.findings(PATH, twice);
   assert.deepEqual(double.related.map((place) => [slice(place, twice), place.line, place.message]), [["loop", 9, "the first one is here"]]);
@@ -112,7 +112,7 @@ test("every text has a result, and offsets behind its end mean its end", () => {
   for (const text of ["", "---", "\uFEFF---\r\n", "\ud800", `${FILE}\r`, FILE.slice(0, 90), "😀".repeat(2000)]) {
     for (const offset of [0, 1, text.length, text.length + 7, Number.MAX_SAFE_INTEGER]) {
       const edits = [
-        ...language.mends(PATH, text, offset, offset + 1),
+        ...language.quickFixes(PATH, text, offset, offset + 1),
         ...language.rewrites(PATH, text, offset),
         { edits: language.layout(PATH, text) },
       ];
