@@ -11,6 +11,7 @@ const FRONT = "---\nintent: a 😀\nsuccess_criteria: b\nrisk_level: low\n---\n\
 const FILE = `${FRONT}- [ ] **Step 1: 😀 One**
 action: before step 2
 loop: sometimes
+verify: test -s one.txt
 
 - [ ] **Step 2: Two**
 Action: after step 1
@@ -95,11 +96,11 @@ test("outline, folds, links and tokens", () => {
   const shown = ({ name, kind, detail, children }) => [name, kind, detail, children.map(({ name }) => name).join(" ")];
   assert.deepEqual(language.symbols(PATH, FILE).map(shown), [
     ["Frontmatter", "frontmatter", "", "intent success_criteria risk_level"],
-    ["Step 1: 😀 One", "step", "", "action loop"],
+    ["Step 1: 😀 One", "step", "", "action loop verify"],
     ["Step 2: Two", "step", "", "action loop verify"],
   ]);
   const folds = language.folds(PATH, FILE).map(({ kind, span }) => `${kind} ${span.line}-${span.end_line}`);
-  assert.deepEqual(folds, ["frontmatter 1-4", "step 7-9", "step 11-18", "lines 14-18", "lines 17-18"]);
+  assert.deepEqual(folds, ["frontmatter 1-4", "step 7-10", "step 12-19", "lines 15-19", "lines 18-19"]);
   assert.deepEqual(language.links(PATH, FILE).map(({ path, span }) => [path, slice(span)]), [["out/a.txt", "out/a.txt"]]);
   const kinds = language.tokenKinds();
   const tokens = language.tokens(PATH, FILE);
