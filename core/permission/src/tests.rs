@@ -101,7 +101,7 @@ fn a_person_may_consent_to_runs_in_advance() {
     // A sandbox has no records of runs, so the line is not contained.
     assert_eq!(
         with_options.rule.to_string(),
-        "rule:allow",
+        "rules:local:allow[0]",
         "not contained: a sandbox has no records"
     );
     assert_eq!(with(yaml, "onloop gate 2 approved").decision, Decision::Ask);
