@@ -1,9 +1,9 @@
 import type { Edit } from "./documents.js";
-import type { FileLink, Finding, Fold, Hover, Mend, NamedStep, Proposal, Rewrite, SymbolPart } from "./language_documents.js";
+import type { FileLink, Finding, Fold, Hover, NamedStep, Proposal, QuickFix, Rewrite, SymbolPart } from "./language_documents.js";
 export declare class Language {
     #private;
     findings(path: string, text: string): Finding[];
-    mends(path: string, text: string, start: number, end: number): Mend[];
+    quickFixes(path: string, text: string, start: number, end: number): QuickFix[];
     rewrites(path: string, text: string, offset: number): Rewrite[];
     symbols(path: string, text: string): SymbolPart[];
     folds(path: string, text: string): Fold[];

@@ -9,7 +9,7 @@ export interface Rewrite {
     title: string;
     edits: Edit[];
 }
-export interface Mend extends Rewrite {
+export interface QuickFix extends Rewrite {
     finding: number;
     is_safe: boolean;
 }

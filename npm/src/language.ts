@@ -3,7 +3,7 @@
 import type { Glue } from "../build/onloop.js";
 import * as given from "./arguments.js";
 import type { Edit } from "./documents.js";
-import type { FileLink, Finding, Fold, Hover, Mend, NamedStep, Proposal, Rewrite, SymbolPart } from "./language_documents.js";
+import type { FileLink, Finding, Fold, Hover, NamedStep, Proposal, QuickFix, Rewrite, SymbolPart } from "./language_documents.js";
 
 const encoder = new TextEncoder();
 
@@ -29,9 +29,9 @@ export class Language {
   }
 
   /** Quick fixes for the findings that touch a range. */
-  mends(path: string, text: string, start: number, end: number): Mend[] {
+  quickFixes(path: string, text: string, start: number, end: number): QuickFix[] {
     const range = [given.offset("start", start), given.offset("end", end)] as const;
-    return JSON.parse(this.#ask(path, text, (core, ...file) => core.language_mends(...file, ...range))) as Mend[];
+    return JSON.parse(this.#ask(path, text, (core, ...file) => core.language_fixes(...file, ...range))) as QuickFix[];
   }
 
   /** Refactorings at the header of a step: insert a step, move it, renumber the steps. */

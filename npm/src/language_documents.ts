@@ -19,7 +19,7 @@ export interface Rewrite {
 }
 
 /** A quick fix for a finding. */
-export interface Mend extends Rewrite {
+export interface QuickFix extends Rewrite {
   /** The index of the finding in `findings`. */
   finding: number;
   /** Whether it is safe to apply without a person's choice. */

@@ -191,7 +191,7 @@ test("a run is driven event by event and says what comes next", () => {
 
 test("a refused event changes nothing and says why", () => {
   const record = core.begin(PATH, WORKFLOW, { at_ms: 0 });
-  assert.throws(() => core.apply(record, 0, { event: "step_acted", step: 1 }), /Step 1 is/);
+  assert.throws(() => core.apply(record, 0, { event: "step_acted", step: 1 }), /step 1 is/);
   assert.throws(() => core.apply(record, 0, { event: "step_flew", step: 1 }), /step_flew/);
   assert.throws(() => core.apply("{}", 0, { event: "run_finalized" }), /./);
   assert.throws(() => core.begin(PATH, "nothing", { at_ms: 0 }), /the workflow has \d+ errors/);

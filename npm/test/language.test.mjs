@@ -11,6 +11,7 @@ const FRONT = "---\nintent: a 😀\nsuccess_criteria: b\nrisk_level: low\n---\n\
 const FILE = `${FRONT}- [ ] **Step 1: 😀 One**
 action: before step 2
 loop: sometimes
+verify: test -s one.txt
 
 - [ ] **Step 2: Two**
 Action: after step 1
@@ -40,10 +41,10 @@ test("findings have related places, and every fix resolves one", () => {
   const [found, ...others] = language.findings(PATH, FILE);
   assert.deepEqual(others, []);
   assert.deepEqual([found.code, slice(found), found.unnecessary, found.related], ["invalid-loop", "sometimes", false, []]);
-  const [mend] = language.mends(PATH, FILE, found.start, found.end);
-  assert.deepEqual([mend.title, mend.finding, mend.is_safe], ["write `false`", 0, false]);
-  assert.deepEqual(core.lint(PATH, applied(FILE, mend.edits)), []);
-  assert.deepEqual(language.mends(PATH, FILE, 0, 3), []);
+  const [fix] = language.quickFixes(PATH, FILE, found.start, found.end);
+  assert.deepEqual([fix.title, fix.finding, fix.is_safe], ["write `false`", 0, false]);
+  assert.deepEqual(core.lint(PATH, applied(FILE, fix.edits)), []);
+  assert.deepEqual(language.quickFixes(PATH, FILE, 0, 3), []);
   const twice = FILE.replace("loop: sometimes", "loop: false\nloop: false");
   const [double] = language.findings(PATH, twice);
   assert.deepEqual(double.related.map((place) => [slice(place, twice), place.line, place.message]), [["loop", 9, "the first one is here"]]);
@@ -95,11 +96,11 @@ test("outline, folds, links and tokens", () => {
   const shown = ({ name, kind, detail, children }) => [name, kind, detail, children.map(({ name }) => name).join(" ")];
   assert.deepEqual(language.symbols(PATH, FILE).map(shown), [
     ["Frontmatter", "frontmatter", "", "intent success_criteria risk_level"],
-    ["Step 1: 😀 One", "step", "", "action loop"],
+    ["Step 1: 😀 One", "step", "", "action loop verify"],
     ["Step 2: Two", "step", "", "action loop verify"],
   ]);
   const folds = language.folds(PATH, FILE).map(({ kind, span }) => `${kind} ${span.line}-${span.end_line}`);
-  assert.deepEqual(folds, ["frontmatter 1-4", "step 7-9", "step 11-18", "lines 14-18", "lines 17-18"]);
+  assert.deepEqual(folds, ["frontmatter 1-4", "step 7-10", "step 12-19", "lines 15-19", "lines 18-19"]);
   assert.deepEqual(language.links(PATH, FILE).map(({ path, span }) => [path, slice(span)]), [["out/a.txt", "out/a.txt"]]);
   const kinds = language.tokenKinds();
   const tokens = language.tokens(PATH, FILE);
@@ -112,7 +113,7 @@ test("every text has a result, and offsets behind its end mean its end", () => {
   for (const text of ["", "---", "\uFEFF---\r\n", "\ud800", `${FILE}\r`, FILE.slice(0, 90), "😀".repeat(2000)]) {
     for (const offset of [0, 1, text.length, text.length + 7, Number.MAX_SAFE_INTEGER]) {
       const edits = [
-        ...language.mends(PATH, text, offset, offset + 1),
+        ...language.quickFixes(PATH, text, offset, offset + 1),
         ...language.rewrites(PATH, text, offset),
         { edits: language.layout(PATH, text) },
       ];

@@ -479,7 +479,7 @@ impl<'c> Judge<'c> {
 
     /// Asks about a program of which a sandbox holds whatever it does, if it is one.
     fn ask_held(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
-        self.about(parsed, Decision::Ask, parsed.program.class.is_held(), what);
+        self.about(parsed, Decision::Ask, is_held(parsed), what);
     }
 
     /// Forbids a program: "`git push` {what}".
@@ -497,7 +497,7 @@ impl<'c> Judge<'c> {
         let names_code = matches!(class, Class::NamesCode | Class::Runs);
         // A server of this machine is within reach of a sandbox.
         let local = class == Class::Connects && network::is_local_only(parsed);
-        let held = local || (class.is_held() && parsed.program.class.is_held() && !names_code);
+        let held = local || (class.is_held() && is_held(parsed) && !names_code);
         let reason = format!("`{}` with `{name}` {}", parsed.name, class.sentence());
         let (decision, lasting) = (class.decision(), class.is_lasting() && !local);
         self.add(Finding { decision, rule, reason, held, lasting });
@@ -541,4 +541,11 @@ impl<'c> Judge<'c> {
         let held = class.is_held() && !tasks::leaves_the_machine(&word.text);
         self.about(parsed, class.decision(), held, class.sentence());
     }
+}
+
+/// Whether a sandbox holds all that a program does. It hides the records of runs, so that onloop itself
+/// cannot work inside.
+fn is_held(parsed: &ParsedArgs<'_>) -> bool {
+    let program = parsed.name.split(' ').next();
+    parsed.program.class.is_held() && !matches!(program, Some("onloop" | "hotl-rt"))
 }

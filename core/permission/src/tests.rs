@@ -97,6 +97,13 @@ fn a_broken_file_allows_nothing_and_says_so() {
 fn a_person_may_consent_to_runs_in_advance() {
     let yaml = "permissions:\n  allow: ['^onloop (init|prepare) ']\n";
     assert_eq!(with(yaml, "onloop init wf.md").decision, Decision::Allow);
+    let with_options = with(yaml, "onloop init wf.md --branch hotl/x --source-head abc");
+    // A sandbox has no records of runs, so the line is not contained.
+    assert_eq!(
+        with_options.rule.to_string(),
+        "rules:local:allow[0]",
+        "not contained: a sandbox has no records"
+    );
     assert_eq!(with(yaml, "onloop gate 2 approved").decision, Decision::Ask);
     let ruling = with("", "onloop init wf.md");
     assert_eq!(ruling.rule.to_string(), "person:onloop init");

@@ -67,7 +67,7 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     let status = fleet.onloop(&["status", &run]);
     let said = String::from_utf8_lossy(&status.stderr).into_owned();
     let approve =
-        format!("Approve; it goes on by itself:\n  onloop gate 1 approved --run-id {run}\n");
+        format!("Approve; the run then continues:\n  onloop gate 1 approved --run-id {run}\n");
     assert!(said.contains(&approve) && !said.contains("onloop resume"), "{said}");
     // The worker may end while the run waits.
     fleet.signal(first, Signal::KILL);

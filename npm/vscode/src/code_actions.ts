@@ -35,7 +35,7 @@ function action(workflow: WorkflowDocument, title: string, kind: vscode.CodeActi
 
 function quickFixes(core: Core, workflow: WorkflowDocument, range: vscode.Range): vscode.CodeAction[] {
   const [start, end] = [range.start, range.end].map((at) => workflow.document.offsetAt(at)) as [number, number];
-  return core.language.mends(workflow.path, workflow.text, start, end).map(({ title, edits, finding, is_safe: isSafe }) => {
+  return core.language.quickFixes(workflow.path, workflow.text, start, end).map(({ title, edits, finding, is_safe: isSafe }) => {
     const made = action(workflow, sentence(title), QuickFix, edits);
     const found = workflow.findings[finding];
     if (found !== undefined) made.diagnostics = [diagnostic(workflow, found)];

@@ -1,7 +1,7 @@
 //! Judges arguments by what the table says that they are.
 
 use super::entry::{ArgFinding, ParsedArgs, Role};
-use super::{Judge, network};
+use super::{Judge, is_held, network};
 use crate::expand::{Arg, HOLE, Shape, shown};
 use crate::paths::{Access, PathClass};
 use crate::verdict::{Finding, PathRule, Rule};
@@ -33,7 +33,7 @@ impl Judge<'_> {
                     let rule = Rule::Option(format!("{} {shown}", parsed.name));
                     let what =
                         format!("`{}` has an option `{shown}` that is not known", parsed.name);
-                    let held = parsed.program.class.is_held();
+                    let held = is_held(parsed);
                     self.add(Finding { held, ..Finding::ask(rule, what) });
                 }
                 ArgFinding::ShortenedOption(name) => {
@@ -78,7 +78,7 @@ impl Judge<'_> {
             Role::Refused => return self.ask(parsed, "is not judged by its arguments"),
         };
         // A sandbox does not hold what a program may send.
-        let held = parsed.program.class.is_held();
+        let held = is_held(parsed);
         self.consider(finding.map(|finding| Finding { held: finding.held && held, ..finding }));
     }
 

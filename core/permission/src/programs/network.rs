@@ -146,6 +146,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 Builds,
                 "begins, changes or ends a run",
             )
+            .any_options()
             .check(workflow::decides_about_a_run),
             program("auto", Builds, "goes up to the next child of rw-auto")
                 .any_options()

@@ -16,7 +16,7 @@ const SINCE: &str = "24h";
 pub struct SessionLogArgs {
     /// Session id, or the beginning of one [default: all sessions]
     pub id: Option<String>,
-    /// Show the last `12h`, `7d` or so [default: 24h]
+    /// Show entries up to this old, such as `12h` or `7d` [default: 24h]
     #[arg(long, value_name = "AGE")]
     pub since: Option<String>,
     /// Print JSON lines

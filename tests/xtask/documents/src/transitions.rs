@@ -44,6 +44,7 @@ fn states() -> Vec<State> {
     let after = |steps: &[Event]| reach(begin("", None), steps);
     let gated = |steps: &[Event]| reach(begin("gate: human\n", None), steps);
     let reviewed = |steps: &[Event]| reach(begin("", Some("reviewer")), steps);
+    let with_baseline = |steps: &[Event]| reach(begin("baseline: true\n", None), steps);
     let bounded = |steps: &[Event]| {
         let budgets = Budgets { total_attempts: Some(1), ..Budgets::default() };
         let first = [Event::BudgetsChanged(budgets)];
@@ -69,6 +70,7 @@ fn states() -> Vec<State> {
     let rows = [
         ("step 1 pending", after(&[])),
         ("step 1: the agent runs", after(std::slice::from_ref(&started))),
+        ("step 1: its checks run before the agent", with_baseline(std::slice::from_ref(&started))),
         ("step 1: the agent ended", after(&[started.clone(), acted])),
         ("step 1 failed, attempts left", after(&[started.clone(), failed(1)])),
         (

@@ -30,12 +30,13 @@ pub(super) fn receipt() -> Value {
             "run": run,
             "implementation": object(implementation, &["driver", "host"]),
             "evidence": list_of(evidence()),
+            "unchecked": count(),
             "checks_repeated_at_end": flag(),
             "finish": finish(),
             "sufficiency": object(sufficiency, &["sufficient", "reasons"]),
             "redaction": object(redaction, &["contains_output", "contains_prompts"]),
         }),
-        &["schema", "run", "evidence", "sufficiency"],
+        &["schema", "run", "evidence", "unchecked", "sufficiency"],
     )
 }
 
@@ -59,12 +60,13 @@ fn evidence() -> Value {
             "number": count(),
             "status": text(),
             "attempts": count(),
+            "checked": flag(),
             "verification": object(verification, &["required", "passed"]),
             "gate": object(gate, &["required", "result", "mode"]),
             "block_reason": text_or_null(),
             "warnings": warnings(),
         }),
-        &["number", "status", "attempts", "verification", "gate"],
+        &["number", "status", "attempts", "checked", "verification", "gate"],
     )
 }
 
