@@ -33,8 +33,8 @@ test("what the package records is private and can be replayed", (t) => {
   const cwd = folder(t);
   const trace = join(cwd, "trace.jsonl");
   const env = environment(cwd);
-  const secret = { ONLOOP_TRACE: trace, DEMO_TOKEN: "tok3n-tok3n" };
-  const recorded = onloop(cwd, { ...env, ...secret }, "lint", "tok3n-tok3n.md");
+  const secret = { ONLOOP_TRACE: trace, DEMO_TOKEN: "tok3n-tok3n-tok3n" };
+  const recorded = onloop(cwd, { ...env, ...secret }, "lint", "tok3n-tok3n-tok3n.md");
   const text = readFileSync(trace, "utf8");
   assert.equal(statSync(trace).mode & 0o777, 0o600);
   assert.ok(text.startsWith('{"trace":1,"onloop":') && !text.includes("tok3n"), text);

@@ -2,7 +2,7 @@
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "./temporary.mjs";
 
@@ -34,7 +34,8 @@ export function environment(home, more = {}) {
   const state = `${home}.state`;
   stateHomes.add(state);
   return {
-    PATH: process.env.PATH,
+    // Prompts call `onloop` by this name only where it is found by it.
+    PATH: [dirname(built("ONLOOP_TEST_NATIVE")), process.env.PATH].join(delimiter),
     HOME: home,
     ONLOOP_STATE_HOME: state,
     // Only the native program has a sandbox.
