@@ -101,6 +101,8 @@ async function opened(t, site, profile) {
   // As root, which builds in containers often are, it refuses to start with a sandbox of its own; some
   // systems refuse it one. It lives for one page, which is ours and comes from this machine.
   const options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", `--user-data-dir=${profile}`];
+  // The quick package exceeds what a page may load at once; `./test npm-package` limits the published one.
+  options.push("--enable-features=WebAssemblyUnlimitedSyncCompilation");
   const browser = spawn(BROWSER, [...options, `http://127.0.0.1:${server.address().port}/`], { stdio: ["ignore", "ignore", "pipe"], detached: true });
   const said = [];
   browser.stderr.on("data", (bytes) => said.push(bytes));

@@ -41,6 +41,8 @@ const MODULES: [Module; 2] = [
 
 /// The oldest major version that the package promises to run on.
 const OLDEST_NODE: u32 = 20;
+/// Chromium compiles at most this many bytes at once on the main thread of a page.
+const MAIN_THREAD_BYTES: usize = 8 * 1024 * 1024;
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
 /// Makes `npm/dist` as it is published, which takes minutes.
@@ -116,7 +118,9 @@ pub(crate) fn test() -> Result<Tally, Stop> {
 /// Installs a bundler from the registry and opens what it makes in `browser`.
 pub(crate) fn test_in_browser(browser: &Path) -> Result<Tally, Stop> {
     let mut command = npm(&["run", "--silent", "test:browser"]);
-    command.env("ONLOOP_TEST_BROWSER", browser);
+    command
+        .env("ONLOOP_TEST_BROWSER", browser)
+        .env("ONLOOP_TEST_NATIVE", program("onloop"));
     command::test(command)
 }
 
@@ -205,6 +209,14 @@ fn within_budget(dist: &Path, module: &Module) -> Result<(), Stop> {
     );
     if compressed > module.gzip_bytes {
         return Err(format!("`{}.wasm` is larger than its budget", module.name).into());
+    }
+    if bytes.len() > MAIN_THREAD_BYTES {
+        let kib = MAIN_THREAD_BYTES / 1024;
+        return Err(format!(
+            "`{}.wasm` is larger than {kib} KiB: no page can load it at once",
+            module.name
+        )
+        .into());
     }
     Ok(())
 }

@@ -107,7 +107,7 @@ pub(crate) const STAGES: &[Stage] = &[
         .compiles()
         .needs(&["programs"]),
     Stage::new("npm-browser", "the npm package works in a page and its worker", browser::test)
-        .needs(&[QUICK_PACKAGE]),
+        .needs(&["programs", QUICK_PACKAGE]),
     Stage::new("release", "the release workflow works, against stand-ins", release::dry_run)
         .needs(&["programs", QUICK_PACKAGE]),
     Stage::new("generated", "documents made from code are up to date", generated)

@@ -192,10 +192,10 @@ fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
 /// Once a run has ended, only its outcome changes, and nothing is done without being intended. Only
 /// `replace` changes an outcome, except `kept`, which waits for another one.
 fn keeps_its_outcome(before: &Run, event: &Event, after: &Run) {
+    let recorded = before.finish.as_ref().map(|finish| finish.outcome.disposition);
+    let is_open = matches!(recorded, None | Some(Disposition::Kept));
     let about_outcome = match event {
         Event::FinishIntended { act, replace, .. } => {
-            let recorded = before.finish.as_ref().map(|finish| finish.outcome.disposition);
-            let is_open = matches!(recorded, None | Some(Disposition::Kept));
             assert!(is_open || *replace, "{event:?} over {:?}", before.finish);
             assert_ended_for(before, act.disposition());
             true
@@ -203,7 +203,7 @@ fn keeps_its_outcome(before: &Run, event: &Event, after: &Run) {
         Event::FinishRecorded { outcome, replace } => {
             let intended = before.finish_intent.as_ref().map(|intent| intent.act.disposition());
             assert_eq!(intended.unwrap_or(Disposition::Kept), outcome.disposition);
-            assert!(before.finish.is_none() || *replace || intended.is_some());
+            assert!(is_open || *replace || intended.is_some());
             assert_ended_for(before, outcome.disposition);
             true
         }
