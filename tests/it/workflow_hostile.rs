@@ -85,7 +85,7 @@ fn ten_thousand_steps_and_one_more() {
 
 #[test]
 fn numbers_that_are_all_wrong() {
-    let file = FRONT.to_owned() + &step(7, "").repeat(limits::WORKFLOW_STEPS);
+    let file = FRONT.to_owned() + &step(7, "verify: make\n").repeat(limits::WORKFLOW_STEPS);
     let codes = errors(file.as_bytes());
     assert_eq!(codes[0], "step-number");
     assert_eq!(codes.len(), limits::DIAGNOSTICS_PER_FILE + 1);

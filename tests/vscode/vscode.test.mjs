@@ -75,7 +75,7 @@ test("a host with Node", async (context) => {
         await input.getByText("Retry step 1 of blocked").waitFor();
         await input.locator("input").fill("a person said yes");
         await page.keyboard.press("Enter");
-        await input.getByText("What becomes of the work of blocked").waitFor();
+        await input.getByText("What to do with the work of blocked").waitFor();
         await input.locator(".monaco-list-row", { hasText: "Merge" }).click();
       },
     });

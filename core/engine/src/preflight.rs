@@ -13,7 +13,7 @@ use onloop_run::preflight::{
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
-use onloop_workflow::Plan;
+use onloop_workflow::{Plan, Risk};
 
 /// Finds and prepares the place where `plan` will be executed.
 ///
@@ -31,7 +31,7 @@ pub async fn preflight(
 ) -> Result<Prepared, CommandError> {
     let (workflow, cwd) = locate(io, workflow_path).await?;
     if flags.mode == Some(IsolationMode::None) {
-        return in_place(io, cwd, workflow).await;
+        return in_place(io, plan, cwd, workflow).await;
     }
     let mut wish = PlacementWish::new(plan, flags, workflow)?;
     let mut base = Base::Beside;
@@ -86,7 +86,7 @@ pub(crate) async fn foresee(
 ) -> Result<Foreseen, CommandError> {
     let (workflow, cwd) = locate(io, workflow_path).await?;
     if flags.mode == Some(IsolationMode::None) {
-        let prepared = in_place(io, cwd, workflow).await?;
+        let prepared = in_place(io, plan, cwd, workflow).await?;
         return Ok(Foreseen::Prepared { prepared, changes: Vec::new(), note: None });
     }
     let mut wish = match PlacementWish::new(plan, flags, workflow) {
@@ -346,9 +346,22 @@ async fn prepared(
 }
 
 /// The place of a run that works where it is called. In a repository its files have checkpoints, too.
-async fn in_place(io: &Io, cwd: String, workflow: String) -> Result<Prepared, CommandError> {
-    let survey = io.git_survey(&cwd, "").await.map_err(unseen("the repository"))?;
-    let Some(here) = survey.repository else { return Ok(untouched(None, None, cwd, workflow)) };
+/// Below high risk it works without git as well.
+async fn in_place(
+    io: &Io,
+    plan: &Plan,
+    cwd: String,
+    workflow: String,
+) -> Result<Prepared, CommandError> {
+    let repository = match io.git_survey(&cwd, "").await {
+        Ok(survey) => survey.repository,
+        Err(failure) if plan.risk != Risk::High && !failure.is_interrupted() => {
+            io.note(format!("⚠ No checkpoints and no diff: {failure}")).await;
+            None
+        }
+        Err(failure) => return Err(unseen("the repository")(failure)),
+    };
+    let Some(here) = repository else { return Ok(untouched(None, None, cwd, workflow)) };
     Ok(Prepared {
         source_branch: here.branch,
         source_head: here.head,

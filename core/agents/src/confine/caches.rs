@@ -134,6 +134,9 @@ mod tests {
         assert!(caches.iter().all(|cache| cache.starts_with("/c/")));
         let visible: Vec<String> = moved.iter().flat_map(ToolFolder::visible).collect();
         assert_eq!(visible[..2], ["/c/bin", "/c/env"]);
+        let named = tool_folders(None, |name| (name == "SSL_CERT_FILE").then_some("/srv/ca.pem"));
+        let visible: Vec<String> = named.iter().flat_map(ToolFolder::visible).collect();
+        assert_eq!(visible, ["/srv/ca.pem"]);
     }
 
     #[test]

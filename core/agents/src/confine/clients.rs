@@ -156,6 +156,8 @@ mod tests {
             assert!(needs.may_write.contains(&path.to_owned()), "{path}: {needs:?}");
         }
         assert!(needs.may_read.contains(&"/data/opencode/bin".to_owned()), "{needs:?}");
+        let needs = place("opencode", Some(("OPENCODE_CONFIG", "/c/o.json"))).needs(&[]);
+        assert!(needs.may_read.contains(&"/c/o.json".to_owned()), "{needs:?}");
         let codex = place("codex", Some(("CODEX_HOME", "/c/")));
         let needs = codex.needs(&["/c/state_5.sqlite".to_owned()]);
         assert_eq!(needs.may_write[..2], ["/c/auth.json", "/c/sessions"]);

@@ -40,8 +40,8 @@ pub(super) struct Row {
     pub(super) usage: Use,
     /// The variable that moves the folder.
     pub(super) variable: Option<&'static str>,
-    /// The folder, below a home.
-    folder: &'static str,
+    /// The folder, below a home; `None` where only the variable names it.
+    folder: Option<&'static str>,
     /// The part of the folder; empty: all of it.
     pub(super) part: &'static str,
 }
@@ -55,7 +55,7 @@ impl Row {
             client: named(next()?),
             usage: next()?.parse().ok()?,
             variable: named(next()?),
-            folder: next()?,
+            folder: named(next()?),
             part: next().map(|part| if part == "." { "" } else { part })?,
         })
     }
@@ -68,13 +68,11 @@ impl Row {
     ) -> Option<(String, bool)> {
         let moved = self.variable.and_then(variable);
         let moved = moved.map(|path| path.trim_end_matches('/'));
-        match (moved.filter(|path| path.starts_with('/')), home) {
-            (Some(path), _) => Some((path.to_owned(), true)),
-            (None, Some(home)) => {
-                Some((format!("{}/{}", home.trim_end_matches('/'), self.folder), false))
-            }
-            (None, None) => None,
+        if let Some(path) = moved.filter(|path| path.starts_with('/')) {
+            return Some((path.to_owned(), true));
         }
+        let (home, folder) = (home?.trim_end_matches('/'), self.folder?);
+        Some((format!("{home}/{folder}"), false))
     }
 }
 
