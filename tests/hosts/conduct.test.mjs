@@ -38,11 +38,9 @@ always(CLIENTS, (name) => `${name} completes a run in its worktree, with known u
 
 always(CLIENTS, (name) => `a call of ${name} that is denied does not run, and is reported and counted`, async (client, repository) => {
   const place = await repository(client);
-  const denied = client === codex ? "git stash drop; mkdir victim/denied" : "rm -rf victim";
-  const script = used([{ run: denied }, { run: "./unknown-program" }, { run: "echo made > made.txt" }, { say: "Done." }]);
+  const script = used([{ run: "git stash drop; mkdir victim/denied" }, { run: "./unknown-program" }, { run: "echo made > made.txt" }, { say: "Done." }]);
   const { code, summary, heard, told } = await conducted(client, place, script, "--on-ask", "deny");
   assert.equal(code, 0, told);
-  assert.ok(existsSync(join(summary.execution_root, "victim/file")), told);
   assert.ok(!existsSync(join(summary.execution_root, "victim/denied")), told);
   assert.match(heard.results[0], /onloop \(/, told);
   assert.match(heard.results[1], /nobody can be asked in this run/, told);

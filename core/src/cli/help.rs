@@ -1,6 +1,6 @@
 //! The help of the command line: groups of verbs, and the examples of each verb.
 //!
-//! The texts are data: the grammar, the manual page and `docs/cli.md` are made from [`table`].
+//! The texts are data: the grammar, the manual page and `docs/cli.md` are made from the table below.
 
 mod table;
 
