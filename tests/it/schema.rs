@@ -116,8 +116,18 @@ fn every_record_that_is_written_fits_its_schema_and_fills_it() {
         assert_eq!(unknown(&written["steps"][0], "/$defs/step/properties"), [""; 0], "{name}");
         // Written only where they say something.
         let rare = [
-            "allow", "protect", "commit", "setup", "confine", "set_up", "turns", "waits",
-            "confined", "ledger", "require_checks", "max_review_rounds",
+            "allow",
+            "protect",
+            "commit",
+            "setup",
+            "confine",
+            "set_up",
+            "turns",
+            "waits",
+            "confined",
+            "ledger",
+            "require_checks",
+            "max_review_rounds",
         ];
         let missing = known("/properties").keys().filter(|key| written.get(key).is_none());
         let missing = missing.filter(|key| !rare.contains(&key.as_str()));

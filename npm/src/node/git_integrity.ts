@@ -21,6 +21,7 @@ const WRITES = new Set([
   "stash",
   "switch",
   "symbolic-ref",
+  "update-index",
   "update-ref",
   "worktree",
 ]);

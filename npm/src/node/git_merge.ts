@@ -37,11 +37,6 @@ export async function mergeBase(
  */
 export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merge">): Promise<void> {
   const { root } = await layoutOf(git, cwd);
-  const recovered = await recoverMerge(git, root, wanted);
-  if ((await commit(git, root, "MERGE_HEAD")) !== undefined) {
-    const what = "is in the middle of a merge; `git merge --abort` ends it";
-    throw new Failure("conflict", `\`${root}\` ${what}`);
-  }
   const { branch, into } = wanted;
   const found = await commit(git, root, `refs/heads/${branch}`);
   if (found !== wanted.commit) {
@@ -49,6 +44,11 @@ export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merg
     throw new Failure("conflict", `${what}, expected ${wanted.commit}`);
   }
   await demandIntact(git, root, wanted.commit, `refs/heads/${into}`);
+  const recovered = await recoverMerge(git, root, wanted);
+  if ((await commit(git, root, "MERGE_HEAD")) !== undefined) {
+    const what = "is in the middle of a merge; `git merge --abort` ends it";
+    throw new Failure("conflict", `\`${root}\` ${what}`);
+  }
   await demandUnlocked(git, root, ["HEAD", `refs/heads/${into}`]);
   const before = recovered === undefined ? await checkedOut(git, root) : parsed(recovered);
   const note = await noteMerge(git, root, wanted.commit, written(before));

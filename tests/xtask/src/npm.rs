@@ -118,9 +118,7 @@ pub(crate) fn test() -> Result<Tally, Stop> {
 /// Installs a bundler from the registry and opens what it makes in `browser`.
 pub(crate) fn test_in_browser(browser: &Path) -> Result<Tally, Stop> {
     let mut command = npm(&["run", "--silent", "test:browser"]);
-    command
-        .env("ONLOOP_TEST_BROWSER", browser)
-        .env("ONLOOP_TEST_NATIVE", program("onloop"));
+    command.env("ONLOOP_TEST_BROWSER", browser).env("ONLOOP_TEST_NATIVE", program("onloop"));
     command::test(command)
 }
 

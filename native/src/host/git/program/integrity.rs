@@ -13,7 +13,7 @@ use super::command::{IsolatedOptions, text};
 use crate::host::failure;
 
 /// Commands that write to the folder of git.
-const WRITES: [&str; 12] = [
+const WRITES: [&str; 13] = [
     "branch",
     "fetch",
     "merge",
@@ -24,6 +24,7 @@ const WRITES: [&str; 12] = [
     "stash",
     "switch",
     "symbolic-ref",
+    "update-index",
     "update-ref",
     "worktree",
 ];

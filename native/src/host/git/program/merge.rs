@@ -38,13 +38,6 @@ impl GitProgram {
     pub(crate) fn merge(&self, cwd: &Path, merge: &NewMerge<'_>) -> Result<(), Failure> {
         let root = self.layout(cwd)?.root;
         let shown = root.display();
-        let note = self.merge_note(&root)?;
-        let recovered = self.recover_merge(&root, &note, merge)?;
-        if self.commit(&root, "MERGE_HEAD")?.is_some() {
-            let message =
-                format!("`{shown}` is in the middle of a merge; `git merge --abort` ends it");
-            return Err(Failure::new(FailureKind::Conflict, message));
-        }
         let tip = format!("refs/heads/{}", merge.branch);
         let found = self.commit(&root, &tip)?;
         if found.as_deref() != Some(merge.commit) {
@@ -55,6 +48,13 @@ impl GitProgram {
         }
         let into = format!("refs/heads/{}", merge.into);
         self.demand_intact(&root, merge.commit, Some(&into))?;
+        let note = self.merge_note(&root)?;
+        let recovered = self.recover_merge(&root, &note, merge)?;
+        if self.commit(&root, "MERGE_HEAD")?.is_some() {
+            let message =
+                format!("`{shown}` is in the middle of a merge; `git merge --abort` ends it");
+            return Err(Failure::new(FailureKind::Conflict, message));
+        }
         self.demand_unlocked(&root, &["HEAD", &into])?;
         let before = match recovered {
             Some(before) => before,
