@@ -3,7 +3,7 @@
 // conversation.
 
 import assert from "node:assert/strict";
-import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { claude, codex, opencode, run } from "./clients.mjs";
@@ -87,18 +87,19 @@ test("a line that the workflow file allows runs, and others like it do not", asy
 for (const client of [codex, opencode]) {
   test(`a turn of ${client.name} whose calls no hook decides is ended`, async () => {
     const place = await repository(client, workflow(MAKE.replace("max_iterations: 3", "max_iterations: 1")));
-    const gone = join(place.home, "onloop");
-    copyFileSync(place.bin, gone);
+    const program = join(place.home, "onloop");
+    copyFileSync(place.bin, program);
     const mute = (place) => {
       // opencode's plugin denies calls without an answer of the hook, so the plugin is removed.
       const env = client === opencode ? { ...place.env, OPENCODE_PURE: "1" } : place.env;
-      return run(gone, ["run", FILE, "--agent", client.name, "--json"], { ...place, env });
+      return run(program, ["run", FILE, "--agent", client.name, "--json"], { ...place, env });
     };
-    const vanish = () => {
-      rmSync(gone);
+    // The sandbox keeps a program that is removed, so that the program loses its right to run.
+    const disable = () => {
+      chmodSync(program, 0o600);
       return { run: "echo made > made.txt" };
     };
-    const script = [vanish, { run: "sleep 3; echo still here" }, { say: "It is made." }];
+    const script = [disable, { run: "sleep 3; echo still here" }, { say: "It is made." }];
     const ended = await client.served(place, script, mute);
     const told = JSON.stringify(ended, undefined, 1);
     assert.equal(ended.code, 1, told);

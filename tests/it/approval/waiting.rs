@@ -61,6 +61,16 @@ fn processes_that_wait_together_each_get_their_own_answer() {
     let children: Vec<_> =
         ["one", "two", "three"].map(|word| begin(&project, word, &format!("make {word}"))).into();
     wait_until("all have asked", || asked.lock().unwrap().len() == 3);
+    // A reply is known by the id of its message, which the process stores after the server has it.
+    let questions = project.path("../home/.tmp/hooked-sessions/approvals/123456/questions");
+    let is_stored = |entry: &fs::DirEntry| {
+        let stored = fs::read_to_string(entry.path()).unwrap_or_default();
+        serde_json::from_str::<serde_json::Value>(&stored)
+            .is_ok_and(|question| question["message_ids"].as_array().is_some_and(|ids| !ids.is_empty()))
+    };
+    wait_until("all have stored it", || {
+        fs::read_dir(&questions).unwrap().flatten().filter(is_stored).count() == 3
+    });
     api.happen(about(&asked, "make three").press("deny", USER, CHAT));
     api.happen(about(&asked, "make one").press("allow", USER, CHAT));
     api.happen(about(&asked, "make two").reply("/deny", USER));
