@@ -12,7 +12,7 @@ import { conducted, repository, used } from "./conducted.mjs";
 const ESCAPE = `#!/bin/sh
 cat "$HOME/.ssh/id_ed25519" && echo read-a-key
 cat "$HOME"/.local/state/onloop/runs/*/ledger.jsonl && echo saw-the-ledger
-echo evil >> "$HOME/.bashrc" && echo wrote-home
+echo evil >> "$HOME/.bashrc"
 main=$(dirname "$(git rev-parse --path-format=absolute --git-common-dir)")
 echo evil >> "$main/check.sh"
 echo evil > "$main/.git/hooks/post-commit" && echo planted-a-hook
@@ -42,7 +42,8 @@ for (const client of [claude, codex, opencode]) {
       assert.equal(code, 0, told);
       assert.equal(readFileSync(join(summary.execution_root, "made.txt"), "utf8"), "made\n", told);
       const said = heard.results.join("\n");
-      assert.doesNotMatch(said, /hidden-7f3a|read-a-key|saw-the-ledger|wrote-|planted-/, told);
+      assert.doesNotMatch(said, /hidden-7f3a|read-a-key|saw-the-ledger|planted-/, told);
+      // Bubblewrap takes what is written to a hidden home, and throws it away.
       assert.equal(readFileSync(join(place.home, ".bashrc"), "utf8"), "mine\n");
       assert.doesNotMatch(readFileSync(join(place.project, "check.sh"), "utf8"), /evil/);
       assert.ok(!existsSync(join(place.project, ".git/hooks/post-commit")), told);
