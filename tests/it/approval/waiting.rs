@@ -65,8 +65,9 @@ fn processes_that_wait_together_each_get_their_own_answer() {
     let questions = project.path("../home/.tmp/hooked-sessions/approvals/123456/questions");
     let is_stored = |entry: &fs::DirEntry| {
         let stored = fs::read_to_string(entry.path()).unwrap_or_default();
-        serde_json::from_str::<serde_json::Value>(&stored)
-            .is_ok_and(|question| question["message_ids"].as_array().is_some_and(|ids| !ids.is_empty()))
+        serde_json::from_str::<serde_json::Value>(&stored).is_ok_and(|question| {
+            question["message_ids"].as_array().is_some_and(|ids| !ids.is_empty())
+        })
     };
     wait_until("all have stored it", || {
         fs::read_dir(&questions).unwrap().flatten().filter(is_stored).count() == 3

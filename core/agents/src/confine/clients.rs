@@ -51,6 +51,11 @@ impl ClientPlace {
         self.used(&[Use::Folder, Use::SessionFolder, Use::Made])
     }
 
+    /// Files that the client makes when it is used for the first time, empty at first.
+    pub fn files(&self) -> Vec<String> {
+        self.used(&[Use::SessionFile])
+    }
+
     /// A file with an object of JSON, which is empty at first.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
@@ -64,7 +69,7 @@ impl ClientPlace {
     /// What a turn needs besides what every command may touch. `names` are the entries of
     /// [`ClientPlace::listed`] folders, with their paths.
     pub fn needs(&self, entries: &[String]) -> Needs {
-        let may_write = self.used(&[Use::Session, Use::SessionFolder]);
+        let may_write = self.used(&[Use::Session, Use::SessionFile, Use::SessionFolder]);
         let mut hidden: Vec<String> = self.used(&[Use::Hidden]);
         hidden.retain(|path| !may_write.contains(path));
         let mut needs = Needs {
@@ -161,6 +166,7 @@ mod tests {
         let codex = place("codex", Some(("CODEX_HOME", "/c/")));
         let needs = codex.needs(&["/c/state_5.sqlite".to_owned()]);
         assert_eq!(needs.may_write[..2], ["/c/auth.json", "/c/sessions"]);
+        assert_eq!(codex.files(), ["/c/installation_id"]);
         assert_eq!(needs.hidden, ["/c/state_5.sqlite"]);
         assert_eq!(place("script", None).needs(&[]), Needs::default());
     }

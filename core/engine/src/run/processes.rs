@@ -50,10 +50,11 @@ pub(crate) async fn own_needs(io: &Io, sandbox: &Sandbox, client: &str, folder: 
     for folder in place.folders() {
         make_folder(io, &folder).await;
     }
-    if let Some(file) = place.file() {
+    let files = place.files().into_iter().map(|path| (path, Vec::new()));
+    let objects = place.file().into_iter().map(|path| (path.to_owned(), b"{}\n".to_vec()));
+    for (path, content) in files.chain(objects) {
         // What cannot be made is missed by the client, which says so.
-        let empty = b"{}\n".to_vec();
-        let _ = io.write_private(file, empty, Expect::Absent, Durability::Relaxed).await;
+        let _ = io.write_private(&path, content, Expect::Absent, Durability::Relaxed).await;
     }
     let mut entries = Vec::new();
     for folder in place.listed() {
