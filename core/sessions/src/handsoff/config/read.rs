@@ -120,17 +120,17 @@ impl<'y> Reader<'y> {
         read.or(ConfineWhen::Auto, ConfineWhen::Auto)
     }
 
-    /// A chat only when all of it can be used: half a chat would answer to strangers.
+    /// A chat only when all of it can be used: half a chat would answer to strangers. A chat that is
+    /// switched off may hold the placeholders of an example.
     fn telegram(&mut self) -> Option<Telegram> {
-        let enabled = self.flag("telegram.enabled");
+        if self.flag("telegram.enabled") != ConfigValue::Set(true) {
+            return None;
+        }
         let token = self.token();
         let chat_id = self.id("telegram.chat_id");
         let users = self.ids("telegram.allowed_user_ids");
         let timeout = self.number("telegram.timeout_sec");
         let poll = self.number("telegram.poll_interval_sec");
-        if enabled != ConfigValue::Set(true) {
-            return None;
-        }
         let faulty = token == ConfigValue::Faulty
             || chat_id == ConfigValue::Faulty
             || users == ConfigValue::Faulty
