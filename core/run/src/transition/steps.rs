@@ -109,6 +109,9 @@ impl Run {
         if turn.counts() && turn.ending != Some(TurnEnding::Interrupted) {
             self.0.waits.retain(|wait| wait.agent != turn.agent);
         }
+        if turn.ending == Some(TurnEnding::OverBudget) {
+            self.0.acting = None;
+        }
         self.0.turns.push(turn.clone());
         Ok(())
     }
