@@ -12,7 +12,7 @@ use onloop_effect::{Exit, Io};
 use onloop_engine::client_files::{HostFileError, host_help, known, look, setting};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_install::{EditError, HostFile, InstallScope, Setting, advice, diff, host_files};
-use onloop_syntax::text::{one_line, printable};
+use onloop_syntax::text::printable;
 
 /// Arguments of `onloop install` and `onloop uninstall`.
 #[derive(Clone, Debug, Default, clap::Args)]

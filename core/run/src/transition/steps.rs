@@ -98,7 +98,7 @@ impl Run {
     }
 
     /// The turn counts in the budgets, and is kept for its conversation.
-    pub(super) fn agent_ended(&mut self, turn: &TurnRecord) -> Result<(), Refusal> {
+    pub(super) fn agent_ended(&mut self, at: Timestamp, turn: &TurnRecord) -> Result<(), Refusal> {
         self.demand_running("agent_ended")?;
         self.demand_in_progress(turn.step)?;
         self.report_usage(Usage {
@@ -112,7 +112,8 @@ impl Run {
         if turn.ending == Some(TurnEnding::OverBudget) {
             self.0.acting = None;
         }
-        self.0.turns.push(turn.clone());
+        let ended_at = Some(at.whole_seconds());
+        self.0.turns.push(TurnRecord { ended_at, ..turn.clone() });
         Ok(())
     }
 

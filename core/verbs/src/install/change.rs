@@ -14,17 +14,17 @@ use onloop_syntax::text::one_line;
 
 /// What is to become of one file.
 pub(super) struct Change {
-    pub host_file: HostFile,
+    pub(super) host_file: HostFile,
     /// The file behind a symbolic link, or the path itself.
-    pub path: String,
+    pub(super) path: String,
     /// What is there, and its version.
-    pub found: Option<(String, Version)>,
+    pub(super) found: Option<(String, Version)>,
     /// What should be there.
-    pub wanted: Option<String>,
+    pub(super) wanted: Option<String>,
 }
 
 impl Change {
-    pub fn is_one(&self) -> bool {
+    pub(super) fn is_one(&self) -> bool {
         self.found.as_ref().map(|(text, _)| text) != self.wanted.as_ref()
     }
 }

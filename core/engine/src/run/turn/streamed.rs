@@ -195,6 +195,7 @@ impl Turn<'_> {
             denied: denied.max(state.denied()),
             ending: Some(ending),
             is_idle: state.is_idle(),
+            ended_at: None,
         };
         store.apply(Event::AgentEnded(turn)).map_err(StoreError::Overtaken)
     }
