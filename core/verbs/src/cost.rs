@@ -19,7 +19,7 @@ pub struct CostArgs {
     /// What a row of the table stands for
     #[arg(long, value_enum, value_name = "WHAT", default_value = "day")]
     pub by: CostBy,
-    /// Only turns since a day, or in a time before now, such as 2026-11-01 or 30d
+    /// Only turns since a day or a time ago: 2026-11-01, 30d
     #[arg(long, value_name = "D")]
     pub since: Option<String>,
     /// Print JSON
