@@ -86,7 +86,7 @@ pub async fn cost(io: &Io, args: &CostArgs) -> Result<Exit, CommandError> {
             "total": document(None, &total) });
         io.result(format!("{all:#}\n")).await;
     } else if rows.is_empty() {
-        io.note("No agent has run in that time.").await;
+        io.note("No turn of an agent was found.").await;
     } else {
         io.result(table(args.by, &rows, &total)).await;
     }

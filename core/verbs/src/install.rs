@@ -12,6 +12,7 @@ use onloop_effect::{Exit, Io};
 use onloop_engine::client_files::{HostFileError, host_help, known, look, setting};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_install::{EditError, HostFile, InstallScope, Setting, advice, diff, host_files};
+use onloop_syntax::limits;
 use onloop_syntax::text::printable;
 
 /// Arguments of `onloop install` and `onloop uninstall`.
@@ -152,16 +153,22 @@ async fn uninstall_change(
     };
     let remains = host_file.removed(text).map_err(|why| not_editable(&host_file, why))?;
     // A file that was there before us stays, whatever is in it.
-    let backup = format!("{path}{BACKUP}");
-    let was_there = match &host_file {
-        HostFile::Shared(_) | HostFile::Server(_) => io.stat(&backup).await.is_ok(),
-        HostFile::Own(_) => false,
+    let kept = match &host_file {
+        HostFile::Shared(_) | HostFile::Server(_) => {
+            let read = io.read(&format!("{path}{BACKUP}"), limits::HOST_FILE_BYTES).await;
+            read.ok().map(|(bytes, _)| bytes)
+        }
+        HostFile::Own(_) => None,
     };
-    let stays = was_there || !remains.is_nothing;
-    // An empty file is no document of its host, so nothing else leads back to it.
-    let was_empty = was_there && io.stat(&backup).await.is_ok_and(|stat| stat.size_bytes == 0);
-    let text = if was_empty && remains.is_nothing { String::new() } else { remains.text };
-    Ok(Change { host_file, path, found, wanted: stays.then_some(text) })
+    let wanted = match kept {
+        None => (!remains.is_nothing).then_some(remains.text),
+        // An empty file is no document of its host, so removing entries does not lead back to it.
+        Some(kept) if remains.is_nothing && kept.trim_ascii().is_empty() => {
+            Some(String::from_utf8_lossy(&kept).into_owned())
+        }
+        Some(_) => Some(remains.text),
+    };
+    Ok(Change { host_file, path, found, wanted })
 }
 
 fn not_editable(host_file: &HostFile, why: EditError) -> HostFileError {

@@ -149,8 +149,7 @@ async fn perform(io: &Io, change: &Change, made: &mut Made) -> Result<(), Failur
     };
     if let Some((text, _)) = change.found.as_ref().filter(|_| is_shared) {
         // Only what is there before us is worth keeping.
-        let is_untouched = change.host_file.removed(text).is_ok_and(|left| left.text == *text);
-        if text.is_empty() || is_untouched {
+        if change.host_file.removed(text).is_ok_and(|remains| remains.text == *text) {
             keep(io, &backup, text, made).await?;
         }
     }

@@ -257,7 +257,7 @@ fn a_chat_is_there_only_when_nobody_else_can_answer() {
             (_, found) => panic!("{rest}: {found:?} {:?}", config.notes),
         }
     }
-    for switch in ["enabled: false", "enabled: no", "poll_interval_sec: 5"] {
+    for switch in ["enabled: false", "enabled: 0", "poll_interval_sec: 5"] {
         let example = "token: '123456:ABC-DEF...', chat_id: '@nobody', timeout_sec: soon";
         let config = read(&format!("telegram: {{{switch}, {example}}}"));
         assert_eq!((config.telegram, config.notes), (None, Vec::new()), "{switch}");
