@@ -20,6 +20,7 @@ handsoff:
   workflows:
     - command: /ship:it
       prompt_file: prompts/ship.md
+retention: {days: 30}
 telegram:
   enabled: true
   token: \"123456:ABC-DEF_g\"
@@ -137,6 +138,7 @@ fn every_key_is_read() {
         confine: ConfineWhen::On,
         confine_caches: vec!["~/.cache/zig".to_owned(), "/srv/a cache".to_owned()],
         confine_read: vec!["~/.foo".to_owned()],
+        retention_days: 30,
         notes: Vec::new(),
     };
     assert_eq!(config, expected);
