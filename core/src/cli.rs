@@ -21,8 +21,8 @@ use onloop_verbs::auto::{auto, with_argument_last};
 use onloop_verbs::permit;
 use onloop_verbs::{
     FinishArgs, ReceiptArgs, RunArgs, abandon, adopt, approve, called_as_hook, compile, confine,
-    demo, diff, do_task, doctor, fetch, finalize, finish, gate, hook, init, install, lint, list,
-    locate, new, next, no_fleet, normalize, notify, prepare, push, receipt, receipt_key,
+    cost, demo, diff, do_task, doctor, fetch, finalize, finish, gate, hook, init, install, lint,
+    list, locate, new, next, no_fleet, normalize, notify, prepare, push, receipt, receipt_key,
     receipt_verify, relocate, replay, report, resume, run, schema, session_clear, session_done,
     session_list, session_log, session_show, session_stop, status, step, summary, transcript, undo,
     uninstall,
@@ -134,6 +134,7 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Ended>
         Verb::Finalize(args) => Box::pin(finalize(io, args)),
         Verb::Finish(args) => Box::pin(finish(io, args)),
         Verb::Diff(args) => Box::pin(diff(io, args)),
+        Verb::Cost(args) => Box::pin(cost(io, args)),
         Verb::Undo(args) => Box::pin(undo(io, args)),
         Verb::Receipt { verb, args } => Box::pin(receipt_or(io, verb.as_ref(), args)),
         Verb::Adopt(args) => Box::pin(adopt(io, args)),

@@ -205,11 +205,19 @@ fn pruning_takes_only_what_is_in_a_branch_or_old() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert_eq!(prune("2026-03-21T00:00:00Z"), "Removed 0 checkpoints, kept 4 checkpoints.\n");
-    assert_eq!(
-        prune("2099-01-01T00:00:00Z"),
-        format!(
-            "{id}: finished more than 30 days ago\nRemoved 4 checkpoints, kept 0 checkpoints.\n"
-        )
-    );
+    let logs = workspace.kept(&id, "logs");
+    std::fs::create_dir_all(&logs).unwrap();
+    std::fs::write(logs.join("1-1.log"), [b'x'; 2500]).unwrap();
+    workspace.write(".agentize.local.yaml", "retention: {days: 400}\n");
+    assert_eq!(prune("2026-08-01T00:00:00Z"), "Removed 0 checkpoints, kept 4 checkpoints.\n");
+    std::fs::remove_file(workspace.path(".agentize.local.yaml")).unwrap();
+    let said = prune("2026-08-01T00:00:00Z");
+    let mut lines = said.lines();
+    let first = lines.next().unwrap();
+    assert!(first.starts_with("Removed the logs of 1 finished run older than 90 days: "), "{said}");
+    let rest =
+        format!("{id}: finished more than 90 days ago\nRemoved 4 checkpoints, kept 0 checkpoints.");
+    assert_eq!(lines.collect::<Vec<_>>().join("\n"), rest);
     assert_eq!(names(&workspace, &id), Vec::<String>::new());
+    assert!(!logs.exists() && workspace.kept(&id, "ledger.jsonl").exists());
 }

@@ -10,13 +10,14 @@ mod spent;
 
 use serde::{Serialize, Serializer};
 
+pub use crate::cost::Sum;
 pub use run::unreadable;
 pub use run::{
     CheckView, Choice, FactsView, LoggedLine, ReviewView, RunView, StepView, card, check_view,
     choice, facts, steps,
 };
 pub use session::{SessionCard, SessionFacts, SessionStatus, session, unreadable_session};
-pub use spent::{Spent, Sum, spent};
+pub use spent::{Spent, spent};
 
 use super::approval::PendingCall;
 use onloop_run::NoticeKind;

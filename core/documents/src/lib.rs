@@ -10,6 +10,7 @@ pub mod attestation;
 pub mod audit_log;
 pub mod board;
 pub mod client_version;
+pub mod cost;
 mod document;
 pub mod envelope;
 pub mod event;

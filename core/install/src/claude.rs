@@ -49,7 +49,7 @@ pub(super) fn host_files(setting: &Setting, agents: &[&AgentDefinition]) -> Vec<
     files.extend(COMMANDS.iter().map(|command| {
         let path = format!("commands/hotl/{}.md", command.name);
         let path = setting.path(&path, &format!(".claude/{path}"));
-        OwnFile::text(path, command.file(), SIGN).in_own_folder()
+        HostFile::Own(OwnFile::text(path, command.file(), SIGN))
     }));
     files.extend(agents.iter().map(|agent| {
         let path = format!("agents/{}.md", agent.name);
@@ -91,7 +91,7 @@ pub(super) fn skills(setting: &Setting, for_user: &str, for_project: &str) -> Ve
     let host_file = |skill: &super::offer::Skill| {
         let below = |folder: &str| format!("{folder}/{}/SKILL.md", skill.name);
         let path = setting.path(&below(for_user), &below(for_project));
-        OwnFile::text(path, skill.file(), SIGN).in_own_folder()
+        HostFile::Own(OwnFile::text(path, skill.file(), SIGN))
     };
     SKILLS.iter().map(host_file).collect()
 }

@@ -236,6 +236,10 @@ impl HostFile {
     /// If the change would touch entries that do not belong to onloop.
     pub fn removed(&self, found: &str) -> Result<Remains, EditError> {
         match self {
+            // An empty file has no entry of onloop, although it is no document either.
+            HostFile::Shared(_) | HostFile::Server(_) if found.trim().is_empty() => {
+                Ok(Remains { text: found.to_owned(), is_nothing: false })
+            }
             HostFile::Shared(file) => file.without(found),
             HostFile::Server(file) => file.without(found),
             HostFile::Own(file) if file.is_ours(found) => {

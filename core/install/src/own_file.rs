@@ -1,6 +1,6 @@
 //! Files that are ours alone, in folders that hosts read.
 
-use super::{EditError, HostFile};
+use super::EditError;
 
 /// A file of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,19 +13,12 @@ pub struct OwnFile {
     pub executable: bool,
     /// A text that every version of this file contains and no other file does.
     pub sign: String,
-    /// The folder around it is ours, too, and goes when it is empty.
-    pub owns_folder: bool,
 }
 
 impl OwnFile {
-    /// A file that is read and not run, in a folder that is not ours.
+    /// A file that is read and not run.
     pub(super) fn text(path: String, content: String, sign: impl Into<String>) -> OwnFile {
-        OwnFile { path, content, executable: false, sign: sign.into(), owns_folder: false }
-    }
-
-    /// The same in a folder of our own.
-    pub(super) fn in_own_folder(self) -> HostFile {
-        HostFile::Own(OwnFile { owns_folder: true, ..self })
+        OwnFile { path, content, executable: false, sign: sign.into() }
     }
 
     /// The file in place of what is there.

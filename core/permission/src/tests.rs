@@ -39,13 +39,23 @@ fn a_rule_about_a_command_does_not_name_its_files_and_one_about_a_tool_does() {
         ("/tmp/x", "rules:local:allow[0]", "rules:local:allow[1]"),
         (".github/workflows/ci.yml", "path:automation", "rules:local:allow[1]"),
         (".claude/x", "path:control", "path:control"),
-        ("", "path:empty", "path:empty"),
+        ("", "path:empty", "tool:malformed"),
         ("/etc/x", "path:outside", "path:outside"),
     ] {
         let ruling = decide(&Call::shell(&format!("frob; tee '{path}'")), &context);
         assert_eq!(ruling.rule.to_string(), command, "{path}");
         let call = Call { tool: "Write".to_owned(), input: json!({ "file_path": path }) };
         assert_eq!(decide(&call, &context).rule.to_string(), tool, "{path}");
+    }
+}
+
+#[test]
+fn a_path_that_is_not_text_is_a_malformed_input() {
+    for path in [json!(true), json!(7), json!([]), json!(""), json!(null)] {
+        let call = Call { tool: "Write".to_owned(), input: json!({ "file_path": path }) };
+        let ruling = decide(&call, &Context::new("/srv/repo"));
+        let found = (ruling.decision, ruling.rule.to_string());
+        assert_eq!(found, (Decision::Ask, "tool:malformed".to_owned()), "{path}");
     }
 }
 

@@ -263,7 +263,7 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 
 fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
     let paths = paths(input);
-    if paths.is_empty() {
+    if paths.is_empty() || paths.contains(&"") {
         return judge.add(malformed(tool));
     }
     let mut worst = Worst::default();
@@ -432,7 +432,7 @@ fn collect_paths<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v str>) {
                 match value {
                     Value::String(path) if PATH_KEYS.contains(&key.as_str()) => found.push(path),
                     Value::Array(_) | Value::Object(_) => collect_paths(value, depth + 1, found),
-                    // A path that is not a string cannot be judged; an empty one asks.
+                    // A path that is not a string counts as empty: no call is allowed with one.
                     _ if PATH_KEYS.contains(&key.as_str()) && !value.is_null() => found.push(""),
                     _ => {}
                 }

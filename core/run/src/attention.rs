@@ -161,7 +161,7 @@ impl Run {
     }
 
     fn usage_limit(&self) -> Option<Attention> {
-        let record = self.steps.iter().find(|record| self.is_held_up(record))?;
+        let record = self.steps.iter().find(|record| self.waits_for_provider(record))?;
         let turn = self.turns.last()?;
         let wait = self.wait_of(&turn.agent).filter(|wait| wait.why == WaitReason::Limited)?;
         let (step, agent) = (record.step.number, wait.agent.clone());

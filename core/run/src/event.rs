@@ -295,6 +295,9 @@ pub struct TurnRecord {
     /// The model had neither said nor done anything.
     #[serde(rename = "idle")]
     pub is_idle: bool,
+    /// When it ended, to the second. The record has it from the line of its event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
 }
 
 impl Event {

@@ -85,7 +85,7 @@ pub enum Question {
     },
     /// A bound on the whole run is reached: raise it (`BudgetsChanged`).
     Budget {
-        /// The step that would start.
+        /// The step that would start or continue.
         step: u32,
     },
 }
@@ -116,6 +116,9 @@ impl Run {
             match self.next_of_step(step) {
                 Some(Next::Start { step, .. }) if !exceeded(self).is_empty() => {
                     return Next::Ask(Question::Budget { step });
+                }
+                Some(Next::Act { step: number }) if self.waits_for_budget(step) => {
+                    return Next::Ask(Question::Budget { step: number });
                 }
                 Some(next) => return self.after_stale(next),
                 None => {}

@@ -20,13 +20,13 @@ pub fn retry_prompt(record: &StepRecord) -> Option<String> {
     Some(out)
 }
 
-/// The prompt that continues a conversation after its provider was unavailable.
+/// The prompt that continues a conversation which was cut off in the middle of an attempt.
 pub fn go_on_prompt(record: &StepRecord) -> String {
     let (number, name) = (record.step.number, text::one_line(&record.step.name));
     format!(
-        "# Step {number}: {name}\n\nYour provider had stopped serving you in the middle of this \
-         step, and serves you again.\nA call that had begun then may have been cut short. Look at \
-         how far you have come, and go on.\n"
+        "# Step {number}: {name}\n\nYou were cut off in the middle of this step, and can continue \
+         now.\nA call that had begun then may have been cut short. Look at how far you have come, \
+         and go on.\n"
     )
 }
 

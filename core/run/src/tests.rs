@@ -46,6 +46,24 @@ fn a_used_up_budget_is_asked_about_before_another_attempt() {
 }
 
 #[test]
+fn an_attempt_that_passes_a_budget_continues_when_it_is_raised() {
+    let mut run = begin(vec![step(1)]);
+    run.0.settings.budgets.tokens = Some(8);
+    let over = TurnRecord { ending: Some(TurnEnding::OverBudget), ..turn(1) };
+    let pause = Event::RunPaused { reason: "Budget reached".to_owned() };
+    apply(&mut run, &[Event::StepStarted { step: 1 }, Event::AgentEnded(over), pause]);
+    assert_eq!(run.next(), Next::Ask(Question::Budget { step: 1 }));
+    apply(&mut run, &[Event::RunResumed]);
+    assert_eq!(run.next(), Next::Ask(Question::Budget { step: 1 }));
+    let raised = Budgets { tokens: Some(9), ..Budgets::default() };
+    apply(&mut run, &[Event::BudgetsChanged(raised)]);
+    assert_eq!((run.next(), run.steps[0].attempts), (Next::Act { step: 1 }, 1));
+    // A later turn of the attempt that passes nothing is as any other.
+    apply(&mut run, &[Event::AgentEnded(turn(1)), Event::StepActed { step: 1 }]);
+    assert_eq!(run.next(), Next::Verify { step: 1 });
+}
+
+#[test]
 fn a_review_comes_before_the_gate_that_warrants_it() {
     let gated = |number| Step { gate: Some(Gate::Human), sensitive: true, ..step(number) };
     let done = |step| [Event::StepStarted { step }, Event::StepActed { step }, passed(step)];

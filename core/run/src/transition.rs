@@ -139,7 +139,7 @@ impl Run {
             Event::StepStarted { step } => self.start_step(at, *step)?,
             Event::WorkStarted(acting) => self.work_started(acting)?,
             Event::WorktreeSetUp(done) => self.worktree_set_up(at, *done)?,
-            Event::AgentEnded(turn) => self.agent_ended(turn)?,
+            Event::AgentEnded(turn) => self.agent_ended(at, turn)?,
             Event::AgentWaits(wait) => self.agent_waits(at, wait)?,
             Event::StepActed { step } => self.acted(at, *step)?,
             Event::ActionFailed { step, reason, output } => {

@@ -37,8 +37,10 @@ pub enum TurnEnding {
     Completed,
     /// It failed, or said nothing about its end.
     Failed,
-    /// onloop ended it, because it exceeded a limit or its calls were not checked.
+    /// onloop ended it, because its calls were not checked.
     Ended,
+    /// It was ended because a budget of the run was passed.
+    OverBudget,
     /// It was ended because nothing came of it any more.
     Stalled,
     /// It was ended because its conversation does not fit into its model any more.
@@ -57,6 +59,7 @@ impl TurnEnding {
             TurnEnding::Completed => "completed",
             TurnEnding::Failed => "failed",
             TurnEnding::Ended => "ended",
+            TurnEnding::OverBudget => "over_budget",
             TurnEnding::Stalled => "stalled",
             TurnEnding::TooLong => "too_long",
             TurnEnding::Interrupted => "interrupted",
@@ -167,6 +170,7 @@ mod tests {
             TurnEnding::Completed,
             TurnEnding::Failed,
             TurnEnding::Ended,
+            TurnEnding::OverBudget,
             TurnEnding::Stalled,
             TurnEnding::TooLong,
             TurnEnding::Interrupted,

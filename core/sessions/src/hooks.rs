@@ -65,7 +65,7 @@ impl Host {
     /// [`Host::safe_answer`] then.
     pub fn read(self, input: &[u8]) -> Result<HookInput, MalformedInput> {
         let text = std::str::from_utf8(input).map_err(|_| MalformedInput::NotUtf8)?;
-        let document = strict_json::parse(text)
+        let document = strict_json::parse_lossy(text)
             .map_err(|error| MalformedInput::NotJson { member: None, error: error.to_string() })?;
         if !document.is_object() {
             return Err(MalformedInput::NotAnObject);
@@ -372,6 +372,39 @@ pub enum HookAnswer {
     Remind(String),
 }
 
+/// Members that tell an event whose document does not name it, and the event. Rows with more members
+/// come first.
+type EventSigns = [(&'static [&'static str], &'static str)];
+
+/// The events of Claude Code and Codex that take an answer.
+const EVENT_SIGNS: &EventSigns = &[
+    (&["tool_name", "tool_response"], "PostToolUse"),
+    (&["tool_name"], "PreToolUse"),
+    (&["prompt"], "UserPromptSubmit"),
+    (&["stop_hook_active"], "Stop"),
+];
+
+/// The name of the event, from the first of the members `keys` that is there, else from the members
+/// in `signs`.
+///
+/// # Errors
+///
+/// When the name is not text, or nothing tells the event.
+fn event_name<'d>(
+    document: &'d Value,
+    keys: &[&'static str],
+    signs: &EventSigns,
+) -> Result<&'d str, MalformedInput> {
+    let is_there = |key: &str| !document[key].is_null();
+    match keys.iter().find(|key| is_there(key)).map(|key| &document[*key]) {
+        Some(Value::String(name)) if !name.trim().is_empty() => return Ok(name),
+        Some(Value::String(_)) | None => {}
+        Some(_) => return Err(MalformedInput::UnknownEvent),
+    }
+    let found = signs.iter().find(|(members, _)| members.iter().all(|key| is_there(key)));
+    found.map(|(_, event)| *event).ok_or(MalformedInput::Missing(keys[0]))
+}
+
 /// A member that is a string.
 fn text(document: &Value, key: &str) -> Option<String> {
     document[key].as_str().map(str::to_owned)
@@ -390,9 +423,8 @@ fn required(document: &Value, key: &'static str) -> Result<String, MalformedInpu
 /// JSON that some versions of a host send as a string.
 fn embedded(document: &Value, key: &'static str) -> Result<Value, MalformedInput> {
     match &document[key] {
-        Value::String(text) => strict_json::parse(text).map_err(|error| MalformedInput::NotJson {
-            member: Some(key),
-            error: error.to_string(),
+        Value::String(text) => strict_json::parse_lossy(text).map_err(|error| {
+            MalformedInput::NotJson { member: Some(key), error: error.to_string() }
         }),
         other => Ok(other.clone()),
     }

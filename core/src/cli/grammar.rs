@@ -9,12 +9,12 @@ use onloop_servers::web::WebArgs;
 use onloop_verbs::auto::AutoArgs;
 use onloop_verbs::permit;
 use onloop_verbs::{
-    AbandonArgs, AdoptArgs, ApproveArgs, CompileArgs, ConfineArgs, DemoArgs, DiffArgs, DoArgs,
-    DoctorArgs, FetchArgs, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs, InstallArgs,
-    LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs, PrepareArgs,
-    PushArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs, ResumeArgs,
-    RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs, SessionLogArgs,
-    SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs,
+    AbandonArgs, AdoptArgs, ApproveArgs, CompileArgs, ConfineArgs, CostArgs, DemoArgs, DiffArgs,
+    DoArgs, DoctorArgs, FetchArgs, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs,
+    InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs,
+    PrepareArgs, PushArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs,
+    ResumeArgs, RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs,
+    SessionLogArgs, SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs,
 };
 
 /// Runs coding agents unattended and verifies every step
@@ -83,6 +83,8 @@ pub(super) enum Verb {
     Finish(FinishArgs),
     /// Show what a run, or one of its steps, changed
     Diff(DiffArgs),
+    /// Show what the agents of all runs on this machine cost
+    Cost(CostArgs),
     /// Restore the files as they were after a step
     #[command(allow_missing_positional = true)]
     Undo(UndoArgs),

@@ -168,9 +168,6 @@ pub const GIT_QUESTION_TIMEOUT_MS: u64 = 5 * 60 * 1000;
 pub const GIT_ACT_TIMEOUT_MS: u64 = 30 * 60 * 1000;
 /// Largest answer of git that is read.
 pub const GIT_ANSWER_BYTES: u64 = 256 * 1024 * 1024;
-/// Age at which `onloop doctor --prune` removes a checkpoint of any run.
-pub const CHECKPOINT_KEPT_MS: u64 = 30 * 24 * 60 * 60 * 1000;
-
 /// Most files that `.worktreeinclude` copies into a new worktree. A command of `setup` restores
 /// whole package trees faster.
 pub const SETUP_FILES: usize = 10_000;

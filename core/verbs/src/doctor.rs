@@ -2,6 +2,7 @@
 
 mod confine;
 mod prune;
+mod retention;
 mod waits;
 
 use confine::examine_confinement;
@@ -27,7 +28,7 @@ pub struct DoctorArgs {
     /// A host, as for `onloop install`, or `confine` [default: all hosts]
     #[arg(value_name = "HOST")]
     pub host: Option<String>,
-    /// Only remove checkpoints here that nobody needs any more
+    /// Only remove old logs, and checkpoints here that nobody needs any more
     #[arg(long, conflicts_with = "host")]
     pub prune: bool,
 }
@@ -80,6 +81,9 @@ pub async fn doctor(io: &Io, args: &DoctorArgs) -> Result<Exit, CommandError> {
     }
     if !program.is_empty() && !on_path(io, "onloop").await {
         io.result("  ! `onloop` is not on your PATH; agents are told its full path\n").await;
+    }
+    if let Some(line) = retention::line(io, loaded.config.retention_days).await {
+        io.result(format!("  · {line}\n")).await;
     }
     let enabled = loaded.config.enabled;
     let mut exit = Exit::Done;

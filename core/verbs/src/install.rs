@@ -1,18 +1,19 @@
 //! `onloop install` and `onloop uninstall`: what [`onloop_install`] describes, on disk.
 //!
 //! Everything is decided before anything is written: a file that cannot be edited leaves all
-//! of them as they are.
+//! of them as they are. A file that cannot be written does, too: what was written is taken back.
 
+mod change;
+mod folders;
+
+use change::Change;
 use onloop_auto::prompts::AGENTS;
-use onloop_effect::{
-    Command, Durability, Exit, Expect, Failure, FailureKind, Io, ProcessStatus, Version,
-};
-use onloop_engine::client_files::host_help;
-use onloop_engine::client_files::{HostFileError, known, look, quiet, setting};
+use onloop_effect::{Exit, Io};
+use onloop_engine::client_files::{HostFileError, host_help, known, look, setting};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_install::{EditError, HostFile, InstallScope, Setting, advice, diff, host_files};
 use onloop_syntax::limits;
-use onloop_syntax::text::{one_line, printable};
+use onloop_syntax::text::printable;
 
 /// Arguments of `onloop install` and `onloop uninstall`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -126,30 +127,8 @@ async fn make(
         show(io, changes).await;
         return Ok(Made::Shown);
     }
-    for change in changes {
-        perform(io, change).await.map_err(|failure| {
-            let path = one_line(change.host_file.path());
-            CommandError::from(failure).context(format!("`{path}` could not be changed"))
-        })?;
-    }
+    change::perform_all(io, changes).await?;
     Ok(Made::Changed)
-}
-
-/// What is to become of one file.
-struct Change {
-    host_file: HostFile,
-    /// The file behind a symbolic link, or the path itself.
-    path: String,
-    /// What is there, and its version.
-    found: Option<(String, Version)>,
-    /// What should be there.
-    wanted: Option<String>,
-}
-
-impl Change {
-    fn is_one(&self) -> bool {
-        self.found.as_ref().map(|(text, _)| text) != self.wanted.as_ref()
-    }
 }
 
 async fn install_change(
@@ -174,14 +153,22 @@ async fn uninstall_change(
     };
     let remains = host_file.removed(text).map_err(|why| not_editable(&host_file, why))?;
     // A file that was there before us stays, whatever is in it.
-    let was_there = match &host_file {
+    let kept = match &host_file {
         HostFile::Shared(_) | HostFile::Server(_) => {
-            io.stat(&format!("{path}{BACKUP}")).await.is_ok()
+            let read = io.read(&format!("{path}{BACKUP}"), limits::HOST_FILE_BYTES).await;
+            read.ok().map(|(bytes, _)| bytes)
         }
-        HostFile::Own(_) => false,
+        HostFile::Own(_) => None,
     };
-    let stays = was_there || !remains.is_nothing;
-    Ok(Change { host_file, path, found, wanted: stays.then_some(remains.text) })
+    let wanted = match kept {
+        None => (!remains.is_nothing).then_some(remains.text),
+        // An empty file is no document of its host, so removing entries does not lead back to it.
+        Some(kept) if remains.is_nothing && kept.trim_ascii().is_empty() => {
+            Some(String::from_utf8_lossy(&kept).into_owned())
+        }
+        Some(_) => Some(remains.text),
+    };
+    Ok(Change { host_file, path, found, wanted })
 }
 
 fn not_editable(host_file: &HostFile, why: EditError) -> HostFileError {
@@ -198,83 +185,4 @@ async fn show(io: &Io, changes: &[Change]) {
         io.result(printable(&diff::unified(names, old, new))).await;
     }
     io.note("Nothing was changed (`--dry-run`).").await;
-}
-
-async fn perform(io: &Io, change: &Change) -> Result<(), Failure> {
-    if !change.is_one() {
-        return Ok(());
-    }
-    let is_shared = matches!(change.host_file, HostFile::Shared(_) | HostFile::Server(_));
-    let backup = format!("{}{BACKUP}", change.path);
-    let Some(wanted) = &change.wanted else {
-        io.remove(&change.path).await?;
-        io.note(format!("removed  {}", one_line(&change.path))).await;
-        return remove_own_folder(io, change).await;
-    };
-    let (verb, expect) = match &change.found {
-        None => ("wrote   ", Expect::Absent),
-        Some((_, version)) => ("changed ", Expect::Version(version.clone())),
-    };
-    if let Some((text, _)) = change.found.as_ref().filter(|_| is_shared) {
-        // Only what is there before us is worth keeping.
-        if change.host_file.removed(text).is_ok_and(|remains| remains.text == *text) {
-            keep(io, &backup, text).await?;
-        }
-    }
-    io.write(&change.path, wanted.clone().into_bytes(), expect, Durability::Durable).await?;
-    io.note(format!("{verb} {}", one_line(&change.path))).await;
-    match &change.host_file {
-        HostFile::Own(file) if file.executable => make_executable(io, &change.path).await?,
-        HostFile::Own(_) | HostFile::Shared(_) | HostFile::Server(_) => {}
-    }
-    // What was kept says nothing new once the file is as it was.
-    let kept = io.read(&backup, limits::HOST_FILE_BYTES).await;
-    if is_shared && kept.is_ok_and(|(bytes, _)| bytes == wanted.as_bytes()) {
-        io.remove(&backup).await?;
-    }
-    Ok(())
-}
-
-/// Keeps what is there before its first change; a later one leaves that alone. Settings may hold
-/// what only their owner may read, and a copy must not be readable by more people.
-async fn keep(io: &Io, backup: &str, text: &str) -> Result<(), Failure> {
-    let bytes = text.as_bytes().to_vec();
-    match io.write_private(backup, bytes, Expect::Absent, Durability::Durable).await {
-        Ok(_) => {
-            io.note(format!("kept     {}", one_line(backup))).await;
-            Ok(())
-        }
-        Err(failure) if failure.is_exists() => Ok(()),
-        Err(failure) => Err(failure),
-    }
-}
-
-/// The folder that we made for a file, when nothing else is in it.
-async fn remove_own_folder(io: &Io, change: &Change) -> Result<(), Failure> {
-    let owns_folder = match &change.host_file {
-        HostFile::Own(file) => file.owns_folder,
-        HostFile::Shared(_) | HostFile::Server(_) => false,
-    };
-    let folder = change.path.rsplit_once('/').map(|(folder, _)| folder);
-    if let Some(folder) = folder.filter(|_| owns_folder)
-        && io.list(folder).await.is_ok_and(|names| names.is_empty())
-    {
-        io.remove(folder).await?;
-    }
-    Ok(())
-}
-
-async fn make_executable(io: &Io, path: &str) -> Result<(), Failure> {
-    let words = ["chmod", "755", path].map(str::to_owned).to_vec();
-    let end = io.process(quiet(Command::Argv(words), None)).await?;
-    match end.status {
-        ProcessStatus::Exited(0) => Ok(()),
-        ProcessStatus::Interrupted => {
-            Err(Failure::new(FailureKind::Interrupted, "interrupted".to_owned()))
-        }
-        ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
-            let why = one_line(&end.stderr.text());
-            Err(Failure::new(FailureKind::Other, format!("cannot make it executable: {why}")))
-        }
-    }
 }

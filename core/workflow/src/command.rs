@@ -8,6 +8,10 @@ use super::value::Value;
 use super::{Expectation, ShellCheck, heredoc};
 use onloop_effect::Shell;
 
+mod windows;
+
+pub(crate) use windows::windows_part;
+
 /// Reports suspicious parts of a check's command.
 pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findings: &mut Findings) {
     let command = check.command.as_str();
@@ -19,15 +23,18 @@ pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findin
     if has_hidden_characters(command) {
         findings.push(finding::step::hidden_character(span, field));
     }
-    if let Some(inner) = wrapped(command) {
-        findings.push(finding::quoted_value(span, field, inner));
+    if let Some(inner) = in_backticks(command) {
+        findings.push(finding::check::command_in_backticks(span, inner));
         return;
+    }
+    if command.len() != value.trimmed().len() {
+        findings.push(finding::check::quoted_command(span, stands_alone(command)));
     }
     let shape = Shape::of(command);
     if shape.reads_like_prose(command) {
         findings.push(finding::check::looks_like_prose(span));
-    } else if posix && looks_like_powershell(command) {
-        findings.push(finding::check::windows_command(span));
+    } else if posix && let Some((part, written_for)) = windows_part(command) {
+        findings.push(finding::check::windows_command(span, part, written_for, check.shell));
     } else if let (Some(why), Expectation::Pass) = (shape.vacuous(command), check.expect) {
         findings.push(finding::check::vacuous(span, why));
     } else if posix && check.expect == Expectation::Pass && last_line_decides(command) {
@@ -47,20 +54,23 @@ fn has_hidden_characters(command: &str) -> bool {
     !command.bytes().all(plain) && text::printable(command) != command
 }
 
-/// The command inside one pair of quotes or backticks around the whole text.
-pub(super) fn wrapped(command: &str) -> Option<&str> {
-    ['"', '\'', '`'].into_iter().find_map(|quote| {
-        let inner = command.strip_prefix(quote)?.strip_suffix(quote)?;
-        (!inner.trim().is_empty() && !inner.contains(quote)).then_some(inner)
-    })
+/// The command between backticks around the whole text.
+fn in_backticks(command: &str) -> Option<&str> {
+    let inner = command.strip_prefix('`')?.strip_suffix('`')?;
+    (!inner.trim().is_empty() && !inner.contains('`')).then_some(inner)
+}
+
+/// The command, if it is read the same without quotes around it.
+fn stands_alone(command: &str) -> Option<&str> {
+    let begins = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '$' | '!' | '(');
+    (command.starts_with(begins) && !command.contains('\n') && command.trim() == command)
+        .then_some(command)
 }
 
 /// The pieces of a command line.
 struct Shape<'t> {
-    /// The operator before the last piece.
-    last_operator: Option<&'static str>,
-    /// The last piece.
-    last: &'t str,
+    /// The commands between operators, each with the operator before it.
+    pieces: Vec<(Option<&'static str>, &'t str)>,
     /// Whether text outside quotes contains shell syntax.
     has_syntax: bool,
 }
@@ -68,8 +78,8 @@ struct Shape<'t> {
 impl<'t> Shape<'t> {
     fn of(command: &'t str) -> Shape<'t> {
         let bytes = command.as_bytes();
-        let mut shape = Shape { last_operator: None, last: command.trim(), has_syntax: false };
-        let mut at = 0;
+        let mut shape = Shape { pieces: Vec::new(), has_syntax: false };
+        let (mut at, mut start, mut before) = (0, 0, None);
         while at < bytes.len() {
             match bytes[at] {
                 b'\\' => at += 1,
@@ -79,27 +89,28 @@ impl<'t> Shape<'t> {
                         at += if quote == b'"' && bytes[at] == b'\\' { 2 } else { 1 };
                     }
                 }
-                b'&' | b'|' | b';' => {
+                b'&' | b'|' | b';' | b'\n' => {
                     let operator = match &bytes[at..] {
                         [b'&', b'&', ..] => "&&",
                         [b'|', b'|', ..] => "||",
                         [b'|', ..] => "|",
-                        [b';', ..] => ";",
+                        [b';' | b'\n', ..] => ";",
                         _ => "&",
                     };
-                    at += operator.len() - 1;
-                    shape.has_syntax = true;
-                    let rest = command[at + 1..].trim();
-                    if operator != "&" && !rest.is_empty() {
-                        shape.last_operator = Some(operator);
-                        shape.last = rest;
+                    shape.has_syntax |= bytes[at] != b'\n';
+                    if operator != "&" {
+                        shape.pieces.push((before, &command[start..at]));
+                        (start, before) = (at + operator.len(), Some(operator));
                     }
+                    at += operator.len() - 1;
                 }
                 b'$' | b'<' | b'>' | b'=' | b'`' | b'*' | b'{' | b'[' => shape.has_syntax = true,
                 _ => {}
             }
             at += 1;
         }
+        shape.pieces.push((before, &command[start..]));
+        shape.pieces.retain(|(_, piece)| !piece.trim().is_empty());
         shape
     }
 
@@ -108,18 +119,22 @@ impl<'t> Shape<'t> {
         if command.contains('\n') {
             return None;
         }
-        let mut words = self.last.split_ascii_whitespace();
-        let first = words.next()?;
-        let succeeds =
-            matches!(first, "true" | ":" | "echo" | "printf" | "pwd") || self.last == "exit 0";
-        match self.last_operator {
-            None if succeeds => Some("it always succeeds"),
-            None if first == "git" => vacuous_git(words),
-            Some("||" | ";") if succeeds => Some("its last part always succeeds"),
-            Some("|") if is_pipe_end(first) && !command.contains("pipefail") => {
-                Some("the last command of the pipe succeeds whatever the others do")
+        let ((operator, last), before) = self.pieces.split_last()?;
+        let why = succeeds(last);
+        match operator {
+            None | Some("&&") => {
+                let joined = before.iter().rev().zip(self.pieces.iter().rev());
+                let mut chain = joined.take_while(|(_, (operator, _))| *operator == Some("&&"));
+                let leads = |piece: &str| changes_place(piece) || succeeds(piece).is_some();
+                let lead = chain.all(|((_, piece), _)| leads(piece));
+                why.filter(|_| lead && !stops_at_failure(command))
             }
-            Some(_) | None => None,
+            Some("||") => why.map(|_| "its last part always succeeds"),
+            Some("|") => (is_pipe_end(first_word(last)) && !command.contains("pipefail"))
+                .then_some("the last command of the pipe succeeds whatever the others do"),
+            Some(_) => {
+                why.filter(|_| !stops_at_failure(command)).map(|_| "its last part always succeeds")
+            }
         }
     }
 
@@ -170,9 +185,44 @@ impl<'t> Shape<'t> {
     }
 }
 
-fn vacuous_git<'w>(mut words: impl Iterator<Item = &'w str>) -> Option<&'static str> {
-    const TELLS: [&str; 3] = ["--exit-code", "--quiet", "--check"];
+/// The words of one command, without the parentheses of a subshell.
+fn words(piece: &str) -> impl Iterator<Item = &str> {
+    piece.trim_matches([' ', '\t', '(', ')']).split_ascii_whitespace()
+}
+
+fn first_word(piece: &str) -> &str {
+    words(piece).next().unwrap_or_default()
+}
+
+/// Whether a command only says where or how the next one runs.
+fn changes_place(piece: &str) -> bool {
+    matches!(first_word(piece), "cd" | "pushd" | "export")
+}
+
+/// Why one command always succeeds.
+fn succeeds(piece: &str) -> Option<&'static str> {
+    let mut words = words(piece);
     match words.next()? {
+        "true" | ":" | "echo" | "printf" | "pwd" => Some("it always succeeds"),
+        "exit" => words.eq(["0"]).then_some("it always succeeds"),
+        "git" => vacuous_git(words),
+        _ => None,
+    }
+}
+
+fn vacuous_git<'w>(words: impl Iterator<Item = &'w str>) -> Option<&'static str> {
+    const TELLS: [&str; 3] = ["--exit-code", "--quiet", "--check"];
+    let mut words = words;
+    let verb = loop {
+        match words.next()? {
+            "-C" | "-c" | "--git-dir" | "--work-tree" => {
+                words.next();
+            }
+            option if option.starts_with('-') => {}
+            verb => break verb,
+        }
+    };
+    match verb {
         "status" | "branch" => Some("git prints the state and always exits 0"),
         "log" | "show" => {
             words.all(|word| word.starts_with('-')).then_some("git prints the history and exits 0")
@@ -206,24 +256,6 @@ fn outside_quotes(command: &str) -> String {
     bare
 }
 
-/// `.\gradlew.bat` and `Select-String`: bash drops the backslash or finds no program.
-fn looks_like_powershell(command: &str) -> bool {
-    let first = command.split_ascii_whitespace().next().unwrap_or("");
-    if first.starts_with(".\\") {
-        return true;
-    }
-    let Some((verb, noun)) = first.split_once('-') else {
-        return false;
-    };
-    let pascal = |word: &str| {
-        word.len() > 1
-            && word.as_bytes()[0].is_ascii_uppercase()
-            && word.as_bytes()[1].is_ascii_lowercase()
-            && word.bytes().all(|byte| byte.is_ascii_alphabetic())
-    };
-    pascal(verb) && pascal(noun)
-}
-
 /// A folder of one person's account.
 fn machine_path(command: &str) -> Option<&str> {
     const HOMES: [&str; 4] = ["/Users/", "/home/", "C:\\Users\\", "C:/Users/"];
@@ -238,14 +270,18 @@ fn is_path_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'~' | b'}')
 }
 
+/// Whether a failure of any part ends the command.
+fn stops_at_failure(command: &str) -> bool {
+    ["set -e", "set -o errexit", "set -Ee", "#!"].iter().any(|stop| command.contains(stop))
+}
+
 /// Whether `command` has several lines and ignores failures of all but the last.
 fn last_line_decides(command: &str) -> bool {
     if !command.contains('\n') {
         return false;
     }
     let mut lines = command.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
-    let stops = ["set -e", "set -o errexit", "set -Ee", "#!"];
-    if command.contains("<<") || stops.iter().any(|stop| command.contains(stop)) {
+    if command.contains("<<") || stops_at_failure(command) {
         return false;
     }
     let mut depth = 0_i32;
@@ -300,6 +336,13 @@ mod tests {
             "npm test 2>&1 | tail -20",
             "a && b | cat",
             "pwd",
+            "cd sub && git status --short",
+            "cd sub; git status",
+            "(cd sub && git --no-pager log -1)",
+            "git -C sub -c x=y status",
+            "pushd sub && echo there && git diff",
+            "make; git status",
+            "make || git log -1",
         ] {
             assert!(Shape::of(command).vacuous(command).is_some(), "{command}");
         }
@@ -315,6 +358,12 @@ mod tests {
             "! echo",
             "git merge-base a b",
             "echo \"a || true\" | sh",
+            "cd sub && make",
+            "cd sub && make && git status",
+            "cd sub && make; git status && test -f x",
+            "set -e; make; git status",
+            "git -C sub diff --exit-code",
+            "echo 'a && true'; make",
         ] {
             assert!(Shape::of(command).vacuous(command).is_none(), "{command}");
         }
@@ -350,12 +399,11 @@ mod tests {
     }
 
     #[test]
-    fn wrapping_quotes_are_one_pair_around_everything() {
-        assert_eq!(wrapped("\"npm test\""), Some("npm test"));
-        assert_eq!(wrapped("`npm test`"), Some("npm test"));
-        assert_eq!(wrapped("\"a\" \"b\""), None);
-        assert_eq!(wrapped("npm 'test'"), None);
-        assert_eq!(wrapped("\"\""), None);
+    fn backticks_are_one_pair_around_everything() {
+        assert_eq!(in_backticks("`npm test`"), Some("npm test"));
+        assert_eq!(in_backticks("`a` `b`"), None);
+        assert_eq!(in_backticks("npm `test`"), None);
+        assert_eq!(in_backticks("``"), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The messages of all findings about workflow files.
 
-use onloop_syntax::diagnostic::{Diagnostic, Edit, Severity, Span};
+use onloop_syntax::diagnostic::{Diagnostic, Severity, Span};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -130,12 +130,4 @@ pub(super) fn line_too_long(span: Span) -> Diagnostic {
             limits::WORKFLOW_LINE_BYTES
         ),
     )
-}
-
-/// A value in quotes that are part of the value.
-pub(super) fn quoted_value(span: Span, field: &str, inner: &str) -> Diagnostic {
-    rule::QUOTED_VALUE
-        .at(span, format!("`{field}` is taken as written, so the quotes around it stay"))
-        .with_help("write the text without quotes around it")
-        .with_fix("remove the quotes", vec![Edit::replace(span, inner)])
 }

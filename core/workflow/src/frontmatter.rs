@@ -382,6 +382,13 @@ impl<'c> Reader<'c, '_> {
 
     /// The items of a list, or the lines of a text.
     fn lines(&mut self, key: &'static str, value: &Value<'_>) -> Vec<String> {
+        let text = value.trimmed();
+        if value.style != Style::Block && !is_list(text) {
+            let expected = "a list of texts: `[a, b]`, or an indented line `- a` for each";
+            let found = finding::frontmatter::invalid_value(value.span, key, text, expected, None);
+            self.findings.push(found);
+            return Vec::new();
+        }
         let lines = self.prose(key, value).unwrap_or_default();
         let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
         lines.map(str::to_owned).collect()
@@ -391,8 +398,9 @@ impl<'c> Reader<'c, '_> {
         let globs = self.lines(key, value);
         let leads_out = |glob: &str| glob.starts_with('/') || glob.split('/').any(|p| p == "..");
         for glob in &globs {
-            if glob::Pattern::new(glob).is_err() || leads_out(glob) {
-                let expected = "names or patterns of files below the root, such as `ci/**`";
+            if glob::Pattern::new(glob).is_err() || leads_out(glob) || matches_nothing(glob) {
+                let expected = "names or patterns of files below the root, such as `ci/**`, without \
+                                `key: value` and `{a,b}`";
                 let span = value.span;
                 let found = finding::frontmatter::invalid_value(span, key, glob, expected, None);
                 self.findings.push(found);
@@ -466,6 +474,28 @@ const MOST_ROUNDS: u32 = 20;
 
 /// Largest count: JSON readers keep whole numbers exact up to 2^53.
 const MOST: u64 = 1 << 53;
+
+/// Whether a value is a list or text. In brackets, YAML must read it as a list of texts; keys with
+/// values in braces are neither.
+fn is_list(text: &str) -> bool {
+    if strict_yaml::open_brackets(text) > limits::FRONTMATTER_OPEN_BRACKETS {
+        return true;
+    }
+    let has_values = |pairs: serde_yaml::Mapping| pairs.values().any(|value| !value.is_null());
+    match (text.chars().next(), text.chars().next_back()) {
+        (Some('['), Some(']')) => serde_yaml::from_str::<Vec<String>>(text).is_ok(),
+        (Some('{'), Some('}')) => !serde_yaml::from_str(text).is_ok_and(has_values),
+        _ => true,
+    }
+}
+
+/// Whether a pattern is meant as something that patterns cannot say: a key with a value, or
+/// alternatives.
+fn matches_nothing(glob: &str) -> bool {
+    let has_alternatives =
+        |start: &str| start.split_once('}').is_some_and(|(between, _)| between.contains(','));
+    glob.contains(": ") || glob.ends_with(':') || glob.split('{').skip(1).any(has_alternatives)
+}
 
 /// Lines of a plain value as one line, as YAML folds them.
 fn joined(text: &str) -> String {

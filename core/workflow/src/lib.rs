@@ -312,7 +312,7 @@ pub enum Check {
 /// A command that onloop runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellCheck {
-    /// The command line, exactly as written.
+    /// The command line as written, without matching quotes around it.
     pub command: String,
     /// The result that passes.
     #[serde(default, skip_serializing_if = "is_default")]

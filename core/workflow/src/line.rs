@@ -41,6 +41,12 @@ impl<'a> Line<'a> {
     }
 }
 
+/// The line break of a file: that of its first line.
+pub(crate) fn line_break(source: &str) -> &'static str {
+    let first = source.split_once('\n').map_or("", |(first, _)| first);
+    if first.ends_with('\r') { "\r\n" } else { "\n" }
+}
+
 /// Returns lines from first to last; the parser never goes back.
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {

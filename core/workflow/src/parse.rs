@@ -8,7 +8,7 @@ use onloop_syntax::limits;
 use super::field::is_field;
 use super::finding::{self, Findings};
 use super::frontmatter::{self, Frontmatter};
-use super::line::{Cursor, Line};
+use super::line::{Cursor, Line, line_break};
 use super::markdown::{self, Fence, Header, HeaderForm};
 use super::step::{self, Demands, Draft};
 use super::{
@@ -283,15 +283,17 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Steps count 1, 2, 3. After a wrong number the next ones continue from it, so that one gap is
-    /// one finding.
+    /// Steps count 1, 2, 3. After a gap the next ones continue from it, so that one gap is one
+    /// finding. A number that is lower than the one before is compared with the position.
     fn look_at_number(&mut self, header: Header<'a>, number: Option<u32>) {
         let span = Span::new(header.id_start, header.id_start + header.id.len());
-        let expected = self.last_number.saturating_add(1);
+        let position = u32::try_from(self.headers.len()).unwrap_or(u32::MAX);
+        let next = self.last_number.saturating_add(1);
+        let expected = if number.is_some_and(|number| number < next) { position } else { next };
         let is_new = number.is_none_or(|number| self.seen_numbers.insert(number));
         self.last_number = number.unwrap_or(expected);
         match number {
-            Some(number) if number == expected && is_new => {}
+            Some(number) if is_new && (number == expected || number == position) => {}
             Some(number) if !is_new => {
                 self.findings.push(finding::step::duplicate_number(span, number, None));
             }
@@ -312,6 +314,12 @@ impl<'a> Body<'a> {
         let mut diagnostics = self.findings.into_sorted(bytes.len());
         if has_errors {
             offer_renumbering(&mut diagnostics, &self.headers);
+        }
+        if line_break(self.cursor.source()) == "\r\n" {
+            let edits = diagnostics.iter_mut().filter_map(|found| found.fix.as_mut());
+            edits.flat_map(|fix| &mut fix.edits).for_each(|edit| {
+                edit.text = edit.text.replace('\n', "\r\n");
+            });
         }
         let plan = match (front.intent, front.success_criteria, front.risk) {
             (Some(intent), Some(success_criteria), Some(risk)) => {

@@ -82,7 +82,7 @@ rules! {
     FIELD_OUTSIDE_STEP Warning "field-outside-step" "a field belongs to a step"
     PROSE_IN_STEP Warning "prose-in-step" "text in a step belongs to a field"
     SEVERAL_SCRIPTS Error "several-scripts" "a step has at most one script"
-    QUOTED_VALUE Warning "quoted-value" "text is not wrapped in quotes"
+    QUOTED_VALUE Warning "quoted-value" "a command is not wrapped in quotes or backticks"
     HIDDEN_CHARACTER Error "hidden-character" "a command has no invisible characters"
     SECURITY_WITHOUT_GATE Error "security-without-gate"
         "at high risk, a step that touches security has `gate: human`"

@@ -15,7 +15,7 @@ use super::place::PlaceKind;
 use super::security::{self, Topic};
 use super::value::{self, Kind, Style, Value};
 use super::verify;
-use super::{Check, Gate, Loop, Script, Step, command, suggest};
+use super::{Check, Gate, Loop, Script, Step, suggest};
 use onloop_effect::Shell;
 
 /// A field and the position of its key.
@@ -323,13 +323,7 @@ impl<'a> Draft<'a> {
             findings.push(finding::step::missing_action(span, &self.name));
             return None;
         };
-        let text = action.value.trimmed();
-        if action.value.style == Style::Inline
-            && let Some(inner) = command::wrapped(text)
-        {
-            findings.push(finding::quoted_value(action.value.span, "action", inner));
-        }
-        Some(text::printable(text))
+        Some(text::printable(&action.value.plain()))
     }
 
     fn finish_loop(&self, source: &str, findings: &mut Findings) -> Option<Loop> {
@@ -338,12 +332,8 @@ impl<'a> Draft<'a> {
             findings.push(self.missing_loop(source));
             return None;
         };
-        let raw = field.value.trimmed();
-        let text = value::unquoted(raw);
-        if text.len() != raw.len() && field.value.style == Style::Inline {
-            findings.push(finding::quoted_value(field.value.span, "loop", text));
-        }
-        let word = value::without_comment(text);
+        let text = field.value.plain();
+        let word = value::without_comment(&text);
         if word.eq_ignore_ascii_case("false") {
             if let Some(unused) = &self.max_iterations {
                 findings.push(finding::step::unused_max_iterations(unused.key));
@@ -357,7 +347,7 @@ impl<'a> Draft<'a> {
             findings.push(self.lone_until(until, Some(field), source));
             return None;
         }
-        let Some(condition) = condition_of(text) else {
+        let Some(condition) = condition_of(&text) else {
             findings.push(invalid_loop(field.value.span, word));
             return None;
         };
@@ -376,8 +366,6 @@ impl<'a> Draft<'a> {
         if let Some(until) = &self.until {
             return self.lone_until(until, None, source);
         }
-        let after_header = &source[self.header.line.end()..];
-        let line_break = if after_header.starts_with('\r') { "\r\n" } else { "\n" };
         let at =
             self.action.as_ref().map_or(self.header.line.end(), |_| self.end.min(source.len()));
         let at_line_start = at > 0 && source.as_bytes()[at - 1] == b'\n';
@@ -391,8 +379,8 @@ impl<'a> Draft<'a> {
         };
         let indent = " ".repeat(indent);
         let text = match at_line_start {
-            true => format!("{indent}loop: false{line_break}"),
-            false => format!("{line_break}{indent}loop: false"),
+            true => format!("{indent}loop: false\n"),
+            false => format!("\n{indent}loop: false"),
         };
         finding::step::missing_loop(self.header.span(), &self.name, Edit::insert(at, text))
     }

@@ -191,6 +191,21 @@ fn frontmatter() {
         ),
         ("---\n# comment\nintent: a\n\nsuccess_criteria:\n- b\n- c\nrisk_level: low\n---\n", ""),
     ];
+    let lists = [
+        ("protect: {a: 1}", "error invalid-key-value \"{a: 1}\"\n"),
+        ("protect:\n  a: 1\n  b: 2", "error invalid-key-value \"a: 1\\n  b: 2\"\n"),
+        ("protect: [a, {b: 1}]", "error invalid-key-value \"[a, {b: 1}]\"\n"),
+        ("protect: \"{src,tests}/**\"", "error invalid-key-value \"\\\"{src,tests}/**\\\"\"\n"),
+        ("allow: {make: true}", "error invalid-key-value \"{make: true}\"\n"),
+        ("setup: { make; }", ""),
+        ("setup: curl -H 'A: b' u", ""),
+        ("protect: [\"{{slug}}/tests/**\", ci]", ""),
+        ("protect:\n- ci/**\n- a.txt", ""),
+    ];
+    for (line, expected) in lists {
+        let front = format!("---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n{line}\n---\n");
+        assert_eq!(findings(&format!("{front}{STEP}")), expected, "\n{line}");
+    }
     for (front, expected) in table {
         assert_eq!(findings(&format!("{front}{STEP}")), expected, "\n{front}");
     }
@@ -270,6 +285,10 @@ fn steps_and_their_headers() {
             "- [ ] **Step 2: A**\nBODY- [ ] **Step 1: B**\nBODY",
             "error step-number \"2\"\nerror step-number \"1\"\n",
         ),
+        (
+            "- [ ] **Step 2: A**\nBODY- [ ] **Step 1: B**\nBODY- [ ] **Step 3: C**\nBODY",
+            "error step-number \"2\"\nerror step-number \"1\"\n",
+        ),
         ("### Phase 1: x\n\n- [ ] **Step 1: One**\nBODY\n### Notes\n- a\n", ""),
         ("#### 1. prose\n\ntext\n\n- [ ] **Step 1: One**\nBODY", ""),
         ("<!--\n- [ ] **Step 1: No**\n-->\n- [ ] **Step 1: One**\nBODY", ""),
@@ -303,10 +322,8 @@ fn fields_of_a_step() {
         ("action: do\nloop: until\nverify: make\n", "error invalid-loop \"until\"\n"),
         ("action: do\nloop: until done\n", "error until-without-verify \"until done\"\n"),
         ("action: do\nloop: until: done\nverify: make\n", ""),
-        (
-            "action: do\nloop: \"until done\"\nverify: make\n",
-            "warning quoted-value \"\\\"until done\\\"\"\n",
-        ),
+        ("action: do\nloop: \"until done\"\nverify: make\n", ""),
+        ("action: do\nloop: 'false'\nverify: make\n", ""),
         ("action: do\nuntil: done\nverify: make\n", "error invalid-loop \"until\"\n"),
         ("action: do\nloop: true\nuntil: done\nverify: make\n", "error invalid-loop \"until\"\n"),
         (
@@ -365,7 +382,7 @@ fn fields_of_a_step() {
             "action: do\nloop: false\ngate: human\n  more\n",
             "error unexpected-lines \"human\\n  more\"\nerror invalid-gate \"human\\n  more\"\n",
         ),
-        ("action: \"do it\"\nloop: false\n", "warning quoted-value \"\\\"do it\\\"\"\n"),
+        ("action: \"do it\"\nloop: false\n", ""),
         ("  action: do\nloop: false\n", "warning mixed-indentation \"loop: false\"\n"),
         (
             "action: do\nloop: false\n```sh\na\n```\n```bash\nb\n```\n",
@@ -398,6 +415,8 @@ fn actions_of_many_lines() {
         ("action: use <<EOF\nloop: false\n", "use <<EOF"),
         ("action: | pipes are text\nloop: false\n", "| pipes are text"),
         ("action: a\u{1b}[31mb\u{202e}\tc\nloop: false\n", "ab\tc"),
+        ("action: \"say \\\"hi\\\"\"\nloop: false\n", "say \"hi\""),
+        ("action: \"a\" and \"b\"\nloop: false\n", "\"a\" and \"b\""),
     ];
     for (lines, expected) in table {
         assert_eq!(plan(&step_file(lines)).steps[0].action, expected, "\n{lines}");
@@ -520,6 +539,21 @@ fn every_fix_removes_its_finding() {
         let left = parse("x.md", &source).diagnostics;
         assert!(left.iter().all(|found| found.fix.is_none()), "{left:#?}");
     }
+}
+
+#[test]
+fn fixes_keep_the_line_breaks_of_the_file() {
+    let file = step_file(
+        "action: do\nverify:\n  - path: x\n    assert: exists\n  - command: make\n    timeout: 5s\n",
+    );
+    let mut source = file.replace('\n', "\r\n").into_bytes();
+    for _ in 0..4 {
+        source = apply_fixes(&source, &parse("x.md", &source).diagnostics).0;
+    }
+    let fixed = String::from_utf8(source).unwrap();
+    assert!(fixed.contains("loop: false\r\n") && fixed.contains("type: shell\r\n"), "{fixed}");
+    assert_eq!(fixed.matches('\n').count(), fixed.matches("\r\n").count(), "{fixed:?}");
+    assert_eq!(findings(&fixed), "");
 }
 
 #[test]

@@ -59,6 +59,15 @@ impl<'a> Value<'a> {
         self.text.trim()
     }
 
+    /// The value as text: without blanks around it, and without matching quotes around it if it is
+    /// on the line of its key.
+    pub(super) fn plain(&self) -> Cow<'_, str> {
+        match self.style {
+            Style::Inline => without_quotes(self.trimmed()),
+            Style::Lines | Style::Below | Style::Block => Cow::Borrowed(self.trimmed()),
+        }
+    }
+
     /// A value on its key's line; `from` is the offset after the colon.
     pub(super) fn inline(line: Line<'a>, from: usize) -> Value<'a> {
         let rest = &line.text[from - line.start..];
@@ -275,6 +284,16 @@ pub(super) fn unquoted(text: &str) -> &str {
             .filter(|inner| !inner.contains(quote))
     };
     inner('"').or_else(|| inner('\'')).unwrap_or(text)
+}
+
+/// `text` without the quotes around it and with the escapes between them read, as in YAML. A text in
+/// quotes that is not valid YAML loses the quotes alone.
+pub(super) fn without_quotes(text: &str) -> Cow<'_, str> {
+    let is_quoted = ['"', '\'']
+        .iter()
+        .any(|quote| text.len() > 1 && text.starts_with(*quote) && text.ends_with(*quote));
+    let read = is_quoted.then(|| serde_yaml::from_str::<String>(text).ok()).flatten();
+    read.map_or(Cow::Borrowed(unquoted(text)), Cow::Owned)
 }
 
 /// `text` without a comment at its end: ` # …`.

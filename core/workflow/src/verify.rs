@@ -349,8 +349,7 @@ impl<'c> CheckReader<'_, 'c> {
         } else if draft.env.iter().any(|(name, _)| name == key) {
             self.findings.push(finding::check::duplicate_field(span, key));
         } else {
-            let text = value::unquoted(value.trimmed()).to_owned();
-            draft.env.push((key.to_owned(), text));
+            draft.env.push((key.to_owned(), value.plain().into_owned()));
         }
     }
 
@@ -389,10 +388,10 @@ impl<'c> CheckReader<'_, 'c> {
 
     fn bare_command(&mut self, value: &Value<'c>) -> Option<Check> {
         self.report_value(value);
-        let text = value.trimmed();
-        if command::does_nothing(text) {
+        if command::does_nothing(&value.plain()) {
             return None;
         }
+        let text = value.trimmed();
         let flow = ["{type", "{ type", "{\"type", "[\"", "['", "[{"];
         // `[a, b]` is a list. `[` with a blank after it is the shell's `test`.
         let list = text.ends_with(']')
@@ -402,7 +401,7 @@ impl<'c> CheckReader<'_, 'c> {
             self.findings.push(finding::check::flow(value.span, "verify"));
             return None;
         }
-        let check = ShellCheck::new(text);
+        let check = ShellCheck::new(value.plain());
         if value.field_like.is_empty() {
             command::look_at(&check, value, "verify", self.findings);
         }

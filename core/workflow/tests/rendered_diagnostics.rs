@@ -25,6 +25,20 @@ fn nothing_from_the_file_reaches_the_terminal_unfiltered() {
     assert_eq!(text::printable(&rendered), rendered);
 }
 
+#[test]
+fn a_finding_on_many_lines_is_shown_once() {
+    let step = "- [ ] **Step 1: A**\naction: do\nverify: 'true'\n";
+    let file =
+        format!("---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n{}", step.repeat(3));
+    let parsed = workflow::parse("a.md", file.as_bytes());
+    let rendered = human::render("a.md", file.as_bytes(), &parsed.diagnostics, false, 80);
+    let times = |text: &str| rendered.matches(text).count();
+    assert_eq!(times("error[missing-loop]"), 1, "{rendered}");
+    assert_eq!(times("warning[vacuous-verify]"), 1, "{rendered}");
+    assert_eq!(times("= note: the same on lines 9, 12\n"), 1, "{rendered}");
+    assert_eq!(times("= note: the same on lines 11, 14\n"), 2, "{rendered}");
+}
+
 const GOLDEN: &str = include_str!("rendered_diagnostics.golden.txt");
 
 const NARROW: &str = "- [ ] **Step 1: 日本**\naction: a\n";

@@ -116,7 +116,7 @@ fn a_limit_is_no_attempt_and_is_waited_for_in_the_same_conversation() {
     assert_eq!(endings, [TurnEnding::Refused(WaitReason::Limited), TurnEnding::Completed]);
     let started = started.borrow();
     assert!(started[1].0.ends_with(" --resume s-1"), "{}", started[1].0);
-    assert!(started[1].1.contains("serves you again"), "{}", started[1].1);
+    assert!(started[1].1.contains("can continue now"), "{}", started[1].1);
     let notes = host.notes();
     let expected = format!(
         "    claude: its limit on usage is reached\n    waits until {} (2h 0m ",
@@ -177,6 +177,43 @@ fn a_wait_that_is_too_long_pauses_the_run_and_says_what_to_do() {
     assert_eq!(host.run(&longer), Ended::Exit(Exit::Done), "{}", host.notes());
     assert!(host.now() > until);
     assert_eq!(run_of(&host).steps[0].attempts, 1);
+}
+
+#[test]
+fn a_budget_that_is_passed_within_a_turn_pauses_the_run_and_names_what_raises_it() {
+    let over = json!({
+        "type": "result", "subtype": "error_max_budget_usd", "is_error": true,
+        "terminal_reason": "budget_exhausted", "total_cost_usd": 2.4,
+        "model_usage_since_last_result": { "m": { "inputTokens": 10, "outputTokens": 5, "costUSD": 2.4 } },
+    });
+    let over = SimProcess::exit(1, &lines(&[begins(), says("half"), over]));
+    let (mut host, started) = machine(vec![over, works()]);
+    let once = FILE.replace("until it is there\nmax_iterations: 3", "false");
+    host.disk.put("hotl-workflow-it.md", once.replace("risk_level", "max_cost_usd: 2\nrisk_level"));
+    assert_eq!(host.run(RUN), Ended::Exit(Exit::Paused), "{}", host.notes());
+    let run = run_of(&host);
+    let reached = "Budget reached: max_cost_usd is 2.00 (used: 2.40)";
+    let raise = format!(
+        "{reached}\nRaise it and continue, for example:\n  onloop resume {id} --agent claude --raise \
+         max_cost_usd=unlimited\n",
+        id = run.id
+    );
+    assert!(host.notes().contains(&format!("\nPaused: {reached} ({})\n", run.id)));
+    assert!(host.notes().contains(&raise), "{}", host.notes());
+    assert_eq!(run.turns[0].ending, Some(TurnEnding::OverBudget));
+    let resume = ["onloop", "resume", "--agent", "claude"];
+    assert_eq!(host.run(&resume), Ended::Exit(Exit::Paused));
+    assert_eq!(started.borrow().len(), 1);
+    let raised = [&resume[..], &["--raise", "max_cost_usd=5"]].concat();
+    assert_eq!(host.run(&raised), Ended::Exit(Exit::Done), "{}", host.notes());
+    assert_eq!(run_of(&host).steps[0].attempts, 1);
+    assert!(started.borrow()[1].0.ends_with(" --resume s-1"));
+    host.on("date +%z", |_, _| SimProcess::exit(0, "+0200\n"));
+    let cost = ["onloop", "cost", "--by", "model"];
+    assert_eq!(host.run(&cost), Ended::Exit(Exit::Done), "{}", host.notes());
+    let table = "model       cost  turns  tokens\nm      $2.40 + ?      2      15\ntotal  $2.40 + ?      2      15\n";
+    let said = format!("{:?}", host.said);
+    assert!(said.contains(&format!("{table:?}").trim_matches('"').to_owned()), "{said}");
 }
 
 #[test]

@@ -28,6 +28,46 @@ fn every_host_is_left_as_it_was_found() {
 }
 
 #[test]
+fn folders_and_empty_files_are_left_as_they_were_found() {
+    for host in HOSTS {
+        for scope in ["user", "project"] {
+            let project = Workspace::plain();
+            let tree = || {
+                let all = "find . ../home -path ../home/.state -prune -o";
+                let files = format!("{all} -type f -printf 'f %s %p\\n' | sort");
+                project.shell(&format!("{files}; {all} -type d -print | sort")).stdout
+            };
+            project.shell("mkdir -p ../home/.claude/agents ../home/.agents ../home/.codex .vscode");
+            for path in [".codex/hooks.json", ".cursor/hooks.json", ".claude/settings.json"] {
+                project.write(&format!("../home/{path}"), "");
+            }
+            project.write(".vscode/mcp.json", "");
+            let before = tree();
+            assert!(before.contains("f 0 ../home/.codex/hooks.json\n"), "{before}");
+            onloop(&project, &format!("install {host} --scope {scope}")).expect_exit(0);
+            assert_ne!(tree(), before, "{host} {scope}");
+            onloop(&project, &format!("uninstall {host}")).expect_exit(0);
+            assert_eq!(tree(), before, "{host} {scope}");
+        }
+    }
+}
+
+#[test]
+fn one_file_that_cannot_be_written_leaves_all_as_they_are() {
+    let project = Workspace::plain();
+    project.write("../home/.codex/config.toml", "model = \"x\"\n");
+    project.write("../home/.codex/config.toml.onloop-backup/x", "in the way of the backup\n");
+    let before = everything(&project);
+    let run = onloop(&project, "install codex").expect_exit(4);
+    let said = crate::flat(&run.stderr);
+    assert!(said.contains(".codex/config.toml`; nothing was changed cause: "), "{run:?}");
+    assert!(!said.contains("wrote "), "{run:?}");
+    assert_eq!(everything(&project), before);
+    let folders = project.shell("find ../home -mindepth 1 -type d -not -path '*/.state*' | sort");
+    assert_eq!(folders.stdout, "../home/.codex\n../home/.codex/config.toml.onloop-backup\n");
+}
+
+#[test]
 fn what_is_not_ours_stays_and_is_kept() {
     let project = Workspace::plain();
     let mine = "{\r\n\t\"model\": \"opus\", // mine\r\n}";

@@ -109,6 +109,22 @@ fn artifacts_are_looked_for_below_the_root_only() {
     }
 }
 
+#[test]
+fn an_artifact_of_another_kind_is_a_failed_check() {
+    let table = [
+        ("out/a.txt", "matches-glob\n    value: \"*.txt\"", "is a file, not a folder: out/a.txt"),
+        ("out", "contains\n    value: a", "is a folder, not a file: out"),
+        ("out/a.txt/b", "exists", "missing: out/a.txt/b"),
+    ];
+    for (path, kind, reason) in table {
+        let check = format!("path: {path}\n  assert:\n    kind: {kind}");
+        let project = verified_by(&format!("verify:\n  type: artifact\n  {check}"));
+        project.write("out/a.txt", "a\n");
+        let run = run(&project, &[]).expect_exit(1);
+        assert!(run.stderr.contains(&format!("artifact {reason}")), "{run:?}");
+    }
+}
+
 const PAGE: &str = "verify:\n  type: browser\n  url: http://127.0.0.1:9/\n  check: the page greets";
 
 #[test]
@@ -117,6 +133,20 @@ fn a_page_is_looked_at_by_a_person_where_no_checker_is_configured() {
     let run = run(&project, &[]).expect_exit(3);
     assert_eq!(standing(&project), "paused: blocked");
     assert!(run.stderr.contains("browser verify requested for http://127.0.0.1:9/"), "{run:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_browser_that_makes_no_picture_says_why() {
+    let project = verified_by(PAGE);
+    let message =
+        "[7:7:1126/ERROR:zygote.cc(101)] Running as root without --no-sandbox is not supported.";
+    project.write("../bin/chromium", format!("#!/bin/sh\necho '{message}' >&2\nexit 1\n"));
+    project.shell("chmod +x ../bin/chromium").expect_exit(0);
+    let run = run(&project, &[]).expect_exit(3);
+    let said = crate::flat(&run.stderr);
+    let why = "(no screenshot: the browser failed: Running as root without --no-sandbox is not";
+    assert!(said.contains(why), "{run:?}");
 }
 
 #[test]

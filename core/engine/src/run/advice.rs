@@ -67,10 +67,12 @@ pub fn next_commands(run: &Run, again: &str) -> String {
              Give it up:\n  onloop abandon {id} --reason TEXT",
             blocker.step
         ),
-        Next::Act { step } if run.step(step).is_some_and(|step| run.is_held_up(step)) => format!(
-            "Continue when it is served again, with another agent (--agent NAME), or wait\nlonger \
+        Next::Act { step } if run.step(step).is_some_and(|step| run.waits_for_provider(step)) => {
+            format!(
+                "Continue when it is served again, with another agent (--agent NAME), or wait\nlonger \
              (--max-wait TIME):\n  {resume}"
-        ),
+            )
+        }
         Next::Start { .. }
         | Next::Act { .. }
         | Next::Verify { .. }

@@ -1,9 +1,11 @@
 //! Evaluating checks: the part that an agent must not own.
 
 mod artifact;
+mod screenshot;
 mod verdict;
 
 use artifact::look_at_artifact;
+use screenshot::screenshot;
 use verdict::{CommandEnd, has_to_fail, verdict};
 
 use crate::error::CommandError;
@@ -11,8 +13,7 @@ use crate::run::changed_check::Changes;
 use crate::run::processes::{Work, WorkError, run_recorded};
 use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
-use onloop_effect::{Capture, Expect, Io, Mechanism, ProcessSpec};
-use onloop_effect::{Durability, ProcessStatus};
+use onloop_effect::{Capture, Failure, FailureKind, Io, Mechanism, ProcessSpec, ProcessStatus};
 use onloop_run::{
     CheckResult, CheckVerdict, CheckWarnings, Event, Measured, Run, Warning, Worker,
     describe_check, is_machine_check,
@@ -440,7 +441,10 @@ async fn inside(io: &Io, root: &str, path: &str) -> Inside {
                 Inside::Outside("leads out of the execution root")
             }
         }
-        (Ok(_), Err(failure)) if failure.is_not_found() => Inside::Absent,
+        // A file where the path needs a folder holds nothing either.
+        (Ok(_), Err(Failure { kind: FailureKind::NotFound | FailureKind::Invalid, .. })) => {
+            Inside::Absent
+        }
         (Err(_), _) | (_, Err(_)) => Inside::Outside("cannot be followed"),
     }
 }
@@ -455,7 +459,8 @@ async fn look_at_page(
     let review = format!("browser verify requested for {url} - {check}");
     let Some(checker) = &place.options.browser_checker else {
         return Ok(match screenshot(io, store, url, place).await {
-            Some(path) => ask_for_review(format!("{review} (screenshot: {path})")),
+            Some(Ok(path)) => ask_for_review(format!("{review} (screenshot: {path})")),
+            Some(Err(why)) => ask_for_review(format!("{review} (no screenshot: {why})")),
             None => ask_for_review(review),
         });
     };
@@ -466,45 +471,4 @@ async fn look_at_page(
         .timeout_ms(place.options.timeout_ms)
         .label(format!("page {url}"));
     judge_command(io, store, place, spec, &ShellCheck::new(checker)).await
-}
-
-/// Time a browser may take for one picture.
-const SCREENSHOT_TIMEOUT_MS: u64 = 30_000;
-
-/// A picture of the page for its reviewer, where a Chromium is on the machine.
-async fn screenshot(io: &Io, store: &Store, url: &str, place: &Place<'_>) -> Option<String> {
-    if !(url.starts_with("http://") || url.starts_with("https://")) {
-        return None;
-    }
-    let paths = store.paths();
-    let path = paths.evidence(&format!("{}-{}.png", place.step, place.index));
-    // The browser does not create folders.
-    let marker = paths.evidence(".keep");
-    io.write(&marker, Vec::new(), Expect::Any, Durability::Relaxed).await.ok()?;
-    for program in ["chromium", "chromium-browser", "google-chrome", "chrome"] {
-        let argv = [
-            program,
-            "--headless",
-            "--disable-gpu",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-sync",
-            "--hide-scrollbars",
-            "--window-size=1280,900",
-            &format!("--screenshot={path}"),
-            "--",
-            url,
-        ];
-        let spec = ProcessSpec::argv(argv)
-            .in_folder(&place.options.root)
-            .without_env(private_names(io))
-            .timeout_ms(SCREENSHOT_TIMEOUT_MS)
-            .capture_bytes(1024);
-        match io.process(spec).await {
-            Err(failure) if failure.is_not_found() => continue,
-            Ok(_) | Err(_) => break,
-        }
-    }
-    let taken = io.stat(&path).await.is_ok_and(|stat| stat.size_bytes > 0);
-    taken.then_some(path)
 }

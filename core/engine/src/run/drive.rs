@@ -293,6 +293,8 @@ async fn record_acted(
             let reason = format!("the agent of step {step} needs a decision: {what}");
             return Err(cx.pause(&reason).await);
         }
+        // The record says so, and asks for a higher budget.
+        ActionOutcome::OverBudget => {}
         ActionOutcome::Refused { refused, had_started } => {
             record_refusal(cx, refused, had_started)?
         }

@@ -35,6 +35,8 @@ pub(crate) enum ActionOutcome {
     Stuck(String),
     /// The agent wanted something that a person has to decide: what, on one line.
     Undecided(String),
+    /// A budget of the run was passed in the middle of the turn. The attempt continues when it is raised.
+    OverBudget,
     /// The agent's provider refused it, which does not count as an attempt.
     Refused {
         /// Which agent, and until when.
@@ -64,6 +66,7 @@ impl ActionOutcome {
         match self {
             ActionOutcome::Done
             | ActionOutcome::Failed { .. }
+            | ActionOutcome::OverBudget
             | ActionOutcome::Refused { had_started: true, .. } => true,
             ActionOutcome::Refused { had_started: false, .. }
             | ActionOutcome::Stuck(_)

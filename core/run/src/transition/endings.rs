@@ -74,8 +74,8 @@ impl Run {
     pub(super) fn resume(&mut self, at: Timestamp) -> Result<(), Refusal> {
         self.demand_unfinished("run_resumed")?;
         let was_blocked = self.status == RunStatus::Blocked;
-        let held_up = self.steps.iter().find(|record| self.is_held_up(record));
-        let held_up = held_up.map(|record| record.step.number);
+        let put_off = self.steps.iter().find(|record| self.put_off(record).is_some());
+        let put_off = put_off.map(|record| record.step.number);
         if self.status == RunStatus::Paused {
             // A person starts a new wait; after a kill the old wait continues.
             self.0.waits.iter_mut().for_each(|wait| wait.since = at);
@@ -83,7 +83,7 @@ impl Run {
         for record in &mut self.0.steps {
             match &record.status {
                 // No process runs that could be interrupted.
-                StepStatus::InProgress(Phase::Acting) if held_up == Some(record.step.number) => {}
+                StepStatus::InProgress(Phase::Acting) if put_off == Some(record.step.number) => {}
                 StepStatus::InProgress(Phase::Acting) => {
                     record.status = StepStatus::InProgress(Phase::Interrupted);
                     record.uncounted += 1;

@@ -98,7 +98,7 @@ impl Run {
     }
 
     /// The turn counts in the budgets, and is kept for its conversation.
-    pub(super) fn agent_ended(&mut self, turn: &TurnRecord) -> Result<(), Refusal> {
+    pub(super) fn agent_ended(&mut self, at: Timestamp, turn: &TurnRecord) -> Result<(), Refusal> {
         self.demand_running("agent_ended")?;
         self.demand_in_progress(turn.step)?;
         self.report_usage(Usage {
@@ -109,7 +109,11 @@ impl Run {
         if turn.counts() && turn.ending != Some(TurnEnding::Interrupted) {
             self.0.waits.retain(|wait| wait.agent != turn.agent);
         }
-        self.0.turns.push(turn.clone());
+        if turn.ending == Some(TurnEnding::OverBudget) {
+            self.0.acting = None;
+        }
+        let ended_at = Some(at.whole_seconds());
+        self.0.turns.push(TurnRecord { ended_at, ..turn.clone() });
         Ok(())
     }
 

@@ -93,6 +93,7 @@ pub(super) fn turn(step: u32) -> TurnRecord {
         denied: 1,
         ending: Some(TurnEnding::Completed),
         is_idle: false,
+        ended_at: None,
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Config {
     pub confine_caches: Vec<String>,
     /// Paths, besides those of known tools, that confined commands may read in a home folder.
     pub confine_read: Vec<String>,
+    /// Days for which checkpoints and logs of finished runs are kept.
+    pub retention_days: u32,
     /// What is wrong with the configuration, one line each, safe to print on a terminal.
     pub notes: Vec<String>,
 }
@@ -139,12 +141,17 @@ pub struct CustomWorkflow {
 impl Default for Config {
     /// The settings without a configuration file.
     fn default() -> Config {
-        Config { max_continuations: 10, auto_permission: true, ..Config::safe() }
+        Config {
+            max_continuations: 10,
+            auto_permission: true,
+            retention_days: 90,
+            ..Config::safe()
+        }
     }
 }
 
 impl Config {
-    /// Calls are judged; nothing costs money, sends anything or continues a session.
+    /// Calls are judged; nothing costs money, sends anything, continues a session or is removed.
     pub fn safe() -> Config {
         Config {
             enabled: true,
@@ -159,6 +166,7 @@ impl Config {
             confine: ConfineWhen::Auto,
             confine_caches: Vec::new(),
             confine_read: Vec::new(),
+            retention_days: keys::MOST_RETENTION_DAYS as u32,
             notes: Vec::new(),
         }
     }

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, BackgroundTask, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode,
-    StopFailure, StopInput, call, filled, is_compacted, of_conversation, output,
-    permission_request, pre_tool_use, session_start, text, vscode,
+    AnswerForm, BackgroundTask, EVENT_SIGNS, HookAnswer, HookEvent, HookInput, MalformedInput,
+    PermissionMode, StopFailure, StopInput, call, event_name, filled, is_compacted,
+    of_conversation, output, permission_request, pre_tool_use, session_start, text, vscode,
 };
 use onloop_permission::Decision;
 
@@ -23,25 +23,24 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
             event: HookEvent::Other,
         });
     }
-    let event = match filled(document, "hook_event_name").as_deref() {
-        None => return Err(MalformedInput::Missing("hook_event_name")),
-        Some("UserPromptSubmit") => HookEvent::Prompt {
+    let event = match event_name(document, &["hook_event_name"], EVENT_SIGNS)? {
+        "UserPromptSubmit" => HookEvent::Prompt {
             text: text(document, "prompt").unwrap_or_default(),
             id: filled(document, "prompt_id"),
             typed: typed(document),
         },
-        Some("UserPromptExpansion") => expansion(document),
-        Some("PreToolUse") => HookEvent::ToolCall(call(document)?),
-        Some("PermissionRequest") => HookEvent::PermissionRequest(call(document)?),
-        Some("PostToolUse") => HookEvent::ToolDone {
+        "UserPromptExpansion" => expansion(document),
+        "PreToolUse" => HookEvent::ToolCall(call(document)?),
+        "PermissionRequest" => HookEvent::PermissionRequest(call(document)?),
+        "PostToolUse" => HookEvent::ToolDone {
             call: call(document)?,
             output: output(&document["tool_response"]),
         },
-        Some("Stop") => HookEvent::Stop(stop(document)),
-        Some("SessionStart") if is_compacted(document) => HookEvent::Compacted,
-        Some("StopFailure") => HookEvent::StopFailed(stop_failure(document)),
+        "Stop" => HookEvent::Stop(stop(document)),
+        "SessionStart" if is_compacted(document) => HookEvent::Compacted,
+        "StopFailure" => HookEvent::StopFailed(stop_failure(document)),
         // Sub-agents end when they end; sessions begin and end without our doing.
-        Some(_) => HookEvent::Other,
+        _ => HookEvent::Other,
     };
     let event = of_conversation(document, event);
     let session = filled(document, "session_id");

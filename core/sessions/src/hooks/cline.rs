@@ -5,25 +5,30 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode, filled, output,
-    reason, text,
+    AnswerForm, EventSigns, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode,
+    event_name, filled, output, reason, text,
 };
 use onloop_permission::{Call, Decision};
 
+const SIGNS: &EventSigns = &[
+    (&["preToolUse"], "PreToolUse"),
+    (&["postToolUse"], "PostToolUse"),
+    (&["userPromptSubmit"], "UserPromptSubmit"),
+];
+
 pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
-    let event = match filled(document, "hookName").as_deref() {
-        None => return Err(MalformedInput::Missing("hookName")),
-        Some("UserPromptSubmit") => HookEvent::Prompt {
+    let event = match event_name(document, &["hookName"], SIGNS)? {
+        "UserPromptSubmit" => HookEvent::Prompt {
             text: text(&document["userPromptSubmit"], "prompt").unwrap_or_default(),
             id: None,
             typed: true,
         },
-        Some("PreToolUse") => HookEvent::ToolCall(call(&document["preToolUse"])?),
-        Some("PostToolUse") => {
+        "PreToolUse" => HookEvent::ToolCall(call(&document["preToolUse"])?),
+        "PostToolUse" => {
             let done = &document["postToolUse"];
             HookEvent::ToolDone { call: call(done)?, output: output(&done["result"]) }
         }
-        Some(_) => HookEvent::Other,
+        _ => HookEvent::Other,
     };
     let folder = document["workspaceRoots"][0].as_str().map(str::to_owned);
     let session = filled(document, "taskId");

@@ -5,32 +5,31 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode, StopInput, call,
-    filled, is_compacted, of_conversation, output, permission_request, pre_tool_use, session_start,
-    text,
+    AnswerForm, EVENT_SIGNS, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode,
+    StopInput, call, event_name, filled, is_compacted, of_conversation, output, permission_request,
+    pre_tool_use, session_start, text,
 };
 use onloop_permission::Decision;
 
 pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
-    let event = match filled(document, "hook_event_name").as_deref() {
-        None => return Err(MalformedInput::Missing("hook_event_name")),
-        Some("UserPromptSubmit") => HookEvent::Prompt {
+    let event = match event_name(document, &["hook_event_name"], EVENT_SIGNS)? {
+        "UserPromptSubmit" => HookEvent::Prompt {
             text: text(document, "prompt").unwrap_or_default(),
             id: filled(document, "turn_id"),
             typed: true,
         },
-        Some("PreToolUse") => HookEvent::ToolCall(call(document)?),
-        Some("PermissionRequest") => HookEvent::PermissionRequest(call(document)?),
-        Some("PostToolUse") => HookEvent::ToolDone {
+        "PreToolUse" => HookEvent::ToolCall(call(document)?),
+        "PermissionRequest" => HookEvent::PermissionRequest(call(document)?),
+        "PostToolUse" => HookEvent::ToolDone {
             call: call(document)?,
             output: output(&document["tool_response"]),
         },
-        Some("Stop") => HookEvent::Stop(StopInput {
+        "Stop" => HookEvent::Stop(StopInput {
             message: filled(document, "last_assistant_message"),
             ..StopInput::default()
         }),
-        Some("SessionStart") if is_compacted(document) => HookEvent::Compacted,
-        Some(_) => HookEvent::Other,
+        "SessionStart" if is_compacted(document) => HookEvent::Compacted,
+        _ => HookEvent::Other,
     };
     let event = of_conversation(document, event);
     let session = filled(document, "session_id");

@@ -4,13 +4,30 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode, StopInput,
-    embedded, filled, output, reason, required, text,
+    AnswerForm, EventSigns, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode,
+    StopInput, embedded, event_name, filled, output, reason, required, text,
 };
 use onloop_permission::{Call, Decision};
 
+/// Older versions do not name their events. A tool of an MCP server comes with the server's address or
+/// command.
+const SIGNS: &EventSigns = &[
+    (&["tool_name", "result_json"], "afterMCPExecution"),
+    (&["tool_name", "tool_output"], "postToolUse"),
+    (&["tool_name", "url"], "beforeMCPExecution"),
+    (&["tool_name", "command"], "beforeMCPExecution"),
+    (&["tool_name"], "preToolUse"),
+    (&["command", "output"], "afterShellExecution"),
+    (&["command"], "beforeShellExecution"),
+    (&["file_path", "edits"], "afterFileEdit"),
+    (&["file_path"], "beforeReadFile"),
+    (&["prompt"], "beforeSubmitPrompt"),
+    (&["loop_count"], "stop"),
+    (&["status"], "stop"),
+];
+
 pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
-    let event = match event_name(document)? {
+    let event = match event_name(document, &["hook_event_name"], SIGNS)? {
         "beforeSubmitPrompt" => HookEvent::Prompt {
             text: text(document, "prompt").unwrap_or_default(),
             id: filled(document, "generation_id"),
@@ -59,25 +76,6 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let transcript = filled(document, "transcript_path");
     let cwd = filled(document, "cwd").or(folder);
     Ok(HookInput { session, cwd, transcript, call_id: None, mode: PermissionMode::Default, event })
-}
-
-/// The event. Versions without its name are recognized by a member that only one event has.
-fn event_name(document: &Value) -> Result<&str, MalformedInput> {
-    match document["hook_event_name"].as_str() {
-        Some(name) if !name.trim().is_empty() => Ok(name),
-        Some(_) | None => {
-            let keys = [
-                ("command", "beforeShellExecution"),
-                ("prompt", "beforeSubmitPrompt"),
-                ("tool_name", "preToolUse"),
-                ("file_path", "beforeReadFile"),
-                ("loop_count", "stop"),
-                ("status", "stop"),
-            ];
-            let found = keys.iter().find(|(key, _)| !document[*key].is_null());
-            found.map(|(_, event)| *event).ok_or(MalformedInput::Missing("hook_event_name"))
-        }
-    }
 }
 
 pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {

@@ -189,6 +189,50 @@ fn cursor_names_its_events_or_shows_them() {
 }
 
 #[test]
+fn an_event_without_its_name_is_known_by_its_members() {
+    let call =
+        |tool: &str, input: Value| HookEvent::ToolCall(Call { tool: tool.to_owned(), input });
+    let mcp = json!({ "tool_name": "search", "tool_input": {}, "command": "npx server" });
+    let table = [
+        (Host::Cursor, mcp, call("mcp__cursor__search", json!({}))),
+        (
+            Host::Cursor,
+            json!({ "tool_name": "Shell", "command": "ls", "tool_input": { "command": "rm -r /" } }),
+            call("mcp__cursor__Shell", json!({ "command": "rm -r /" })),
+        ),
+        (Host::Cursor, json!({ "file_path": "/a", "edits": [] }), HookEvent::Other),
+        (Host::Cursor, json!({ "file_path": "/a" }), call("Read", json!({ "file_path": "/a" }))),
+        (
+            Host::Cursor,
+            json!({ "command": "ls", "output": "x" }),
+            HookEvent::ToolDone { call: Call::shell("ls"), output: "x".to_owned() },
+        ),
+        (Host::Cursor, json!({ "loop_count": 0 }), HookEvent::Stop(StopInput::default())),
+        (Host::Claude, json!({ "stop_hook_active": false }), HookEvent::Stop(StopInput::default())),
+        (Host::Codex, json!({ "tool_name": "t" }), call("t", Value::Null)),
+        (Host::VsCode, json!({ "stop_hook_active": true }), HookEvent::Stop(StopInput::default())),
+        (Host::Cline, json!({ "preToolUse": { "tool": "t" } }), call("t", Value::Null)),
+    ];
+    for (host, document, expected) in table {
+        assert_eq!(read(host, document.clone()).event, expected, "{host:?} {document}");
+    }
+    for host in [Host::Claude, Host::Codex, Host::Cursor] {
+        let named = br#"{"hook_event_name":true,"tool_name":"Bash","command":"ls"}"#;
+        assert_eq!(host.read(named), Err(MalformedInput::UnknownEvent), "{host:?}");
+    }
+}
+
+#[test]
+fn text_that_javascript_cut_inside_a_character_is_read() {
+    let stop = br#"{"hook_event_name":"Stop","last_assistant_message":"cut \ud83d"}"#;
+    let HookEvent::Stop(stop) = Host::Claude.read(stop).unwrap().event else { panic!() };
+    assert_eq!(stop.message.as_deref(), Some("cut \u{fffd}"));
+    let call = br#"{"toolName":"bash","toolArgs":"{\"command\":\"ls \\ud83d\"}","timestamp":1}"#;
+    let HookEvent::ToolCall(call) = Host::Copilot.read(call).unwrap().event else { panic!() };
+    assert_eq!(call.input["command"], "ls \u{fffd}");
+}
+
+#[test]
 fn claude_says_what_a_person_typed_and_what_a_command_stands_for() {
     let typed = |source: Value| {
         let document = json!({ "hook_event_name": "UserPromptSubmit", "prompt": "x",

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode, StopInput,
-    filled, output, pre_tool_use, text,
+    AnswerForm, EVENT_SIGNS, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode,
+    StopInput, event_name, filled, output, pre_tool_use, text,
 };
 use onloop_permission::Call;
 
@@ -39,26 +39,23 @@ pub(super) fn is_own_tool(tool: &str) -> bool {
 }
 
 pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
-    let either =
-        |camel: &str, snake: &str| filled(document, camel).or_else(|| filled(document, snake));
-    let event = match either("hookEventName", "hook_event_name").as_deref() {
-        None => return Err(MalformedInput::Missing("hookEventName")),
-        Some("UserPromptSubmit") => {
+    let event = match event_name(document, &["hookEventName", "hook_event_name"], EVENT_SIGNS)? {
+        "UserPromptSubmit" => {
             let text = text(document, "prompt").unwrap_or_default();
             HookEvent::Prompt { text, id: None, typed: true }
         }
-        Some("PreToolUse") => HookEvent::ToolCall(call(document)?),
-        Some("PostToolUse") => HookEvent::ToolDone {
+        "PreToolUse" => HookEvent::ToolCall(call(document)?),
+        "PostToolUse" => HookEvent::ToolDone {
             call: call(document)?,
             output: output(&document["tool_response"]),
         },
-        Some("Stop") => HookEvent::Stop(StopInput {
+        "Stop" => HookEvent::Stop(StopInput {
             message: filled(document, "last_assistant_message"),
             ..StopInput::default()
         }),
-        Some(_) => HookEvent::Other,
+        _ => HookEvent::Other,
     };
-    let session = either("sessionId", "session_id");
+    let session = filled(document, "sessionId").or_else(|| filled(document, "session_id"));
     let transcript = filled(document, "transcript_path");
     let cwd = filled(document, "cwd");
     Ok(HookInput { session, cwd, transcript, call_id: None, mode: PermissionMode::Default, event })

@@ -18,7 +18,7 @@ type Group = (&'static str, &'static [&'static str]);
 /// The verbs for people, in the order in which they are used.
 pub(super) const GROUPS: &[Group] = &[
     ("Start work", &["do", "new", "lint", "run", "demo"]),
-    ("Follow it", &["status", "watch", "web", "diff", "report"]),
+    ("Follow it", &["status", "watch", "web", "diff", "report", "cost"]),
     ("Decide", &["approve", "resume", "undo", "finish", "abandon"]),
     ("Agents", &["install", "uninstall", "doctor", "session", "permit", "auto"]),
     ("Scale out", &["fleet", "compile"]),
@@ -229,6 +229,19 @@ pub(super) const HELPS: &[VerbHelp] = &[
             ),
         ],
         &["status", "diff", "receipt"],
+    ),
+    verb(
+        "cost",
+        "",
+        [
+            ("Show what each day cost", "onloop cost"),
+            ("Show what each agent cost since a day", "onloop cost --by agent --since 2026-11-01"),
+            (
+                "Print the last 24 hours by repository as JSON",
+                "onloop cost --by repo --since 24h --json",
+            ),
+        ],
+        &["status", "report"],
     ),
     verb(
         "summary",

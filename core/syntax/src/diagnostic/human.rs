@@ -1,5 +1,7 @@
 //! Findings for people: the source line with carets below it.
 
+use std::collections::BTreeMap;
+
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
@@ -10,7 +12,8 @@ use crate::text;
 const LEAST_COLUMNS: usize = 20;
 
 /// Renders the findings of one file in lines of at most `columns` characters, broken between words,
-/// with ANSI colors if `styled`.
+/// with ANSI colors if `styled`. A finding that occurs on several lines is shown once, with the
+/// numbers of the other lines.
 pub fn render(
     path: &str,
     source: &[u8],
@@ -22,12 +25,26 @@ pub fn render(
     let path = text::one_line(path);
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(columns).decor_style(DecorStyle::Ascii);
+    let mut lines_of: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for diagnostic in diagnostics {
+        let lines = lines_of.entry(said_by(diagnostic)).or_default();
+        lines.push(index.first_line(diagnostic.span).0);
+        lines.dedup();
+    }
     let mut out = String::new();
     for diagnostic in diagnostics {
-        out.push_str(&one(&renderer, &path, &index, diagnostic, columns));
-        out.push_str("\n\n");
+        if let Some(lines) = lines_of.remove(&said_by(diagnostic)) {
+            out.push_str(&one(&renderer, &path, &index, diagnostic, &lines[1..], columns));
+            out.push_str("\n\n");
+        }
     }
     out
+}
+
+/// What a person reads of a finding, apart from its line.
+fn said_by(diagnostic: &Diagnostic) -> (&str, Severity, &str, Option<&str>) {
+    let Diagnostic { code, severity, message, help, .. } = diagnostic;
+    (code, *severity, message, help.as_deref())
 }
 
 fn one(
@@ -35,6 +52,7 @@ fn one(
     path: &str,
     index: &LineIndex<'_>,
     diagnostic: &Diagnostic,
+    other_lines: &[usize],
     columns: usize,
 ) -> String {
     let level = match diagnostic.severity {
@@ -65,6 +83,12 @@ fn one(
     }
     if let Some(fix) = &diagnostic.fix {
         let note = format!("`--fix` can {}", fix.title);
+        group = group.element(Level::NOTE.message(lines(&note, margin + " = note: ".len())));
+    }
+    if !other_lines.is_empty() {
+        let numbers: Vec<String> = other_lines.iter().map(usize::to_string).collect();
+        let noun = if numbers.len() == 1 { "line" } else { "lines" };
+        let note = format!("the same on {noun} {}", numbers.join(", "));
         group = group.element(Level::NOTE.message(lines(&note, margin + " = note: ".len())));
     }
     renderer.render(&[group])

@@ -1,22 +1,30 @@
-//! `onloop doctor --prune`: checkpoints that are not needed any more.
+//! `onloop doctor --prune`: removes checkpoints and logs that are not needed any more.
 
 use std::collections::BTreeMap;
 
+use super::retention;
 use onloop_effect::{Exit, Failure, GitRequest, Io, NamedCheckpoint};
 use onloop_engine::error::CommandError;
+use onloop_engine::git::checkout;
+use onloop_engine::state::config;
 use onloop_engine::state::store::{Store, StoreError};
 use onloop_run::{CheckpointKind, Disposition, Run, is_run_id};
-use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// Removes the checkpoints of runs whose work is in a branch, and of finished runs that are old.
+/// Removes the logs of finished runs that are old; and here, the checkpoints of those and of runs whose
+/// work is in a branch.
 pub(super) async fn prune(io: &Io) -> Result<Exit, CommandError> {
-    remove(io).await?;
+    let cwd = io.start().cwd.clone();
+    let days = config::own(io, &cwd).await.retention_days;
+    retention::remove_logs(io, days).await?;
+    match checkout::find(io, &cwd).await {
+        Some(_) => remove_checkpoints(io, cwd, days).await?,
+        None => io.note("Checkpoints are removed in their repository; here is none.").await,
+    }
     Ok(Exit::Done)
 }
 
-async fn remove(io: &Io) -> Result<(), Failure> {
-    let cwd = io.start().cwd.clone();
+async fn remove_checkpoints(io: &Io, cwd: String, days: u32) -> Result<(), Failure> {
     let mut runs: BTreeMap<String, Vec<NamedCheckpoint>> = BTreeMap::new();
     for checkpoint in io.git_checkpoints(&cwd).await? {
         if let Some((id, _)) = checkpoint.name.split_once('/') {
@@ -25,7 +33,7 @@ async fn remove(io: &Io) -> Result<(), Failure> {
     }
     let (mut removed, mut kept) = (0, 0);
     for (id, checkpoints) in runs {
-        let Some(why) = unneeded(io, &cwd, &id, &checkpoints).await? else {
+        let Some(why) = unneeded(io, &cwd, &id, &checkpoints, days).await? else {
             kept += checkpoints.len() as u64;
             continue;
         };
@@ -46,21 +54,24 @@ async fn unneeded(
     cwd: &str,
     id: &str,
     checkpoints: &[NamedCheckpoint],
-) -> Result<Option<&'static str>, Failure> {
+    days: u32,
+) -> Result<Option<String>, Failure> {
     let opened = match is_run_id(id) {
         true => Store::open(io, id).await,
         false => Err(StoreError::Missing),
     };
     let newest = checkpoints.iter().map(|checkpoint| checkpoint.at).max();
-    let old = newest.is_some_and(|at| io.now().millis_since(at) > limits::CHECKPOINT_KEPT_MS);
+    let old = newest.is_some_and(|at| retention::is_over(io.now(), at, days));
     match opened {
         Ok(store) if !store.run().is_over() => Ok(None),
         Ok(store) => match is_reachable(io, cwd, store.run()).await? {
-            true => Ok(Some("finished, and its work is in a branch")),
-            false => Ok(old.then_some("finished more than 30 days ago")),
+            true => Ok(Some("finished, and its work is in a branch".to_owned())),
+            false => Ok(old.then(|| format!("finished more than {days} days ago"))),
         },
         // Of another state home, or of a record that was removed.
-        Err(StoreError::Missing) => Ok(old.then_some("not known here, and older than 30 days")),
+        Err(StoreError::Missing) => {
+            Ok(old.then(|| format!("not known here, and older than {days} days")))
+        }
         // Who knows what it says.
         Err(_) => Ok(None),
     }

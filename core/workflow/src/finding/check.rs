@@ -3,7 +3,7 @@
 use onloop_syntax::diagnostic::{Diagnostic, Edit, Span};
 use onloop_syntax::limits;
 
-use super::super::rule;
+use super::super::{Shell, rule};
 use super::shown;
 
 fixed! {
@@ -13,8 +13,6 @@ fixed! {
         "write `kind: contains` to look for text, or remove the value"
     looks_like_prose PROSE_VERIFY "this reads like a sentence, but it is run as a command"
         "to have a person look, write `type: human-review` with a `prompt`"
-    windows_command WINDOWS_COMMAND "this is written for PowerShell, but bash runs it"
-        "write an object with `type: shell`, `command: …` and `shell: pwsh`"
     last_line_decides LAST_LINE_DECIDES "only the last line decides whether this check passes"
         "begin with `set -e`, or join the lines with `&&`"
     review_before_checks REVIEW_BEFORE_CHECKS "a person is asked before the other checks have run"
@@ -188,6 +186,46 @@ pub(crate) fn vacuous(span: Span, why: &str) -> Diagnostic {
     rule::VACUOUS_VERIFY
         .at(span, format!("this check cannot fail: {why}"))
         .with_help("use a command whose exit code depends on the work, such as a test run")
+}
+
+/// A command in quotes, which onloop takes off and other readers of the format do not. `bare` is the
+/// command without them, if it can stand alone.
+pub(crate) fn quoted_command(span: Span, bare: Option<&str>) -> Diagnostic {
+    let found = rule::QUOTED_VALUE
+        .at(span, "other readers of the format run this command with its quotes, and it fails")
+        .with_help("write the command without quotes around it");
+    match bare {
+        Some(bare) => found.with_fix("remove the quotes", vec![Edit::replace(span, bare)]),
+        None => found,
+    }
+}
+
+/// A command in backticks, as in Markdown.
+pub(crate) fn command_in_backticks(span: Span, inner: &str) -> Diagnostic {
+    let message = "the command fails: in backticks, its output is run as a second command";
+    rule::QUOTED_VALUE
+        .at(span, message)
+        .with_help("write the command without backticks around it")
+        .with_fix("remove the backticks", vec![Edit::replace(span, inner)])
+}
+
+/// `part` is language of `written_for`, but `shell` runs the line.
+pub(crate) fn windows_command(
+    span: Span,
+    part: &str,
+    written_for: Shell,
+    shell: Shell,
+) -> Diagnostic {
+    let language = match written_for {
+        Shell::Pwsh => "PowerShell",
+        Shell::Cmd | Shell::Bash | Shell::Sh => "cmd, the shell of Windows",
+    };
+    let (shell, written_for) = (shell.as_str(), written_for.as_str());
+    let message = format!("`{}` is written for {language}, but {shell} runs it", shown(part));
+    rule::WINDOWS_COMMAND.at(span, message).with_help(format!(
+        "write it for {shell}; in a workflow for Windows, write an object with `type: shell`, \
+         `command: …` and `shell: {written_for}`"
+    ))
 }
 
 pub(crate) fn machine_path(span: Span, path: &str) -> Diagnostic {

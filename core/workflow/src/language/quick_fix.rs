@@ -1,8 +1,9 @@
 //! Quick fixes: the linter's own, and choices that only the author can make.
 
 use super::Reading;
+use crate::command::windows_part;
 use crate::rule::{self, LintRule};
-use crate::{FieldPlace, PlaceKind, Section, StepPlace};
+use crate::{FieldPlace, PlaceKind, Section, Shell, StepPlace};
 use onloop_syntax::diagnostic::{Diagnostic, Edit, Fix, Span};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -113,8 +114,10 @@ fn choices(reading: Reading<'_>, finding: &Diagnostic) -> Vec<Fix> {
             format!("\n{indent}type: human-review\n{indent}prompt: {text}")
         }),
         rule::WINDOWS_COMMAND => {
-            as_object(reading, place, "run it with PowerShell", |indent, text| {
-                format!("\n{indent}type: shell\n{indent}command: {text}\n{indent}shell: pwsh")
+            let part = windows_part(reading.slice(span)).map(|(_, shell)| shell);
+            let shell = part.unwrap_or(Shell::Pwsh).as_str();
+            as_object(reading, place, &format!("run it with {shell}"), |indent, text| {
+                format!("\n{indent}type: shell\n{indent}command: {text}\n{indent}shell: {shell}")
             })
         }
         rule::LAST_LINE_DECIDES => {

@@ -1,5 +1,6 @@
 //! A parsed file, and queries about positions in it.
 
+use crate::line::line_break;
 use crate::{FieldPlace, Parsed, PlaceKind, Section, StepPlace};
 use onloop_syntax::diagnostic::Span;
 
@@ -56,9 +57,7 @@ impl<'t> Reading<'t> {
 
     /// The line break of this file.
     pub(super) fn line_break(self) -> &'static str {
-        let first = memchr::memchr(b'\n', self.text.as_bytes());
-        let has_return = first.is_some_and(|at| at > 0 && self.text.as_bytes()[at - 1] == b'\r');
-        if has_return { "\r\n" } else { "\n" }
+        line_break(self.text)
     }
 
     /// The step of a span, by its position from 0.

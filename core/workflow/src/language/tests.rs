@@ -470,8 +470,9 @@ fn findings_with_an_obvious_change_offer_it() {
         (
             "windows-command",
             step("loop: false\nverify: Get-ChildItem -Path out"),
-            "run it with PowerShell",
+            "run it with pwsh",
         ),
+        ("windows-command", step("loop: false\nverify: gradlew.bat test"), "run it with cmd"),
         (
             "last-line-decides",
             step("loop: false\nverify: |\n  npm run lint\n  npm test"),

@@ -63,14 +63,14 @@ impl<'c> CheckReader<'_, 'c> {
     fn required(&mut self, draft: &Draft<'c>, kind: &str, name: &str) -> Option<String> {
         let value = draft
             .value(name)
-            .filter(|value| name != "command" || !command::does_nothing(value.trimmed()));
+            .filter(|value| name != "command" || !command::does_nothing(&value.plain()));
         if value.is_none() {
             let parent = draft.get("assert").filter(|_| name == "kind");
             let anchor = draft.get(name).or(parent).or_else(|| draft.get("type"));
             let span = anchor.map_or(Span::at(draft.start), |field| field.name_span);
             self.findings.push(finding::check::missing_field(span, self.step, kind, name));
         }
-        value.map(|value| value.trimmed().to_owned())
+        value.map(|value| value.plain().into_owned())
     }
 
     fn shell(&mut self, draft: &Draft<'c>) -> Option<Check> {
@@ -142,7 +142,7 @@ impl<'c> CheckReader<'_, 'c> {
         self.only(draft, "browser", &["url", "check"]);
         let (url, check) =
             (self.required(draft, "browser", "url"), self.required(draft, "browser", "check"));
-        let url = text::one_line(value::unquoted(&url?));
+        let url = text::one_line(&url?);
         if !url.contains("://")
             && let Some(value) = draft.value("url")
         {
@@ -157,7 +157,7 @@ impl<'c> CheckReader<'_, 'c> {
             && let Some(check) = draft.get("check").filter(|field| !field.value.is_empty())
         {
             self.findings.push(finding::check::review_check_alias(check.name_span));
-            return Some(Check::HumanReview { prompt: text::printable(check.value.trimmed()) });
+            return Some(Check::HumanReview { prompt: text::printable(&check.value.plain()) });
         }
         let prompt = self.required(draft, "human-review", "prompt")?;
         Some(Check::HumanReview { prompt: text::printable(&prompt) })
@@ -168,7 +168,7 @@ impl<'c> CheckReader<'_, 'c> {
         let path = self.required(draft, "artifact", "path");
         let kind = self.required(draft, "artifact", "kind");
         let path_span = draft.value("path").map_or(Span::at(draft.start), |value| value.span);
-        let path = self.path_below("path", value::unquoted(&path?), path_span)?;
+        let path = self.path_below("path", &path?, path_span)?;
         let assertion = self.assertion(draft, &kind?)?;
         Some(Check::Artifact { path, assertion })
     }
@@ -176,7 +176,7 @@ impl<'c> CheckReader<'_, 'c> {
     fn assertion(&mut self, draft: &Draft<'c>, kind: &str) -> Option<Assertion> {
         let kind_span = draft.value("kind").map_or(Span::at(draft.start), |value| value.span);
         let value = draft.value("value");
-        let expected = value.map(|value| value::unquoted(value.trimmed()).to_owned());
+        let expected = value.map(|value| value.plain().into_owned());
         let expected = expected.filter(|text| !text.is_empty());
         match (value::unquoted(value::without_comment(kind)), expected) {
             ("exists", _) => {

@@ -261,7 +261,7 @@ fn costs(spent: &Spent) -> String {
     let agents: Vec<&(String, Sum)> = spent.agents.iter().take(DAYS).collect();
     format!(
         "<h2>What it cost</h2>\n<details id=\"cost\"><summary>By day and by agent</summary>\n{}{}</details>\n",
-        cost_table("Day on which a run began", &days),
+        cost_table("Day (UTC)", &days),
         cost_table("Agent", &agents)
     )
 }

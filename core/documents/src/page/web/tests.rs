@@ -139,7 +139,13 @@ fn the_page_of_everything() {
         sessions: vec![session],
         calls: vec![call],
     };
-    let known = Sum { turns: 3, unknown: 1, cost: Money::from_usd(0.42).unwrap(), tokens: 18_000 };
+    let known = Sum {
+        turns: 3,
+        unknown: 1,
+        cost: Money::from_usd(0.42).unwrap(),
+        tokens: 18_000,
+        ..Sum::default()
+    };
     let unknown = Sum { turns: 2, unknown: 2, ..Sum::default() };
     let spent = Spent {
         days: vec![("2026-11-23".to_owned(), known)],

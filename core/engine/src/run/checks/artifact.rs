@@ -36,6 +36,19 @@ pub(super) async fn look_at_artifact(
             );
         }
     };
+    let kind = match io.stat(&found).await {
+        Ok(stat) => stat.kind,
+        Err(failure) => return cannot(format!("artifact {path}: {}", failure.message)),
+    };
+    match (assertion, kind) {
+        (Assertion::Contains(_), FileKind::Folder) => {
+            return said(false, format!("artifact is a folder, not a file: {path}"));
+        }
+        (Assertion::MatchesGlob(_), FileKind::File) => {
+            return said(false, format!("artifact is a file, not a folder: {path}"));
+        }
+        (_, _) => {}
+    }
     match assertion {
         Assertion::Exists => said(true, format!("artifact exists: {path}")),
         Assertion::Contains(wanted) => match io.read(&found, ARTIFACT_BYTES).await {

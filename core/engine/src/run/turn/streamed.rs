@@ -10,7 +10,7 @@ mod watch;
 use guard::GuardFiles;
 use opening::Opening;
 use verdict::TurnVerdict;
-use watch::Watch;
+use watch::{Bounds, Watch};
 
 use super::{ActionOutcome, TurnStop, attempt_name, ended, spec, write_prompt};
 use crate::run::agent_stream;
@@ -114,7 +114,8 @@ impl Turn<'_> {
         needs.may_read.push(paths.prompt(&name));
         let state = AgentState::new(self.client, opening.used);
         let log = paths.log(&attempt_name(record));
-        let mut watch = Watch::new(self, state, opening.session.as_deref(), log).await;
+        let (session, bounds) = (opening.session.as_deref(), Bounds::of(store.run()));
+        let mut watch = Watch::new(self, state, session, log, bounds).await;
         let end = ended(watch.follow(spec, needs, store).await, "agent")?;
         watch.finish(end.as_ref()).await;
         let judged = self.judged().await;
@@ -194,6 +195,7 @@ impl Turn<'_> {
             denied: denied.max(state.denied()),
             ending: Some(ending),
             is_idle: state.is_idle(),
+            ended_at: None,
         };
         store.apply(Event::AgentEnded(turn)).map_err(StoreError::Overtaken)
     }

@@ -60,6 +60,9 @@ pub(super) const MOST_TIMEOUT_SEC: i64 = 7200;
 /// Longest time between two looks at the answers, in seconds.
 pub(super) const MOST_POLL_SEC: i64 = 300;
 
+/// Longest time for which the files of a finished run can be kept, in days: a century.
+pub(super) const MOST_RETENTION_DAYS: i64 = 36_500;
+
 macro_rules! keys {
     ($($path:literal ($($kind:tt)+) $default:literal, $variable:expr => $about:literal)*) => {
         /// All keys, in the order in which the documentation shows them.
@@ -109,6 +112,8 @@ keys! {
         "Paths of caches, besides those of known build tools, that [confined](confinement.md) commands may write; `~/` is your home folder"
     "run.confine_read" (Arguments) "[]", None =>
         "Paths in a home folder, besides those of known tools, that [confined](confinement.md) commands may read; `~/` is your home folder"
+    "retention.days" (Number { min: 1, max: MOST_RETENTION_DAYS }) "90", None =>
+        "After how many days `onloop doctor --prune` removes checkpoints and logs of finished runs; ledgers and reports stay"
     "notify.events" (Words(NoticeKind::WORDS)) "all", None =>
         "What you are told of, see [notices](notify.md): a run `waits` for you, is `blocked` or `completed`, an agent's usage `limit` or a run's `budget` is reached, a `session` ended"
     "notify.command" (Text) "", None =>
@@ -153,8 +158,16 @@ pub(super) const FOREIGN: &[&str] = &[
 ];
 
 /// The mappings that keys stand in, by their path; the file itself is `""`.
-pub(super) const SECTIONS: &[&str] =
-    &["", "handsoff", "handsoff.supervisor", "telegram", "run", "notify", "notify.webhook"];
+pub(super) const SECTIONS: &[&str] = &[
+    "",
+    "handsoff",
+    "handsoff.supervisor",
+    "telegram",
+    "run",
+    "retention",
+    "notify",
+    "notify.webhook",
+];
 
 /// Whether a key somewhere below a section is a secret: what stands there instead may be one.
 pub(super) fn has_secrets(section: &str) -> bool {
@@ -187,7 +200,7 @@ mod tests {
     fn sections_know_their_names() {
         assert_eq!(
             names_in(""),
-            ["handsoff", "telegram", "run", "notify", "prices", "permissions"]
+            ["handsoff", "telegram", "run", "retention", "notify", "prices", "permissions"]
         );
         assert_eq!(names_in("handsoff.supervisor"), ["provider", "model", "flags"]);
         assert!(names_in("telegram").contains(&"chat_id"));

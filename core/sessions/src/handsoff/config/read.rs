@@ -58,11 +58,14 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.confine = reader.confine();
     config.confine_caches = reader.arguments("run.confine_caches").or(Vec::new(), Vec::new());
     config.confine_read = reader.arguments("run.confine_read").or(Vec::new(), Vec::new());
+    let days = reader.number("retention.days").or(90, keys::MOST_RETENTION_DAYS);
+    config.retention_days = u32::try_from(days).unwrap_or(u32::MAX);
     // A mistyped switch does not allow unattended sessions.
     if reader.flag("handsoff.enabled") == ConfigValue::Faulty {
         let Config { workflows, prices, confine, confine_caches, confine_read, .. } = config;
+        let retention_days = config.retention_days;
         let kept = Config { workflows, prices, confine, confine_caches, ..Config::safe() };
-        config = Config { confine_read, ..kept };
+        config = Config { confine_read, retention_days, ..kept };
     }
     config.notes = reader.notes();
     config
@@ -120,17 +123,17 @@ impl<'y> Reader<'y> {
         read.or(ConfineWhen::Auto, ConfineWhen::Auto)
     }
 
-    /// A chat only when all of it can be used: half a chat would answer to strangers.
+    /// A chat only when all of it can be used: half a chat would answer to strangers. A chat that is
+    /// switched off may hold the placeholders of an example.
     fn telegram(&mut self) -> Option<Telegram> {
-        let enabled = self.flag("telegram.enabled");
+        if self.flag("telegram.enabled") != ConfigValue::Set(true) {
+            return None;
+        }
         let token = self.token();
         let chat_id = self.id("telegram.chat_id");
         let users = self.ids("telegram.allowed_user_ids");
         let timeout = self.number("telegram.timeout_sec");
         let poll = self.number("telegram.poll_interval_sec");
-        if enabled != ConfigValue::Set(true) {
-            return None;
-        }
         let faulty = token == ConfigValue::Faulty
             || chat_id == ConfigValue::Faulty
             || users == ConfigValue::Faulty

@@ -20,6 +20,7 @@ handsoff:
   workflows:
     - command: /ship:it
       prompt_file: prompts/ship.md
+retention: {days: 30}
 telegram:
   enabled: true
   token: \"123456:ABC-DEF_g\"
@@ -137,6 +138,7 @@ fn every_key_is_read() {
         confine: ConfineWhen::On,
         confine_caches: vec!["~/.cache/zig".to_owned(), "/srv/a cache".to_owned()],
         confine_read: vec!["~/.foo".to_owned()],
+        retention_days: 30,
         notes: Vec::new(),
     };
     assert_eq!(config, expected);
@@ -165,6 +167,10 @@ fn a_wrong_type_is_named_for_every_key() {
             yaml.push_str(&format!("{}{name}:\n", "  ".repeat(depth)));
         }
         yaml.push_str(&format!("{}{{wrong: true}}\n", "  ".repeat(names.len())));
+        // The rest of a chat is read only where it is switched on.
+        if names[0] == "telegram" && names[1] != "enabled" {
+            yaml.push_str("  enabled: true\n");
+        }
         let config = read(&yaml);
         let place = format!(
             "line {}, column {}: `{}` is a mapping; expected ",
@@ -253,7 +259,11 @@ fn a_chat_is_there_only_when_nobody_else_can_answer() {
             (_, found) => panic!("{rest}: {found:?} {:?}", config.notes),
         }
     }
-    assert_eq!(read("telegram: {enabled: false, token: 1:a, chat_id: 5}").telegram, None);
+    for switch in ["enabled: false", "enabled: 0", "poll_interval_sec: 5"] {
+        let example = "token: '123456:ABC-DEF...', chat_id: '@nobody', timeout_sec: soon";
+        let config = read(&format!("telegram: {{{switch}, {example}}}"));
+        assert_eq!((config.telegram, config.notes), (None, Vec::new()), "{switch}");
+    }
 }
 
 #[test]

@@ -26,7 +26,7 @@ enum Words {
     Step,
     /// What failed.
     Retry,
-    /// That the provider serves again.
+    /// That the attempt continues.
     GoOn,
 }
 

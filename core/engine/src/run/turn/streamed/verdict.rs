@@ -42,7 +42,11 @@ impl Turn<'_> {
     pub(super) fn of_cause(&self, cause: Cause, watch: &Watch<'_>) -> TurnVerdict {
         let ending = match cause {
             Cause::NotServed { why, resets_at } => return self.refused(why, resets_at, watch),
-            Cause::Unguarded | Cause::Bound(_) => TurnEnding::Ended,
+            Cause::Bound(_) => {
+                let (ending, outcome) = (TurnEnding::OverBudget, ActionOutcome::OverBudget);
+                return TurnVerdict { ending, outcome };
+            }
+            Cause::Unguarded => TurnEnding::Ended,
             Cause::Stalled(_) => TurnEnding::Stalled,
             Cause::TooLong => TurnEnding::TooLong,
             Cause::Rejected(_) => TurnEnding::Failed,
@@ -73,7 +77,14 @@ impl Turn<'_> {
             };
         }
         let failed = |reason: String| self.failed(TurnEnding::Failed, reason, watch);
-        match watch.heard.state.outcome(status) {
+        let outcome = watch.heard.state.outcome(status);
+        // A client that is told of its budget ends by itself when that is spent.
+        if matches!(outcome, TurnOutcome::Failed(_) | TurnOutcome::NoFinalEvent)
+            && let Some(why) = watch.passed_bound()
+        {
+            return self.of_cause(Cause::Bound(why), watch);
+        }
+        match outcome {
             TurnOutcome::Completed => {
                 TurnVerdict { ending: TurnEnding::Completed, outcome: ActionOutcome::Done }
             }

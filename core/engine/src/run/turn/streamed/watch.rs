@@ -11,7 +11,7 @@ use crate::state::store::Store;
 use onloop_agents::confine::Needs;
 use onloop_agents::{AgentErrorKind, AgentState, Retry};
 use onloop_effect::{OutputAction, ProcessEnd, ProcessSpec};
-use onloop_run::{WaitReason, Worker};
+use onloop_run::{Run, WaitReason, Worker};
 use onloop_syntax::money::Money;
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::tokens::Tokens;
@@ -28,6 +28,7 @@ pub(super) struct Watch<'a> {
     /// What the client writes beside its stream, where it does.
     rollout: Option<Rollout>,
     life: Life,
+    bounds: Bounds,
 }
 
 impl<'a> Watch<'a> {
@@ -37,6 +38,7 @@ impl<'a> Watch<'a> {
         state: AgentState,
         session: Option<&str>,
         log: String,
+        bounds: Bounds,
     ) -> Watch<'a> {
         let rollout = Rollout::of(turn.io, turn.client, session).await;
         // An earlier turn of the attempt may have begun the log.
@@ -48,6 +50,7 @@ impl<'a> Watch<'a> {
             guarded: false,
             rollout,
             life: Life { signs: 0, silent_ms: 0, seen_at: turn.io.now() },
+            bounds,
         }
     }
 
@@ -65,13 +68,12 @@ impl<'a> Watch<'a> {
         let io = self.turn.io;
         let work = Work::new(Worker::Agent, self.turn.record.step.number, self.turn.sandbox);
         let work = Work { needs, ..work };
-        let bounds = Bounds { cost: cost_left(store.run()), tokens: tokens_left(store.run()) };
-        let on_lines = async |bytes: &[u8]| self.look(bytes, &bounds).await;
+        let on_lines = async |bytes: &[u8]| self.look(bytes).await;
         follow_recorded(io, store, work, spec, on_lines).await
     }
 
     /// Takes what the client wrote, if anything.
-    async fn look(&mut self, bytes: &[u8], bounds: &Bounds) -> OutputAction {
+    async fn look(&mut self, bytes: &[u8]) -> OutputAction {
         let mut said = self.heard.push(bytes);
         said += &self.read_beside().await;
         self.heard.write(said).await;
@@ -82,10 +84,7 @@ impl<'a> Watch<'a> {
             }
         }
         if self.ended.is_none() {
-            self.ended = bounds
-                .passed(self.turn, &self.heard.state)
-                .map(Cause::Bound)
-                .or_else(|| self.hopeless());
+            self.ended = self.passed_bound().map(Cause::Bound).or_else(|| self.hopeless());
         }
         match self.ended {
             Some(_) => OutputAction::End,
@@ -94,6 +93,11 @@ impl<'a> Watch<'a> {
                 OutputAction::Continue(Some(self.heard.activity(cost)))
             }
         }
+    }
+
+    /// Which budget of the run the turn has passed, on one line.
+    pub(super) fn passed_bound(&self) -> Option<String> {
+        self.bounds.passed(self.turn, &self.heard.state)
     }
 
     /// Why nothing good can come of the turn any more. No client can be trusted to give up.
@@ -186,12 +190,17 @@ fn given_up(retry: &Retry, now: Timestamp) -> Option<Cause> {
 }
 
 /// What a turn may use.
-struct Bounds {
+pub(super) struct Bounds {
     cost: Option<Money>,
     tokens: Option<u64>,
 }
 
 impl Bounds {
+    /// What is left of the budgets of `run`.
+    pub(super) fn of(run: &Run) -> Bounds {
+        Bounds { cost: cost_left(run), tokens: tokens_left(run) }
+    }
+
     /// Which bound does not hold any more, on one line.
     fn passed(&self, turn: &Turn<'_>, state: &AgentState) -> Option<String> {
         let tokens = state.tokens().map(Tokens::total);
