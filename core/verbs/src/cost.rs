@@ -74,7 +74,7 @@ pub async fn cost(io: &Io, args: &CostArgs) -> Result<Exit, CommandError> {
         CostBy::Day => rows.into_iter().rev().collect(),
         CostBy::Repo | CostBy::Workflow | CostBy::Agent | CostBy::Model => {
             let mut rows: Vec<_> = rows.into_iter().collect();
-            rows.sort_by(|(_, a), (_, b)| b.cost.cmp(&a.cost));
+            rows.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.cost));
             rows
         }
     };

@@ -76,7 +76,7 @@ fn is_drive_path(word: &str) -> bool {
 
 /// `>nul`, which bash takes for a file.
 fn is_null_device(word: &str) -> bool {
-    word.trim_start_matches(['1', '2']).to_ascii_lowercase() == ">nul"
+    word.trim_start_matches(['1', '2']).eq_ignore_ascii_case(">nul")
 }
 
 /// The variable of `%PATH%` or `$env:PATH`.
