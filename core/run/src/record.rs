@@ -422,6 +422,12 @@ impl Run {
             && self.finish.as_ref().is_none_or(kept)
     }
 
+    /// Whether preflight made the branch of the run for it.
+    pub fn owns_branch(&self) -> bool {
+        let Place { branch, source_branch, worktree_path, .. } = &self.place;
+        worktree_path.is_some() || (source_branch.is_some() && source_branch != branch)
+    }
+
     /// Whether the work was thrown away.
     pub fn is_discarded(&self) -> bool {
         let disposition = self.finish.as_ref().map(|finish| finish.outcome.disposition);
