@@ -1,5 +1,6 @@
 //! `onloop do` in real repositories, with a script that stands for the agent.
 
+use crate::run::command_below;
 use crate::workspace::Workspace;
 
 /// A project whose test passes once `answer` holds 42.
@@ -48,7 +49,9 @@ fn uncommitted_changes_are_part_of_the_run_where_that_is_asked_for() {
     let agent = "grep -q 40 answer && cp folder/new seen && echo 42 > answer";
     let words = ["do", "Fix it", "--agent-command", agent, "--dirty"];
     project.onloop(&[&words[..], &["ignore"]].concat()).expect_exit(1);
-    let run = project.onloop(&[&words[..], &["include"]].concat()).expect_exit(0);
+    // The task is unfinished now, and the printed command begins another run of it.
+    let run = project.onloop(&[&words[..], &["include"]].concat()).expect_exit(3);
+    let run = project.shell(&command_below(&run, "or start anew")).expect_exit(0);
     assert!(run.stderr.contains("note: 2 uncommitted files included in the run;"), "{run:?}");
     assert!(!run.stderr.contains("left out"), "{run:?}");
     let diff = project.onloop(&["diff"]).expect_exit(0).stdout;

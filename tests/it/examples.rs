@@ -114,7 +114,7 @@ fn links_are_fixed_one_with_each_attempt() {
     assert_in_order(
         &run.stderr,
         &[
-            "(script acts)",
+            "  Agent: script\n",
             "→ Step 1: See that links are broken\n",
             "✗ Step 2: Fix them one by one (verify failed)\n",
             "    | docs/index.md:3:setup.md\n",

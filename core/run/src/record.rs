@@ -424,8 +424,10 @@ impl Run {
 
     /// Whether preflight made the branch of the run for it.
     pub fn owns_branch(&self) -> bool {
-        let Place { branch, source_branch, worktree_path, .. } = &self.place;
-        worktree_path.is_some() || (source_branch.is_some() && source_branch != branch)
+        let Place { branch, source_branch, worktree_path, executor_mode, .. } = &self.place;
+        let is_elsewhere = source_branch.is_some() && source_branch != branch;
+        let has_branch = branch.is_some() && executor_mode != IsolationMode::None.as_str();
+        worktree_path.is_some() || (has_branch && is_elsewhere)
     }
 
     /// Whether the work was thrown away.

@@ -29,6 +29,9 @@ pub struct DoArgs {
     /// End at a gate, where a person approves the work
     #[arg(long)]
     pub gate: bool,
+    /// Start anew although an unfinished run of this task exists
+    #[arg(long)]
+    pub fresh: bool,
     /// Uncommitted changes [default: ask, else ignore]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub dirty: Option<Dirty>,
@@ -76,7 +79,8 @@ pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
     task.worktree = repository.is_some();
     let includes_changes = task.worktree && settle_changes(io, &root, args.dirty).await?;
     let file = store_workflow(io, &root, &task).await?;
-    let run = RunArgs { file: Some(file), drive: args.drive.clone(), ..RunArgs::default() };
+    let (drive, fresh) = (args.drive.clone(), args.fresh);
+    let run = RunArgs { file: Some(file), drive, fresh, ..RunArgs::default() };
     let end = run_task(io, &run, TaskRun { task: &task, includes_changes }).await?;
     complete(io, end, &args.drive).await
 }

@@ -29,7 +29,7 @@ fn fails(verify: &str) {
 fn is_refused(verify: &str) {
     let (project, run) = attempt(verify);
     let run = run.expect_exit(2);
-    assert!(run.stderr.starts_with("error: `hotl-workflow-w.md` has "), "{verify}: {}", run.stderr);
+    assert!(run.stderr.contains("error: `hotl-workflow-w.md` has "), "{verify}: {}", run.stderr);
     assert!(!project.path(".hotl").exists() && project.kept_ids().is_empty(), "{verify}");
 }
 

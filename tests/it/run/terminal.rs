@@ -334,7 +334,7 @@ fn the_work_of_a_completed_run_is_asked_about_and_changes_can_be_requested() {
     session.expect("+x");
     session.answer(ENDING, "r");
     session.answer("What should change? ", "make it longer");
-    session.expect("↻ Step 1: Count (attempt 2");
+    session.expect("↻ Step 1: Count");
     session.answer(ENDING, "x");
     session.answer("Type `discard` to remove the work: ", "no");
     session.answer(ENDING, "m");

@@ -179,12 +179,12 @@ async fn tell_place(io: &Io, run: &Run) {
 
 /// Says that verified work is not committed yet, and how that is done.
 fn uncommitted_line(run: &Run, files: usize) -> String {
-    let (id, files) = (&run.id, text::counted(files as u64, "file"));
+    let them = if files == 1 { "it" } else { "them" };
     let how = match run.owns_branch() && run.settings.commit != CommitWhen::Never {
-        true => format!("`onloop finish {id} merge` commits and merges the work"),
-        false => "commit the work there first".to_owned(),
+        true => format!("`onloop finish {} merge` commits {them}", run.id),
+        false => format!("commit {them} there before a merge"),
     };
-    format!("Not committed yet: {files}; {how}")
+    format!("Not committed yet: {}; {how}", text::counted(files as u64, "file"))
 }
 
 #[cfg(test)]

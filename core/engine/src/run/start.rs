@@ -384,13 +384,15 @@ async fn unfinished(
         format!("run `{id}` of this workflow is unfinished ({}, {place})", run.status.as_str());
     Err(CommandError::paused(what)
         .fix_by("resume it", format!("onloop resume {id}{}", args.drive.options()))
-        .fix_by("or start anew", format!("onloop run --fresh{}", words_after_the_verb(io))))
+        .fix_by("or start anew", anew(io)))
 }
 
-/// The rest of the command line that started this program, each word after a space.
-fn words_after_the_verb(io: &Io) -> String {
-    let words = io.start().argv.iter().skip(2);
-    words.map(|word| format!(" {}", text::shell_word(word))).collect()
+/// The command line that started this program, and begins a run although another is unfinished.
+fn anew(io: &Io) -> String {
+    let argv = &io.start().argv;
+    let verb = argv.get(1).filter(|verb| *verb == "do").map_or("run", String::as_str);
+    let words = argv.iter().skip(2).map(|word| format!(" {}", text::shell_word(word)));
+    format!("onloop {verb} --fresh{}", words.collect::<String>())
 }
 
 /// Prints what runs, by which agents, where and in which sandbox.
