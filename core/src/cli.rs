@@ -88,8 +88,8 @@ pub async fn main(io: Io) -> Exit {
         return exit_of(&io, help::help(&io, &help::HelpArgs::default()).await).await;
     }
     let is_old_name = old_name::is_called(&io.start().argv);
-    let verb = match parse(&with_argument_last(&io.start().argv)) {
-        Ok(cli) => cli.verb,
+    let (verb, no_input) = match parse(&with_argument_last(&io.start().argv)) {
+        Ok(cli) => (cli.verb, cli.no_input),
         Err(error) => {
             let exit = explain(&io, &error).await;
             return if is_old_name { old_name::exit(exit) } else { exit };
@@ -100,6 +100,7 @@ pub async fn main(io: Io) -> Exit {
         Verb::Finish(args) if is_old_name => Verb::Finish(FinishArgs { json: true, ..args }),
         verb => verb,
     };
+    let io = if no_input { io.unattended() } else { io };
     let exit = exit_of(&io, perform(&io, &verb).await).await;
     if is_old_name && old_name::knows(&verb) { old_name::exit(exit) } else { exit }
 }

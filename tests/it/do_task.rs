@@ -1,5 +1,6 @@
 //! `onloop do` in real repositories, with a script that stands for the agent.
 
+use crate::run::command_below;
 use crate::workspace::Workspace;
 
 /// A project whose test passes once `answer` holds 42.
@@ -34,8 +35,30 @@ fn a_task_runs_until_the_tests_of_the_project_pass() {
     assert!(diff.stdout.contains("+42"), "{}", diff.stdout);
     assert!(project.onloop(&["report"]).expect_exit(0).stdout.contains("Fix the answer"));
     let merged = project.onloop(&["finish", "merge"]).expect_exit(0);
-    assert_eq!(merged.stdout, format!("Merged hotl/fix-the-answer into main, run {id}\n"));
+    let line = format!("Merged hotl/fix-the-answer into main, run {id} (`git branch hotl/fix-");
+    assert!(merged.stdout.starts_with(&line), "{}", merged.stdout);
+    assert_eq!((merged.stdout.lines().count(), &*merged.stderr), (1, ""));
     assert_eq!(project.read("answer"), "42\n");
+}
+
+#[test]
+fn uncommitted_changes_are_part_of_the_run_where_that_is_asked_for() {
+    let project = project();
+    project.write("answer", "40\n");
+    project.write("folder/new", "mine\n");
+    let agent = "grep -q 40 answer && cp folder/new seen && echo 42 > answer";
+    let words = ["do", "Fix it", "--agent-command", agent, "--dirty"];
+    project.onloop(&[&words[..], &["ignore"]].concat()).expect_exit(1);
+    // The task is unfinished now, and the printed command begins another run of it.
+    let run = project.onloop(&[&words[..], &["include"]].concat()).expect_exit(3);
+    let run = project.shell(&command_below(&run, "or start anew")).expect_exit(0);
+    assert!(run.stderr.contains("note: 2 uncommitted files included in the run;"), "{run:?}");
+    assert!(!run.stderr.contains("left out"), "{run:?}");
+    let diff = project.onloop(&["diff"]).expect_exit(0).stdout;
+    assert!(diff.contains("-40\n+42") && !diff.contains("folder/new"), "{diff}");
+    assert_eq!((&*project.read("answer"), &*project.read("folder/new")), ("40\n", "mine\n"));
+    let worktree = project.worktree("hotl/fix-it-2");
+    assert_eq!(std::fs::read_to_string(worktree.join("folder/new")).unwrap(), "mine\n");
 }
 
 #[test]

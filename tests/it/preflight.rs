@@ -206,9 +206,8 @@ fn on_a_feature_branch_every_choice_does_what_it_says() {
     let machine = Machine::with_repository();
     machine.git("repo", &["switch", "--quiet", "--create", "feature/z"]);
     let outcome = machine.run(&plan(), &flags());
-    for flag in ["--mode worktree", "--mode branch --branch feature/z", "--branch NAME"] {
-        assert!(crate::flat(&outcome.notes).contains(flag), "{}", outcome.notes);
-    }
+    assert_eq!(outcome.prepared().branch.as_deref(), Some("hotl/x"), "without a terminal");
+    assert!(outcome.notes.contains("`--mode branch --branch feature/z`"), "{}", outcome.notes);
 }
 
 #[test]
@@ -472,6 +471,16 @@ fn a_new_run_takes_the_next_name_where_an_earlier_one_has_it() {
     let first = machine.run(&plan(), &again);
     assert_eq!(first.prepared().branch.as_deref(), Some("hotl/x-2"));
     assert_eq!(first.prepared().execution_root, machine.text(".hotl-worktrees/repo/hotl-x-2"));
+    assert_eq!(first.notes, "note: an earlier run has `hotl/x`; this one works on `hotl/x-2`\n");
+    // What is not committed in its worktree is not deleted, and the next name needs nothing of it.
+    machine.write(".hotl-worktrees/repo/hotl-x-2/work", "");
+    let earlier = ["hotl/x-2".to_owned()].into();
+    let recreate = PreflightFlags { earlier, ..existing(OnExisting::Recreate) };
+    let second = plan_with("x-2", "").unwrap();
+    let refused = machine.run(&second, &recreate);
+    assert_eq!(refused.exit(), Exit::Refused);
+    let way = "the run takes the next free name: --fresh";
+    assert!(crate::flat(&refused.notes).contains(way), "{}", refused.notes);
     // A branch that no earlier run has is the user's.
     assert_eq!(machine.run(&plan(), &flags()).exit(), Exit::Refused);
     let third = machine.run(&plan(), &again);

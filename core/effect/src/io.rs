@@ -105,6 +105,13 @@ impl Io {
         Io { results: Results::Notes, ..self.clone() }
     }
 
+    /// A handle for a program that asks nothing, as without a terminal.
+    pub fn unattended(&self) -> Io {
+        let mut start = (*self.start).clone();
+        start.terminal.stdin = false;
+        Io { start: Rc::new(start), ..self.clone() }
+    }
+
     /// A handle for a program in `folder`, which is absolute.
     pub fn in_folder(&self, folder: &str) -> Io {
         let start = Start { cwd: folder.to_owned(), ..(*self.start).clone() };

@@ -5,6 +5,7 @@ mod act;
 use crate::error::CommandError;
 use crate::git::ancestors::Ancestors;
 use crate::state::store::StateHome;
+use crate::terminal::ask::is_attended;
 use onloop_effect::{BranchName, Failure, FailureKind, Io, OptionalExt, Repository};
 use onloop_run::preflight::{
     ExecutionRoot, IsolationMode, OnExisting, Placement, PlacementAnswer, PlacementDecision,
@@ -33,7 +34,7 @@ pub async fn preflight(
     if flags.mode == Some(IsolationMode::None) {
         return in_place(io, plan, cwd, workflow).await;
     }
-    let mut wish = PlacementWish::new(plan, flags, workflow)?;
+    let mut wish = wish(io, plan, flags, workflow)?;
     let mut base = Base::Beside;
     // Every answer settles what its question asked, so that no question comes twice.
     loop {
@@ -65,7 +66,7 @@ pub(crate) enum Foreseen {
         /// What would be done for it, as verb phrases in their order.
         changes: Vec<String>,
         /// What would be said besides.
-        note: Option<String>,
+        notes: Vec<String>,
     },
     /// Ask a person; without a terminal, refuse.
     Asked(PlacementQuestion),
@@ -87,9 +88,9 @@ pub(crate) async fn foresee(
     let (workflow, cwd) = locate(io, workflow_path).await?;
     if flags.mode == Some(IsolationMode::None) {
         let prepared = in_place(io, plan, cwd, workflow).await?;
-        return Ok(Foreseen::Prepared { prepared, changes: Vec::new(), note: None });
+        return Ok(Foreseen::Prepared { prepared, changes: Vec::new(), notes: Vec::new() });
     }
-    let mut wish = match PlacementWish::new(plan, flags, workflow) {
+    let mut wish = match wish(io, plan, flags, workflow) {
         Ok(wish) => wish,
         Err(refusal) => return Ok(Foreseen::Refused(refusal)),
     };
@@ -98,14 +99,25 @@ pub(crate) async fn foresee(
     Ok(match decide(&facts, &wish) {
         PlacementDecision::Proceed(placement) => {
             let changes = placement.acts.iter().map(act::describe).collect();
-            let note = placement.note.clone();
+            let notes = placement.notes.clone();
             let repository = facts.survey.repository;
             let prepared = prepared(io, cwd, repository, wish, placement).await;
-            Foreseen::Prepared { prepared, changes, note }
+            Foreseen::Prepared { prepared, changes, notes }
         }
         PlacementDecision::Ask(question) => Foreseen::Asked(question),
         PlacementDecision::Refuse(refusal) => Foreseen::Refused(refusal),
     })
+}
+
+fn wish(
+    io: &Io,
+    plan: &Plan,
+    flags: &PreflightFlags,
+    workflow: String,
+) -> Result<PlacementWish, PlacementRefusal> {
+    let mut wish = PlacementWish::new(plan, flags, workflow)?;
+    wish.attended = is_attended(io);
+    Ok(wish)
 }
 
 /// The workflow file and the current folder, with symbolic links resolved.
@@ -246,15 +258,14 @@ async fn settle(
         PlacementAnswer::Reuse => wish.on_existing = Some(OnExisting::Reuse),
         PlacementAnswer::Recreate => wish.on_existing = Some(OnExisting::Recreate),
         PlacementAnswer::Stop => {
-            return Err(CommandError::refused("the run was not begun; nothing was changed"));
+            return Err(CommandError::refused("the run was not begun"));
         }
     }
     Ok(())
 }
 
 async fn ask(io: &Io, question: PlacementQuestion) -> Result<PlacementAnswer, CommandError> {
-    let terminal = io.start().terminal;
-    if terminal.stdin && terminal.stderr {
+    if is_attended(io) {
         for _ in 0..limits::ANSWERS_PER_QUESTION {
             match io.ask(question.to_string()).await {
                 Ok(typed) => {
@@ -297,7 +308,7 @@ async fn carry_out(
     wish: &PlacementWish,
     placement: &Placement,
 ) -> Result<(), act::ActError> {
-    if let Some(note) = &placement.note {
+    for note in &placement.notes {
         io.note(format!("note: {note}")).await;
     }
     match repository {

@@ -422,6 +422,14 @@ impl Run {
             && self.finish.as_ref().is_none_or(kept)
     }
 
+    /// Whether preflight made the branch of the run for it.
+    pub fn owns_branch(&self) -> bool {
+        let Place { branch, source_branch, worktree_path, executor_mode, .. } = &self.place;
+        let is_elsewhere = source_branch.is_some() && source_branch != branch;
+        let has_branch = branch.is_some() && executor_mode != IsolationMode::None.as_str();
+        worktree_path.is_some() || (has_branch && is_elsewhere)
+    }
+
     /// Whether the work was thrown away.
     pub fn is_discarded(&self) -> bool {
         let disposition = self.finish.as_ref().map(|finish| finish.outcome.disposition);

@@ -34,6 +34,9 @@ pub(super) struct Cli {
     /// Print help
     #[arg(short, long, global = true, action = clap::ArgAction::HelpLong)]
     pub(super) help: Option<bool>,
+    /// Ask nothing, as without a terminal
+    #[arg(long, global = true)]
+    pub(super) no_input: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -89,7 +89,7 @@ pub async fn demo(io: &Io, args: &DemoArgs) -> Result<Exit, CommandError> {
         drive: DriveArgs { agent, ..DriveArgs::default() },
         ..RunArgs::default()
     };
-    let exit = run_workflow(&inside, &run).await?;
+    let exit = run_workflow(&inside, &run).await?.exit;
     let folder = text::shell_word(&folder);
     io.note(format!(
         "\nNext:\n  cd {folder}/{name} && onloop diff    see what the run changed\n  \

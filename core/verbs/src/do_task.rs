@@ -1,13 +1,12 @@
 //! `onloop do`: one task without a workflow file.
 
-mod choice;
-
+use crate::completion::complete;
 use onloop_effect::{Durability, Exit, Expect, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::agent::{choose_agents, demand_present};
 use onloop_engine::lookup::project::{find_tests, repository_root};
 use onloop_engine::run::options::DriveArgs;
-use onloop_engine::run::start::{RunArgs, run_task};
+use onloop_engine::run::start::{RunArgs, TaskRun, run_task};
 use onloop_engine::state::store::prepare_folder;
 use onloop_engine::terminal::ask::is_attended;
 use onloop_run::preflight::foreign_paths;
@@ -30,6 +29,9 @@ pub struct DoArgs {
     /// End at a gate, where a person approves the work
     #[arg(long)]
     pub gate: bool,
+    /// Start anew although an unfinished run of this task exists
+    #[arg(long)]
+    pub fresh: bool,
     /// Uncommitted changes [default: ask, else ignore]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub dirty: Option<Dirty>,
@@ -41,6 +43,8 @@ pub struct DoArgs {
 /// What to do about uncommitted changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Dirty {
+    /// Make the changes part of the run; they also stay in the checkout
+    Include,
     /// Work from the commit; the changes are not part of the run
     Ignore,
     /// Change nothing
@@ -73,16 +77,12 @@ pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
     let repository = repository_root(io, &cwd).await;
     let root = repository.clone().unwrap_or(cwd);
     task.worktree = repository.is_some();
-    if task.worktree {
-        settle_changes(io, &root, args.dirty).await?;
-    }
+    let includes_changes = task.worktree && settle_changes(io, &root, args.dirty).await?;
     let file = store_workflow(io, &root, &task).await?;
-    let run = RunArgs { file: Some(file), drive: args.drive.clone(), ..RunArgs::default() };
-    let (exit, id) = run_task(io, &run, &task).await?;
-    match exit {
-        Exit::Done if !args.drive.json => choice::choose(io, &id).await,
-        _ => Ok(exit),
-    }
+    let (drive, fresh) = (args.drive.clone(), args.fresh);
+    let run = RunArgs { file: Some(file), drive, fresh, ..RunArgs::default() };
+    let end = run_task(io, &run, TaskRun { task: &task, includes_changes }).await?;
+    complete(io, end, &args.drive).await
 }
 
 /// The checks that were named, else the tests of the project.
@@ -113,40 +113,52 @@ async fn find_checks(io: &Io, args: &DoArgs, task: &mut Task) -> Result<(), Comm
     Ok(())
 }
 
-/// Says what becomes of uncommitted changes, or asks.
-async fn settle_changes(io: &Io, root: &str, dirty: Option<Dirty>) -> Result<(), CommandError> {
+/// Says what becomes of uncommitted changes, or asks. Returns whether they are part of the run.
+async fn settle_changes(io: &Io, root: &str, dirty: Option<Dirty>) -> Result<bool, CommandError> {
     let survey = io.git_survey(root, "main").await?;
     let Some(repository) = survey.repository.filter(|repository| repository.head.is_some()) else {
-        return Ok(());
+        return Ok(false);
     };
     let changed = foreign_paths(&repository.dirty, "");
     if changed.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
     let files = text::counted(changed.len() as u64, "uncommitted file");
     let stopped =
         || CommandError::refused(format!("{files} in this checkout; nothing was started"));
-    match dirty {
-        Some(Dirty::Ignore) => {}
-        Some(Dirty::Stop) => {
-            return Err(stopped()
-                .listing(changed.iter().take(limits::DIRTY_FILES_LISTED).map(|p| (*p).to_owned()))
-                .fix("commit them, or use --dirty ignore"));
-        }
+    let dirty = match dirty {
+        Some(dirty) => dirty,
         None if is_attended(io) => {
-            let question = format!("{files} will not be part of the run. Work from the commit?");
-            match io.ask_choice(&question, &["yes", "no"]).await.as_deref().map(str::trim) {
-                Ok("y" | "yes") => {}
+            let question = format!("{files}: include in the run, ignore, or stop?");
+            let choices = ["include", "ignore", "stop"];
+            match io.ask_choice(&question, &choices).await.as_deref().map(str::trim) {
+                Ok("i" | "include") => Dirty::Include,
+                Ok("ignore") => Dirty::Ignore,
                 Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
                 Ok(_) | Err(_) => return Err(stopped()),
             }
         }
         None => {
-            io.note(format!("warning: {files} will not be part of the run (--dirty stop|ignore)"))
-                .await;
+            io.note(format!(
+                "warning: {files} will not be part of the run (--dirty include|ignore|stop)"
+            ))
+            .await;
+            Dirty::Ignore
         }
+    };
+    match dirty {
+        Dirty::Include => {
+            io.note(format!(
+                "note: {files} included in the run; they also stay here, so stash them before a merge"
+            ))
+            .await;
+            Ok(true)
+        }
+        Dirty::Ignore => Ok(false),
+        Dirty::Stop => Err(stopped()
+            .listing(changed.iter().take(limits::DIRTY_FILES_LISTED).map(|p| (*p).to_owned()))
+            .fix("commit them, or use --dirty include or ignore")),
     }
-    Ok(())
 }
 
 /// Writes the workflow below `.hotl`, which git ignores, and returns its path. The same task has the

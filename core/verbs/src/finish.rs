@@ -19,6 +19,7 @@ use onloop_engine::run::driver_lock::drive_alone;
 use onloop_engine::state::store::{StateHome, Store, prepare_folder};
 use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Run};
 use onloop_syntax::limits;
+use onloop_syntax::text;
 use onloop_workflow::CommitWhen;
 use plan::Wish;
 
@@ -129,7 +130,7 @@ impl From<CommitWord> for CommitWhen {
 ///
 /// No outcome was recorded.
 pub async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
-    let store = alone(io, args).await.map_err(|error| match error.kind() {
+    let Finished { store, commit } = alone(io, args).await.map_err(|error| match error.kind() {
         ErrorKind::Interrupted => {
             error.fix("run the same command again; it continues where it stopped")
         }
@@ -139,30 +140,44 @@ pub async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
         let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
         io.result(summary.expect("a summary has only string keys") + "\n").await;
     } else {
-        io.result(outcome_line(store.run()) + "\n").await;
+        io.result(outcome_line(store.run(), commit.as_deref()) + "\n").await;
     }
     Ok(Exit::Done)
 }
 
-/// What became of the work, in one line for people.
-fn outcome_line(run: &Run) -> String {
+/// A run whose outcome is recorded.
+struct Finished {
+    store: Store,
+    /// The commit that its branch was at.
+    commit: Option<String>,
+}
+
+/// What became of the work, in one line for people. A deleted branch comes back at `commit`.
+fn outcome_line(run: &Run, commit: Option<&str>) -> String {
     let id = &run.id;
     let branch = run.place.branch.as_deref().unwrap_or("no branch");
     let Some(finish) = &run.finish else { return format!("{id} has no outcome yet") };
     let outcome = &finish.outcome;
     let target = outcome.target_branch.as_deref().unwrap_or("another branch");
     let remote = outcome.remote.as_deref().unwrap_or("a remote");
-    match (outcome.disposition, &outcome.pr_url) {
+    let is_deleted = outcome.branch_action.as_deref() == Some("deleted");
+    let line = match (outcome.disposition, &outcome.pr_url) {
         (Disposition::Kept, _) => format!("Kept {branch}, run {id}"),
         (Disposition::Merged, _) => format!("Merged {branch} into {target}, run {id}"),
         (Disposition::Published, Some(url)) => format!("Pushed {branch} to {remote}: {url}"),
         (Disposition::Published, None) => format!("Pushed {branch} to {remote}, run {id}"),
         (Disposition::Discarded, _) => format!("Discarded {branch}, run {id}"),
+    };
+    match commit.filter(|_| is_deleted) {
+        Some(commit) => {
+            format!("{line} (`git branch {} {commit}` brings it back)", text::shell_word(branch))
+        }
+        None => line,
     }
 }
 
 /// One finish at a time in a repository.
-async fn alone(io: &Io, args: &FinishArgs) -> Result<Store, CommandError> {
+async fn alone(io: &Io, args: &FinishArgs) -> Result<Finished, CommandError> {
     let wish = Wish::read(args)?;
     let id = select(io, args.run.as_deref(), Fitting::OnlyEnded).await?.id;
     let store = named(io, &id).await?;
@@ -181,7 +196,7 @@ async fn named(io: &Io, id: &str) -> Result<Store, CommandError> {
     Ok(Store::open(io, id).await?)
 }
 
-async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, CommandError> {
+async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Finished, CommandError> {
     let mut store = named(io, id).await?;
     let mut context = FinishContext::survey(io, store.run()).await?;
     let driver = store.paths().driver_lock();
@@ -190,9 +205,10 @@ async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Store, CommandError> {
     let intended = intend(io, &mut store, wish, &mut context).await;
     // From here on the intention keeps everybody else away from the run.
     let _ = io.unlock(&driver).await;
-    let Some(intended) = intended? else { return Ok(store) };
+    let Some(intended) = intended? else { return Ok(Finished { store, commit: None }) };
     let context = context.expect("nothing is intended without a context");
-    acts::perform(io, store, &context, &intended).await
+    let store = acts::perform(io, store, &context, &intended).await?;
+    Ok(Finished { store, commit: intended.intent.act.commit().map(str::to_owned) })
 }
 
 /// Makes durable what is about to be done; `None`: there is nothing to do but record that

@@ -6,6 +6,7 @@ mod adopt;
 mod approve;
 pub mod auto;
 mod compile;
+mod completion;
 mod confine;
 mod cost;
 mod demo;

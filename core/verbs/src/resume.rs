@@ -1,5 +1,6 @@
 //! `onloop resume`: continue a run that was interrupted, paused or blocked.
 
+use crate::completion::complete;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::run::resume::resume_run;
@@ -9,7 +10,8 @@ pub use onloop_engine::run::resume::{Interrupted, ResumeArgs};
 ///
 /// # Errors
 ///
-/// The run cannot begin or continue.
+/// The run cannot continue, or what becomes of its work cannot be carried out.
 pub async fn resume(io: &Io, args: &ResumeArgs) -> Result<Exit, CommandError> {
-    resume_run(io, args).await
+    let end = resume_run(io, args).await?;
+    complete(io, end, &args.drive).await
 }

@@ -1,5 +1,6 @@
-//! `onloop run`: begin a run of a workflow file and drive it.
+//! `onloop run`: begin a run of a workflow file, drive it, and ask what becomes of its work.
 
+use crate::completion::complete;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::run::start::run_workflow;
@@ -9,7 +10,8 @@ pub use onloop_engine::run::start::{RunArgs, RunsOn, no_fleet};
 ///
 /// # Errors
 ///
-/// The run cannot begin or continue.
+/// The run cannot begin or continue, or what becomes of its work cannot be carried out.
 pub async fn run(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
-    run_workflow(io, args).await
+    let end = run_workflow(io, args).await?;
+    complete(io, end, &args.drive).await
 }

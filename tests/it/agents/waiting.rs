@@ -71,6 +71,9 @@ fn machine(mut turns: Vec<SimProcess>) -> (SimHost, Started) {
     let mut host = SimHost::new();
     host.disk.put("hotl-workflow-it.md", FILE);
     host.on("check-it", |_, _| SimProcess::exit(0, ""));
+    host.env.insert("PATH".to_owned(), "/bin".to_owned());
+    host.disk.put_executable("/bin/claude", "");
+    host.on("claude --version", |_, _| SimProcess::exit(0, "3.0.0\n"));
     let all = Started::default();
     let log = Rc::clone(&all);
     host.on("claude -p", move |_, spec| {
@@ -242,12 +245,8 @@ fn without_a_known_time_the_pauses_grow_until_it_is_enough() {
 fn the_next_agent_takes_over_and_the_first_comes_back() {
     let until = in_hours(&SimHost::new(), 1);
     let (mut host, started) = machine(vec![limited(Some(until), &[says("half")]), works()]);
-    host.env.insert("PATH".to_owned(), "/bin".to_owned());
-    host.disk.put_executable("/bin/claude", "");
     host.disk.put_executable("/bin/codex", "");
-    for client in ["claude --version", "codex --version"] {
-        host.on(client, |_, _| SimProcess::exit(0, "3.0.0\n"));
-    }
+    host.on("codex --version", |_, _| SimProcess::exit(0, "3.0.0\n"));
     let codex = Started::default();
     let log = Rc::clone(&codex);
     host.on("codex exec", move |_, spec| {
@@ -271,6 +270,7 @@ fn the_next_agent_takes_over_and_the_first_comes_back() {
 #[test]
 fn none_of_several_agents_changes_nothing() {
     let (mut host, _) = machine(vec![works()]);
+    host.env.insert("PATH".to_owned(), "/usr/bin".to_owned());
     let before = host.disk.files("/");
     let line = ["onloop", "run", "--mode", "none", "--agent", "claude,codex"];
     assert_eq!(host.run(&line), Ended::Exit(Exit::Usage));

@@ -147,7 +147,7 @@ impl Round {
         // Work is held by a branch, a remote or a checkpoint until it is discarded by name.
         let checkpoint = folder(&format!("refs/onloop/{}/2-1", self.id));
         assert!(checkpoint || merged, "{about}: no name holds the work");
-        let says = |words: &str| run.stderr.contains(words);
+        let says = |words: &str| run.stdout.contains(words);
         let done = |what: &str| match what {
             "merged" => merged && !tree && !branch,
             "published" => {
@@ -164,9 +164,9 @@ impl Round {
             assert!(done(self.wish.outcome()), "{about}: it was said, and git says otherwise");
         }
         assert!(!says("Merged hotl/x into main") || merged, "{about}");
-        assert!(!says("Published hotl/x") || !published.is_empty(), "{about}");
-        assert!(!says("Branch deleted") || !branch, "{about}");
-        assert!(!says("Removed the worktree") || !tree, "{about}");
+        assert!(!says("Pushed hotl/x") || !published.is_empty(), "{about}");
+        assert!(!says("Discarded hotl/x") || !tree, "{about}");
+        assert!(!says("`git branch hotl/x") || !branch, "{about}");
     }
 
     /// Gives the command until it is done. A git that outlived its killer may be at work still.

@@ -130,3 +130,29 @@ fn an_agent_that_edits_the_workflow_does_not_change_what_is_verified() {
     assert_eq!(standing(&project), "blocked: blocked");
     assert!(run.stderr.contains("max iterations (3)"), "{}", run.stderr);
 }
+
+#[test]
+fn an_agent_that_is_missing_is_refused_before_anything_changes() {
+    let project = Workspace::git().with_env("PATH", "/usr/bin:/bin");
+    let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e ../go\n";
+    project.write(FILE, super::workflow("", steps));
+    for words in [&["run", "--agent", "claude"][..], &["run", "--agent", "claude", "--simulate"]] {
+        let run = project.onloop(words).expect_exit(2);
+        let said = run.stdout + &run.stderr;
+        assert!(said.contains("`claude` is not on PATH"), "{words:?}: {said}");
+    }
+    assert!(project.kept_ids().is_empty() && !project.path("../.hotl-worktrees").exists());
+    assert_eq!(project.git_says(&["branch", "--format=%(refname:short)"]).trim(), "main");
+    project.onloop(&["run", "--agent-command", "true"]).expect_exit(1);
+    let id = project.kept_ids().remove(0);
+    let ledger = || std::fs::read(project.kept(&id, "ledger.jsonl")).unwrap();
+    let before = ledger();
+    let copy = project.worktree("hotl/w").join(FILE);
+    std::fs::write(copy, super::workflow("", &steps.replace("../go", "."))).unwrap();
+    for words in [&["resume", "--agent", "claude"][..], &["resume", "--adopt", "--agent", "claude"]]
+    {
+        project.onloop(words).expect_exit(2);
+        assert!(ledger() == before, "{words:?}");
+    }
+    project.onloop(&["resume", "--adopt"]).expect_exit(0);
+}

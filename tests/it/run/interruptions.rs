@@ -42,6 +42,25 @@ fn an_interrupt_saves_and_the_printed_command_verifies_before_it_acts() {
 }
 
 #[test]
+fn a_resumed_run_keeps_its_agent_and_options() {
+    let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e done\n";
+    let project = project("", steps);
+    let agent = "echo it\\'s >> acted; while ! test -e go; do sleep 0.05; done; touch done";
+    let options = ["--agent-command", agent, "--verify-timeout", "5m"];
+    let child = begin(&project, &[&["run", "--mode", "none"][..], &options].concat());
+    let acted = || std::fs::read(project.path("acted")).is_ok_and(|bytes| bytes.ends_with(b"\n"));
+    wait_until("the agent acts", acted);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    output_of(child).expect_exit(130);
+    project.write("go", "");
+    let resumed = project.onloop(&["resume"]).expect_exit(0);
+    let said = &resumed.stderr;
+    assert!(said.contains("\n  As before: --agent-command 'echo it"), "{said}");
+    assert!(said.contains(" --verify-timeout 5m\n"), "{said}");
+    assert_eq!(project.read("acted"), "it's\nit's\n");
+}
+
+#[test]
 fn an_interrupted_step_that_does_not_hold_is_done_again_without_losing_an_attempt() {
     let project = waiting();
     interrupted(&project, Signal::INT).expect_exit(130);

@@ -29,8 +29,8 @@ fn fails(verify: &str) {
 fn is_refused(verify: &str) {
     let (project, run) = attempt(verify);
     let run = run.expect_exit(2);
-    assert!(crate::flat(&run.stderr).contains("nothing was changed"), "{verify}: {}", run.stderr);
-    assert!(!project.path(".hotl").exists(), "{verify}");
+    assert!(run.stderr.contains("error: `hotl-workflow-w.md` has "), "{verify}: {}", run.stderr);
+    assert!(!project.path(".hotl").exists() && project.kept_ids().is_empty(), "{verify}");
 }
 
 #[test]

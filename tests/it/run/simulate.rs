@@ -138,11 +138,14 @@ fn the_same_as_json_with_the_agents_command() {
     let project = repository();
     let before = everything(&project.path(".."));
     let words = ["run", FILE, "--agent", "claude", "--simulate", "--json"];
-    let run = project.onloop(&words).expect_exit(0);
+    // As the real start without that agent.
+    let run = project.onloop(&words).expect_exit(2);
     assert!(everything(&project.path("..")) == before, "something was changed");
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["schema"], "onloop.simulation/v1");
-    assert_eq!(document["held_up"], Value::Null);
+    let missing = "error: `claude` is not on PATH\n";
+    assert!(document["held_up"].as_str().unwrap().starts_with(missing), "{document:#}");
+    assert_eq!(document["agent"]["is_found"], false);
     assert_eq!(document["confine"], "off");
     assert_eq!(
         document["setup"],

@@ -90,6 +90,9 @@ pub(super) const GATED: &str = "- [ ] **Step 1: First**\naction: go\nloop: false
 
 const GATE: &str = "Gate reached at Step 1. Continue? (yes/no/show-details) ";
 
+/// The end of the question about the work of a completed run.
+const ENDING: &str = "[r]equest changes [k]eep [x] discard, Enter keeps: ";
+
 const RUN: &[&str] = &["run", "--mode", "none"];
 
 /// An agent that works on one long call for a while.
@@ -206,6 +209,7 @@ fn details_are_paged_with_colour_and_plain_where_nobody_turns_pages() {
     session.expect("paged\r\n");
     session.expect(&removed.replace('\n', "\r\n"));
     session.answer(GATE, "yes");
+    session.answer(ENDING, "");
     assert_eq!(session.end().1, Some(0));
     // Nothing of it is left.
     let id = paged.kept_ids().remove(0);
@@ -221,6 +225,7 @@ fn details_are_paged_with_colour_and_plain_where_nobody_turns_pages() {
             if term == "dumb" { "-A project.\r\n+new \\u{1b}[2J\r\n" } else { "+new \\u{1b}[2J" };
         session.expect(expected);
         session.answer(GATE, "yes");
+        session.answer(ENDING, "k");
         assert_eq!(session.end().1, Some(0), "{term} {pager}");
         assert!(!project.path("../paged").exists());
     }
@@ -307,4 +312,53 @@ fn a_review_is_answered_in_place() {
         assert_eq!(standing(&project), expected);
         assert!(project.read(FILE).contains(if exit == 0 { "- [x]" } else { "- [ ]" }));
     }
+}
+
+/// A repository with a step that counts how often it ran.
+fn counting() -> Workspace {
+    let project = Workspace::git();
+    let steps = "- [ ] **Step 1: Count**\naction: count\nloop: false\nverify: test -s count\n";
+    project.write(FILE, super::workflow("", steps));
+    project
+}
+
+const COUNT: &[&str] =
+    &["run", "--agent-command", "grep -o longer | head -n 1 >> count; echo x >> count"];
+
+#[test]
+fn the_work_of_a_completed_run_is_asked_about_and_changes_can_be_requested() {
+    let project = counting();
+    let mut session = Session::start(&project, COUNT);
+    session.expect("Not committed yet: 1 file; `onloop finish ");
+    session.answer(ENDING, "d");
+    session.expect("+x");
+    session.answer(ENDING, "r");
+    session.answer("What should change? ", "make it longer");
+    session.expect("↻ Step 1: Count");
+    session.answer(ENDING, "x");
+    session.answer("Type `discard` to remove the work: ", "no");
+    session.answer(ENDING, "m");
+    let (seen, exit) = session.end();
+    assert_eq!(exit, Some(0), "{seen}");
+    assert!(seen.contains("Merged hotl/w into main, run w-"), "{seen}");
+    assert_eq!(project.read("count"), "x\nlonger\nx\n");
+    let record = project.record().to_string();
+    assert!(record.contains("to be done again: make it longer"), "{record}");
+}
+
+#[test]
+fn without_input_nothing_is_asked_and_enter_keeps() {
+    let project = counting();
+    let words = [COUNT, &["--no-input"]].concat();
+    let (seen, exit) = Session::start(&project, &words).end();
+    assert_eq!(exit, Some(0), "{seen}");
+    assert!(seen.contains("\r\nNext:\r\n  onloop diff w-") && !seen.contains(ENDING), "{seen}");
+    assert!(project.record()["finish"].is_null());
+    let mut session = Session::start(&project, COUNT);
+    session.expect("note: an earlier run has `hotl/w`; this one works on `hotl/w-2`");
+    session.answer(ENDING, "");
+    let (seen, exit) = session.end();
+    assert_eq!(exit, Some(0), "{seen}");
+    assert!(seen.contains("Kept hotl/w-2, run w-"), "{seen}");
+    assert!(project.worktree("hotl/w").exists() && project.worktree("hotl/w-2").exists());
 }

@@ -5,9 +5,11 @@ use crate::run::adopt::adopt;
 use crate::run::begin::read_plan;
 use crate::run::change::change;
 use crate::run::checks::recorded;
+use crate::run::include::include_changes;
 use crate::run::options::RunOptions;
 use crate::run::processes::{Work, WorkError, run_recorded};
 use crate::run::setup::{Readiness, make_ready};
+use crate::run::start::TaskRun;
 use crate::state::store::Store;
 use onloop_effect::{Durability, Expect, Io, ProcessSpec, ProcessStatus, Shell};
 use onloop_run::{Event, Worker, runner_report, step_line};
@@ -30,13 +32,16 @@ enum Baseline {
 ///
 /// # Errors
 ///
-/// A check cannot run, and the run is abandoned; or the person interrupted.
+/// A check cannot run, or changes cannot be included, and the run is abandoned; or the person interrupted.
 pub(super) async fn prepare_task(
     io: &Io,
     store: &mut Store,
     options: &RunOptions,
-    task: &Task,
+    TaskRun { task, includes_changes }: TaskRun<'_>,
 ) -> Result<(), CommandError> {
+    if includes_changes {
+        include_changes(io, store).await?;
+    }
     match make_ready(io, store, &options.checks.sandbox).await? {
         Readiness::Ready => {}
         Readiness::Interrupted => return Err(CommandError::interrupted()),

@@ -57,7 +57,7 @@ pub fn invalid_workflow(
     let terminal = io.start().terminal;
     let columns = usize::from(terminal.columns);
     let count = text::counted(errors.len() as u64, "error");
-    CommandError::usage(format!("`{}` has {count}; nothing was changed", text::one_line(file)))
+    CommandError::usage(format!("`{}` has {count}", text::one_line(file)))
         .with_findings(human::render(file, bytes, &errors, terminal.stderr, columns))
 }
 

@@ -39,7 +39,7 @@ pub(crate) async fn drive_run(
     options: &RunOptions,
 ) -> Result<Exit, CommandError> {
     let mut revision = store.revision();
-    remember_options(io, store.paths(), &options.again).await;
+    remember_options(io, store.paths(), options).await;
     let mut cx = RunContext { io, store: &mut store, options };
     let halt = match before_first_turn(&mut cx).await {
         Err(halt) => halt,

@@ -10,8 +10,19 @@ use crate::run::review;
 use crate::state::store::{Store, StoreError};
 use onloop_documents as documents;
 use onloop_effect::{Exit, FailureKind, Io};
-use onloop_run::preflight::IsolationMode;
+use onloop_run::preflight::{IsolationMode, foreign_paths};
 use onloop_run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_line};
+use onloop_syntax::text;
+use onloop_workflow::CommitWhen;
+
+/// How driving a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunEnd {
+    /// The exit code.
+    pub exit: Exit,
+    /// The run that this process drove; `None`: no run.
+    pub id: Option<String>,
+}
 
 /// Prints the state of the run and returns its exit code.
 ///
@@ -149,16 +160,31 @@ async fn tell_report(io: &Io, store: &Store) {
     io.note(format!("Report: {}", store.paths().report())).await;
 }
 
-/// Where the finished work is.
+/// Where the finished work is, and what a merge by hand would miss.
 async fn tell_place(io: &Io, run: &Run) {
     let Some(branch) = &run.place.branch else { return };
     if run.place.executor_mode == IsolationMode::None.as_str() {
         return;
     }
-    match &run.place.worktree_path {
-        Some(path) => io.note(format!("Work: branch {branch} in {path}")).await,
-        None => io.note(format!("Work: branch {branch} in {}", run.place.execution_root)).await,
+    let root = run.place.worktree_path.as_ref().unwrap_or(&run.place.execution_root);
+    io.note(format!("Work: branch {branch} in {root}")).await;
+    let Ok(survey) = io.git_survey(root, branch).await else { return };
+    let dirty = survey.repository.map(|repository| repository.dirty).unwrap_or_default();
+    let below = run.place.workflow_path.strip_prefix(root.as_str()).unwrap_or_default();
+    let files = foreign_paths(&dirty, below.trim_start_matches('/')).len();
+    if files > 0 {
+        io.note(uncommitted_line(run, files)).await;
     }
+}
+
+/// Says that verified work is not committed yet, and how that is done.
+fn uncommitted_line(run: &Run, files: usize) -> String {
+    let them = if files == 1 { "it" } else { "them" };
+    let how = match run.owns_branch() && run.settings.commit != CommitWhen::Never {
+        true => format!("`onloop finish {} merge` commits {them}", run.id),
+        false => format!("commit {them} there before a merge"),
+    };
+    format!("Not committed yet: {}; {how}", text::counted(files as u64, "file"))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::lookup::agent::AgentArgs;
 use crate::run::checks::CheckOptions;
 use crate::sandbox::choice::{Sandbox, SandboxRequest};
 use crate::state::store::Paths;
+use clap::{Args, FromArgMatches};
 use onloop_agents::Agent;
 use onloop_effect::{Durability, Expect, Io};
 use onloop_permission::OnAsk;
@@ -51,6 +52,9 @@ pub struct DriveArgs {
     #[arg(long)]
     pub json: bool,
 }
+
+/// How the host begins what stands for a secret.
+const REDACTED: &str = "[redacted ";
 
 /// What becomes of a call that neither a rule nor a person decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -107,6 +111,50 @@ impl DriveArgs {
             line += " --fresh-session";
         }
         line
+    }
+
+    /// These options, and those that the run of `paths` was last driven with where one is left out.
+    ///
+    /// # Errors
+    ///
+    /// The command of the agent held a secret, which onloop does not store.
+    pub(crate) async fn or_remembered(
+        &self,
+        io: &Io,
+        paths: &Paths,
+    ) -> Result<DriveArgs, CommandError> {
+        let Ok((bytes, _)) = io.read(&paths.options(), limits::OPTIONS_BYTES).await else {
+            return Ok(self.clone());
+        };
+        let line = String::from_utf8_lossy(&bytes);
+        let Some(before) = DriveArgs::read(&line) else { return Ok(self.clone()) };
+        let is_named = self.agent.agent.is_some() || self.agent.agent_command.is_some();
+        let agent = if is_named { self.agent.clone() } else { before.agent };
+        if !is_named && agent.agent_command.as_ref().is_some_and(|line| line.contains(REDACTED)) {
+            return Err(CommandError::usage("the command of the agent held a secret")
+                .because("onloop does not store secrets")
+                .fix("name the agent again with --agent or --agent-command"));
+        }
+        let or = |own: &Option<String>, before| own.clone().or(before);
+        Ok(DriveArgs {
+            agent,
+            agent_timeout: or(&self.agent_timeout, before.agent_timeout),
+            stall_timeout: or(&self.stall_timeout, before.stall_timeout),
+            max_wait: or(&self.max_wait, before.max_wait),
+            verify_timeout: or(&self.verify_timeout, before.verify_timeout),
+            confine: self.confine.or(before.confine),
+            on_ask: self.on_ask.or(before.on_ask),
+            fresh_session: self.fresh_session || before.fresh_session,
+            ..self.clone()
+        })
+    }
+
+    /// The options in a line that [`DriveArgs::options`] made; `None`: a later onloop wrote it.
+    fn read(line: &str) -> Option<DriveArgs> {
+        let command = clap::Command::new("options").no_binary_name(true);
+        let matches =
+            DriveArgs::augment_args(command).try_get_matches_from(text::shell_words(line));
+        DriveArgs::from_arg_matches(&matches.ok()?).ok()
     }
 
     /// The time limits.
@@ -175,12 +223,21 @@ impl DriveArgs {
     }
 }
 
-/// Stores the options `again` that a run is driven with, for the hints of other processes.
-/// Without any, those that it was started with stay.
-pub(crate) async fn remember_options(io: &Io, paths: &Paths, again: &str) {
-    if !again.is_empty() {
-        let bytes = io.redacted(again).into_bytes();
-        // Without them a hint is shorter.
+/// Stores the options that a run is driven with, for `onloop resume` and for the hints of other
+/// processes. Clients that were found rather than named are among them, so that they stay.
+pub(crate) async fn remember_options(io: &Io, paths: &Paths, options: &RunOptions) {
+    let mut line = options.again.clone();
+    let clients = options.agents.iter().map(|agent| match agent {
+        Agent::Preset(preset) => Some(preset.name),
+        Agent::CommandLine(_) | Agent::Script | Agent::You => None,
+    });
+    let is_named = line.contains(" --agent ") || line.contains(" --agent-command ");
+    if let (false, Some(names)) = (is_named, clients.collect::<Option<Vec<_>>>()) {
+        line += &format!(" --agent {}", names.join(","));
+    }
+    if !line.is_empty() {
+        let bytes = io.redacted(&line).into_bytes();
+        // Without them a hint is shorter, and `onloop resume` chooses an agent again.
         let _ = io.write(&paths.options(), bytes, Expect::Any, Durability::Relaxed).await;
     }
 }

@@ -1,7 +1,7 @@
 //! Continuing a run that was interrupted, paused or blocked: verify first.
 
 use crate::error::{CommandError, unusable_record};
-use crate::lookup::agent::choose_agents;
+use crate::lookup::agent::{choose_agents, demand_present};
 use crate::lookup::runs::{Found, find_all};
 use crate::lookup::select::{Fitting, RunName, Selected, select};
 use crate::notify;
@@ -9,6 +9,7 @@ use crate::run::adopt::Edited;
 use crate::run::decider::{decider, demand_person};
 use crate::run::drive::drive_run;
 use crate::run::driver_lock::{drive_alone, take_over};
+use crate::run::ending::RunEnd;
 use crate::run::options::{DriveArgs, RunOptions};
 use crate::run::processes::end_survivors;
 use crate::sandbox::choice::Sandbox;
@@ -78,16 +79,16 @@ enum Prepared {
 /// # Errors
 ///
 /// The run cannot continue.
-pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<Exit, CommandError> {
+pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<RunEnd, CommandError> {
     match prepare(io, args).await? {
         Prepared::Ready(store, options) => {
-            let driver = store.paths().driver_lock();
+            let (driver, id) = (store.paths().driver_lock(), store.run().id.clone());
             let ended = drive_run(io, *store, &options).await;
             options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
-            ended
+            Ok(RunEnd { exit: ended?, id: Some(id) })
         }
-        Prepared::Finished => Ok(Exit::Done),
+        Prepared::Finished => Ok(RunEnd { exit: Exit::Done, id: None }),
     }
 }
 
@@ -128,10 +129,13 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         over(io, &mut store).await?;
         return Ok(Prepared::Finished);
     }
-    let timeouts = args.drive.timeouts()?;
+    let drive = args.drive.or_remembered(io, store.paths()).await?;
+    let timeouts = drive.timeouts()?;
     let budgets = raised(&store, &args.raise)?;
-    let mut sandbox = args.drive.sandbox(io, &root, store.run().settings.confine).await?;
-    let agents = match record_resume(io, &mut store, args, budgets).await {
+    // Before anything changes: without an agent nothing continues.
+    choose(io, &store, &drive).await?;
+    let mut sandbox = drive.sandbox(io, &root, store.run().settings.confine).await?;
+    let agents = match record_resume(io, &mut store, (args, &drive), budgets).await {
         Ok(agents) => agents,
         Err(error) => {
             sandbox.end(io).await;
@@ -143,12 +147,15 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         sandbox = Sandbox::of(io, store.run()).await?;
     }
     io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
+    if drive.options() != args.drive.options() {
+        io.note(format!("  As before:{}", io.redacted(&drive.options()))).await;
+    }
     io.note(format!("  Sandbox: {sandbox}")).await;
     let repaired = store.repair_boxes().await;
     for line in repaired.changed.into_iter().chain(repaired.warning) {
         io.note(line).await;
     }
-    let options = args.drive.applied(io, store.run(), agents, timeouts, sandbox);
+    let options = drive.applied(io, store.run(), agents, timeouts, sandbox);
     Ok(Prepared::Ready(Box::new(store), options))
 }
 
@@ -180,7 +187,7 @@ async fn over(io: &Io, store: &mut Store) -> Result<(), CommandError> {
 async fn record_resume(
     io: &Io,
     store: &mut Store,
-    args: &ResumeArgs,
+    (args, drive): (&ResumeArgs, &DriveArgs),
     budgets: Option<Budgets>,
 ) -> Result<Vec<Agent>, CommandError> {
     match args.take_over {
@@ -193,12 +200,8 @@ async fn record_resume(
         (false, true) => Edited::Left,
         (false, false) => Edited::Told,
     };
-    if args.adopt {
-        // Before the record changes: without an agent nothing continues.
-        choose(io, store, args).await?;
-    }
     adopt::agree(io, store, edited, &args.drive.options()).await?;
-    let agents = choose(io, store, args).await?;
+    let agents = choose(io, store, drive).await?;
     let by = Some(decider(io, DecisionChannel::Command));
     if let Some(budgets) = budgets {
         store.apply_by(Event::BudgetsChanged(budgets), by.clone())?;
@@ -251,13 +254,21 @@ fn without_checkout(run: &Run) -> CommandError {
 }
 
 /// The agents for what is left to do.
-async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Vec<Agent>, CommandError> {
+///
+/// # Errors
+///
+/// None of them is on this machine.
+async fn choose(io: &Io, store: &Store, drive: &DriveArgs) -> Result<Vec<Agent>, CommandError> {
     let open = store.run().steps.iter().filter(|record| record.status != StepStatus::Done);
     let remaining: Vec<_> = open.map(|record| record.step.clone()).collect();
     match remaining.is_empty() {
         // Only gates and checks are left, which need no agent.
         true => Ok(vec![Agent::Script]),
-        false => choose_agents(io, &args.drive.agent, Some(&remaining)).await,
+        false => {
+            let agents = choose_agents(io, &drive.agent, Some(&remaining)).await?;
+            demand_present(io, &agents).await?;
+            Ok(agents)
+        }
     }
 }
 

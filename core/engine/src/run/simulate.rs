@@ -40,6 +40,8 @@ pub(crate) struct SimulationRequest<'a> {
     pub(crate) confine: ConfineWhen,
     /// An unfinished run of the same file, which is offered first.
     pub(crate) unfinished: Option<String>,
+    /// Why no agent can act.
+    pub(crate) without_agent: Option<CommandError>,
 }
 
 /// Stands for a prompt in a command line.
@@ -59,12 +61,12 @@ pub(crate) async fn simulate(
 ) -> Result<Exit, CommandError> {
     let (held_up, exit) = held_up(io, wanted, &foreseen);
     let is_placed = matches!(foreseen, Foreseen::Prepared { .. });
-    let (prepared, mut changes, note) = match foreseen {
-        Foreseen::Prepared { prepared, changes, note } => (prepared, changes, note),
-        Foreseen::Asked(_) | Foreseen::Refused(_) => (nowhere(io), Vec::new(), None),
+    let (prepared, mut changes, notes) = match foreseen {
+        Foreseen::Prepared { prepared, changes, notes } => (prepared, changes, notes),
+        Foreseen::Asked(_) | Foreseen::Refused(_) => (nowhere(io), Vec::new(), Vec::new()),
     };
     let home = StateHome::of(io)?;
-    changes.extend(note);
+    changes.extend(notes);
     let id = unique_id(&wanted.plan.slug, io.now(), |_| false);
     let mut run = Run::begin(wanted.plan, adapt(beginning(io, &prepared, wanted.plan, id.clone())));
     if !is_placed {
@@ -121,6 +123,9 @@ fn held_up(io: &Io, wanted: &SimulationRequest<'_>, foreseen: &Foreseen) -> (Opt
              `--fresh` begins this one"
         );
         return (Some(why), stops);
+    }
+    if let Some(error) = &wanted.without_agent {
+        return (Some(error.render().trim_end().to_owned()), error.kind().exit());
     }
     match foreseen {
         Foreseen::Prepared { .. } => (None, Exit::Done),

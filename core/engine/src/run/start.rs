@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::error::{CommandError, unusable_record};
 use crate::lookup::agent::names;
-use crate::lookup::agent::{choose_agents, choose_reviewer};
+use crate::lookup::agent::{choose_agents, choose_reviewer, demand_present};
 use crate::lookup::runs::{Found, find_all, is_of};
 use crate::lookup::workflow::find_workflow;
 use crate::preflight::{foresee, preflight};
@@ -14,6 +14,7 @@ use crate::run::change::change_by;
 use crate::run::decider::decider;
 use crate::run::drive::drive_run;
 use crate::run::driver_lock::drive_alone;
+use crate::run::ending::RunEnd;
 use crate::run::options::{DriveArgs, RunOptions};
 use crate::run::resume::{ResumeArgs, resume_run};
 use crate::run::simulate::{SimulationRequest, simulate};
@@ -98,37 +99,38 @@ pub enum RunsOn {
 /// # Errors
 ///
 /// The run did not begin, or could not continue.
-pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
+pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<RunEnd, CommandError> {
     if args.on == Some(RunsOn::Fleet) {
         // With the fleet's program beside it, the native host does not come here.
         return Err(no_fleet());
     }
     if args.simulate {
-        return simulated_events(io, args).await;
+        return Ok(RunEnd { exit: simulated_events(io, args).await?, id: None });
     }
-    Ok(start(io, args, None).await?.0)
+    start(io, args, None).await
 }
 
-/// As [`run_workflow`] with the workflow of a task, whose baseline comes first. Also returns the id of
-/// the run.
+/// The run of a task.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskRun<'t> {
+    /// The task.
+    pub task: &'t Task,
+    /// Whether the uncommitted changes of the checkout are part of the run.
+    pub includes_changes: bool,
+}
+
+/// As [`run_workflow`] with the workflow of a task, whose baseline comes first. The caller has said what
+/// becomes of uncommitted changes.
 ///
 /// # Errors
 ///
 /// Those of [`run_workflow`]; or a check of the task cannot run.
-pub async fn run_task(
-    io: &Io,
-    args: &RunArgs,
-    task: &Task,
-) -> Result<(Exit, String), CommandError> {
+pub async fn run_task(io: &Io, args: &RunArgs, task: TaskRun<'_>) -> Result<RunEnd, CommandError> {
     start(io, args, Some(task)).await
 }
 
-async fn start(
-    io: &Io,
-    args: &RunArgs,
-    task: Option<&Task>,
-) -> Result<(Exit, String), CommandError> {
-    match begin(io, args).await? {
+async fn start(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<RunEnd, CommandError> {
+    match begin(io, args, task.is_some()).await? {
         Begun::New(mut store, options) => {
             let (driver, id) = (store.paths().driver_lock(), store.run().id.clone());
             let prepared = match task {
@@ -141,12 +143,11 @@ async fn start(
             };
             options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
-            Ok((ended?, id))
+            Ok(RunEnd { exit: ended?, id: Some(id) })
         }
         Begun::Continue(id) => {
-            let (drive, run) = (args.drive.clone(), Some(id.clone()).into());
-            let args = ResumeArgs { run, drive, ..ResumeArgs::default() };
-            Ok((resume_run(io, &args).await?, id))
+            let (drive, run) = (args.drive.clone(), Some(id).into());
+            resume_run(io, &ResumeArgs { run, drive, ..ResumeArgs::default() }).await
         }
     }
 }
@@ -162,7 +163,7 @@ enum Begun {
     Continue(String),
 }
 
-async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
+async fn begin(io: &Io, args: &RunArgs, changes_settled: bool) -> Result<Begun, CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
     demand_digest(args, &plan, &file)?;
@@ -172,20 +173,23 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
     let runs = runs_of(io, &file).await;
     let earlier = branches(&runs);
     let mut open = runs.into_iter().filter(|store| !store.run().is_over());
-    if args.fresh {
-        replace_unfinished(io, open.collect()).await?;
-    } else if let Some(store) = open.next()
+    if !args.fresh
+        && let Some(store) = open.next()
         && let Some(id) = unfinished(io, args, &store).await?
     {
         return Ok(Begun::Continue(id));
     }
     let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
+    demand_present(io, &agents).await?;
     let wanted = args.review.as_deref().or(plan.review.as_deref());
     let reviewer = choose_reviewer(io, wanted).await?;
     let timeouts = args.drive.timeouts()?;
+    if args.fresh {
+        replace_unfinished(io, open.collect()).await?;
+    }
     // Before anything is made for the run.
     let sandbox = args.drive.sandbox(io, &io.start().cwd, plan.confine).await?;
-    let flags = args.flags(earlier);
+    let flags = PreflightFlags { changes_settled, ..args.flags(earlier) };
     let store = match make(io, args, (&plan, &file), &reviewer, &flags).await {
         Ok(store) => store,
         Err(error) => {
@@ -219,6 +223,7 @@ impl RunArgs {
             stash: self.stash,
             on_existing: self.on_existing,
             earlier,
+            ..PreflightFlags::default()
         }
     }
 
@@ -295,6 +300,7 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
         reviewer: reviewer.as_ref(),
         timeouts: &timeouts,
         unfinished: unfinished.map(|store| store.run().id.clone()),
+        without_agent: demand_present(io, &agents).await.err(),
     };
     simulate(io, &wanted, foreseen, args.drive.json, |beginning| {
         args.beginning(beginning, &reviewer)
@@ -378,13 +384,15 @@ async fn unfinished(
         format!("run `{id}` of this workflow is unfinished ({}, {place})", run.status.as_str());
     Err(CommandError::paused(what)
         .fix_by("resume it", format!("onloop resume {id}{}", args.drive.options()))
-        .fix_by("or start anew", format!("onloop run --fresh{}", words_after_the_verb(io))))
+        .fix_by("or start anew", anew(io)))
 }
 
-/// The rest of the command line that started this program, each word after a space.
-fn words_after_the_verb(io: &Io) -> String {
-    let words = io.start().argv.iter().skip(2);
-    words.map(|word| format!(" {}", text::shell_word(word))).collect()
+/// The command line that started this program, and begins a run although another is unfinished.
+fn anew(io: &Io) -> String {
+    let argv = &io.start().argv;
+    let verb = argv.get(1).filter(|verb| *verb == "do").map_or("run", String::as_str);
+    let words = argv.iter().skip(2).map(|word| format!(" {}", text::shell_word(word)));
+    format!("onloop {verb} --fresh{}", words.collect::<String>())
 }
 
 /// Prints what runs, by which agents, where and in which sandbox.

@@ -33,8 +33,8 @@ pub struct Placement {
     pub root: ExecutionRoot,
     /// What has to be done, in this order.
     pub acts: Vec<RepositoryChange>,
-    /// Something that people should know although nothing is wrong.
-    pub note: Option<String>,
+    /// What people should know although nothing is wrong.
+    pub notes: Vec<String>,
 }
 
 /// The folder that a run happens in.
@@ -140,7 +140,7 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
         branch,
         root,
         acts: Vec::new(),
-        note: note.map(str::to_owned),
+        notes: note.into_iter().map(str::to_owned).collect(),
     };
     let pinned = match wish.mode {
         Some(IsolationMode::None) => return Ok(without_git(None, ExecutionRoot::Cwd, None)),
@@ -190,9 +190,17 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
             (wish.target().clone(), ExecutionRoot::Worktree(path))
         }
     };
-    let note = left_behind(repository, wish, isolation, relative);
+    let notes = match isolation {
+        Isolation::Host => Vec::new(),
+        Isolation::Branch => wish.numbered_name().into_iter().collect(),
+        Isolation::Worktree => {
+            let beside = pinned.is_none().then(|| beside(repository, wish)).flatten();
+            let left_behind = left_behind(repository, wish, relative);
+            beside.into_iter().chain(wish.numbered_name()).chain(left_behind).collect()
+        }
+    };
     let (mode, branch) = (IsolationMode::from(isolation), Some(branch));
-    Ok(Placement { mode, branch, root, acts, note })
+    Ok(Placement { mode, branch, root, acts, notes })
 }
 
 /// Refuses a branch that git could not create.
@@ -205,13 +213,13 @@ fn demand_unblocked(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<(),
 
 /// The isolation when none is pinned. A tool that put us into a linked worktree on a branch
 /// has already isolated the work. Elsewhere it is a worktree, unless a feature branch is
-/// checked out: only a person knows whether the work belongs to it.
+/// checked out and a person can say whether the work belongs to it.
 fn default_isolation(repository: &Repository, wish: &PlacementWish) -> Result<Isolation, Stop> {
     match (&repository.branch, &wish.pinned) {
         (Some(_), None) if repository.linked => Ok(Isolation::Host),
         (Some(branch), None) => {
             let current = branch_name(branch)?;
-            if current.is_protected() {
+            if current.is_protected() || !wish.attended {
                 return Ok(Isolation::Worktree);
             }
             Err(Stop::Ask(PlacementQuestion::feature_branch(&current, &wish.derived)))
@@ -220,15 +228,19 @@ fn default_isolation(repository: &Repository, wish: &PlacementWish) -> Result<Is
     }
 }
 
+/// Which feature branch a worktree leaves alone, where no person could say whether to work on it.
+fn beside(repository: &Repository, wish: &PlacementWish) -> Option<String> {
+    let current: BranchName = repository.branch.as_ref()?.parse().ok()?;
+    (wish.pinned.is_none() && !current.is_protected()).then(|| {
+        let word = text::shell_word(current.as_str());
+        format!("`{current}` stays as it is (`--mode branch --branch {word}` works on it)")
+    })
+}
+
 /// What people expect to find in a new worktree and will not.
-fn left_behind(
-    repository: &Repository,
-    wish: &PlacementWish,
-    isolation: Isolation,
-    workflow: &str,
-) -> Option<String> {
+fn left_behind(repository: &Repository, wish: &PlacementWish, workflow: &str) -> Option<String> {
     let foreign = foreign_paths(&repository.dirty, workflow);
-    if isolation != Isolation::Worktree || wish.stash || foreign.is_empty() {
+    if wish.stash || wish.changes_settled || foreign.is_empty() {
         return None;
     }
     let files = text::counted(foreign.len() as u64, "uncommitted file");
@@ -357,7 +369,8 @@ fn worktree(
                     let relative = relative_workflow(repository, wish)?;
                     let lost = unsaved_paths(dirty, relative);
                     if !lost.is_empty() {
-                        return Err(PlacementRefusal::worktree_dirty(path, &lost).into());
+                        let is_ours = wish.has_earlier();
+                        return Err(PlacementRefusal::worktree_dirty(path, &lost, is_ours).into());
                     }
                     let (from, to) = (path.to_owned(), repository.root.clone());
                     Ok(vec![

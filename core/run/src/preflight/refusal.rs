@@ -365,8 +365,9 @@ impl PlacementRefusal {
         )
     }
 
-    pub(super) fn worktree_dirty(path: &str, paths: &[&str]) -> PlacementRefusal {
-        refusal(
+    /// `is_ours`: an earlier run of the workflow made the worktree.
+    pub(super) fn worktree_dirty(path: &str, paths: &[&str], is_ours: bool) -> PlacementRefusal {
+        let mut refused = refusal(
             RefusalCode::WorktreeDirty,
             format!(
                 "recreating the worktree `{}` would lose {} not committed:{}",
@@ -381,7 +382,12 @@ impl PlacementRefusal {
                     "put them away, then run this again",
                 ),
             ],
-        )
+        );
+        if is_ours {
+            let effect = "leave `--on-existing` out; the run takes the next free name";
+            refused.how.insert(0, remedy("--fresh", effect));
+        }
+        refused
     }
 }
 

@@ -56,6 +56,8 @@ pub struct PreflightFlags {
     pub on_existing: Option<OnExisting>,
     /// Branches of earlier runs of the workflow, which a new run does not use again.
     pub earlier: BTreeSet<String>,
+    /// The caller has settled what becomes of uncommitted files, and has said it.
+    pub changes_settled: bool,
 }
 
 /// What file and command line want together.
@@ -78,6 +80,10 @@ pub struct PlacementWish {
     pub on_existing: Option<OnExisting>,
     /// Branches of earlier runs of the workflow, which a new run does not use again.
     pub earlier: BTreeSet<String>,
+    /// The caller has settled what becomes of uncommitted files, and has said it.
+    pub changes_settled: bool,
+    /// Whether a person can be asked.
+    pub attended: bool,
     /// The workflow file: absolute, symbolic links resolved.
     pub workflow: String,
 }
@@ -85,7 +91,7 @@ pub struct PlacementWish {
 impl PlacementWish {
     /// What `plan` and `flags` want for the workflow file at the absolute path `workflow`.
     ///
-    /// Refused when `--branch` is not a name that git accepts.
+    /// Refused when `--branch` is not a name that git accepts. The caller sets `attended`.
     pub fn new(
         plan: &Plan,
         flags: &PreflightFlags,
@@ -107,6 +113,8 @@ impl PlacementWish {
             stash: flags.stash,
             on_existing: flags.on_existing,
             earlier: flags.earlier.clone(),
+            changes_settled: flags.changes_settled,
+            attended: false,
             workflow,
         })
     }
@@ -122,12 +130,23 @@ impl PlacementWish {
     pub fn skip_earlier(&mut self) -> bool {
         let is_settled = self.pinned.is_some() || self.on_existing.is_some();
         // Once a name is numbered, any free number will do.
-        let is_earlier = self.number > 1 || self.earlier.contains(self.derived.as_str());
-        if is_settled || !is_earlier {
+        if is_settled || !(self.number > 1 || self.has_earlier()) {
             return false;
         }
         self.number += 1;
         self.derived = self.first.numbered(self.number);
         true
+    }
+
+    /// Whether an earlier run of the workflow has the target branch.
+    pub(super) fn has_earlier(&self) -> bool {
+        self.earlier.contains(self.target().as_str())
+    }
+
+    /// Says that the derived branch was numbered, and why.
+    pub(super) fn numbered_name(&self) -> Option<String> {
+        (self.number > 1).then(|| {
+            format!("an earlier run has `{}`; this one works on `{}`", self.first, self.derived)
+        })
     }
 }

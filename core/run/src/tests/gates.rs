@@ -144,6 +144,29 @@ fn a_step_that_is_done_again_makes_earlier_proof_stale() {
 }
 
 #[test]
+fn a_completed_run_takes_a_request_for_changes_until_its_work_is_handed_on() {
+    let mut run = begin(vec![step(1), step(2)]);
+    let start = |step| Event::StepStarted { step };
+    apply(&mut run, &[start(1), passed(1), start(2), passed(2), Event::RunFinalized]);
+    let redone = |step| Event::StepRedone { step, reason: "shorter".to_owned() };
+    assert_eq!(refused(&mut run, &redone(1)), "steps after step 1 have begun");
+    let kept = FinishOutcome::new(Disposition::Kept);
+    let kept = Event::FinishRecorded { outcome: kept, replace: false };
+    apply(&mut run, &[kept.clone(), redone(2)]);
+    assert_eq!(run.next(), Next::Start { step: 2, attempt: 2 });
+    assert_eq!((&run.finish, run.completed_at), (&None, None));
+    apply(&mut run, &[start(2), passed(2), passed(1), Event::RunFinalized]);
+    let act = FinishAct::Merge { commit: "c".to_owned(), target: "main".to_owned() };
+    let merged = FinishOutcome::new(Disposition::Merged);
+    let merging = Event::FinishIntended { act, notes: None, replace: false };
+    apply(&mut run, &[merging, Event::FinishRecorded { outcome: merged, replace: true }]);
+    assert_eq!(
+        refused(&mut run, &redone(2)),
+        "the run is `completed` and does not accept `step_redone` now"
+    );
+}
+
+#[test]
 fn findings_go_back_to_the_agent_as_often_as_the_file_allows() {
     let mut run = begin(vec![step(1)]);
     run.0.settings.review_agent = Some("claude".to_owned());

@@ -70,9 +70,13 @@ impl Run {
     }
 
     /// Instead of an approval: the step is acted again, as often as the file allows, and its agent is
-    /// told why. Only a step without later attempts can be done again.
+    /// told why. Only a step without later attempts can be done again. A completed run runs again, as long
+    /// as its work was not handed on.
     pub(super) fn redo(&mut self, at: Timestamp, step: u32, reason: &str) -> Result<(), Refusal> {
-        self.demand_unfinished("step_redone")?;
+        let is_completed = self.may_be_handed_on();
+        if !is_completed {
+            self.demand_unfinished("step_redone")?;
+        }
         let record = self.demand_step(step)?;
         let reviewed = self.reviews.last.as_ref().filter(|last| {
             last.step == Some(step) || (last.step.is_none() && step as usize == self.steps.len())
@@ -80,7 +84,8 @@ impl Run {
         let standing = self.reviews.standing.is_some() && reviewed.is_some();
         let waits = match &record.status {
             StepStatus::Done => {
-                standing || record.gate.is_none_or(|g| g.decision == GateDecision::Rejected)
+                let is_approved = record.gate.is_some_and(|g| g.decision == GateDecision::Approved);
+                is_completed || standing || !is_approved
             }
             StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected) => {
                 true
@@ -101,6 +106,7 @@ impl Run {
             self.0.reviews.standing = None;
         }
         self.0.reviews.rounds = 0;
+        self.0.completed_at = None;
         self.do_again(step, format!("a person wants it otherwise: {reason}"), findings);
         let text = format!("↻ Step {step}: to be done again: {reason}");
         self.log(at, "step_redone", Some(step), text, "");

@@ -190,7 +190,7 @@ pub fn with_argument_last(argv: &[String]) -> Vec<String> {
             argument.extend(words.by_ref().cloned());
             break;
         }
-        if matches!(word.as_str(), "-h" | "--help" | "-V" | "--version") {
+        if matches!(word.as_str(), "-h" | "--help" | "-V" | "--version" | "--no-input") {
             ours.push(word.clone());
             continue;
         }

@@ -128,7 +128,7 @@ impl NativeLoop {
                 run_workflow(&io, &args).await
             }
         };
-        exit_of(&io, ended).await
+        exit_of(&io, ended.map(|end| end.exit)).await
     }
 }
 

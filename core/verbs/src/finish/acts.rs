@@ -166,7 +166,6 @@ async fn merge(
             return Err(give_up(&mut store, what, failure).await);
         }
     }
-    store.note(format!("Merged {} into {target}", context.branch));
     let (mut store, mut outcome) = put_away(io, store, context, Disposition::Merged).await?;
     let kind = outcome.disposition;
     let action = delete_branch(io, &mut store, context, Some(commit), kind).await?;
@@ -224,7 +223,6 @@ async fn publish(
             unpublished(io, &mut store, context, (commit, remote), failure).await?;
         }
     }
-    store.note(format!("Published {branch} to {remote}"));
     let pr_url = match pull_request {
         PullRequest::NotAsked { .. } => None,
         PullRequest::Existing { url, .. } => Some(url.clone()),
@@ -314,9 +312,8 @@ async fn put_away(
     let inside = format!("{path}/");
     let cwd = &io.start().cwd;
     if cwd == path || cwd.starts_with(&inside) {
-        store.note(format!("The folder you are in was removed; go on in {}", context.home));
+        store.note(format!("The folder you are in was removed; continue in {}", context.home));
     }
-    store.note(format!("Removed the worktree {path}"));
     outcome.worktree_action = Some("removed".to_owned());
     outcome.artifacts_preserved_at = Some(format!("{}/.hotl", context.home));
     Ok((store, outcome))
@@ -362,7 +359,5 @@ async fn delete_branch(
     if let Err(failure) = io.git(request).await {
         return Err(half_way(store, failure));
     }
-    let word = text::shell_word(branch);
-    store.note(format!("Branch deleted; `git branch {word} {now}` brings it back"));
     Ok("deleted")
 }

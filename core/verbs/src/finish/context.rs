@@ -120,7 +120,7 @@ impl FinishContext {
         let source = run.place.source_branch.as_ref();
         let home = main.as_ref().map_or(here.root, |main| main.root.clone());
         Ok(Some(FinishContext {
-            owns_branch: run.place.worktree_path.is_some() || source.is_some_and(|s| *s != branch),
+            owns_branch: run.owns_branch(),
             commit: here.target_commit,
             held_at: here.target_checked_out_at,
             began_detached: source.is_none().then(|| run.place.source_head.clone()).flatten(),

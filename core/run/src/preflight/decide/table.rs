@@ -76,6 +76,12 @@ const ROWS: &[(&str, &str, &str)] = &[
          `--branch NAME`, stop",
     ),
     (
+        "on `feature/z`",
+        "nothing pinned; no terminal",
+        "worktree: create worktree on new `hotl/x`, copy the workflow; `feature/z` stays as it is \
+         (`--mode branch --branch feature/z` works on it)",
+    ),
+    (
         "on `hotl/x`",
         "nothing pinned",
         "ask (feature-branch): `--mode worktree`, `--mode branch --branch hotl/x`, \
@@ -348,9 +354,11 @@ fn found(words: &str) -> (RepositoryFacts, String) {
 fn wanted(words: &str, workflow: String) -> Result<PlacementWish, PlacementRefusal> {
     let mut plan = Plan::example("x", Vec::new());
     let mut flags = PreflightFlags::default();
+    let mut attended = true;
     for word in words.split("; ") {
         match word.trim_matches('`') {
             "nothing pinned" => {}
+            "no terminal" => attended = false,
             "worktree: true" => {
                 plan = plan.with(|parts| parts.isolation = Some(Isolation::Worktree))
             }
@@ -374,7 +382,9 @@ fn wanted(words: &str, workflow: String) -> Result<PlacementWish, PlacementRefus
             },
         }
     }
-    PlacementWish::new(&plan, &flags, workflow)
+    let mut wish = PlacementWish::new(&plan, &flags, workflow)?;
+    wish.attended = attended;
+    Ok(wish)
 }
 
 fn decided(decision: &PlacementDecision) -> String {
@@ -399,11 +409,11 @@ fn decided(decision: &PlacementDecision) -> String {
                     (_, None) => "work here".to_owned(),
                 });
             }
-            let note = match (&placement.note, placement.mode) {
-                (Some(_), IsolationMode::None) | (None, _) => String::new(),
-                (Some(note), _) => format!("; {note}"),
+            let notes = match placement.mode {
+                IsolationMode::None => String::new(),
+                _ => placement.notes.iter().map(|note| format!("; {note}")).collect(),
             };
-            format!("{}: {}{note}", placement.mode.as_str(), acts.join(", "))
+            format!("{}: {}{notes}", placement.mode.as_str(), acts.join(", "))
         }
     }
 }
