@@ -191,7 +191,7 @@ fn a_wrong_type_is_named_for_every_key() {
 #[test]
 fn what_cannot_be_used_never_switches_anything_on() {
     type Row = (&'static str, fn(&Config) -> bool, &'static str);
-    let table: [Row; 13] = [
+    let table: [Row; 15] = [
         ("handsoff: {auto_permission: \"no\"}", |c| !c.auto_permission, "`no`"),
         ("handsoff: {auto_permission: 0}", |c| !c.auto_permission, ""),
         ("handsoff: {auto_permission: ' Off '}", |c| !c.auto_permission, ""),
