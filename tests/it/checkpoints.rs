@@ -208,10 +208,10 @@ fn pruning_takes_only_what_is_in_a_branch_or_old() {
     let logs = workspace.kept(&id, "logs");
     std::fs::create_dir_all(&logs).unwrap();
     std::fs::write(logs.join("1-1.log"), [b'x'; 2500]).unwrap();
-    workspace.write(".agentize.local.yaml", "retention: {days: 400}\n");
-    assert_eq!(prune("2026-08-01T00:00:00Z"), "Removed 0 checkpoints, kept 4 checkpoints.\n");
+    workspace.write(".agentize.local.yaml", "retention: {days: 36500}\n");
+    assert_eq!(prune("2099-01-01T00:00:00Z"), "Removed 0 checkpoints, kept 4 checkpoints.\n");
     std::fs::remove_file(workspace.path(".agentize.local.yaml")).unwrap();
-    let said = prune("2026-08-01T00:00:00Z");
+    let said = prune("2099-01-01T00:00:00Z");
     let mut lines = said.lines();
     let first = lines.next().unwrap();
     assert!(first.starts_with("Removed the logs of 1 finished run older than 90 days: "), "{said}");

@@ -191,7 +191,7 @@ fn a_wrong_type_is_named_for_every_key() {
 #[test]
 fn what_cannot_be_used_never_switches_anything_on() {
     type Row = (&'static str, fn(&Config) -> bool, &'static str);
-    let table: [Row; 13] = [
+    let table: [Row; 15] = [
         ("handsoff: {auto_permission: \"no\"}", |c| !c.auto_permission, "`no`"),
         ("handsoff: {auto_permission: 0}", |c| !c.auto_permission, ""),
         ("handsoff: {auto_permission: ' Off '}", |c| !c.auto_permission, ""),
@@ -200,7 +200,7 @@ fn what_cannot_be_used_never_switches_anything_on() {
         ("handsoff: {max_continuations: 2.5}", |c| c.max_continuations == 0, "number `2.5`"),
         (
             "handsoff: [enabled]",
-            |c| c == &Config { notes: c.notes.clone(), ..Config::safe() },
+            |c| c == &Config { retention_days: 90, notes: c.notes.clone(), ..Config::safe() },
             "a list",
         ),
         (
@@ -218,7 +218,9 @@ fn what_cannot_be_used_never_switches_anything_on() {
             |c| c.supervisor == Supervisor::default(),
             "`--x`",
         ),
-        ("[1]", |c| c.max_continuations == 0, "is a list and not a mapping"),
+        ("retention: {days: soon}", |c| c.retention_days == 36_500, "`soon`"),
+        ("retention: {days: 0}", |c| c.retention_days == 1, "0; 1 is used"),
+        ("[1]", |c| c.retention_days == 36_500, "is a list and not a mapping"),
         ("a: 1\na: 2", |c| !c.auto_permission, "not YAML"),
         ("handsoff: {enabled: false}", |c| !c.enabled, ""),
     ];
