@@ -18,7 +18,7 @@ use onloop_syntax::text::says_secret;
 mod tests;
 
 /// Replaces a secret whose name is unknown.
-pub(super) const REDACTED: &str = "[redacted]";
+pub const REDACTED: &str = "[redacted]";
 /// Shorter values occur in ordinary text.
 const SHORTEST_SECRET_CHARS: usize = 12;
 /// What stands between the name of a variable and its value where programs print both.

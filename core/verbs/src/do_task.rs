@@ -33,6 +33,9 @@ pub struct DoArgs {
     /// Uncommitted changes [default: ask, else ignore]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub dirty: Option<Dirty>,
+    /// Begin the run, then drive it in the background
+    #[arg(long)]
+    pub detach: bool,
     /// Who acts and for how long
     #[command(flatten)]
     pub drive: DriveArgs,
@@ -77,10 +80,15 @@ pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
         settle_changes(io, &root, args.dirty).await?;
     }
     let file = store_workflow(io, &root, &task).await?;
-    let run = RunArgs { file: Some(file), drive: args.drive.clone(), ..RunArgs::default() };
+    let run = RunArgs {
+        file: Some(file),
+        drive: args.drive.clone(),
+        detach: args.detach,
+        ..RunArgs::default()
+    };
     let (exit, id) = run_task(io, &run, &task).await?;
     match exit {
-        Exit::Done if !args.drive.json => choice::choose(io, &id).await,
+        Exit::Done if !args.drive.json && !args.detach => choice::choose(io, &id).await,
         _ => Ok(exit),
     }
 }

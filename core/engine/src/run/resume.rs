@@ -1,25 +1,25 @@
 //! Continuing a run that was interrupted, paused or blocked: verify first.
 
 use crate::error::{CommandError, unusable_record};
-use crate::lookup::agent::choose_agents;
+use crate::lookup::agent::{AgentArgs, choose_agents, demand_present};
 use crate::lookup::runs::{Found, find_all};
 use crate::lookup::select::{Fitting, RunName, Selected, select};
 use crate::notify;
 use crate::run::adopt::Edited;
 use crate::run::decider::{decider, demand_person};
 use crate::run::drive::drive_run;
-use crate::run::driver_lock::{drive_alone, take_over};
-use crate::run::options::{DriveArgs, RunOptions};
+use crate::run::driver_lock::{drive_alone, driver_of, take_over};
+use crate::run::options::{DriveArgs, RunOptions, demand_complete, remembered_options};
 use crate::run::processes::end_survivors;
 use crate::sandbox::choice::Sandbox;
-use crate::state::store::{Store, StoreError};
+use crate::state::store::{Paths, StateHome, Store, StoreError};
 use crate::{run::adopt, state::rebuild};
 use onloop_agents::Agent;
 use onloop_effect::{Exit, Io, OptionalExt};
 use onloop_run::{DecisionChannel, Event, Next, Question, Run, RunStatus, StepStatus};
 use onloop_syntax::money::Money;
 use onloop_syntax::text;
-use onloop_workflow::Budgets;
+use onloop_workflow::{Budgets, Step};
 
 /// Arguments of `onloop resume`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -54,6 +54,9 @@ pub struct ResumeArgs {
     /// Put a damaged record aside and begin it anew from this file
     #[arg(long, value_name = "FILE")]
     pub rebuild: Option<String>,
+    /// Drive in the background; another driver of the run makes this one end silently
+    #[arg(long, hide = true)]
+    pub background: bool,
 }
 
 /// What to do with an interrupted step that no check can judge.
@@ -79,16 +82,30 @@ enum Prepared {
 ///
 /// The run cannot continue.
 pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<Exit, CommandError> {
-    match prepare(io, args).await? {
-        Prepared::Ready(store, options) => {
+    let io = &match args.background {
+        true => io.in_background(),
+        false => io.clone(),
+    };
+    let prepared = match prepare(io, args).await {
+        Err(_) if args.background && is_driven_elsewhere(io, args).await => return Ok(Exit::Done),
+        prepared => prepared?,
+    };
+    match prepared {
+        Prepared::Ready(mut store, options) => {
             let driver = store.paths().driver_lock();
-            let ended = drive_run(io, *store, &options).await;
+            let ended = drive_run(io, &mut store, &options).await;
             options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
             ended
         }
         Prepared::Finished => Ok(Exit::Done),
     }
+}
+
+/// Whether another process drives the run with this id.
+async fn is_driven_elsewhere(io: &Io, args: &ResumeArgs) -> bool {
+    let (Some(id), Ok(home)) = (args.run.as_deref(), StateHome::of(io)) else { return false };
+    driver_of(io, &Paths::new(&home, "", id)).await.is_some()
 }
 
 async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
@@ -128,10 +145,15 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         over(io, &mut store).await?;
         return Ok(Prepared::Finished);
     }
-    let timeouts = args.drive.timeouts()?;
+    let mut drive = args.drive.clone();
+    if let Some(earlier) = remembered_options(io, store.paths()).await {
+        drive = drive.or(earlier);
+        demand_complete(&drive, &id)?;
+    }
+    let timeouts = drive.timeouts()?;
     let budgets = raised(&store, &args.raise)?;
-    let mut sandbox = args.drive.sandbox(io, &root, store.run().settings.confine).await?;
-    let agents = match record_resume(io, &mut store, args, budgets).await {
+    let mut sandbox = drive.sandbox(io, &root, store.run().settings.confine).await?;
+    let agents = match record_resume(io, &mut store, args, (&drive.agent, budgets)).await {
         Ok(agents) => agents,
         Err(error) => {
             sandbox.end(io).await;
@@ -143,12 +165,18 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         sandbox = Sandbox::of(io, store.run()).await?;
     }
     io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
+    if drive.line() != args.drive.line() {
+        io.note(format!("  Options:{}", drive.line())).await;
+    }
     io.note(format!("  Sandbox: {sandbox}")).await;
     let repaired = store.repair_boxes().await;
     for line in repaired.changed.into_iter().chain(repaired.warning) {
         io.note(line).await;
     }
-    let options = args.drive.applied(io, store.run(), agents, timeouts, sandbox);
+    if !open_steps(&store).is_empty() {
+        drive = drive.naming(&agents);
+    }
+    let options = drive.applied(io, store.run(), agents, timeouts, sandbox);
     Ok(Prepared::Ready(Box::new(store), options))
 }
 
@@ -181,7 +209,7 @@ async fn record_resume(
     io: &Io,
     store: &mut Store,
     args: &ResumeArgs,
-    budgets: Option<Budgets>,
+    (agent, budgets): (&AgentArgs, Option<Budgets>),
 ) -> Result<Vec<Agent>, CommandError> {
     match args.take_over {
         true => take_over(io, store, args.reason.as_deref().unwrap_or_default()).await?,
@@ -193,12 +221,10 @@ async fn record_resume(
         (false, true) => Edited::Left,
         (false, false) => Edited::Told,
     };
-    if args.adopt {
-        // Before the record changes: without an agent nothing continues.
-        choose(io, store, args).await?;
-    }
-    adopt::agree(io, store, edited, &args.drive.options()).await?;
-    let agents = choose(io, store, args).await?;
+    // Before the record changes: without an agent nothing continues.
+    choose(io, store, agent).await?;
+    adopt::agree(io, store, edited, &args.drive.line()).await?;
+    let agents = choose(io, store, agent).await?;
     let by = Some(decider(io, DecisionChannel::Command));
     if let Some(budgets) = budgets {
         store.apply_by(Event::BudgetsChanged(budgets), by.clone())?;
@@ -250,15 +276,22 @@ fn without_checkout(run: &Run) -> CommandError {
         )
 }
 
-/// The agents for what is left to do.
-async fn choose(io: &Io, store: &Store, args: &ResumeArgs) -> Result<Vec<Agent>, CommandError> {
+/// The steps that are not done.
+fn open_steps(store: &Store) -> Vec<Step> {
     let open = store.run().steps.iter().filter(|record| record.status != StepStatus::Done);
-    let remaining: Vec<_> = open.map(|record| record.step.clone()).collect();
-    match remaining.is_empty() {
+    open.map(|record| record.step.clone()).collect()
+}
+
+/// The agents for what is left to do; they are on this machine.
+async fn choose(io: &Io, store: &Store, agent: &AgentArgs) -> Result<Vec<Agent>, CommandError> {
+    let remaining = open_steps(store);
+    if remaining.is_empty() {
         // Only gates and checks are left, which need no agent.
-        true => Ok(vec![Agent::Script]),
-        false => choose_agents(io, &args.drive.agent, Some(&remaining)).await,
+        return Ok(vec![Agent::Script]);
     }
+    let agents = choose_agents(io, agent, Some(&remaining)).await?;
+    demand_present(io, &agents).await?;
+    Ok(agents)
 }
 
 /// The bounds with what `--raise` changes; `None`: nothing.

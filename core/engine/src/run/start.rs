@@ -6,15 +6,17 @@ use crate::error::{CommandError, unusable_record};
 use crate::lookup::agent::names;
 use crate::lookup::agent::{choose_agents, choose_reviewer};
 use crate::lookup::runs::{Found, find_all, is_of};
+use crate::lookup::select::{Fitting, open};
 use crate::lookup::workflow::find_workflow;
 use crate::preflight::{foresee, preflight};
+use crate::run::background::{demand_background, start_driver};
 use crate::run::baseline::prepare_task;
 use crate::run::begin::{create, read_plan};
 use crate::run::change::change_by;
 use crate::run::decider::decider;
 use crate::run::drive::drive_run;
 use crate::run::driver_lock::drive_alone;
-use crate::run::options::{DriveArgs, RunOptions};
+use crate::run::options::{DriveArgs, RunOptions, remember_options};
 use crate::run::resume::{ResumeArgs, resume_run};
 use crate::run::simulate::{SimulationRequest, simulate};
 use crate::sandbox::choice::SandboxRequest;
@@ -77,6 +79,9 @@ pub struct RunArgs {
     /// Where: `fleet` submits the run and returns at once
     #[arg(long, value_enum, value_name = "WHERE")]
     pub on: Option<RunsOn>,
+    /// Begin the run, then drive it in the background
+    #[arg(long, conflicts_with_all = ["simulate", "on", "json"])]
+    pub detach: bool,
     /// For each repository of this list, one a line (with --on fleet)
     #[arg(long, value_name = "FILE", requires = "on")]
     pub repos: Option<String>,
@@ -135,13 +140,26 @@ async fn start(
                 Some(task) => prepare_task(io, &mut store, &options, task).await,
                 None => Ok(()),
             };
+            if args.detach {
+                remember_options(io, store.paths(), &options.words).await;
+            }
             let ended = match prepared {
-                Ok(()) => drive_run(io, *store, &options).await,
+                Ok(()) if args.detach => Ok(Exit::Done),
+                Ok(()) => drive_run(io, &mut store, &options).await,
                 Err(error) => Err(error),
             };
             options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
-            Ok((ended?, id))
+            let exit = ended?;
+            if args.detach {
+                detached(io, &store).await;
+            }
+            Ok((exit, id))
+        }
+        Begun::Continue(id) if args.detach => {
+            let store = open(io, Some(&id), Fitting::Unfinished).await?;
+            detached(io, &store).await;
+            Ok((Exit::Done, id))
         }
         Begun::Continue(id) => {
             let (drive, run) = (args.drive.clone(), Some(id.clone()).into());
@@ -149,6 +167,12 @@ async fn start(
             Ok((resume_run(io, &args).await?, id))
         }
     }
+}
+
+/// Has a run driven in the background; its id is the result.
+async fn detached(io: &Io, store: &Store) {
+    start_driver(io, store).await;
+    io.result(format!("{}\n", store.run().id)).await;
 }
 
 /// Why nothing can be done about a fleet.
@@ -180,6 +204,10 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
         return Ok(Begun::Continue(id));
     }
     let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
+    if args.detach {
+        let drive = args.drive.clone().naming(&agents);
+        demand_background(io, &drive, &io.start().cwd).await?;
+    }
     let wanted = args.review.as_deref().or(plan.review.as_deref());
     let reviewer = choose_reviewer(io, wanted).await?;
     let timeouts = args.drive.timeouts()?;
@@ -193,7 +221,8 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
             return Err(error);
         }
     };
-    let options = args.drive.applied(io, store.run(), agents, timeouts, sandbox);
+    let drive = args.drive.clone().naming(&agents);
+    let options = drive.applied(io, store.run(), agents, timeouts, sandbox);
     announce(io, &store, &options).await;
     Ok(Begun::New(Box::new(store), options))
 }
@@ -377,7 +406,7 @@ async fn unfinished(
     let what =
         format!("run `{id}` of this workflow is unfinished ({}, {place})", run.status.as_str());
     Err(CommandError::paused(what)
-        .fix_by("resume it", format!("onloop resume {id}{}", args.drive.options()))
+        .fix_by("resume it", format!("onloop resume {id}{}", args.drive.line()))
         .fix_by("or start anew", format!("onloop run --fresh{}", words_after_the_verb(io))))
 }
 

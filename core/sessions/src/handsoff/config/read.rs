@@ -5,9 +5,9 @@ mod workflows;
 
 use serde_yaml::{Mapping, Value};
 
-use super::ConfineWhen;
 use super::keys::{self, KeyKind};
 use super::{BotToken, Config, Prices, Provider, Supervisor, Telegram};
+use super::{ConfineWhen, ContinueWhen};
 use onloop_syntax::limits;
 use onloop_syntax::syntax::strict_yaml::{self, Part, described};
 use onloop_syntax::text::{self, alternatives};
@@ -56,13 +56,14 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.prices = reader.prices();
     config.notify = reader.notify(config.telegram.as_ref(), folder);
     config.confine = reader.confine();
+    config.continue_runs = reader.continue_runs();
     config.confine_caches = reader.arguments("run.confine_caches").or(Vec::new(), Vec::new());
     config.confine_read = reader.arguments("run.confine_read").or(Vec::new(), Vec::new());
     // A mistyped switch does not allow unattended sessions.
     if reader.flag("handsoff.enabled") == ConfigValue::Faulty {
         let Config { workflows, prices, confine, confine_caches, confine_read, .. } = config;
         let kept = Config { workflows, prices, confine, confine_caches, ..Config::safe() };
-        config = Config { confine_read, ..kept };
+        config = Config { confine_read, continue_runs: config.continue_runs, ..kept };
     }
     config.notes = reader.notes();
     config
@@ -118,6 +119,13 @@ impl<'y> Reader<'y> {
         };
         let read = self.value("run.confine", &alternatives(ConfineWhen::WORDS), when);
         read.or(ConfineWhen::Auto, ConfineWhen::Auto)
+    }
+
+    /// A mistyped value starts nothing.
+    fn continue_runs(&mut self) -> ContinueWhen {
+        let when = |value: &Value| value.as_str()?.trim().to_lowercase().parse().ok();
+        let read = self.value("run.continue", &alternatives(ContinueWhen::WORDS), when);
+        read.or(ContinueWhen::Auto, ContinueWhen::Never)
     }
 
     /// A chat only when all of it can be used: half a chat would answer to strangers.
