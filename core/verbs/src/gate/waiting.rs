@@ -25,7 +25,11 @@ enum Waiting {
 /// # Errors
 ///
 /// An agent calls, there is no such run, or it waits for nothing that can be approved.
-pub async fn approve_run(io: &Io, name: &str, no_continue: bool) -> Result<Exit, CommandError> {
+pub(crate) async fn approve_run(
+    io: &Io,
+    name: &str,
+    no_continue: bool,
+) -> Result<Exit, CommandError> {
     demand_person(io, "an approval").await?;
     let mut store = open(io, Some(name), Fitting::OnlyUnfinished).await?;
     match waiting(store.run())? {
@@ -52,7 +56,7 @@ pub async fn approve_run(io: &Io, name: &str, no_continue: bool) -> Result<Exit,
 /// # Errors
 ///
 /// As [`approve_run`]; or the reason is empty.
-pub async fn reject_run(
+pub(crate) async fn reject_run(
     io: &Io,
     name: &str,
     (reason, redo): (&str, bool),
