@@ -222,7 +222,10 @@ async fn record_resume(
         (false, false) => Edited::Told,
     };
     // Before the record changes: without an agent nothing continues.
-    choose(io, store, agent).await?;
+    let agents = choose(io, store, agent).await?;
+    if !args.drive.agent.is_named() && !open_steps(store).is_empty() {
+        demand_present(io, &agents).await?;
+    }
     adopt::agree(io, store, edited, &args.drive.line()).await?;
     let agents = choose(io, store, agent).await?;
     let by = Some(decider(io, DecisionChannel::Command));
@@ -282,16 +285,14 @@ fn open_steps(store: &Store) -> Vec<Step> {
     open.map(|record| record.step.clone()).collect()
 }
 
-/// The agents for what is left to do; they are on this machine.
+/// The agents for what is left to do.
 async fn choose(io: &Io, store: &Store, agent: &AgentArgs) -> Result<Vec<Agent>, CommandError> {
     let remaining = open_steps(store);
     if remaining.is_empty() {
         // Only gates and checks are left, which need no agent.
         return Ok(vec![Agent::Script]);
     }
-    let agents = choose_agents(io, agent, Some(&remaining)).await?;
-    demand_present(io, &agents).await?;
-    Ok(agents)
+    choose_agents(io, agent, Some(&remaining)).await
 }
 
 /// The bounds with what `--raise` changes; `None`: nothing.
