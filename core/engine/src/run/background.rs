@@ -34,15 +34,24 @@ pub async fn continue_run(io: &Io, store: &Store, no_continue: bool) {
         return;
     }
     let refusal = match no_continue {
-        true => Some(None),
-        false => why_not(io, store.paths(), run).await.map(Some),
+        true => Some(String::new()),
+        false => match is_never(io, run).await {
+            true => Some(" (`run.continue: never`)".to_owned()),
+            false => why_not(io, store.paths(), run).await.map(|why| format!(" ({why})")),
+        },
     };
     if let Some(why) = refusal {
-        let why = why.map_or_else(String::new, |why| format!(" ({why})"));
         io.note(format!("Continue the run{why}:\n  {}", resume_command(run))).await;
         return;
     }
     start_driver(io, store).await;
+}
+
+/// Whether the developer wants no decision to start a driver.
+async fn is_never(io: &Io, run: &Run) -> bool {
+    // The file beside the checkout: the one in the worktree came with the repository.
+    let folder = run.place.repo_root.as_ref().unwrap_or(&run.place.execution_root);
+    config::own(io, folder).await.continue_runs == ContinueWhen::Never
 }
 
 /// Whether a driver has something to do before a person decides again.
@@ -55,18 +64,10 @@ pub(crate) fn is_for_driver(run: &Run) -> bool {
 /// # Errors
 ///
 /// The reason, and how to drive the run instead.
-pub async fn demand_background(
-    io: &Io,
-    drive: &DriveArgs,
-    folder: &str,
-) -> Result<(), CommandError> {
-    match refusal(io, drive, folder).await {
-        None => Ok(()),
-        Some(why) => {
-            Err(CommandError::refused(format!("the run cannot be driven in the background: {why}"))
-                .fix("run it without --detach"))
-        }
-    }
+pub(crate) fn demand_background(io: &Io, drive: &DriveArgs) -> Result<(), CommandError> {
+    let Some(why) = refusal(io, drive) else { return Ok(()) };
+    let what = format!("the run cannot be driven in the background: {why}");
+    Err(CommandError::refused(what).fix("run it without --detach"))
 }
 
 /// Why no driver of this run may be started in the background, as a clause.
@@ -77,23 +78,19 @@ async fn why_not(io: &Io, paths: &Paths, run: &Run) -> Option<String> {
     if demand_complete(&drive, &run.id).is_err() {
         return Some("its options contain a secret value".to_owned());
     }
-    // The configuration of the developer, which lies beside the checkout, not in the worktree.
-    let folder = run.place.repo_root.as_ref().unwrap_or(&run.place.execution_root);
-    refusal(io, &drive, folder).await
+    refusal(io, &drive).map(str::to_owned)
 }
 
-/// Why no driver with these options may be started for a run of a repository.
-async fn refusal(io: &Io, drive: &DriveArgs, folder: &str) -> Option<String> {
-    if drive.agent.agent.as_deref() == Some(Agent::You.name()) {
-        return Some("its agent is `you`, which needs a terminal".to_owned());
-    }
-    if config::own(io, folder).await.continue_runs == ContinueWhen::Never {
-        return Some("`run.continue: never`".to_owned());
+/// Why no driver with these options may be started.
+fn refusal(io: &Io, drive: &DriveArgs) -> Option<&'static str> {
+    let mut agents = drive.agent.agent.iter().flat_map(|names| names.split(','));
+    if agents.any(|name| name.trim() == Agent::You.name()) {
+        return Some("its agent is `you`, which needs a terminal");
     }
     if io.env("CI").is_some() {
-        return Some("`CI` is set".to_owned());
+        return Some("`CI` is set");
     }
-    io.start().program.is_empty().then(|| "this host cannot start onloop".to_owned())
+    io.start().program.is_empty().then_some("this host cannot start onloop")
 }
 
 /// Starts a driver for a run where one may be started.

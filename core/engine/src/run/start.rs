@@ -206,7 +206,7 @@ async fn begin(io: &Io, args: &RunArgs) -> Result<Begun, CommandError> {
     let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
     if args.detach {
         let drive = args.drive.clone().naming(&agents);
-        demand_background(io, &drive, &io.start().cwd).await?;
+        demand_background(io, &drive)?;
     }
     let wanted = args.review.as_deref().or(plan.review.as_deref());
     let reviewer = choose_reviewer(io, wanted).await?;
