@@ -9,6 +9,7 @@ use onloop_effect::{Exit, Failure, Io, ProcessSpec, ProcessStatus};
 use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::board::ChangeWatcher;
 use onloop_engine::error::{CommandError, ErrorKind};
+use onloop_engine::lookup::select::{Fitting, select};
 use onloop_engine::run::decider::decider;
 use onloop_engine::{approval, state::config};
 use onloop_run::DecisionChannel;
@@ -88,15 +89,20 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Result<Exit, CommandError> 
         return Ok(Exit::Done);
     };
     if !args.deny && !calls.iter().any(|call| call.id.starts_with(wanted.as_str())) {
-        return approve_run(io, wanted, args.no_continue).await;
+        match select(io, Some(wanted), Fitting::OnlyUnfinished).await {
+            Ok(run) => return approve_run(io, &run.id, args.no_continue).await,
+            // The name is neither that of a call nor of a run.
+            Err(error) if error.kind() == ErrorKind::Refused => {}
+            Err(error) => return Err(error),
+        }
     }
     let mut matching = calls.iter().filter(|call| call.id.starts_with(wanted.as_str()));
     let (Some(call), None) = (matching.next(), matching.next()) else {
         let shown = text::ellipsis(&text::one_line(wanted), 60);
         let many = calls.iter().filter(|call| call.id.starts_with(wanted.as_str())).count();
-        let why = if many == 0 { "no waiting call has" } else { "several waiting calls have" };
+        let why = if many == 0 { "nothing that waits has" } else { "several waiting calls have" };
         return Err(CommandError::usage(format!("{why} an id that begins with `{shown}`"))
-            .fix_by("list the waiting calls", "onloop approve"));
+            .fix_by("list what waits", "onloop approve"));
     };
     let choice = if args.deny { ApprovalChoice::Deny } else { ApprovalChoice::Allow };
     // The bot is the one of the project in which the call was made.

@@ -115,19 +115,17 @@ fn a_step_that_is_sent_back_is_done_again_in_the_background() {
 
 #[test]
 fn where_no_driver_may_be_started_the_command_is_printed() {
-    let cases: [(&[&str], &[(&str, &str)], &str); 4] = [
-        (&["--no-continue"], &[], "Continue the run:\n"),
-        (&[], &[("CI", "true")], "Continue the run (`CI` is set):\n"),
-        (&[], &[("ONLOOP_CONTINUE", "never")], "Continue the run (`run.continue: never`):\n"),
-        (&[], &[("ONLOOP_CONTINUE", "nevr")], "Continue the run (`run.continue: never`):\n"),
+    let cases = [
+        ("--no-continue", ("A", ""), "Continue the run:\n"),
+        ("--", ("CI", "true"), "Continue the run (`CI` is set):\n"),
+        ("--", ("ONLOOP_CONTINUE", "never"), "Continue the run (`run.continue: never`):\n"),
+        ("--", ("ONLOOP_CONTINUE", "nevr"), "Continue the run (`run.continue: never`):\n"),
     ];
-    for (options, env, said) in cases {
-        let (mut project, id) = waiting();
-        for (name, value) in env {
-            project = project.with_env(name, value);
-        }
-        let words = [&["approve", &id][..], options].concat();
-        says(&project.onloop(&words).expect_exit(0), &format!("{said}  onloop resume {id}\n"));
+    for (option, (name, value), said) in cases {
+        let (project, id) = waiting();
+        let project = project.with_env(name, value);
+        let approved = project.onloop(&["approve", option, &id]).expect_exit(0);
+        says(&approved, &format!("{said}  onloop resume {id}\n"));
         assert_eq!(driver(&project, &id), None);
         assert_eq!(log(&project, &id), "");
     }

@@ -116,7 +116,7 @@ fn a_secret_value_in_the_options_is_named_again() {
     let id = project.kept_ids().pop().unwrap();
     let options = std::fs::read_to_string(project.kept(&id, "options")).unwrap();
     assert!(!options.contains("tok-12345678"), "{options}");
-    let refused = project.onloop(&["resume", &id]).expect_exit(2).stderr;
+    let refused = crate::flat(&project.onloop(&["resume", &id]).expect_exit(2).stderr);
     assert!(refused.contains("secret value, which onloop does not store"), "{refused}");
     project.onloop(&["resume", &id, "--agent", "script"]).expect_exit(3);
 }

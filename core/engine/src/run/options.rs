@@ -7,7 +7,7 @@ use crate::sandbox::choice::{Sandbox, SandboxRequest};
 use crate::state::store::Paths;
 use clap::Parser;
 use onloop_agents::Agent;
-use onloop_effect::{Durability, Expect, Io, REDACTED};
+use onloop_effect::{Durability, Expect, Io, has_redaction};
 use onloop_permission::OnAsk;
 use onloop_run::{Platform, Run};
 use onloop_sessions::handsoff::config::ConfineWhen;
@@ -241,7 +241,7 @@ struct RememberedOptions {
 ///
 /// A secret value is missing.
 pub(crate) fn demand_complete(drive: &DriveArgs, id: &str) -> Result<(), CommandError> {
-    match drive.words().iter().any(|word| word.contains(REDACTED)) {
+    match drive.words().iter().any(|word| has_redaction(word)) {
         false => Ok(()),
         true => Err(CommandError::usage(format!(
             "the options of run `{id}` contain a secret value, which onloop does not store"
